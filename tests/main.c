@@ -1,0 +1,330 @@
+/* The runner of claims: each in a process of its own, several at once.
+ *
+ * A claim fails when a check fails, when it checks nothing, when it ends by a signal or with a status of its own (a sanitizer's finding), or when it
+ * hangs. What a claim prints is shown only when it fails. The last line is `N passed, N failed`, and the status 1 if any failed.
+ *
+ * It measures nothing: a claim's time is shown (-v) but never judged, except that a hang has to end.
+ */
+#include "claim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HANG_SECONDS = 120, STATUS_HOLDS = 98, STATUS_FAILED = 99, JOBS_MAX = 256 };
+
+static struct claim *registered;
+static size_t registered_count;
+
+/* Of the claim that runs in this process. */
+static uint64_t checks_made, checks_failed;
+
+void claim_register(struct claim *claim) {
+    claim->next = registered;
+    registered = claim;
+    registered_count++;
+}
+
+/* Checks */
+
+static bool note(struct claim_place place, bool holds) {
+    checks_made++;
+    if (holds) return true;
+    checks_failed++;
+    printf("    %s:%d: ", place.file, place.line);
+    return false;
+}
+
+bool claim_check(struct claim_place place, const char *expression, bool holds) {
+    if (!note(place, holds)) printf("%s does not hold\n", expression);
+    return holds;
+}
+
+static void value_print(struct claim_value value) {
+    switch (value.kind) {
+    case CLAIM_SIGNED: printf("%lld", value.i); break;
+    case CLAIM_UNSIGNED: printf("%llu", value.u); break;
+    case CLAIM_REAL: printf("%.17g", value.r); break;
+    case CLAIM_STRING: value.s ? printf("\"%s\"", value.s) : printf("(null)"); break;
+    case CLAIM_POINTER: printf("%p", value.p); break;
+    }
+}
+
+static double value_real(struct claim_value value) {
+    if (value.kind == CLAIM_SIGNED) return (double)value.i;
+    return value.kind == CLAIM_UNSIGNED ? (double)value.u : value.r;
+}
+
+static bool value_equal(struct claim_value a, struct claim_value b) {
+    if (a.kind == CLAIM_STRING && b.kind == CLAIM_STRING) return a.s == b.s || (a.s && b.s && strcmp(a.s, b.s) == 0);
+    if (a.kind >= CLAIM_STRING || b.kind >= CLAIM_STRING) return a.p == b.p;
+    if (a.kind == CLAIM_REAL || b.kind == CLAIM_REAL) return value_real(a) == value_real(b);
+    if (a.kind == b.kind) return a.u == b.u;
+    return a.u == b.u && (a.kind == CLAIM_SIGNED ? a.i : b.i) >= 0; /* -1 is not the largest unsigned number */
+}
+
+bool claim_check_eq(struct claim_place place, const char *a_text, const char *b_text, struct claim_value a,
+                    struct claim_value b) {
+    bool holds = value_equal(a, b);
+    if (note(place, holds)) return true;
+    printf("%s is ", a_text);
+    value_print(a);
+    printf(", but %s is ", b_text);
+    value_print(b);
+    putchar('\n');
+    return false;
+}
+
+bool claim_check_near(struct claim_place place, const char *a_text, const char *b_text, double a, double b,
+                      double relative_tolerance) {
+    bool holds = fabs(a - b) <= relative_tolerance * fabs(b); /* false for NaN */
+    if (!note(place, holds))
+        printf("%s is %.9g, not within %g%% of %s, which is %.9g\n", a_text, a, relative_tolerance * 100, b_text, b);
+    return holds;
+}
+
+bool claim_check_text(struct claim_place place, const char *expression, const char *text, const char *part) {
+    bool holds = text && strstr(text, part);
+    if (!note(place, holds)) printf("%s is \"%s\", without \"%s\"\n", expression, text ? text : "(null)", part);
+    return holds;
+}
+
+/* Ends at once: what the claim has allocated is not a leak to be reported on top. */
+void claim_give_up(void) {
+    fflush(stdout);
+    _exit(STATUS_FAILED);
+}
+
+/* Rooms and order */
+
+static const char *folder_end(const struct claim *claim) {
+    const char *slash = strrchr(claim->file, '/');
+    return slash ? slash : claim->file;
+}
+
+static void room_name(const struct claim *claim, char *name, size_t size) {
+    const char *end = folder_end(claim), *start = end;
+    while (start > claim->file && start[-1] != '/') start--;
+    snprintf(name, size, "%.*s", (int)(end - start), start);
+}
+
+static int claim_order(const void *a_pointer, const void *b_pointer) {
+    const struct claim *a = *(struct claim *const *)a_pointer, *b = *(struct claim *const *)b_pointer;
+    int order = strcmp(a->file, b->file);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Running */
+
+struct job {
+    const struct claim *claim;
+    pid_t pid;
+    FILE *output;
+    double started_seconds;
+    bool hung;
+};
+
+struct runner {
+    const char *filters[64];
+    int filter_count, jobs_at_once;
+    bool verbose, list;
+    unsigned passed, failed, left_out;
+    struct job jobs[JOBS_MAX];
+    int running;
+};
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* In the new process: the claim's verdict becomes its exit status. A status of its own for success tells it from code under test that calls exit(0).
+ * Success leaves by exit, which lets the leak checker have its say. */
+_Noreturn static void claim_run(const struct claim *claim, FILE *output) {
+    setpgid(0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(fileno(output), STDOUT_FILENO);
+    dup2(fileno(output), STDERR_FILENO);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    claim->body();
+    if (checks_made == 0) printf("    %s:%d: this claim checks nothing\n", claim->file, claim->line);
+    if (checks_made == 0 || checks_failed > 0) claim_give_up();
+    exit(STATUS_HOLDS);
+}
+
+static bool job_start(struct runner *runner, const struct claim *claim) {
+    struct job *job = &runner->jobs[runner->running];
+    *job = (struct job){.claim = claim, .output = tmpfile(), .started_seconds = now_seconds()};
+    if (!job->output) return false;
+    job->pid = fork();
+    if (job->pid == 0) claim_run(claim, job->output);
+    if (job->pid < 0) {
+        fclose(job->output);
+        return false;
+    }
+    setpgid(job->pid, job->pid); /* in both processes: whichever comes first */
+    runner->running++;
+    return true;
+}
+
+static void output_copy(FILE *output) {
+    char buffer[4096];
+    size_t count, total = 0;
+    rewind(output);
+    while (total < 200000 && (count = fread(buffer, 1, sizeof buffer, output)) > 0) {
+        fwrite(buffer, 1, count, stdout);
+        total += count;
+    }
+}
+
+static void job_finish(struct runner *runner, struct job *job, int status) {
+    char room[64], reason[128] = "";
+    room_name(job->claim, room, sizeof room);
+    if (job->hung)
+        snprintf(reason, sizeof reason, " (ended after %d s)", HANG_SECONDS);
+    else if (WIFSIGNALED(status))
+        snprintf(reason, sizeof reason, " (%s)", strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) != STATUS_FAILED)
+        snprintf(reason, sizeof reason, " (exit status %d)", WEXITSTATUS(status));
+
+    bool passed = !job->hung && WIFEXITED(status) && WEXITSTATUS(status) == STATUS_HOLDS;
+    if (passed) {
+        runner->passed++;
+        if (runner->verbose)
+            printf("ok    %s: %s (%.2f s)\n", room, job->claim->text, now_seconds() - job->started_seconds);
+    } else {
+        runner->failed++;
+        printf("FAIL  %s: %s%s\n    %s:%d: the claim\n", room, job->claim->text, reason, job->claim->file, job->claim->line);
+        output_copy(job->output);
+    }
+    fflush(stdout);
+    fclose(job->output);
+    *job = runner->jobs[--runner->running];
+}
+
+/* Waits until at least one claim has ended. A hung one is killed with whatever it has started. */
+static void jobs_wait(struct runner *runner) {
+    int before = runner->running;
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    while (runner->running == before) {
+        int status;
+        pid_t pid;
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+            for (int i = 0; i < runner->running; i++)
+                if (runner->jobs[i].pid == pid) {
+                    job_finish(runner, &runner->jobs[i], status);
+                    break;
+                }
+        if (runner->running < before) return;
+        for (int i = 0; i < runner->running; i++)
+            if (!runner->jobs[i].hung && now_seconds() - runner->jobs[i].started_seconds > HANG_SECONDS) {
+                runner->jobs[i].hung = true;
+                kill(-runner->jobs[i].pid, SIGKILL);
+            }
+        sigtimedwait(&child, NULL, &(struct timespec){.tv_sec = 1});
+    }
+}
+
+static bool claim_wanted(const struct runner *runner, const struct claim *claim, const char *room) {
+    if (runner->filter_count == 0) return true;
+    for (int i = 0; i < runner->filter_count; i++)
+        if (strstr(room, runner->filters[i]) || strstr(claim->text, runner->filters[i])) return true;
+    return false;
+}
+
+static bool claims_run(struct runner *runner, struct claim **claims) {
+    const char *long_tests = getenv("SLUICE_LONG_TESTS");
+    bool run_long = long_tests && strcmp(long_tests, "1") == 0;
+    for (size_t i = 0; i < registered_count; i++) {
+        char room[64];
+        room_name(claims[i], room, sizeof room);
+        if (!claim_wanted(runner, claims[i], room)) continue;
+        if (runner->list) {
+            printf("%s: %s%s\n", room, claims[i]->text, claims[i]->is_long ? " (long)" : "");
+            continue;
+        }
+        if (claims[i]->is_long && !run_long) {
+            runner->left_out++;
+            continue;
+        }
+        if (runner->running == runner->jobs_at_once) jobs_wait(runner);
+        if (!job_start(runner, claims[i])) return false;
+    }
+    while (runner->running > 0) jobs_wait(runner);
+    return true;
+}
+
+static void usage(FILE *file) {
+    fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [PART...]\n"
+                  "  PART    run only the claims whose room or text holds this part\n"
+                  "  -j N    claims at once (default: one per processor)\n"
+                  "  -v      name the claims that hold, too, with their times\n"
+                  "  --list  name the claims and run none\n"
+                  "Claims marked long run only with SLUICE_LONG_TESTS=1 in the environment.\n");
+}
+
+static bool options_read(struct runner *runner, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *arg = argv[i];
+        if (strcmp(arg, "-v") == 0) {
+            runner->verbose = true;
+        } else if (strcmp(arg, "--list") == 0) {
+            runner->list = true;
+        } else if (strncmp(arg, "-j", 2) == 0) {
+            const char *number = arg[2] ? arg + 2 : i + 1 < argc ? argv[++i] : "";
+            char *end;
+            long jobs = strtol(number, &end, 10);
+            if (end == number || *end || jobs < 1 || jobs > JOBS_MAX) return false;
+            runner->jobs_at_once = (int)jobs;
+        } else if (arg[0] == '-' || runner->filter_count == 64) {
+            return false;
+        } else {
+            runner->filters[runner->filter_count++] = arg;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    static struct runner runner;
+    runner.jobs_at_once = processors < 1 ? 1 : processors > JOBS_MAX ? JOBS_MAX : (int)processors;
+    if (!options_read(&runner, argc, argv)) {
+        usage(stderr);
+        return 2;
+    }
+    struct claim **claims = calloc(registered_count + 1, sizeof *claims);
+    if (!claims) return 2;
+    size_t count = 0;
+    for (struct claim *claim = registered; claim; claim = claim->next) claims[count++] = claim;
+    qsort(claims, count, sizeof *claims, claim_order);
+
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    bool ran = claims_run(&runner, claims);
+    int error_number = errno;
+    free(claims);
+    if (!ran) {
+        fprintf(stderr, "sluice_tests: a claim could not be started: %s\n", strerror(error_number));
+        return 2;
+    }
+    if (runner.list) return 0;
+    if (runner.left_out) printf("%u long claims were left out (SLUICE_LONG_TESTS=1 runs them)\n", runner.left_out);
+    printf("%u passed, %u failed\n", runner.passed, runner.failed);
+    return runner.failed ? 1 : 0;
+}
