@@ -1,0 +1,49 @@
+/* What every room may use: small integer helpers, checked allocation, and nothing of the model. */
+#ifndef SLUICE_BASE_BASE_H
+#define SLUICE_BASE_BASE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A time that never comes. */
+#define NEVER UINT64_MAX
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+static inline bool is_power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
+
+static inline unsigned log2_floor(uint64_t x) {
+    return x == 0 ? 0 : 63u - (unsigned)__builtin_clzll(x);
+}
+
+static inline unsigned lowest_bit(uint64_t x) { return (unsigned)__builtin_ctzll(x); }
+
+static inline uint64_t round_up_power_of_two(uint64_t x) {
+    return x <= 1 ? 1 : UINT64_C(1) << (log2_floor(x - 1) + 1);
+}
+
+/* A mask of the lowest n bits, n from 0 to 64. */
+static inline uint64_t low_mask(unsigned n) { return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
+
+/* Zeroed memory for `count` objects. Running out of memory is not a condition the model can recover
+ * from, so these never return NULL: they abort. */
+void *mem_alloc(size_t count, size_t size);
+/* The same, aligned to a 64-byte cache line of the host. */
+void *mem_alloc_lines(size_t count, size_t size);
+void *mem_grow(void *old, size_t count, size_t size);
+char *mem_text(const char *text);
+
+/* printf into fresh memory. */
+char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The name in `names` that a mistyped `word` most likely meant, or NULL if none is near. */
+const char *nearest_name(const char *word, const char *const *names, size_t count);
+
+#endif
