@@ -1,0 +1,151 @@
+/* Configuration: every knob of the machine is one row of one table, written next to what it steers.
+ *
+ * A *parameter* is a row: name, type, default, bounds, unit, a sentence of help, and where its value lives in
+ * the owner's struct. A *section* is a table of them with a dotted path ("sm", "llc", "sm.two-level"). A
+ * *policy* is a named choice of a *family* (GTO of the warp schedulers); it may bring a section of its own,
+ * which then is "<family's section>.<policy's name>". From these tables come the YAML schema, `--set`, the range
+ * checks, `sluice list parameters`, `sluice show gpu` and the documentation: nothing is written twice.
+ *
+ * A `struct config` is built in layers (defaults, then a GPU description, then a design, then each --set), each value
+ * remembering where it came from, then checked as a whole, and is const from there on.
+ *
+ * What this room does not do: it knows no parameter by name, and it never prints.
+ */
+#ifndef SLUICE_CONFIG_CONFIG_H
+#define SLUICE_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+enum { CONFIG_LIST_MAX = 32, CONFIG_TEXT_MAX = 64 };
+
+enum param_type {
+    PARAM_INT,    /* int64_t */
+    PARAM_REAL,   /* double */
+    PARAM_BOOL,   /* bool */
+    PARAM_TEXT,   /* char[CONFIG_TEXT_MAX] */
+    PARAM_CHOICE, /* const struct policy *, one of `family` */
+    PARAM_LIST,   /* struct int_list */
+};
+
+struct int_list {
+    unsigned count;
+    int64_t value[CONFIG_LIST_MAX];
+};
+
+struct config;
+struct section;
+struct stat_table;
+
+/* The head of every policy's ops struct. */
+struct policy {
+    const char *name;
+    const char *help;              /* one line */
+    const struct section *section; /* its own parameters, or NULL; path relative to the family's section */
+};
+
+/* All policies that one choice selects from. */
+struct family {
+    const char *noun; /* "warp scheduler" */
+    const struct policy *const *members;
+    unsigned count;
+};
+
+struct param {
+    const char *name;
+    enum param_type type;
+    size_t offset;
+    const char *fallback; /* the default, as it would be written in YAML: "4", "true", "gto", "[4, 1]" */
+    double min, max;      /* numbers, and each element of a list */
+    unsigned min_count, max_count; /* elements of a list */
+    const char *unit;
+    const char *help;
+    const struct family *family;
+};
+
+/* Rows of a table. `owner` is the struct, `field` both its member and the parameter's name. */
+#define P_INT(owner, field, fallback_, min_, max_, unit_, help_) \
+    {.name = #field, .type = PARAM_INT, .offset = offsetof(owner, field), .fallback = #fallback_, .min = (double)(min_), \
+     .max = (double)(max_), .unit = unit_, .help = help_}
+#define P_REAL(owner, field, fallback_, min_, max_, unit_, help_) \
+    {.name = #field, .type = PARAM_REAL, .offset = offsetof(owner, field), .fallback = #fallback_, .min = min_, \
+     .max = max_, .unit = unit_, .help = help_}
+#define P_BOOL(owner, field, fallback_, help_) \
+    {.name = #field, .type = PARAM_BOOL, .offset = offsetof(owner, field), .fallback = #fallback_, .unit = "", .help = help_}
+#define P_TEXT(owner, field, fallback_, help_) \
+    {.name = #field, .type = PARAM_TEXT, .offset = offsetof(owner, field), .fallback = fallback_, .unit = "", .help = help_}
+#define P_CHOICE(owner, field, family_, fallback_, help_) \
+    {.name = #field, .type = PARAM_CHOICE, .offset = offsetof(owner, field), .fallback = fallback_, .unit = "", \
+     .help = help_, .family = &(family_)}
+#define P_LIST(owner, field, fallback_, least_, most_, min_, max_, unit_, help_) \
+    {.name = #field, .type = PARAM_LIST, .offset = offsetof(owner, field), .fallback = fallback_, .min = (double)(min_), \
+     .max = (double)(max_), .min_count = least_, .max_count = most_, .unit = unit_, .help = help_}
+
+struct section {
+    const char *path;
+    const char *help;
+    const struct param *params;
+    unsigned count;
+    size_t size; /* of the struct that holds the values */
+    /* Cross-checks, after all values are in. Reports through config_error so that the message is located at the
+     * setting to blame. NULL if there are none. */
+    bool (*check)(const struct config *config, struct error *err);
+};
+
+/* The top-level sections of a machine, in the order in which they are shown (sections.def). */
+extern const struct section *const config_sections[];
+extern const unsigned config_section_count;
+
+/* All values at their defaults, among `sections` and every section that their families' members bring. */
+struct config *config_create(const struct section *const *sections, unsigned count);
+struct config *config_copy(const struct config *config);
+void config_destroy(struct config *config);
+
+/* Reads a YAML mapping of sections over what is there. Unknown keys, wrong types and values out of range are errors
+ * at file:line:column with a remedy. On an error the configuration is unchanged. */
+bool config_read_file(struct config *config, const char *path, struct error *err);
+bool config_read_text(struct config *config, const char *name, const char *text, size_t length, struct error *err);
+
+/* One `key=value` as given to --set; the value is read as YAML. */
+bool config_set(struct config *config, const char *assignment, struct error *err);
+
+/* Runs the cross-checks of every section; a policy's own section is checked only while it is chosen. */
+bool config_check(const struct config *config, struct error *err);
+
+/* The values of a section: `const struct sm_config *sm = config_get(config, &sm_section);` A policy's section may stand
+ * in several places (a replacement policy is offered to L1 and LLC): config_get gives the one in use, config_get_in the
+ * one below `parent`. */
+const void *config_get(const struct config *config, const struct section *section);
+const void *config_get_in(const struct config *config, const struct section *parent, const struct section *section);
+
+/* What the description calls itself (`name:`, `description:`, `source:` at its top level), or "". The first file that
+ * gives a name keeps it: a design read over a GPU's description does not rename the GPU. */
+const char *config_name(const struct config *config);
+const char *config_description(const struct config *config);
+
+/* "file:line:column: sm.count: <message>", located where the value was given. `key` is the full dotted name. Always
+ * returns false. */
+bool config_error(const struct config *config, const char *key, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The complete resolved configuration as YAML that config_read_file takes back. With `origins`, each line ends in a
+ * comment: unit, and where the value came from. Only sections in use: a policy's own section is left out unless chosen. */
+void config_write_yaml(const struct config *config, bool origins, FILE *out);
+
+/* For JSON, listings and documentation: every parameter that exists, in order. */
+struct config_entry {
+    char key[128]; /* full dotted name */
+    const struct section *section;
+    const struct param *param;
+    char value[768];   /* as YAML */
+    char origin[512];  /* "default", "--set", or file:line:column */
+    bool in_use;       /* false for the section of a policy that is not chosen */
+};
+unsigned config_entry_count(const struct config *config);
+void config_entry_at(const struct config *config, unsigned index, struct config_entry *entry);
+
+#endif

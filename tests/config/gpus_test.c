@@ -1,0 +1,342 @@
+/* The GPU descriptions hold what the papers' tables say, value by value, and fit together as machines. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "claim.h"
+#include "config/config.h"
+
+#define GPUS    SLUICE_SOURCE_DIR "/gpus"
+#define DESIGNS SLUICE_SOURCE_DIR "/designs"
+
+/* A fresh configuration with a description read over it; the claim ends if that fails. */
+static struct config *load(const char *path) {
+    struct config *config = config_create(config_sections, config_section_count);
+    struct error err = {0};
+    if (!config_read_file(config, path, &err)) CHECK_EQ((const char *)err.text, "");
+    REQUIRE(!err.set);
+    return config;
+}
+
+static const char *value_of(const struct config *config, const char *key, struct config_entry *entry) {
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        config_entry_at(config, i, entry);
+        if (strcmp(entry->key, key) == 0) return entry->value;
+    }
+    return "no such key";
+}
+
+static double number_of(const struct config *config, const char *key) {
+    struct config_entry entry;
+    return strtod(value_of(config, key, &entry), NULL);
+}
+
+struct row {
+    const char *key, *value;
+};
+
+/* Every value stands in the file itself, not only as a default that happens to agree. */
+static void check_rows(const struct config *config, const struct row *rows, unsigned count, int line) {
+    struct claim_place place = {__FILE__, line};
+    for (unsigned i = 0; i < count; i++) {
+        struct config_entry entry;
+        value_of(config, rows[i].key, &entry);
+        claim_check_eq(place, rows[i].key, "the table", claim_string(entry.value), claim_string(rows[i].value));
+        claim_check_text(place, rows[i].key, entry.origin, ".yaml:");
+        claim_check(place, rows[i].key, entry.in_use);
+    }
+}
+#define CHECK_ROWS(config, rows) check_rows(config, rows, COUNT_OF(rows), __LINE__)
+
+static double dram_gb_per_second(const struct config *config, const char *kind) {
+    char bytes[64], cycles[64];
+    snprintf(bytes, sizeof bytes, "dram.%s.burst_bytes", kind);
+    snprintf(cycles, sizeof cycles, "dram.%s.burst_cycles", kind);
+    return number_of(config, "dram.mcs") * number_of(config, "dram.channels_per_mc") * number_of(config, bytes) /
+           number_of(config, cycles) * number_of(config, "dram.clock_mhz") / 1000;
+}
+
+static double llc_kb(const struct config *config) {
+    return number_of(config, "dram.mcs") * number_of(config, "llc.slices_per_mc") * number_of(config, "llc.slice_kb");
+}
+
+CLAIM("adaptive-80sm is Table 1 of Adaptive Memory-Side Last-Level GPU Caching") {
+    static const struct row rows[] = {
+        {"sm.count", "80"},
+        {"gpu.core_mhz", "1400"},
+        {"sm.warp_size", "32"},
+        {"sm.schedulers", "2"},
+        {"sm.warp_scheduler", "gto"},
+        {"sm.threads", "2048"},
+        {"sm.registers", "65536"},
+        {"sm.shared_kb", "64"},
+        {"l1.size_kb", "48"},
+        {"l1.ways", "6"},
+        {"l1.replacement", "lru"},
+        {"gpu.line_bytes", "128"},
+        {"dram.mcs", "8"},
+        {"llc.slices_per_mc", "8"},
+        {"llc.slice_kb", "96"},
+        {"llc.ways", "16"},
+        {"llc.replacement", "lru"},
+        {"llc.latency_cycles", "120"},
+        {"noc.channel_bytes", "32"},
+        {"noc.stages", "4"},
+        {"noc.vcs", "1"},
+        {"noc.vc_flits", "8"},
+        {"noc.topology", "hierarchical"},
+        {"dram.kind", "gddr5"},
+        {"dram.gddr5.banks", "16"},
+        {"dram.gddr5.tCL", "12"},
+        {"dram.gddr5.tRP", "12"},
+        {"dram.gddr5.tRC", "40"},
+        {"dram.gddr5.tRAS", "28"},
+        {"dram.gddr5.tRCD", "12"},
+        {"dram.gddr5.tRRDS", "6"},
+        {"dram.gddr5.tRRDL", "6"},
+        {"dram.gddr5.tCCDS", "2"},
+        {"dram.gddr5.tCCDL", "2"},
+        {"dram.gddr5.tWR", "12"},
+        /* section 5 */
+        {"gpu.clusters", "8"},
+        {"gpu.cta_scheduler", "two-level-rr"},
+        {"dram.mapping", "pae"},
+        {"llc.organisation", "shared"},
+    };
+    struct config *config = load(GPUS "/adaptive-80sm.yaml");
+    CHECK_EQ(config_name(config), "adaptive-80sm");
+    CHECK_ROWS(config, rows);
+    CHECK_EQ(llc_kb(config), 6.0 * 1024);
+    CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 900, 0.001);
+    config_destroy(config);
+}
+
+CLAIM("icc-32sm is Table I of GPU Performance Optimization via Inter-group Cache Cooperation") {
+    static const struct row rows[] = {
+        {"gpu.core_mhz", "1400"},
+        {"sm.count", "32"},
+        {"sm.warp_size", "32"},
+        {"sm.threads", "1536"},
+        {"sm.registers", "32768"},
+        {"sm.warps", "48"},
+        {"l1.size_kb", "16"},
+        {"l1.ways", "4"},
+        {"l1.sets", "32"},
+        {"gpu.line_bytes", "128"},
+        {"llc.ways", "8"},
+        {"llc.sets", "64"},
+        {"dram.clock_mhz", "924"},
+        {"dram.gddr5.banks", "16"},
+        {"dram.gddr5.bank_groups", "4"},
+        /* GPGPU-Sim 3.2.2's GTX480, to which the paper refers */
+        {"dram.mcs", "6"},
+        {"llc.slices_per_mc", "2"},
+        {"llc.mshrs", "32"},
+        {"llc.mshr_merges", "4"},
+        {"l1.mshrs", "32"},
+        {"l1.mshr_merges", "8"},
+        {"l1.miss_queue", "8"},
+        {"sm.ctas", "8"},
+        {"sm.shared_kb", "48"},
+        {"dram.read_queue", "16"},
+        {"dram.mapping", "linear"},
+        {"noc.topology", "full"},
+        {"noc.vcs", "1"},
+        {"noc.vc_flits", "8"},
+        {"noc.lookahead", "true"},
+        {"noc.input_speedup", "2"},
+        {"noc.credit_cycles", "0"},
+        {"noc.internal_speedup", "1"},
+    };
+    struct config *config = load(GPUS "/icc-32sm.yaml");
+    CHECK_EQ(config_name(config), "icc-32sm");
+    CHECK_ROWS(config, rows);
+    CHECK_EQ(llc_kb(config), 768.0);
+    CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 177.4, 0.001);
+    config_destroy(config);
+}
+
+CLAIM("selrep-64sm is Table I of Selective Replication in Memory-Side GPU Caches") {
+    static const struct row rows[] = {
+        {"sm.count", "64"},
+        {"gpu.core_mhz", "1400"},
+        {"sm.schedulers", "2"},
+        {"sm.warp_scheduler", "gto"},
+        {"sm.threads", "2048"},
+        {"sm.registers", "65536"},
+        {"sm.shared_kb", "64"},
+        {"l1.size_kb", "48"},
+        {"l1.ways", "6"},
+        {"l1.replacement", "lru"},
+        {"gpu.line_bytes", "128"},
+        {"llc.ways", "16"},
+        {"llc.latency_cycles", "120"},
+        {"llc.slices_per_mc", "16"},
+        {"noc.topology", "hierarchical"},
+        {"noc.channel_bytes", "32"},
+        {"gpu.clusters", "16"},
+        {"noc.vcs", "4"},
+        {"noc.vc_flits", "8"},
+        {"noc.stages", "4"},
+        {"dram.kind", "hbm"},
+        {"dram.mcs", "4"},
+        {"dram.channels_per_mc", "8"},
+        {"dram.hbm.banks", "16"},
+        {"dram.hbm.tRC", "24"},
+        {"dram.hbm.tRCD", "7"},
+        {"dram.hbm.tRP", "7"},
+        {"dram.hbm.tCL", "7"},
+        {"dram.hbm.tWL", "2"},
+        {"dram.hbm.tRAS", "17"},
+        {"dram.hbm.tRRDL", "5"},
+        {"dram.hbm.tRRDS", "4"},
+        {"dram.hbm.tFAW", "20"},
+        {"dram.hbm.tRTP", "7"},
+        {"dram.hbm.tCCDL", "1"},
+        {"dram.hbm.tCCDS", "1"},
+        /* section IV */
+        {"gpu.cta_scheduler", "two-level-rr"},
+        {"dram.mapping", "pae"},
+    };
+    struct config *config = load(GPUS "/selrep-64sm.yaml");
+    CHECK_EQ(config_name(config), "selrep-64sm");
+    CHECK_ROWS(config, rows);
+    CHECK_EQ(llc_kb(config), 4.0 * 1024);
+    CHECK_EQ(number_of(config, "dram.mcs") * number_of(config, "llc.slices_per_mc"), 64.0);
+    CHECK_NEAR(dram_gb_per_second(config, "hbm"), 600, 0.001);
+    config_destroy(config);
+}
+
+CLAIM("fermi-15sm is Table 2 of Locality-Driven Dynamic GPU Cache Bypassing") {
+    static const struct row rows[] = {
+        {"sm.count", "15"},
+        {"sm.warp_size", "32"},
+        {"gpu.core_mhz", "1400"},
+        {"sm.threads", "1536"},
+        {"sm.registers", "32768"},
+        {"sm.warps", "48"},
+        {"l1.mshrs", "32"},
+        {"l1.mshr_merges", "8"},
+        {"l1.size_kb", "16"},
+        {"gpu.line_bytes", "128"},
+        {"l1.ways", "4"},
+        {"l1.latency_cycles", "1"},
+        {"sm.shared_kb", "48"},
+        {"sm.shared_banks", "32"},
+        {"sm.shared_latency_cycles", "3"},
+        {"llc.slice_kb", "128"},
+        {"llc.slices_per_mc", "1"},
+        {"llc.ways", "16"},
+        {"dram.mcs", "6"},
+        {"dram.channels_per_mc", "1"},
+        {"dram.clock_mhz", "1400"},
+        {"dram.read_queue", "16"},
+        {"sm.warp_scheduler", "gto"},
+    };
+    struct config *config = load(GPUS "/fermi-15sm.yaml");
+    CHECK_EQ(config_name(config), "fermi-15sm");
+    CHECK_ROWS(config, rows);
+    CHECK_EQ(number_of(config, "l1.mshrs") * number_of(config, "l1.mshr_merges"), 256.0);
+    CHECK_EQ(llc_kb(config), 768.0);
+    CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 48 * 1.4, 1e-9);
+    config_destroy(config);
+}
+
+/* Calls `each` with every .yaml of a folder; returns how many there were. */
+static unsigned each_file(const char *folder, void (*each)(const char *path, const char *context),
+                          const char *context) {
+    DIR *dir = opendir(folder);
+    REQUIRE(dir);
+    unsigned count = 0;
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        if (!strstr(entry->d_name, ".yaml")) continue;
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        each(path, context);
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void check_machine(const struct config *config) {
+    struct error err = {0};
+    CHECK(config_check(config, &err));
+    CHECK_EQ((const char *)err.text, "");
+}
+
+/* The name inside a file is the name by which the file is asked for. */
+static void check_name(const struct config *config, const char *path) {
+    char expected[256];
+    snprintf(expected, sizeof expected, "/%s.yaml", config_name(config));
+    CHECK_TEXT(path, expected);
+    CHECK(*config_description(config) != '\0');
+}
+
+static void check_gpu(const char *path, const char *context) {
+    (void)context;
+    struct config *config = load(path), *again = config_create(config_sections, config_section_count);
+    check_machine(config);
+    check_name(config, path);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    REQUIRE(out);
+    config_write_yaml(config, true, out);
+    fclose(out);
+    struct error err = {0};
+    CHECK(config_read_text(again, "again.yaml", text, size, &err));
+    CHECK_EQ((const char *)err.text, "");
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        struct config_entry a, b;
+        config_entry_at(config, i, &a);
+        config_entry_at(again, i, &b);
+        if (a.in_use) CHECK_EQ((const char *)a.value, (const char *)b.value);
+    }
+    free(text);
+    config_destroy(config);
+    config_destroy(again);
+}
+
+CLAIM("every GPU description is a machine that fits together, and reads back from what show writes") {
+    CHECK(each_file(GPUS, check_gpu, NULL) >= 4);
+}
+
+static void check_design_on(const char *path, const char *gpu) {
+    struct config *config = load(gpu);
+    struct error err = {0};
+    CHECK(config_read_file(config, path, &err));
+    CHECK_EQ((const char *)err.text, "");
+    check_machine(config);
+    config_destroy(config);
+    config = load(path);
+    check_name(config, path);
+    config_destroy(config);
+}
+
+static void check_designs_on(const char *gpu, const char *context) {
+    (void)context;
+    CHECK(each_file(DESIGNS, check_design_on, gpu) >= 4);
+}
+
+CLAIM("every design fits on every GPU") { each_file(GPUS, check_designs_on, NULL); }
+
+CLAIM("a machine that cannot be is refused with the setting to blame") {
+    static const struct {
+        const char *setting, *message;
+    } wrong[] = {
+        {"sm.count=0", "--set sm.count=0: sm.count = 0 is out of range"},
+        {"l1.size_kb=47", "--set l1.size_kb=47: l1.size_kb: "},
+        {"sm.ctas=64", NULL},
+        {"sm.warps=16", ": sm."},
+    };
+    for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+        struct config *config = load(GPUS "/adaptive-80sm.yaml");
+        struct error err = {0};
+        bool taken = config_set(config, wrong[i].setting, &err) && config_check(config, &err);
+        CHECK_EQ(taken, wrong[i].message == NULL);
+        if (wrong[i].message) CHECK_TEXT(err.text, wrong[i].message);
+        config_destroy(config);
+    }
+}
