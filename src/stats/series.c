@@ -1,0 +1,61 @@
+/* The time series: at each sample, what every summed counter grew by since the sample before. A counter of another kind
+ * (a largest or smallest value) has no growth that means anything: its column holds the value so far. */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "stats/stats.h"
+
+struct series {
+    const struct stats *stats;
+    uint64_t every;
+    unsigned columns, rows, room;
+    uint64_t *cycles; /* [rows] */
+    uint64_t *values; /* [rows][columns] */
+    uint64_t *last;   /* totals at the sample before */
+};
+
+struct series *series_create(const struct stats *stats, uint64_t every) {
+    struct series *series = mem_alloc(1, sizeof *series);
+    series->stats = stats;
+    series->every = every;
+    series->columns = stats_count(stats);
+    series->last = mem_alloc(series->columns, sizeof *series->last);
+    for (unsigned i = 0; i < series->columns; i++) series->last[i] = stats_total(stats, i);
+    return series;
+}
+
+void series_destroy(struct series *series) {
+    if (!series) return;
+    free(series->cycles);
+    free(series->values);
+    free(series->last);
+    free(series);
+}
+
+void series_sample(struct series *series, uint64_t now) {
+    if (series->rows == series->room) {
+        series->room = series->room ? 2 * series->room : 64;
+        series->cycles = mem_grow(series->cycles, series->room, sizeof *series->cycles);
+        series->values = mem_grow(series->values, (size_t)series->room * series->columns, sizeof *series->values);
+    }
+    uint64_t *row = &series->values[(size_t)series->rows * series->columns];
+    series->cycles[series->rows++] = now;
+    for (unsigned i = 0; i < series->columns; i++) {
+        uint64_t total = stats_total(series->stats, i);
+        row[i] = stats_stat(series->stats, i)->kind == STAT_SUM ? total - series->last[i] : total;
+        series->last[i] = total;
+    }
+}
+
+uint64_t series_every(const struct series *series) { return series->every; }
+unsigned series_rows(const struct series *series) { return series->rows; }
+
+uint64_t series_cycle(const struct series *series, unsigned row) {
+    assert(row < series->rows);
+    return series->cycles[row];
+}
+
+uint64_t series_value(const struct series *series, unsigned row, unsigned index) {
+    assert(row < series->rows && index < series->columns);
+    return series->values[(size_t)row * series->columns + index];
+}
