@@ -1,0 +1,35 @@
+/* Clock domains by integer arithmetic. Domain cycle k begins at core time k·core/domain; a component in the domain runs, in its
+ * tick at core cycle `now`, all of its cycles that have begun by then. */
+#ifndef SLUICE_GPU_CLOCK_H
+#define SLUICE_GPU_CLOCK_H
+
+#include "base/base.h"
+
+struct clock {
+    uint64_t domain_mhz, core_mhz; /* reduced by their greatest common divisor */
+};
+
+static inline struct clock clock_of(uint64_t domain_khz, uint64_t core_khz) {
+    uint64_t a = domain_khz, b = core_khz;
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return (struct clock){domain_khz / a, core_khz / a};
+}
+
+/* The last domain cycle that has begun by the start of core cycle `now`. */
+static inline uint64_t clock_domain_cycle(struct clock clock, uint64_t now) {
+    if (clock.domain_mhz == clock.core_mhz) return now;
+    return (uint64_t)((unsigned __int128)now * clock.domain_mhz / clock.core_mhz);
+}
+
+/* The first core cycle by whose start domain cycle `cycle` has begun. Inverse of the above:
+ * clock_domain_cycle(clock_core_cycle(c)) >= c, and it is the smallest such core cycle. */
+static inline uint64_t clock_core_cycle(struct clock clock, uint64_t cycle) {
+    if (clock.domain_mhz == clock.core_mhz) return cycle;
+    return (uint64_t)(((unsigned __int128)cycle * clock.core_mhz + clock.domain_mhz - 1) / clock.domain_mhz);
+}
+
+#endif

@@ -1,0 +1,143 @@
+#include "gpu/engine.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "gpu/port.h"
+
+struct engine *engine_create(void) {
+    struct engine *engine = mem_alloc(1, sizeof *engine);
+    engine->due = mem_alloc_lines(ENGINE_WHEEL, sizeof *engine->due);
+    return engine;
+}
+
+void engine_destroy(struct engine *engine) {
+    if (!engine) return;
+    free(engine->ports);
+    free(engine->due);
+    free(engine);
+}
+
+unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index) {
+    assert(engine->components < ENGINE_MAX_COMPONENTS);
+    unsigned id = engine->components++;
+    engine->component[id] = (struct component){ops, self, index};
+    engine->words = (engine->components + 63) / 64;
+    return id;
+}
+
+void engine_add_port(struct engine *engine, struct port *port) {
+    engine->ports = mem_grow(engine->ports, engine->port_count + 1, sizeof *engine->ports);
+    engine->ports[engine->port_count++] = port;
+}
+
+static void tick(struct engine *engine, unsigned id) {
+    struct component *component = &engine->component[id];
+    component->ops->tick(component->self, engine->now);
+}
+
+/* Ticks every due component once, in an order drawn anew for every cycle: the test that order does not matter. */
+static void tick_shuffled(struct engine *engine, const uint64_t *due) {
+    unsigned ids[ENGINE_MAX_COMPONENTS], count = 0;
+    for (unsigned word = 0; word < engine->words; word++)
+        for (uint64_t bits = due[word]; bits; bits &= bits - 1) ids[count++] = word * 64 + lowest_bit(bits);
+    uint64_t state = engine->shuffle ^ engine->now;
+    for (unsigned i = count; i > 1; i--) {
+        unsigned j = (unsigned)random_below(&state, i), id = ids[i - 1];
+        ids[i - 1] = ids[j];
+        ids[j] = id;
+    }
+    for (unsigned i = 0; i < count; i++) tick(engine, ids[i]);
+}
+
+/* How far away the next slot with anything due is: 0 for the current one, ENGINE_WHEEL if there is none. */
+static unsigned next_slot(const struct engine *engine) {
+    unsigned start = (unsigned)(engine->now % ENGINE_WHEEL), words = ENGINE_WHEEL / 64;
+    uint64_t bits = engine->slot_used[start / 64] >> (start % 64);
+    if (bits) return lowest_bit(bits);
+    for (unsigned i = 1; i <= words; i++) {
+        bits = engine->slot_used[(start / 64 + i) % words];
+        if (i == words) bits &= low_mask(start % 64);
+        if (bits) return i * 64 + lowest_bit(bits) - start % 64;
+    }
+    return ENGINE_WHEEL;
+}
+
+static void run_cycle(struct engine *engine) {
+    unsigned slot = (unsigned)(engine->now % ENGINE_WHEEL);
+    uint64_t due[ENGINE_WORDS];
+    for (unsigned word = 0; word < engine->words; word++) {
+        due[word] = engine->due[slot][word];
+        engine->due[slot][word] = 0;
+    }
+    engine->slot_used[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+    if (UNLIKELY(engine->poll))
+        for (unsigned word = 0; word < engine->words; word++)
+            due[word] = low_mask(engine->components > word * 64 ? engine->components - word * 64 : 0);
+    if (UNLIKELY(engine->shuffle)) {
+        tick_shuffled(engine, due);
+        return;
+    }
+    for (unsigned word = 0; word < engine->words; word++)
+        for (uint64_t bits = due[word]; bits; bits &= bits - 1) tick(engine, word * 64 + lowest_bit(bits));
+}
+
+enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
+    while (engine->now < until) {
+        unsigned away = engine->poll ? 0 : next_slot(engine);
+        if (away == ENGINE_WHEEL) return ENGINE_QUIET;
+        if (away >= until - engine->now) {
+            engine->now = until;
+            break;
+        }
+        engine->now += away;
+        run_cycle(engine);
+        engine->now++;
+        if (engine->stop) {
+            engine->stop = false;
+            return ENGINE_STOPPED;
+        }
+    }
+    return ENGINE_RUNNING;
+}
+
+void engine_settle(struct engine *engine, uint64_t now) {
+    for (unsigned id = 0; id < engine->components; id++) {
+        struct component *component = &engine->component[id];
+        if (component->ops->settle) component->ops->settle(component->self, now);
+    }
+}
+
+void engine_explain(const struct engine *engine, FILE *out) {
+    fprintf(out, "cycle %llu\n", (unsigned long long)engine->now);
+    for (unsigned id = 0; id < engine->components; id++) {
+        const struct component *component = &engine->component[id];
+        if (component->ops->explain) component->ops->explain(component->self, engine->now, out);
+    }
+    for (unsigned i = 0; i < engine->port_count; i++) {
+        const struct port *port = engine->ports[i];
+        if (port->pushed == port->popped) continue;
+        const struct component *sender = &engine->component[port->sender], *receiver = &engine->component[port->receiver];
+        fprintf(out, "port %s: %u of %u waiting, from %s %u to %s %u, oldest visible since cycle %llu%s\n", port->name,
+                port->pushed - port->popped, port->capacity, sender->ops->kind, sender->index, receiver->ops->kind,
+                receiver->index, (unsigned long long)port_next_visible(port), port->sender_waits ? ", sender waits for a credit" : "");
+    }
+}
+
+const char *engine_in_flight(const struct engine *engine, char *text, size_t size) {
+    for (unsigned i = 0; i < engine->port_count; i++) {
+        const struct port *port = engine->ports[i];
+        if (port->pushed != port->popped) {
+            snprintf(text, size, "port %s still holds %u messages", port->name, port->pushed - port->popped);
+            return text;
+        }
+    }
+    for (unsigned id = 0; id < engine->components; id++) {
+        const struct component *component = &engine->component[id];
+        if (component->ops->busy && component->ops->busy(component->self)) {
+            snprintf(text, size, "%s %u is still busy", component->ops->kind, component->index);
+            return text;
+        }
+    }
+    return NULL;
+}

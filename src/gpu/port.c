@@ -1,0 +1,28 @@
+#include "gpu/port.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void port_init(struct port *port, struct engine *engine, const char *name, unsigned sender, unsigned receiver,
+               unsigned capacity, unsigned latency) {
+    assert(latency >= 1 && capacity >= 1);
+    uint32_t slots = (uint32_t)round_up_power_of_two(capacity);
+    *port = (struct port){
+        .slot = mem_alloc(slots, sizeof *port->slot),
+        .freed = mem_alloc(slots, sizeof *port->freed),
+        .mask = slots - 1,
+        .capacity = capacity,
+        .latency = latency,
+        .sender = sender,
+        .receiver = receiver,
+        .engine = engine,
+    };
+    snprintf(port->name, sizeof port->name, "%s", name);
+    engine_add_port(engine, port);
+}
+
+void port_release(struct port *port) {
+    free(port->slot);
+    free(port->freed);
+    *port = (struct port){0};
+}

@@ -1,0 +1,107 @@
+/* A port: the only way from one room to another. A FIFO with a latency, whose capacity is credits held by the sender.
+ *
+ *   - What is pushed in cycle t can be seen by the receiver from t + latency on (latency is at least 1).
+ *   - The credit of a pop in cycle t reaches the sender in t + latency, so fullness, too, is never seen early.
+ *   - A push wakes the receiver when the message becomes visible; a pop wakes a sender that has said it waits.
+ * Hence neither side can tell in which order the two were ticked within a cycle.
+ *
+ * A port needs capacity >= messages per cycle × 2 × latency to run at full rate.
+ */
+#ifndef SLUICE_GPU_PORT_H
+#define SLUICE_GPU_PORT_H
+
+#include <string.h>
+
+#include "gpu/engine.h"
+
+enum { PORT_MESSAGE_MAX = 40 };
+
+struct port_slot {
+    uint64_t visible; /* first cycle in which the receiver sees it */
+    unsigned char message[PORT_MESSAGE_MAX];
+};
+
+struct port {
+    struct port_slot *slot;
+    uint64_t *freed; /* when the credit of each popped message arrives, in order of pops */
+    uint32_t mask;
+    uint32_t capacity;
+    uint32_t latency;
+    uint32_t pushed, popped, credited; /* free-running */
+    uint32_t sender, receiver;         /* components */
+    bool sender_waits;
+    uint64_t *watch;                   /* set by port_watch, else NULL */
+    uint64_t watch_bit;
+    struct engine *engine;
+    char name[40];
+};
+
+/* The receiver and the sender are component ids. */
+void port_init(struct port *port, struct engine *engine, const char *name, unsigned sender, unsigned receiver,
+               unsigned capacity, unsigned latency);
+void port_release(struct port *port);
+
+/* A receiver of many ports need not look at all of them: from now on every push also sets bit `bit` of word[0] or word[1], the one that the
+ * receiver empties in the cycle in which the message becomes visible: word[(now + 1) % 2]. The other belongs to the cycle after. */
+static inline void port_watch(struct port *port, uint64_t word[2], unsigned bit) {
+    port->watch = word;
+    port->watch_bit = UINT64_C(1) << bit;
+}
+
+static inline uint32_t port_credits(struct port *port, uint64_t now) {
+    while (port->credited != port->popped && port->freed[port->credited & port->mask] <= now) port->credited++;
+    return port->capacity - (port->pushed - port->credited);
+}
+
+static inline bool port_can_push(struct port *port, uint64_t now) { return port_credits(port, now) > 0; }
+
+/* The sender is blocked: wake it when a credit arrives. */
+static inline void port_await_credit(struct port *port, uint64_t now) {
+    (void)now;
+    if (port->credited != port->popped)
+        engine_wake(port->engine, port->sender, port->freed[port->credited & port->mask]);
+    else
+        port->sender_waits = true;
+}
+
+/* `extra` cycles are added to the latency (serialisation, a lookup pipeline); messages never overtake each other. */
+static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
+    assert(port->pushed - port->credited < port->capacity);
+    struct port_slot *slot = &port->slot[port->pushed & port->mask];
+    uint64_t visible = now + port->latency + extra;
+    if (port->pushed != port->popped) visible = max_u64(visible, port->slot[(port->pushed - 1) & port->mask].visible);
+    slot->visible = visible;
+    memcpy(slot->message, message, size);
+    port->pushed++;
+    port->engine->progress++;
+    if (port->watch) port->watch[(visible + 1) % 2] |= port->watch_bit;
+    engine_wake(port->engine, port->receiver, visible);
+}
+
+static inline void port_push(struct port *port, uint64_t now, const void *message, size_t size) {
+    port_push_late(port, now, 0, message, size);
+}
+
+/* The oldest message if it can be seen, else NULL. */
+static inline const void *port_peek(const struct port *port, uint64_t now) {
+    if (port->pushed == port->popped) return NULL;
+    const struct port_slot *slot = &port->slot[port->popped & port->mask];
+    return slot->visible <= now ? slot->message : NULL;
+}
+
+/* When the oldest message can be seen; NEVER if there is none. */
+static inline uint64_t port_next_visible(const struct port *port) {
+    return port->pushed == port->popped ? NEVER : port->slot[port->popped & port->mask].visible;
+}
+
+static inline void port_pop(struct port *port, uint64_t now) {
+    port->freed[port->popped & port->mask] = now + port->latency;
+    port->popped++;
+    port->engine->progress++;
+    if (port->sender_waits) {
+        port->sender_waits = false;
+        engine_wake(port->engine, port->sender, now + port->latency);
+    }
+}
+
+#endif

@@ -1,0 +1,236 @@
+#include "claim.h"
+
+#include <stdlib.h>
+
+#include "gpu/port.h"
+
+static void do_nothing(void *self, uint64_t now) { (void)self, (void)now; }
+
+static const struct component_ops idle_ops = {.kind = "idler", .tick = do_nothing};
+
+/* A port between two components that do nothing by themselves: the claim plays both sides. */
+struct lone_port {
+    struct engine *engine;
+    struct port port;
+};
+
+static struct lone_port *lone_port(unsigned capacity, unsigned latency) {
+    struct lone_port *lone = mem_alloc(1, sizeof *lone);
+    lone->engine = engine_create();
+    unsigned sender = engine_add(lone->engine, &idle_ops, NULL, 0);
+    unsigned receiver = engine_add(lone->engine, &idle_ops, NULL, 1);
+    port_init(&lone->port, lone->engine, "lone", sender, receiver, capacity, latency);
+    return lone;
+}
+
+static void lone_port_destroy(struct lone_port *lone) {
+    port_release(&lone->port);
+    engine_destroy(lone->engine);
+    free(lone);
+}
+
+static void push(struct lone_port *lone, uint64_t now, uint32_t value) {
+    lone->engine->now = now;
+    port_push(&lone->port, now, &value, sizeof value);
+}
+
+static void pop(struct lone_port *lone, uint64_t now) {
+    lone->engine->now = now;
+    port_pop(&lone->port, now);
+}
+
+static uint32_t peek(struct lone_port *lone, uint64_t now) {
+    const uint32_t *value = port_peek(&lone->port, now);
+    return value ? *value : 0;
+}
+
+CLAIM("a message is seen after the latency and not a cycle earlier") {
+    static const unsigned latencies[] = {1, 2, 7, 100};
+    for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
+        unsigned latency = latencies[i];
+        struct lone_port *lone = lone_port(4, latency);
+        push(lone, 10, 42);
+        CHECK_EQ(port_next_visible(&lone->port), 10 + latency);
+        CHECK_EQ(peek(lone, 10 + latency - 1), 0u);
+        CHECK_EQ(peek(lone, 10 + latency), 42u);
+        lone_port_destroy(lone);
+    }
+}
+
+CLAIM("an empty port shows nothing and knows of no time") {
+    struct lone_port *lone = lone_port(1, 1);
+    CHECK(!port_peek(&lone->port, 1000));
+    CHECK_EQ(port_next_visible(&lone->port), NEVER);
+    push(lone, 0, 1);
+    pop(lone, 1);
+    CHECK(!port_peek(&lone->port, 1000));
+    CHECK_EQ(port_next_visible(&lone->port), NEVER);
+    lone_port_destroy(lone);
+}
+
+CLAIM("the credit of a pop arrives one latency later") {
+    static const unsigned latencies[] = {1, 3, 50};
+    for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
+        unsigned latency = latencies[i];
+        struct lone_port *lone = lone_port(1, latency);
+        push(lone, 0, 1);
+        uint64_t popped = latency + 5;
+        CHECK(!port_can_push(&lone->port, popped));
+        pop(lone, popped);
+        CHECK(!port_can_push(&lone->port, popped));
+        CHECK(!port_can_push(&lone->port, popped + latency - 1));
+        CHECK(port_can_push(&lone->port, popped + latency));
+        lone_port_destroy(lone);
+    }
+}
+
+CLAIM("a full port refuses, whatever its capacity, and each pop makes room for one") {
+    for (unsigned capacity = 1; capacity <= 9; capacity++) {
+        struct lone_port *lone = lone_port(capacity, 1);
+        for (unsigned i = 0; i < capacity; i++) {
+            CHECK_EQ(port_credits(&lone->port, 0), capacity - i);
+            push(lone, 0, i + 1);
+        }
+        CHECK(!port_can_push(&lone->port, 0));
+        CHECK(!port_can_push(&lone->port, 100));
+        pop(lone, 100);
+        CHECK_EQ(port_credits(&lone->port, 101), 1u);
+        push(lone, 101, 77);
+        CHECK(!port_can_push(&lone->port, 200));
+        lone_port_destroy(lone);
+    }
+}
+
+CLAIM("messages come out in the order in which they went in, also around the end of the ring") {
+    struct lone_port *lone = lone_port(3, 1);
+    uint64_t now = 0;
+    for (uint32_t i = 1, out = 1; out < 100; now++) {
+        if (peek(lone, now)) {
+            CHECK_EQ(peek(lone, now), out);
+            pop(lone, now);
+            out++;
+        }
+        if (port_can_push(&lone->port, now)) push(lone, now, i++);
+    }
+    lone_port_destroy(lone);
+}
+
+CLAIM("a message never overtakes one that was pushed late") {
+    struct lone_port *lone = lone_port(4, 2);
+    uint32_t slow = 1, quick = 2;
+    port_push_late(&lone->port, 0, 10, &slow, sizeof slow);
+    lone->engine->now = 1;
+    port_push(&lone->port, 1, &quick, sizeof quick);
+    CHECK_EQ(peek(lone, 11), 0u);
+    CHECK_EQ(peek(lone, 12), 1u);
+    pop(lone, 12);
+    CHECK_EQ(peek(lone, 12), 2u);
+    lone_port_destroy(lone);
+}
+
+CLAIM("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message can be seen") {
+    for (unsigned latency = 1; latency <= 4; latency++) {
+        struct lone_port *lone = lone_port(4, latency);
+        uint64_t word[2] = {0, 0};
+        port_watch(&lone->port, word, 7);
+        push(lone, 10, 1);
+        CHECK_EQ(word[(10 + latency + 1) % 2], UINT64_C(1) << 7);
+        CHECK_EQ(word[(10 + latency) % 2], 0u);
+        lone_port_destroy(lone);
+    }
+}
+
+/* A sender that pushes whenever it can and sleeps on the credit when it cannot, and a receiver that pops a message a while after it came. */
+struct pair {
+    struct engine *engine;
+    struct port port;
+    unsigned sender, receiver;
+    uint32_t sent, received, total;
+    unsigned dawdle;        /* cycles between pops */
+    uint64_t next_pop;
+    uint64_t pushed_at[64];
+    uint64_t popped_at[64];
+    unsigned sender_ticks, idle_sender_ticks;
+};
+
+static void sender_tick(void *self, uint64_t now) {
+    struct pair *pair = self;
+    pair->sender_ticks++;
+    if (pair->sent == pair->total) return;
+    if (port_can_push(&pair->port, now)) {
+        pair->pushed_at[pair->sent] = now;
+        pair->sent++;
+        port_push(&pair->port, now, &pair->sent, sizeof pair->sent);
+    } else {
+        pair->idle_sender_ticks++;
+    }
+    if (pair->sent == pair->total) return;
+    if (port_can_push(&pair->port, now)) engine_wake(pair->engine, pair->sender, now + 1);
+    else port_await_credit(&pair->port, now);
+}
+
+static void receiver_tick(void *self, uint64_t now) {
+    struct pair *pair = self;
+    const uint32_t *value = port_peek(&pair->port, now);
+    if (value && now >= pair->next_pop) {
+        CHECK_EQ(*value, pair->received + 1);
+        pair->popped_at[pair->received++] = now;
+        pair->next_pop = now + pair->dawdle;
+        port_pop(&pair->port, now);
+    }
+    uint64_t next = port_next_visible(&pair->port);
+    if (next != NEVER) engine_wake(pair->engine, pair->receiver, max_u64(max_u64(next, pair->next_pop), now + 1));
+}
+
+static const struct component_ops sender_ops = {.kind = "sender", .tick = sender_tick};
+static const struct component_ops receiver_ops = {.kind = "receiver", .tick = receiver_tick};
+
+struct pair_order {
+    bool receiver_first, poll;
+    uint64_t shuffle;
+};
+
+static void pair_run(struct pair *pair, struct pair_order order, unsigned capacity, unsigned latency, unsigned dawdle) {
+    *pair = (struct pair){.engine = engine_create(), .total = 40, .dawdle = dawdle};
+    if (order.receiver_first) pair->receiver = engine_add(pair->engine, &receiver_ops, pair, 0);
+    pair->sender = engine_add(pair->engine, &sender_ops, pair, 0);
+    if (!order.receiver_first) pair->receiver = engine_add(pair->engine, &receiver_ops, pair, 0);
+    port_init(&pair->port, pair->engine, "pair", pair->sender, pair->receiver, capacity, latency);
+    pair->engine->poll = order.poll;
+    pair->engine->shuffle = order.shuffle;
+    engine_wake(pair->engine, pair->sender, 0);
+    enum engine_state state = engine_run_until(pair->engine, 5000);
+    CHECK_EQ((int)state, (int)(order.poll ? ENGINE_RUNNING : ENGINE_QUIET));
+    CHECK_EQ(pair->received, pair->total);
+    port_release(&pair->port);
+    engine_destroy(pair->engine);
+}
+
+CLAIM("a waiting sender is woken exactly when a credit arrives, whoever is ticked first") {
+    static const struct pair_order orders[] = {{.receiver_first = true}, {.shuffle = 1},           {.shuffle = 12345},
+                                               {.poll = true},           {.poll = true, .shuffle = 7}};
+    for (unsigned latency = 1; latency <= 4; latency++)
+        for (unsigned dawdle = 1; dawdle <= 6; dawdle++) {
+            struct pair first, other;
+            pair_run(&first, (struct pair_order){0}, 2, latency, dawdle);
+            CHECK_EQ(first.idle_sender_ticks, 0u); /* every wake found its credit: none came early or twice */
+            for (unsigned i = 2; i < first.total; i++)
+                CHECK_EQ(first.pushed_at[i], first.popped_at[i - 2] + latency); /* and none late */
+            for (unsigned i = 0; i < COUNT_OF(orders); i++) {
+                pair_run(&other, orders[i], 2, latency, dawdle);
+                CHECK(memcmp(first.pushed_at, other.pushed_at, sizeof first.pushed_at) == 0);
+                CHECK(memcmp(first.popped_at, other.popped_at, sizeof first.popped_at) == 0);
+            }
+        }
+}
+
+CLAIM("a port runs at full rate with a capacity of twice its latency, and not with one less") {
+    for (unsigned latency = 1; latency <= 5; latency++) {
+        struct pair pair;
+        pair_run(&pair, (struct pair_order){0}, 2 * latency, latency, 1);
+        CHECK_EQ(pair.pushed_at[39] - pair.pushed_at[0], 39u);
+        if (latency == 1) continue;
+        pair_run(&pair, (struct pair_order){0}, 2 * latency - 1, latency, 1);
+        CHECK(pair.pushed_at[39] - pair.pushed_at[0] > 39u);
+    }
+}
