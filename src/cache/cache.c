@@ -1,0 +1,86 @@
+#include "cache/cache.h"
+
+#include <stdlib.h>
+
+void cache_init(struct cache *cache, const struct cache_geometry *geometry, const struct policy *replacement,
+                const struct config *config, uint64_t seed) {
+    unsigned tag_ways = geometry->tag_ways ? geometry->tag_ways : geometry->ways;
+    size_t tags = (size_t)geometry->sets * tag_ways, lines = (size_t)geometry->sets * geometry->ways;
+    const struct replacement_ops *ops = (const struct replacement_ops *)replacement;
+    *cache = (struct cache){
+        .sets = geometry->sets,
+        .ways = geometry->ways,
+        .tag_ways = tag_ways,
+        .set_mask = is_power_of_two(geometry->sets) ? geometry->sets - 1 : 0,
+        .key = mem_alloc_lines(tags, sizeof *cache->key),
+        .hint = mem_alloc_lines((size_t)geometry->sets * ((tag_ways + 7) / 8), sizeof *cache->hint),
+        .hint_words = (tag_ways + 7) / 8,
+        .held = mem_alloc(geometry->sets, sizeof *cache->held),
+        .line_of = mem_alloc(tags, sizeof *cache->line_of),
+        .line = mem_alloc_lines(lines, sizeof *cache->line),
+        .replacement = ops,
+        .replacement_state = ops->create(config, geometry->sets, geometry->ways, seed),
+    };
+    for (size_t tag = 0; tag < tags; tag++) cache->key[tag] = CACHE_NO_KEY;
+    for (size_t tag = 0; tag < tags; tag++) cache->line_of[tag] = CACHE_NONE;
+    for (size_t line = 0; line < lines; line++) cache->line[line].tag = CACHE_NONE;
+}
+
+void cache_release(struct cache *cache) {
+    if (cache->replacement) cache->replacement->destroy(cache->replacement_state);
+    free(cache->key);
+    free(cache->hint);
+    free(cache->held);
+    free(cache->line_of);
+    free(cache->line);
+    *cache = (struct cache){0};
+}
+
+struct cache_line *cache_victim(struct cache *cache, unsigned set) {
+    struct cache_line *lines = cache_line_at(cache, set, 0);
+    for (unsigned way = 0; cache->held[set] < cache->ways; way++)
+        if (lines[way].state == LINE_INVALID) return &lines[way];
+    int way = cache->replacement->victim(cache->replacement_state, set, lines);
+    return way < 0 ? NULL : &lines[way];
+}
+
+void cache_drop(struct cache *cache, unsigned set, struct cache_line *line) {
+    if (line->tag != CACHE_NONE) {
+        size_t tag = (size_t)set * cache->tag_ways + line->tag;
+        cache->key[tag] = CACHE_NO_KEY;
+        cache->line_of[tag] = CACHE_NONE;
+    }
+    cache->held[set] = (uint16_t)(cache->held[set] - (line->state != LINE_INVALID));
+    *line = (struct cache_line){.tag = CACHE_NONE};
+}
+
+void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access, enum line_state state) {
+    unsigned set = access->set, way = cache_way_of(cache, set, line);
+    assert(line->state != LINE_RESERVED);
+    if (line->state != LINE_INVALID && cache->replacement->evict)
+        cache->replacement->evict(cache->replacement_state, set, way);
+    cache_drop(cache, set, line);
+    /* With one tag for each line, tag way i owns line i; with more, the tags' owner places tags itself. */
+    size_t tag = (size_t)set * cache->tag_ways + way;
+    cache->key[tag] = access->key;
+    cache->line_of[tag] = (uint16_t)way;
+    uint64_t *hint = &cache->hint[(size_t)set * cache->hint_words + way / 8];
+    *hint = (*hint & ~(UINT64_C(0xFF) << way % 8 * 8)) | (uint64_t)cache_hint(access->key) << way % 8 * 8;
+    cache->held[set]++;
+    *line = (struct cache_line){.state = (uint8_t)state, .tag = (uint16_t)way};
+    cache->replacement->insert(cache->replacement_state, set, way, access);
+}
+
+void cache_invalidate(struct cache *cache) {
+    for (unsigned set = 0; set < cache->sets; set++)
+        for (unsigned way = 0; way < cache->ways; way++) {
+            struct cache_line *line = cache_line_at(cache, set, way);
+            if (line->state != LINE_INVALID && line->state != LINE_RESERVED) cache_drop(cache, set, line);
+        }
+}
+
+unsigned cache_reserved_lines(const struct cache *cache) {
+    unsigned reserved = 0;
+    for (size_t i = 0; i < (size_t)cache->sets * cache->ways; i++) reserved += cache->line[i].state == LINE_RESERVED;
+    return reserved;
+}
