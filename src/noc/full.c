@@ -1,0 +1,37 @@
+/* The full crossbar: one router that every source enters and every destination leaves by a port of its own (ISCA 2019, section 3). */
+#include "noc/fabric.h"
+
+static unsigned full_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {
+    (void)plan, (void)stage;
+    return destination;
+}
+
+static struct fabric_plan full_plan(const struct noc_config *noc, enum network_direction direction, unsigned sources, unsigned destinations) {
+    return (struct fabric_plan){
+        .stages = 1,
+        .stage = {{router_tables[direction], 1, sources, destinations, (unsigned)noc->link_cycles}},
+        .concentration = 1,
+        .route = full_route,
+    };
+}
+
+static bool full_build(struct network *network, const struct config *config, struct stats *stats, struct error *err) {
+    (void)config, (void)err;
+    struct fabric_plan plan = full_plan(network->config, network->direction, network->sources, network->destinations);
+    return fabric_build(network, &plan, stats);
+}
+
+static uint64_t full_unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned flits) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    struct fabric_plan plan = full_plan(noc, NETWORK_REQUEST, shape->l1_endpoints, shape->slices);
+    return fabric_unloaded_cycles(noc, &plan, flits);
+}
+
+const struct topology topology_full = {
+    .policy = {"full", "one crossbar with a port for every source and destination", NULL},
+    .component = &fabric_component,
+    .build = full_build,
+    .destroy = fabric_destroy,
+    .conserved = fabric_conserved,
+    .unloaded_cycles = full_unloaded_cycles,
+};

@@ -1,0 +1,54 @@
+/* What the topologies of this room share, and what one has to provide. Not for other rooms. */
+#ifndef SLUICE_NOC_NETWORK_H
+#define SLUICE_NOC_NETWORK_H
+
+#include "gpu/clock.h"
+#include "noc/noc.h"
+
+/* Counters of a network as a whole. Those of its routers are in fabric.h. */
+#define NETWORK_STATS(S) \
+    S(SUM, packets_injected, "packets", "packets that left their injection queue") \
+    S(SUM, packets_ejected, "packets", "packets handed to their destination") \
+    S(SUM, flits_injected, "flits", "flits sent over injection links") \
+    S(SUM, flits_ejected, "flits", "flits that arrived at their destination") \
+    S(SUM, flit_hops, "flits", "flits that left a router, summed over routers") \
+    S(SUM, packet_cycles, "network cycles", "from leaving the injection queue to the last flit's arrival, summed over packets") \
+    S(SUM, ejection_stalls, "packets", "packets whose head arrived where there was no room for them")
+STATS_STRUCT(network_stats, NETWORK_STATS);
+
+struct network {
+    const struct topology *topology;
+    const struct noc_config *config;
+    enum network_direction direction;
+    struct network_shape shape;
+    unsigned sources, destinations;
+    struct port *input, *output; /* [sources], [destinations] */
+    struct engine *engine;
+    unsigned id; /* of the component */
+    struct clock clock;
+    void *state; /* the topology's */
+    struct network_stats stats;
+};
+
+/* A topology: the way from sources to destinations.
+ *   1. `build` is called once, when ports and clock are ready; it may refuse the shape through config_error.
+ *   2. `component` is ticked with the network as self.
+ *   3. `conserved` and `unloaded_cycles` answer as noc.h says; the latter in cycles of the network, ports not counted. */
+struct topology {
+    struct policy policy;
+    const struct component_ops *component;
+    bool (*build)(struct network *network, const struct config *config, struct stats *stats, struct error *err);
+    void (*destroy)(struct network *network);
+    bool (*conserved)(const struct network *network, char *text, size_t size);
+    uint64_t (*unloaded_cycles)(const struct config *config, const struct network_shape *shape, unsigned flits);
+};
+
+static inline unsigned network_destination(const struct network *network, const struct message *message) {
+    return network->direction == NETWORK_REQUEST ? message->target : message->source;
+}
+
+static inline const char *network_name(const struct network *network) {
+    return network->direction == NETWORK_REQUEST ? "request" : "reply";
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* The network between L1 endpoints and LLC slices. Request and reply are two networks of this room, each one component of the engine.
+ *
+ * Owns: routers, links, their flits, and the credits between them.
+ * Enters: `struct message` pushed into network_input(net, source), with message.target (request network) or message.source (reply network)
+ *         naming the way out. A push is accepted when the injection queue has room for the whole packet (the port's credits).
+ * Leaves: the same message from network_output(net, destination), once its last flit has arrived.
+ *
+ * Both ports have a latency of one cycle of the core.
+ *
+ * A topology is one file and one line in topologies.def.
+ */
+#ifndef SLUICE_NOC_NOC_H
+#define SLUICE_NOC_NOC_H
+
+#include "config/config.h"
+#include "gpu/engine.h"
+#include "gpu/port.h"
+#include "noc/message.h"
+#include "stats/stats.h"
+
+enum network_direction { NETWORK_REQUEST, NETWORK_REPLY };
+
+/* A virtual channel never has fewer flits of buffer than 1; the bounds of the others are in noc.c. */
+enum { NOC_MAX_VCS = 8, NOC_MAX_ENDPOINTS = 1024 };
+
+struct noc_config {
+    const struct policy *topology;
+    int64_t channel_bytes;
+    int64_t clock_mhz; /* 0: the core's */
+    int64_t vcs;
+    int64_t vc_flits;
+    int64_t stages;
+    bool lookahead;
+    int64_t internal_speedup;
+    int64_t input_speedup;
+    int64_t iterations;
+    int64_t link_cycles, long_link_cycles;
+    int64_t credit_cycles;
+    int64_t injection_packets;
+    int64_t ejection_packets;
+    int64_t concentration;
+};
+
+extern const struct section noc_section;
+extern const struct family topology_family;
+
+struct network;
+
+/* What a network is built from: how many endpoints on the two sides and how they are grouped (for hierarchical). */
+struct network_shape {
+    unsigned l1_endpoints, slices; /* sources and destinations of the request network */
+    unsigned clusters;             /* L1 endpoints are grouped evenly: endpoint / (l1_endpoints / clusters) */
+    unsigned mcs;                  /* slices are grouped evenly */
+};
+
+/* The components on the other side of the ports: who is to be woken. */
+struct network_peers {
+    const unsigned *l1_component;    /* [l1_endpoints] */
+    const unsigned *slice_component; /* [slices] */
+};
+
+struct network *network_create(const struct config *config, enum network_direction direction, const struct network_shape *shape,
+                               const struct network_peers *peers, struct engine *engine, uint64_t core_khz, struct stats *stats,
+                               struct error *err);
+void network_destroy(struct network *network);
+struct port *network_input(struct network *network, unsigned source);
+struct port *network_output(struct network *network, unsigned destination);
+
+/* Whether every flit that went in has come out and every credit is back where it started. Otherwise a sentence in `text` says what is
+ * not. Meaningful once nothing is due any more. */
+bool network_conserved(const struct network *network, char *text, size_t size);
+
+/* Cycles of the core from pushing a packet of `flits` into an idle network until the receiver sees it: what the description adds up to.
+ * Exact while network and core share one clock. */
+uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz, unsigned flits);
+
+#endif
