@@ -1,0 +1,624 @@
+/* The scheduler of one channel. Its constraints between commands are kept as "not before" times for the channel, each bank group and each bank, set
+ * by every command that is issued. Sources: JEDEC's rules as Ramulator and DRAMsim3 state them; first-ready FCFS after Rixner et al. (ISCA 2000).
+ *
+ * Left out: power-down and self-refresh, several ranks, auto-precharge, refresh of single banks, the window over 32 activates of GDDR5 (it never binds
+ * with the timings in use: 32 activates take longer by tRRD alone). */
+#include "dram/channel.h"
+
+#include <stdlib.h>
+
+/* A request whose row has been opened goes before all others: its age is counted so much higher. */
+static const uint32_t ACTIVATED_FIRST = UINT32_C(1) << 30;
+
+/* With at most this many banks to choose from they are compared; with more, the queue is walked from its oldest request on. */
+enum { COMPARED_BANKS = 3 };
+
+static inline void raise_to(uint64_t *time, uint64_t value) {
+    if (value > *time) *time = value;
+}
+static inline void lower_to(uint64_t *time, uint64_t value) {
+    if (value < *time) *time = value;
+}
+static inline bool is_older(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
+
+/* ------------------------------------------------------------------ building */
+
+static struct dram_delays delays_of(const struct dram_device *d) {
+    uint64_t burst = (uint64_t)d->burst_cycles, same = max_u64((uint64_t)d->tCCDS, burst), same_group = max_u64((uint64_t)d->tCCDL, burst);
+    uint64_t read_done = (uint64_t)d->tCL + burst, write_done = (uint64_t)d->tWL + burst;
+    int64_t to_write = d->tCL + d->burst_cycles + d->turnaround - d->tWL;
+    uint64_t read_to_write = max_u64(to_write > 0 ? (uint64_t)to_write : 0, 1);
+    return (struct dram_delays){
+        .burst = burst,
+        .burst_bytes = (uint64_t)d->burst_bytes,
+        .done = {read_done, write_done},
+        .same = {same, same},
+        .same_group = {same_group, same_group},
+        .other = {read_to_write, write_done + (uint64_t)d->tWTRS},
+        .other_group = {read_to_write, write_done + (uint64_t)d->tWTRL},
+        .precharge = {(uint64_t)d->tRTP, write_done + (uint64_t)d->tWR},
+        .column = {(uint64_t)d->tRCD, (uint64_t)d->tRCDW},
+        .row_open = (uint64_t)d->tRAS,
+        .row_cycle = (uint64_t)d->tRC,
+        .row_close = (uint64_t)d->tRP,
+        .activate = (uint64_t)d->tRRDS,
+        .activate_group = (uint64_t)d->tRRDL,
+        .four_activates = (uint64_t)d->tFAW,
+    };
+}
+
+static void init_queue(struct dram_queue *queue, int64_t limit) {
+    queue->limit = (unsigned)limit;
+    for (unsigned b = 0; b < DRAM_BANKS_MAX; b++) queue->head[b] = queue->tail[b] = queue->candidate[b] = REQUEST_NONE;
+}
+
+static void init_requests(struct dram_channel *ch, const struct dram_config *dram) {
+    unsigned queues = dram->write_drain ? 2 : 1;
+    ch->request_count = ch->queue[0].limit + ch->queue[1].limit + queues * ch->bank_queue * (unsigned)ch->device->banks + (unsigned)dram->return_queue;
+    ch->request = mem_alloc_lines(ch->request_count + 2, sizeof *ch->request);
+    for (unsigned q = 0; q < 2; q++) {
+        uint16_t ring = ch->queue[q].ring = (uint16_t)(ch->request_count + q);
+        ch->request[ring].older = ch->request[ring].younger = ring;
+    }
+    ch->free_request = mem_alloc(ch->request_count, sizeof *ch->free_request);
+    ch->done = mem_alloc(ch->request_count, sizeof *ch->done);
+    for (unsigned i = ch->request_count; i-- > 0;) channel_free(ch, (uint16_t)i);
+}
+
+void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index) {
+    const struct dram_config *dram = config_get(config, &dram_section);
+    ch->device = dram_device_of(config);
+    ch->delay = delays_of(ch->device);
+    ch->two_command_buses = ch->device->two_command_buses;
+    ch->mc = mc;
+    ch->index = index;
+    ch->group_mask = (unsigned)ch->device->bank_groups - 1;
+    for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) ch->group_banks[bank & ch->group_mask] |= UINT64_C(1) << bank;
+    ch->write_drain = dram->write_drain;
+    ch->drain_high = (unsigned)(dram->write_queue * dram->drain_high_percent / 100);
+    ch->drain_low = (unsigned)(dram->write_queue * dram->drain_low_percent / 100);
+    if (ch->drain_low < 1) ch->drain_low = 1; /* an emptied queue ends the draining */
+    ch->drain_idle = (unsigned)dram->drain_idle_writes;
+    ch->starvation_cycles = (uint64_t)dram->starvation_cycles;
+    ch->bank_queue = (unsigned)dram->bank_queue;
+    ch->row_hit_cap = dram->row_hit_cap ? (uint32_t)dram->row_hit_cap : UINT32_MAX;
+    init_queue(&ch->queue[0], dram->read_queue);
+    init_queue(&ch->queue[1], dram->write_drain ? dram->write_queue : 0);
+    init_requests(ch, dram);
+    ch->column_next = ch->row_next = ch->starve_next = NEVER;
+    ch->refresh_due = ch->refresh_next = ch->next = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
+}
+
+void channel_release(struct dram_channel *ch) {
+    free(ch->request);
+    free(ch->free_request);
+    free(ch->done);
+}
+
+/* ---------------------------------------------------------------- candidates */
+
+static inline struct dram_queue *active_queue(struct dram_channel *ch) { return &ch->queue[ch->writing]; }
+static inline struct dram_queue *idle_queue(struct dram_channel *ch) { return &ch->queue[!ch->writing]; }
+
+/* Banks whose candidate's row has been opened for it and which wait for the column command: they are served even while their queue is not. */
+static inline uint64_t unfinished(const struct dram_queue *queue) { return (queue->hit[0] | queue->hit[1]) & queue->activated; }
+
+static inline uint64_t all_banks(const struct dram_queue *queue) { return queue->hit[0] | queue->hit[1] | queue->closed | queue->conflict; }
+
+static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index, const struct dram_request *request) {
+    queue->candidate[bank] = index;
+    queue->age[bank] = request->sequence - (request->activated ? ACTIVATED_FIRST : 0);
+}
+
+/* Decides anew which request of a bank goes next, and what it needs. */
+static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+    uint64_t bit = UINT64_C(1) << bank;
+    queue->hit[0] &= ~bit;
+    queue->hit[1] &= ~bit;
+    queue->closed &= ~bit;
+    queue->conflict &= ~bit;
+    queue->activated &= ~bit;
+    uint16_t index = queue->head[bank];
+    if (index == REQUEST_NONE) {
+        queue->strict &= ~bit;
+        return;
+    }
+    if (UNLIKELY(queue->strict & bit) && ch->request[index].entered + ch->starvation_cycles > cycle) queue->strict &= ~bit;
+    uint64_t *set = &queue->closed;
+    if (ch->open & bit) {
+        uint32_t row = ch->open_row[bank];
+        uint16_t hit = index;
+        if (LIKELY(!(queue->strict & bit)))
+            while (hit != REQUEST_NONE && ch->request[hit].row != row) hit = ch->request[hit].next;
+        if (hit != REQUEST_NONE && ch->request[hit].row == row) {
+            index = hit;
+            set = &queue->hit[ch->request[hit].write];
+        } else {
+            set = &queue->conflict;
+        }
+    }
+    *set |= bit;
+    if (ch->request[index].activated) queue->activated |= bit;
+    set_candidate(queue, bank, index, &ch->request[index]);
+}
+
+/* Makes sure that the bank's candidates are looked at as soon as the bank allows. */
+static void expect(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
+    const struct dram_queue *queue = active_queue(ch), *idle = idle_queue(ch);
+    uint64_t bit = UINT64_C(1) << bank;
+    for (unsigned write = 0; write < 2; write++)
+        if ((queue->hit[write] | (idle->hit[write] & idle->activated)) & bit)
+            lower_to(&ch->column_next, max_u64(cycle, max_u64(ch->bank_column_at[write][bank], ch->column_at[write])));
+    if (queue->closed & bit) lower_to(&ch->row_next, max_u64(cycle, max_u64(ch->bank_activate_at[bank], ch->activate_at)));
+    if (queue->conflict & bit) lower_to(&ch->row_next, max_u64(cycle, ch->bank_precharge_at[bank]));
+}
+
+/* Reads and writes in turns, where writes have a queue of their own. */
+static void choose_direction(struct dram_channel *ch, uint64_t cycle) {
+    unsigned reads = ch->queue[0].in_queue, writes = ch->queue[1].in_queue;
+    bool was = ch->writing;
+    if (!ch->writing) {
+        if (writes > ch->drain_high || (reads == 0 && writes >= ch->drain_idle)) ch->writing = true;
+    } else if (writes < ch->drain_low && (reads != 0 || writes == 0)) {
+        ch->writing = false;
+    }
+    if (ch->writing == was) return;
+    lower_to(&ch->column_next, cycle + 1);
+    lower_to(&ch->row_next, cycle + 1);
+}
+
+static inline void update_next(struct dram_channel *ch) {
+    if (UNLIKELY(ch->refreshing)) return; /* nothing but the refresh */
+    ch->next = min_u64(min_u64(ch->column_next, ch->row_next), min_u64(ch->starve_next, ch->refresh_next));
+}
+
+/* -------------------------------------------------------------- into the queue */
+
+/* A bank's first `bank_queue` requests stand in a queue of its own, the others in the channel's. */
+static inline void take_entry(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
+    queue->in_queue++;
+    if (UNLIKELY(ch->bank_queue) && queue->entries[bank]++ < ch->bank_queue) queue->apart++;
+}
+static inline void give_up_entry(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
+    queue->in_queue--;
+    if (UNLIKELY(ch->bank_queue) && --queue->entries[bank] < ch->bank_queue) queue->apart--;
+}
+
+static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
+    struct dram_request *read = &ch->request[index];
+    for (uint16_t i = ch->queue[1].head[read->bank]; i != REQUEST_NONE; i = ch->request[i].next) {
+        const struct dram_request *write = &ch->request[i];
+        if (write->message.address != read->message.address || (read->bursts & ~write->bursts)) continue;
+        read->done = cycle + 1;
+        ch->done[ch->done_count++] = index;
+        ch->stats.reads++;
+        ch->stats.forwards++;
+        ch->stats.read_cycles++;
+        return true;
+    }
+    return false;
+}
+
+/* At the end of the queue and of the bank's requests. */
+static inline void link_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index) {
+    struct dram_request *request = &ch->request[index], *ring = &ch->request[queue->ring];
+    uint16_t before = queue->tail[request->bank];
+    *(before == REQUEST_NONE ? &queue->head[request->bank] : &ch->request[before].next) = index;
+    queue->tail[request->bank] = index;
+    request->next = REQUEST_NONE;
+    request->older = ring->older;
+    request->younger = queue->ring;
+    ch->request[ring->older].younger = index;
+    ring->older = index;
+    queue->waiting++;
+}
+
+static inline void unlink_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index) {
+    const struct dram_request *request = &ch->request[index];
+    unsigned bank = request->bank;
+    ch->request[request->older].younger = request->younger;
+    ch->request[request->younger].older = request->older;
+    queue->waiting--;
+    if (LIKELY(queue->head[bank] == index)) {
+        queue->head[bank] = request->next;
+        if (request->next == REQUEST_NONE) queue->tail[bank] = REQUEST_NONE;
+        return;
+    }
+    uint16_t before = queue->head[bank];
+    while (ch->request[before].next != index) before = ch->request[before].next;
+    ch->request[before].next = request->next;
+    if (request->next == REQUEST_NONE) queue->tail[bank] = before;
+}
+
+void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
+    struct dram_request *request = &ch->request[index];
+    request->entered = cycle;
+    if (ch->write_drain && !request->write && ch->queue[1].waiting && forward_from_writes(ch, index, cycle)) return;
+    struct dram_queue *queue = &ch->queue[request->write && ch->write_drain];
+    unsigned bank = request->bank;
+    uint64_t bit = UINT64_C(1) << bank;
+    assert(channel_has_room(ch, request->write, bank));
+    request->sequence = ch->sequence++;
+    request->begun = request->activated = false;
+    take_entry(ch, queue, bank);
+    link_request(ch, queue, index);
+    if (ch->starve_next == NEVER && ch->starvation_cycles) ch->starve_next = cycle + ch->starvation_cycles;
+    bool first = queue->head[bank] == index;
+    bool becomes_hit = (queue->conflict & ~queue->strict & bit) && ch->open_row[bank] == request->row;
+    if (first || becomes_hit) {
+        choose_candidate(ch, queue, bank, cycle);
+        expect(ch, bank, cycle + 1);
+    }
+    if (ch->write_drain) choose_direction(ch, cycle);
+    update_next(ch);
+}
+
+/* ------------------------------------------------------------------ commands */
+
+static void __attribute__((noinline)) log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command, unsigned bank, uint32_t row,
+                                                  uint32_t column) {
+    struct dram_log_entry entry = {.cycle = cycle, .mc = (uint16_t)ch->mc, .channel = (uint16_t)ch->index, .command = (uint8_t)command,
+                                   .bank = (uint8_t)bank, .row = row, .column = column};
+    ch->log(ch->log_user, &entry);
+}
+
+/* What a request met, counted when the first command is issued for it. */
+static inline void count_first(struct dram_channel *ch, struct dram_request *request, uint64_t *counter) {
+    request->begun = true;
+    ++*counter;
+    for (unsigned rest = request->bursts & (request->bursts - 1u); rest; rest &= rest - 1) ch->stats.row_hits++;
+}
+
+/* The request has had its last column command. */
+static inline void finish_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index, uint64_t cycle) {
+    struct dram_request *request = &ch->request[index];
+    unsigned bank = request->bank, write = request->write;
+    uint16_t next = request->next;
+    request->done = cycle + ch->delay.done[write];
+    ch->done[ch->done_count++] = index;
+    if (write) {
+        ch->stats.writes++;
+    } else {
+        ch->stats.reads++;
+        ch->stats.read_cycles += request->done - request->entered;
+    }
+    if (!request->activated) give_up_entry(ch, queue, bank);
+    unlink_request(ch, queue, index);
+    const struct dram_request *follower = &ch->request[next];
+    if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write && !queue->strict) {
+        queue->activated &= ~(UINT64_C(1) << bank); /* the same sets else: it is a row hit as well */
+        set_candidate(queue, bank, next, follower);
+        return;
+    }
+    choose_candidate(ch, queue, bank, cycle);
+    expect(ch, bank, cycle + 1);
+}
+
+static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, uint64_t cycle, const unsigned write) {
+    const struct dram_delays *delay = &ch->delay;
+    unsigned group = bank & ch->group_mask;
+    /* The command could be issued, so what held it back has passed, and so have earlier commands' effects on the other direction. */
+    ch->column_at[write] = cycle + delay->same[write];
+    ch->column_at[!write] = cycle + delay->other[write];
+    ch->group_column_at[write][group] = cycle + delay->same_group[write];
+    ch->group_column_at[!write][group] = cycle + delay->other_group[write];
+    raise_to(&ch->groups_column_at[write], cycle + delay->same_group[write]);
+    raise_to(&ch->groups_column_at[!write], cycle + delay->other_group[write]);
+    raise_to(&ch->bank_precharge_at[bank], cycle + delay->precharge[write]);
+    *(write ? &ch->stats.write_bytes : &ch->stats.read_bytes) += delay->burst_bytes;
+    ch->stats.bus_cycles += delay->burst;
+}
+
+static inline void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+    uint16_t index = queue->candidate[bank];
+    struct dram_request *request = &ch->request[index];
+    if (UNLIKELY(ch->log != NULL)) {
+        uint32_t column = request->column + lowest_bit(request->bursts) * (uint32_t)ch->delay.burst_bytes;
+        log_command(ch, cycle, request->write ? DRAM_WRITE : DRAM_READ, bank, request->row, column);
+    }
+    if (!request->begun) count_first(ch, request, &ch->stats.row_hits);
+    if (request->write) {
+        issue_in_direction(ch, bank, cycle, 1);
+    } else {
+        issue_in_direction(ch, bank, cycle, 0);
+    }
+    ch->precharge_wait |= UINT64_C(1) << bank;
+    if (UNLIKELY(++ch->row_columns[bank] > ch->row_hit_cap)) ch->capped |= UINT64_C(1) << bank;
+    request->bursts &= (uint8_t)(request->bursts - 1);
+    if (!request->bursts) finish_request(ch, queue, index, cycle);
+}
+
+static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+    const struct dram_delays *delay = &ch->delay;
+    struct dram_request *request = &ch->request[queue->candidate[bank]];
+    uint64_t bit = UINT64_C(1) << bank;
+    if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_ACTIVATE, bank, request->row, 0);
+    if (!request->begun) count_first(ch, request, &ch->stats.row_misses);
+    ch->stats.activates++;
+    if (!request->activated) {
+        request->activated = true;
+        give_up_entry(ch, queue, bank);
+    }
+    ch->open |= bit;
+    ch->open_row[bank] = request->row;
+    ch->row_columns[bank] = 0;
+    ch->capped &= ~bit;
+    ch->bank_column_at[0][bank] = cycle + delay->column[0];
+    ch->bank_column_at[1][bank] = cycle + delay->column[1];
+    ch->bank_precharge_at[bank] = cycle + delay->row_open;
+    ch->bank_activate_at[bank] = cycle + delay->row_cycle;
+    ch->column_wait[0] |= bit;
+    ch->column_wait[1] |= bit;
+    ch->precharge_wait |= bit;
+    ch->activate_wait |= bit;
+    ch->group_activate_at[bank & ch->group_mask] = ch->groups_activate_at = cycle + delay->activate_group;
+    ch->activate_at = cycle + delay->activate;
+    ch->last_activates[ch->activate_count++ % 4] = cycle;
+    if (ch->activate_count >= 4) raise_to(&ch->activate_at, ch->last_activates[ch->activate_count % 4] + delay->four_activates);
+}
+
+static void issue_precharge(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+    uint64_t bit = UINT64_C(1) << bank;
+    if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_PRECHARGE, bank, ch->open_row[bank], 0);
+    struct dram_request *request = &ch->request[queue->candidate[bank]];
+    if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts);
+    ch->stats.precharges++;
+    ch->open &= ~bit;
+    raise_to(&ch->bank_activate_at[bank], cycle + ch->delay.row_close);
+    ch->activate_wait |= bit;
+}
+
+/* -------------------------------------------------------------------- choosing */
+
+/* What a look over banks found: the one whose candidate goes first of those whose time has come, and when it comes for the next of the others. */
+struct choice {
+    struct dram_queue *queue; /* NULL: none */
+    unsigned bank;
+    uint32_t age;
+    bool last_resort; /* only if nothing else can be issued */
+    uint64_t next;
+};
+
+/* Those of `banks` whose own time has come. */
+static inline uint64_t banks_ready(uint64_t banks, uint64_t *wait, const uint64_t *at, uint64_t cycle, uint64_t *next) {
+    for (uint64_t late = banks & *wait; late; late &= late - 1) {
+        unsigned bank = lowest_bit(late);
+        if (at[bank] <= cycle) {
+            *wait &= ~(UINT64_C(1) << bank);
+        } else {
+            lower_to(next, at[bank]);
+        }
+    }
+    return banks & ~*wait;
+}
+
+/* Those of `banks` whose group's time has come. */
+static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, const uint64_t *at, uint64_t cycle, uint64_t *next) {
+    for (unsigned group = 0; group <= ch->group_mask; group++) {
+        if (at[group] <= cycle || !(banks & ch->group_banks[group])) continue;
+        lower_to(next, at[group]);
+        banks &= ~ch->group_banks[group];
+    }
+    return banks;
+}
+
+static inline void choose_oldest(struct choice *choice, struct dram_queue *queue, uint64_t banks) {
+    for (; banks; banks &= banks - 1) {
+        unsigned bank = lowest_bit(banks);
+        if (choice->queue && !is_older(queue->age[bank], choice->age)) continue;
+        choice->queue = queue;
+        choice->bank = bank;
+        choice->age = queue->age[bank];
+    }
+}
+
+/* The same by walking the queue: better where most requests are candidates. */
+static inline void choose_first(const struct dram_channel *ch, struct choice *choice, struct dram_queue *queue, uint64_t banks) {
+    for (uint16_t i = ch->request[queue->ring].younger;; i = ch->request[i].younger) {
+        unsigned bank = ch->request[i].bank;
+        if (!(banks >> bank & 1) || queue->candidate[bank] != i) continue;
+        if (choice->queue && !is_older(queue->age[bank], choice->age)) return;
+        choice->queue = queue;
+        choice->bank = bank;
+        choice->age = queue->age[bank];
+        return;
+    }
+}
+
+static inline bool at_most(uint64_t set, unsigned count) {
+    while (set && count--) set &= set - 1;
+    return !set;
+}
+
+static inline void look_for_columns(struct dram_channel *ch, struct choice *choice, struct dram_queue *queue, uint64_t among, uint64_t cycle) {
+    for (unsigned write = 0; write < 2; write++) {
+        uint64_t banks = queue->hit[write] & among;
+        if (!banks) continue;
+        if (ch->column_at[write] > cycle) {
+            lower_to(&choice->next, ch->column_at[write]);
+            continue;
+        }
+        banks = banks_ready(banks, &ch->column_wait[write], ch->bank_column_at[write], cycle, &choice->next);
+        if (UNLIKELY(ch->groups_column_at[write] > cycle)) {
+            uint64_t next = choice->next; /* a copy: the choice itself stays in registers */
+            banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
+            choice->next = next;
+        }
+        if (banks & queue->activated) banks &= queue->activated;
+        if (at_most(banks, COMPARED_BANKS)) {
+            choose_oldest(choice, queue, banks);
+        } else {
+            choose_first(ch, choice, queue, banks);
+        }
+    }
+}
+
+/* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is served, and only if nothing else can
+ * be issued. */
+static struct choice __attribute__((noinline)) look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
+    struct dram_queue *queue = active_queue(ch);
+    struct choice capped = {.next = next};
+    look_for_columns(ch, &capped, queue, ch->capped, cycle);
+    if (!capped.queue) return capped;
+    for (uint64_t banks = all_banks(queue) & ~queue->activated; banks; banks &= banks - 1)
+        if (is_older(queue->age[lowest_bit(banks)], capped.age)) return (struct choice){.next = capped.next};
+    capped.last_resort = true;
+    return capped;
+}
+
+static inline struct choice choose_column(struct dram_channel *ch, uint64_t cycle) {
+    struct choice choice = {.next = NEVER};
+    look_for_columns(ch, &choice, active_queue(ch), ~ch->capped, cycle);
+    if (ch->write_drain && unfinished(idle_queue(ch))) look_for_columns(ch, &choice, idle_queue(ch), idle_queue(ch)->activated, cycle);
+    if (UNLIKELY(ch->capped) && !choice.queue) choice = look_for_capped(ch, choice.next, cycle);
+    ch->column_next = choice.next;
+    return choice;
+}
+
+static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) {
+    struct dram_queue *queue = active_queue(ch);
+    struct choice choice = {.next = NEVER};
+    uint64_t conflict = queue->conflict & ~unfinished(idle_queue(ch)), closed = queue->closed;
+    conflict = banks_ready(conflict, &ch->precharge_wait, ch->bank_precharge_at, cycle, &choice.next);
+    if (closed && ch->activate_at > cycle) {
+        lower_to(&choice.next, ch->activate_at);
+        closed = 0;
+    } else if (closed) {
+        closed = banks_ready(closed, &ch->activate_wait, ch->bank_activate_at, cycle, &choice.next);
+        if (UNLIKELY(ch->groups_activate_at > cycle)) {
+            uint64_t next = choice.next;
+            closed = groups_ready(ch, closed, ch->group_activate_at, cycle, &next);
+            choice.next = next;
+        }
+    }
+    choose_oldest(&choice, queue, conflict | closed);
+    /* Those that are ready now and not chosen can be issued next; activates not before the channel allows another. */
+    ch->row_next = choice.next;
+    if (choice.queue) {
+        uint64_t others = (conflict | closed) & ~(UINT64_C(1) << choice.bank);
+        if (others) ch->row_next = cycle + 1;
+    }
+    return choice;
+}
+
+static inline void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+    issue_column(ch, queue, bank, cycle);
+    const struct dram_queue *active = active_queue(ch), *idle = idle_queue(ch);
+    ch->column_next = NEVER;
+    if (active->hit[0] | (idle->hit[0] & idle->activated)) ch->column_next = ch->column_at[0];
+    if (active->hit[1] | (idle->hit[1] & idle->activated)) lower_to(&ch->column_next, ch->column_at[1]);
+}
+
+static inline void take_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+    if (queue->closed >> bank & 1) {
+        issue_activate(ch, queue, bank, cycle);
+        if (!queue->conflict) ch->row_next = max_u64(ch->row_next, ch->activate_at);
+    } else {
+        issue_precharge(ch, queue, bank, cycle);
+    }
+    choose_candidate(ch, &ch->queue[0], bank, cycle);
+    if (ch->write_drain) choose_candidate(ch, &ch->queue[1], bank, cycle);
+    expect(ch, bank, cycle + 1);
+    if (UNLIKELY(ch->capped)) lower_to(&ch->column_next, cycle + 1); /* the oldest request may be another now */
+}
+
+/* One cycle: at most one command, or one of each sort with two command buses. */
+static inline void issue(struct dram_channel *ch, uint64_t cycle) {
+    struct choice column = {0}, row = {0};
+    if (ch->column_next <= cycle) column = choose_column(ch, cycle);
+    if (ch->row_next <= cycle) row = choose_row(ch, cycle);
+    if (column.queue && row.queue && !ch->two_command_buses) {
+        if (!column.last_resort && is_older(column.age, row.age)) {
+            row.queue = NULL;
+            ch->row_next = cycle + 1;
+        } else {
+            column.queue = NULL;
+            ch->column_next = cycle + 1;
+        }
+    }
+    if (column.queue) take_column(ch, column.queue, column.bank, cycle);
+    if (row.queue) take_row(ch, row.queue, row.bank, cycle);
+    if (ch->write_drain && (column.queue || row.queue)) choose_direction(ch, cycle);
+}
+
+/* ----------------------------------------------------------- what happens rarely */
+
+/* A request has waited too long: it goes before row hits in its bank and, if it waits in the queue that is not being served, turns the direction. */
+static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
+    uint64_t limit = ch->starvation_cycles, oldest = NEVER;
+    for (unsigned q = 0; q < 2; q++) {
+        struct dram_queue *queue = &ch->queue[q];
+        if (!queue->waiting) continue;
+        uint64_t entered = ch->request[ch->request[queue->ring].younger].entered;
+        if (entered + limit <= cycle && entered < oldest) ch->writing = q;
+        lower_to(&oldest, entered);
+        for (uint64_t banks = all_banks(queue); banks; banks &= banks - 1) {
+            unsigned bank = lowest_bit(banks);
+            if (ch->request[queue->head[bank]].entered + limit > cycle) continue;
+            queue->strict |= UINT64_C(1) << bank;
+            choose_candidate(ch, queue, bank, cycle);
+        }
+    }
+    /* While there is one, the next check is a while away, or each cycle would have one. */
+    ch->starve_next = oldest == NEVER ? NEVER : max_u64(oldest + limit, cycle + limit / 8 + 1);
+    lower_to(&ch->column_next, cycle);
+    lower_to(&ch->row_next, cycle);
+}
+
+static void precharge_all(struct dram_channel *ch, uint64_t cycle) {
+    if (ch->log) log_command(ch, cycle, DRAM_PRECHARGE_ALL, 0, 0, 0);
+    ch->activate_wait |= ch->open;
+    for (; ch->open; ch->open &= ch->open - 1) {
+        raise_to(&ch->bank_activate_at[lowest_bit(ch->open)], cycle + ch->delay.row_close);
+        ch->stats.precharges++;
+    }
+}
+
+/* A refresh is due. Requests whose row has been opened are still served; then all rows are closed, and all banks refreshed. */
+static void refresh(struct dram_channel *ch, uint64_t cycle) {
+    if (unfinished(&ch->queue[0]) | unfinished(&ch->queue[1])) {
+        struct choice choice = {.next = NEVER};
+        for (unsigned q = 0; q < 2; q++) look_for_columns(ch, &choice, &ch->queue[q], ch->queue[q].activated, cycle);
+        ch->refresh_next = choice.queue ? cycle + 1 : choice.next;
+        if (choice.queue) take_column(ch, choice.queue, choice.bank, cycle);
+        return;
+    }
+    uint64_t at = cycle;
+    if (ch->open) {
+        for (uint64_t banks = ch->open; banks; banks &= banks - 1) raise_to(&at, ch->bank_precharge_at[lowest_bit(banks)]);
+        ch->refresh_next = at;
+        if (at > cycle) return;
+        precharge_all(ch, cycle);
+        ch->refresh_next = cycle + 1;
+        return;
+    }
+    for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) raise_to(&at, ch->bank_activate_at[bank]);
+    ch->refresh_next = at;
+    if (at > cycle) return;
+    if (ch->log) log_command(ch, cycle, DRAM_REFRESH, 0, 0, 0);
+    ch->stats.refreshes++;
+    ch->activate_at = cycle + (uint64_t)ch->device->tRFC;
+    ch->refreshing = false;
+    ch->refresh_due += (uint64_t)ch->device->tREFI;
+    ch->refresh_next = max_u64(ch->refresh_due, cycle + 1);
+    for (unsigned q = 0; q < 2; q++)
+        for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) choose_candidate(ch, &ch->queue[q], bank, cycle);
+    if (ch->write_drain) choose_direction(ch, cycle);
+    ch->row_next = ch->column_next = cycle + 1;
+}
+
+void channel_run(struct dram_channel *ch, uint64_t until) {
+    while (ch->next <= until) {
+        uint64_t cycle = ch->next;
+        if (UNLIKELY(cycle >= ch->refresh_next)) {
+            ch->refreshing = true;
+            refresh(ch, cycle);
+            ch->next = ch->refresh_next;
+            if (!ch->refreshing) update_next(ch);
+            continue;
+        }
+        if (UNLIKELY(cycle >= ch->starve_next)) check_starvation(ch, cycle);
+        issue(ch, cycle);
+        update_next(ch);
+    }
+}

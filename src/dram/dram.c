@@ -1,0 +1,408 @@
+/* Memory controllers: from the ports of the slices to the queues of the channels and back.
+ *
+ * A request waits `controller_cycles` between its port and its channel's queue; a channel holds at most as many requests, from port to port, as its
+ * queues and its return queue have entries (GPGPU-Sim's credits between L2 and DRAM). The crossbar between slices and channels carries one request
+ * per channel and core cycle, the slices in turn.
+ *
+ * In its tick at core cycle t a controller first runs the memory cycles that have begun by then, hands out what they completed, and then lets in what
+ * has arrived: it takes part from the next memory cycle on.
+ */
+#include "dram/dram.h"
+
+#include <stdlib.h>
+
+#include "dram/channel.h"
+#include "dram/dram_config.h"
+#include "gpu/clock.h"
+#include "gpu/gpu_config.h"
+
+STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
+
+/* A FIFO of requests; each holds at most all requests of a controller, so it is never full. */
+struct ring {
+    uint32_t *entry; /* a channel's request in the lower half; where they are mixed, the channel in the upper */
+    uint32_t mask, pushed, popped;
+};
+
+static void ring_init(struct ring *ring, unsigned capacity) {
+    ring->mask = (uint32_t)round_up_power_of_two(capacity) - 1;
+    ring->entry = mem_alloc(ring->mask + 1, sizeof *ring->entry);
+}
+static inline bool ring_empty(const struct ring *ring) { return ring->pushed == ring->popped; }
+static inline void ring_push(struct ring *ring, uint32_t entry) { ring->entry[ring->pushed++ & ring->mask] = entry; }
+static inline uint32_t ring_peek(const struct ring *ring) { return ring->entry[ring->popped & ring->mask]; }
+
+/* What a slice's port has to say to the controller. */
+struct slice_side {
+    struct port input, output;
+    struct ring returns; /* replies that found no room in the output */
+    struct location head; /* of the message at the head of the input */
+    bool head_known;
+};
+
+struct controller {
+    struct engine *engine;
+    const struct address_map *map;
+    const struct dram_device *device;
+    unsigned component, index;
+    unsigned slices, channels;
+    unsigned turn; /* the slice that is asked first */
+    uint64_t pushed[2]; /* slices whose port has been pushed into (port_watch) */
+    uint64_t asking;    /* slices whose port is not empty */
+    uint64_t all_channels, full, arriving; /* sets of channels: all, those without a request to spare, those with arrivals */
+    unsigned waiting_returns; /* replies in all return rings */
+    uint64_t controller_cycles;
+    /* The memory's clock: the memory cycle that had begun by core cycle `core`, and how far the next one is, in fractions of a core cycle. */
+    struct clock clock;
+    uint64_t core, cycle, fraction;
+    struct slice_side *slice;
+    struct dram_channel *channel;
+    struct ring *arrivals;   /* of each channel: on their way to its queue */
+    uint64_t *blocked_since; /* of each channel: core cycle since which the first arrival has found its queue full, NEVER if it has not */
+    uint8_t bursts_of[256];  /* which bursts of a line hold some of the sectors of a mask */
+};
+
+struct dram {
+    struct controller *controller;
+    unsigned mcs, slices_per_mc;
+};
+
+/* ------------------------------------------------------------------ time */
+
+static void advance_clock(struct controller *mc, uint64_t now) {
+    if (now == mc->core) return;
+    uint64_t ahead = mc->fraction + (now - mc->core) * mc->clock.domain_mhz;
+    uint64_t cycles = ahead / mc->clock.core_mhz;
+    mc->cycle += cycles;
+    mc->fraction = ahead - cycles * mc->clock.core_mhz;
+    mc->core = now;
+}
+
+/* The first core cycle by which memory cycle `cycle`, not before the current one, has begun. */
+static inline uint64_t core_cycle_of(const struct controller *mc, uint64_t cycle) {
+    uint64_t behind = (cycle - mc->cycle) * mc->clock.core_mhz;
+    if (behind <= mc->fraction) return mc->core;
+    return mc->core + (behind - mc->fraction + mc->clock.domain_mhz - 1) / mc->clock.domain_mhz;
+}
+
+/* --------------------------------------------------------------- the way out */
+
+static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel, uint16_t index, uint64_t now) {
+    struct dram_request *request = &channel->request[index];
+    uint64_t done = LIKELY(request->done > mc->cycle) ? core_cycle_of(mc, request->done) : now;
+    request->message.kind = request->write ? MESSAGE_ACK : MESSAGE_DATA;
+    port_push_late(&slice->output, now, done - now, &request->message, sizeof request->message);
+    channel_free(channel, index);
+    mc->full &= ~(UINT64_C(1) << channel->index);
+}
+
+/* Hands what a channel has completed to the slices' ports. The data may still be on its way: the port shows it when it is there. */
+static inline void collect(struct controller *mc, struct dram_channel *channel, uint64_t now) {
+    for (unsigned i = 0; i < channel->done_count; i++) {
+        uint16_t index = channel->done[i];
+        struct slice_side *slice = &mc->slice[channel->request[index].slice];
+        if (LIKELY(ring_empty(&slice->returns) && port_can_push(&slice->output, now))) {
+            send_reply(mc, slice, channel, index, now);
+            continue;
+        }
+        if (ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
+        ring_push(&slice->returns, channel->index << 16 | index);
+        mc->waiting_returns++;
+    }
+    channel->done_count = 0;
+}
+
+static void drain_returns(struct controller *mc, uint64_t now) {
+    for (unsigned i = 0; i < mc->slices; i++) {
+        struct slice_side *slice = &mc->slice[i];
+        while (!ring_empty(&slice->returns) && port_can_push(&slice->output, now)) {
+            uint32_t entry = ring_peek(&slice->returns);
+            send_reply(mc, slice, &mc->channel[entry >> 16], (uint16_t)entry, now);
+            slice->returns.popped++;
+            mc->waiting_returns--;
+        }
+        if (!ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
+    }
+}
+
+/* ---------------------------------------------------------------- the way in */
+
+/* The head of the slice's port becomes a request of its channel, which has one to spare. */
+static inline void take_in(struct controller *mc, unsigned slice_index, const struct location *place, uint64_t now) {
+    struct port *input = &mc->slice[slice_index].input;
+    struct dram_channel *channel = &mc->channel[place->channel];
+    uint16_t index = channel_allocate(channel);
+    if (!channel->free_count) mc->full |= UINT64_C(1) << place->channel;
+    struct dram_request *request = &channel->request[index];
+    memcpy(&request->message, port_peek(input, now), sizeof request->message);
+    port_pop(input, now);
+    if (input->pushed == input->popped) mc->asking &= ~(UINT64_C(1) << slice_index);
+    request->ready = now + mc->controller_cycles;
+    request->row = place->row;
+    request->column = place->column;
+    request->bank = (uint8_t)place->bank;
+    request->slice = (uint16_t)slice_index;
+    request->write = request->message.kind == MESSAGE_WRITE;
+    request->bursts = mc->bursts_of[request->message.sectors];
+    ring_push(&mc->arrivals[place->channel], index);
+    mc->arriving |= UINT64_C(1) << place->channel;
+}
+
+/* Lets the message at the head of a slice's port in, unless it cannot be seen yet or its channel is among the `taken`. */
+static inline bool accept_head(struct controller *mc, unsigned slice_index, uint64_t *taken, uint64_t now) {
+    struct slice_side *slice = &mc->slice[slice_index];
+    const struct message *message = port_peek(&slice->input, now);
+    if (!message) return false;
+    if (!slice->head_known) {
+        address_map_locate(mc->map, message->address, &slice->head);
+        assert(slice->head.mc == mc->index && "a slice asks the controller that holds the line");
+        slice->head_known = true;
+    }
+    uint64_t channel = UINT64_C(1) << slice->head.channel;
+    if (*taken & channel) return false;
+    *taken |= channel;
+    slice->head_known = false;
+    take_in(mc, slice_index, &slice->head, now);
+    return true;
+}
+
+/* One request for each channel from the slices' ports, the slices in turn. Returns when it has to be asked again: in the next cycle, if any was taken and
+ * a slice may have another. A channel without room is asked again when a reply has made some, in a tick of its own. */
+static inline uint64_t accept_requests(struct controller *mc, uint64_t now) {
+    mc->asking |= mc->pushed[(now + 1) & 1];
+    mc->pushed[(now + 1) & 1] = 0;
+    uint64_t taken = mc->full;
+    if (!mc->asking || taken == mc->all_channels) return NEVER;
+    uint64_t from_turn = UINT64_MAX << mc->turn, later = mc->asking & ~from_turn;
+    bool any = false;
+    for (uint64_t left = mc->asking & from_turn; taken != mc->all_channels; left &= left - 1) {
+        if (!left) {
+            left = later;
+            later = 0;
+            if (!left) break;
+        }
+        unsigned slice = lowest_bit(left);
+        if (!accept_head(mc, slice, &taken, now)) continue;
+        if (!any) mc->turn = slice + 1 == mc->slices ? 0 : slice + 1;
+        any = true;
+    }
+    return any && mc->asking ? now + 1 : NEVER;
+}
+
+/* The oldest arrival of a channel into its queue. Returns when the next one is to be looked at, as far as it does not wait for the queue. */
+static inline uint64_t enter_queue(struct controller *mc, struct dram_channel *channel, uint64_t now) {
+    struct ring *arrivals = &mc->arrivals[channel->index];
+    uint64_t *blocked_since = &mc->blocked_since[channel->index];
+    uint16_t index = (uint16_t)ring_peek(arrivals);
+    const struct dram_request *request = &channel->request[index];
+    if (request->ready > now) return request->ready;
+    if (!channel_has_room(channel, request->write, request->bank)) {
+        if (*blocked_since == NEVER) *blocked_since = now;
+        return NEVER;
+    }
+    if (*blocked_since != NEVER) {
+        channel->stats.full_cycles += now - *blocked_since;
+        *blocked_since = NEVER;
+    }
+    arrivals->popped++;
+    mc->engine->progress++;
+    channel_enter(channel, index, mc->cycle);
+    if (UNLIKELY(channel->done_count)) collect(mc, channel, now);
+    if (!ring_empty(arrivals)) return max_u64(now + 1, channel->request[ring_peek(arrivals)].ready);
+    mc->arriving &= ~(UINT64_C(1) << channel->index);
+    return NEVER;
+}
+
+/* ------------------------------------------------------------- the component */
+
+static void controller_tick(void *self, uint64_t now) {
+    struct controller *mc = self;
+    struct dram_channel *end = mc->channel + mc->channels;
+    advance_clock(mc, now);
+    for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
+        if (channel->next > mc->cycle) continue;
+        channel_run(channel, mc->cycle);
+        if (channel->done_count) collect(mc, channel, now);
+    }
+    if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
+    uint64_t wake = accept_requests(mc, now), next = NEVER;
+    for (uint64_t left = mc->arriving; left; left &= left - 1) wake = min_u64(wake, enter_queue(mc, &mc->channel[lowest_bit(left)], now));
+    for (struct dram_channel *channel = mc->channel; channel != end; channel++)
+        if (!channel_idle(channel)) next = min_u64(next, channel->next);
+    if (next != NEVER) wake = min_u64(wake, core_cycle_of(mc, next));
+    if (wake != NEVER) engine_wake(mc->engine, mc->component, wake);
+}
+
+static void controller_settle(void *self, uint64_t now) {
+    struct controller *mc = self;
+    for (unsigned i = 0; i < mc->channels; i++) {
+        struct dram_channel *channel = &mc->channel[i];
+        /* What is left to do in an idle channel are refreshes. */
+        if (now > 0 && channel_idle(channel)) channel_run(channel, clock_domain_cycle(mc->clock, now - 1));
+        if (mc->blocked_since[i] == NEVER || mc->blocked_since[i] >= now) continue;
+        channel->stats.full_cycles += now - mc->blocked_since[i];
+        mc->blocked_since[i] = now;
+    }
+}
+
+static bool controller_busy(const void *self) {
+    const struct controller *mc = self;
+    for (unsigned i = 0; i < mc->channels; i++)
+        if (mc->channel[i].free_count != mc->channel[i].request_count) return true;
+    return false;
+}
+
+static void controller_explain(const void *self, uint64_t now, FILE *out) {
+    const struct controller *mc = self;
+    for (unsigned i = 0; i < mc->channels; i++) {
+        const struct dram_channel *channel = &mc->channel[i];
+        unsigned inside = channel->request_count - channel->free_count;
+        if (!inside) continue;
+        const struct ring *arrivals = &mc->arrivals[i];
+        fprintf(out, "dram %u channel %u: %u requests inside: %u reads and %u writes queued, %u on their way to the queue", mc->index, i, inside,
+                channel->queue[0].waiting, channel->queue[1].waiting, arrivals->pushed - arrivals->popped);
+        if (mc->blocked_since[i] != NEVER) fprintf(out, " (queue full for %llu cycles)", (unsigned long long)(now - mc->blocked_since[i]));
+        fprintf(out, "; next command not before memory cycle %llu, now %llu\n", (unsigned long long)channel->next,
+                (unsigned long long)clock_domain_cycle(mc->clock, now));
+    }
+    for (unsigned i = 0; i < mc->slices; i++) {
+        const struct ring *returns = &mc->slice[i].returns;
+        if (!ring_empty(returns)) fprintf(out, "dram %u: %u replies wait for slice %u to take them\n", mc->index, returns->pushed - returns->popped, i);
+    }
+}
+
+static const struct component_ops controller_ops = {
+    .kind = "dram", .tick = controller_tick, .settle = controller_settle, .explain = controller_explain, .busy = controller_busy};
+
+/* ------------------------------------------------------------------ building */
+
+static struct clock clock_of_config(const struct config *config, uint64_t core_khz) {
+    const struct dram_config *dram = config_get(config, &dram_section);
+    return clock_of(dram->clock_mhz ? (uint64_t)dram->clock_mhz * 1000 : core_khz, core_khz);
+}
+
+/* Bit i of the result: burst i of the line holds one of the sectors in the mask. */
+static void fill_bursts(struct controller *mc, const struct config *config) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    unsigned sectors = (unsigned)gpu->line_bytes / SECTOR_BYTES;
+    unsigned per_burst = (unsigned)mc->device->burst_bytes / SECTOR_BYTES;
+    for (unsigned mask = 0; mask < 256; mask++) {
+        unsigned bursts = 0, wanted = mask ? mask : (unsigned)low_mask(sectors);
+        for (unsigned s = 0; s < 8; s++)
+            if (wanted >> s & 1) bursts |= 1u << (s / per_burst);
+        mc->bursts_of[mask] = (uint8_t)bursts;
+    }
+}
+
+static void create_slices(struct controller *mc, const struct dram_config *dram, const unsigned *slice_component, unsigned requests) {
+    mc->slice = mem_alloc(mc->slices, sizeof *mc->slice);
+    for (unsigned i = 0; i < mc->slices; i++) {
+        struct slice_side *slice = &mc->slice[i];
+        unsigned peer = slice_component[mc->index * mc->slices + i];
+        unsigned entries = (unsigned)dram->port_entries, latency = (unsigned)dram->port_cycles;
+        char name[sizeof slice->input.name];
+        snprintf(name, sizeof name, "slice %u to dram %u", i, mc->index);
+        port_init(&slice->input, mc->engine, name, peer, mc->component, entries, latency);
+        port_watch(&slice->input, mc->pushed, i);
+        snprintf(name, sizeof name, "dram %u to slice %u", mc->index, i);
+        port_init(&slice->output, mc->engine, name, mc->component, peer, entries, latency);
+        ring_init(&slice->returns, requests);
+    }
+}
+
+static void create_channels(struct controller *mc, const struct config *config, struct stats *stats) {
+    mc->channel = mem_alloc_lines(mc->channels, sizeof *mc->channel);
+    mc->arrivals = mem_alloc(mc->channels, sizeof *mc->arrivals);
+    mc->blocked_since = mem_alloc(mc->channels, sizeof *mc->blocked_since);
+    for (unsigned i = 0; i < mc->channels; i++) {
+        channel_init(&mc->channel[i], config, mc->index, i);
+        ring_init(&mc->arrivals[i], mc->channel[i].request_count);
+        mc->blocked_since[i] = NEVER;
+        if (stats) stats_add(stats, &dram_stat_table, &mc->channel[i].stats);
+    }
+}
+
+struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component, struct engine *engine,
+                         uint64_t core_khz, struct stats *stats, struct error *err) {
+    (void)err; /* whatever can be wrong has been refused by the section's check */
+    const struct dram_config *dram_config = config_get(config, &dram_section);
+    struct dram *dram = mem_alloc(1, sizeof *dram);
+    dram->mcs = (unsigned)dram_config->mcs;
+    dram->slices_per_mc = address_map_slices_per_mc(map);
+    dram->controller = mem_alloc_lines(dram->mcs, sizeof *dram->controller);
+    for (unsigned i = 0; i < dram->mcs; i++) {
+        struct controller *mc = &dram->controller[i];
+        mc->engine = engine;
+        mc->map = map;
+        mc->device = dram_device_of(config);
+        mc->index = i;
+        mc->slices = dram->slices_per_mc;
+        mc->channels = (unsigned)dram_config->channels_per_mc;
+        mc->all_channels = low_mask(mc->channels);
+        mc->controller_cycles = (uint64_t)dram_config->controller_cycles;
+        mc->clock = clock_of_config(config, core_khz);
+        mc->component = engine_add(engine, &controller_ops, mc, i);
+        fill_bursts(mc, config);
+        create_channels(mc, config, stats);
+        create_slices(mc, dram_config, slice_component, mc->channels * mc->channel[0].request_count);
+    }
+    return dram;
+}
+
+void dram_destroy(struct dram *dram) {
+    if (!dram) return;
+    for (unsigned i = 0; i < dram->mcs; i++) {
+        struct controller *mc = &dram->controller[i];
+        for (unsigned c = 0; c < mc->channels; c++) {
+            channel_release(&mc->channel[c]);
+            free(mc->arrivals[c].entry);
+        }
+        for (unsigned s = 0; s < mc->slices; s++) {
+            port_release(&mc->slice[s].input);
+            port_release(&mc->slice[s].output);
+            free(mc->slice[s].returns.entry);
+        }
+        free(mc->channel);
+        free(mc->arrivals);
+        free(mc->blocked_since);
+        free(mc->slice);
+    }
+    free(dram->controller);
+    free(dram);
+}
+
+static struct slice_side *side_of(struct dram *dram, unsigned slice) {
+    assert(slice < dram->mcs * dram->slices_per_mc);
+    return &dram->controller[slice / dram->slices_per_mc].slice[slice % dram->slices_per_mc];
+}
+
+struct port *dram_input(struct dram *dram, unsigned slice) { return &side_of(dram, slice)->input; }
+struct port *dram_output(struct dram *dram, unsigned slice) { return &side_of(dram, slice)->output; }
+
+void dram_set_log(struct dram *dram, dram_log_fn *log, void *user) {
+    for (unsigned i = 0; i < dram->mcs; i++)
+        for (unsigned c = 0; c < dram->controller[i].channels; c++) {
+            dram->controller[i].channel[c].log = log;
+            dram->controller[i].channel[c].log_user = user;
+        }
+}
+
+const char *dram_command_name(enum dram_command command) {
+    static const char *const names[] = {"ACT", "PRE", "RD", "WR", "PREA", "REF"};
+    return names[command];
+}
+
+uint64_t dram_unloaded_cycles_at(const struct config *config, uint64_t core_khz, uint64_t now) {
+    const struct dram_config *dram = config_get(config, &dram_section);
+    const struct dram_device *d = dram_device_of(config);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    struct clock clock = clock_of_config(config, core_khz);
+    uint64_t port = (uint64_t)dram->port_cycles;
+    uint64_t bursts = div_up((uint64_t)gpu->line_bytes, (uint64_t)d->burst_bytes);
+    uint64_t between = (uint64_t)(d->tCCDL > d->burst_cycles ? d->tCCDL : d->burst_cycles);
+    uint64_t entered = clock_domain_cycle(clock, now + port + (uint64_t)dram->controller_cycles);
+    uint64_t done = entered + 1 + (uint64_t)d->tRCD + (bursts - 1) * between + (uint64_t)(d->tCL + d->burst_cycles);
+    return clock_core_cycle(clock, done) + port - now;
+}
+
+uint64_t dram_unloaded_cycles(const struct config *config, uint64_t core_khz) { return dram_unloaded_cycles_at(config, core_khz, 0); }
