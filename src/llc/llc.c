@@ -1,0 +1,69 @@
+#include "llc/llc.h"
+
+#include "base/base.h"
+#include "cache/replacement.h"
+#include "gpu/gpu_config.h"
+#include "llc/organisation.h"
+
+#define LLC_ORGANISATION(name) extern const struct llc_organisation_ops llc_organisation_##name;
+#include "llc/organisations.def"
+#undef LLC_ORGANISATION
+
+static const struct policy *const members[] = {
+#define LLC_ORGANISATION(name) &llc_organisation_##name.policy,
+#include "llc/organisations.def"
+#undef LLC_ORGANISATION
+};
+
+const struct family llc_organisation_family = {"LLC organisation", members, COUNT_OF(members)};
+
+static const struct param params[] = {
+    P_CHOICE(struct llc_config, organisation, llc_organisation_family, "shared", "which slice holds a line"),
+    P_CHOICE(struct llc_config, replacement, replacement_family, "lru", "which line goes when a set is full"),
+    P_INT(struct llc_config, slices_per_mc, 8, 1, 64, "slices", "slices in front of each memory controller"),
+    P_INT(struct llc_config, slice_kb, 96, 1, 65536, "KB", "data of one slice"),
+    P_INT(struct llc_config, ways, 16, 1, 32768, "lines", "lines of a set"),
+    P_INT(struct llc_config, sets, 0, 0, 65536, "sets", "sets of a slice; 0: follows from slice_kb, ways and gpu.line_bytes"),
+    P_INT(struct llc_config, latency_cycles, 120, 1, 900, "cycles", "from a request's arrival to its lookup"),
+    P_INT(struct llc_config, port_bytes, 32, 1, 256, "B/cycle", "width of the data port"),
+    P_INT(struct llc_config, mshrs, 32, 1, 4096, "MSHRs", "lines that can be on their way at once, per slice"),
+    P_INT(struct llc_config, mshr_merges, 16, 1, 1024, "requests", "requests that can wait for one line, the first included"),
+    P_INT(struct llc_config, input_queue, 8, 1, 1024, "requests", "requests that can wait for the lookup, beyond those in the pipeline"),
+    P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies", "replies of lookups that can wait for the data port"),
+    P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles", "of the atomics unit, for each lane that meets on one word"),
+};
+
+static bool check(const struct config *config, struct error *err) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    int64_t size_bytes = llc->slice_kb * 1024, lines = size_bytes / gpu->line_bytes;
+    if (llc->sets && llc->sets * llc->ways * gpu->line_bytes != size_bytes)
+        return config_error(config, "llc.slice_kb", err, "%lld KB is not llc.sets × llc.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
+                            (long long)llc->slice_kb, (long long)llc->sets, (long long)llc->ways, (long long)gpu->line_bytes,
+                            (double)(llc->sets * llc->ways * gpu->line_bytes) / 1024);
+    if (lines == 0 || lines % llc->ways != 0 || lines * gpu->line_bytes != size_bytes)
+        return config_error(config, "llc.ways", err, "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
+                            "take a number of ways that divides %lld", (long long)llc->slice_kb, (long long)gpu->line_bytes, (long long)lines,
+                            (long long)llc->ways, (long long)lines);
+    return true;
+}
+
+const struct section llc_section = {
+    .path = "llc",
+    .help = "the last-level cache, in slices in front of the memory controllers",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct llc_config),
+    .check = check,
+};
+
+unsigned llc_sets(const struct config *config) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    return (unsigned)(llc->sets ? llc->sets : llc->slice_kb * 1024 / gpu->line_bytes / llc->ways);
+}
+
+struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map, struct error *err) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    return ((const struct llc_organisation_ops *)llc->organisation)->create(config, map, err);
+}

@@ -1,0 +1,71 @@
+/* The last-level cache: slices in front of the memory controllers, and the organisation that says which slice holds a line.
+ *
+ * Owns: the slices (tags, MSHRs, pipelines), the choice of slice.
+ * Enters: requests from the request network; replies from memory.
+ * Leaves: replies to the reply network; line reads, writes and write-backs to memory.
+ *
+ * Each slice is a component of the engine. An organisation (shared, private, ...) is one file and one line in organisations.def.
+ */
+#ifndef SLUICE_LLC_LLC_H
+#define SLUICE_LLC_LLC_H
+
+#include "config/config.h"
+#include "dram/mapping.h"
+#include "gpu/engine.h"
+#include "gpu/port.h"
+#include "noc/message.h"
+#include "stats/stats.h"
+
+struct llc_config {
+    const struct policy *organisation;
+    const struct policy *replacement;
+    int64_t slices_per_mc;
+    int64_t slice_kb, ways, sets;
+    int64_t latency_cycles;
+    int64_t port_bytes;
+    int64_t mshrs, mshr_merges;
+    int64_t input_queue, reply_queue;
+    int64_t atomic_cycles;
+};
+
+extern const struct section llc_section;
+extern const struct family llc_organisation_family;
+
+unsigned llc_sets(const struct config *config);
+
+#define LLC_STATS(S) \
+    S(SUM, read_hits, "accesses", "reads that found their line") \
+    S(SUM, read_pending, "accesses", "reads that found their line on its way") \
+    S(SUM, read_misses, "accesses", "reads that fetched their line from memory") \
+    S(SUM, write_hits, "accesses", "writes that found their line, present or on its way") \
+    S(SUM, write_misses, "accesses", "writes that allocated a line") \
+    S(SUM, atomic_hits, "accesses", "atomics that found their line, present or on its way") \
+    S(SUM, atomic_misses, "accesses", "atomics that fetched their line from memory") \
+    S(SUM, evictions, "lines", "lines replaced") \
+    S(SUM, write_backs, "lines", "modified lines written to memory") \
+    S(SUM, fills, "lines", "lines that arrived from memory") \
+    S(SUM, replies, "packets", "replies sent") \
+    S(SUM, data_replies, "packets", "replies sent that carry data") \
+    S(SUM, blocked_mshr, "cycles", "lookups held up because every MSHR was in use") \
+    S(SUM, blocked_merge, "cycles", "lookups held up because a line had no room for one more waiter") \
+    S(SUM, blocked_line, "cycles", "lookups held up because every line of the set was reserved") \
+    S(SUM, blocked_reply, "cycles", "lookups held up because the reply queue was full") \
+    S(SUM, blocked_memory, "cycles", "lookups held up because memory took no request") \
+    S(SUM, data_port_cycles, "cycles", "cycles in which the data port was sending") \
+    S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once")
+
+STATS_STRUCT(llc_stats, LLC_STATS);
+extern const struct stat_table llc_stat_table;
+
+struct llc_organisation;
+struct slice;
+
+/* The peers of a slice are connected once the networks exist. */
+struct slice *slice_create(const struct config *config, const struct address_map *map, struct engine *engine, struct stats *stats,
+                           unsigned index);
+void slice_destroy(struct slice *slice);
+unsigned slice_component(const struct slice *slice);
+void slice_connect(struct slice *slice, struct port *from_network, struct port *to_network, struct port *from_memory,
+                   struct port *to_memory);
+
+#endif

@@ -1,0 +1,35 @@
+/* LLC organisations: which slice answers a request. An organisation is one file with one `struct llc_organisation_ops`, and one line in
+ * organisations.def.
+ *
+ * Contract: `target` is asked by the requester when it sends, and its answer depends on the request, the requester's cluster and the organisation's
+ * state only. The slice is one of the controller that owns the line: a memory-side cache never holds another controller's memory.
+ */
+#ifndef SLUICE_LLC_ORGANISATION_H
+#define SLUICE_LLC_ORGANISATION_H
+
+#include "config/config.h"
+#include "dram/mapping.h"
+#include "noc/message.h"
+
+struct llc_organisation;
+
+struct llc_organisation_ops {
+    struct policy policy;
+    struct llc_organisation *(*create)(const struct config *config, const struct address_map *map, struct error *err);
+    void (*destroy)(struct llc_organisation *organisation);
+    /* The slice, counted over the whole machine. */
+    unsigned (*target)(const struct llc_organisation *organisation, const struct message *message, unsigned cluster);
+};
+
+/* The head of every organisation. */
+struct llc_organisation {
+    const struct llc_organisation_ops *ops;
+};
+
+struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map, struct error *err);
+
+static inline unsigned llc_target(const struct llc_organisation *organisation, const struct message *message, unsigned cluster) {
+    return organisation->ops->target(organisation, message, cluster);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* Shared LLC: a line has one home among all slices, chosen by its address; every SM reaches it there. The baseline of "Adaptive Memory-Side
+ * Last-Level GPU Caching" (ISCA 2019, section 2.1). */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "llc/organisation.h"
+
+const struct llc_organisation_ops llc_organisation_shared;
+
+struct llc_shared {
+    struct llc_organisation base;
+    const struct address_map *map;
+    unsigned slices_per_mc;
+};
+
+static struct llc_organisation *shared_create(const struct config *config, const struct address_map *map, struct error *err) {
+    (void)config, (void)err;
+    struct llc_shared *shared = mem_alloc(1, sizeof *shared);
+    *shared = (struct llc_shared){{&llc_organisation_shared}, map, address_map_slices_per_mc(map)};
+    return &shared->base;
+}
+
+static void shared_destroy(struct llc_organisation *organisation) { free(organisation); }
+
+static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message, unsigned cluster) {
+    (void)cluster;
+    const struct llc_shared *shared = (const struct llc_shared *)organisation;
+    struct location location;
+    address_map_locate(shared->map, message->address, &location);
+    return location.mc * shared->slices_per_mc + location.slice;
+}
+
+const struct llc_organisation_ops llc_organisation_shared = {
+    .policy = {"shared", "a line has one home slice, which serves all SMs", NULL},
+    .create = shared_create,
+    .destroy = shared_destroy,
+    .target = shared_target,
+};
