@@ -1,0 +1,135 @@
+/* The first level: between the load/store units and the network.
+ *
+ * An L1 organisation is one object for the whole machine. It owns the L1 nodes, their queues and whatever network is between them, and says
+ * which endpoints it has on the network to the LLC. An organisation is one file and one line in organisations.def.
+ *
+ * Enters: requests of the SMs by l1_access, a call that accepts or refuses with the reason in the same cycle (the one place where two rooms meet
+ *         without a port, because a private L1 sits inside its SM); replies from the reply network.
+ * Leaves: completions by l1_collect; requests to the request network.
+ *
+ * Everything that an SM sends to memory passes here, also what uses no L1 data cache: instruction, constant and read-only cache misses and atomics come as
+ * requests marked `bypass`.
+ */
+#ifndef SLUICE_L1_L1_H
+#define SLUICE_L1_L1_H
+
+#include "config/config.h"
+#include "gpu/engine.h"
+#include "gpu/port.h"
+#include "llc/llc.h"
+#include "noc/message.h"
+#include "stats/stats.h"
+
+struct l1_config {
+    const struct policy *organisation;
+    const struct policy *replacement;
+    int64_t size_kb, ways, sets;
+    int64_t latency_cycles;
+    int64_t mshrs, mshr_merges;
+    int64_t miss_queue;
+    bool flush_at_kernel_end;
+};
+
+extern const struct section l1_section;
+extern const struct family l1_organisation_family;
+
+enum l1_outcome {
+    L1_HIT,         /* complete after latency_cycles; nothing will be collected */
+    L1_HIT_PENDING, /* the line is on its way; completes by l1_collect, as do the three below */
+    L1_MISS,
+    L1_BYPASS,      /* a read that was sent past the cache */
+    L1_SENT,        /* a write or atomic */
+    L1_ACCEPTED,    /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
+    L1_NO_MSHR,     /* every MSHR is in use */
+    L1_NO_MERGE,    /* the line's MSHR has no room for one more waiter */
+    L1_NO_LINE,     /* every line of the set is reserved */
+    L1_NO_QUEUE,    /* the miss queue is full */
+    L1_NO_NETWORK,  /* the miss queue is full because the network takes nothing */
+    L1_OUTCOMES,
+};
+
+struct l1_request {
+    uint64_t address; /* of the line */
+    uint32_t token;   /* comes back by l1_collect */
+    uint32_t instr;
+    uint8_t kind;     /* MESSAGE_READ, MESSAGE_WRITE or MESSAGE_ATOMIC */
+    uint8_t sectors;
+    uint8_t flags;    /* enum message_flags */
+    uint8_t program;
+    uint8_t conflicts;
+    bool bypass;      /* past the data cache */
+    bool local;       /* thread-local memory: written back, not through */
+};
+
+struct l1;
+
+/* The last cluster-side word on where a request goes: filled in by the LLC organisation. */
+struct l1_site {
+    const struct config *config;
+    struct engine *engine;
+    struct stats *stats;
+    const struct llc_organisation *llc;
+    unsigned sms;
+    unsigned clusters;
+    const unsigned *sm_component; /* [sms] */
+};
+
+struct l1_ops {
+    struct policy policy;
+    struct l1 *(*create)(const struct l1_site *site, struct error *err);
+    void (*destroy)(struct l1 *l1);
+    /* Endpoints on the network, and the component that each belongs to. */
+    unsigned (*endpoints)(const struct l1 *l1);
+    unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
+    void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
+    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request. */
+    void (*tick)(struct l1 *l1, unsigned sm, uint64_t now);
+    enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
+    /* The token of an access that completes in this cycle; false if there is no further one. */
+    bool (*collect)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
+    /* The next cycle in which the SM must tick for the L1's sake; NEVER if only a port can make that so. */
+    uint64_t (*next)(const struct l1 *l1, unsigned sm, uint64_t now);
+    /* Kernel boundary: forgets every line. Nothing is outstanding then. */
+    void (*flush)(struct l1 *l1, unsigned sm);
+    bool (*busy)(const struct l1 *l1, unsigned sm);
+    void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
+};
+
+/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, tick, collect and next would do nothing. */
+struct l1_gate {
+    const struct port *replies;
+    bool open; /* something waits to be sent or collected */
+};
+
+/* The head of every organisation. */
+struct l1 {
+    const struct l1_ops *ops;
+    struct l1_gate *gate; /* [sms] */
+};
+
+static inline bool l1_idle(const struct l1 *l1, unsigned sm, uint64_t now) {
+    return !l1->gate[sm].open && port_next_visible(l1->gate[sm].replies) > now;
+}
+
+struct l1 *l1_create(const struct l1_site *site, struct error *err);
+unsigned l1_sets(const struct config *config);
+
+#define L1_STATS(S) \
+    S(SUM, read_hits, "accesses", "reads that found their line") \
+    S(SUM, read_pending, "accesses", "reads that found their line on its way") \
+    S(SUM, read_misses, "accesses", "reads that fetched their line") \
+    S(SUM, read_bypasses, "accesses", "reads sent past the cache") \
+    S(SUM, write_hits, "accesses", "writes that found their line, which a global write then drops") \
+    S(SUM, write_misses, "accesses", "writes that did not") \
+    S(SUM, atomics, "accesses", "atomics and reductions, all sent to the LLC") \
+    S(SUM, evictions, "lines", "lines replaced") \
+    S(SUM, write_backs, "lines", "modified local lines written back when replaced") \
+    S(SUM, fills, "lines", "lines that arrived") \
+    S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once") \
+    S(SUM, requests, "packets", "requests sent to the network") \
+    S(SUM, replies, "packets", "replies received from the network") \
+    S(SUM, flushes, "flushes", "times the cache was emptied")
+
+STATS_STRUCT(l1_stats, L1_STATS);
+
+#endif

@@ -1,0 +1,360 @@
+/* Private L1: every SM has a data cache of its own, which nobody else sees.
+ *
+ * Models the L1 of GPGPU-Sim 3.2.2 as "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015, section 2.2) describes it: allocation on a miss, MSHRs
+ * with merging, a miss queue, and reservation failures that the load/store unit retries. Global writes go through and drop a line they hit; writes to
+ * thread-local memory stay in a line they hit and are written back when it is replaced. Nothing is allocated by a write. Atomics and reads
+ * marked `bypass` pass by.
+ *
+ * A request leaves in the cycle of its lookup unless others wait before it. One access, one arriving reply, one departing request and one woken load per cycle. The waiters of a line that arrived are woken one per
+ * cycle, and its MSHR is free again after the last of them.
+ *
+ * Left out: a data port narrower than a line, so that a hit takes one cycle whatever its width.
+ */
+#include <stdlib.h>
+
+#include "cache/cache.h"
+#include "cache/mshr.h"
+#include "gpu/gpu_config.h"
+#include "l1/l1.h"
+#include "llc/organisation.h"
+
+/* What a request carries in `tag`, and so what its reply means. */
+enum tag_kind {
+    TAG_FILL = 0u << 30,   /* MSHR index: a line for the cache */
+    TAG_TOKEN = 1u << 30,  /* index into `token`: data or acknowledgement for one access */
+    TAG_NOBODY = 2u << 30, /* the acknowledgement of a write-back */
+};
+enum { TAG_MASK = (1 << 30) - 1 };
+
+struct node {
+    struct cache cache;
+    struct mshr_table mshrs;
+    struct port *to_network, *from_network;
+    /* Requests waiting for the network. */
+    struct message *queue;
+    uint32_t queue_mask, queue_capacity, queue_head, queue_tail;
+    /* Lines that arrived and whose waiters are being woken, oldest first; at most one entry per MSHR. */
+    uint16_t *arrived;
+    uint32_t arrived_mask, arrived_head, arrived_tail;
+    uint64_t sent_at;        /* cycle of the last request sent */
+    bool has_token;          /* an access past the cache that completes in this cycle */
+    uint32_t token;
+    uint64_t woken_at;       /* cycle of the last load woken from `arrived` */
+    /* Accesses past the cache: the tokens that their replies bring back. */
+    uint32_t *outside;
+    uint32_t outside_free;   /* head of the free list, kept in `outside` */
+    uint32_t outside_count, outside_used;
+    struct l1_stats stats;
+};
+
+struct l1_private {
+    struct l1 base;
+    const struct llc_organisation *llc;
+    struct engine *engine;
+    const unsigned *component;
+    unsigned sms;
+    uint16_t *cluster; /* [sms] */
+    unsigned line_log2;
+    struct node *node; /* [sms] */
+};
+
+const struct l1_ops l1_private;
+
+STATS_TABLE(l1_stat_table, "l1", l1_stats, L1_STATS);
+
+enum { NO_ENTRY = UINT32_MAX };
+
+static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *site) {
+    const struct l1_config *config = config_get(site->config, &l1_section);
+    struct node *node = &l1->node[sm];
+    struct cache_geometry geometry = {.sets = l1_sets(site->config), .ways = (unsigned)config->ways};
+    cache_init(&node->cache, &geometry, config->replacement, site->config, sm);
+    mshr_init(&node->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges, sizeof(uint32_t));
+    node->queue_capacity = (uint32_t)config->miss_queue;
+    node->queue_mask = (uint32_t)round_up_power_of_two(node->queue_capacity) - 1;
+    node->queue = mem_alloc(node->queue_mask + 1, sizeof *node->queue);
+    node->arrived_mask = (uint32_t)round_up_power_of_two((uint64_t)config->mshrs) - 1;
+    node->arrived = mem_alloc(node->arrived_mask + 1, sizeof *node->arrived);
+    node->outside_free = NO_ENTRY;
+    node->woken_at = node->sent_at = NEVER;
+    stats_add(site->stats, &l1_stat_table, &node->stats);
+}
+
+static struct l1 *private_create(const struct l1_site *site, struct error *err) {
+    (void)err;
+    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
+    struct l1_private *l1 = mem_alloc(1, sizeof *l1);
+    *l1 = (struct l1_private){
+        .base = {&l1_private, mem_alloc(site->sms, sizeof *l1->base.gate)},
+        .llc = site->llc,
+        .engine = site->engine,
+        .component = site->sm_component,
+        .sms = site->sms,
+        .cluster = mem_alloc(site->sms, sizeof *l1->cluster),
+        .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
+        .node = mem_alloc_lines(site->sms, sizeof *l1->node),
+    };
+    for (unsigned sm = 0; sm < site->sms; sm++) {
+        l1->cluster[sm] = (uint16_t)(sm / (site->sms / site->clusters));
+        node_init(l1, sm, site);
+    }
+    return &l1->base;
+}
+
+static void private_destroy(struct l1 *base) {
+    struct l1_private *l1 = (struct l1_private *)base;
+    for (unsigned sm = 0; sm < l1->sms; sm++) {
+        struct node *node = &l1->node[sm];
+        cache_release(&node->cache);
+        mshr_release(&node->mshrs);
+        free(node->queue);
+        free(node->arrived);
+        free(node->outside);
+    }
+    free(l1->base.gate);
+    free(l1->cluster);
+    free(l1->node);
+    free(l1);
+}
+
+static unsigned private_endpoints(const struct l1 *base) { return ((const struct l1_private *)base)->sms; }
+
+static unsigned private_endpoint_component(const struct l1 *base, unsigned endpoint) {
+    return ((const struct l1_private *)base)->component[endpoint];
+}
+
+static void private_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
+    struct node *node = &((struct l1_private *)base)->node[endpoint];
+    node->to_network = to_network;
+    node->from_network = from_network;
+    base->gate[endpoint].replies = from_network;
+}
+
+/* Accesses past the cache are as many as the network and the LLC can hold, so their table grows to what was ever needed. */
+static uint32_t outside_take(struct node *node, uint32_t token) {
+    if (node->outside_free == NO_ENTRY) {
+        uint32_t old = node->outside_count, grown = old ? 2 * old : 64;
+        node->outside = mem_grow(node->outside, grown, sizeof *node->outside);
+        for (uint32_t i = grown; i > old; i--) {
+            node->outside[i - 1] = node->outside_free;
+            node->outside_free = i - 1;
+        }
+        node->outside_count = grown;
+    }
+    uint32_t entry = node->outside_free;
+    node->outside_free = node->outside[entry];
+    node->outside[entry] = token;
+    node->outside_used++;
+    return entry;
+}
+
+static uint32_t outside_give_back(struct node *node, uint32_t entry) {
+    uint32_t token = node->outside[entry];
+    node->outside[entry] = node->outside_free;
+    node->outside_free = entry;
+    node->outside_used--;
+    return token;
+}
+
+static uint32_t queue_room(const struct node *node) { return node->queue_capacity - (node->queue_tail - node->queue_head); }
+
+static void push(struct node *node, const struct message *message, uint64_t now) {
+    port_push(node->to_network, now, message, sizeof *message);
+    node->sent_at = now;
+    node->stats.requests++;
+}
+
+/* Fills in where the request goes and sends it: at once if nothing waits before it and the network takes it, else by the miss queue. */
+static void send(struct l1_private *l1, unsigned sm, const struct l1_request *request, enum message_kind kind, uint64_t address,
+                 uint8_t sectors, uint32_t tag, uint64_t now) {
+    struct node *node = &l1->node[sm];
+    struct message message = {
+        .address = address,
+        .born = now,
+        .tag = tag,
+        .source = (uint16_t)sm,
+        .kind = (uint8_t)kind,
+        .flags = request->flags,
+        .sectors = sectors,
+        .program = request->program,
+        .conflicts = request->conflicts,
+    };
+    message.target = (uint16_t)llc_target(l1->llc, &message, l1->cluster[sm]);
+    if (node->queue_head == node->queue_tail && node->sent_at != now && port_can_push(node->to_network, now)) {
+        push(node, &message, now);
+        return;
+    }
+    node->queue[node->queue_tail++ & node->queue_mask] = message;
+    l1->base.gate[sm].open = true;
+    engine_wake(l1->engine, l1->component[sm], now + 1);
+}
+
+static enum l1_outcome queue_refusal(struct node *node, uint64_t now) {
+    return port_can_push(node->to_network, now) ? L1_NO_QUEUE : L1_NO_NETWORK;
+}
+
+static enum l1_outcome pass_by(struct l1_private *l1, unsigned sm, const struct l1_request *request, uint64_t now) {
+    struct node *node = &l1->node[sm];
+    if (queue_room(node) == 0) return queue_refusal(node, now);
+    uint32_t entry = outside_take(node, request->token);
+    send(l1, sm, request, request->kind, request->address, request->sectors, TAG_TOKEN | entry, now);
+    if (request->kind == MESSAGE_ATOMIC) node->stats.atomics++;
+    if (request->kind != MESSAGE_READ) return L1_SENT;
+    node->stats.read_bypasses++;
+    return L1_BYPASS;
+}
+
+static enum l1_outcome write(struct l1_private *l1, unsigned sm, const struct l1_request *request, struct cache_line *line,
+                             const struct cache_access *access, uint64_t now) {
+    struct node *node = &l1->node[sm];
+    bool held = line && line->state != LINE_RESERVED;
+    if (held && request->local) {
+        line->state = LINE_MODIFIED;
+        line->dirty |= request->sectors;
+        cache_touch(&node->cache, line, access);
+        node->stats.write_hits++;
+        return L1_HIT;
+    }
+    enum l1_outcome outcome = pass_by(l1, sm, request, now);
+    if (outcome != L1_SENT) return outcome;
+    if (held) {
+        cache_drop(&node->cache, access->set, line);
+        node->stats.write_hits++;
+    } else {
+        node->stats.write_misses++;
+    }
+    return L1_SENT;
+}
+
+static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request, const struct cache_access *access,
+                                 uint64_t now) {
+    struct node *node = &l1->node[sm];
+    if (queue_room(node) == 0) return queue_refusal(node, now);
+    if (mshr_full(&node->mshrs)) return L1_NO_MSHR;
+    struct cache_line *victim = cache_victim(&node->cache, access->set);
+    if (!victim) return L1_NO_LINE;
+    if (victim->state == LINE_MODIFIED) {
+        if (queue_room(node) < 2) return queue_refusal(node, now);
+        uint64_t old = (cache_line_key(&node->cache, access->set, victim) & low_mask(56)) << l1->line_log2;
+        send(l1, sm, request, MESSAGE_WRITE, old, victim->dirty, TAG_NOBODY, now);
+        node->stats.write_backs++;
+    }
+    node->stats.evictions += victim->state != LINE_INVALID;
+    unsigned mshr = mshr_take(&node->mshrs);
+    cache_place(&node->cache, victim, access, LINE_RESERVED);
+    victim->mshr = (uint16_t)mshr;
+    node->mshrs.mshr[mshr].set = access->set;
+    node->mshrs.mshr[mshr].way = (uint16_t)cache_way_of(&node->cache, access->set, victim);
+    mshr_add(&node->mshrs, mshr, &request->token, sizeof request->token);
+    stat_max(&node->stats.mshrs_peak, node->mshrs.in_use);
+    uint8_t whole_line = (uint8_t)low_mask((1u << l1->line_log2) / SECTOR_BYTES);
+    send(l1, sm, request, MESSAGE_READ, request->address, whole_line, TAG_FILL | mshr, now);
+    node->stats.read_misses++;
+    return L1_MISS;
+}
+
+static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
+    struct l1_private *l1 = (struct l1_private *)base;
+    struct node *node = &l1->node[sm];
+    if (request->bypass) return pass_by(l1, sm, request, now);
+    uint64_t number = request->address >> l1->line_log2;
+    struct cache_access access = {.key = cache_key(number, request->program), .instr = request->instr,
+                                  .set = cache_set_of(&node->cache, number)};
+    struct cache_line *line = cache_lookup(&node->cache, access.set, access.key);
+    if (request->kind == MESSAGE_WRITE) return write(l1, sm, request, line, &access, now);
+    if (!line) return read_miss(l1, sm, request, &access, now);
+    if (line->state != LINE_RESERVED) {
+        cache_touch(&node->cache, line, &access);
+        node->stats.read_hits++;
+        return L1_HIT;
+    }
+    if (!mshr_can_merge(&node->mshrs, line->mshr)) return L1_NO_MERGE;
+    mshr_add(&node->mshrs, line->mshr, &request->token, sizeof request->token);
+    node->stats.read_pending++;
+    return L1_HIT_PENDING;
+}
+
+static void receive(struct node *node, uint64_t now) {
+    const struct message *reply = port_peek(node->from_network, now);
+    if (!reply) return;
+    node->stats.replies++;
+    uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
+    if (kind == TAG_FILL) {
+        const struct mshr *mshr = &node->mshrs.mshr[index];
+        cache_line_at(&node->cache, mshr->set, mshr->way)->state = LINE_VALID;
+        node->arrived[node->arrived_tail++ & node->arrived_mask] = (uint16_t)index;
+        node->stats.fills++;
+    } else if (kind == TAG_TOKEN) {
+        node->token = outside_give_back(node, index);
+        node->has_token = true;
+    }
+    port_pop(node->from_network, now);
+}
+
+static void private_tick(struct l1 *base, unsigned sm, uint64_t now) {
+    struct node *node = &((struct l1_private *)base)->node[sm];
+    receive(node, now);
+    base->gate[sm].open = true;
+    if (node->queue_head == node->queue_tail) return;
+    if (port_can_push(node->to_network, now)) push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
+    if (!port_can_push(node->to_network, now)) port_await_credit(node->to_network, now);
+}
+
+static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
+    struct node *node = &((struct l1_private *)base)->node[sm];
+    if (node->has_token) {
+        node->has_token = false;
+        *token = node->token;
+        return true;
+    }
+    if (node->arrived_head == node->arrived_tail || node->woken_at == now) return false;
+    node->woken_at = now;
+    unsigned mshr = node->arrived[node->arrived_head & node->arrived_mask];
+    memcpy(token, mshr_next_waiter(&node->mshrs, mshr), sizeof *token);
+    if (mshr_answer(&node->mshrs, mshr)) node->arrived_head++;
+    return true;
+}
+
+static uint64_t private_next(const struct l1 *base, unsigned sm, uint64_t now) {
+    const struct node *node = &((const struct l1_private *)base)->node[sm];
+    uint64_t visible = port_next_visible(node->from_network);
+    base->gate[sm].open = node->arrived_head != node->arrived_tail || node->queue_head != node->queue_tail;
+    if (node->arrived_head != node->arrived_tail) return now + 1;
+    if (node->queue_head != node->queue_tail && port_can_push(node->to_network, now)) return now + 1;
+    return visible == NEVER ? NEVER : max_u64(visible, now + 1);
+}
+
+static void private_flush(struct l1 *base, unsigned sm) {
+    struct node *node = &((struct l1_private *)base)->node[sm];
+    cache_invalidate(&node->cache);
+    node->stats.flushes++;
+}
+
+static bool private_busy(const struct l1 *base, unsigned sm) {
+    const struct node *node = &((const struct l1_private *)base)->node[sm];
+    return node->mshrs.in_use || node->outside_used || node->queue_head != node->queue_tail ||
+           node->arrived_head != node->arrived_tail || cache_reserved_lines(&node->cache);
+}
+
+static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {
+    const struct node *node = &((const struct l1_private *)base)->node[sm];
+    if (!private_busy(base, sm)) return;
+    fprintf(out, "  its L1 waits for %u lines and %u accesses past it; %u requests wait for the network\n", node->mshrs.in_use,
+            node->outside_used, node->queue_tail - node->queue_head);
+}
+
+const struct l1_ops l1_private = {
+    .policy = {"private", "every SM has an L1 of its own", NULL},
+    .create = private_create,
+    .destroy = private_destroy,
+    .endpoints = private_endpoints,
+    .endpoint_component = private_endpoint_component,
+    .connect = private_connect,
+    .tick = private_tick,
+    .access = private_access,
+    .collect = private_collect,
+    .next = private_next,
+    .flush = private_flush,
+    .busy = private_busy,
+    .explain = private_explain,
+};
