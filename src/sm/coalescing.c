@@ -1,0 +1,70 @@
+/* The two coalescing rules of NVIDIA GPUs, as GPGPU-Sim describes them.
+ *
+ * `segment` (compute capability 2 and 3): a segment is 32, 64 or 128 B for lanes that access 1, 2 or at least 4 bytes. Each touched segment is one
+ * access; it shrinks to the half, and then the quarter, that holds all it needs.
+ * `sector` (4 and later): each touched line is one access that moves just the sectors it needs.
+ */
+#include "sm/coalescing.h"
+
+#include "base/base.h"
+
+#define COALESCING(name) extern const struct coalescing_ops coalescing_##name;
+#include "sm/coalescings.def"
+#undef COALESCING
+
+static const struct policy *const members[] = {
+#define COALESCING(name) &coalescing_##name.policy,
+#include "sm/coalescings.def"
+#undef COALESCING
+};
+
+const struct family coalescing_family = {"coalescing rule", members, COUNT_OF(members)};
+
+/* The sectors that an access to a segment moves, given those it needs: a power of two of them, aligned. */
+static unsigned shrink(unsigned needed, unsigned segment_sectors) {
+    unsigned span = segment_sectors, first = 0;
+    while (span > 1) {
+        unsigned half = span / 2, low = (unsigned)low_mask(half) << first;
+        if (!(needed & ~low)) span = half;
+        else if (!(needed & low)) first += half, span = half;
+        else break;
+    }
+    return (unsigned)low_mask(span) << first;
+}
+
+/* Cuts each block into pieces of `piece` sectors, and puts each piece that is touched into its line. */
+static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsigned line_log2, bool whole, uint64_t *access) {
+    unsigned line_sectors = 1u << (line_log2 - 5), n = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned sectors = touch_sectors(touch[i]);
+        for (unsigned at = 0; at < TOUCH_BLOCK_BYTES / 32; at += piece) {
+            unsigned needed = (sectors >> at) & (unsigned)low_mask(piece);
+            if (!needed) continue;
+            unsigned moved = whole ? shrink(needed, piece) : needed;
+            uint64_t line = touch_address(touch[i]) + at / line_sectors * line_sectors * 32;
+            access[n++] = line | (uint64_t)moved << (at % line_sectors);
+        }
+    }
+    return n;
+}
+
+static unsigned coalesce_segments(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, uint64_t *access) {
+    unsigned segment_log2 = bytes_log2 == 0 ? 5 : bytes_log2 == 1 ? 6 : 7;
+    if (segment_log2 == 7 || segment_log2 > line_log2) segment_log2 = line_log2; /* the widest segment is a line */
+    return cut(touch, count, 1u << (segment_log2 - 5), line_log2, true, access);
+}
+
+static unsigned coalesce_sectors(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, uint64_t *access) {
+    (void)bytes_log2;
+    return cut(touch, count, 1u << (line_log2 - 5), line_log2, false, access);
+}
+
+const struct coalescing_ops coalescing_segment = {
+    {"segment", "segments of 32 to 128 B by access width, shrunk to what is needed (compute capability 2 and 3)", NULL},
+    coalesce_segments,
+};
+
+const struct coalescing_ops coalescing_sector = {
+    {"sector", "one access for each line, moving the sectors it needs (compute capability 4 and later)", NULL},
+    coalesce_sectors,
+};

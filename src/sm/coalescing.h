@@ -1,0 +1,24 @@
+/* Coalescing: how the sectors that a warp touches become accesses to lines. A rule is one file and one line in coalescings.def.
+ *
+ * An access is packed into a word: the line's address, and in the bits below it the sectors of that line that it moves.
+ */
+#ifndef SLUICE_SM_COALESCING_H
+#define SLUICE_SM_COALESCING_H
+
+#include "config/config.h"
+#include "stream/stream.h"
+
+enum { COALESCING_MAX = 256 }; /* accesses of one instruction: 32 touched blocks of eight sectors */
+
+struct coalescing_ops {
+    struct policy policy;
+    /* Writes the accesses for `count` touched blocks in ascending order; returns their number. */
+    unsigned (*coalesce)(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, uint64_t *access);
+};
+
+static inline uint64_t access_line(uint64_t access, unsigned line_log2) { return access >> line_log2 << line_log2; }
+static inline uint8_t access_sectors(uint64_t access, unsigned line_log2) {
+    return (uint8_t)(access & (((uint64_t)1 << line_log2) - 1));
+}
+
+#endif

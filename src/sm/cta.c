@@ -1,0 +1,104 @@
+/* CTAs in an SM: launch, barriers, the end of warps. */
+#include "sm/sm_state.h"
+
+/* Warps of a CTA sit in consecutive slots, so that within a CTA a lower slot is older. */
+void cta_launch(struct sm *sm, uint64_t index) {
+    unsigned slot = 0, warps = sm->launch->warps_per_cta;
+    while (sm->cta[slot].used) slot++;
+    assert((slot + 1) * warps <= sm->shared->warps);
+    struct cta *cta = &sm->cta[slot];
+    *cta = (struct cta){.used = true, .index = index, .slots = low_mask(warps) << (slot * warps), .live = warps};
+    sm->cta_order[sm->ctas] = (uint8_t)slot;
+    sm->cta_slots[sm->ctas++] = cta->slots;
+    sm->stats.ctas++;
+    sm->stats.warps += warps;
+    sm->resident |= cta->slots;
+    for (unsigned i = 0; i < warps; i++) {
+        unsigned warp = slot * warps + i;
+        struct warp_stream *stream = &sm->stream[warp];
+        stream->cta = index;
+        stream->warp = i;
+        sm->launch->source->ops->open(sm->launch->source, stream);
+        sm->launch->source->ops->refill(sm->launch->source, stream);
+        sm->cta_of[warp] = (uint8_t)slot;
+        sm->next[warp] = stream->instr;
+        sm->unit_of[warp] = sm->shared->op[stream->instr->op].unit;
+        sm->by_unit[sm->unit_of[warp]] |= UINT64_C(1) << warp;
+        sm->fetched_line[warp] = 0;
+        if (!sm->shared->perfect_instruction) sm_fetch(sm, warp);
+        sm_classify(sm, warp);
+    }
+}
+
+static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
+    struct sm_word word = {WORD_CTA_DONE, sm->cta[slot].index};
+    sm->cta[slot].used = false;
+    unsigned i = 0;
+    while (sm->cta_order[i] != slot) i++;
+    sm->ctas--;
+    for (; i < sm->ctas; i++) {
+        sm->cta_order[i] = sm->cta_order[i + 1];
+        sm->cta_slots[i] = sm->cta_slots[i + 1];
+    }
+    port_push(sm->words, now, &word, sizeof word);
+}
+
+/* After something of the warp has completed: is it free to go on, or to end? */
+void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now) {
+    uint64_t bit = UINT64_C(1) << warp;
+    if (!((sm->at_fence | sm->exited) & bit) || sm->outstanding[warp] || sm->stores[warp]) return;
+    if (sm->at_fence & bit) {
+        sm->at_fence &= ~bit;
+        sm_classify(sm, warp);
+        return;
+    }
+    sm->resident &= ~bit;
+    sm->exited &= ~bit;
+    unsigned slot = sm->cta_of[warp];
+    if (!(sm->cta[slot].slots & sm->resident)) cta_end(sm, slot, now);
+}
+
+/* Releases the barrier if all it waits for are there. Warps that have ended are waited for no longer. */
+static void barrier_check(struct sm *sm, unsigned slot, unsigned id, uint64_t now) {
+    struct cta *cta = &sm->cta[slot];
+    unsigned expected = cta->barrier[id].expected ? cta->barrier[id].expected : cta->live;
+    if (!cta->barrier[id].arrived || cta->barrier[id].arrived < expected) return;
+    cta->barrier[id].arrived = 0;
+    cta->barrier[id].leaving |= cta->barrier[id].waiting;
+    cta->barrier[id].waiting = 0;
+    sm->stats.barriers++;
+    struct result release = {.kind = RESULT_BARRIER, .warp = (uint8_t)slot, .dst = {(uint8_t)id}};
+    sm_result_later(sm, now + sm->shared->op[OP_barrier].result_cycles, release);
+}
+
+void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
+    unsigned slot = sm->cta_of[warp], id = instr->barrier % SM_BARRIERS;
+    struct cta *cta = &sm->cta[slot];
+    cta->barrier[id].arrived++;
+    cta->barrier[id].expected = instr->count;
+    if (!(instr->flags & INSTR_ARRIVE)) {
+        cta->barrier[id].waiting |= UINT64_C(1) << warp;
+        sm->at_barrier |= UINT64_C(1) << warp;
+    }
+    barrier_check(sm, slot, id, now);
+}
+
+void cta_barrier_release(struct sm *sm, unsigned slot, unsigned id) {
+    uint64_t leaving = sm->cta[slot].barrier[id].leaving;
+    sm->cta[slot].barrier[id].leaving = 0;
+    sm->at_barrier &= ~leaving;
+    for (; leaving; leaving &= leaving - 1) sm_classify(sm, lowest_bit(leaving));
+}
+
+void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now) {
+    uint64_t bit = UINT64_C(1) << warp;
+    struct cta *cta = &sm->cta[sm->cta_of[warp]];
+    sm->ready &= ~bit;
+    sm->by_unit[sm->unit_of[warp]] &= ~bit;
+    sm->exited |= bit;
+    cta->live--;
+    if (cta->live)
+        for (unsigned id = 0; id < SM_BARRIERS; id++)
+            if (cta->barrier[id].waiting && !cta->barrier[id].expected) barrier_check(sm, sm->cta_of[warp], id, now);
+    cta_warp_check(sm, warp, now);
+}

@@ -1,0 +1,32 @@
+/* Greedy, then oldest: stays with the warp that issued last while it can issue, else takes the oldest that can. Age is the order of launch; the
+ * warps of a new CTA are the youngest. */
+#include <stdlib.h>
+
+#include "sm/warp_scheduler.h"
+
+struct gto {
+    unsigned last;
+};
+
+static void *gto_create(const struct config *config) {
+    (void)config;
+    return mem_alloc(1, sizeof(struct gto));
+}
+
+static unsigned gto_pick(void *state, uint64_t candidates, const struct warp_view *view) {
+    struct gto *gto = state;
+    if (candidates >> gto->last & 1) return gto->last;
+    for (unsigned i = 0; i < view->ctas; i++) {
+        uint64_t ready = candidates & view->cta_slots[i];
+        if (ready) return gto->last = lowest_bit(ready);
+    }
+    assert(!"a candidate belongs to no CTA");
+    return gto->last = lowest_bit(candidates);
+}
+
+const struct warp_scheduler_ops warp_scheduler_gto = {
+    .policy = {"gto", "greedy, then oldest", NULL},
+    .create = gto_create,
+    .destroy = free,
+    .pick = gto_pick,
+};

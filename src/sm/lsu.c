@@ -1,0 +1,192 @@
+/* The load/store unit: one memory instruction at a time, in order, one access per cycle.
+ *
+ * An instruction's accesses are put together when it issues and made one after the other once its operands are there. An access that the L1 refuses is tried again in every cycle and
+ * holds up everything behind it: the memory pipeline stall of GPGPU-Sim. A load is complete when all of its accesses have their data; stores are acknowledged, and a warp does not end before.
+ */
+#include "sm/sm_state.h"
+
+bool lsu_has_room(const struct sm *sm) {
+    return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
+}
+
+/* A load, or an atomic whose old value is wanted. */
+static bool wants_data(const struct instr *instr) { return instr->op == OP_load || (instr->op == OP_atomic && instr->dst[0]); }
+
+static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
+    uint16_t index = sm->load_free;
+    struct load *load = &sm->load[index];
+    sm->load_free = load->next;
+    sm->loads_used++;
+    *load = (struct load){.issued_at = now, .waiting = 1, .warp = (uint8_t)warp};
+    memcpy(load->dst, instr->dst, sizeof load->dst);
+    return index;
+}
+
+void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
+    assert(lsu_has_room(sm));
+    struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
+    bool beyond = instr->space != SPACE_SHARED;
+    entry->ready_at = now + sm->shared->operand_cycles;
+    entry->warp = (uint8_t)warp;
+    entry->op = instr->op;
+    entry->space = instr->space;
+    entry->conflicts = instr->conflicts ? instr->conflicts : 1;
+    entry->instr = instr->id;
+    entry->message_flags = (uint8_t)((instr->flags & INSTR_READ_ONLY ? MESSAGE_READ_ONLY : 0) |
+                                     (instr->flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0));
+    entry->bypass = instr->op == OP_atomic || (instr->op == OP_load && (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE));
+    entry->read_only_path = instr->op == OP_load && (instr->flags & INSTR_NONCOHERENT) && sm->shared->has_read_only;
+    entry->done = 0;
+    entry->count = 0;
+    if (beyond) {
+        const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
+        entry->count = (uint16_t)sm->shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, sm->shared->line_log2, entry->access);
+        sm->stats.accesses += entry->count;
+    } else {
+        sm->stats.shared_accesses++;
+    }
+    entry->load = wants_data(instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
+    if (entry->load != LOAD_NONE && beyond) sm->stats.loads++;
+    sm->outstanding[warp]++;
+    engine_wake(sm->engine, sm->component, entry->ready_at);
+}
+
+/* One of the things that a load waits for has happened; the last one sends its value to the registers. */
+static void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
+    struct load *load = &sm->load[index];
+    if (--load->waiting) return;
+    uint64_t at = max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles, now + 1);
+    if (beyond) {
+        uint64_t cycles = at - load->issued_at;
+        sm->stats.load_cycles += cycles;
+        stat_min(&sm->stats.load_cycles_min, cycles);
+        stat_max(&sm->stats.load_cycles_max, cycles);
+    }
+    struct result result = {.kind = RESULT_MEMORY, .warp = load->warp};
+    memcpy(result.dst, load->dst, sizeof result.dst);
+    sm_result_later(sm, at, result);
+    load->next = sm->load_free;
+    sm->load_free = index;
+    sm->loads_used--;
+}
+
+/* The instruction has made all its accesses and leaves the unit. */
+static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    sm->lsu_head++;
+    sm->engine->progress++;
+    if (entry->load != LOAD_NONE) {
+        load_progress(sm, entry->load, entry->space != SPACE_SHARED, now);
+        return;
+    }
+    sm->outstanding[entry->warp]--;
+    cta_warp_check(sm, entry->warp, now);
+}
+
+static void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    sm->lsu_free_at = now + entry->conflicts;
+    sm->stats.shared_conflicts += entry->conflicts - 1u;
+    if (entry->load != LOAD_NONE) sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + entry->conflicts - 1u;
+    retire(sm, entry, now);
+}
+
+/* An access by the constant or the read-only cache. */
+static enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, uint64_t address) {
+    bool constant = entry->space == SPACE_CONST;
+    if (constant && sm->shared->perfect_constant) {
+        sm->stats.constant_hits++;
+        return L1_HIT;
+    }
+    struct readonly_cache *cache = constant ? &sm->constant_cache : &sm->read_only_cache;
+    enum readonly_outcome outcome = readonly_access(cache, address, sm->launch->program, entry->load);
+    if (outcome == READONLY_REFUSED) return L1_NO_MSHR;
+    bool hit = outcome == READONLY_HIT;
+    if (constant) hit ? sm->stats.constant_hits++ : sm->stats.constant_misses++;
+    else hit ? sm->stats.read_only_hits++ : sm->stats.read_only_misses++;
+    return hit ? L1_HIT : L1_MISS;
+}
+
+static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    uint64_t access = entry->access[entry->done];
+    uint64_t address = access_line(access, sm->shared->line_log2);
+    if (entry->space == SPACE_CONST || entry->read_only_path) return access_readonly(sm, entry, address);
+    bool load = entry->load != LOAD_NONE;
+    struct l1_request request = {
+        .address = address,
+        .token = load ? TOKEN_LOAD | entry->load : TOKEN_STORE | entry->warp,
+        .instr = entry->instr,
+        .kind = entry->op == OP_load ? MESSAGE_READ : entry->op == OP_store ? MESSAGE_WRITE : MESSAGE_ATOMIC,
+        .sectors = access_sectors(access, sm->shared->line_log2),
+        .flags = entry->message_flags,
+        .program = sm->launch->program,
+        .conflicts = entry->conflicts,
+        .bypass = entry->bypass,
+        .local = entry->space == SPACE_LOCAL,
+    };
+    return sm->l1->ops->access(sm->l1, sm->index, &request, now);
+}
+
+void lsu_tick(struct sm *sm, uint64_t now) {
+    sm->refusal = 0;
+    if (sm->lsu_head == sm->lsu_tail) return;
+    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    if (entry->ready_at > now || sm->lsu_free_at > now) return;
+    if (entry->space == SPACE_SHARED) {
+        access_shared(sm, entry, now);
+        return;
+    }
+    if (entry->count) {
+        enum l1_outcome outcome = access_once(sm, entry, now);
+        if (outcome > L1_ACCEPTED) {
+            sm->refusal = outcome;
+            if (!sm->frozen) sm->refused_cycles[outcome - L1_NO_MSHR]++;
+            return;
+        }
+        if (entry->load != LOAD_NONE) {
+            if (outcome == L1_HIT) sm->load[entry->load].ready_at = now + sm->shared->l1_latency_cycles;
+            else sm->load[entry->load].waiting++;
+        } else if (outcome != L1_HIT) {
+            sm->stores[entry->warp]++;
+        }
+        entry->done++;
+    }
+    if (entry->done == entry->count) retire(sm, entry, now);
+}
+
+static void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {
+    readonly_fill(cache, mshr);
+    bool last;
+    do {
+        uint32_t waiter;
+        memcpy(&waiter, mshr_next_waiter(&cache->mshrs, mshr), sizeof waiter);
+        if (cache == &sm->instruction_cache) {
+            sm->fetching &= ~(UINT64_C(1) << waiter);
+            sm_classify(sm, waiter);
+        } else {
+            load_progress(sm, (uint16_t)waiter, true, now);
+        }
+        last = mshr_answer(&cache->mshrs, mshr);
+    } while (!last);
+}
+
+/* An access that the L1 accepted earlier is complete. */
+void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
+    uint32_t index = token & ~TOKEN_KIND;
+    switch (token & TOKEN_KIND) {
+    case TOKEN_LOAD: load_progress(sm, (uint16_t)index, true, now); break;
+    case TOKEN_STORE:
+        sm->stores[index]--;
+        cta_warp_check(sm, index, now);
+        break;
+    case TOKEN_INSTRUCTION: readonly_done(sm, &sm->instruction_cache, index, now); break;
+    case TOKEN_CONSTANT: readonly_done(sm, &sm->constant_cache, index, now); break;
+    case TOKEN_READ_ONLY: readonly_done(sm, &sm->read_only_cache, index, now); break;
+    default: assert(!"a completion for nobody");
+    }
+}
+
+/* The next cycle in which the unit can do something by itself. While the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
+uint64_t lsu_next(const struct sm *sm, uint64_t now) {
+    if (sm->lsu_head == sm->lsu_tail || sm->refusal) return NEVER;
+    const struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    return max_u64(max_u64(entry->ready_at, sm->lsu_free_at), now + 1);
+}

@@ -1,0 +1,81 @@
+#include "sm/readonly_cache.h"
+
+#include <stdlib.h>
+
+extern const struct replacement_ops replacement_lru;
+
+void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config) {
+    if (geometry->size_kb == 0) return; /* never asked */
+    unsigned lines = (unsigned)(geometry->size_kb * 1024 >> geometry->line_log2);
+    struct cache_geometry shape = {.sets = lines / (unsigned)geometry->ways, .ways = (unsigned)geometry->ways};
+    cache_init(&cache->cache, &shape, &replacement_lru.policy, config, 0);
+    mshr_init(&cache->mshrs, (unsigned)geometry->mshrs, (unsigned)geometry->merges, sizeof(uint32_t));
+    cache->miss = mem_alloc((size_t)geometry->mshrs, sizeof *cache->miss);
+    cache->queue_mask = (uint32_t)round_up_power_of_two((uint64_t)geometry->mshrs) - 1;
+    cache->queue = mem_alloc(cache->queue_mask + 1, sizeof *cache->queue);
+    cache->line_log2 = geometry->line_log2;
+    cache->token_kind = geometry->token_kind;
+}
+
+void readonly_release(struct readonly_cache *cache) {
+    cache_release(&cache->cache);
+    mshr_release(&cache->mshrs);
+    free(cache->miss);
+    free(cache->queue);
+    *cache = (struct readonly_cache){0};
+}
+
+enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program, uint32_t waiter) {
+    uint64_t number = address >> cache->line_log2;
+    struct cache_access access = {.key = cache_key(number, program), .set = cache_set_of(&cache->cache, number)};
+    struct cache_line *line = cache_lookup(&cache->cache, access.set, access.key);
+    if (line && line->state != LINE_RESERVED) {
+        cache_touch(&cache->cache, line, &access);
+        return READONLY_HIT;
+    }
+    if (line) {
+        if (!mshr_can_merge(&cache->mshrs, line->mshr)) return READONLY_REFUSED;
+        mshr_add(&cache->mshrs, line->mshr, &waiter, sizeof waiter);
+        return READONLY_WAIT;
+    }
+    struct cache_line *victim = mshr_full(&cache->mshrs) ? NULL : cache_victim(&cache->cache, access.set);
+    if (!victim) return READONLY_REFUSED;
+    unsigned index = mshr_take(&cache->mshrs);
+    cache_place(&cache->cache, victim, &access, LINE_RESERVED);
+    victim->mshr = (uint16_t)index;
+    cache->mshrs.mshr[index].set = access.set;
+    cache->mshrs.mshr[index].way = (uint16_t)cache_way_of(&cache->cache, access.set, victim);
+    mshr_add(&cache->mshrs, index, &waiter, sizeof waiter);
+    cache->miss[index] = number << cache->line_log2;
+    cache->program = program;
+    cache->queue[cache->queue_tail++ & cache->queue_mask] = (uint16_t)index;
+    return READONLY_WAIT;
+}
+
+bool readonly_send(struct readonly_cache *cache, struct l1 *l1, unsigned sm, uint64_t now) {
+    if (!readonly_wants_to_send(cache)) return false;
+    unsigned index = cache->queue[cache->queue_head & cache->queue_mask];
+    struct l1_request request = {
+        .address = cache->miss[index],
+        .token = cache->token_kind | index,
+        .kind = MESSAGE_READ,
+        .sectors = (uint8_t)low_mask((1u << cache->line_log2) / SECTOR_BYTES),
+        .flags = MESSAGE_READ_ONLY,
+        .program = cache->program,
+        .bypass = true,
+    };
+    if (l1->ops->access(l1, sm, &request, now) >= L1_ACCEPTED) return false;
+    cache->queue_head++;
+    return true;
+}
+
+void readonly_fill(struct readonly_cache *cache, unsigned index) {
+    const struct mshr *mshr = &cache->mshrs.mshr[index];
+    cache_line_at(&cache->cache, mshr->set, mshr->way)->state = LINE_VALID;
+}
+
+bool readonly_busy(const struct readonly_cache *cache) { return cache->mshrs.in_use != 0; }
+
+void readonly_flush(struct readonly_cache *cache) {
+    if (cache->cache.sets) cache_invalidate(&cache->cache);
+}

@@ -1,0 +1,226 @@
+#include "sm/sm.h"
+
+#include <stdlib.h>
+
+#include "gpu/gpu_config.h"
+#include "sm/sm_state.h"
+
+STATS_TABLE(sm_stat_table, "sm", sm_stats, SM_STATS);
+STATS_TABLE(sm_stall_table, "sm.stall", sm_stall_stats, SM_STALLS);
+STATS_TABLE(sm_refusal_table, "sm.lsu_refused", sm_refusal_stats, SM_REFUSALS);
+
+#define SM_OP_ROW(name, unit, latency, interval, help) {#name, "instructions", "warp instructions issued: " help, STAT_SUM},
+static const struct stat sm_op_rows[] = {OP_LIST(SM_OP_ROW)};
+static const struct stat_table sm_op_table = {"sm.op", sm_op_rows, COUNT_OF(sm_op_rows)};
+
+static void sm_tick(void *self, uint64_t now);
+static void sm_settle(void *self, uint64_t now);
+static void sm_explain(const void *self, uint64_t now, FILE *out);
+static bool sm_busy(const void *self);
+
+static const struct component_ops component_ops = {"sm", sm_tick, sm_settle, sm_explain, sm_busy};
+
+struct sm_shared *sm_shared_create(const struct config *config) {
+    const struct sm_config *values = config_get(config, &sm_section);
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    struct sm_shared *shared = mem_alloc(1, sizeof *shared);
+    *shared = (struct sm_shared){
+        .schedulers = (unsigned)values->schedulers,
+        .warps = (unsigned)values->warps,
+        .lsu_queue = (unsigned)values->lsu_queue,
+        .loads_in_flight = (unsigned)values->loads_in_flight,
+        .operand_cycles = (unsigned)values->operand_cycles,
+        .writeback_cycles = (unsigned)values->writeback_cycles,
+        .shared_latency_cycles = (unsigned)values->shared_latency_cycles,
+        .l1_latency_cycles = (unsigned)l1->latency_cycles,
+        .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
+        .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
+        .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
+        .perfect_instruction = values->instruction_kb == 0,
+        .perfect_constant = values->constant_kb == 0,
+        .has_read_only = values->read_only_kb != 0,
+        .coalescing = (const struct coalescing_ops *)values->coalescing,
+        .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
+    };
+    for (unsigned op = 0; op < OP_COUNT; op++) {
+        shared->op[op] = (struct op_timing){
+            .result_cycles = (uint16_t)(values->operand_cycles + values->op[op].value[0] + values->writeback_cycles),
+            .interval = (uint16_t)values->op[op].value[1],
+            .unit = (uint8_t)sm_unit_of(values, op),
+        };
+    }
+    return shared;
+}
+
+void sm_shared_destroy(struct sm_shared *shared) { free(shared); }
+
+static void create_caches(struct sm *sm, const struct sm_config *values, const struct config *config) {
+    struct {
+        struct readonly_cache *cache;
+        int64_t size_kb, ways;
+        uint32_t token_kind;
+    } caches[] = {
+        {&sm->instruction_cache, values->instruction_kb, values->instruction_ways, TOKEN_INSTRUCTION},
+        {&sm->constant_cache, values->constant_kb, values->constant_ways, TOKEN_CONSTANT},
+        {&sm->read_only_cache, values->read_only_kb, values->read_only_ways, TOKEN_READ_ONLY},
+    };
+    for (unsigned i = 0; i < COUNT_OF(caches); i++) {
+        struct readonly_geometry geometry = {caches[i].size_kb, caches[i].ways, values->read_only_mshrs, values->read_only_merges,
+                                             sm->shared->line_log2, caches[i].token_kind};
+        readonly_init(caches[i].cache, &geometry, config);
+    }
+}
+
+struct sm *sm_create(const struct sm_shared *shared, const struct config *config, struct engine *engine, struct stats *stats, unsigned index) {
+    const struct sm_config *values = config_get(config, &sm_section);
+    struct sm *sm = mem_alloc_lines(1, sizeof *sm);
+    sm->index = index;
+    sm->shared = shared;
+    sm->engine = engine;
+    sm->component = engine_add(engine, &component_ops, sm, index);
+    for (unsigned s = 0; s < shared->schedulers; s++) {
+        sm->scheduler[s] = shared->scheduler->create(config);
+        for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers) sm->view[s].mine |= UINT64_C(1) << warp;
+        sm->view[s].cta_slots = sm->cta_slots;
+    }
+    for (unsigned slot = 0; slot < RESULT_WHEEL; slot++) sm->result_slot[slot] = RESULT_NONE;
+    sm->result_count = 64;
+    sm->result = mem_alloc(sm->result_count, sizeof *sm->result);
+    for (unsigned i = 0; i < sm->result_count; i++) sm->result[i].next = (uint16_t)(i + 1 < sm->result_count ? i + 1 : RESULT_NONE);
+    sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
+    sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
+    sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
+    for (unsigned i = 0; i < shared->loads_in_flight; i++) sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
+    sm->stream = mem_alloc_lines(shared->warps, sizeof *sm->stream);
+    create_caches(sm, values, config);
+    stats_add(stats, &sm_stat_table, &sm->stats);
+    stats_add(stats, &sm_stall_table, sm->stall_cycles);
+    stats_add(stats, &sm_refusal_table, sm->refused_cycles);
+    stats_add(stats, &sm_op_table, sm->op_issued);
+    return sm;
+}
+
+void sm_destroy(struct sm *sm) {
+    if (!sm) return;
+    for (unsigned s = 0; s < sm->shared->schedulers; s++) sm->shared->scheduler->destroy(sm->scheduler[s]);
+    readonly_release(&sm->instruction_cache);
+    readonly_release(&sm->constant_cache);
+    readonly_release(&sm->read_only_cache);
+    free(sm->result);
+    free(sm->lsu);
+    free(sm->load);
+    free(sm->stream);
+    free(sm);
+}
+
+unsigned sm_component(const struct sm *sm) { return sm->component; }
+
+void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *orders, struct port *words) {
+    sm->l1 = l1;
+    sm->launch = launch;
+    sm->orders = orders;
+    sm->words = words;
+}
+
+const struct sm_stats *sm_stats_of(const struct sm *sm) { return &sm->stats; }
+
+void sm_freeze(struct sm *sm, uint64_t now) {
+    sm_settle(sm, now);
+    sm->frozen = true;
+}
+
+void sm_halt(struct sm *sm) { sm->halted = true; }
+
+/* Counts the cycles since the last tick, in which nothing changed. */
+static void sm_settle(void *self, uint64_t now) {
+    struct sm *sm = self;
+    if (now <= sm->settled || sm->frozen) return;
+    uint64_t cycles = now - sm->settled;
+    sm->settled = now;
+    sm->stats.cycles += cycles;
+    sm->stall_cycles[sm->stall] += cycles;
+    if (sm->refusal) sm->refused_cycles[sm->refusal - L1_NO_MSHR] += cycles;
+}
+
+static void take_orders(struct sm *sm, uint64_t now) {
+    const struct sm_order *order;
+    while ((order = port_peek(sm->orders, now))) {
+        struct sm_order taken = *order;
+        port_pop(sm->orders, now);
+        if (taken.kind == ORDER_RUN_CTA) {
+            cta_launch(sm, taken.cta);
+            continue;
+        }
+        sm->l1->ops->flush(sm->l1, sm->index);
+        readonly_flush(&sm->constant_cache);
+        readonly_flush(&sm->read_only_cache);
+        struct sm_word word = {WORD_L1_FLUSHED, 0};
+        port_push(sm->words, now, &word, sizeof word);
+    }
+}
+
+static bool readonly_misses_wait(const struct sm *sm) {
+    return readonly_wants_to_send(&sm->instruction_cache) || readonly_wants_to_send(&sm->constant_cache) ||
+           readonly_wants_to_send(&sm->read_only_cache);
+}
+
+/* Misses of the three small caches: one request per cycle, instructions first. */
+static bool send_readonly_misses(struct sm *sm, uint64_t now) {
+    struct readonly_cache *caches[] = {&sm->instruction_cache, &sm->constant_cache, &sm->read_only_cache};
+    bool wants = false;
+    for (unsigned i = 0; i < COUNT_OF(caches); i++) {
+        if (!readonly_wants_to_send(caches[i])) continue;
+        if (!wants && readonly_send(caches[i], sm->l1, sm->index, now) && !readonly_wants_to_send(caches[i])) continue;
+        wants = true;
+    }
+    return wants;
+}
+
+static void sm_tick(void *self, uint64_t now) {
+    struct sm *sm = self;
+    sm_settle(sm, now);
+    take_orders(sm, now);
+    if (sm->results_pending) sm_results_due(sm, now);
+    if (!l1_idle(sm->l1, sm->index, now)) {
+        uint32_t token;
+        sm->l1->ops->tick(sm->l1, sm->index, now);
+        while (sm->l1->ops->collect(sm->l1, sm->index, now, &token)) lsu_complete(sm, token, now);
+    }
+    bool sending = readonly_misses_wait(sm) && send_readonly_misses(sm, now);
+    for (uint64_t warps = sm->unfetched; warps; warps &= warps - 1) {
+        sm_fetch(sm, lowest_bit(warps));
+        sm_classify(sm, lowest_bit(warps));
+    }
+    lsu_tick(sm, now);
+    bool issued = sm_issue_cycle(sm, now);
+    uint64_t next = sending || sm->unfetched ? now + 1 : min_u64(sm_next_issue(sm, now), lsu_next(sm, now));
+    if (!l1_idle(sm->l1, sm->index, now)) next = min_u64(next, sm->l1->ops->next(sm->l1, sm->index, now));
+    if (next != NEVER) engine_wake(sm->engine, sm->component, next);
+    if (!issued || next != now + 1) sm->stall = sm_stall_cause(sm); /* of this cycle, and of those that it sleeps through */
+    if (sm->frozen) return;
+    sm->settled = now + 1;
+    sm->stats.cycles++;
+    if (issued) sm->stats.issuing++;
+    else sm->stall_cycles[sm->stall]++;
+}
+
+static bool sm_busy(const void *self) {
+    const struct sm *sm = self;
+    return (sm->resident && !sm->halted) || sm->results_pending || sm->lsu_head != sm->lsu_tail || sm->loads_used || readonly_busy(&sm->instruction_cache) ||
+           readonly_busy(&sm->constant_cache) || readonly_busy(&sm->read_only_cache) || sm->l1->ops->busy(sm->l1, sm->index);
+}
+
+static void sm_explain(const void *self, uint64_t now, FILE *out) {
+    static const char *const refusal[] = {"takes accesses", "refuses: no MSHR", "refuses: no room in a line's MSHR", "refuses: every line of the set is reserved",
+                                          "refuses: miss queue full", "refuses: network takes nothing"};
+    const struct sm *sm = self;
+    (void)now;
+    if (!sm_busy(sm)) return;
+    fprintf(out, "sm %u: %u CTAs, %d warps: %d ready, %d wait for memory, %d for results, %d for instructions, %d at a barrier, %d at a fence, %d ended; "
+            "load/store unit holds %u instructions, %u loads wait for data, the L1 %s\n", sm->index, sm->ctas, __builtin_popcountll(sm->resident),
+            __builtin_popcountll(sm->ready), __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
+            __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier), __builtin_popcountll(sm->at_fence),
+            __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head, sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
+    sm->l1->ops->explain(sm->l1, sm->index, out);
+}

@@ -1,0 +1,118 @@
+#include "sm/sm_config.h"
+
+#include "base/base.h"
+#include "gpu/gpu_config.h"
+#include "sm/coalescing.h"
+#include "sm/warp_scheduler.h"
+
+#define SM(field, fallback, min, max, unit, help) P_INT(struct sm_config, field, fallback, min, max, unit, help)
+#define OP_PARAM(name_, unit_, latency, interval, help_) \
+    {.name = "op_" #name_, .type = PARAM_LIST, .offset = offsetof(struct sm_config, op) + OP_##name_ * sizeof(struct int_list), \
+     .fallback = "[" #latency ", " #interval "]", .min = 0, .max = 400, .min_count = 2, .max_count = 2, .unit = "cycles", \
+     .help = "latency and initiation interval of: " help_},
+
+static const struct param params[] = {
+    SM(count, 80, 1, 512, "SMs", "streaming multiprocessors of the GPU"),
+    SM(warps, 64, 1, 64, "warps", "warps that an SM holds at once"),
+    SM(threads, 2048, 32, 2048, "threads", "threads that an SM holds at once"),
+    SM(ctas, 32, 1, 64, "CTAs", "CTAs that an SM holds at once"),
+    SM(registers, 65536, 32, 1048576, "registers", "32-bit registers of an SM"),
+    SM(register_unit, 4, 1, 256, "registers", "registers of a thread are rounded up to a multiple of this"),
+    SM(shared_kb, 64, 0, 1024, "KB", "shared memory of an SM"),
+    SM(warp_size, 32, 32, 32, "threads", "lanes of a warp; streams are made for 32"),
+    SM(shared_banks, 32, 32, 32, "banks", "banks of the shared memory; streams carry conflicts for 32"),
+    SM(schedulers, 2, 1, 4, "schedulers", "warp schedulers; each issues an instruction per cycle, to the warps of its share"),
+    P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "which ready warp issues"),
+    SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and float operations"),
+    SM(sfu_units, 1, 1, 8, "pipelines", "pipelines for divisions, integer multiplies and special functions"),
+    SM(dp_units, 0, 0, 8, "pipelines", "pipelines for double precision; 0: the simple ones do it"),
+    SM(operand_cycles, 3, 1, 32, "cycles", "from issue to execution: operand collection"),
+    SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of an instruction that needs it"),
+    SM(shared_latency_cycles, 3, 1, 255, "cycles", "from a shared-memory access to its data, without bank conflicts"),
+    SM(lsu_queue, 2, 1, 64, "instructions", "memory instructions that the load/store unit holds, the one at work included"),
+    SM(loads_in_flight, 512, 1, 4096, "instructions", "load instructions that wait for data at once"),
+    P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "how a warp's accesses are put together"),
+    SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache; 0: every fetch hits"),
+    SM(instruction_ways, 4, 1, 1024, "lines", "lines of a set of the instruction cache"),
+    SM(instruction_bytes, 8, 4, 16, "B", "of an instruction in memory"),
+    SM(constant_kb, 8, 0, 1024, "KB", "constant cache; 0: every access hits"),
+    SM(constant_ways, 2, 1, 1024, "lines", "lines of a set of the constant cache"),
+    SM(read_only_kb, 12, 0, 1024, "KB", "read-only (texture) cache; 0: there is none and its loads use the L1"),
+    SM(read_only_ways, 24, 1, 1024, "lines", "lines of a set of the read-only cache"),
+    SM(read_only_mshrs, 16, 1, 1024, "MSHRs", "lines on their way at once in each of these three caches"),
+    SM(read_only_merges, 64, 1, 1024, "accesses", "accesses that can wait for one of these lines"),
+    OP_LIST(OP_PARAM)
+};
+
+/* A small cache must consist of whole sets. */
+static bool check_cache(const struct config *config, const char *key, int64_t size_kb, int64_t ways, struct error *err) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    int64_t lines = size_kb * 1024 / gpu->line_bytes;
+    if (size_kb == 0 || (lines && lines % ways == 0)) return true;
+    return config_error(config, key, err, "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways",
+                        (long long)size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)ways);
+}
+
+static bool check(const struct config *config, struct error *err) {
+    const struct sm_config *sm = config_get(config, &sm_section);
+    if (sm->ctas > sm->warps)
+        return config_error(config, "sm.ctas", err, "more CTAs than fit: each has at least one warp, and an SM holds %lld (sm.warps)",
+                            (long long)sm->warps);
+    if (sm->threads > sm->warps * 32)
+        return config_error(config, "sm.threads", err, "more threads than fit in %lld warps of 32 (sm.warps): at most %lld", (long long)sm->warps,
+                            (long long)sm->warps * 32);
+#define X(name, unit, latency, interval, help) \
+    if (UNIT_##unit != UNIT_MEM && (sm->op[OP_##name].value[0] < 1 || sm->op[OP_##name].value[1] < 1)) \
+        return config_error(config, "sm.op_" #name, err, "latency and initiation interval are at least one cycle each");
+    OP_LIST(X)
+#undef X
+    return check_cache(config, "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways, err) &&
+           check_cache(config, "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
+           check_cache(config, "sm.read_only_ways", sm->read_only_kb, sm->read_only_ways, err);
+}
+
+const struct section sm_section = {
+    .path = "sm",
+    .help = "streaming multiprocessors",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct sm_config),
+    .check = check,
+};
+
+enum unit sm_unit_of(const struct sm_config *sm, enum op_class op) {
+#define X(name, unit, latency, interval, help) UNIT_##unit,
+    static const uint8_t units[] = {OP_LIST(X)};
+#undef X
+    enum unit unit = units[op];
+    return unit == UNIT_DP && sm->dp_units == 0 ? UNIT_SP : unit;
+}
+
+unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err) {
+    const struct sm_config *sm = config_get(config, &sm_section);
+    int64_t warps = kernel_warps(kernel), threads = warps * 32;
+    int64_t registers = threads * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
+    struct {
+        const char *what;
+        int64_t needs, has;
+        const char *key;
+    } limit[] = {
+        {"warps", warps, sm->warps, "sm.warps"},
+        {"threads", threads, sm->threads, "sm.threads"},
+        {"registers", registers, sm->registers, "sm.registers"},
+        {"bytes of shared memory", kernel->shared_bytes, sm->shared_kb * 1024, "sm.shared_kb"},
+        {"CTAs", 1, sm->ctas, "sm.ctas"},
+    };
+    int64_t fit = INT64_MAX;
+    for (unsigned i = 0; i < COUNT_OF(limit); i++) {
+        if (limit[i].needs > limit[i].has) {
+            error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, and an SM has %lld (%s)", kernel->name, (long long)limit[i].needs,
+                      limit[i].what, (long long)limit[i].has, limit[i].key);
+            return 0;
+        }
+        if (limit[i].needs && limit[i].has / limit[i].needs < fit) fit = limit[i].has / limit[i].needs;
+    }
+    /* A grid that does not fill the machine is spread over all SMs. */
+    int64_t spread = (int64_t)div_up(kernel_ctas(kernel), (uint64_t)sm->count);
+    return (unsigned)(spread < fit ? spread : fit);
+}

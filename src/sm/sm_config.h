@@ -1,0 +1,39 @@
+/* What describes an SM. */
+#ifndef SLUICE_SM_SM_CONFIG_H
+#define SLUICE_SM_SM_CONFIG_H
+
+#include "config/config.h"
+#include "stream/stream.h"
+
+enum unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_COUNT };
+
+struct sm_config {
+    int64_t count;
+    int64_t warps, threads, ctas, registers, register_unit, shared_kb;
+    int64_t warp_size, shared_banks;
+    int64_t schedulers;
+    const struct policy *warp_scheduler;
+    int64_t sp_units, sfu_units, dp_units;
+    int64_t operand_cycles, writeback_cycles;
+    int64_t shared_latency_cycles;
+    int64_t lsu_queue, loads_in_flight;
+    const struct policy *coalescing;
+    int64_t instruction_kb, instruction_ways, instruction_bytes;
+    int64_t constant_kb, constant_ways;
+    int64_t read_only_kb, read_only_ways;
+    int64_t read_only_mshrs, read_only_merges;
+    struct int_list op[OP_COUNT]; /* latency, initiation interval */
+};
+
+extern const struct section sm_section;
+extern const struct family warp_scheduler_family;
+extern const struct family coalescing_family;
+
+/* The pipeline that an operation class uses; classes of a unit that this SM lacks go to SP. */
+enum unit sm_unit_of(const struct sm_config *sm, enum op_class op);
+
+/* CTAs of a kernel that an SM can hold at once: what its warps, threads, registers, shared memory and CTA slots allow. 0, with the reason in `err`, if
+ * not even one fits. */
+unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* The insides of an SM, shared by the files of this room only. */
+#ifndef SLUICE_SM_SM_STATE_H
+#define SLUICE_SM_SM_STATE_H
+
+#include "sm/coalescing.h"
+#include "sm/readonly_cache.h"
+#include "sm/sm.h"
+#include "sm/warp_scheduler.h"
+
+enum {
+    SM_WARPS = 64,
+    SM_SCHEDULERS = 4,
+    SM_BARRIERS = 16,
+    RESULT_WHEEL = 512, /* cycles; longer than any latency of an operation and its stages */
+    RESULT_NONE = 0xFFFF,
+};
+
+/* Constants of the machine, decoded once for all SMs. */
+struct sm_shared {
+    unsigned schedulers, warps, lsu_queue, loads_in_flight;
+    unsigned operand_cycles, writeback_cycles, shared_latency_cycles, l1_latency_cycles;
+    unsigned line_log2, instruction_log2;
+    unsigned units[UNIT_COUNT];
+    bool perfect_instruction, perfect_constant, has_read_only;
+    const struct coalescing_ops *coalescing;
+    const struct warp_scheduler_ops *scheduler;
+    struct op_timing {
+        uint16_t result_cycles; /* from issue until a dependent instruction may issue */
+        uint16_t interval;
+        uint8_t unit;
+    } op[OP_COUNT];
+};
+
+/* Something that happens at a known later cycle. */
+struct result {
+    uint16_t next; /* in its slot of the wheel, or the free list */
+    uint8_t kind;
+    uint8_t warp;  /* RESULT_BARRIER: the CTA slot */
+    uint8_t dst[INSTR_DSTS]; /* RESULT_BARRIER: the barrier in dst[0] */
+};
+enum { RESULT_ALU, RESULT_MEMORY, RESULT_BARRIER };
+
+/* Bits, so that the states of an instruction's registers can be put together without a branch. Register 0 is "none" and always there. */
+enum register_state { REGISTER_THERE = 0, REGISTER_BUSY = 1, REGISTER_LOADING = 2 };
+
+/* A load that waits for data. */
+struct load {
+    uint64_t issued_at;
+    uint64_t ready_at;  /* when the last of its accesses that hit has its data */
+    uint16_t waiting;   /* accesses whose data has not come; plus one while the load/store unit still works on it */
+    uint16_t next;      /* free list */
+    uint8_t warp;
+    uint8_t dst[INSTR_DSTS];
+};
+enum { LOAD_NONE = 0xFFFF };
+
+/* Who an L1 completion is for, in the upper bits of its token. */
+#define TOKEN_LOAD UINT32_C(0)
+#define TOKEN_STORE (UINT32_C(1) << 28)       /* below: the warp */
+#define TOKEN_INSTRUCTION (UINT32_C(2) << 28) /* below: MSHR of that cache, as in the next two */
+#define TOKEN_CONSTANT (UINT32_C(3) << 28)
+#define TOKEN_READ_ONLY (UINT32_C(4) << 28)
+#define TOKEN_KIND (UINT32_C(15) << 28)
+
+/* A memory instruction in the load/store unit. */
+struct lsu_entry {
+    uint64_t ready_at; /* its operands are there */
+    uint16_t load;     /* LOAD_NONE for stores */
+    uint16_t done, count;
+    uint8_t warp, op, space, conflicts;
+    uint8_t message_flags;
+    bool bypass, read_only_path;
+    uint32_t instr;
+    uint64_t access[COALESCING_MAX];
+};
+
+struct cta {
+    bool used;
+    uint64_t index;     /* in the grid */
+    uint64_t slots;     /* its warps */
+    unsigned live;      /* warps that have not ended */
+    struct {
+        uint16_t arrived; /* warps, waiting or not */
+        uint16_t expected;/* 0: all live ones */
+        uint64_t waiting; /* slots */
+        uint64_t leaving; /* slots that it has let go and that will be ready in a moment */
+    } barrier[SM_BARRIERS];
+};
+
+struct sm {
+    /* Touched in every tick. Warps are bits by slot. */
+    uint64_t ready;          /* its next instruction could issue if its pipeline were free */
+    uint64_t by_unit[UNIT_COUNT]; /* the pipeline of the next instruction */
+    uint64_t wait_alu, wait_memory, at_barrier, at_fence;
+    uint64_t fetching;       /* its instruction line is on the way */
+    uint64_t unfetched;      /* the instruction cache took no further miss: to be asked again */
+    uint64_t resident;       /* launched and not completely ended */
+    uint64_t exited;         /* of these: its exit has issued */
+    uint64_t pipeline_free_at[UNIT_COUNT][8]; /* in ascending order, so that the first says whether the unit is free */
+    uint64_t settled;
+    enum sm_stall stall;     /* why nothing issued in the last tick */
+    enum l1_outcome refusal; /* of the load/store unit in the last tick, 0 if none */
+    bool frozen, halted;
+    unsigned index, component;
+    const struct sm_shared *shared;
+    struct engine *engine;
+    struct l1 *l1;
+    const struct launch *launch;
+    struct port *orders, *words;
+    struct sm_stats stats;
+    uint64_t stall_cycles[STALL_COUNT];     /* as struct sm_stall_stats */
+    uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR]; /* as struct sm_refusal_stats */
+    uint64_t op_issued[OP_COUNT];           /* as struct sm_op_stats */
+
+    /* Warps. */
+    const struct instr *next[SM_WARPS];
+    uint8_t busy[SM_WARPS][STREAM_REGISTERS]; /* registers whose value is not there yet: enum register_state */
+    uint32_t busy_count[SM_WARPS];   /* instructions in flight that write registers */
+    uint32_t outstanding[SM_WARPS];  /* loads and stores in flight */
+    uint32_t stores[SM_WARPS];       /* of these: stores */
+    uint32_t fetched_line[SM_WARPS]; /* instruction line that the warp last used, plus one */
+    uint8_t cta_of[SM_WARPS];
+    uint8_t unit_of[SM_WARPS];       /* of the next instruction */
+
+    /* CTAs, and the order in which they came. */
+    struct cta cta[SM_WARPS];
+    uint64_t cta_slots[SM_WARPS]; /* oldest first */
+    uint8_t cta_order[SM_WARPS];
+    unsigned ctas;
+
+    struct warp_view view[SM_SCHEDULERS];
+    void *scheduler[SM_SCHEDULERS];
+
+    /* Results to come. */
+    uint16_t result_slot[RESULT_WHEEL];
+    struct result *result;
+    uint16_t result_free;
+    unsigned result_count, results_pending;
+
+    /* Load/store unit. */
+    struct lsu_entry *lsu;
+    uint32_t lsu_mask, lsu_head, lsu_tail;
+    uint64_t lsu_free_at; /* shared-memory conflicts keep it busy */
+    struct load *load;
+    uint16_t load_free;
+    unsigned loads_used;
+
+    struct readonly_cache instruction_cache, constant_cache, read_only_cache;
+
+    struct warp_stream *stream; /* [warps] */
+};
+
+/* issue.c */
+void sm_classify(struct sm *sm, unsigned warp);
+void sm_advance(struct sm *sm, unsigned warp);
+/* Returns whether anything issued. */
+bool sm_issue_cycle(struct sm *sm, uint64_t now);
+void sm_fetch(struct sm *sm, unsigned warp);
+uint64_t sm_next_issue(const struct sm *sm, uint64_t now);
+enum sm_stall sm_stall_cause(const struct sm *sm);
+void sm_result_later(struct sm *sm, uint64_t at, struct result result);
+void sm_results_due(struct sm *sm, uint64_t now);
+
+/* lsu.c */
+bool lsu_has_room(const struct sm *sm);
+void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+void lsu_tick(struct sm *sm, uint64_t now);
+void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
+uint64_t lsu_next(const struct sm *sm, uint64_t now);
+
+/* cta.c */
+void cta_launch(struct sm *sm, uint64_t index);
+void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
+void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
+void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+void cta_barrier_release(struct sm *sm, unsigned cta, unsigned barrier);
+
+#endif

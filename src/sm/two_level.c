@@ -1,0 +1,73 @@
+/* Two-level scheduling with fetch groups (Narasiman et al., MICRO 2011; the "2LEVEL" of "Locality-Driven Dynamic GPU Cache Bypassing"): a scheduler's warps form fixed
+ * groups; it goes round robin within the active group, and moves to the next group only when every warp of the active one waits for memory or has ended, so that groups
+ * reach their long stalls at different times.
+ */
+#include <stdlib.h>
+
+#include "sm/sm_config.h"
+#include "sm/warp_scheduler.h"
+
+struct two_level_config {
+    int64_t group_warps;
+};
+
+static const struct param params[] = {
+    P_INT(struct two_level_config, group_warps, 8, 1, 64, "warps", "warps of a fetch group"),
+};
+
+static const struct section two_level_section = {
+    .path = "two-level",
+    .help = "two-level warp scheduling",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct two_level_config),
+};
+
+struct two_level {
+    unsigned group_warps;
+    unsigned group;
+    unsigned next; /* slot after the one that issued last */
+};
+
+static void *two_level_create(const struct config *config) {
+    const struct two_level_config *values = config_get(config, &two_level_section);
+    struct two_level *state = mem_alloc(1, sizeof *state);
+    state->group_warps = (unsigned)values->group_warps;
+    return state;
+}
+
+/* The slots of group `group` of the scheduler that owns `mine`: the group's share of its slots, in order. */
+static uint64_t group_slots(uint64_t mine, unsigned group, unsigned group_warps) {
+    uint64_t slots = 0;
+    unsigned i = 0;
+    for (uint64_t rest = mine; rest; rest &= rest - 1, i++)
+        if (i / group_warps == group) slots |= rest & -rest;
+    return slots;
+}
+
+/* The first group from the active one on that can issue gets the cycle. It becomes the active one only if all groups before it are stalled on memory; while one of
+ * them waits for something short, it keeps its turn. */
+static unsigned two_level_pick(void *state, uint64_t candidates, const struct warp_view *view) {
+    struct two_level *two = state;
+    unsigned groups = (unsigned)div_up((uint64_t)__builtin_popcountll(view->mine), two->group_warps);
+    bool stalled = true;
+    uint64_t ready = 0;
+    for (unsigned i = 0; i < groups && !ready; i++) {
+        unsigned group = (two->group + i) % groups;
+        uint64_t slots = group_slots(view->mine, group, two->group_warps);
+        ready = candidates & slots;
+        if (ready && stalled) two->group = group;
+        stalled = stalled && !(slots & view->resident & ~view->waiting_memory);
+    }
+    uint64_t after = ready & ~low_mask(two->next);
+    unsigned warp = lowest_bit(after ? after : ready);
+    two->next = (warp + 1) % 64;
+    return warp;
+}
+
+const struct warp_scheduler_ops warp_scheduler_two_level = {
+    .policy = {"two-level", "round robin in fetch groups that stall at different times", &two_level_section},
+    .create = two_level_create,
+    .destroy = free,
+    .pick = two_level_pick,
+};
