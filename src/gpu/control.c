@@ -1,0 +1,161 @@
+#include "gpu/control.h"
+
+#include <stdlib.h>
+
+#include "gpu/cta_scheduler.h"
+#include "gpu/gpu_config.h"
+
+enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING };
+
+struct control {
+    struct engine *engine;
+    unsigned component;
+    unsigned sms, clusters;
+    bool flush_l1, halted;
+    uint64_t launch_cycles;
+    const struct cta_scheduler_ops *scheduler;
+    void *scheduler_state;
+    struct port *orders, *words; /* [sms] */
+    unsigned *free_slots;        /* [sms] */
+    enum phase phase;
+    uint64_t start_at, started, ended, ctas;
+    unsigned ctas_per_sm, flushed;
+};
+
+static void control_tick(void *self, uint64_t now);
+
+static void control_explain(const void *self, uint64_t now, FILE *out) {
+    const struct control *control = self;
+    (void)now;
+    if (control->phase == PHASE_RUNNING)
+        fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n", (unsigned long long)control->ctas,
+                (unsigned long long)control->started, (unsigned long long)control->ended);
+    if (control->phase == PHASE_FLUSHING) fprintf(out, "control: %u of %u L1s are flushed\n", control->flushed, control->sms);
+}
+
+static bool control_busy(const void *self) {
+    const struct control *control = self;
+    return control->phase != PHASE_IDLE && !control->halted;
+}
+
+static const struct component_ops component_ops = {"control", control_tick, NULL, control_explain, control_busy};
+
+struct control *control_create(const struct config *config, struct engine *engine) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct sm_config *sm = config_get(config, &sm_section);
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    struct control *control = mem_alloc(1, sizeof *control);
+    *control = (struct control){
+        .engine = engine,
+        .sms = (unsigned)sm->count,
+        .clusters = (unsigned)gpu->clusters,
+        .flush_l1 = l1->flush_at_kernel_end,
+        .launch_cycles = (uint64_t)gpu->launch_cycles,
+        .scheduler = (const struct cta_scheduler_ops *)gpu->cta_scheduler,
+        .orders = mem_alloc((size_t)sm->count, sizeof *control->orders),
+        .words = mem_alloc((size_t)sm->count, sizeof *control->words),
+        .free_slots = mem_alloc((size_t)sm->count, sizeof *control->free_slots),
+    };
+    control->scheduler_state = control->scheduler->create(config, control->sms, control->clusters);
+    control->component = engine_add(engine, &component_ops, control, 0);
+    return control;
+}
+
+void control_destroy(struct control *control) {
+    if (!control) return;
+    for (unsigned i = 0; i < control->sms; i++) {
+        port_release(&control->orders[i]);
+        port_release(&control->words[i]);
+    }
+    control->scheduler->destroy(control->scheduler_state);
+    free(control->orders);
+    free(control->words);
+    free(control->free_slots);
+    free(control);
+}
+
+void control_connect(struct control *control, struct sm *sm, unsigned index, struct l1 *l1, const struct launch *launch) {
+    enum { ROOM = 128, LATENCY = 1 }; /* more than an SM holds CTAs, so that neither side ever waits */
+    char name[40];
+    snprintf(name, sizeof name, "control to sm %u", index);
+    port_init(&control->orders[index], control->engine, name, control->component, sm_component(sm), ROOM, LATENCY);
+    snprintf(name, sizeof name, "sm %u to control", index);
+    port_init(&control->words[index], control->engine, name, sm_component(sm), control->component, ROOM, LATENCY);
+    sm_connect(sm, l1, launch, &control->orders[index], &control->words[index]);
+}
+
+static struct cta_view view_of(const struct control *control) {
+    return (struct cta_view){control->sms, control->clusters, control->ctas, control->ctas_per_sm, control->free_slots};
+}
+
+void control_begin(struct control *control, const struct launch *launch, uint64_t now) {
+    control->phase = PHASE_RUNNING;
+    control->start_at = now + control->launch_cycles;
+    control->started = control->ended = 0;
+    control->ctas = kernel_ctas(&launch->kernel);
+    control->ctas_per_sm = launch->ctas_per_sm;
+    for (unsigned sm = 0; sm < control->sms; sm++) control->free_slots[sm] = launch->ctas_per_sm;
+    struct cta_view view = view_of(control);
+    control->scheduler->begin(control->scheduler_state, &view);
+    engine_wake(control->engine, control->component, control->start_at);
+}
+
+void control_halt(struct control *control) { control->halted = true; }
+
+static void hear(struct control *control, uint64_t now) {
+    for (unsigned sm = 0; sm < control->sms; sm++) {
+        const struct sm_word *word;
+        while ((word = port_peek(&control->words[sm], now))) {
+            if (word->kind == WORD_CTA_DONE) {
+                control->ended++;
+                control->free_slots[sm]++;
+            } else {
+                control->flushed++;
+            }
+            port_pop(&control->words[sm], now);
+        }
+    }
+}
+
+static void order(struct control *control, unsigned sm, struct sm_order order, uint64_t now) {
+    assert(port_can_push(&control->orders[sm], now));
+    port_push(&control->orders[sm], now, &order, sizeof order);
+}
+
+static void deal_out(struct control *control, uint64_t now) {
+    struct cta_view view = view_of(control);
+    struct cta_choice choice;
+    bool any = false;
+    if (control->scheduler->cycle) control->scheduler->cycle(control->scheduler_state);
+    while (control->scheduler->choose(control->scheduler_state, &view, &choice)) {
+        order(control, choice.sm, (struct sm_order){ORDER_RUN_CTA, choice.cta}, now);
+        control->free_slots[choice.sm]--;
+        control->started++;
+        any = true;
+    }
+    if (any && control->started < control->ctas) engine_wake(control->engine, control->component, now + 1);
+}
+
+static void control_tick(void *self, uint64_t now) {
+    struct control *control = self;
+    hear(control, now);
+    if (control->phase == PHASE_IDLE || control->halted) return;
+    if (now < control->start_at) {
+        engine_wake(control->engine, control->component, control->start_at);
+        return;
+    }
+    if (control->phase == PHASE_RUNNING) {
+        if (control->started < control->ctas) deal_out(control, now);
+        if (control->ended < control->ctas) return;
+        control->phase = PHASE_FLUSHING;
+        control->flushed = 0;
+        if (control->flush_l1)
+            for (unsigned sm = 0; sm < control->sms; sm++) order(control, sm, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
+        else
+            control->flushed = control->sms;
+    }
+    if (control->flushed == control->sms) {
+        control->phase = PHASE_IDLE;
+        control->engine->stop = true;
+    }
+}

@@ -1,0 +1,34 @@
+#include "gpu/gpu_config.h"
+
+#include "base/base.h"
+#include "gpu/cta_scheduler.h"
+#include "sm/sm_config.h"
+
+static const struct param params[] = {
+    P_INT(struct gpu_config, core_mhz, 1400, 1, 100000, "MHz", "clock of the SMs; all cycles are counted in it"),
+    P_INT(struct gpu_config, clusters, 8, 1, 512, "clusters", "groups of SMs, those behind one router of a hierarchical network"),
+    P_INT(struct gpu_config, line_bytes, 128, 64, 256, "B", "line of the L1 and the LLC: 64, 128 or 256"),
+    P_CHOICE(struct gpu_config, cta_scheduler, cta_scheduler_family, "two-level-rr", "which SM gets the next CTA"),
+    P_INT(struct gpu_config, launch_cycles, 0, 0, 1000000, "cycles", "before the first CTA of a kernel can start"),
+    P_INT(struct gpu_config, progress_limit, 100000, 1000, 1000000000, "cycles", "without anything happening, after which a run is given up as stuck"),
+};
+
+static bool check(const struct config *config, struct error *err) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct sm_config *sm = config_get(config, &sm_section);
+    if (!is_power_of_two((uint64_t)gpu->line_bytes))
+        return config_error(config, "gpu.line_bytes", err, "a line is 64, 128 or 256 B");
+    if (sm->count % gpu->clusters != 0)
+        return config_error(config, "gpu.clusters", err, "%lld clusters do not divide %lld SMs (sm.count) evenly", (long long)gpu->clusters,
+                            (long long)sm->count);
+    return true;
+}
+
+const struct section gpu_section = {
+    .path = "gpu",
+    .help = "what concerns the whole GPU",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct gpu_config),
+    .check = check,
+};

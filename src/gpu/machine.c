@@ -1,0 +1,300 @@
+#include "gpu/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dram/dram.h"
+#include "dram/dram_config.h"
+#include "gpu/control.h"
+#include "gpu/gpu_config.h"
+#include "l1/l1.h"
+#include "llc/llc.h"
+#include "llc/organisation.h"
+#include "noc/noc.h"
+#include "sm/sm.h"
+
+struct machine {
+    const struct config *config;
+    struct engine *engine;
+    struct stats *stats;
+    struct address_map *map;
+    struct llc_organisation *llc;
+    struct sm_shared *sm_shared;
+    struct control *control;
+    struct launch launch;
+    unsigned sms, slices;
+    struct sm **sm;
+    struct slice **slice;
+    unsigned *sm_component, *slice_component, *endpoint_component;
+    struct l1 *l1;
+    struct network *request, *reply;
+    struct dram *dram;
+};
+
+/* Building. */
+
+static bool create_slices(struct machine *m, struct error *err) {
+    m->map = address_map_create(m->config, err);
+    if (!m->map) return false;
+    m->llc = llc_organisation_create(m->config, m->map, err);
+    if (!m->llc) return false;
+    m->slices = address_map_mcs(m->map) * address_map_slices_per_mc(m->map);
+    m->slice = mem_alloc(m->slices, sizeof *m->slice);
+    m->slice_component = mem_alloc(m->slices, sizeof *m->slice_component);
+    for (unsigned i = 0; i < m->slices; i++) {
+        m->slice[i] = slice_create(m->config, m->map, m->engine, m->stats, i);
+        m->slice_component[i] = slice_component(m->slice[i]);
+    }
+    return true;
+}
+
+static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
+    struct l1_site site = {m->config, m->engine, m->stats, m->llc, m->sms, clusters, m->sm_component};
+    m->l1 = l1_create(&site, err);
+    return m->l1 != NULL;
+}
+
+static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
+    unsigned endpoints = m->l1->ops->endpoints(m->l1);
+    m->endpoint_component = mem_alloc(endpoints, sizeof *m->endpoint_component);
+    for (unsigned i = 0; i < endpoints; i++) m->endpoint_component[i] = m->l1->ops->endpoint_component(m->l1, i);
+    struct network_shape shape = {endpoints, m->slices, clusters, address_map_mcs(m->map)};
+    struct network_peers peers = {m->endpoint_component, m->slice_component};
+    uint64_t khz = gpu_core_khz(m->config);
+    m->request = network_create(m->config, NETWORK_REQUEST, &shape, &peers, m->engine, khz, m->stats, err);
+    if (!m->request) return false;
+    m->reply = network_create(m->config, NETWORK_REPLY, &shape, &peers, m->engine, khz, m->stats, err);
+    if (!m->reply) return false;
+    m->dram = dram_create(m->config, m->map, m->slice_component, m->engine, khz, m->stats, err);
+    if (!m->dram) return false;
+    for (unsigned i = 0; i < endpoints; i++)
+        m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
+    for (unsigned i = 0; i < m->slices; i++)
+        slice_connect(m->slice[i], network_output(m->request, i), network_input(m->reply, i), dram_output(m->dram, i), dram_input(m->dram, i));
+    return true;
+}
+
+struct machine *machine_create(const struct config *config, struct error *err) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct sm_config *sm = config_get(config, &sm_section);
+    unsigned clusters = (unsigned)gpu->clusters;
+    struct machine *m = mem_alloc(1, sizeof *m);
+    m->config = config;
+    m->engine = engine_create();
+    m->stats = stats_create();
+    m->sms = (unsigned)sm->count;
+    m->sm_shared = sm_shared_create(config);
+    m->control = control_create(config, m->engine);
+    m->sm = mem_alloc(m->sms, sizeof *m->sm);
+    m->sm_component = mem_alloc(m->sms, sizeof *m->sm_component);
+    for (unsigned i = 0; i < m->sms; i++) {
+        m->sm[i] = sm_create(m->sm_shared, config, m->engine, m->stats, i);
+        m->sm_component[i] = sm_component(m->sm[i]);
+    }
+    if (!create_slices(m, err) || !create_l1(m, clusters, err) || !create_networks(m, clusters, err)) {
+        machine_destroy(m);
+        return NULL;
+    }
+    for (unsigned i = 0; i < m->sms; i++) control_connect(m->control, m->sm[i], i, m->l1, &m->launch);
+    return m;
+}
+
+void machine_destroy(struct machine *m) {
+    if (!m) return;
+    for (unsigned i = 0; m->sm && i < m->sms; i++) sm_destroy(m->sm[i]);
+    for (unsigned i = 0; m->slice && i < m->slices; i++) slice_destroy(m->slice[i]);
+    if (m->dram) dram_destroy(m->dram);
+    if (m->reply) network_destroy(m->reply);
+    if (m->request) network_destroy(m->request);
+    if (m->l1) m->l1->ops->destroy(m->l1);
+    control_destroy(m->control);
+    sm_shared_destroy(m->sm_shared);
+    if (m->llc) m->llc->ops->destroy(m->llc);
+    if (m->map) address_map_destroy(m->map);
+    free(m->endpoint_component);
+    free(m->slice_component);
+    free(m->slice);
+    free(m->sm_component);
+    free(m->sm);
+    stats_destroy(m->stats);
+    engine_destroy(m->engine);
+    free(m);
+}
+
+const struct stats *machine_stats(const struct machine *m) { return m->stats; }
+
+/* Running. */
+
+static struct run_progress progress_of(const struct machine *m) {
+    struct run_progress progress = {.cycles = m->engine->now};
+    for (unsigned i = 0; i < m->sms; i++) {
+        progress.warp_instructions += sm_stats_of(m->sm[i])->warp_instructions;
+        progress.thread_instructions += sm_stats_of(m->sm[i])->thread_instructions;
+    }
+    return progress;
+}
+
+static enum run_status fail(struct machine *m, struct run_result *result, struct error *err, const char *what, const char *detail) {
+    size_t size;
+    FILE *out = open_memstream(&result->diagnosis, &size);
+    if (out) {
+        engine_explain(m->engine, out);
+        fclose(out);
+    }
+    error_set(err, "%s at cycle %llu: %s", what, (unsigned long long)m->engine->now, detail);
+    return RUN_FAILED;
+}
+
+/* Everything that was sent has been answered, nothing is in flight, and the books add up. */
+static enum run_status check_conservation(struct machine *m, struct run_result *result, struct error *err) {
+    char text[160];
+    if (engine_in_flight(m->engine, text, sizeof text)) return fail(m, result, err, "conservation does not hold", text);
+    struct {
+        const char *what, *left, *right;
+    } equal[] = {
+        {"requests of the L1s and replies to them", "l1.requests", "l1.replies"},
+        {"requests of the L1s and replies of the LLC", "l1.requests", "llc.replies"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(equal); i++) {
+        uint64_t left = stats_get(m->stats, equal[i].left, NULL), right = stats_get(m->stats, equal[i].right, NULL);
+        if (left == right) continue;
+        snprintf(text, sizeof text, "%s differ: %llu and %llu", equal[i].what, (unsigned long long)left, (unsigned long long)right);
+        return fail(m, result, err, "conservation does not hold", text);
+    }
+    uint64_t cycles = stats_get(m->stats, "sm.issuing", NULL);
+    for (unsigned i = 0; i < stats_count(m->stats); i++) {
+        char name[96];
+        stats_name(m->stats, i, name, sizeof name);
+        if (strncmp(name, "sm.stall.", 9) == 0) cycles += stats_total(m->stats, i);
+    }
+    if (cycles != stats_get(m->stats, "sm.cycles", NULL) || cycles != (uint64_t)m->sms * result->cycles)
+        return fail(m, result, err, "conservation does not hold", "issuing and stalled cycles of the SMs do not add up to all cycles");
+    return RUN_DONE;
+}
+
+/* Lets what is still under way (write-backs, for instance) come to its end. */
+static void drain(struct machine *m) {
+    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    char text[160];
+    uint64_t progress = m->engine->progress, since = m->engine->now;
+    while (engine_in_flight(m->engine, text, sizeof text)) {
+        if (engine_run_until(m->engine, m->engine->now + RUN_QUANTUM) == ENGINE_QUIET) return;
+        if (progress != m->engine->progress) progress = m->engine->progress, since = m->engine->now;
+        if (m->engine->now - since > (uint64_t)gpu->progress_limit) return;
+    }
+}
+
+struct run {
+    struct machine *m;
+    const struct run_options *options;
+    struct run_result *result;
+    struct error *err;
+    uint64_t progress, progress_at; /* of the engine, and when it last grew */
+    uint64_t progress_limit;
+    bool limited;                   /* max_instructions reached */
+};
+
+/* Between two stretches of the run: samples, limits, signs of life. */
+static enum run_status between(struct run *run) {
+    struct machine *m = run->m;
+    uint64_t now = m->engine->now;
+    if (run->result->series && now % run->options->sample_cycles == 0) {
+        engine_settle(m->engine, now);
+        series_sample(run->result->series, now);
+    }
+    if (now % RUN_QUANTUM) return RUN_DONE;
+    if (run->progress != m->engine->progress) {
+        run->progress = m->engine->progress;
+        run->progress_at = now;
+    } else if (now - run->progress_at > run->progress_limit) {
+        return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles", "the run is stuck");
+    }
+    struct run_progress progress = progress_of(m);
+    if (run->options->max_instructions && progress.thread_instructions >= run->options->max_instructions) run->limited = true;
+    if (run->options->progress && !run->options->progress(run->options->user, &progress)) return RUN_INTERRUPTED;
+    return RUN_DONE;
+}
+
+static uint64_t next_boundary(const struct run *run) {
+    uint64_t now = run->m->engine->now, next = (now / RUN_QUANTUM + 1) * RUN_QUANTUM, every = run->options->sample_cycles;
+    return every ? min_u64(next, (now / every + 1) * every) : next;
+}
+
+static enum run_status run_kernel(struct run *run) {
+    struct machine *m = run->m;
+    control_begin(m->control, &m->launch, m->engine->now);
+    for (;;) {
+        switch (engine_run_until(m->engine, next_boundary(run))) {
+        case ENGINE_STOPPED: return RUN_DONE;
+        case ENGINE_QUIET: return fail(m, run->result, run->err, "the run is stuck", "nothing will ever happen again, and the kernel has not ended");
+        case ENGINE_RUNNING: break;
+        }
+        enum run_status status = between(run);
+        if (status != RUN_DONE || run->limited) return status;
+    }
+}
+
+static void add_kernel(struct run *run, const struct run_progress *before) {
+    struct run_result *result = run->result;
+    struct run_progress after = progress_of(run->m);
+    result->kernels = mem_grow(result->kernels, result->kernel_count + 1, sizeof *result->kernels);
+    result->kernels[result->kernel_count++] = (struct kernel_result){
+        .kernel = run->m->launch.kernel,
+        .ctas_per_sm = run->m->launch.ctas_per_sm,
+        .cycles = after.cycles - before->cycles,
+        .warp_instructions = after.warp_instructions - before->warp_instructions,
+        .thread_instructions = after.thread_instructions - before->thread_instructions,
+    };
+}
+
+static enum run_status run_program(struct run *run, struct stream_source *source) {
+    struct machine *m = run->m;
+    struct kernel kernel;
+    source->ops->restart(source);
+    while (!run->limited && source->ops->next_kernel(source, &kernel)) {
+        unsigned ctas_per_sm = sm_occupancy(m->config, &kernel, run->err);
+        if (ctas_per_sm == 0) return RUN_REFUSED;
+        m->launch = (struct launch){kernel, source, kernel_warps(&kernel), ctas_per_sm, 0};
+        struct run_progress before = progress_of(m);
+        enum run_status status = run_kernel(run);
+        add_kernel(run, &before);
+        if (status != RUN_DONE) return status;
+    }
+    return RUN_DONE;
+}
+
+enum run_status machine_run(struct machine *m, struct stream_source *source, const struct run_options *options, struct run_result *result,
+                            struct error *err) {
+    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    *result = (struct run_result){0};
+    if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
+    m->engine->poll = options->no_skip;
+    m->engine->shuffle = options->shuffle;
+    struct run run = {.m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
+    enum run_status status = run_program(&run, source);
+
+    uint64_t end = m->engine->now;
+    engine_settle(m->engine, end);
+    for (unsigned i = 0; i < m->sms; i++) sm_freeze(m->sm[i], end);
+    struct run_progress progress = progress_of(m);
+    result->cycles = end;
+    result->warp_instructions = progress.warp_instructions;
+    result->thread_instructions = progress.thread_instructions;
+    if (result->series && end % options->sample_cycles) series_sample(result->series, end);
+    if (status != RUN_DONE) return status;
+
+    if (run.limited) {
+        control_halt(m->control);
+        for (unsigned i = 0; i < m->sms; i++) sm_halt(m->sm[i]);
+    }
+    drain(m);
+    engine_settle(m->engine, m->engine->now);
+    return check_conservation(m, result, err);
+}
+
+void run_result_release(struct run_result *result) {
+    free(result->kernels);
+    free(result->diagnosis);
+    if (result->series) series_destroy(result->series);
+    *result = (struct run_result){0};
+}

@@ -1,0 +1,223 @@
+#include "claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "gpu/cta_scheduler.h"
+
+/* A scheduler by itself, with the SMs it sees. */
+struct dealer {
+    struct config *config;
+    const struct cta_scheduler_ops *ops;
+    void *state;
+    struct cta_view view;
+    unsigned free_slots[128];
+    unsigned sm_of[1024];   /* by CTA */
+    unsigned times[1024];
+    unsigned dealt;
+};
+
+static const struct cta_scheduler_ops *scheduler_named(const char *name) {
+    for (unsigned i = 0; i < cta_scheduler_family.count; i++)
+        if (strcmp(cta_scheduler_family.members[i]->name, name) == 0)
+            return (const struct cta_scheduler_ops *)cta_scheduler_family.members[i];
+    REQUIRE(!"a scheduler of that name");
+    return NULL;
+}
+
+struct grid {
+    unsigned sms, clusters, slots, ctas;
+};
+
+static struct dealer *dealer_of(const char *name, struct grid grid, const char *setting) {
+    struct dealer *dealer = mem_alloc(1, sizeof *dealer);
+    struct error err = {0};
+    dealer->config = config_create(config_sections, config_section_count);
+    if (setting) REQUIRE(config_set(dealer->config, setting, &err));
+    dealer->ops = scheduler_named(name);
+    dealer->state = dealer->ops->create(dealer->config, grid.sms, grid.clusters);
+    for (unsigned i = 0; i < grid.sms; i++) dealer->free_slots[i] = grid.slots;
+    dealer->view = (struct cta_view){grid.sms, grid.clusters, grid.ctas, grid.slots, dealer->free_slots};
+    dealer->ops->begin(dealer->state, &dealer->view);
+    return dealer;
+}
+
+static void dealer_destroy(struct dealer *dealer) {
+    dealer->ops->destroy(dealer->state);
+    config_destroy(dealer->config);
+    free(dealer);
+}
+
+/* One cycle as the dispatcher runs it. Returns the CTAs dealt out in it. */
+static unsigned deal_cycle(struct dealer *dealer) {
+    struct cta_choice choice;
+    unsigned count = 0;
+    if (dealer->ops->cycle) dealer->ops->cycle(dealer->state);
+    while (dealer->ops->choose(dealer->state, &dealer->view, &choice)) {
+        REQUIRE(choice.cta < dealer->view.ctas && choice.sm < dealer->view.sms);
+        REQUIRE(dealer->free_slots[choice.sm] > 0);
+        dealer->free_slots[choice.sm]--;
+        dealer->sm_of[choice.cta] = choice.sm;
+        dealer->times[choice.cta]++;
+        count++;
+    }
+    dealer->dealt += count;
+    return count;
+}
+
+static void deal_all(struct dealer *dealer) {
+    while (deal_cycle(dealer)) continue;
+}
+
+CLAIM("two-level round robin: CTA i of the first wave goes to cluster i mod C and there to SM (i / C) mod m") {
+    static const struct grid grids[] = {{80, 8, 1, 80}, {80, 8, 4, 320}, {64, 16, 2, 100}, {15, 15, 3, 45}, {12, 1, 2, 24}};
+    for (unsigned g = 0; g < COUNT_OF(grids); g++) {
+        struct dealer *dealer = dealer_of("two-level-rr", grids[g], NULL);
+        unsigned clusters = grids[g].clusters, per_cluster = grids[g].sms / clusters;
+        deal_all(dealer);
+        CHECK_EQ(dealer->dealt, grids[g].ctas);
+        for (unsigned cta = 0; cta < grids[g].ctas; cta++)
+            CHECK_EQ(dealer->sm_of[cta], cta % clusters * per_cluster + cta / clusters % per_cluster);
+        dealer_destroy(dealer);
+    }
+}
+
+CLAIM("round robin in one level: CTA i goes to SM i mod SMs") {
+    struct dealer *dealer = dealer_of("rr", (struct grid){20, 4, 3, 60}, NULL);
+    CHECK_EQ(deal_cycle(dealer), 20u); /* one for each SM in a cycle */
+    deal_all(dealer);
+    for (unsigned cta = 0; cta < 60; cta++) CHECK_EQ(dealer->sm_of[cta], cta % 20);
+    dealer_destroy(dealer);
+}
+
+CLAIM("a cluster gets one CTA in a cycle, or one block of them") {
+    static const struct {
+        const char *name;
+        unsigned per_cycle;
+    } cases[] = {{"two-level-rr", 8}, {"dcs", 8}, {"bcs", 16}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct dealer *dealer = dealer_of(cases[i].name, (struct grid){80, 8, 8, 600}, NULL);
+        CHECK_EQ(deal_cycle(dealer), cases[i].per_cycle);
+        CHECK_EQ(deal_cycle(dealer), cases[i].per_cycle);
+        unsigned in_cluster[8] = {0};
+        for (unsigned cta = 0; cta < 600; cta++)
+            if (dealer->times[cta]) in_cluster[dealer->sm_of[cta] / 10]++;
+        for (unsigned cluster = 0; cluster < 8; cluster++) CHECK_EQ(in_cluster[cluster], 2 * cases[i].per_cycle / 8);
+        dealer_destroy(dealer);
+    }
+}
+
+CLAIM("after the first wave a slot that becomes free takes the next CTA of the grid") {
+    struct dealer *dealer = dealer_of("two-level-rr", (struct grid){8, 4, 1, 12}, NULL);
+    deal_all(dealer);
+    CHECK_EQ(dealer->dealt, 8u);
+    dealer->free_slots[5]++;
+    CHECK_EQ(deal_cycle(dealer), 1u);
+    CHECK_EQ(dealer->sm_of[8], 5u);
+    CHECK_EQ(deal_cycle(dealer), 0u);
+    dealer->free_slots[0]++;
+    dealer->free_slots[7]++;
+    CHECK_EQ(deal_cycle(dealer), 2u);
+    CHECK_EQ(dealer->sm_of[9], 7u); /* the turn of clusters goes on behind the one served last: SM 5 is of cluster 2 */
+    CHECK_EQ(dealer->sm_of[10], 0u);
+    dealer_destroy(dealer);
+}
+
+CLAIM("block scheduling puts neighbours on one SM, and the odd last CTA alone") {
+    struct dealer *dealer = dealer_of("bcs", (struct grid){6, 3, 2, 11}, NULL);
+    deal_all(dealer);
+    CHECK_EQ(dealer->dealt, 11u);
+    for (unsigned cta = 0; cta < 10; cta += 2) CHECK_EQ(dealer->sm_of[cta], dealer->sm_of[cta + 1]);
+    for (unsigned pair = 0; pair < 5; pair++) CHECK_EQ(dealer->sm_of[2 * pair], pair % 3 * 2 + pair / 3 % 2);
+    CHECK_EQ(dealer->sm_of[10], 5u);
+    CHECK_EQ(dealer->free_slots[5], 1u);
+    dealer_destroy(dealer);
+}
+
+CLAIM("block scheduling waits for two free slots of one SM") {
+    struct dealer *dealer = dealer_of("bcs", (struct grid){2, 1, 2, 9}, NULL);
+    deal_all(dealer);
+    CHECK_EQ(dealer->dealt, 4u);
+    dealer->free_slots[0] = dealer->free_slots[1] = 1;
+    CHECK_EQ(deal_cycle(dealer), 0u);
+    dealer->free_slots[1] = 2;
+    CHECK_EQ(deal_cycle(dealer), 2u);
+    CHECK_EQ(dealer->sm_of[4], 1u);
+    CHECK_EQ(dealer->sm_of[5], 1u);
+    dealer->free_slots[1] = 2;
+    CHECK_EQ(deal_cycle(dealer), 2u);
+    CHECK_EQ(deal_cycle(dealer), 1u); /* one slot is enough for the last */
+    CHECK_EQ(dealer->sm_of[8], 0u);
+    dealer_destroy(dealer);
+}
+
+CLAIM("the length of a block is a setting, and is cut to what an SM holds") {
+    struct dealer *four = dealer_of("bcs", (struct grid){4, 2, 8, 16}, "gpu.bcs.block_ctas=4");
+    deal_all(four);
+    for (unsigned cta = 0; cta < 16; cta++) CHECK_EQ(four->sm_of[cta], four->sm_of[cta / 4 * 4]);
+    CHECK(four->sm_of[0] != four->sm_of[4]);
+    dealer_destroy(four);
+    struct dealer *single = dealer_of("bcs", (struct grid){4, 2, 1, 4}, "gpu.bcs.block_ctas=4");
+    deal_all(single);
+    CHECK_EQ(single->dealt, 4u);
+    dealer_destroy(single);
+}
+
+CLAIM("distributed scheduling gives cluster j the j-th part of the grid, and none steals") {
+    struct dealer *dealer = dealer_of("dcs", (struct grid){12, 4, 2, 23}, NULL);
+    deal_all(dealer);
+    for (unsigned cta = 0; cta < 23; cta++) {
+        unsigned cluster = 0;
+        while (cta >= 23 * (cluster + 1) / 4) cluster++;
+        CHECK_EQ(dealer->times[cta], 1u);
+        CHECK_EQ(dealer->sm_of[cta] / 3, cluster);
+    }
+    dealer_destroy(dealer);
+
+    struct dealer *uneven = dealer_of("dcs", (struct grid){4, 2, 1, 20}, NULL); /* ten CTAs for each cluster */
+    deal_all(uneven);
+    for (unsigned turn = 0; turn < 100; turn++) { /* only cluster 0 ever finishes one */
+        uneven->free_slots[0] = uneven->free_slots[1] = 1;
+        deal_cycle(uneven);
+    }
+    CHECK_EQ(uneven->dealt, 12u);
+    for (unsigned cta = 0; cta < 20; cta++) CHECK_EQ(uneven->times[cta], cta < 12 ? 1u : 0u);
+    dealer_destroy(uneven);
+}
+
+CLAIM("every scheduler deals out every CTA exactly once, whatever the order in which slots become free") {
+    for (unsigned i = 0; i < cta_scheduler_family.count; i++) {
+        const char *name = cta_scheduler_family.members[i]->name;
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            uint64_t random = seed;
+            struct grid grid = {.clusters = 1 + (unsigned)random_below(&random, 6), .slots = 1 + (unsigned)random_below(&random, 4)};
+            grid.sms = grid.clusters * (1 + (unsigned)random_below(&random, 5));
+            grid.ctas = 1 + (unsigned)random_below(&random, 300);
+            struct dealer *dealer = dealer_of(name, grid, NULL);
+            for (unsigned turn = 0; turn < 20000 && dealer->dealt < grid.ctas; turn++) {
+                deal_cycle(dealer);
+                unsigned sm = (unsigned)random_below(&random, grid.sms);
+                if (dealer->free_slots[sm] < grid.slots) dealer->free_slots[sm]++;
+            }
+            CHECK_EQ(dealer->dealt, grid.ctas);
+            for (unsigned cta = 0; cta < grid.ctas; cta++) REQUIRE(dealer->times[cta] == 1);
+            dealer_destroy(dealer);
+        }
+    }
+}
+
+CLAIM("a second kernel is dealt out like the first") {
+    for (unsigned i = 0; i < cta_scheduler_family.count; i++) {
+        struct dealer *dealer = dealer_of(cta_scheduler_family.members[i]->name, (struct grid){12, 4, 2, 21}, NULL);
+        unsigned first[21];
+        deal_all(dealer);
+        CHECK_EQ(dealer->dealt, 21u);
+        memcpy(first, dealer->sm_of, sizeof first);
+        for (unsigned sm = 0; sm < 12; sm++) dealer->free_slots[sm] = 2;
+        dealer->ops->begin(dealer->state, &dealer->view);
+        deal_all(dealer);
+        CHECK(memcmp(first, dealer->sm_of, sizeof first) == 0);
+        dealer_destroy(dealer);
+    }
+}
