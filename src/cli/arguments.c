@@ -1,0 +1,125 @@
+/* Reading a subcommand's words by its table of options. `--name value` and `--name=value` mean the same; `--` ends the
+ * options. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli/command.h"
+
+enum status complain(const struct command *command, const char *format, ...) {
+    if (command)
+        fprintf(stderr, "sluice %s: ", command->name);
+    else
+        fputs("sluice: ", stderr);
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return STATUS_BAD_INPUT;
+}
+
+enum status complain_error(const struct error *err) {
+    fprintf(stderr, "sluice: %s\n", err->text);
+    return STATUS_BAD_INPUT;
+}
+
+const char *hint(const char *word, const char *const *names, unsigned count, char *text, size_t size) {
+    const char *near = nearest_name(word, names, count);
+    text[0] = '\0';
+    if (near) snprintf(text, size, " did you mean `%s`?", near);
+    return text;
+}
+
+static const struct option *option_find(const struct command *command, const char *name, size_t length) {
+    for (unsigned i = 0; i < command->option_count; i++)
+        if (strncmp(command->options[i].name, name, length) == 0 && command->options[i].name[length] == '\0')
+            return &command->options[i];
+    return NULL;
+}
+
+static bool option_unknown(const struct command *command, const char *word, size_t length) {
+    const char *names[32] = {"--help"};
+    char given[64], near[128];
+    unsigned count = 1;
+    for (unsigned i = 0; i < command->option_count && count < COUNT_OF(names); i++)
+        names[count++] = command->options[i].name;
+    snprintf(given, sizeof given, "%.*s", (int)length, word);
+    hint(given, names, count, near, sizeof near);
+    if (!near[0]) snprintf(near, sizeof near, " `sluice help %s` names those there are", command->name);
+    complain(command, "unknown option `%s`;%s", given, near);
+    return false;
+}
+
+static bool count_read(const struct command *command, const struct option *option, const char *text, uint64_t *value) {
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number > 0) {
+        *value = number;
+        return true;
+    }
+    complain(command, "%s takes a whole number from 1 on, not `%s`", option->name, text);
+    return false;
+}
+
+static bool option_take(const struct command *command, const struct option *option, const char *value, void *values) {
+    void *to = (char *)values + option->offset;
+    switch (option->kind) {
+    case OPTION_FLAG: *(bool *)to = true; return true;
+    case OPTION_TEXT: *(const char **)to = value; return true;
+    case OPTION_COUNT: return count_read(command, option, value, to);
+    case OPTION_LIST: break;
+    }
+    struct text_list *list = to;
+    if (list->count == TEXT_LIST_MAX) {
+        complain(command, "%s is given more than %d times", option->name, TEXT_LIST_MAX);
+        return false;
+    }
+    list->text[list->count++] = value;
+    return true;
+}
+
+/* One option with its value, which may be the next word. */
+static bool option_read(const struct command *command, int argc, char **argv, int *i, void *values) {
+    const char *word = argv[*i], *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const struct option *option = option_find(command, word, length);
+    if (!option) return option_unknown(command, word, length);
+    const char *value = equals ? equals + 1 : NULL;
+    if (option->kind == OPTION_FLAG && value) {
+        complain(command, "%s takes no value", option->name);
+        return false;
+    }
+    if (option->kind != OPTION_FLAG && !value) {
+        if (*i + 1 == argc) {
+            complain(command, "%s needs a value: %s %s", option->name, option->name, option->argument);
+            return false;
+        }
+        value = argv[++*i];
+    }
+    return option_take(command, option, value, values);
+}
+
+bool arguments_read(const struct command *command, int argc, char **argv, void *values, struct arguments *arguments) {
+    *arguments = (struct arguments){0};
+    bool only_words = false;
+    for (int i = 0; i < argc; i++) {
+        if (!only_words && strcmp(argv[i], "--") == 0) {
+            only_words = true;
+        } else if (!only_words && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
+            arguments->help = true;
+        } else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!option_read(command, argc, argv, &i, values)) return false;
+        } else if (arguments->count < COUNT_OF(arguments->word)) {
+            arguments->word[arguments->count++] = argv[i];
+        } else {
+            complain(command, "there are too many words, from `%s` on", argv[i]);
+            return false;
+        }
+    }
+    return true;
+}

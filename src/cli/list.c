@@ -1,0 +1,187 @@
+/* `sluice list`: what there is, with a line on each. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli/catalogue.h"
+#include "gpu/machine.h"
+#include "stream/workload.h"
+
+struct list_values {
+    struct machine_options machine;
+};
+
+static const struct option options[] = {MACHINE_OPTIONS(list_values, machine)};
+
+static void list_folder(const char *folder) {
+    struct catalogue catalogue;
+    catalogue_open(&catalogue, folder);
+    int width = 0;
+    for (unsigned i = 0; i < catalogue.count; i++)
+        width = (int)max_u64((uint64_t)width, strlen(catalogue.entries[i].name));
+    for (unsigned i = 0; i < catalogue.count; i++) {
+        struct config *config = config_create(config_sections, config_section_count);
+        struct error err = {0};
+        bool good = config_read_file(config, catalogue.entries[i].path, &err);
+        printf("%-*s  %s\n", width, catalogue.entries[i].name, good ? config_description(config) : err.text);
+        config_destroy(config);
+    }
+    if (catalogue.count == 0) fprintf(stderr, "sluice list: there are no bundled %s\n", folder);
+    catalogue_close(&catalogue);
+}
+
+static enum status list_gpus(const struct machine_options *options_, const char *part) {
+    (void)options_, (void)part;
+    list_folder("gpus");
+    return STATUS_DONE;
+}
+
+static enum status list_designs(const struct machine_options *options_, const char *part) {
+    (void)options_, (void)part;
+    list_folder("designs");
+    return STATUS_DONE;
+}
+
+static enum status list_workloads(const struct machine_options *options_, const char *part) {
+    (void)options_, (void)part;
+    for (unsigned i = 0; i < workload_count(); i++) {
+        struct workload_info info;
+        workload_info_at(i, &info);
+        printf("%-14s %s\n%-14s   %s\n", info.name, info.help, "", info.parameters);
+    }
+    puts("\nThe values are the workload's own; --set workload.NAME=VALUE changes them.");
+    return STATUS_DONE;
+}
+
+/* What a parameter may be: "1 to 64 cycles", "gto, lrr or two-level". */
+static void print_domain(const struct param *param) {
+    switch (param->type) {
+    case PARAM_INT:
+    case PARAM_REAL:
+    case PARAM_LIST:
+        printf("%.15g to %.15g%s%s", param->min, param->max, param->unit && param->unit[0] ? " " : "",
+               param->unit ? param->unit : "");
+        break;
+    case PARAM_BOOL: printf("true or false"); break;
+    case PARAM_TEXT: printf("text"); break;
+    case PARAM_CHOICE:
+        for (unsigned i = 0; i < param->family->count; i++)
+            printf("%s%s",
+                   i == 0                          ? ""
+                   : i + 1 == param->family->count ? " or "
+                                                   : ", ",
+                   param->family->members[i]->name);
+        break;
+    }
+}
+
+static enum status list_parameters(const struct machine_options *machine, const char *part) {
+    struct error err = {0};
+    struct config *config = machine_config(machine, &err);
+    if (!config) return complain_error(&err);
+    const struct section *section = NULL;
+    unsigned shown = 0;
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        struct config_entry entry;
+        config_entry_at(config, i, &entry);
+        if (part && !strstr(entry.key, part)) continue;
+        if (entry.section != section) {
+            const char *dot = strrchr(entry.key, '.');
+            printf("%s%.*s: %s\n", shown ? "\n" : "", dot ? (int)(dot - entry.key) : 0, entry.key, entry.section->help);
+        }
+        section = entry.section;
+        shown++;
+        printf("  %-30s %-14s %s (", entry.key, entry.value, entry.param->help);
+        print_domain(entry.param);
+        puts(")");
+    }
+    config_destroy(config);
+    if (part && shown == 0)
+        return complain(NULL, "no parameter has `%s` in its name; `sluice list parameters` names them all", part);
+    return STATUS_DONE;
+}
+
+static enum status list_stats(const struct machine_options *options_, const char *part) {
+    struct error err = {0};
+    struct config *config = machine_config(options_, &err);
+    struct machine *machine = config ? machine_create(config, &err) : NULL;
+    enum status status = STATUS_DONE;
+    unsigned shown = 0;
+    if (machine) {
+        const struct stats *stats = machine_stats(machine);
+        for (unsigned i = 0; i < stats_count(stats); i++) {
+            char name[128];
+            stats_name(stats, i, name, sizeof name);
+            if (part && !strstr(name, part)) continue;
+            const struct stat *stat = stats_stat(stats, i);
+            printf("%-32s %-16s %s\n", name, stat->unit, stat->help);
+            shown++;
+        }
+        if (part && shown == 0)
+            status = complain(NULL, "no counter has `%s` in its name; `sluice list stats` names them all", part);
+        machine_destroy(machine);
+    } else {
+        status = complain_error(&err);
+    }
+    if (config) config_destroy(config);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    bool takes_part;
+    enum status (*list)(const struct machine_options *options, const char *part);
+} things[] = {
+    {"gpus", false, list_gpus},       {"workloads", false, list_workloads},
+    {"designs", false, list_designs}, {"parameters", true, list_parameters},
+    {"stats", true, list_stats},
+};
+
+static enum status list(const struct command *command, int argc, char **argv) {
+    struct list_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (arguments.count == 0)
+        return complain(command, "say what to list: gpus, workloads, designs, parameters or stats");
+    const char *names[COUNT_OF(things)];
+    for (unsigned i = 0; i < COUNT_OF(things); i++) {
+        names[i] = things[i].name;
+        if (strcmp(arguments.word[0], things[i].name) != 0) continue;
+        if (arguments.count > (things[i].takes_part ? 2u : 1u))
+            return complain(command, "`%s` is one word too many", arguments.word[arguments.count - 1]);
+        return things[i].list(&values.machine, arguments.count > 1 ? arguments.word[1] : NULL);
+    }
+    char near[128];
+    hint(arguments.word[0], names, COUNT_OF(names), near, sizeof near);
+    return complain(command, "there is no list of `%s`;%s", arguments.word[0],
+                    near[0] ? near : " there are gpus, workloads, designs, parameters and stats");
+}
+
+static const char *const details[] = {
+    "Names the bundled GPU descriptions, workloads or designs, every parameter with its value and what it may be,"
+    " or every counter of a run, each with a line on"
+    " what it is.",
+    "With PART, only the parameters or counters whose name has it. The options choose the machine whose parameters"
+    " and counters are listed.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice list workloads", "the bundled workloads and their parameters"},
+    {"sluice list parameters llc", "every parameter of the last-level cache"},
+    {"sluice list stats dram", "every counter of the memory"},
+};
+
+const struct command command_list = {
+    .name = "list",
+    .synopsis = "list gpus|workloads|designs|parameters|stats [PART] [OPTIONS]",
+    .summary = "names what there is, with a line on each",
+    .details = details,
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .examples = examples,
+    .example_count = COUNT_OF(examples),
+    .run = list,
+};

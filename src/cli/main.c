@@ -1,0 +1,56 @@
+/* `sluice`: finds the subcommand and hands over. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli/command.h"
+
+#define COMMAND(name) extern const struct command command_##name;
+#include "cli/commands.def"
+#undef COMMAND
+
+const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "cli/commands.def"
+#undef COMMAND
+};
+const unsigned command_count = COUNT_OF(commands);
+
+const struct command *command_find(const char *name) {
+    for (unsigned i = 0; i < command_count; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static enum status unknown(const char *name) {
+    const char *names[COUNT_OF(commands)];
+    char near[128];
+    for (unsigned i = 0; i < command_count; i++) names[i] = commands[i]->name;
+    hint(name, names, command_count, near, sizeof near);
+    return complain(NULL, "there is no command `%s`;%s", name, near[0] ? near : " `sluice help` names those there are");
+}
+
+/* Results that do not reach their reader (a full disk, a closed pipe) are no success. */
+static enum status flushed(enum status status) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (status == STATUS_DONE) perror("sluice: standard output");
+    return status == STATUS_DONE ? STATUS_FAILED : status;
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, ""); /* only to know whether the terminal shows UTF-8 */
+    if (argc < 2) {
+        fputs("usage: sluice COMMAND [WORDS AND OPTIONS]; `sluice help` names the commands\n", stderr);
+        return STATUS_BAD_INPUT;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0) {
+        puts("sluice " SLUICE_VERSION);
+        return (int)flushed(STATUS_DONE);
+    }
+    const struct command *command = command_find(name);
+    if (!command) return (int)unknown(name);
+    return (int)flushed(command->run(command, argc - 2, argv + 2));
+}

@@ -1,0 +1,144 @@
+/* A run as JSON: everything that the summary derives its lines from, and all of the rest. Two runs of the same input
+ * differ in `host` only. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/report.h"
+
+static void put_size(struct json *json, const char *key, const uint32_t size[3]) {
+    json_key(json, key);
+    json_array_compact(json);
+    for (unsigned i = 0; i < 3; i++) json_unsigned(json, size[i]);
+    json_end(json);
+}
+
+static void put_kernels(struct json *json, const struct run_result *result) {
+    json_key(json, "kernels");
+    json_array(json);
+    for (unsigned i = 0; i < result->kernel_count; i++) {
+        const struct kernel_result *kernel = &result->kernels[i];
+        json_object_compact(json);
+        json_put_text(json, "name", kernel->kernel.name);
+        put_size(json, "grid", kernel->kernel.grid);
+        put_size(json, "block", kernel->kernel.block);
+        json_put_unsigned(json, "ctas_per_sm", kernel->ctas_per_sm);
+        json_put_unsigned(json, "cycles", kernel->cycles);
+        json_put_unsigned(json, "instructions", kernel->thread_instructions);
+        json_put_unsigned(json, "warp_instructions", kernel->warp_instructions);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void put_stats(struct json *json, const struct stats *stats) {
+    char name[128];
+    json_key(json, "stats");
+    json_object(json);
+    for (unsigned i = 0; i < stats_count(stats); i++) {
+        stats_name(stats, i, name, sizeof name);
+        json_put_unsigned(json, name, stats_total(stats, i));
+    }
+    json_end(json);
+    json_key(json, "units"); /* the same for each SM, slice, channel by itself */
+    json_object(json);
+    for (unsigned i = 0; i < stats_count(stats); i++) {
+        unsigned instances = stats_instances(stats, i);
+        if (instances < 2) continue;
+        stats_name(stats, i, name, sizeof name);
+        json_key(json, name);
+        json_array_compact(json);
+        for (unsigned instance = 0; instance < instances; instance++)
+            json_unsigned(json, stats_instance(stats, i, instance));
+        json_end(json);
+    }
+    json_end(json);
+}
+
+/* A parameter's value in JSON's own types. Its text is YAML, of which numbers, truths, lists of numbers and quoted text
+ * are JSON already. */
+static void put_value(struct json *json, const struct config_entry *entry) {
+    switch (entry->param->type) {
+    case PARAM_INT:
+    case PARAM_BOOL:
+    case PARAM_LIST: json_raw(json, entry->value); break;
+    case PARAM_REAL: json_real(json, strtod(entry->value, NULL)); break;
+    case PARAM_TEXT:
+    case PARAM_CHOICE: (entry->value[0] == '"' ? json_raw : json_text)(json, entry->value); break;
+    }
+}
+
+static void put_config(struct json *json, const struct config *config) {
+    json_key(json, "config");
+    json_object(json);
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        struct config_entry entry;
+        config_entry_at(config, i, &entry);
+        if (!entry.in_use) continue;
+        json_key(json, entry.key);
+        put_value(json, &entry);
+    }
+    json_end(json);
+}
+
+/* Only what adds up: a largest value has no growth. */
+static void put_samples(struct json *json, const struct stats *stats, const struct series *series) {
+    json_key(json, "samples");
+    json_object(json);
+    json_put_unsigned(json, "every", series_every(series));
+    json_key(json, "columns");
+    json_array_compact(json);
+    json_text(json, "cycle");
+    for (unsigned i = 0; i < stats_count(stats); i++) {
+        char name[128];
+        stats_name(stats, i, name, sizeof name);
+        if (stats_stat(stats, i)->kind == STAT_SUM) json_text(json, name);
+    }
+    json_end(json);
+    json_key(json, "rows");
+    json_array(json);
+    for (unsigned row = 0; row < series_rows(series); row++) {
+        json_array_compact(json);
+        json_unsigned(json, series_cycle(series, row));
+        for (unsigned i = 0; i < stats_count(stats); i++)
+            if (stats_stat(stats, i)->kind == STAT_SUM) json_unsigned(json, series_value(series, row, i));
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+}
+
+static void put_host(struct json *json, const struct run_report *report) {
+    json_key(json, "host");
+    json_object(json);
+    json_put_real(json, "seconds", report->host_seconds);
+    json_put_real(json, "warp_instructions_per_second",
+                  ratio((double)report->result->warp_instructions, report->host_seconds));
+    json_put_unsigned(json, "peak_rss_bytes", report->host_peak_rss_bytes);
+    json_end(json);
+}
+
+void report_write_json(FILE *out, const void *what) {
+    const struct run_report *report = what;
+    const struct run_result *result = report->result;
+    struct json json;
+    json_start(&json, out);
+    json_object(&json);
+    json_put_text(&json, "sluice", SLUICE_VERSION);
+    json_put_text(&json, "gpu", report->gpu);
+    json_put_text(&json, "design", report->design);
+    json_put_text(&json, "workload", report->workload);
+    json_put_bool(&json, "interrupted", report->interrupted);
+    json_put_text(&json, "check", report->check);
+    json_put_unsigned(&json, "cycles", result->cycles);
+    json_put_unsigned(&json, "thread_instructions", result->thread_instructions);
+    json_put_unsigned(&json, "warp_instructions", result->warp_instructions);
+    json_put_real(&json, "ipc", ratio((double)result->thread_instructions, (double)result->cycles));
+    put_kernels(&json, result);
+    put_stats(&json, report->stats);
+    if (result->series) put_samples(&json, report->stats, result->series);
+    put_config(&json, report->config);
+    put_host(&json, report);
+    json_end(&json);
+    json_finish(&json);
+}

@@ -1,0 +1,219 @@
+/* The summary of a run: one screen. Every figure is derived here, from counters by their names; what a machine does not
+ * count has no line. */
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli/report.h"
+#include "dram/dram_config.h"
+#include "gpu/gpu_config.h"
+#include "noc/noc.h"
+
+enum { BAR_WIDTH = 40 };
+
+/* 1234567 as "1,234,567"; several may be in use at once. */
+struct digits {
+    char text[32];
+};
+
+static struct digits grouped(uint64_t number) {
+    char plain[24];
+    struct digits grouped;
+    int length = snprintf(plain, sizeof plain, "%" PRIu64, number);
+    char *to = grouped.text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) *to++ = ',';
+        *to++ = plain[i];
+    }
+    *to = '\0';
+    return grouped;
+}
+
+static double percent(uint64_t part, uint64_t whole) { return 100 * ratio((double)part, (double)whole); }
+
+struct summary {
+    FILE *out;
+    const struct run_report *report;
+    double seconds; /* simulated */
+    bool unicode;
+};
+
+static uint64_t count(const struct summary *summary, const char *name) {
+    return stats_get(summary->report->stats, name, NULL);
+}
+
+static bool has(const struct summary *summary, const char *name) {
+    _Bool found;
+    stats_get(summary->report->stats, name, &found);
+    return found;
+}
+
+static double gigabytes_per_second(const struct summary *summary, double bytes) {
+    return ratio(bytes, summary->seconds) / 1e9;
+}
+
+/* Head */
+
+static void write_head(const struct summary *summary) {
+    const struct run_report *report = summary->report;
+    const struct run_result *result = report->result;
+    FILE *out = summary->out;
+    fprintf(out, "%s on %s", report->workload, report->gpu);
+    if (strcmp(report->design, "default") != 0) fprintf(out, ", design %s", report->design);
+    fprintf(out, "%s\n\n", report->interrupted ? " (interrupted)" : "");
+    bool long_run = summary->seconds >= 1e-3;
+    fprintf(out, "  cycles        %14s   %.2f %s at %" PRIu64 " MHz\n", grouped(result->cycles).text,
+            summary->seconds * (long_run ? 1e3 : 1e6), long_run ? "ms" : "us", gpu_core_khz(report->config) / 1000);
+    fprintf(out, "  instructions  %14s   thread instructions, of %s warp instructions\n",
+            grouped(result->thread_instructions).text, grouped(result->warp_instructions).text);
+    double ipc = ratio((double)result->thread_instructions, (double)result->cycles);
+    fprintf(out, "  IPC           %14.*f   thread instructions per cycle\n", ipc < 1 ? 4 : 2, ipc);
+    uint64_t loads = count(summary, "sm.loads");
+    if (loads)
+        fprintf(out, "  load latency  %14.1f   cycles on average, from %s to %s\n",
+                ratio((double)count(summary, "sm.load_cycles"), (double)loads),
+                grouped(count(summary, "sm.load_cycles_min")).text, grouped(count(summary, "sm.load_cycles_max")).text);
+    if (strcmp(report->check, "none") != 0) fprintf(out, "  check         %14s\n", report->check);
+    if (result->kernel_count > 1) fprintf(out, "  kernels       %14u\n", result->kernel_count);
+}
+
+/* Where the SMs' cycles went */
+
+struct share {
+    char name[32];
+    uint64_t cycles;
+};
+
+static int larger_share(const void *a, const void *b) {
+    uint64_t x = ((const struct share *)a)->cycles, y = ((const struct share *)b)->cycles;
+    return (x < y) - (x > y);
+}
+
+static void write_share(const struct summary *summary, const struct share *share, uint64_t whole) {
+    unsigned filled = (unsigned)((share->cycles * BAR_WIDTH + whole / 2) / whole);
+    fprintf(summary->out, "    %-12s %5.1f %%  ", share->name, percent(share->cycles, whole));
+    for (unsigned i = 0; i < filled; i++) fputs(summary->unicode ? "\xE2\x96\x88" : "#", summary->out);
+    fputc('\n', summary->out);
+}
+
+static void write_cycles(const struct summary *summary) {
+    static const char prefix[] = "sm.stall.";
+    const struct stats *stats = summary->report->stats;
+    uint64_t whole = count(summary, "sm.cycles");
+    if (whole == 0) return;
+    struct share shares[32] = {{"issuing", count(summary, "sm.issuing")}};
+    unsigned shown = 1, sms = 0;
+    for (unsigned i = 0; i < stats_count(stats) && shown < COUNT_OF(shares); i++) {
+        char name[128];
+        stats_name(stats, i, name, sizeof name);
+        if (strncmp(name, prefix, strlen(prefix)) != 0) continue;
+        sms = stats_instances(stats, i);
+        struct share *share = &shares[shown];
+        snprintf(share->name, sizeof share->name, "%.31s", name + strlen(prefix));
+        for (char *c = share->name; *c; c++) *c = *c == '_' ? ' ' : *c;
+        share->cycles = stats_total(stats, i);
+        shown += share->cycles * 1000 >= whole; /* below a tenth of a per cent there is nothing to see */
+    }
+    qsort(&shares[1], shown - 1, sizeof shares[0], larger_share);
+    fprintf(summary->out, "\n  where the cycles of %u SMs went\n", sms);
+    for (unsigned i = 0; i < shown; i++) write_share(summary, &shares[i], whole);
+}
+
+/* The memory hierarchy, a line for each level */
+
+static void write_cache(const struct summary *summary, const char *label, const char *prefix) {
+    static const char *const parts[] = {"read_hits",     "read_pending", "read_misses",
+                                        "read_bypasses", "write_hits",   "write_misses"};
+    uint64_t value[COUNT_OF(parts)];
+    char name[64];
+    for (unsigned i = 0; i < COUNT_OF(parts); i++) {
+        snprintf(name, sizeof name, "%s.%s", prefix, parts[i]);
+        value[i] = count(summary, name);
+    }
+    snprintf(name, sizeof name, "%s.read_hits", prefix);
+    if (!has(summary, name)) return;
+    uint64_t reads = value[0] + value[1] + value[2] + value[3], writes = value[4] + value[5];
+    fprintf(summary->out, "    %-8s %12s reads", label, grouped(reads).text);
+    if (reads)
+        fprintf(summary->out, ": %.1f %% hit, %.1f %% on its way, %.1f %% miss", percent(value[0], reads),
+                percent(value[1], reads), percent(value[2], reads));
+    if (value[3] * 1000 >= reads && value[3] > 0) fprintf(summary->out, ", %.1f %% past it", percent(value[3], reads));
+    if (writes) fprintf(summary->out, "; %s writes: %.1f %% hit", grouped(writes).text, percent(value[4], writes));
+    fputc('\n', summary->out);
+}
+
+static void write_network(const struct summary *summary, const char *label, const char *prefix) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.packets_ejected", prefix);
+    if (!has(summary, name)) return;
+    uint64_t packets = count(summary, name);
+    snprintf(name, sizeof name, "%s.flits_ejected", prefix);
+    uint64_t flits = count(summary, name);
+    snprintf(name, sizeof name, "%s.packet_cycles", prefix);
+    double latency = ratio((double)count(summary, name), (double)packets);
+    const struct noc_config *noc = config_get(summary->report->config, &noc_section);
+    fprintf(summary->out, "    %-8s %12s packets: %.1f GB/s, %.1f network cycles on average\n", label,
+            grouped(packets).text, gigabytes_per_second(summary, (double)flits * (double)noc->channel_bytes), latency);
+}
+
+/* What all data buses together could carry. */
+static double dram_peak_gigabytes_per_second(const struct config *config) {
+    const struct dram_config *dram = config_get(config, &dram_section);
+    const struct dram_device *device = dram_device_of(config);
+    double mhz = dram->clock_mhz ? (double)dram->clock_mhz : (double)gpu_core_khz(config) / 1000;
+    return (double)(dram->mcs * dram->channels_per_mc) * (double)device->burst_bytes / (double)device->burst_cycles *
+           mhz * 1e6 / 1e9;
+}
+
+static void write_dram(const struct summary *summary) {
+    if (!has(summary, "dram.read_bytes")) return;
+    uint64_t reads = count(summary, "dram.read_bytes"), writes = count(summary, "dram.write_bytes");
+    uint64_t hits = count(summary, "dram.row_hits"),
+             columns = hits + count(summary, "dram.row_misses") + count(summary, "dram.row_conflicts");
+    double carried = gigabytes_per_second(summary, (double)(reads + writes)),
+           peak = dram_peak_gigabytes_per_second(summary->report->config);
+    fprintf(summary->out, "    %-8s %12s requests: %.1f GB/s, %.1f %% of %.0f", "DRAM",
+            grouped(count(summary, "dram.reads") + count(summary, "dram.writes")).text, carried,
+            100 * ratio(carried, peak), peak);
+    if (columns) fprintf(summary->out, "; %.1f %% row hits", percent(hits, columns));
+    if (writes) fprintf(summary->out, "; %.1f %% writes", percent(writes, reads + writes));
+    fputc('\n', summary->out);
+}
+
+static const char *scaled(double value, char *text, size_t size) {
+    if (value >= 1e6)
+        snprintf(text, size, "%.2f M", value / 1e6);
+    else
+        snprintf(text, size, "%.1f k", value / 1e3);
+    return text;
+}
+
+static void write_host(const struct summary *summary) {
+    const struct run_report *report = summary->report;
+    char instructions[32], cycles[32];
+    scaled(ratio((double)report->result->warp_instructions, report->host_seconds), instructions, sizeof instructions);
+    scaled(ratio((double)report->result->cycles, report->host_seconds), cycles, sizeof cycles);
+    fprintf(summary->out, "\n  simulated in %.2f s: %s warp instructions/s, %s cycles/s, %" PRIu64 " MB of memory\n",
+            report->host_seconds, instructions, cycles, report->host_peak_rss_bytes >> 20);
+}
+
+void report_write_summary(FILE *out, const struct run_report *report) {
+    double hertz = (double)gpu_core_khz(report->config) * 1e3;
+    struct summary summary = {
+        .out = out,
+        .report = report,
+        .seconds = ratio((double)report->result->cycles, hertz),
+        .unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+    };
+    write_head(&summary);
+    write_cycles(&summary);
+    fputs("\n  the memory hierarchy\n", out);
+    write_cache(&summary, "L1", "l1");
+    write_network(&summary, "requests", "noc.request");
+    write_cache(&summary, "LLC", "llc");
+    write_network(&summary, "replies", "noc.reply");
+    write_dram(&summary);
+    write_host(&summary);
+}

@@ -1,0 +1,152 @@
+/* `sluice run`: one workload on one machine, once. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/base.h"
+#include "cli/catalogue.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "stream/workload.h"
+
+struct run_values {
+    struct machine_options machine;
+    const char *json;
+    uint64_t max_insts, sample;
+    bool no_skip, no_check;
+};
+
+static const struct option options[] = {
+    MACHINE_OPTIONS(run_values, machine),
+    {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),
+     "writes everything about the run: every counter, in total and for each unit, the configuration, kernels and"
+     " samples; `-` is standard output, without the summary"},
+    {"--max-insts", "N", OPTION_COUNT, offsetof(struct run_values, max_insts),
+     "ends the run once N thread instructions have been issued, which is looked at every 1024 cycles"},
+    {"--sample", "N", OPTION_COUNT, offsetof(struct run_values, sample),
+     "takes a row of what every counter grew by, every N cycles, into the JSON"},
+    {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
+     "visits every part of the machine in every cycle: slower, with the same result"},
+    {"--no-check", NULL, OPTION_FLAG, offsetof(struct run_values, no_check),
+     "skips the workload's own verification of what it computed"},
+};
+
+static uint64_t peak_rss_bytes(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* Tells the results. A run that was interrupted or whose check failed is told like any other, but is no success. */
+static enum status tell(const struct run_values *values, const struct run_report *report) {
+    struct error err = {0};
+    bool only_json = values->json && strcmp(values->json, "-") == 0;
+    if (!only_json) report_write_summary(stdout, report);
+    if (values->json && !output_write(values->json, report_write_json, report, &err))
+        return complain_error(&err), STATUS_FAILED;
+    return report->interrupted || strcmp(report->check, "failed") == 0 ? STATUS_FAILED : STATUS_DONE;
+}
+
+/* Warp instructions of the whole run, for the time left; 0 if unknown. Most warps are full. */
+static uint64_t expected_instructions(const struct run_values *values, const struct stream_source *source) {
+    uint64_t all = workload_warp_instructions(source), most = values->max_insts ? values->max_insts / 32 + 1 : all;
+    return all ? min_u64(all, most) : most;
+}
+
+static enum status simulate(const struct run_values *values, const char *workload, const struct config *config,
+                            struct machine *machine, struct stream_source *source) {
+    struct error err = {0};
+    struct run_result result = {0};
+    struct progress progress;
+    struct run_options run = {
+        .no_skip = values->no_skip,
+        .max_instructions = values->max_insts,
+        .sample_cycles = values->sample,
+        .progress = progress_step,
+        .user = &progress,
+    };
+    signals_catch();
+    progress_start(&progress, expected_instructions(values, source));
+    enum run_status ended = machine_run(machine, source, &run, &result, &err);
+    double seconds = progress_clock() - progress.started;
+    progress_end(&progress);
+    if (ended == RUN_REFUSED || ended == RUN_FAILED) {
+        complain_error(&err);
+        if (result.diagnosis) fputs(result.diagnosis, stderr);
+        run_result_release(&result);
+        return ended == RUN_REFUSED ? STATUS_BAD_INPUT : STATUS_FAILED;
+    }
+    bool checked = ended == RUN_DONE && !values->no_check;
+    struct run_report report = {
+        .gpu = values->machine.gpu ? values->machine.gpu : DEFAULT_GPU,
+        .design = values->machine.design ? values->machine.design : "default",
+        .workload = workload,
+        .config = config,
+        .stats = machine_stats(machine),
+        .result = &result,
+        .check = checked ? source->ops->check(source) : "none",
+        .interrupted = ended == RUN_INTERRUPTED,
+        .host_seconds = seconds,
+        .host_peak_rss_bytes = peak_rss_bytes(),
+    };
+    enum status status = tell(values, &report);
+    run_result_release(&result);
+    return status;
+}
+
+static enum status run(const struct command *command, int argc, char **argv) {
+    struct run_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (arguments.count == 0)
+        return complain(command, "say what to run: sluice run WORKLOAD; `sluice list workloads` names them");
+    if (arguments.count > 1)
+        return complain(command, "one workload at a time: `%s` is one too many", arguments.word[1]);
+    struct error err = {0};
+    if (values.json && !output_check(values.json, &err)) return complain_error(&err);
+    const char *workload = arguments.word[0];
+    struct config *config = machine_config(&values.machine, &err);
+    struct stream_source *source = config ? workload_open(config, workload, &err) : NULL;
+    struct machine *machine = source ? machine_create(config, &err) : NULL;
+    enum status status = machine ? simulate(&values, workload, config, machine, source) : complain_error(&err);
+    if (machine) machine_destroy(machine);
+    if (source) source->ops->destroy(source);
+    if (config) config_destroy(config);
+    return status;
+}
+
+static const char *const details[] = {
+    "Simulates a bundled workload (`sluice list workloads`) and prints a summary: how many cycles it took, where"
+    " they went, and what caches, networks and memory did.",
+    "The JSON holds `sluice` (the version), `gpu`, `design`, `workload`, `interrupted`, `check` (the workload's"
+    " own verification: passed, failed or none), `cycles`,"
+    " `thread_instructions`, `warp_instructions`, `ipc` (thread instructions per cycle), `kernels` (name, grid,"
+    " block, cycles, instructions of each launch), `stats`"
+    " (every counter by its name), `units` (the same for each SM, slice or channel by itself), `samples` (with"
+    " --sample: columns and rows), `config` (every parameter"
+    " in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). Two runs of the same input"
+    " differ in `host` only.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice run synth:stream", "a summary of reading an array on the 80-SM machine"},
+    {"sluice run synth:shared --gpu selrep-64sm --set sm.warp_scheduler=lrr",
+     "another machine with one choice changed"},
+    {"sluice run synth:chase --set workload.footprint_kb=8 --set workload.stride_bytes=128 --json chase.json",
+     "the latency of the L1, and all counters in a file"},
+};
+
+const struct command command_run = {
+    .name = "run",
+    .synopsis = "run WORKLOAD [OPTIONS]",
+    .summary = "simulates a workload and prints what happened",
+    .details = details,
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .examples = examples,
+    .example_count = COUNT_OF(examples),
+    .run = run,
+};

@@ -1,0 +1,121 @@
+# What a run leaves behind: JSON that is whole, agrees with itself and with the summary, or nothing at all.
+. "$(dirname "$0")/claims.sh"
+
+flat() { awk -f tools/json-flat.awk "$1"; }
+# field FILE KEY: the value of one field of a result.
+field() { flat "$1" | awk -F '\t' -v key="$2" '$1 == key { print $2; exit }'; }
+
+run="run synth:copy --gpu fermi-15sm --set workload.ctas=30 --set workload.iterations=10"
+
+claim "counters add up to the result's own figures, over units and over kernels"
+# shellcheck disable=SC2086
+sluice $run --set workload.kernels=2 --json "$work/a.json"
+status_is 0
+flat "$work/a.json" >"$work/flat"
+awk -F '\t' '
+    { value[$1] = $2 }
+    $1 ~ /^units\.sm\.warp_instructions\./ { units += $2 }
+    $1 ~ /^kernels\.[0-9]+\.warp_instructions$/ { kernels += $2 }
+    $1 ~ /^kernels\.[0-9]+\.cycles$/ { cycles += $2 }
+    END {
+        total = value["warp_instructions"]
+        exit !(total > 0 && units == total && kernels == total && value["stats.sm.warp_instructions"] == total &&
+               cycles <= value["cycles"] && value["thread_instructions"] == 32 * total)
+    }' "$work/flat"
+check $? "sums differ"
+
+claim "every cycle of every SM is accounted for, as issuing or as one kind of stall"
+awk -F '\t' '
+    $1 == "stats.sm.cycles" { whole = $2 }
+    $1 == "stats.sm.issuing" || $1 ~ /^stats\.sm\.stall\./ { parts += $2 }
+    END { exit !(whole > 0 && parts == whole) }' "$work/flat"
+check $? "the parts are not the whole"
+
+claim "the configuration in the result is the one that ran"
+is_true "sm.count" test "$(field "$work/a.json" config.sm.count)" = 15
+is_true "a setting" test "$(field "$work/a.json" config.workload.kernels)" = 2
+
+claim "there is no number in a result that JSON cannot express"
+is_true "there is a result" test -s "$work/a.json"
+is_true "no nan, no inf" test -z "$(grep -iE ': *-?(nan|inf)' "$work/a.json")"
+
+claim "samples add up to the totals"
+# shellcheck disable=SC2086
+sluice $run --sample 100 --json "$work/s.json"
+status_is 0
+flat "$work/s.json" >"$work/flat"
+awk -F '\t' '
+    $1 ~ /^samples\.columns\./ { sub(/.*\./, "", $1); if ($2 ~ /sm\.warp_instructions/) column = $1 }
+    $1 ~ /^samples\.rows\./ { split($1, part, "."); if (part[4] == column) sum += $2; if (part[4] == 0) rows++ }
+    $1 == "warp_instructions" { total = $2 }
+    END { exit !(rows > 2 && column != "" && sum == total) }' "$work/flat"
+check $? "samples do not add up"
+is_true "without --sample there are none" test -z "$(flat "$work/a.json" | grep '^samples')"
+
+claim "--max-insts ends a run early, in good order"
+sluice run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --max-insts 2000000 --json "$work/m.json"
+status_is 0
+awk -v n="$(field "$work/m.json" thread_instructions)" 'BEGIN { exit !(n >= 2000000 && n < 4000000) }'
+check $? "thread instructions: $(field "$work/m.json" thread_instructions)"
+is_true "not marked as interrupted" test "$(field "$work/m.json" interrupted)" = false
+
+claim "an existing result is replaced, keeps its folder clean, and has ordinary permissions"
+mkdir "$work/folder"
+echo old >"$work/folder/r.json"
+# shellcheck disable=SC2086
+(umask 022 && timeout 100 "$SLUICE" $run --json "$work/folder/r.json" >/dev/null)
+check $? "the run failed"
+is_true "one file" test "$(ls -A "$work/folder" | wc -l)" -eq 1
+is_true "a new one" test "$(field "$work/folder/r.json" check)" = none
+is_true "mode 644" test "$(stat -c %a "$work/folder/r.json")" = 644
+
+claim "a result may go to a device"
+# shellcheck disable=SC2086
+sluice $run --json /dev/null
+status_is 0
+is_true "/dev/null is still a device" test -c /dev/null
+
+claim "a result that cannot be written is refused before the run, and a full disk is no success"
+sluice run synth:alu --json "$work"
+status_is 2
+err_has "folder"
+sluice run synth:alu --json ""
+status_is 2
+# shellcheck disable=SC2086
+timeout 100 "$SLUICE" $run --json - >/dev/full 2>"$work/err"
+last_status=$? last_command="sluice run --json - >/dev/full"
+status_is 1
+
+claim "TERM and Ctrl-C leave a whole result, marked as interrupted, and status 1"
+for signal in TERM INT; do
+    # A shell starts background jobs with INT ignored; a job of its own under setsid-like `env` keeps the default.
+    env --default-signal=INT "$SLUICE" run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --json "$work/cut.$signal.json" \
+        >"$work/out" 2>"$work/err" &
+    pid=$!
+    sleep 0.7
+    is_true "nothing is there before the end" test ! -e "$work/cut.$signal.json"
+    kill -$signal $pid
+    wait $pid
+    last_status=$? last_command="a run ended by $signal"
+    status_is 1
+    is_true "marked" test "$(field "$work/cut.$signal.json" interrupted)" = true
+    is_true "statistics so far" test "$(field "$work/cut.$signal.json" cycles)" -gt 0
+    out_has "interrupted"
+done
+
+long="run synth:alu --gpu fermi-15sm --set workload.iterations=100000000"
+claim "progress is not shown where there is no terminal"
+# shellcheck disable=SC2086
+timeout -s TERM 1 "$SLUICE" $long >"$work/out" 2>"$work/err"
+is_true "silent" test ! -s "$work/err"
+
+# A bare chroot without /dev/pts has no terminals to give.
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    claim "progress is shown on a terminal while the run goes on"
+    script -qec "timeout -s TERM 1 $SLUICE $long" /dev/null >"$work/terminal" 2>&1 </dev/null
+    is_true "a line with cycles, instructions, rate and time left" grep -qE 'M cycles .* M warp instructions .* M/s .* s left' "$work/terminal"
+else
+    echo "no terminal can be opened here: that progress is shown on one was not tested"
+fi
+
+claims_end

@@ -1,0 +1,126 @@
+# The words of the command line: what is there is explained, and what is not there is refused with a hint.
+. "$(dirname "$0")/claims.sh"
+
+# refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
+refused() {
+    local words=$1
+    shift
+    sluice "$@"
+    status_is 2
+    out_empty
+    err_has "$words"
+}
+
+claim "help names every command, and says more on each"
+sluice help
+status_is 0
+err_empty
+for command in run list show help; do out_has "  $command "; done
+for command in run list show help; do
+    sluice help $command
+    status_is 0
+    out_has "usage: sluice $command"
+    cp "$work/out" "$work/help"
+    sluice $command --help
+    status_is 0
+    same_files "$work/help" "$work/out"
+done
+
+claim "--help alone is help, and --version names the program"
+sluice help
+cp "$work/out" "$work/help"
+sluice --help
+status_is 0
+same_files "$work/help" "$work/out"
+sluice --version
+status_is 0
+is_true "sluice and a number" grep -qE '^sluice [0-9]+\.[0-9]+\.[0-9]+$' "$work/out"
+
+claim "docs/commands.md and the manual page are what help prints"
+sluice help --markdown
+status_is 0
+same_files docs/commands.md "$work/out"
+sluice help --man
+status_is 0
+same_files man/sluice.1 "$work/out"
+
+claim "every option that is parsed is explained in all three texts"
+"$SLUICE" help --man | sed 's/\\-/-/g' >"$work/man"
+for option in --gpu --design --set --json --max-insts --sample --no-skip --no-check; do
+    sluice help run
+    out_has "$option"
+    is_true "$option in docs/commands.md" grep -qF -- "$option" docs/commands.md
+    is_true "$option in the manual page" grep -qF -- "$option" "$work/man"
+done
+
+claim "no command at all, and an unknown one, are refused"
+refused "sluice help"
+refused "did you mean \`list\`" lsit gpus
+refused "there is no command" frobnicate
+refused "did you mean \`show\`" help shwo
+
+claim "unknown and ill-formed options are refused"
+refused "did you mean \`--sample\`" run synth:alu --smaple 5
+refused "unknown option" run synth:alu --frobnicate
+refused "unknown option" list gpus --json x
+refused "takes no value" run synth:alu --no-skip=1
+refused "needs a value" run synth:alu --json
+refused "whole number" run synth:alu --max-insts many
+refused "whole number" run synth:alu --max-insts 0
+refused "whole number" run synth:alu --sample -5
+refused "whole number" run synth:alu --sample 99999999999999999999999
+
+claim "missing and superfluous words are refused"
+refused "what to run" run
+refused "one too many" run synth:alu synth:chase
+refused "what to list" list
+refused "did you mean \`gpus\`" list gpu
+refused "too many" list gpus extra
+refused "a gpu" show
+refused "a gpu" show workload
+refused "show gpu NAME" show gpu
+refused "one GPU" show gpu a b
+
+claim "--name=value and --name value mean the same"
+sluice run synth:chase --gpu=fermi-15sm --set=workload.iterations=50 --json=-
+status_is 0
+sed '/"host"/,$d' "$work/out" >"$work/first"
+sluice run --json - --set workload.iterations=50 --gpu fermi-15sm -- synth:chase
+status_is 0
+sed '/"host"/,$d' "$work/out" >"$work/second"
+same_files "$work/first" "$work/second"
+
+claim "list names parameters with what they may be, and counters with what they count"
+sluice list parameters
+status_is 0
+out_has "sm.count"
+out_has "workload.footprint_mb"
+out_has "gto"
+sluice list parameters workload.
+status_is 0
+is_true "only those asked for" test -z "$(grep -F sm.count "$work/out")"
+sluice list stats
+status_is 0
+out_has "sm.warp_instructions"
+sluice list designs
+status_is 0
+refused "no parameter has" list parameters no-such-thing
+refused "no counter has" list stats no-such-thing
+
+claim "what list parameters names can be set to the value that it shows"
+"$SLUICE" list parameters --gpu fermi-15sm | awk '/^  [a-z]/ && $2 !~ /^\[/ { print "--set\n" $1 "=" $2 }' >"$work/settings"
+is_true "there are many" test "$(wc -l <"$work/settings")" -gt 100
+mapfile -t settings <"$work/settings"
+sluice show gpu fermi-15sm "${settings[@]}"
+status_is 0
+
+claim "a folder of one's own descriptions takes the place of the bundled ones"
+mkdir -p "$work/home/gpus"
+cp gpus/fermi-15sm.yaml "$work/home/gpus/mine.yaml"
+SLUICE_HOME="$work/home" sluice list gpus
+status_is 0
+out_has "mine"
+SLUICE_HOME="$work/home" sluice run synth:alu --gpu mine --set workload.ctas=1
+status_is 0
+
+claims_end
