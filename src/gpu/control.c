@@ -3,23 +3,27 @@
 #include <stdlib.h>
 
 #include "gpu/cta_scheduler.h"
+#include "dram/dram_config.h"
 #include "gpu/gpu_config.h"
+#include "llc/organisation.h"
 
-enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING };
+enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING_L1, PHASE_FLUSHING_LLC };
 
 struct control {
     struct engine *engine;
     unsigned component;
-    unsigned sms, clusters;
-    bool flush_l1, halted;
+    unsigned sms, slices, clusters;
+    bool flush_l1, flush_llc, halted;
     uint64_t launch_cycles;
     const struct cta_scheduler_ops *scheduler;
     void *scheduler_state;
     struct port *orders, *words; /* [sms] */
+    struct port *slice_orders, *slice_words; /* [slices] */
     unsigned *free_slots;        /* [sms] */
     enum phase phase;
     uint64_t start_at, started, ended, ctas;
-    unsigned ctas_per_sm, flushed;
+    unsigned ctas_per_sm;
+    unsigned flushing; /* caches that have not said that they are flushed */
 };
 
 static void control_tick(void *self, uint64_t now);
@@ -30,7 +34,8 @@ static void control_explain(const void *self, uint64_t now, FILE *out) {
     if (control->phase == PHASE_RUNNING)
         fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n", (unsigned long long)control->ctas,
                 (unsigned long long)control->started, (unsigned long long)control->ended);
-    if (control->phase == PHASE_FLUSHING) fprintf(out, "control: %u of %u L1s are flushed\n", control->flushed, control->sms);
+    if (control->phase == PHASE_FLUSHING_L1) fprintf(out, "control: %u of %u L1s are still to be flushed\n", control->flushing, control->sms);
+    if (control->phase == PHASE_FLUSHING_LLC) fprintf(out, "control: %u of %u slices are still to be flushed\n", control->flushing, control->slices);
 }
 
 static bool control_busy(const void *self) {
@@ -44,16 +49,23 @@ struct control *control_create(const struct config *config, struct engine *engin
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct sm_config *sm = config_get(config, &sm_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    unsigned slices = (unsigned)(llc->slices_per_mc * dram->mcs);
     struct control *control = mem_alloc(1, sizeof *control);
     *control = (struct control){
         .engine = engine,
         .sms = (unsigned)sm->count,
         .clusters = (unsigned)gpu->clusters,
+        .slices = slices,
         .flush_l1 = l1->flush_at_kernel_end,
+        .flush_llc = ((const struct llc_organisation_ops *)llc->organisation)->write_through,
         .launch_cycles = (uint64_t)gpu->launch_cycles,
         .scheduler = (const struct cta_scheduler_ops *)gpu->cta_scheduler,
         .orders = mem_alloc((size_t)sm->count, sizeof *control->orders),
         .words = mem_alloc((size_t)sm->count, sizeof *control->words),
+        .slice_orders = mem_alloc(slices, sizeof *control->slice_orders),
+        .slice_words = mem_alloc(slices, sizeof *control->slice_words),
         .free_slots = mem_alloc((size_t)sm->count, sizeof *control->free_slots),
     };
     control->scheduler_state = control->scheduler->create(config, control->sms, control->clusters);
@@ -67,6 +79,12 @@ void control_destroy(struct control *control) {
         port_release(&control->orders[i]);
         port_release(&control->words[i]);
     }
+    for (unsigned i = 0; i < control->slices; i++) {
+        port_release(&control->slice_orders[i]);
+        port_release(&control->slice_words[i]);
+    }
+    free(control->slice_orders);
+    free(control->slice_words);
     control->scheduler->destroy(control->scheduler_state);
     free(control->orders);
     free(control->words);
@@ -82,6 +100,18 @@ void control_connect(struct control *control, struct sm *sm, unsigned index, str
     snprintf(name, sizeof name, "sm %u to control", index);
     port_init(&control->words[index], control->engine, name, sm_component(sm), control->component, ROOM, LATENCY);
     sm_connect(sm, l1, launch, &control->orders[index], &control->words[index]);
+}
+
+void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
+    enum { ROOM = 2, LATENCY = 1 };
+    char name[40];
+    if (!control->flush_llc) return;
+    snprintf(name, sizeof name, "control to slice %u", index);
+    port_init(&control->slice_orders[index], control->engine, name, control->component, component, ROOM, LATENCY);
+    snprintf(name, sizeof name, "slice %u to control", index);
+    port_init(&control->slice_words[index], control->engine, name, component, control->component, ROOM, LATENCY);
+    ports->orders = &control->slice_orders[index];
+    ports->words = &control->slice_words[index];
 }
 
 static struct cta_view view_of(const struct control *control) {
@@ -110,11 +140,17 @@ static void hear(struct control *control, uint64_t now) {
                 control->ended++;
                 control->free_slots[sm]++;
             } else {
-                control->flushed++;
+                control->flushing--;
             }
             port_pop(&control->words[sm], now);
         }
     }
+    if (control->phase != PHASE_FLUSHING_LLC) return;
+    for (unsigned slice = 0; slice < control->slices; slice++)
+        while (port_peek(&control->slice_words[slice], now)) {
+            control->flushing--;
+            port_pop(&control->slice_words[slice], now);
+        }
 }
 
 static void order(struct control *control, unsigned sm, struct sm_order order, uint64_t now) {
@@ -136,6 +172,20 @@ static void deal_out(struct control *control, uint64_t now) {
     if (any && control->started < control->ctas) engine_wake(control->engine, control->component, now + 1);
 }
 
+static void begin_flush_l1(struct control *control, uint64_t now) {
+    control->phase = PHASE_FLUSHING_L1;
+    control->flushing = control->flush_l1 ? control->sms : 0;
+    for (unsigned sm = 0; sm < control->flushing; sm++) order(control, sm, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
+}
+
+/* All CTAs have ended, so all that they wrote has been acknowledged and no request is under way. */
+static void begin_flush_llc(struct control *control, uint64_t now) {
+    struct slice_order flush = {.keep_lines = false, .write_through = true};
+    control->phase = PHASE_FLUSHING_LLC;
+    control->flushing = control->flush_llc ? control->slices : 0;
+    for (unsigned slice = 0; slice < control->flushing; slice++) port_push(&control->slice_orders[slice], now, &flush, sizeof flush);
+}
+
 static void control_tick(void *self, uint64_t now) {
     struct control *control = self;
     hear(control, now);
@@ -147,14 +197,10 @@ static void control_tick(void *self, uint64_t now) {
     if (control->phase == PHASE_RUNNING) {
         if (control->started < control->ctas) deal_out(control, now);
         if (control->ended < control->ctas) return;
-        control->phase = PHASE_FLUSHING;
-        control->flushed = 0;
-        if (control->flush_l1)
-            for (unsigned sm = 0; sm < control->sms; sm++) order(control, sm, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
-        else
-            control->flushed = control->sms;
+        begin_flush_l1(control, now);
     }
-    if (control->flushed == control->sms) {
+    if (control->phase == PHASE_FLUSHING_L1 && control->flushing == 0) begin_flush_llc(control, now);
+    if (control->phase == PHASE_FLUSHING_LLC && control->flushing == 0) {
         control->phase = PHASE_IDLE;
         control->engine->stop = true;
     }

@@ -42,7 +42,7 @@ static bool create_slices(struct machine *m, struct error *err) {
     m->slice = mem_alloc(m->slices, sizeof *m->slice);
     m->slice_component = mem_alloc(m->slices, sizeof *m->slice_component);
     for (unsigned i = 0; i < m->slices; i++) {
-        m->slice[i] = slice_create(m->config, m->map, m->engine, m->stats, i);
+        m->slice[i] = slice_create(m->config, m->map, m->llc, m->engine, m->stats, i);
         m->slice_component[i] = slice_component(m->slice[i]);
     }
     return true;
@@ -69,8 +69,12 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     if (!m->dram) return false;
     for (unsigned i = 0; i < endpoints; i++)
         m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
-    for (unsigned i = 0; i < m->slices; i++)
-        slice_connect(m->slice[i], network_output(m->request, i), network_input(m->reply, i), dram_output(m->dram, i), dram_input(m->dram, i));
+    const struct llc_config *llc = config_get(m->config, &llc_section);
+    for (unsigned i = 0; i < m->slices; i++) {
+        struct slice_ports ports = {network_output(m->request, i), network_input(m->reply, i), dram_output(m->dram, i), dram_input(m->dram, i), NULL, NULL};
+        control_connect_slice(m->control, i, m->slice_component[i], &ports);
+        slice_connect(m->slice[i], &ports, (unsigned)llc->input_queue);
+    }
     return true;
 }
 
@@ -122,6 +126,7 @@ void machine_destroy(struct machine *m) {
 }
 
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
+struct dram *machine_dram(const struct machine *m) { return m->dram; }
 
 /* Running. */
 

@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 
 struct machine;
+struct dram;
 
 struct run_progress {
     uint64_t cycles, warp_instructions, thread_instructions;
@@ -57,5 +58,7 @@ enum run_status machine_run(struct machine *machine, struct stream_source *sourc
 void run_result_release(struct run_result *result);
 
 const struct stats *machine_stats(const struct machine *machine);
+/* For its command log. */
+struct dram *machine_dram(const struct machine *machine);
 
 #endif

@@ -21,6 +21,18 @@ void port_init(struct port *port, struct engine *engine, const char *name, unsig
     engine_add_port(engine, port);
 }
 
+void port_lengthen(struct port *port, unsigned delay, unsigned room) {
+    assert(port->pushed == 0);
+    port->delay = delay;
+    port->capacity += room;
+    uint32_t slots = (uint32_t)round_up_power_of_two(port->capacity);
+    port->mask = slots - 1;
+    free(port->slot);
+    free(port->freed);
+    port->slot = mem_alloc(slots, sizeof *port->slot);
+    port->freed = mem_alloc(slots, sizeof *port->freed);
+}
+
 void port_release(struct port *port) {
     free(port->slot);
     free(port->freed);

@@ -27,7 +27,9 @@ struct port {
     uint32_t mask;
     uint32_t capacity;
     uint32_t latency;
+    uint32_t delay; /* added to the latency of messages, but not of credits */
     uint32_t pushed, popped, credited; /* free-running */
+    uint64_t last_visible;             /* of the message pushed last */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
     uint64_t *watch;                   /* set by port_watch, else NULL */
@@ -40,6 +42,8 @@ struct port {
 void port_init(struct port *port, struct engine *engine, const char *name, unsigned sender, unsigned receiver,
                unsigned capacity, unsigned latency);
 void port_release(struct port *port);
+/* Before the run, by the receiver: messages are seen `delay` cycles later still, as if through a pipeline of the receiver's, and there is room for `room` more. */
+void port_lengthen(struct port *port, unsigned delay, unsigned room);
 
 /* A receiver of many ports need not look at all of them: from now on every push also sets bit `bit` of word[0] or word[1], the one that the
  * receiver empties in the cycle in which the message becomes visible: word[(now + 1) % 2]. The other belongs to the cycle after. */
@@ -53,9 +57,12 @@ static inline uint32_t port_credits(struct port *port, uint64_t now) {
     return port->capacity - (port->pushed - port->credited);
 }
 
-static inline bool port_can_push(struct port *port, uint64_t now) { return port_credits(port, now) > 0; }
+/* Credits that have arrived but not been counted can only add, so they are looked at when those counted are used up. */
+static inline bool port_can_push(struct port *port, uint64_t now) {
+    return LIKELY(port->pushed - port->credited < port->capacity) || port_credits(port, now) > 0;
+}
 
-/* The sender is blocked: wake it when a credit arrives. */
+/* The sender has found that it cannot push: wake it when a credit arrives. */
 static inline void port_await_credit(struct port *port, uint64_t now) {
     (void)now;
     if (port->credited != port->popped)
@@ -66,10 +73,10 @@ static inline void port_await_credit(struct port *port, uint64_t now) {
 
 /* `extra` cycles are added to the latency (serialisation, a lookup pipeline); messages never overtake each other. */
 static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
-    assert(port->pushed - port->credited < port->capacity);
+    assert(port_can_push(port, now));
     struct port_slot *slot = &port->slot[port->pushed & port->mask];
-    uint64_t visible = now + port->latency + extra;
-    if (port->pushed != port->popped) visible = max_u64(visible, port->slot[(port->pushed - 1) & port->mask].visible);
+    uint64_t visible = max_u64(now + port->latency + port->delay + extra, port->last_visible);
+    port->last_visible = visible;
     slot->visible = visible;
     memcpy(slot->message, message, size);
     port->pushed++;

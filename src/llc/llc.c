@@ -28,9 +28,11 @@ static const struct param params[] = {
     P_INT(struct llc_config, port_bytes, 32, 1, 256, "B/cycle", "width of the data port"),
     P_INT(struct llc_config, mshrs, 32, 1, 4096, "MSHRs", "lines that can be on their way at once, per slice"),
     P_INT(struct llc_config, mshr_merges, 16, 1, 1024, "requests", "requests that can wait for one line, the first included"),
+    P_INT(struct llc_config, aside, 16, 0, 1024, "requests", "requests that can be set aside while their line has no room for one more waiter; 0: they hold up all behind them"),
     P_INT(struct llc_config, input_queue, 8, 1, 1024, "requests", "requests that can wait for the lookup, beyond those in the pipeline"),
     P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies", "replies of lookups that can wait for the data port"),
     P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles", "of the atomics unit, for each lane that meets on one word"),
+    P_INT(struct llc_config, flush_lines, 8, 1, 65536, "lines/cycle", "that a slice forgets while it is flushed"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -45,7 +47,8 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "llc.ways", err, "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
                             "take a number of ways that divides %lld", (long long)llc->slice_kb, (long long)gpu->line_bytes, (long long)lines,
                             (long long)llc->ways, (long long)lines);
-    return true;
+    const struct llc_organisation_ops *organisation = (const struct llc_organisation_ops *)llc->organisation;
+    return !organisation->check || organisation->check(config, err);
 }
 
 const struct section llc_section = {

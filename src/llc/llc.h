@@ -23,9 +23,10 @@ struct llc_config {
     int64_t slice_kb, ways, sets;
     int64_t latency_cycles;
     int64_t port_bytes;
-    int64_t mshrs, mshr_merges;
+    int64_t mshrs, mshr_merges, aside;
     int64_t input_queue, reply_queue;
     int64_t atomic_cycles;
+    int64_t flush_lines;
 };
 
 extern const struct section llc_section;
@@ -43,6 +44,10 @@ unsigned llc_sets(const struct config *config);
     S(SUM, atomic_misses, "accesses", "atomics that fetched their line from memory") \
     S(SUM, evictions, "lines", "lines replaced") \
     S(SUM, write_backs, "lines", "modified lines written to memory") \
+    S(SUM, writes_through, "accesses", "writes sent on to memory at once") \
+    S(SUM, set_aside, "accesses", "requests set aside because their line had no room for one more waiter") \
+    S(SUM, flushes, "flushes", "times a slice was flushed") \
+    S(SUM, flush_cycles, "cycles", "cycles that slices spent flushing") \
     S(SUM, fills, "lines", "lines that arrived from memory") \
     S(SUM, replies, "packets", "replies sent") \
     S(SUM, data_replies, "packets", "replies sent that carry data") \
@@ -60,12 +65,39 @@ extern const struct stat_table llc_stat_table;
 struct llc_organisation;
 struct slice;
 
-/* The peers of a slice are connected once the networks exist. */
-struct slice *slice_create(const struct config *config, const struct address_map *map, struct engine *engine, struct stats *stats,
-                           unsigned index);
+/* From the control plane, when the machine is quiet: write modified lines to memory, and forget all lines unless they are to be kept. From then on writes go through or not. */
+struct slice_order {
+    bool keep_lines;
+    bool write_through;
+};
+/* To it, when that is done. */
+struct slice_word {
+    unsigned slice;
+};
+
+struct slice_ports {
+    struct port *from_network, *to_network, *from_memory, *to_memory;
+    struct port *orders, *words; /* NULL for a slice that is never flushed */
+};
+
+struct slice *slice_create(const struct config *config, const struct address_map *map, const struct llc_organisation *organisation,
+                           struct engine *engine, struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);
 unsigned slice_component(const struct slice *slice);
-void slice_connect(struct slice *slice, struct port *from_network, struct port *to_network, struct port *from_memory,
-                   struct port *to_memory);
+/* Once the networks exist. `input_queue` requests can wait beyond those in the access pipeline. */
+void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigned input_queue);
+
+/* What happens to the copy of a line that a slice holds, in the order in which it happens. */
+enum slice_event {
+    SLICE_FETCH,     /* memory is asked for the line */
+    SLICE_FILL,      /* what memory had, at that time or later, becomes the copy */
+    SLICE_READ,      /* the copy answers `message` */
+    SLICE_WRITE,     /* `message` changes the copy */
+    SLICE_TO_MEMORY, /* the copy is written to memory */
+    SLICE_THROUGH,   /* `message` goes on to memory, whether or not there is a copy */
+    SLICE_DROP,      /* the copy is gone */
+};
+typedef void slice_observer(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message, uint64_t now);
+void slice_observe(struct slice *slice, slice_observer *observer, void *user);
 
 #endif

@@ -17,6 +17,10 @@ struct llc_organisation_ops {
     struct policy policy;
     struct llc_organisation *(*create)(const struct config *config, const struct address_map *map, struct error *err);
     void (*destroy)(struct llc_organisation *organisation);
+    /* Lines may have copies in several slices: writes go through to memory, and slices are flushed with the L1s at a kernel's end. */
+    bool write_through;
+    /* Refuses a machine that the organisation does not fit. NULL if it fits all. */
+    bool (*check)(const struct config *config, struct error *err);
     /* The slice, counted over the whole machine. */
     unsigned (*target)(const struct llc_organisation *organisation, const struct message *message, unsigned cluster);
 };

@@ -1,12 +1,15 @@
-/* A slice of the LLC: write-back, write-allocate, in front of one memory controller.
+/* A slice of the LLC, in front of one memory controller.
  *
- * A request enters a pipeline of `latency_cycles`, then looks up; one lookup per cycle, in order. A lookup that cannot be served (no MSHR, no room in the
- * MSHR's list, all lines of the set reserved, reply queue full, memory full) holds up those behind it until it can. Replies leave by a data port of
- * `port_bytes` per cycle, so a line of 128 B occupies it for four cycles; an acknowledgement for one. Requests that waited for a line are answered
- * before lookups, one at a time, and its MSHR is free after the last.
+ * A request is looked up `latency_cycles` after it arrived, one lookup per cycle, in order. A lookup that cannot be served (no MSHR, all lines of the set reserved, reply queue full, memory
+ * full) holds up those behind it. One whose line is on its way, but whose MSHR has no room for one more waiter, is set aside until the line comes, and so are later ones to the same line;
+ * only when there is no room aside does it hold up the others (llc.aside 0: always). Replies leave by a data port of `port_bytes` per cycle, so a line of 128 B occupies it for four
+ * cycles; an acknowledgement for one. Requests that waited for memory are answered before lookups, one at a time, and an MSHR is free after its last.
  *
- * A write of whole lines allocates without fetching; any other write fetches the line first and is acknowledged when that is there. Atomics are performed
- * here: one occupies the lookup for `atomic_cycles` for each lane that meets on its busiest word.
+ * Write-back (shared organisations): a write of a whole line allocates without fetching; any other write fetches the line first and is acknowledged when that is there. A modified line goes to
+ * memory when it is replaced or flushed. Write-through (where a line may have several copies): a write updates the line if it is there, goes on to memory, and is acknowledged when
+ * memory has it; it allocates nothing. Atomics are performed here: one occupies the lookup for `atomic_cycles` for each lane that meets on its busiest word.
+ *
+ * Flush: modified lines are written to memory, one per cycle as memory takes them, then lines are dropped, `flush_lines` per cycle; the slice serves nothing meanwhile.
  *
  * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim 3.2.2.
  */
@@ -16,15 +19,38 @@
 #include "cache/mshr.h"
 #include "gpu/gpu_config.h"
 #include "llc/llc.h"
+#include "llc/organisation.h"
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
 
-/* Why the lookup at the head of the pipeline does not happen. */
-enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY };
+/* Why the oldest request is not looked up. */
+enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH };
 
-struct pipeline_entry {
-    uint64_t ready_at;
-    uint32_t set;
+/* What a message to memory carries in `tag`, and so what its answer means. */
+#define TAG_FILL UINT32_C(0)              /* below: the MSHR */
+#define TAG_WRITE_BACK (UINT32_C(1) << 30)
+#define TAG_THROUGH (UINT32_C(2) << 30)   /* below: the write that waits for it */
+#define TAG_KIND (UINT32_C(3) << 30)
+
+enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
+
+/* A ring of 32-bit numbers with room for as many as were promised when it was made. */
+struct ring {
+    uint32_t *item;
+    uint32_t mask, head, tail;
+};
+
+static void ring_init(struct ring *ring, uint64_t room) {
+    ring->mask = (uint32_t)round_up_power_of_two(room) - 1;
+    ring->item = mem_alloc(ring->mask + 1, sizeof *ring->item);
+}
+static bool ring_empty(const struct ring *ring) { return ring->head == ring->tail; }
+static void ring_push(struct ring *ring, uint32_t item) { ring->item[ring->tail++ & ring->mask] = item; }
+static uint32_t ring_first(const struct ring *ring) { return ring->item[ring->head & ring->mask]; }
+
+/* A request that has been decoded for the lookup. */
+struct lookup {
+    struct cache_access access;
     struct message message;
 };
 
@@ -33,20 +59,30 @@ struct slice {
     struct engine *engine;
     const struct address_map *map;
     struct port *from_network, *to_network, *from_memory, *to_memory;
-    unsigned latency_cycles, port_bytes, atomic_cycles, line_log2;
+    struct port *orders, *words;
+    unsigned latency_cycles, port_bytes, atomic_cycles, flush_lines, line_log2;
     uint8_t whole_line; /* all sectors of a line */
+    bool write_through;
     struct cache cache;
     struct mshr_table mshrs;
-    struct pipeline_entry *pipeline;
-    uint32_t pipeline_mask, pipeline_capacity, pipeline_head, pipeline_tail;
     struct message *reply; /* answered lookups waiting for the data port */
     uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
-    uint16_t *arrived;     /* MSHRs whose line has come, oldest first */
-    uint32_t arrived_mask, arrived_head, arrived_tail;
-    uint32_t outstanding_writes; /* write-backs that memory has not acknowledged */
+    struct ring arrived;   /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH and a write */
+    struct lookup *aside;  /* oldest first */
+    unsigned aside_count, aside_capacity;
+    bool aside_retry;      /* a line has come since they were last looked at */
+    struct message *through; /* writes that memory has not acknowledged */
+    uint16_t through_free[THROUGH_WRITES]; /* a stack of the places that are free */
+    unsigned through_free_count;
+    uint32_t outstanding_writes; /* that memory has not acknowledged, write-backs and writes going through */
     uint64_t port_free_at, lookup_free_at;
     enum hold hold;        /* of the last tick; constant while the slice sleeps */
     uint64_t settled;      /* counters are right up to the start of this cycle */
+    bool flushing, flush_keeps_lines;
+    uint32_t flush_set, flush_way;
+    uint64_t flush_done_at;
+    slice_observer *observer;
+    void *observer_user;
     struct llc_stats stats;
 };
 
@@ -57,8 +93,8 @@ static bool slice_busy(const void *self);
 
 static const struct component_ops component_ops = {"slice", slice_tick, slice_settle, slice_explain, slice_busy};
 
-struct slice *slice_create(const struct config *config, const struct address_map *map, struct engine *engine, struct stats *stats,
-                           unsigned index) {
+struct slice *slice_create(const struct config *config, const struct address_map *map, const struct llc_organisation *organisation,
+                           struct engine *engine, struct stats *stats, unsigned index) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     struct slice *slice = mem_alloc_lines(1, sizeof *slice);
@@ -68,19 +104,24 @@ struct slice *slice_create(const struct config *config, const struct address_map
     slice->latency_cycles = (unsigned)llc->latency_cycles;
     slice->port_bytes = (unsigned)llc->port_bytes;
     slice->atomic_cycles = (unsigned)llc->atomic_cycles;
+    slice->flush_lines = (unsigned)llc->flush_lines;
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
+    slice->write_through = organisation->ops->write_through;
     struct cache_geometry geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways};
     cache_init(&slice->cache, &geometry, llc->replacement, config, UINT64_C(0x10000) + index);
     mshr_init(&slice->mshrs, (unsigned)llc->mshrs, (unsigned)llc->mshr_merges, sizeof(struct message));
-    slice->pipeline_capacity = (uint32_t)(llc->latency_cycles + llc->input_queue);
-    slice->pipeline_mask = (uint32_t)round_up_power_of_two(slice->pipeline_capacity) - 1;
-    slice->pipeline = mem_alloc_lines(slice->pipeline_mask + 1, sizeof *slice->pipeline);
     slice->reply_capacity = (uint32_t)llc->reply_queue;
     slice->reply_mask = (uint32_t)round_up_power_of_two(slice->reply_capacity) - 1;
     slice->reply = mem_alloc(slice->reply_mask + 1, sizeof *slice->reply);
-    slice->arrived_mask = (uint32_t)round_up_power_of_two((uint64_t)llc->mshrs) - 1;
-    slice->arrived = mem_alloc(slice->arrived_mask + 1, sizeof *slice->arrived);
+    ring_init(&slice->arrived, (uint64_t)llc->mshrs + THROUGH_WRITES);
+    slice->aside_capacity = (unsigned)llc->aside;
+    slice->aside = mem_alloc(slice->aside_capacity, sizeof *slice->aside);
+    slice->through = mem_alloc(THROUGH_WRITES, sizeof *slice->through);
+    while (slice->through_free_count < THROUGH_WRITES) {
+        slice->through_free[slice->through_free_count] = (uint16_t)slice->through_free_count;
+        slice->through_free_count++;
+    }
     slice->component = engine_add(engine, &component_ops, slice, index);
     stats_add(stats, &llc_stat_table, &slice->stats);
     return slice;
@@ -90,20 +131,33 @@ void slice_destroy(struct slice *slice) {
     if (!slice) return;
     cache_release(&slice->cache);
     mshr_release(&slice->mshrs);
-    free(slice->pipeline);
     free(slice->reply);
-    free(slice->arrived);
+    free(slice->arrived.item);
+    free(slice->aside);
+    free(slice->through);
     free(slice);
 }
 
 unsigned slice_component(const struct slice *slice) { return slice->component; }
 
-void slice_connect(struct slice *slice, struct port *from_network, struct port *to_network, struct port *from_memory,
-                   struct port *to_memory) {
-    slice->from_network = from_network;
-    slice->to_network = to_network;
-    slice->from_memory = from_memory;
-    slice->to_memory = to_memory;
+void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigned input_queue) {
+    slice->from_network = ports->from_network;
+    slice->to_network = ports->to_network;
+    slice->from_memory = ports->from_memory;
+    slice->to_memory = ports->to_memory;
+    slice->orders = ports->orders;
+    slice->words = ports->words;
+    /* The access pipeline is a longer way in: what arrives is seen when it is to be looked up. */
+    port_lengthen(slice->from_network, slice->latency_cycles, slice->latency_cycles + input_queue);
+}
+
+void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
+    slice->observer = observer;
+    slice->observer_user = user;
+}
+
+static void tell(const struct slice *slice, enum slice_event event, uint64_t key, const struct message *message, uint64_t now) {
+    if (UNLIKELY(slice->observer != NULL)) slice->observer(slice->observer_user, slice->index, event, key, message, now);
 }
 
 /* Time. */
@@ -119,6 +173,7 @@ static void slice_settle(void *self, uint64_t now) {
     case HOLD_LINE: slice->stats.blocked_line += cycles; break;
     case HOLD_REPLY: slice->stats.blocked_reply += cycles; break;
     case HOLD_MEMORY: slice->stats.blocked_memory += cycles; break;
+    case HOLD_FLUSH: slice->stats.flush_cycles += cycles; break;
     }
 }
 
@@ -137,25 +192,46 @@ static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t
     port_push(slice->to_memory, now, &message, sizeof message);
 }
 
-static void mark_written(const struct message *message, struct cache_line *line) {
+/* A write or atomic reaches the line. Where writes go through, memory is told of them at the lookup, so that only atomics, which have one place in the machine, leave the line modified. */
+static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line, uint64_t now) {
     if (message->kind == MESSAGE_READ) return;
+    tell(slice, SLICE_WRITE, key, message, now);
+    if (slice->write_through && message->kind == MESSAGE_WRITE) return;
     line->state = LINE_MODIFIED;
     line->dirty |= message->sectors;
+}
+
+static void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint64_t now) {
+    send_to_memory(slice, MESSAGE_WRITE, key, line->dirty, TAG_WRITE_BACK, now);
+    tell(slice, SLICE_TO_MEMORY, key, NULL, now);
+    line->state = LINE_VALID;
+    line->dirty = 0;
+    slice->outstanding_writes++;
+    slice->stats.write_backs++;
 }
 
 static void receive_from_memory(struct slice *slice, uint64_t now) {
     const struct message *message = port_peek(slice->from_memory, now);
     if (!message) return;
-    if (message->kind == MESSAGE_DATA) {
-        const struct mshr *mshr = &slice->mshrs.mshr[message->tag];
+    uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
+    if (kind == TAG_FILL) {
+        const struct mshr *mshr = &slice->mshrs.mshr[index];
         struct cache_line *line = cache_line_at(&slice->cache, mshr->set, mshr->way);
+        uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
         line->state = LINE_VALID;
-        /* All that waited takes effect now: the line may be replaced before the last of them is answered. */
-        for (unsigned i = 0; i < mshr->waiters; i++) mark_written(mshr_waiter(&slice->mshrs, message->tag, i), line);
-        slice->arrived[slice->arrived_tail++ & slice->arrived_mask] = (uint16_t)message->tag;
+        tell(slice, SLICE_FILL, key, NULL, now);
+        /* All that waited takes effect now, in order: the line may be replaced before the last of them is answered. */
+        for (unsigned i = 0; i < mshr->waiters; i++) {
+            const struct message *waiter = mshr_waiter(&slice->mshrs, index, i);
+            apply(slice, waiter, key, line, now);
+            if (waiter->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, waiter, now);
+        }
+        ring_push(&slice->arrived, index);
+        slice->aside_retry = true;
         slice->stats.fills++;
     } else {
         slice->outstanding_writes--;
+        if (kind == TAG_THROUGH) ring_push(&slice->arrived, message->tag);
     }
     port_pop(slice->from_memory, now);
 }
@@ -177,23 +253,27 @@ static void send_reply(struct slice *slice, const struct message *request, uint6
     port_push(slice->to_network, now, &reply, sizeof reply);
 }
 
-static bool replies_wait(const struct slice *slice) {
-    return slice->arrived_head != slice->arrived_tail || slice->reply_head != slice->reply_tail;
-}
+static bool replies_wait(const struct slice *slice) { return !ring_empty(&slice->arrived) || slice->reply_head != slice->reply_tail; }
 
-/* One reply per cycle at most: of a line that came from memory, else of a lookup. Returns whether one left. */
+/* One reply per cycle at most: of what came from memory, else of a lookup. Returns whether one left. */
 static bool reply_once(struct slice *slice, uint64_t now) {
     if (!replies_wait(slice) || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
         port_await_credit(slice->to_network, now);
         return false;
     }
-    if (slice->arrived_head != slice->arrived_tail) {
-        unsigned index = slice->arrived[slice->arrived_head & slice->arrived_mask];
-        send_reply(slice, mshr_next_waiter(&slice->mshrs, index), now);
-        if (mshr_answer(&slice->mshrs, index)) slice->arrived_head++;
-    } else {
+    if (ring_empty(&slice->arrived)) {
         send_reply(slice, &slice->reply[slice->reply_head++ & slice->reply_mask], now);
+        return true;
+    }
+    uint32_t first = ring_first(&slice->arrived), index = first & ~TAG_KIND;
+    if ((first & TAG_KIND) == TAG_THROUGH) {
+        send_reply(slice, &slice->through[index], now);
+        slice->through_free[slice->through_free_count++] = (uint16_t)index;
+        slice->arrived.head++;
+    } else {
+        send_reply(slice, mshr_next_waiter(&slice->mshrs, index), now);
+        if (mshr_answer(&slice->mshrs, index)) slice->arrived.head++;
     }
     return true;
 }
@@ -209,34 +289,56 @@ static void count(struct slice *slice, const struct message *message, bool prese
     }
 }
 
-/* A lookup that is answered at once. */
-static enum hold answer(struct slice *slice, const struct message *message, struct cache_line *line) {
-    mark_written(message, line);
-    slice->reply[slice->reply_tail++ & slice->reply_mask] = *message;
+static bool reply_queue_full(const struct slice *slice) { return slice->reply_tail - slice->reply_head >= slice->reply_capacity; }
+
+static void answer(struct slice *slice, const struct lookup *lookup, struct cache_line *line, uint64_t now) {
+    apply(slice, &lookup->message, lookup->access.key, line, now);
+    if (lookup->message.kind != MESSAGE_WRITE) tell(slice, SLICE_READ, lookup->access.key, &lookup->message, now);
+    slice->reply[slice->reply_tail++ & slice->reply_mask] = lookup->message;
+}
+
+/* A write that goes through to memory, which answers for it. */
+static enum hold write_through(struct slice *slice, const struct lookup *lookup, struct cache_line *line, uint64_t now) {
+    if (slice->through_free_count == 0 || !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
+    uint32_t index = slice->through_free[--slice->through_free_count];
+    slice->through[index] = lookup->message;
+    send_to_memory(slice, MESSAGE_WRITE, lookup->access.key, lookup->message.sectors, TAG_THROUGH | index, now);
+    slice->outstanding_writes++;
+    slice->stats.writes_through++;
+    count(slice, &lookup->message, line != NULL, false);
+    if (line) apply(slice, &lookup->message, lookup->access.key, line, now);
+    tell(slice, SLICE_THROUGH, lookup->access.key, &lookup->message, now);
+    if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, &lookup->access);
     return HOLD_NONE;
 }
 
 /* Makes room in the set; a modified victim goes to memory. */
 static void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access, enum line_state state, uint64_t now) {
-    slice->stats.evictions += victim->state != LINE_INVALID;
-    if (victim->state == LINE_MODIFIED) {
-        send_to_memory(slice, MESSAGE_WRITE, cache_line_key(&slice->cache, access->set, victim), victim->dirty, 0, now);
-        slice->outstanding_writes++;
-        slice->stats.write_backs++;
+    if (victim->state != LINE_INVALID) {
+        uint64_t key = cache_line_key(&slice->cache, access->set, victim);
+        slice->stats.evictions++;
+        if (victim->state == LINE_MODIFIED) write_back(slice, key, victim, now);
+        tell(slice, SLICE_DROP, key, NULL, now);
     }
     cache_place(&slice->cache, victim, access, state);
 }
 
-static enum hold miss(struct slice *slice, const struct message *message, const struct cache_access *access, uint64_t now) {
+static enum hold miss(struct slice *slice, const struct lookup *lookup, uint64_t now) {
+    const struct message *message = &lookup->message;
+    const struct cache_access *access = &lookup->access;
+    bool fetch = message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
+    if (!fetch && reply_queue_full(slice)) return HOLD_REPLY;
+    if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
     if (!victim) return HOLD_LINE;
-    bool fetch = message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
-    if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     unsigned sends = (unsigned)fetch + (victim->state == LINE_MODIFIED);
     if (sends && port_credits(slice->to_memory, now) < sends) return HOLD_MEMORY;
     count(slice, message, false, false);
     replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
-    if (!fetch) return answer(slice, message, victim);
+    if (!fetch) {
+        answer(slice, lookup, victim, now);
+        return HOLD_NONE;
+    }
     unsigned index = mshr_take(&slice->mshrs);
     struct mshr *mshr = &slice->mshrs.mshr[index];
     mshr->set = access->set;
@@ -244,54 +346,138 @@ static enum hold miss(struct slice *slice, const struct message *message, const 
     victim->mshr = (uint16_t)index;
     mshr_add(&slice->mshrs, index, message, sizeof *message);
     stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
-    send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, index, now);
+    send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
+    tell(slice, SLICE_FETCH, access->key, NULL, now);
     return HOLD_NONE;
 }
 
-static enum hold look_up(struct slice *slice, const struct pipeline_entry *entry, uint64_t now) {
-    const struct message *message = &entry->message;
-    struct cache_access access = {.key = cache_key(message->address >> slice->line_log2, message->program), .set = entry->set};
-    struct cache_line *line = cache_lookup(&slice->cache, access.set, access.key);
-    if (line && line->state == LINE_RESERVED) {
+static enum hold look_up(struct slice *slice, const struct lookup *lookup, uint64_t now) {
+    const struct message *message = &lookup->message;
+    struct cache_line *line = cache_lookup(&slice->cache, lookup->access.set, lookup->access.key);
+    if (slice->write_through && message->kind == MESSAGE_WRITE) return write_through(slice, lookup, line, now);
+    if (!line) return miss(slice, lookup, now);
+    if (line->state == LINE_RESERVED) {
         if (!mshr_can_merge(&slice->mshrs, line->mshr)) return HOLD_MERGE;
         mshr_add(&slice->mshrs, line->mshr, message, sizeof *message);
         count(slice, message, false, true);
         return HOLD_NONE;
     }
     /* A line that has come keeps its MSHR until its waiters are answered; later requests simply hit. */
-    if (slice->reply_tail - slice->reply_head >= slice->reply_capacity) return HOLD_REPLY;
-    if (!line) return miss(slice, message, &access, now);
-    cache_touch(&slice->cache, line, &access);
+    if (reply_queue_full(slice)) return HOLD_REPLY;
+    cache_touch(&slice->cache, line, &lookup->access);
     count(slice, message, true, false);
-    return answer(slice, message, line);
+    answer(slice, lookup, line, now);
+    return HOLD_NONE;
+}
+
+static void looked_up(struct slice *slice, const struct message *message, uint64_t now) {
+    if (message->kind == MESSAGE_ATOMIC)
+        slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (message->conflicts ? message->conflicts : 1);
+    slice->engine->progress++;
+}
+
+/* Tries those set aside, oldest first, one lookup per cycle. Returns whether one took the cycle. */
+static bool look_up_aside(struct slice *slice, uint64_t now) {
+    if (!slice->aside_retry) return false;
+    for (unsigned i = 0; i < slice->aside_count; i++) {
+        enum hold hold = look_up(slice, &slice->aside[i], now);
+        if (hold == HOLD_MERGE) continue;
+        if (hold != HOLD_NONE) { /* it would be served but for something that the others would need as well */
+            slice->hold = hold;
+            return true;
+        }
+        looked_up(slice, &slice->aside[i].message, now);
+        slice->aside_count--;
+        memmove(&slice->aside[i], &slice->aside[i + 1], (slice->aside_count - i) * sizeof *slice->aside);
+        return true;
+    }
+    slice->aside_retry = false;
+    return false;
+}
+
+/* Requests to one line keep their order, so one must not pass another that was set aside. */
+static bool must_go_aside(const struct slice *slice, uint64_t key) {
+    for (unsigned i = 0; i < slice->aside_count; i++)
+        if (slice->aside[i].access.key == key) return true;
+    return false;
 }
 
 static void look_up_once(struct slice *slice, uint64_t now) {
     slice->hold = HOLD_NONE;
-    if (slice->pipeline_head == slice->pipeline_tail || slice->lookup_free_at > now) return;
-    struct pipeline_entry *entry = &slice->pipeline[slice->pipeline_head & slice->pipeline_mask];
-    if (entry->ready_at > now) return;
-    slice->hold = look_up(slice, entry, now);
-    if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
-    if (slice->hold != HOLD_NONE) return;
-    if (entry->message.kind == MESSAGE_ATOMIC)
-        slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (entry->message.conflicts ? entry->message.conflicts : 1);
-    slice->pipeline_head++;
-    slice->engine->progress++;
-}
-
-static void take_request(struct slice *slice, uint64_t now) {
-    if (slice->pipeline_tail - slice->pipeline_head >= slice->pipeline_capacity) return;
+    if (slice->lookup_free_at > now || look_up_aside(slice, now)) return;
     const struct message *message = port_peek(slice->from_network, now);
     if (!message) return;
     struct location location;
     address_map_locate(slice->map, message->address, &location);
-    struct pipeline_entry *entry = &slice->pipeline[slice->pipeline_tail++ & slice->pipeline_mask];
-    entry->ready_at = now + slice->latency_cycles;
-    entry->set = cache_set_of(&slice->cache, location.partition >> slice->line_log2);
-    entry->message = *message;
+    struct lookup lookup = {
+        .access = {.key = cache_key(message->address >> slice->line_log2, message->program),
+                   .set = cache_set_of(&slice->cache, location.partition >> slice->line_log2)},
+        .message = *message,
+    };
+    slice->hold = slice->aside_count && must_go_aside(slice, lookup.access.key) ? HOLD_MERGE : look_up(slice, &lookup, now);
+    if (slice->hold == HOLD_MERGE && slice->aside_count < slice->aside_capacity) {
+        slice->aside[slice->aside_count++] = lookup;
+        slice->stats.set_aside++;
+        slice->hold = HOLD_NONE;
+    }
+    if (slice->hold != HOLD_NONE) return;
+    looked_up(slice, &lookup.message, now);
     port_pop(slice->from_network, now);
 }
+
+/* Flushing. */
+
+static void take_order(struct slice *slice, uint64_t now) {
+    const struct slice_order *order = slice->orders ? port_peek(slice->orders, now) : NULL;
+    if (!order) return;
+    slice->flushing = true;
+    slice->flush_keeps_lines = order->keep_lines;
+    slice->write_through = order->write_through;
+    slice->flush_set = slice->flush_way = 0;
+    slice->flush_done_at = NEVER;
+    port_pop(slice->orders, now);
+}
+
+/* One modified line per cycle on its way to memory; then the time that dropping takes. */
+static void flush_once(struct slice *slice, uint64_t now) {
+    slice->hold = HOLD_FLUSH;
+    for (; slice->flush_set < slice->cache.sets; slice->flush_set++, slice->flush_way = 0)
+        for (; slice->flush_way < slice->cache.ways; slice->flush_way++) {
+            struct cache_line *line = cache_line_at(&slice->cache, slice->flush_set, slice->flush_way);
+            if (line->state != LINE_MODIFIED) continue;
+            if (!port_can_push(slice->to_memory, now)) {
+                port_await_credit(slice->to_memory, now);
+                return;
+            }
+            write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, now);
+            engine_wake(slice->engine, slice->component, now + 1);
+            return;
+        }
+    if (slice->outstanding_writes) return; /* memory's acknowledgements wake the slice */
+    if (slice->flush_done_at == NEVER) {
+        uint64_t lines = slice->flush_keeps_lines ? 0 : (uint64_t)slice->cache.sets * slice->cache.ways;
+        slice->flush_done_at = now + div_up(lines, slice->flush_lines);
+    }
+    if (slice->flush_done_at > now) {
+        engine_wake(slice->engine, slice->component, slice->flush_done_at);
+        return;
+    }
+    if (!slice->flush_keeps_lines) {
+        for (unsigned set = 0; slice->observer && set < slice->cache.sets; set++)
+            for (unsigned way = 0; way < slice->cache.ways; way++) {
+                struct cache_line *line = cache_line_at(&slice->cache, set, way);
+                if (line->state != LINE_INVALID) tell(slice, SLICE_DROP, cache_line_key(&slice->cache, set, line), NULL, now);
+            }
+        cache_invalidate(&slice->cache);
+    }
+    slice->flushing = false;
+    slice->hold = HOLD_NONE;
+    slice->stats.flushes++;
+    struct slice_word word = {slice->index};
+    port_push(slice->words, now, &word, sizeof word);
+}
+
+/* The tick. */
 
 static uint64_t next_tick(struct slice *slice, bool replied, uint64_t now) {
     /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of memory. The last two are wakes
@@ -302,10 +488,10 @@ static uint64_t next_tick(struct slice *slice, bool replied, uint64_t now) {
         if (slice->port_free_at > now) next = slice->port_free_at;
         else if (port_can_push(slice->to_network, now)) next = now + 1; /* else its credit wakes us */
     }
-    if (slice->pipeline_head != slice->pipeline_tail && slice->hold == HOLD_NONE)
-        next = min_u64(next, max_u64(slice->pipeline[slice->pipeline_head & slice->pipeline_mask].ready_at, slice->lookup_free_at));
-    if (slice->pipeline_tail - slice->pipeline_head < slice->pipeline_capacity)
-        next = min_u64(next, port_next_visible(slice->from_network));
+    if (slice->hold == HOLD_NONE && !slice->flushing) {
+        uint64_t request = slice->aside_retry ? now + 1 : port_next_visible(slice->from_network);
+        if (request != NEVER) next = min_u64(next, max_u64(request, slice->lookup_free_at));
+    }
     next = min_u64(next, port_next_visible(slice->from_memory));
     return next == NEVER ? NEVER : max_u64(next, now + 1);
 }
@@ -314,27 +500,29 @@ static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
     slice_settle(slice, now);
     receive_from_memory(slice, now);
-    look_up_once(slice, now);
+    take_order(slice, now);
+    if (UNLIKELY(slice->flushing)) flush_once(slice, now);
+    else look_up_once(slice, now);
+    if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
     bool replied = reply_once(slice, now);
-    take_request(slice, now);
     uint64_t next = next_tick(slice, replied, now);
     if (next != NEVER) engine_wake(slice->engine, slice->component, next);
 }
 
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
-    return slice->mshrs.in_use || slice->outstanding_writes || slice->pipeline_head != slice->pipeline_tail ||
-           slice->reply_head != slice->reply_tail || slice->arrived_head != slice->arrived_tail || cache_reserved_lines(&slice->cache);
+    return slice->mshrs.in_use || slice->outstanding_writes || slice->aside_count || slice->flushing || replies_wait(slice) ||
+           cache_reserved_lines(&slice->cache);
 }
 
 static void slice_explain(const void *self, uint64_t now, FILE *out) {
     static const char *const reason[] = {
         [HOLD_NONE] = "is not held up", [HOLD_MSHR] = "waits for an MSHR", [HOLD_MERGE] = "waits for room in an MSHR's list",
-        [HOLD_LINE] = "waits for a line of its set", [HOLD_REPLY] = "waits for room in the reply queue", [HOLD_MEMORY] = "waits for memory to take a request"};
+        [HOLD_LINE] = "waits for a line of its set", [HOLD_REPLY] = "waits for room in the reply queue",
+        [HOLD_MEMORY] = "waits for memory to take a request", [HOLD_FLUSH] = "waits for a flush"};
     const struct slice *slice = self;
-    (void)now;
-    if (!slice_busy(slice)) return;
-    fprintf(out, "slice %u: %u requests in its pipeline, whose head %s; %u lines fetched from memory, %u write-backs under way; %u replies wait\n",
-            slice->index, slice->pipeline_tail - slice->pipeline_head, reason[slice->hold], slice->mshrs.in_use, slice->outstanding_writes,
+    if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
+    fprintf(out, "slice %u: its oldest request %s; %u set aside; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
+            slice->index, reason[slice->hold], slice->aside_count, slice->mshrs.in_use, slice->outstanding_writes,
             slice->reply_tail - slice->reply_head);
 }

@@ -1,0 +1,286 @@
+/* A shadow memory beside real slices and a real memory controller: every line carries a version, every write makes a new one, and what happens to the copies in the slices is followed through
+ * their observers. Random reads, writes and atomics of several clusters, and, whenever the machine is quiet, a kernel boundary or a switch between a shared and a private LLC.
+ *
+ * What must hold: a copy that is dropped is in memory (no modified line is lost); a cluster always sees its own earlier writes; in a shared LLC everybody sees the last write; after a boundary
+ * or a switch memory has the last version of every line, or the one slice that may still hold it does. */
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "claim.h"
+#include "dram/dram.h"
+#include "gpu/gpu_config.h"
+#include "llc/llc.h"
+#include "llc/organisation.h"
+
+enum { SLICES = 8, CLUSTERS = 8, LINES = 200, ROUNDS = 40, REQUESTS = 300, IN_FLIGHT = 48 };
+
+struct shadow {
+    struct config *config;
+    struct engine *engine;
+    struct stats *stats;
+    struct address_map *map;
+    struct llc_organisation *organisation;
+    struct dram *dram;
+    struct slice *slice[SLICES];
+    struct port to_slice[SLICES], from_slice[SLICES], orders[SLICES], words[SLICES];
+    unsigned driver;
+    bool private;
+    uint64_t random;
+    unsigned to_send, in_flight, flushing;
+
+    uint32_t latest[LINES], memory[LINES];
+    uint32_t copy[SLICES][LINES], fetched[SLICES][LINES];
+    bool held[SLICES][LINES];
+    uint32_t own[CLUSTERS][LINES]; /* the last version that the cluster itself wrote */
+    unsigned lost, stale, own_unseen, reads;
+};
+
+static unsigned line_of(uint64_t key) { return (unsigned)(key % LINES); }
+
+static void observe(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message, uint64_t now) {
+    struct shadow *shadow = user;
+    unsigned line = line_of(key);
+    uint32_t *copy = &shadow->copy[slice][line];
+    (void)now;
+    switch (event) {
+    case SLICE_FETCH: shadow->fetched[slice][line] = shadow->memory[line]; break;
+    case SLICE_FILL: /* writes that came while it was on its way are already in `copy` */
+        *copy = shadow->fetched[slice][line] > *copy ? shadow->fetched[slice][line] : *copy;
+        shadow->held[slice][line] = true;
+        break;
+    case SLICE_WRITE:
+        shadow->held[slice][line] = true;
+        *copy = ++shadow->latest[line];
+        shadow->own[message->source][line] = *copy;
+        break;
+    case SLICE_THROUGH:
+        if (!shadow->held[slice][line] || shadow->own[message->source][line] < shadow->latest[line]) {
+            shadow->latest[line]++;
+            shadow->own[message->source][line] = shadow->latest[line];
+        }
+        shadow->memory[line] = shadow->latest[line];
+        break;
+    case SLICE_READ:
+        shadow->reads++;
+        if (*copy < shadow->own[message->source][line] && message->kind == MESSAGE_READ) shadow->own_unseen++;
+        if (!shadow->private && *copy != shadow->latest[line]) shadow->stale++;
+        break;
+    case SLICE_TO_MEMORY:
+        if (*copy > shadow->memory[line]) shadow->memory[line] = *copy;
+        break;
+    case SLICE_DROP:
+        if (*copy > shadow->memory[line]) shadow->lost++;
+        shadow->held[slice][line] = false;
+        *copy = 0;
+        break;
+    }
+}
+
+static unsigned home_of(const struct shadow *shadow, uint64_t address) {
+    struct location location;
+    address_map_locate(shadow->map, address, &location);
+    return location.slice;
+}
+
+static void send(struct shadow *shadow, uint64_t now) {
+    unsigned cluster = (unsigned)random_below(&shadow->random, CLUSTERS), line = (unsigned)random_below(&shadow->random, LINES);
+    unsigned draw = (unsigned)random_below(&shadow->random, 10);
+    struct message message = {
+        .address = (uint64_t)line * 128,
+        .source = (uint16_t)cluster,
+        .kind = draw < 6 ? MESSAGE_READ : draw < 9 ? MESSAGE_WRITE : MESSAGE_ATOMIC,
+        .sectors = draw == 7 ? 0xF : 1,
+        .conflicts = 2,
+    };
+    /* Atomics have lines of their own: mixing them with other clusters' private copies is a race in the program. */
+    if (shadow->private && (message.kind == MESSAGE_ATOMIC) != (line % 8 == 0)) return;
+    bool home = !shadow->private || message.kind == MESSAGE_ATOMIC;
+    unsigned slice = home ? home_of(shadow, message.address) : cluster;
+    if (!port_can_push(&shadow->to_slice[slice], now)) return;
+    port_push(&shadow->to_slice[slice], now, &message, sizeof message);
+    shadow->to_send--;
+    shadow->in_flight++;
+}
+
+static void driver_tick(void *self, uint64_t now) {
+    struct shadow *shadow = self;
+    for (unsigned i = 0; i < SLICES; i++) {
+        if (port_peek(&shadow->from_slice[i], now)) {
+            port_pop(&shadow->from_slice[i], now);
+            shadow->in_flight--;
+        }
+        while (port_peek(&shadow->words[i], now)) {
+            port_pop(&shadow->words[i], now);
+            shadow->flushing--;
+        }
+    }
+    if (shadow->to_send && shadow->in_flight < IN_FLIGHT) send(shadow, now);
+    if (shadow->to_send || shadow->in_flight || shadow->flushing) engine_wake(shadow->engine, shadow->driver, now + 1);
+}
+
+static const struct component_ops driver_ops = {"driver", driver_tick, NULL, NULL, NULL};
+
+static struct shadow *make(bool private, const char *const *settings, unsigned count) {
+    struct shadow *shadow = calloc(1, sizeof *shadow);
+    struct error err = {0};
+    shadow->config = config_create(config_sections, config_section_count);
+    bool ok = config_set(shadow->config, "dram.mcs=1", &err) && config_set(shadow->config, "dram.mapping=linear", &err) &&
+              config_set(shadow->config, "gpu.clusters=8", &err) && config_set(shadow->config, "llc.slices_per_mc=8", &err) &&
+              config_set(shadow->config, "llc.slice_kb=1", &err) && config_set(shadow->config, "llc.ways=4", &err) &&
+              config_set(shadow->config, private ? "llc.organisation=private" : "llc.organisation=shared", &err);
+    for (unsigned i = 0; i < count; i++) ok = ok && config_set(shadow->config, settings[i], &err);
+    ok = ok && config_check(shadow->config, &err);
+    CHECK_EQ(err.text, "");
+    REQUIRE(ok);
+    shadow->private = private;
+    shadow->random = 2019;
+    shadow->engine = engine_create();
+    shadow->stats = stats_create();
+    shadow->map = address_map_create(shadow->config, &err);
+    REQUIRE(shadow->map);
+    shadow->organisation = llc_organisation_create(shadow->config, shadow->map, &err);
+    shadow->driver = engine_add(shadow->engine, &driver_ops, shadow, 0);
+    unsigned component[SLICES];
+    for (unsigned i = 0; i < SLICES; i++) {
+        shadow->slice[i] = slice_create(shadow->config, shadow->map, shadow->organisation, shadow->engine, shadow->stats, i);
+        component[i] = slice_component(shadow->slice[i]);
+        slice_observe(shadow->slice[i], observe, shadow);
+    }
+    shadow->dram = dram_create(shadow->config, shadow->map, component, shadow->engine, gpu_core_khz(shadow->config), shadow->stats, &err);
+    REQUIRE(shadow->dram);
+    for (unsigned i = 0; i < SLICES; i++) {
+        port_init(&shadow->to_slice[i], shadow->engine, "to slice", shadow->driver, component[i], 4, 1);
+        port_init(&shadow->from_slice[i], shadow->engine, "from slice", component[i], shadow->driver, 4, 1);
+        port_init(&shadow->orders[i], shadow->engine, "orders", shadow->driver, component[i], 2, 1);
+        port_init(&shadow->words[i], shadow->engine, "words", component[i], shadow->driver, 2, 1);
+        struct slice_ports ports = {&shadow->to_slice[i], &shadow->from_slice[i], dram_output(shadow->dram, i), dram_input(shadow->dram, i),
+                                    &shadow->orders[i], &shadow->words[i]};
+        slice_connect(shadow->slice[i], &ports, 4);
+    }
+    return shadow;
+}
+
+static void destroy(struct shadow *shadow) {
+    for (unsigned i = 0; i < SLICES; i++) {
+        slice_destroy(shadow->slice[i]);
+        port_release(&shadow->to_slice[i]);
+        port_release(&shadow->from_slice[i]);
+        port_release(&shadow->orders[i]);
+        port_release(&shadow->words[i]);
+    }
+    dram_destroy(shadow->dram);
+    shadow->organisation->ops->destroy(shadow->organisation);
+    address_map_destroy(shadow->map);
+    stats_destroy(shadow->stats);
+    engine_destroy(shadow->engine);
+    config_destroy(shadow->config);
+    free(shadow);
+}
+
+/* Runs until nothing is in flight; false if that does not happen. */
+static bool settle(struct shadow *shadow) {
+    char text[120];
+    engine_wake(shadow->engine, shadow->driver, shadow->engine->now);
+    for (unsigned i = 0; i < 2000; i++) {
+        engine_run_until(shadow->engine, shadow->engine->now + 256);
+        if (!shadow->to_send && !shadow->in_flight && !shadow->flushing && !engine_in_flight(shadow->engine, text, sizeof text)) return true;
+    }
+    return false;
+}
+
+static bool traffic(struct shadow *shadow) {
+    shadow->to_send = REQUESTS;
+    return settle(shadow);
+}
+
+static bool flush(struct shadow *shadow, struct slice_order order) {
+    for (unsigned i = 0; i < SLICES; i++) port_push(&shadow->orders[i], shadow->engine->now, &order, sizeof order);
+    shadow->flushing = SLICES;
+    return settle(shadow);
+}
+
+/* Lines of which memory does not have the last version. */
+static unsigned behind(const struct shadow *shadow) {
+    unsigned lines = 0;
+    for (unsigned line = 0; line < LINES; line++) lines += shadow->memory[line] != shadow->latest[line];
+    return lines;
+}
+
+static void check_books(const struct shadow *shadow) {
+    CHECK(shadow->reads > ROUNDS * REQUESTS / 4);
+    CHECK_EQ(shadow->lost, 0u);
+    CHECK_EQ(shadow->stale, 0u);
+    CHECK_EQ(shadow->own_unseen, 0u);
+}
+
+CLAIM("a shared LLC loses no write and everybody reads the last one, flushed or not") {
+    struct shadow *shadow = make(false, NULL, 0);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        REQUIRE(traffic(shadow));
+        if (round % 3 == 2) {
+            REQUIRE(flush(shadow, (struct slice_order){.keep_lines = round % 2}));
+            CHECK_EQ(behind(shadow), 0u);
+        }
+    }
+    check_books(shadow);
+    CHECK(stats_get(shadow->stats, "llc.write_backs", NULL) > 0);
+    destroy(shadow);
+}
+
+CLAIM("after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
+    struct shadow *shadow = make(true, NULL, 0);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        REQUIRE(traffic(shadow));
+        REQUIRE(flush(shadow, (struct slice_order){.write_through = true}));
+        CHECK_EQ(behind(shadow), 0u);
+    }
+    check_books(shadow);
+    CHECK(stats_get(shadow->stats, "llc.writes_through", NULL) > 0);
+    destroy(shadow);
+}
+
+CLAIM("switching between shared and private loses no modified line") {
+    struct shadow *shadow = make(false, NULL, 0);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        REQUIRE(traffic(shadow));
+        bool private = !shadow->private;
+        /* To private: modified lines are written back and stay; to shared: all copies go. */
+        REQUIRE(flush(shadow, (struct slice_order){.keep_lines = private, .write_through = private}));
+        CHECK_EQ(behind(shadow), 0u);
+        shadow->private = private;
+    }
+    check_books(shadow);
+    destroy(shadow);
+}
+
+CLAIM("with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
+    static const char *const least[] = {"llc.mshrs=1", "llc.mshr_merges=1", "llc.reply_queue=1", "llc.aside=0"};
+    for (unsigned private = 0; private < 2; private++) {
+        struct shadow *shadow = make(private, least, sizeof least / sizeof least[0]);
+        for (unsigned round = 0; round < ROUNDS / 4; round++) {
+            REQUIRE(traffic(shadow));
+            REQUIRE(flush(shadow, (struct slice_order){.write_through = private}));
+            CHECK_EQ(behind(shadow), 0u);
+        }
+        CHECK_EQ(shadow->lost, 0u);
+        CHECK_EQ(shadow->stale, 0u);
+        CHECK_EQ(shadow->own_unseen, 0u);
+        destroy(shadow);
+    }
+}
+
+CLAIM("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
+    uint64_t blocked[2];
+    static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.aside=64"}, {"llc.mshr_merges=2", "llc.aside=0"}};
+    for (unsigned i = 0; i < 2; i++) {
+        struct shadow *shadow = make(false, settings[i], 2);
+        for (unsigned round = 0; round < 10; round++) REQUIRE(traffic(shadow));
+        engine_settle(shadow->engine, shadow->engine->now);
+        blocked[i] = stats_get(shadow->stats, "llc.blocked_merge", NULL);
+        CHECK_EQ(stats_get(shadow->stats, "llc.set_aside", NULL) > 0, i == 0);
+        CHECK_EQ(shadow->stale, 0u);
+        destroy(shadow);
+    }
+    CHECK_EQ(blocked[0], 0u);
+    CHECK(blocked[1] > 0);
+}
