@@ -38,7 +38,10 @@ static char *folder_find(const char *folder) {
         else
             free(candidates[i]);
     }
-    return found;
+    char *plain = found ? realpath(found, NULL) : NULL; /* without the .. that messages would show */
+    if (!plain) return found;
+    free(found);
+    return plain;
 }
 
 static int entry_order(const void *a, const void *b) {

@@ -35,29 +35,46 @@ static bool is_special(const char *path) {
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-static bool write_to(FILE *file, void (*write)(FILE *out, const void *what), const void *what) {
-    write(file, what);
-    return fflush(file) == 0 && !ferror(file);
+bool output_open(struct output *output, const char *path, struct error *err) {
+    *output = (struct output){.path = path};
+    if (strcmp(path, "-") == 0) {
+        output->file = stdout;
+        return true;
+    }
+    if (is_special(path)) {
+        output->file = fopen(path, "w");
+    } else {
+        output->draft = text_format("%s.XXXXXX", path);
+        int descriptor = mkstemp(output->draft);
+        mode_t mask = umask(0); /* mkstemp's file is for its owner only */
+        umask(mask);
+        if (descriptor >= 0 && fchmod(descriptor, 0666 & ~mask) == 0) output->file = fdopen(descriptor, "w");
+        if (!output->file && descriptor >= 0) {
+            close(descriptor);
+            unlink(output->draft);
+        }
+    }
+    if (output->file) return true;
+    error_set(err, "%s: %s", path, strerror(errno));
+    free(output->draft);
+    return false;
+}
+
+bool output_close(struct output *output, bool keep, struct error *err) {
+    bool good = fflush(output->file) == 0 && !ferror(output->file);
+    int number = errno;
+    if (output->file != stdout && fclose(output->file) != 0 && good) good = false, number = errno;
+    if (output->draft) {
+        if (good && keep && rename(output->draft, output->path) != 0) good = false, number = errno;
+        if (!good || !keep) unlink(output->draft);
+        free(output->draft);
+    }
+    return good || error_set(err, "%s: %s", output->file == stdout ? "standard output" : output->path, strerror(number));
 }
 
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err) {
-    if (strcmp(path, "-") == 0)
-        return write_to(stdout, write, what) || error_set(err, "standard output: %s", strerror(errno));
-    bool rename_it = !is_special(path);
-    char *draft = rename_it ? text_format("%s.XXXXXX", path) : mem_text(path);
-    int descriptor = rename_it ? mkstemp(draft) : -1;
-    FILE *file = rename_it ? (descriptor >= 0 ? fdopen(descriptor, "w") : NULL) : fopen(draft, "w");
-    bool good = file && write_to(file, write, what);
-    if (file && rename_it && good) { /* mkstemp's file is for its owner only */
-        mode_t mask = umask(0);
-        umask(mask);
-        good = fchmod(descriptor, 0666 & ~mask) == 0;
-    }
-    int number = errno;
-    if (file && fclose(file) != 0 && good) good = false, number = errno;
-    if (good && rename_it && rename(draft, path) != 0) good = false, number = errno;
-    if (!good && rename_it && descriptor >= 0) unlink(draft);
-    if (!good) error_set(err, "%s: %s", path, strerror(number));
-    free(draft);
-    return good;
+    struct output output;
+    if (!output_open(&output, path, err)) return false;
+    write(output.file, what);
+    return output_close(&output, true, err);
 }

@@ -10,7 +10,17 @@
 /* Whether a file could be written there, so that a long run does not end in a mistyped folder. Changes nothing. */
 bool output_check(const char *path, struct error *err);
 
-/* Calls `write` with the open file. False with an error if anything went wrong; then nothing is left behind and an
+/* For what is written little by little. */
+struct output {
+    FILE *file;
+    const char *path;
+    char *draft; /* where it is written until it is complete; NULL if in place */
+};
+bool output_open(struct output *output, const char *path, struct error *err);
+/* Gives the file its name, or with `keep` false leaves nothing behind. False with an error if anything went wrong. */
+bool output_close(struct output *output, bool keep, struct error *err);
+
+/* The two in one: calls `write` with the open file. False with an error if anything went wrong; then nothing is left behind and an
  * older file of the name is as it was. */
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err);
 

@@ -8,11 +8,12 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "dram/dram.h"
 #include "stream/workload.h"
 
 struct run_values {
     struct machine_options machine;
-    const char *json;
+    const char *json, *dram_log;
     uint64_t max_insts, sample;
     bool no_skip, no_check;
 };
@@ -26,6 +27,9 @@ static const struct option options[] = {
      "ends the run once N thread instructions have been issued, which is looked at every 1024 cycles"},
     {"--sample", "N", OPTION_COUNT, offsetof(struct run_values, sample),
      "takes a row of what every counter grew by, every N cycles, into the JSON"},
+    {"--dram-log", "FILE", OPTION_TEXT, offsetof(struct run_values, dram_log),
+     "writes every command to memory as CSV: cycle of the memory's clock, controller, channel, command, bank, row and"
+     " column"},
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
      "visits every part of the machine in every cycle: slower, with the same result"},
     {"--no-check", NULL, OPTION_FLAG, offsetof(struct run_values, no_check),
@@ -54,6 +58,11 @@ static uint64_t expected_instructions(const struct run_values *values, const str
     return all ? min_u64(all, most) : most;
 }
 
+static void log_command(void *user, const struct dram_log_entry *entry) {
+    fprintf(user, "%llu,%u,%u,%s,%u,%u,%u\n", (unsigned long long)entry->cycle, entry->mc, entry->channel,
+            dram_command_name(entry->command), entry->bank, entry->row, entry->column);
+}
+
 static enum status simulate(const struct run_values *values, const char *workload, const struct config *config,
                             struct machine *machine, struct stream_source *source) {
     struct error err = {0};
@@ -66,11 +75,21 @@ static enum status simulate(const struct run_values *values, const char *workloa
         .progress = progress_step,
         .user = &progress,
     };
+    struct output log = {0};
+    if (values->dram_log) {
+        if (!output_open(&log, values->dram_log, &err)) return complain_error(&err);
+        fputs("cycle,mc,channel,command,bank,row,column\n", log.file);
+        dram_set_log(machine_dram(machine), log_command, log.file);
+    }
     signals_catch();
     progress_start(&progress, expected_instructions(values, source));
     enum run_status ended = machine_run(machine, source, &run, &result, &err);
     double seconds = progress_clock() - progress.started;
     progress_end(&progress);
+    if (values->dram_log && !output_close(&log, ended != RUN_REFUSED, &err)) {
+        run_result_release(&result);
+        return complain_error(&err), STATUS_FAILED;
+    }
     if (ended == RUN_REFUSED || ended == RUN_FAILED) {
         complain_error(&err);
         if (result.diagnosis) fputs(result.diagnosis, stderr);
@@ -106,6 +125,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
         return complain(command, "one workload at a time: `%s` is one too many", arguments.word[1]);
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
+    if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
     const char *workload = arguments.word[0];
     struct config *config = machine_config(&values.machine, &err);
     struct stream_source *source = config ? workload_open(config, workload, &err) : NULL;
