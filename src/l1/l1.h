@@ -99,6 +99,7 @@ struct l1_ops {
 struct l1_gate {
     const struct port *replies;
     bool open; /* something waits to be sent or collected */
+    uint32_t changes; /* grows with everything that can turn a refusal into an acceptance; until then there is no use in asking again */
 };
 
 /* The head of every organisation. */

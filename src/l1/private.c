@@ -274,7 +274,8 @@ static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct
     return L1_HIT_PENDING;
 }
 
-static void receive(struct node *node, uint64_t now) {
+static void receive(struct l1 *base, unsigned sm, uint64_t now) {
+    struct node *node = &((struct l1_private *)base)->node[sm];
     const struct message *reply = port_peek(node->from_network, now);
     if (!reply) return;
     node->stats.replies++;
@@ -284,6 +285,7 @@ static void receive(struct node *node, uint64_t now) {
         cache_line_at(&node->cache, mshr->set, mshr->way)->state = LINE_VALID;
         node->arrived[node->arrived_tail++ & node->arrived_mask] = (uint16_t)index;
         node->stats.fills++;
+        base->gate[sm].changes++;
     } else if (kind == TAG_TOKEN) {
         node->token = outside_give_back(node, index);
         node->has_token = true;
@@ -293,10 +295,13 @@ static void receive(struct node *node, uint64_t now) {
 
 static void private_tick(struct l1 *base, unsigned sm, uint64_t now) {
     struct node *node = &((struct l1_private *)base)->node[sm];
-    receive(node, now);
+    receive(base, sm, now);
     base->gate[sm].open = true;
     if (node->queue_head == node->queue_tail) return;
-    if (port_can_push(node->to_network, now)) push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
+    if (port_can_push(node->to_network, now)) {
+        push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
+        base->gate[sm].changes++;
+    }
     if (!port_can_push(node->to_network, now)) port_await_credit(node->to_network, now);
 }
 
@@ -311,7 +316,10 @@ static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t
     node->woken_at = now;
     unsigned mshr = node->arrived[node->arrived_head & node->arrived_mask];
     memcpy(token, mshr_next_waiter(&node->mshrs, mshr), sizeof *token);
-    if (mshr_answer(&node->mshrs, mshr)) node->arrived_head++;
+    if (mshr_answer(&node->mshrs, mshr)) {
+        node->arrived_head++;
+        base->gate[sm].changes++;
+    }
     return true;
 }
 

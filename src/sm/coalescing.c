@@ -36,13 +36,12 @@ static unsigned shrink(unsigned needed, unsigned segment_sectors) {
 static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsigned line_log2, bool whole, uint64_t *access) {
     unsigned line_sectors = 1u << (line_log2 - 5), n = 0;
     for (unsigned i = 0; i < count; i++) {
-        unsigned sectors = touch_sectors(touch[i]);
-        for (unsigned at = 0; at < TOUCH_BLOCK_BYTES / 32; at += piece) {
-            unsigned needed = (sectors >> at) & (unsigned)low_mask(piece);
-            if (!needed) continue;
-            unsigned moved = whole ? shrink(needed, piece) : needed;
-            uint64_t line = touch_address(touch[i]) + at / line_sectors * line_sectors * 32;
-            access[n++] = line | (uint64_t)moved << (at % line_sectors);
+        for (unsigned sectors = touch_sectors(touch[i]); sectors;) {
+            unsigned at = lowest_bit(sectors) & ~(piece - 1), all = ((1u << piece) - 1) << at; /* the piece with the lowest sector left */
+            unsigned needed = (sectors & all) >> at, in_line = at & (line_sectors - 1);
+            unsigned moved = whole && needed << at != all ? shrink(needed, piece) : needed;
+            access[n++] = (touch_address(touch[i]) + (at - in_line) * 32) | (uint64_t)moved << in_line;
+            sectors &= ~all;
         }
     }
     return n;

@@ -52,6 +52,7 @@ void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now) {
         sm_classify(sm, warp);
         return;
     }
+    if (sm->busy_count[warp]) return; /* a result to come would find another warp in this slot */
     sm->resident &= ~bit;
     sm->exited &= ~bit;
     unsigned slot = sm->cta_of[warp];
@@ -63,10 +64,11 @@ static void barrier_check(struct sm *sm, unsigned slot, unsigned id, uint64_t no
     struct cta *cta = &sm->cta[slot];
     unsigned expected = cta->barrier[id].expected ? cta->barrier[id].expected : cta->live;
     if (!cta->barrier[id].arrived || cta->barrier[id].arrived < expected) return;
+    sm->stats.barriers++;
     cta->barrier[id].arrived = 0;
+    if (!cta->barrier[id].waiting) return; /* all have only arrived: there is nobody to let go, and the CTA may end before */
     cta->barrier[id].leaving |= cta->barrier[id].waiting;
     cta->barrier[id].waiting = 0;
-    sm->stats.barriers++;
     struct result release = {.kind = RESULT_BARRIER, .warp = (uint8_t)slot, .dst = {(uint8_t)id}};
     sm_result_later(sm, now + sm->shared->op[OP_barrier].result_cycles, release);
 }

@@ -52,10 +52,8 @@ void sm_results_due(struct sm *sm, uint64_t now) {
             cta_barrier_release(sm, result->warp, result->dst[0]);
         } else {
             if (result->dst[0]) registers_free(sm, result->warp, result->dst);
-            if (result->kind == RESULT_MEMORY) {
-                sm->outstanding[result->warp]--;
-                cta_warp_check(sm, result->warp, now);
-            }
+            if (result->kind == RESULT_MEMORY) sm->outstanding[result->warp]--;
+            if ((sm->at_fence | sm->exited) >> result->warp & 1) cta_warp_check(sm, result->warp, now);
         }
         result->next = sm->result_free;
         sm->result_free = node;

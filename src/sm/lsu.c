@@ -125,9 +125,21 @@ static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint6
     return sm->l1->ops->access(sm->l1, sm->index, &request, now);
 }
 
+static void refused(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome refusal) {
+    bool by_l1 = entry->space != SPACE_CONST && !entry->read_only_path;
+    uint32_t changes = sm->l1->gate[sm->index].changes;
+    sm->refusal = refusal;
+    sm->refused_changes = by_l1 ? changes : changes - 1; /* the small caches keep no such count: always ask them again */
+    if (!sm->frozen) sm->refused_cycles[refusal - L1_NO_MSHR]++;
+}
+
 void lsu_tick(struct sm *sm, uint64_t now) {
-    sm->refusal = 0;
     if (sm->lsu_head == sm->lsu_tail) return;
+    if (sm->refusal && sm->refused_changes == sm->l1->gate[sm->index].changes) {
+        if (!sm->frozen) sm->refused_cycles[sm->refusal - L1_NO_MSHR]++;
+        return;
+    }
+    sm->refusal = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
     if (entry->ready_at > now || sm->lsu_free_at > now) return;
     if (entry->space == SPACE_SHARED) {
@@ -137,8 +149,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     if (entry->count) {
         enum l1_outcome outcome = access_once(sm, entry, now);
         if (outcome > L1_ACCEPTED) {
-            sm->refusal = outcome;
-            if (!sm->frozen) sm->refused_cycles[outcome - L1_NO_MSHR]++;
+            refused(sm, entry, outcome);
             return;
         }
         if (entry->load != LOAD_NONE) {

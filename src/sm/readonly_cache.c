@@ -4,7 +4,7 @@
 
 extern const struct replacement_ops replacement_lru;
 
-void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config) {
+void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config, uint32_t *unsent) {
     if (geometry->size_kb == 0) return; /* never asked */
     unsigned lines = (unsigned)(geometry->size_kb * 1024 >> geometry->line_log2);
     struct cache_geometry shape = {.sets = lines / (unsigned)geometry->ways, .ways = (unsigned)geometry->ways};
@@ -15,6 +15,7 @@ void readonly_init(struct readonly_cache *cache, const struct readonly_geometry 
     cache->queue = mem_alloc(cache->queue_mask + 1, sizeof *cache->queue);
     cache->line_log2 = geometry->line_log2;
     cache->token_kind = geometry->token_kind;
+    cache->unsent = unsent;
 }
 
 void readonly_release(struct readonly_cache *cache) {
@@ -49,6 +50,7 @@ enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t add
     cache->miss[index] = number << cache->line_log2;
     cache->program = program;
     cache->queue[cache->queue_tail++ & cache->queue_mask] = (uint16_t)index;
+    ++*cache->unsent;
     return READONLY_WAIT;
 }
 
@@ -66,6 +68,7 @@ bool readonly_send(struct readonly_cache *cache, struct l1 *l1, unsigned sm, uin
     };
     if (l1->ops->access(l1, sm, &request, now) >= L1_ACCEPTED) return false;
     cache->queue_head++;
+    --*cache->unsent;
     return true;
 }
 

@@ -19,6 +19,7 @@ struct readonly_cache {
     unsigned line_log2;
     uint32_t token_kind;
     uint8_t program;
+    uint32_t *unsent; /* the owner's count of misses that are to be sent, over all its caches */
 };
 
 enum readonly_outcome { READONLY_HIT, READONLY_WAIT, READONLY_REFUSED };
@@ -29,7 +30,7 @@ struct readonly_geometry {
     uint32_t token_kind;
 };
 
-void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config);
+void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config, uint32_t *unsent);
 void readonly_release(struct readonly_cache *cache);
 /* Looks up the line at `address`; `waiter` is kept if it has to wait. */
 enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program, uint32_t waiter);

@@ -68,7 +68,7 @@ static void create_caches(struct sm *sm, const struct sm_config *values, const s
     for (unsigned i = 0; i < COUNT_OF(caches); i++) {
         struct readonly_geometry geometry = {caches[i].size_kb, caches[i].ways, values->read_only_mshrs, values->read_only_merges,
                                              sm->shared->line_log2, caches[i].token_kind};
-        readonly_init(caches[i].cache, &geometry, config);
+        readonly_init(caches[i].cache, &geometry, config, &sm->unsent);
     }
 }
 
@@ -160,21 +160,11 @@ static void take_orders(struct sm *sm, uint64_t now) {
     }
 }
 
-static bool readonly_misses_wait(const struct sm *sm) {
-    return readonly_wants_to_send(&sm->instruction_cache) || readonly_wants_to_send(&sm->constant_cache) ||
-           readonly_wants_to_send(&sm->read_only_cache);
-}
-
 /* Misses of the three small caches: one request per cycle, instructions first. */
-static bool send_readonly_misses(struct sm *sm, uint64_t now) {
+static void send_readonly_miss(struct sm *sm, uint64_t now) {
     struct readonly_cache *caches[] = {&sm->instruction_cache, &sm->constant_cache, &sm->read_only_cache};
-    bool wants = false;
-    for (unsigned i = 0; i < COUNT_OF(caches); i++) {
-        if (!readonly_wants_to_send(caches[i])) continue;
-        if (!wants && readonly_send(caches[i], sm->l1, sm->index, now) && !readonly_wants_to_send(caches[i])) continue;
-        wants = true;
-    }
-    return wants;
+    for (unsigned i = 0; i < COUNT_OF(caches); i++)
+        if (readonly_send(caches[i], sm->l1, sm->index, now)) return;
 }
 
 static void sm_tick(void *self, uint64_t now) {
@@ -187,14 +177,14 @@ static void sm_tick(void *self, uint64_t now) {
         sm->l1->ops->tick(sm->l1, sm->index, now);
         while (sm->l1->ops->collect(sm->l1, sm->index, now, &token)) lsu_complete(sm, token, now);
     }
-    bool sending = readonly_misses_wait(sm) && send_readonly_misses(sm, now);
+    if (UNLIKELY(sm->unsent)) send_readonly_miss(sm, now);
     for (uint64_t warps = sm->unfetched; warps; warps &= warps - 1) {
         sm_fetch(sm, lowest_bit(warps));
         sm_classify(sm, lowest_bit(warps));
     }
     lsu_tick(sm, now);
     bool issued = sm_issue_cycle(sm, now);
-    uint64_t next = sending || sm->unfetched ? now + 1 : min_u64(sm_next_issue(sm, now), lsu_next(sm, now));
+    uint64_t next = sm->unsent || sm->unfetched ? now + 1 : min_u64(sm_next_issue(sm, now), lsu_next(sm, now));
     if (!l1_idle(sm->l1, sm->index, now)) next = min_u64(next, sm->l1->ops->next(sm->l1, sm->index, now));
     if (next != NEVER) engine_wake(sm->engine, sm->component, next);
     if (!issued || next != now + 1) sm->stall = sm_stall_cause(sm); /* of this cycle, and of those that it sleeps through */

@@ -30,7 +30,7 @@
     S(SUM, alu, "cycles", "the result of an operation is awaited") \
     S(SUM, fetch, "cycles", "an instruction is fetched") \
     S(SUM, barrier, "cycles", "warps wait at a barrier") \
-    S(SUM, drain, "cycles", "warps wait at a fence, or have ended, until their last accesses are answered")
+    S(SUM, drain, "cycles", "warps wait at a fence, or have ended, until their last accesses and results are there")
 
 enum sm_stall {
 #define X(kind, name, unit, help) STALL_##name,

@@ -104,6 +104,11 @@ unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, 
         {"CTAs", 1, sm->ctas, "sm.ctas"},
     };
     int64_t fit = INT64_MAX;
+    if (warps == 0 || kernel_ctas(kernel) == 0) {
+        error_set(err, "kernel '%s' has nothing to run: its grid is %u x %u x %u CTAs of %u x %u x %u threads", kernel->name, kernel->grid[0],
+                  kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2]);
+        return 0;
+    }
     for (unsigned i = 0; i < COUNT_OF(limit); i++) {
         if (limit[i].needs > limit[i].has) {
             error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, and an SM has %lld (%s)", kernel->name, (long long)limit[i].needs,

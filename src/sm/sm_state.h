@@ -100,6 +100,7 @@ struct sm {
     uint64_t settled;
     enum sm_stall stall;     /* why nothing issued in the last tick */
     enum l1_outcome refusal; /* of the load/store unit in the last tick, 0 if none */
+    uint32_t refused_changes;/* state of the L1 when it refused */
     bool frozen, halted;
     unsigned index, component;
     const struct sm_shared *shared;
@@ -146,6 +147,7 @@ struct sm {
     unsigned loads_used;
 
     struct readonly_cache instruction_cache, constant_cache, read_only_cache;
+    uint32_t unsent; /* misses of theirs that the L1 has not taken */
 
     struct warp_stream *stream; /* [warps] */
 };

@@ -1,0 +1,171 @@
+#include "claim.h"
+
+#include "sm/stand.h"
+
+/* Schedulers and pipelines enough for four warps to issue at once: what differs then comes from barriers alone. */
+#define WIDE SETTINGS("sm.schedulers=4", "sm.sp_units=4", "sm.sfu_units=4")
+
+CLAIM("a barrier lets its warps go when the last of them has come") {
+    struct step slow[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier(0, 0), alu(OP_other, 3, 0)};
+    struct step quick[] = {barrier(0, 0), alu(OP_other, 3, 0)};
+    struct script_source source = script_make(1, 4, SCRIPT(slow));
+    script_add(&source, SCRIPT(quick));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &source);
+    uint64_t last = script_issued(&source, 0, 0, 2);
+    CHECK_EQ(last, STAND_START + stand_latency(stand, OP_f32_div) + 1);
+    CHECK_EQ(script_issued(&source, 0, 0, 3), last + stand_latency(stand, OP_barrier));
+    for (unsigned warp = 1; warp < 4; warp++) {
+        CHECK_EQ(script_issued(&source, 0, warp, 0), STAND_START);
+        CHECK_EQ(script_issued(&source, 0, warp, 1), last + stand_latency(stand, OP_barrier));
+    }
+    CHECK_EQ(stand_count(stand, "sm.barriers"), 1u);
+    stand_destroy(stand);
+}
+
+CLAIM("a barrier can be used again and again") {
+    struct step steps[20];
+    for (unsigned i = 0; i < 20; i++) steps[i] = barrier(0, 0);
+    struct script_source source = script_make(1, 4, SCRIPT(steps));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.barriers"), 20u);
+    for (unsigned i = 0; i < 20; i++)
+        for (unsigned warp = 0; warp < 4; warp++)
+            CHECK_EQ(script_issued(&source, 0, warp, i), STAND_START + i * stand_latency(stand, OP_barrier));
+    stand_destroy(stand);
+}
+
+CLAIM("barriers of different CTAs have nothing to do with each other") {
+    struct step slow[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1), barrier(0, 0), alu(OP_other, 3, 0)};
+    struct step quick[] = {barrier(0, 0), alu(OP_other, 3, 0)};
+    struct script_source source = script_make(2, 2, SCRIPT(slow));
+    script_add(&source, SCRIPT(slow));
+    script_add(&source, SCRIPT(quick));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 1, 0, 1), STAND_START + stand_latency(stand, OP_barrier));
+    CHECK(script_issued(&source, 0, 0, 3) > STAND_START + stand_latency(stand, OP_int_div));
+    stand_destroy(stand);
+}
+
+CLAIM("named barriers are apart, each with its own number of warps") {
+    struct step a[] = {barrier(1, 2), alu(OP_other, 1, 0)}, b[] = {barrier(15, 2), alu(OP_other, 1, 0)};
+    struct step late[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier(15, 2), alu(OP_other, 1, 0)};
+    struct script_source source = script_make(1, 4, SCRIPT(a));
+    script_add(&source, SCRIPT(a));
+    script_add(&source, SCRIPT(b));
+    script_add(&source, SCRIPT(late));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, OP_barrier));
+    CHECK_EQ(script_issued(&source, 0, 1, 1), STAND_START + stand_latency(stand, OP_barrier));
+    CHECK_EQ(script_issued(&source, 0, 2, 1), script_issued(&source, 0, 3, 2) + stand_latency(stand, OP_barrier));
+    CHECK_EQ(stand_count(stand, "sm.barriers"), 2u);
+    stand_destroy(stand);
+}
+
+CLAIM("a warp that only arrives goes on at once, and counts") {
+    struct step producer[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier_arrive(3, 2), alu(OP_other, 3, 0)};
+    struct step consumer[] = {barrier(3, 2), alu(OP_other, 3, 0)};
+    struct script_source source = script_make(1, 2, SCRIPT(producer));
+    script_add(&source, SCRIPT(consumer));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &source);
+    uint64_t arrived = script_issued(&source, 0, 0, 2);
+    CHECK_EQ(script_issued(&source, 0, 0, 3), arrived + 1);
+    CHECK_EQ(script_issued(&source, 0, 1, 1), arrived + stand_latency(stand, OP_barrier));
+    stand_destroy(stand);
+}
+
+CLAIM("warps that have ended are not waited for, whether they end before the others come or after") {
+    struct step comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
+    struct step ends_late[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1)};
+    struct script none = {NULL, 0};
+    struct script_source early = script_make(1, 4, none), late = script_make(1, 4, SCRIPT(ends_late));
+    script_add(&early, SCRIPT(comes));
+    script_add(&late, SCRIPT(comes));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &early);
+    CHECK_EQ(script_issued(&early, 0, 3, 1), STAND_START + stand_latency(stand, OP_barrier));
+    stand_destroy(stand);
+    stand = stand_make(WIDE);
+    stand_run(stand, &late);
+    uint64_t exit = script_issued(&late, 0, 0, 1) + 1;
+    CHECK_EQ(script_issued(&late, 0, 1, 1), exit + stand_latency(stand, OP_barrier));
+    stand_destroy(stand);
+}
+
+CLAIM("what a barrier of a CTA that has ended still had to say does not reach the one in its place") {
+    /* The first CTA leaves while the release of its last barrier, which nobody waits for, is on its way; the second comes to the same barrier before that. */
+    struct step leaves[] = {barrier_arrive(0, 1)}, comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
+    struct script_source source = script_make(2, 1, SCRIPT(leaves));
+    script_add(&source, SCRIPT(comes));
+    struct stand *stand = stand_make(SETTINGS("sm.ctas=1"));
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 1, 0, 1), script_issued(&source, 1, 0, 0) + stand_latency(stand, OP_barrier));
+    stand_destroy(stand);
+}
+
+CLAIM("a fence waits until the warp's stores are acknowledged") {
+    struct step steps[] = {store_line(0, 0x1000), store_line(0, 0x2000), fence(), alu(OP_other, 1, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    uint64_t second = script_issued(&source, 0, 0, 1) + (uint64_t)stand_sm(stand)->operand_cycles;
+    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + 2u);
+    CHECK_EQ(script_issued(&source, 0, 0, 3), second + stand_round_trip(stand));
+    stand_destroy(stand);
+}
+
+CLAIM("a fence with nothing outstanding does not wait, and one warp's stores do not hold up another's fence") {
+    struct step stores[] = {store_line(0, 0x1000), alu(OP_other, 1, 0)}, fences[] = {alu(OP_other, 1, 0), fence(), alu(OP_other, 2, 0)};
+    struct script_source source = script_make(1, 2, SCRIPT(stores));
+    script_add(&source, SCRIPT(fences));
+    struct stand *stand = stand_make(WIDE);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 1, 2), script_issued(&source, 0, 1, 1) + 1);
+    stand_destroy(stand);
+}
+
+CLAIM("a CTA ends only after its stores are acknowledged, and its loads have their data") {
+    struct step stores[] = {store_line(0, 0x1000)}, loads[] = {load_line(1, 0x1000)}, none[] = {alu(OP_other, 0, 0)};
+    struct {
+        struct script script;
+        bool waits;
+        unsigned after; /* cycles from the answer to the end */
+    } cases[] = {{SCRIPT(stores), true, 0}, {SCRIPT(loads), true, 2}, {SCRIPT(none), false, 0}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct script_source source = script_make(1, 1, cases[i].script);
+        struct stand *stand = stand_make(SETTINGS("sm.writeback_cycles=2"));
+        stand_run(stand, &source);
+        uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
+        /* Word of it takes one cycle. */
+        CHECK_EQ(stand->done_at[0], cases[i].waits ? access + stand_round_trip(stand) + cases[i].after + 1 : STAND_START + 2);
+        stand_destroy(stand);
+    }
+}
+
+CLAIM("as many CTAs run at once as fit, and the next starts when one has ended") {
+    struct step steps[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1)};
+    struct script_source source = script_make(6, 2, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.schedulers=4", "sm.sp_units=4", "sm.sfu_units=8", "sm.ctas=2"));
+    stand_run(stand, &source);
+    for (unsigned cta = 0; cta < 6; cta++) {
+        uint64_t expected = cta < 2 ? STAND_START : stand->done_at[cta - 2] + 1;
+        CHECK_EQ(script_issued(&source, cta, 0, 0), expected);
+    }
+    CHECK_EQ(stand_count(stand, "sm.ctas"), 6u);
+    CHECK_EQ(stand_count(stand, "sm.warps"), 12u);
+    stand_destroy(stand);
+}
+
+CLAIM("an SM full of warps runs them all, in every slot") {
+    struct step steps[] = {alu(OP_other, 1, 0), barrier(0, 0), load_shared(2, 1), alu(OP_other, 3, 2)};
+    struct script_source source = script_make(2, 32, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 64u * 5);
+    CHECK_EQ(stand_count(stand, "sm.barriers"), 2u);
+    stand_destroy(stand);
+}

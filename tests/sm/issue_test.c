@@ -1,0 +1,220 @@
+#include "claim.h"
+
+#include "sm/stand.h"
+
+static bool is_plain(unsigned op) {
+    return op != OP_load && op != OP_store && op != OP_atomic && op != OP_barrier && op != OP_fence && op != OP_exit;
+}
+
+CLAIM("an instruction that needs a result issues operand, latency and writeback cycles after the one that makes it") {
+    for (unsigned op = 0; op < OP_COUNT; op++) {
+        if (!is_plain(op)) continue;
+        struct step steps[] = {alu(op, 1, 0), alu(OP_other, 2, 1)};
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct stand *stand = stand_make(NO_SETTINGS);
+        stand_run(stand, &source);
+        CHECK_EQ(script_issued(&source, 0, 0, 0), STAND_START);
+        CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, op));
+        stand_destroy(stand);
+    }
+}
+
+CLAIM("the stages around an operation are those of the description") {
+    struct step steps[] = {alu(OP_f32_add, 1, 0), alu(OP_f32_add, 2, 1), alu(OP_f32_add, 3, 2)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.operand_cycles=7", "sm.writeback_cycles=0", "sm.op_f32_add=[11, 1]"));
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 18u);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + 36u);
+    stand_destroy(stand);
+}
+
+CLAIM("independent instructions of a warp issue in order, one in a cycle") {
+    struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_int_add, 2, 0), alu(OP_f32_fma, 3, 0), alu(OP_other, 4, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + i);
+    stand_destroy(stand);
+}
+
+CLAIM("an instruction that waits holds up those behind it, although they need nothing") {
+    struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), alu(OP_other, 3, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + stand_latency(stand, OP_f32_div) + 1);
+    stand_destroy(stand);
+}
+
+CLAIM("a write to a register whose value is still to come waits for it") {
+    struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 1, 0), alu(OP_other, 2, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    uint64_t second = STAND_START + stand_latency(stand, OP_f32_div);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), second);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), second + stand_latency(stand, OP_other));
+    stand_destroy(stand);
+}
+
+CLAIM("every register of the scoreboard is watched, as source and as destination, in every place of a record") {
+    static const uint8_t registers[] = {1, 2, 63, 64, 65, 127, 128, 200, 255};
+    for (unsigned r = 0; r < COUNT_OF(registers); r++)
+        for (unsigned place = 0; place < INSTR_SRCS + INSTR_DSTS; place++) {
+            struct step steps[] = {alu(OP_f32_div, 0, 0), alu(OP_other, 0, 0)};
+            uint8_t other = 10;
+            unsigned d = r % INSTR_DSTS;
+            for (unsigned i = 0; i < d; i++) steps[0].instr.dst[i] = other++;
+            steps[0].instr.dst[d] = registers[r];
+            for (unsigned i = 0; i < place && i < INSTR_SRCS; i++) steps[1].instr.src[i] = other++;
+            if (place < INSTR_SRCS) {
+                steps[1].instr.src[place] = registers[r];
+            } else {
+                for (unsigned i = 0; i < place - INSTR_SRCS; i++) steps[1].instr.dst[i] = other++;
+                steps[1].instr.dst[place - INSTR_SRCS] = registers[r];
+            }
+            struct script_source source = script_make(1, 1, SCRIPT(steps));
+            struct stand *stand = stand_make(NO_SETTINGS);
+            stand_run(stand, &source);
+            CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, OP_f32_div));
+            stand_destroy(stand);
+        }
+}
+
+CLAIM("all results of an instruction come at once, and only they are waited for") {
+    struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 9, 5), alu(OP_other, 10, 4)};
+    for (uint8_t i = 0; i < INSTR_DSTS; i++) steps[0].instr.dst[i] = (uint8_t)(i + 1);
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 1u);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + stand_latency(stand, OP_f32_div));
+    stand_destroy(stand);
+}
+
+CLAIM("warps do not wait for each other's registers") {
+    struct step slow[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1)}, quick[] = {alu(OP_other, 2, 1)};
+    struct script_source source = script_make(1, 2, SCRIPT(slow));
+    script_add(&source, SCRIPT(quick));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 1, 0), STAND_START);
+    stand_destroy(stand);
+}
+
+CLAIM("two schedulers issue two independent instructions in every cycle") {
+    struct step steps[16];
+    for (unsigned i = 0; i < 16; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
+    struct script_source source = script_make(1, 2, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.schedulers=2", "sm.sp_units=2"));
+    stand_run(stand, &source);
+    for (unsigned i = 0; i < 16; i++) {
+        CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + i);
+        CHECK_EQ(script_issued(&source, 0, 1, i), STAND_START + i);
+    }
+    stand_destroy(stand);
+}
+
+CLAIM("a scheduler has the warps of its share only: two of one share take turns") {
+    struct step steps[4];
+    for (unsigned i = 0; i < 4; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
+    struct script none = {NULL, 0};
+    struct script_source source = script_make(1, 3, SCRIPT(steps)); /* warps 0 and 2 are those of scheduler 0 */
+    script_add(&source, none);
+    script_add(&source, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.schedulers=2", "sm.sp_units=4"));
+    stand_run(stand, &source);
+    uint64_t last = max_u64(script_issued(&source, 0, 0, 3), script_issued(&source, 0, 2, 3));
+    CHECK_EQ(last, STAND_START + 8u); /* eight, and in between warp 0's exit */
+    stand_destroy(stand);
+}
+
+CLAIM("one pipeline of a unit takes one instruction in a cycle, whoever issues it, and its users take turns") {
+    struct step steps[8];
+    for (unsigned i = 0; i < 8; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
+    struct script_source source = script_make(1, 2, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.schedulers=2", "sm.sp_units=1"));
+    stand_run(stand, &source);
+    uint64_t a = script_issued(&source, 0, 0, 7), b = script_issued(&source, 0, 1, 7);
+    CHECK_EQ(max_u64(a, b), STAND_START + 15u);
+    CHECK_EQ(min_u64(a, b), STAND_START + 14u);
+    for (unsigned i = 1; i < source.logged; i++) CHECK_EQ(source.log[i].cycle, source.log[i - 1].cycle + 1);
+    stand_destroy(stand);
+}
+
+CLAIM("an initiation interval keeps a pipeline closed for as long, and a second pipeline is another") {
+    static const struct {
+        const char *units;
+        unsigned apart[4];
+    } cases[] = {{"sm.sfu_units=1", {0, 8, 16, 24}}, {"sm.sfu_units=2", {0, 0, 8, 8}}, {"sm.sfu_units=3", {0, 0, 0, 8}}};
+    struct step steps[] = {alu(OP_int_div, 1, 0)};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct script_source source = script_make(1, 4, SCRIPT(steps));
+        struct stand *stand = stand_make(SETTINGS(cases[i].units, "sm.schedulers=4"));
+        stand_run(stand, &source);
+        uint64_t at[4];
+        for (unsigned w = 0; w < 4; w++) at[w] = source.log[w].cycle - STAND_START;
+        for (unsigned w = 0; w < 4; w++) CHECK_EQ(at[w], cases[i].apart[w]);
+        stand_destroy(stand);
+    }
+}
+
+CLAIM("pipelines that are kept for different times are taken again as each becomes free") {
+    /* f64_div for 130 cycles, int_div for 8, special for 8, on two pipelines: the long one blocks only its own. */
+    struct step lone[] = {alu(OP_f64_div, 1, 0)}, many[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
+    struct script_source source = script_make(1, 2, SCRIPT(lone));
+    script_add(&source, SCRIPT(many));
+    struct stand *stand = stand_make(SETTINGS("sm.sfu_units=2"));
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 0), STAND_START);
+    for (unsigned i = 0; i < 3; i++) CHECK_EQ(script_issued(&source, 0, 1, i), STAND_START + 8 * i);
+    stand_destroy(stand);
+}
+
+CLAIM("double precision uses pipelines of its own where there are some, else the simple ones") {
+    struct step steps[] = {alu(OP_f64_add, 1, 0)}, other[] = {alu(OP_int_add, 1, 0)};
+    static const struct {
+        const char *units;
+        unsigned second; /* when the integer addition issues beside it */
+    } cases[] = {{"sm.dp_units=0", 8}, {"sm.dp_units=1", 0}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct script_source source = script_make(1, 2, SCRIPT(steps));
+        script_add(&source, SCRIPT(other));
+        struct stand *stand = stand_make(SETTINGS(cases[i].units, "sm.sp_units=1"));
+        stand_run(stand, &source);
+        uint64_t a = script_issued(&source, 0, 0, 0), b = script_issued(&source, 0, 1, 0);
+        /* Whoever is first, an addition of doubles keeps the pipeline for 8 cycles and one of integers for 1. */
+        if (i == 1) CHECK_EQ(a, b);
+        else CHECK(b == a + 8 || a == b + 1);
+        stand_destroy(stand);
+    }
+}
+
+CLAIM("instructions are counted by class, and threads by active lane") {
+    struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_f32_fma, 2, 0), alu(OP_special, 3, 0), load_line(4, 0x1000)};
+    steps[1].instr.active = 0x0000FFFF;
+    steps[2].instr.active = 1;
+    struct script_source source = script_make(2, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 10u);
+    CHECK_EQ(stand_count(stand, "sm.thread_instructions"), 2u * (32 + 16 + 1 + 32 + 32));
+    CHECK_EQ(stand_count(stand, "sm.op.f32_fma"), 4u);
+    CHECK_EQ(stand_count(stand, "sm.op.special"), 2u);
+    CHECK_EQ(stand_count(stand, "sm.op.load"), 2u);
+    CHECK_EQ(stand_count(stand, "sm.op.exit"), 2u);
+    stand_destroy(stand);
+}
+
+CLAIM("a warp that takes the place of another does not wait for the results that the other left behind") {
+    struct step leaves[] = {alu(OP_int_div, 1, 0)}, comes[] = {alu(OP_other, 2, 1), alu(OP_other, 1, 0)};
+    struct script_source source = script_make(2, 1, SCRIPT(leaves));
+    script_add(&source, SCRIPT(comes));
+    struct stand *stand = stand_make(SETTINGS("sm.ctas=1"));
+    stand_run(stand, &source);
+    /* Word of the first CTA's end, the order for the second, and its first step at once. */
+    CHECK_EQ(script_issued(&source, 1, 0, 0), stand->done_at[0] + 1);
+    CHECK_EQ(script_issued(&source, 1, 0, 1), stand->done_at[0] + 2);
+    stand_destroy(stand);
+}

@@ -1,0 +1,131 @@
+#include "claim.h"
+
+#include "sm/stand.h"
+
+static struct config *config_with(const char *const *settings) {
+    struct config *config = config_create(config_sections, config_section_count);
+    struct error err = {0};
+    for (; *settings; settings++) REQUIRE(config_set(config, *settings, &err));
+    return config;
+}
+
+/* A machine on which nothing limits unless a case says so: a CTA of 4 warps, 16 registers and 1000 bytes. */
+static struct kernel plain_kernel(void) {
+    return (struct kernel){.name = "plain", .grid = {100000, 1, 1}, .block = {128, 1, 1}, .registers = 16, .shared_bytes = 1000};
+}
+
+CLAIM("an SM holds as many CTAs as each of warps, threads, registers, shared memory and CTA slots allows") {
+    static const struct {
+        const char *setting;
+        unsigned fit;
+    } cases[] = {
+        {"sm.warps=64", 16},        /* 64 warps / 4, which is the tightest by default */
+        {"sm.threads=896", 7},      /* 896 / 128 */
+        {"sm.threads=895", 6},
+        {"sm.registers=10240", 5},  /* 10240 / (128 × 16) */
+        {"sm.registers=10239", 4},
+        {"sm.shared_kb=3", 3},      /* 3072 / 1000 */
+        {"sm.ctas=2", 2},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct config *config = config_with(SETTINGS(cases[i].setting));
+        struct kernel kernel = plain_kernel();
+        struct error err = {0};
+        CHECK_EQ(sm_occupancy(config, &kernel, &err), cases[i].fit);
+        CHECK(!err.set);
+        config_destroy(config);
+    }
+}
+
+CLAIM("warps are whole ones, and registers are given out in units") {
+    struct config *config = config_with(SETTINGS("sm.warps=10", "sm.threads=320", "sm.ctas=10", "sm.registers=32768", "sm.register_unit=8"));
+    struct error err = {0};
+    struct kernel kernel = plain_kernel();
+    kernel.block[0] = 33; /* two warps, 64 threads */
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 5u);
+    kernel.block[0] = 32;
+    kernel.block[1] = 2;
+    kernel.block[2] = 2; /* four warps */
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 2u);
+    config_destroy(config);
+    config = config_with(SETTINGS("sm.registers=8192", "sm.register_unit=8"));
+    kernel = plain_kernel();
+    kernel.registers = 16;
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 4u);
+    kernel.registers = 17; /* 24 */
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 2u);
+    config_destroy(config);
+}
+
+CLAIM("a kernel that uses no shared memory is not limited by it") {
+    struct config *config = config_with(SETTINGS("sm.shared_kb=0"));
+    struct error err = {0};
+    struct kernel kernel = plain_kernel();
+    kernel.shared_bytes = 0;
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 16u);
+    config_destroy(config);
+}
+
+CLAIM("a grid that does not fill the machine is spread over all SMs: the grid divided by SMs, rounded up") {
+    static const struct {
+        unsigned ctas, fit;
+    } cases[] = {{1, 1}, {80, 1}, {81, 2}, {160, 2}, {161, 3}, {80 * 16, 16}, {80 * 16 + 1, 16}};
+    struct config *config = config_with(SETTINGS("sm.count=80"));
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct kernel kernel = plain_kernel();
+        struct error err = {0};
+        kernel.grid[0] = cases[i].ctas;
+        CHECK_EQ(sm_occupancy(config, &kernel, &err), cases[i].fit);
+    }
+    config_destroy(config);
+}
+
+CLAIM("a CTA that does not fit is refused with what it needs and the setting that is too small") {
+    static const struct {
+        const char *setting;
+        const char *key, *what;
+    } cases[] = {
+        {"sm.warps=3", "sm.warps", "4 warps, and an SM has 3"},
+        {"sm.threads=127", "sm.threads", "128 threads, and an SM has 127"},
+        {"sm.registers=2047", "sm.registers", "2048 registers, and an SM has 2047"},
+        {"sm.shared_kb=0", "sm.shared_kb", "1000 bytes of shared memory, and an SM has 0"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct config *config = config_with(SETTINGS(cases[i].setting));
+        struct kernel kernel = plain_kernel();
+        struct error err = {0};
+        CHECK_EQ(sm_occupancy(config, &kernel, &err), 0u);
+        CHECK_TEXT(err.text, "kernel 'plain'");
+        CHECK_TEXT(err.text, cases[i].what);
+        CHECK_TEXT(err.text, cases[i].key);
+        config_destroy(config);
+    }
+}
+
+CLAIM("a kernel without CTAs or without threads is refused with a reason") {
+    struct config *config = config_with(NO_SETTINGS);
+    struct kernel kernel = plain_kernel();
+    struct error err = {0};
+    kernel.grid[1] = 0;
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 0u);
+    CHECK_TEXT(err.text, "'plain'");
+    kernel = plain_kernel();
+    kernel.block[2] = 0;
+    err = (struct error){0};
+    CHECK_EQ(sm_occupancy(config, &kernel, &err), 0u);
+    CHECK_TEXT(err.text, "'plain'");
+    config_destroy(config);
+}
+
+CLAIM("an SM with more CTAs than warps, or more threads than its warps hold, is refused") {
+    struct config *config = config_with(SETTINGS("sm.warps=8", "sm.threads=256", "sm.ctas=9"));
+    struct error err = {0};
+    CHECK(!config_check(config, &err));
+    CHECK_TEXT(err.text, "sm.ctas");
+    config_destroy(config);
+    config = config_with(SETTINGS("sm.warps=8", "sm.ctas=8", "sm.threads=257"));
+    err = (struct error){0};
+    CHECK(!config_check(config, &err));
+    CHECK_TEXT(err.text, "sm.threads");
+    config_destroy(config);
+}

@@ -1,0 +1,192 @@
+/* Why an SM did not issue: in each scene only one thing is awaited, for a time that can be worked out. */
+#include "claim.h"
+
+#include "sm/stand.h"
+
+CLAIM("before its first CTA comes and after its last has gone, an SM is idle") {
+    struct step steps[] = {alu(OP_other, 1, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    uint64_t result_left = stand_latency(stand, OP_other) - 2; /* from the exit, a cycle after the step, until its result is there */
+    CHECK_EQ(stand_count(stand, "sm.issuing"), 2u);
+    CHECK_EQ(stand_count(stand, "sm.stall.drain"), result_left);
+    CHECK_EQ(stand_count(stand, "sm.stall.idle"), stand->engine->now - 2 - result_left);
+    stand_destroy(stand);
+}
+
+CLAIM("a warp that needs data from memory stalls for memory, until it is there") {
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.stall.memory"), stand_miss_latency(stand) - 1);
+    CHECK_EQ(stand_other_stalls(stand, "memory"), stand_count(stand, "sm.stall.idle"));
+    stand_destroy(stand);
+}
+
+CLAIM("a warp that needs the result of an operation stalls for the ALU, and shared memory counts as one") {
+    struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)}, shared[] = {load_shared(1, 1), alu(OP_other, 0, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.stall.alu"), stand_latency(stand, OP_f32_div) - 1);
+    CHECK_EQ(stand_other_stalls(stand, "alu"), stand_count(stand, "sm.stall.idle"));
+    stand_destroy(stand);
+    source = script_make(1, 1, SCRIPT(shared));
+    stand = stand_make(SETTINGS("sm.shared_latency_cycles=30"));
+    stand_run(stand, &source);
+    const struct sm_config *sm = stand_sm(stand);
+    CHECK_EQ(stand_count(stand, "sm.stall.alu"), (uint64_t)(sm->operand_cycles + 30 + sm->writeback_cycles - 1));
+    CHECK_EQ(stand_count(stand, "sm.stall.memory"), 0u);
+    stand_destroy(stand);
+}
+
+CLAIM("of two warps, one waiting for memory and one for the ALU, memory is the reason") {
+    struct step memory[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)}, operation[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)};
+    struct script_source source = script_make(1, 2, SCRIPT(memory));
+    script_add(&source, SCRIPT(operation));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.stall.alu"), 0u);
+    CHECK_EQ(stand_count(stand, "sm.stall.memory"), stand_miss_latency(stand) - 1 - 2); /* the other's step and exit lie in between */
+    stand_destroy(stand);
+}
+
+CLAIM("warps at a barrier stall for the barrier") {
+    struct step steps[] = {barrier(0, 0), alu(OP_other, 0, 0)};
+    struct script_source source = script_make(1, 2, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.stall.barrier"), stand_latency(stand, OP_barrier) - 1);
+    CHECK_EQ(stand_other_stalls(stand, "barrier"), stand_count(stand, "sm.stall.idle"));
+    stand_destroy(stand);
+}
+
+CLAIM("an instruction whose pipeline is busy stalls for the pipeline") {
+    struct step steps[] = {alu(OP_f64_div, 1, 0), alu(OP_f64_div, 2, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 130u);
+    CHECK_EQ(stand_count(stand, "sm.stall.pipeline"), 129u);
+    stand_destroy(stand);
+}
+
+CLAIM("memory instructions behind bank conflicts stall for the pipeline") {
+    struct step steps[] = {load_shared(0, 32), load_shared(0, 1), load_shared(0, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.lsu_queue=1"));
+    stand_run(stand, &source);
+    /* The second issues as the first is accessed and is accessed 32 cycles later, when the third can issue. */
+    uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
+    CHECK_EQ(script_issued(&source, 0, 0, 1), access);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), access + 32);
+    CHECK_EQ(stand_count(stand, "sm.stall.pipeline"), access - STAND_START - 1 + 31);
+    stand_destroy(stand);
+}
+
+CLAIM("a warp that has ended, or waits at a fence, until its stores are acknowledged drains") {
+    struct step ends[] = {store_line(0, 0x1000)}, fences[] = {store_line(0, 0x1000), fence(), alu(OP_other, 0, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(ends));
+    struct stand *stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    uint64_t answered = (uint64_t)stand_sm(stand)->operand_cycles + stand_round_trip(stand);
+    CHECK_EQ(stand_count(stand, "sm.stall.drain"), answered - 2);
+    CHECK_EQ(stand_other_stalls(stand, "drain"), stand_count(stand, "sm.stall.idle"));
+    stand_destroy(stand);
+    source = script_make(1, 1, SCRIPT(fences));
+    stand = stand_make(NO_SETTINGS);
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.stall.drain"), answered - 2);
+    stand_destroy(stand);
+}
+
+CLAIM("a warp whose instruction is not in the instruction cache stalls for the fetch") {
+    struct step steps[] = {alu(OP_other, 0, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.instruction_kb=2"));
+    stand_run(stand, &source);
+    /* The miss is sent as the warp is launched and the answer is there a round trip later. */
+    CHECK_EQ(script_issued(&source, 0, 0, 0), STAND_START + stand_round_trip(stand));
+    CHECK_EQ(stand_count(stand, "sm.stall.fetch"), stand_round_trip(stand));
+    CHECK_EQ(stand_other_stalls(stand, "fetch"), stand_count(stand, "sm.stall.idle"));
+    stand_destroy(stand);
+}
+
+/* Three loads of which the L1 takes the first and refuses the second, so that the third finds the load/store unit full. */
+struct refusal_scene {
+    const char *cause;
+    uint64_t addresses[3];
+    const char *setting;
+};
+
+CLAIM("a memory instruction behind one that the L1 refuses stalls for the reason of the refusal") {
+    static const struct refusal_scene scenes[] = {
+        {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1"},
+        {"merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1"},
+        {"line", {0x1000, 0x1000 + 8 * 128, 0x3080}, "l1.ways=1"}, /* 1 KB in 8 sets of one line */
+    };
+    for (unsigned i = 0; i < COUNT_OF(scenes); i++) {
+        struct step steps[] = {load_line(1, scenes[i].addresses[0]), load_line(2, scenes[i].addresses[1]), load_line(3, scenes[i].addresses[2])};
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct stand *stand = stand_make(SETTINGS(scenes[i].setting, "sm.lsu_queue=1", "l1.size_kb=1"));
+        char stall[64], refused[64];
+        snprintf(stall, sizeof stall, "sm.stall.%s", scenes[i].cause);
+        snprintf(refused, sizeof refused, "sm.lsu_refused.%s", scenes[i].cause);
+        stand_run(stand, &source);
+        /* The second is refused from its first try until the answer to the first has come: then its line is there, or its MSHR is free. */
+        uint64_t operand = (uint64_t)stand_sm(stand)->operand_cycles, first = STAND_START + operand;
+        uint64_t tried = first + operand, served = first + stand_round_trip(stand);
+        CHECK_EQ(script_issued(&source, 0, 0, 1), first);
+        CHECK_EQ(script_issued(&source, 0, 0, 2), served);
+        CHECK_EQ(stand_count(stand, stall), served - tried);
+        CHECK_EQ(stand_count(stand, refused), served - tried);
+        stand_destroy(stand);
+    }
+}
+
+CLAIM("while the network takes nothing, a full miss queue is the network's fault") {
+    struct step steps[12];
+    for (unsigned i = 0; i < 12; i++) steps[i] = store_line(0, 0x1000 + 0x1000 * i);
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("l1.miss_queue=2", "sm.lsu_queue=1"));
+    stand->opens_at = 1000;
+    stand_run(stand, &source);
+    uint64_t refused = stand_count(stand, "sm.lsu_refused.network");
+    CHECK(refused > 900 && refused < 1000);
+    CHECK(stand_count(stand, "sm.stall.network") >= refused - 10);
+    CHECK_EQ(stand_count(stand, "sm.lsu_refused.miss_queue"), 0u);
+    CHECK_EQ(stand->requests, 12u);
+    stand_destroy(stand);
+}
+
+CLAIM("a miss queue that is full while the network takes one request in a cycle is its own fault") {
+    /* Misses that each write back what they replace: two requests in a cycle, through a queue of two. */
+    struct step steps[12];
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t address = i / 2 * 0x400 + i % 2 * 0x80;
+        steps[i] = load_local((uint8_t)(i + 1), address);
+        steps[4 + i] = store_local((uint8_t)(i + 1), address);
+        steps[8 + i] = load_line((uint8_t)(i + 1), 0x8000 + address);
+    }
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("l1.miss_queue=2", "l1.size_kb=1", "l1.ways=2", "sm.lsu_queue=4"));
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "l1.write_backs"), 4u);
+    CHECK_EQ(stand_count(stand, "sm.lsu_refused.network"), 0u);
+    CHECK(stand_count(stand, "sm.lsu_refused.miss_queue") > 0);
+    stand_destroy(stand);
+}
+
+CLAIM("cycles in which the L1 refuses are counted, also while other instructions issue") {
+    struct step loads[] = {load_line(1, 0x1000), load_line(2, 0x2000)}, sums[60];
+    for (unsigned i = 0; i < 60; i++) sums[i] = alu(OP_other, 0, 0);
+    struct script_source source = script_make(1, 2, SCRIPT(loads));
+    script_add(&source, SCRIPT(sums));
+    struct stand *stand = stand_make(SETTINGS("l1.mshrs=1"));
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.lsu_refused.mshr"), stand_round_trip(stand) - 1);
+    CHECK_EQ(stand_count(stand, "sm.stall.mshr"), 0u);
+    stand_destroy(stand);
+}
