@@ -1,17 +1,15 @@
-/* The scheduler of one channel. Its constraints between commands are kept as "not before" times for the channel, each bank group and each bank, set
- * by every command that is issued. Sources: JEDEC's rules as Ramulator and DRAMsim3 state them; first-ready FCFS after Rixner et al. (ISCA 2000).
+/* The scheduler of one channel. Its constraints between commands are kept as "not before" times for the channel, each
+ * bank group and each bank, set by every command that is issued. Sources: JEDEC's rules as Ramulator and DRAMsim3 state
+ * them; first-ready FCFS after Rixner et al. (ISCA 2000).
  *
- * Left out: power-down and self-refresh, several ranks, auto-precharge, refresh of single banks, the window over 32 activates of GDDR5 (it never binds
- * with the timings in use: 32 activates take longer by tRRD alone). */
+ * Left out: power-down and self-refresh, several ranks, auto-precharge, refresh of single banks, the window over 32
+ * activates of GDDR5 (it never binds with the timings in use: 32 activates take longer by tRRD alone). */
 #include "dram/channel.h"
 
 #include <stdlib.h>
 
 /* A request whose row has been opened goes before all others: its age is counted so much higher. */
 static const uint32_t ACTIVATED_FIRST = UINT32_C(1) << 30;
-
-/* With at most this many banks to choose from they are compared; with more, the queue is walked from its oldest request on. */
-enum { COMPARED_BANKS = 3 };
 
 static inline void raise_to(uint64_t *time, uint64_t value) {
     if (value > *time) *time = value;
@@ -24,7 +22,8 @@ static inline bool is_older(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 
 /* ------------------------------------------------------------------ building */
 
 static struct dram_delays delays_of(const struct dram_device *d) {
-    uint64_t burst = (uint64_t)d->burst_cycles, same = max_u64((uint64_t)d->tCCDS, burst), same_group = max_u64((uint64_t)d->tCCDL, burst);
+    uint64_t burst = (uint64_t)d->burst_cycles, same = max_u64((uint64_t)d->tCCDS, burst),
+             same_group = max_u64((uint64_t)d->tCCDL, burst);
     uint64_t read_done = (uint64_t)d->tCL + burst, write_done = (uint64_t)d->tWL + burst;
     int64_t to_write = d->tCL + d->burst_cycles + d->turnaround - d->tWL;
     uint64_t read_to_write = max_u64(to_write > 0 ? (uint64_t)to_write : 0, 1);
@@ -54,7 +53,8 @@ static void init_queue(struct dram_queue *queue, int64_t limit) {
 
 static void init_requests(struct dram_channel *ch, const struct dram_config *dram) {
     unsigned queues = dram->write_drain ? 2 : 1;
-    ch->request_count = ch->queue[0].limit + ch->queue[1].limit + queues * ch->bank_queue * (unsigned)ch->device->banks + (unsigned)dram->return_queue;
+    ch->request_count = ch->queue[0].limit + ch->queue[1].limit +
+                        queues * ch->bank_queue * (unsigned)ch->device->banks + (unsigned)dram->return_queue;
     ch->request = mem_alloc_lines(ch->request_count + 2, sizeof *ch->request);
     for (unsigned q = 0; q < 2; q++) {
         uint16_t ring = ch->queue[q].ring = (uint16_t)(ch->request_count + q);
@@ -73,7 +73,8 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->mc = mc;
     ch->index = index;
     ch->group_mask = (unsigned)ch->device->bank_groups - 1;
-    for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) ch->group_banks[bank & ch->group_mask] |= UINT64_C(1) << bank;
+    for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
+        ch->group_banks[bank & ch->group_mask] |= UINT64_C(1) << bank;
     ch->write_drain = dram->write_drain;
     ch->drain_high = (unsigned)(dram->write_queue * dram->drain_high_percent / 100);
     ch->drain_low = (unsigned)(dram->write_queue * dram->drain_low_percent / 100);
@@ -85,7 +86,10 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     init_queue(&ch->queue[0], dram->read_queue);
     init_queue(&ch->queue[1], dram->write_drain ? dram->write_queue : 0);
     init_requests(ch, dram);
-    ch->column_next = ch->row_next = ch->starve_next = NEVER;
+    ch->active = &ch->queue[0];
+    ch->idle = &ch->queue[1];
+    ch->column_next = ch->row_next = ch->starve_next = ch->blocked_since = NEVER;
+    ch->arrival = ch->last_arrival = REQUEST_NONE;
     ch->refresh_due = ch->refresh_next = ch->next = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
 }
 
@@ -97,15 +101,24 @@ void channel_release(struct dram_channel *ch) {
 
 /* ---------------------------------------------------------------- candidates */
 
-static inline struct dram_queue *active_queue(struct dram_channel *ch) { return &ch->queue[ch->writing]; }
-static inline struct dram_queue *idle_queue(struct dram_channel *ch) { return &ch->queue[!ch->writing]; }
+static void turn_to(struct dram_channel *ch, bool writing) {
+    ch->writing = writing;
+    ch->active = &ch->queue[writing];
+    ch->idle = &ch->queue[!writing];
+}
 
-/* Banks whose candidate's row has been opened for it and which wait for the column command: they are served even while their queue is not. */
-static inline uint64_t unfinished(const struct dram_queue *queue) { return (queue->hit[0] | queue->hit[1]) & queue->activated; }
+/* Banks whose candidate's row has been opened for it and which wait for the column command: they are served even while
+ * their queue is not. */
+static inline uint64_t unfinished(const struct dram_queue *queue) {
+    return (queue->hit[0] | queue->hit[1]) & queue->activated;
+}
 
-static inline uint64_t all_banks(const struct dram_queue *queue) { return queue->hit[0] | queue->hit[1] | queue->closed | queue->conflict; }
+static inline uint64_t all_banks(const struct dram_queue *queue) {
+    return queue->hit[0] | queue->hit[1] | queue->closed | queue->conflict;
+}
 
-static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index, const struct dram_request *request) {
+static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
+                                 const struct dram_request *request) {
     queue->candidate[bank] = index;
     queue->age[bank] = request->sequence - (request->activated ? ACTIVATED_FIRST : 0);
 }
@@ -123,7 +136,8 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
         queue->strict &= ~bit;
         return;
     }
-    if (UNLIKELY(queue->strict & bit) && ch->request[index].entered + ch->starvation_cycles > cycle) queue->strict &= ~bit;
+    if (UNLIKELY(queue->strict & bit) && ch->request[index].entered + ch->starvation_cycles > cycle)
+        queue->strict &= ~bit;
     uint64_t *set = &queue->closed;
     if (ch->open & bit) {
         uint32_t row = ch->open_row[bank];
@@ -144,25 +158,29 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
 
 /* Makes sure that the bank's candidates are looked at as soon as the bank allows. */
 static void expect(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
-    const struct dram_queue *queue = active_queue(ch), *idle = idle_queue(ch);
+    const struct dram_queue *queue = ch->active, *idle = ch->idle;
     uint64_t bit = UINT64_C(1) << bank;
     for (unsigned write = 0; write < 2; write++)
         if ((queue->hit[write] | (idle->hit[write] & idle->activated)) & bit)
             lower_to(&ch->column_next, max_u64(cycle, max_u64(ch->bank_column_at[write][bank], ch->column_at[write])));
-    if (queue->closed & bit) lower_to(&ch->row_next, max_u64(cycle, max_u64(ch->bank_activate_at[bank], ch->activate_at)));
+    if (queue->closed & bit)
+        lower_to(&ch->row_next, max_u64(cycle, max_u64(ch->bank_activate_at[bank], ch->activate_at)));
     if (queue->conflict & bit) lower_to(&ch->row_next, max_u64(cycle, ch->bank_precharge_at[bank]));
 }
 
-/* Reads and writes in turns, where writes have a queue of their own. */
-static void choose_direction(struct dram_channel *ch, uint64_t cycle) {
+/* Reads and writes take turns where writes have a queue of their own: which is to be served, as the queues are now. A
+ * request that has waited too long holds the direction. */
+static inline bool direction(struct dram_channel *ch) {
     unsigned reads = ch->queue[0].in_queue, writes = ch->queue[1].in_queue;
-    bool was = ch->writing;
-    if (!ch->writing) {
-        if (writes > ch->drain_high || (reads == 0 && writes >= ch->drain_idle)) ch->writing = true;
-    } else if (writes < ch->drain_low && (reads != 0 || writes == 0)) {
-        ch->writing = false;
-    }
-    if (ch->writing == was) return;
+    if (UNLIKELY(ch->active->strict)) return ch->writing;
+    if (!ch->writing) return writes > ch->drain_high || (reads == 0 && writes >= ch->drain_idle);
+    return writes >= ch->drain_low || (reads == 0 && writes != 0);
+}
+
+/* The queues have changed. If that turns the direction, the next cycle must be looked at: it is decided there, once all
+ * of this one's changes are in. */
+static inline void expect_turn(struct dram_channel *ch, uint64_t cycle) {
+    if (direction(ch) == ch->writing) return;
     lower_to(&ch->column_next, cycle + 1);
     lower_to(&ch->row_next, cycle + 1);
 }
@@ -249,16 +267,21 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
         choose_candidate(ch, queue, bank, cycle);
         expect(ch, bank, cycle + 1);
     }
-    if (ch->write_drain) choose_direction(ch, cycle);
+    if (ch->write_drain) expect_turn(ch, cycle);
     update_next(ch);
 }
 
 /* ------------------------------------------------------------------ commands */
 
-static void __attribute__((noinline)) log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command, unsigned bank, uint32_t row,
-                                                  uint32_t column) {
-    struct dram_log_entry entry = {.cycle = cycle, .mc = (uint16_t)ch->mc, .channel = (uint16_t)ch->index, .command = (uint8_t)command,
-                                   .bank = (uint8_t)bank, .row = row, .column = column};
+static void __attribute__((noinline)) log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command,
+                                                  unsigned bank, uint32_t row, uint32_t column) {
+    struct dram_log_entry entry = {.cycle = cycle,
+                                   .mc = (uint16_t)ch->mc,
+                                   .channel = (uint16_t)ch->index,
+                                   .command = (uint8_t)command,
+                                   .bank = (uint8_t)bank,
+                                   .row = row,
+                                   .column = column};
     ch->log(ch->log_user, &entry);
 }
 
@@ -297,7 +320,8 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
 static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, uint64_t cycle, const unsigned write) {
     const struct dram_delays *delay = &ch->delay;
     unsigned group = bank & ch->group_mask;
-    /* The command could be issued, so what held it back has passed, and so have earlier commands' effects on the other direction. */
+    /* The command could be issued, so what held it back has passed, and so have earlier commands' effects on the other
+     * direction. */
     ch->column_at[write] = cycle + delay->same[write];
     ch->column_at[!write] = cycle + delay->other[write];
     ch->group_column_at[write][group] = cycle + delay->same_group[write];
@@ -354,7 +378,8 @@ static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, un
     ch->group_activate_at[bank & ch->group_mask] = ch->groups_activate_at = cycle + delay->activate_group;
     ch->activate_at = cycle + delay->activate;
     ch->last_activates[ch->activate_count++ % 4] = cycle;
-    if (ch->activate_count >= 4) raise_to(&ch->activate_at, ch->last_activates[ch->activate_count % 4] + delay->four_activates);
+    if (ch->activate_count >= 4)
+        raise_to(&ch->activate_at, ch->last_activates[ch->activate_count % 4] + delay->four_activates);
 }
 
 static void issue_precharge(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
@@ -370,7 +395,8 @@ static void issue_precharge(struct dram_channel *ch, struct dram_queue *queue, u
 
 /* -------------------------------------------------------------------- choosing */
 
-/* What a look over banks found: the one whose candidate goes first of those whose time has come, and when it comes for the next of the others. */
+/* What a look over banks found: the one whose candidate goes first of those whose time has come, and when it comes for
+ * the next of the others. */
 struct choice {
     struct dram_queue *queue; /* NULL: none */
     unsigned bank;
@@ -381,19 +407,23 @@ struct choice {
 
 /* Those of `banks` whose own time has come. */
 static inline uint64_t banks_ready(uint64_t banks, uint64_t *wait, const uint64_t *at, uint64_t cycle, uint64_t *next) {
-    for (uint64_t late = banks & *wait; late; late &= late - 1) {
+    uint64_t late = banks & *wait;
+    if (!late) return banks;
+    do {
         unsigned bank = lowest_bit(late);
         if (at[bank] <= cycle) {
             *wait &= ~(UINT64_C(1) << bank);
         } else {
             lower_to(next, at[bank]);
         }
-    }
+        late &= late - 1;
+    } while (late);
     return banks & ~*wait;
 }
 
 /* Those of `banks` whose group's time has come. */
-static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, const uint64_t *at, uint64_t cycle, uint64_t *next) {
+static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, const uint64_t *at, uint64_t cycle,
+                             uint64_t *next) {
     for (unsigned group = 0; group <= ch->group_mask; group++) {
         if (at[group] <= cycle || !(banks & ch->group_banks[group])) continue;
         lower_to(next, at[group]);
@@ -412,53 +442,53 @@ static inline void choose_oldest(struct choice *choice, struct dram_queue *queue
     }
 }
 
-/* The same by walking the queue: better where most requests are candidates. */
-static inline void choose_first(const struct dram_channel *ch, struct choice *choice, struct dram_queue *queue, uint64_t banks) {
-    for (uint16_t i = ch->request[queue->ring].younger;; i = ch->request[i].younger) {
-        unsigned bank = ch->request[i].bank;
-        if (!(banks >> bank & 1) || queue->candidate[bank] != i) continue;
-        if (choice->queue && !is_older(queue->age[bank], choice->age)) return;
-        choice->queue = queue;
-        choice->bank = bank;
-        choice->age = queue->age[bank];
+/* The same by walking the queue from its oldest request on: better where many banks are to be compared. */
+static inline void choose_first(const struct dram_channel *ch, struct choice *choice, struct dram_queue *queue,
+                                uint64_t banks) {
+    uint16_t index = ch->request[queue->ring].younger;
+    unsigned bank = ch->request[index].bank;
+    while (!(banks >> bank & 1) || queue->candidate[bank] != index) {
+        index = ch->request[index].younger;
+        bank = ch->request[index].bank;
+    }
+    if (choice->queue && !is_older(queue->age[bank], choice->age)) return;
+    choice->queue = queue;
+    choice->bank = bank;
+    choice->age = queue->age[bank];
+}
+
+static inline bool has_three(uint64_t set) {
+    set &= set - 1;
+    return (set & (set - 1)) != 0;
+}
+
+static inline void look_for_columns(struct dram_channel *ch, struct choice *choice, struct dram_queue *queue,
+                                    uint64_t among, unsigned write, uint64_t cycle) {
+    uint64_t banks = queue->hit[write] & among;
+    if (!banks) return;
+    if (ch->column_at[write] > cycle) {
+        lower_to(&choice->next, ch->column_at[write]);
         return;
     }
-}
-
-static inline bool at_most(uint64_t set, unsigned count) {
-    while (set && count--) set &= set - 1;
-    return !set;
-}
-
-static inline void look_for_columns(struct dram_channel *ch, struct choice *choice, struct dram_queue *queue, uint64_t among, uint64_t cycle) {
-    for (unsigned write = 0; write < 2; write++) {
-        uint64_t banks = queue->hit[write] & among;
-        if (!banks) continue;
-        if (ch->column_at[write] > cycle) {
-            lower_to(&choice->next, ch->column_at[write]);
-            continue;
-        }
-        banks = banks_ready(banks, &ch->column_wait[write], ch->bank_column_at[write], cycle, &choice->next);
-        if (UNLIKELY(ch->groups_column_at[write] > cycle)) {
-            uint64_t next = choice->next; /* a copy: the choice itself stays in registers */
-            banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
-            choice->next = next;
-        }
-        if (banks & queue->activated) banks &= queue->activated;
-        if (at_most(banks, COMPARED_BANKS)) {
-            choose_oldest(choice, queue, banks);
-        } else {
-            choose_first(ch, choice, queue, banks);
-        }
+    uint64_t next = choice->next; /* a copy, so that the choice itself can stay in registers */
+    banks = banks_ready(banks, &ch->column_wait[write], ch->bank_column_at[write], cycle, &next);
+    if (UNLIKELY(ch->groups_column_at[write] > cycle))
+        banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
+    choice->next = next;
+    if (banks & queue->activated) banks &= queue->activated;
+    if (has_three(banks)) {
+        choose_first(ch, choice, queue, banks);
+    } else {
+        choose_oldest(choice, queue, banks);
     }
 }
 
-/* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is served, and only if nothing else can
- * be issued. */
+/* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
+ * served, and only if nothing else can be issued. */
 static struct choice __attribute__((noinline)) look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
-    struct dram_queue *queue = active_queue(ch);
+    struct dram_queue *queue = ch->active;
     struct choice capped = {.next = next};
-    look_for_columns(ch, &capped, queue, ch->capped, cycle);
+    for (unsigned write = 0; write < 2; write++) look_for_columns(ch, &capped, queue, ch->capped, write, cycle);
     if (!capped.queue) return capped;
     for (uint64_t banks = all_banks(queue) & ~queue->activated; banks; banks &= banks - 1)
         if (is_older(queue->age[lowest_bit(banks)], capped.age)) return (struct choice){.next = capped.next};
@@ -468,42 +498,41 @@ static struct choice __attribute__((noinline)) look_for_capped(struct dram_chann
 
 static inline struct choice choose_column(struct dram_channel *ch, uint64_t cycle) {
     struct choice choice = {.next = NEVER};
-    look_for_columns(ch, &choice, active_queue(ch), ~ch->capped, cycle);
-    if (ch->write_drain && unfinished(idle_queue(ch))) look_for_columns(ch, &choice, idle_queue(ch), idle_queue(ch)->activated, cycle);
+    look_for_columns(ch, &choice, ch->active, ~ch->capped, 0, cycle);
+    look_for_columns(ch, &choice, ch->active, ~ch->capped, 1, cycle);
+    if (UNLIKELY(unfinished(ch->idle))) {
+        look_for_columns(ch, &choice, ch->idle, ch->idle->activated, 0, cycle);
+        look_for_columns(ch, &choice, ch->idle, ch->idle->activated, 1, cycle);
+    }
     if (UNLIKELY(ch->capped) && !choice.queue) choice = look_for_capped(ch, choice.next, cycle);
     ch->column_next = choice.next;
     return choice;
 }
 
 static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) {
-    struct dram_queue *queue = active_queue(ch);
-    struct choice choice = {.next = NEVER};
-    uint64_t conflict = queue->conflict & ~unfinished(idle_queue(ch)), closed = queue->closed;
-    conflict = banks_ready(conflict, &ch->precharge_wait, ch->bank_precharge_at, cycle, &choice.next);
+    struct dram_queue *queue = ch->active;
+    uint64_t conflict = queue->conflict & ~unfinished(ch->idle), closed = queue->closed, next = NEVER;
+    conflict = banks_ready(conflict, &ch->precharge_wait, ch->bank_precharge_at, cycle, &next);
     if (closed && ch->activate_at > cycle) {
-        lower_to(&choice.next, ch->activate_at);
+        lower_to(&next, ch->activate_at);
         closed = 0;
     } else if (closed) {
-        closed = banks_ready(closed, &ch->activate_wait, ch->bank_activate_at, cycle, &choice.next);
-        if (UNLIKELY(ch->groups_activate_at > cycle)) {
-            uint64_t next = choice.next;
+        closed = banks_ready(closed, &ch->activate_wait, ch->bank_activate_at, cycle, &next);
+        if (UNLIKELY(ch->groups_activate_at > cycle))
             closed = groups_ready(ch, closed, ch->group_activate_at, cycle, &next);
-            choice.next = next;
-        }
     }
-    choose_oldest(&choice, queue, conflict | closed);
-    /* Those that are ready now and not chosen can be issued next; activates not before the channel allows another. */
-    ch->row_next = choice.next;
-    if (choice.queue) {
-        uint64_t others = (conflict | closed) & ~(UINT64_C(1) << choice.bank);
-        if (others) ch->row_next = cycle + 1;
-    }
+    struct choice choice = {.next = next};
+    uint64_t ready = conflict | closed;
+    choose_oldest(&choice, queue, ready);
+    /* Those that are ready now and are not chosen can be issued next. */
+    ch->row_next = ready & (ready - 1) ? cycle + 1 : next;
     return choice;
 }
 
-static inline void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static inline void __attribute__((always_inline))
+take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     issue_column(ch, queue, bank, cycle);
-    const struct dram_queue *active = active_queue(ch), *idle = idle_queue(ch);
+    const struct dram_queue *active = ch->active, *idle = ch->idle;
     ch->column_next = NEVER;
     if (active->hit[0] | (idle->hit[0] & idle->activated)) ch->column_next = ch->column_at[0];
     if (active->hit[1] | (idle->hit[1] & idle->activated)) lower_to(&ch->column_next, ch->column_at[1]);
@@ -525,6 +554,10 @@ static inline void take_row(struct dram_channel *ch, struct dram_queue *queue, u
 /* One cycle: at most one command, or one of each sort with two command buses. */
 static inline void issue(struct dram_channel *ch, uint64_t cycle) {
     struct choice column = {0}, row = {0};
+    if (ch->write_drain && direction(ch) != ch->writing) {
+        turn_to(ch, !ch->writing);
+        ch->column_next = ch->row_next = cycle;
+    }
     if (ch->column_next <= cycle) column = choose_column(ch, cycle);
     if (ch->row_next <= cycle) row = choose_row(ch, cycle);
     if (column.queue && row.queue && !ch->two_command_buses) {
@@ -538,19 +571,20 @@ static inline void issue(struct dram_channel *ch, uint64_t cycle) {
     }
     if (column.queue) take_column(ch, column.queue, column.bank, cycle);
     if (row.queue) take_row(ch, row.queue, row.bank, cycle);
-    if (ch->write_drain && (column.queue || row.queue)) choose_direction(ch, cycle);
+    if (ch->write_drain) expect_turn(ch, cycle);
 }
 
 /* ----------------------------------------------------------- what happens rarely */
 
-/* A request has waited too long: it goes before row hits in its bank and, if it waits in the queue that is not being served, turns the direction. */
+/* A request has waited too long: it goes before row hits in its bank and, if it waits in the queue that is not being
+ * served, turns the direction. */
 static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
     uint64_t limit = ch->starvation_cycles, oldest = NEVER;
     for (unsigned q = 0; q < 2; q++) {
         struct dram_queue *queue = &ch->queue[q];
         if (!queue->waiting) continue;
         uint64_t entered = ch->request[ch->request[queue->ring].younger].entered;
-        if (entered + limit <= cycle && entered < oldest) ch->writing = q;
+        if (entered + limit <= cycle && entered < oldest) turn_to(ch, q);
         lower_to(&oldest, entered);
         for (uint64_t banks = all_banks(queue); banks; banks &= banks - 1) {
             unsigned bank = lowest_bit(banks);
@@ -559,8 +593,8 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
             choose_candidate(ch, queue, bank, cycle);
         }
     }
-    /* While there is one, the next check is a while away, or each cycle would have one. */
-    ch->starve_next = oldest == NEVER ? NEVER : max_u64(oldest + limit, cycle + limit / 8 + 1);
+    /* While there is such a request, the next check is a while away, or each cycle would have one. */
+    ch->starve_next = oldest == NEVER ? NEVER : oldest + limit > cycle ? oldest + limit : cycle + limit / 8 + 1;
     lower_to(&ch->column_next, cycle);
     lower_to(&ch->row_next, cycle);
 }
@@ -574,18 +608,21 @@ static void precharge_all(struct dram_channel *ch, uint64_t cycle) {
     }
 }
 
-/* A refresh is due. Requests whose row has been opened are still served; then all rows are closed, and all banks refreshed. */
+/* A refresh is due. Requests whose row has been opened are still served; then all rows are closed, and all banks
+ * refreshed. */
 static void refresh(struct dram_channel *ch, uint64_t cycle) {
     if (unfinished(&ch->queue[0]) | unfinished(&ch->queue[1])) {
         struct choice choice = {.next = NEVER};
-        for (unsigned q = 0; q < 2; q++) look_for_columns(ch, &choice, &ch->queue[q], ch->queue[q].activated, cycle);
+        for (unsigned i = 0; i < 4; i++)
+            look_for_columns(ch, &choice, &ch->queue[i / 2], ch->queue[i / 2].activated, i % 2, cycle);
         ch->refresh_next = choice.queue ? cycle + 1 : choice.next;
         if (choice.queue) take_column(ch, choice.queue, choice.bank, cycle);
         return;
     }
     uint64_t at = cycle;
     if (ch->open) {
-        for (uint64_t banks = ch->open; banks; banks &= banks - 1) raise_to(&at, ch->bank_precharge_at[lowest_bit(banks)]);
+        for (uint64_t banks = ch->open; banks; banks &= banks - 1)
+            raise_to(&at, ch->bank_precharge_at[lowest_bit(banks)]);
         ch->refresh_next = at;
         if (at > cycle) return;
         precharge_all(ch, cycle);
@@ -602,8 +639,8 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
     ch->refresh_due += (uint64_t)ch->device->tREFI;
     ch->refresh_next = max_u64(ch->refresh_due, cycle + 1);
     for (unsigned q = 0; q < 2; q++)
-        for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) choose_candidate(ch, &ch->queue[q], bank, cycle);
-    if (ch->write_drain) choose_direction(ch, cycle);
+        for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
+            choose_candidate(ch, &ch->queue[q], bank, cycle);
     ch->row_next = ch->column_next = cycle + 1;
 }
 

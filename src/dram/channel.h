@@ -1,12 +1,15 @@
-/* One memory channel: a queue of requests, the banks with their open rows, and the schedule of commands between them. Time is in cycles of the
- * memory's clock. Inside src/dram only; the controller (dram.c) owns channels and connects them to ports.
+/* One memory channel: a queue of requests, the banks with their open rows, and the schedule of commands between them.
+ * Time is in cycles of the memory's clock. Inside src/dram only; the controller (dram.c) owns channels and connects
+ * them to ports.
  *
- * Scheduling is first-ready, first-come-first-served with open pages. In a bank, requests for the open row go first; if there is none, the oldest one has
- * its row opened. In a cycle, of all banks whose next command may be issued the one with the oldest request issues it; a request whose row
- * has been opened goes before all others, and gives up its entry in the queue (as in Ramulator). With two command buses, column commands
- * and row commands are chosen apart. A request that has waited longer than the starvation limit is not overtaken in its bank.
+ * Scheduling is first-ready, first-come-first-served with open pages. In a bank, requests for the open row go first; if
+ * there is none, the oldest one has its row opened. In a cycle, of all banks whose next command may be issued the one
+ * with the oldest request issues it; a request whose row has been opened goes before all others, and gives up its entry
+ * in the queue (as in Ramulator). With two command buses, column commands and row commands are chosen apart. A request
+ * that has waited longer than the starvation limit is not overtaken in its bank.
  *
- * A channel is advanced from event to event: `next` is a cycle before which no command can be issued, so cycles up to it need not be looked at.
+ * A channel is advanced from event to event: `next` is a cycle before which no command can be issued, so cycles up to
+ * it need not be looked at.
  */
 #ifndef SLUICE_DRAM_CHANNEL_H
 #define SLUICE_DRAM_CHANNEL_H
@@ -18,7 +21,8 @@
 
 enum { DRAM_BANKS_MAX = 64, REQUEST_NONE = 0xFFFF };
 
-/* A request from the moment it leaves a slice's port until its reply is handed to one. Two cache lines of the host, so that finding one is a shift. */
+/* A request from the moment it leaves a slice's port until its reply is handed to one. Two cache lines of the host, so
+ * that finding one is a shift. */
 struct dram_request {
     struct message message;
     uint64_t entered; /* the queue, in memory cycles */
@@ -34,50 +38,54 @@ struct dram_request {
     uint8_t bursts; /* of the line that are still to be moved, one bit each */
     bool begun;     /* a command has been issued for it */
     bool activated; /* its row has been opened for it */
-} __attribute__((aligned(128)));
+    uint8_t spare[47];
+};
 
-/* Requests that compete with each other: all of a channel's, or its reads or writes alone. For each bank the one that goes next is the
- * *candidate*; sets of banks are bit masks. */
+_Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host");
+
+/* Requests that compete with each other: all of a channel's, or its reads or writes alone. For each bank the one that
+ * goes next is the *candidate*; sets of banks are bit masks. */
 struct dram_queue {
     uint64_t hit[2];    /* banks whose candidate needs only its column command: reads, writes */
     uint64_t closed;    /* banks whose candidate needs an activate */
     uint64_t conflict;  /* banks whose candidate needs a precharge */
     uint64_t activated; /* banks whose candidate has had its row opened for it */
     uint64_t strict;    /* banks whose oldest request has waited too long: no row hit overtakes it */
-    unsigned limit;    /* entries of the channel's queue */
-    unsigned in_queue; /* requests that hold an entry: they give it up when their row is opened */
-    unsigned apart;    /* of those, in an entry of their bank's own queue */
-    unsigned waiting;  /* requests that still need their column command */
-    uint16_t ring; /* the place in the ring of those by age, before the oldest and after the youngest: a request that is none */
+    unsigned limit;     /* entries of the channel's queue */
+    unsigned in_queue;  /* requests that hold an entry: they give it up when their row is opened */
+    unsigned apart;     /* of those, in an entry of their bank's own queue */
+    unsigned waiting;   /* requests that still need their column command */
+    uint16_t ring;      /* no request, but the place in the ring of those by age where youngest and oldest meet */
     uint16_t candidate[DRAM_BANKS_MAX];
-    uint32_t age[DRAM_BANKS_MAX];                      /* of the candidate */
+    uint32_t age[DRAM_BANKS_MAX];                        /* of the candidate */
     uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX]; /* of the bank's requests, oldest first */
-    uint16_t entries[DRAM_BANKS_MAX];                  /* in_queue by bank */
+    uint16_t entries[DRAM_BANKS_MAX];                    /* in_queue by bank */
 };
 
 /* Least distances between commands, from the device's timings. [0] is for reads, [1] for writes. */
 struct dram_delays {
     uint64_t burst, burst_bytes;
-    uint64_t done[2];         /* column command to the end of its data */
-    uint64_t same[2];         /* to the next of the same direction */
+    uint64_t done[2]; /* column command to the end of its data */
+    uint64_t same[2]; /* to the next of the same direction */
     uint64_t same_group[2];
-    uint64_t other[2];        /* to the next of the other direction */
+    uint64_t other[2]; /* to the next of the other direction */
     uint64_t other_group[2];
     uint64_t precharge[2];
-    uint64_t column[2];       /* activate to column command */
+    uint64_t column[2];                      /* activate to column command */
     uint64_t row_open, row_cycle, row_close; /* tRAS, tRC, tRP */
     uint64_t activate, activate_group, four_activates;
 };
 
 struct dram_channel {
-    uint64_t next;        /* no command can be issued before this cycle */
-    uint64_t column_next; /* lower bound of the next column command */
-    uint64_t row_next;    /* lower bound of the next activate or precharge */
-    uint64_t starve_next; /* when the oldest request will have waited too long */
+    uint64_t next;         /* no command can be issued before this cycle */
+    uint64_t column_next;  /* lower bound of the next column command */
+    uint64_t row_next;     /* lower bound of the next activate or precharge */
+    uint64_t starve_next;  /* when the oldest request will have waited too long */
     uint64_t refresh_next; /* when the refresh has something to do: it is due, or its next step can be taken */
     bool refreshing;
     bool writing; /* the write queue is being drained */
     bool write_drain, two_command_buses;
+    struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
     unsigned group_mask;
     uint32_t sequence;
 
@@ -87,8 +95,8 @@ struct dram_channel {
     uint64_t groups_activate_at;
     /* Banks whose own time may not have come yet; the others' has. */
     uint64_t column_wait[2], activate_wait, precharge_wait;
-    uint64_t open;   /* banks with an open row */
-    uint64_t capped; /* banks whose open row has had more column commands than the cap allows to go first */
+    uint64_t open;              /* banks with an open row */
+    uint64_t capped;            /* banks whose open row has had more column commands than the cap allows to go first */
     struct dram_queue queue[2]; /* reads (or everything) and writes */
     uint64_t bank_column_at[2][DRAM_BANKS_MAX], bank_activate_at[DRAM_BANKS_MAX], bank_precharge_at[DRAM_BANKS_MAX];
     uint64_t group_column_at[2][DRAM_BANKS_MAX], group_activate_at[DRAM_BANKS_MAX];
@@ -101,6 +109,8 @@ struct dram_channel {
     struct dram_request *request;
     uint16_t *free_request;
     unsigned free_count, request_count; /* without the two that only hold the queues' rings together */
+    uint16_t arrival, last_arrival;     /* requests on their way to the queue, linked by `next`; REQUEST_NONE: none */
+    uint64_t blocked_since;             /* core cycle in which the first of them found the queue full, else NEVER */
     uint16_t *done; /* requests whose last data has been scheduled and that the controller has not collected yet */
     unsigned done_count;
 
@@ -124,16 +134,21 @@ void channel_release(struct dram_channel *channel);
 static inline uint16_t channel_allocate(struct dram_channel *channel) {
     return channel->free_count ? channel->free_request[--channel->free_count] : (uint16_t)REQUEST_NONE;
 }
-static inline void channel_free(struct dram_channel *channel, uint16_t index) { channel->free_request[channel->free_count++] = index; }
+static inline void channel_free(struct dram_channel *channel, uint16_t index) {
+    channel->free_request[channel->free_count++] = index;
+}
 
-static inline bool channel_idle(const struct dram_channel *channel) { return channel->queue[0].waiting + channel->queue[1].waiting == 0; }
+static inline bool channel_idle(const struct dram_channel *channel) {
+    return channel->queue[0].waiting + channel->queue[1].waiting == 0;
+}
 
 static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {
     const struct dram_queue *queue = &channel->queue[write && channel->write_drain];
     return queue->in_queue - queue->apart < queue->limit || queue->entries[bank] < channel->bank_queue;
 }
 
-/* Puts a request, which must find room, into its queue in memory cycle `cycle`; commands for it can be issued from the next one on. */
+/* Puts a request, which must find room, into its queue in memory cycle `cycle`; commands for it can be issued from the
+ * next one on. */
 void channel_enter(struct dram_channel *channel, uint16_t index, uint64_t cycle);
 
 /* Issues everything that is due in cycles up to and including `cycle`. */

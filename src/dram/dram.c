@@ -1,11 +1,11 @@
 /* Memory controllers: from the ports of the slices to the queues of the channels and back.
  *
- * A request waits `controller_cycles` between its port and its channel's queue; a channel holds at most as many requests, from port to port, as its
- * queues and its return queue have entries (GPGPU-Sim's credits between L2 and DRAM). The crossbar between slices and channels carries one request
- * per channel and core cycle, the slices in turn.
+ * A request waits `controller_cycles` between its port and its channel's queue; a channel holds at most as many
+ * requests, from port to port, as its queues and its return queue have entries (GPGPU-Sim's credits between L2 and
+ * DRAM). The crossbar between slices and channels carries one request per channel and core cycle, the slices in turn.
  *
- * In its tick at core cycle t a controller first runs the memory cycles that have begun by then, hands out what they completed, and then lets in what
- * has arrived: it takes part from the next memory cycle on.
+ * In its tick at core cycle t a controller first runs the memory cycles that have begun by then, hands out what they
+ * completed, and then lets in what has arrived: it takes part from the next memory cycle on.
  */
 #include "dram/dram.h"
 
@@ -18,9 +18,9 @@
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 
-/* A FIFO of requests; each holds at most all requests of a controller, so it is never full. */
+/* A FIFO of requests; it could hold all of a controller's, so it is never full. */
 struct ring {
-    uint32_t *entry; /* a channel's request in the lower half; where they are mixed, the channel in the upper */
+    uint32_t *entry; /* channel in the upper half, its request in the lower */
     uint32_t mask, pushed, popped;
 };
 
@@ -35,7 +35,7 @@ static inline uint32_t ring_peek(const struct ring *ring) { return ring->entry[r
 /* What a slice's port has to say to the controller. */
 struct slice_side {
     struct port input, output;
-    struct ring returns; /* replies that found no room in the output */
+    struct ring returns;  /* replies that found no room in the output */
     struct location head; /* of the message at the head of the input */
     bool head_known;
 };
@@ -46,20 +46,19 @@ struct controller {
     const struct dram_device *device;
     unsigned component, index;
     unsigned slices, channels;
-    unsigned turn; /* the slice that is asked first */
-    uint64_t pushed[2]; /* slices whose port has been pushed into (port_watch) */
-    uint64_t asking;    /* slices whose port is not empty */
-    uint64_t all_channels, full, arriving; /* sets of channels: all, those without a request to spare, those with arrivals */
-    unsigned waiting_returns; /* replies in all return rings */
+    unsigned turn;               /* the slice that is asked first */
+    uint64_t pushed[2];          /* slices whose port has been pushed into (port_watch) */
+    uint64_t asking;             /* slices whose port is not empty */
+    uint64_t all_channels, full; /* sets of channels: all, and those without a request to spare */
+    unsigned waiting_returns;    /* replies in all return rings */
     uint64_t controller_cycles;
-    /* The memory's clock: the memory cycle that had begun by core cycle `core`, and how far the next one is, in fractions of a core cycle. */
+    /* The memory's clock: the memory cycle that had begun by core cycle `core`, and how far the next one is, in
+     * fractions of a core cycle. */
     struct clock clock;
     uint64_t core, cycle, fraction;
     struct slice_side *slice;
     struct dram_channel *channel;
-    struct ring *arrivals;   /* of each channel: on their way to its queue */
-    uint64_t *blocked_since; /* of each channel: core cycle since which the first arrival has found its queue full, NEVER if it has not */
-    uint8_t bursts_of[256];  /* which bursts of a line hold some of the sectors of a mask */
+    uint8_t bursts_of[256]; /* which bursts of a line hold some of the sectors of a mask */
 };
 
 struct dram {
@@ -87,7 +86,8 @@ static inline uint64_t core_cycle_of(const struct controller *mc, uint64_t cycle
 
 /* --------------------------------------------------------------- the way out */
 
-static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel, uint16_t index, uint64_t now) {
+static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel,
+                              uint16_t index, uint64_t now) {
     struct dram_request *request = &channel->request[index];
     uint64_t done = LIKELY(request->done > mc->cycle) ? core_cycle_of(mc, request->done) : now;
     request->message.kind = request->write ? MESSAGE_ACK : MESSAGE_DATA;
@@ -96,7 +96,8 @@ static inline void send_reply(struct controller *mc, struct slice_side *slice, s
     mc->full &= ~(UINT64_C(1) << channel->index);
 }
 
-/* Hands what a channel has completed to the slices' ports. The data may still be on its way: the port shows it when it is there. */
+/* Hands what a channel has completed to the slices' ports. The data may still be on its way: the port shows it when it
+ * is there. */
 static inline void collect(struct controller *mc, struct dram_channel *channel, uint64_t now) {
     for (unsigned i = 0; i < channel->done_count; i++) {
         uint16_t index = channel->done[i];
@@ -144,11 +145,13 @@ static inline void take_in(struct controller *mc, unsigned slice_index, const st
     request->slice = (uint16_t)slice_index;
     request->write = request->message.kind == MESSAGE_WRITE;
     request->bursts = mc->bursts_of[request->message.sectors];
-    ring_push(&mc->arrivals[place->channel], index);
-    mc->arriving |= UINT64_C(1) << place->channel;
+    request->next = REQUEST_NONE;
+    *(channel->arrival == REQUEST_NONE ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
+    channel->last_arrival = index;
 }
 
-/* Lets the message at the head of a slice's port in, unless it cannot be seen yet or its channel is among the `taken`. */
+/* Lets the message at the head of a slice's port in, unless it cannot be seen yet or its channel is among the `taken`.
+ */
 static inline bool accept_head(struct controller *mc, unsigned slice_index, uint64_t *taken, uint64_t now) {
     struct slice_side *slice = &mc->slice[slice_index];
     const struct message *message = port_peek(&slice->input, now);
@@ -166,8 +169,9 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
     return true;
 }
 
-/* One request for each channel from the slices' ports, the slices in turn. Returns when it has to be asked again: in the next cycle, if any was taken and
- * a slice may have another. A channel without room is asked again when a reply has made some, in a tick of its own. */
+/* One request for each channel from the slices' ports, the slices in turn. Returns when it has to be asked again: in
+ * the next cycle, if any was taken and a slice may have another. A channel without room is asked again when a reply has
+ * made some, in a tick of its own. */
 static inline uint64_t accept_requests(struct controller *mc, uint64_t now) {
     mc->asking |= mc->pushed[(now + 1) & 1];
     mc->pushed[(now + 1) & 1] = 0;
@@ -189,28 +193,26 @@ static inline uint64_t accept_requests(struct controller *mc, uint64_t now) {
     return any && mc->asking ? now + 1 : NEVER;
 }
 
-/* The oldest arrival of a channel into its queue. Returns when the next one is to be looked at, as far as it does not wait for the queue. */
+/* The oldest arrival of a channel into its queue. Returns when the next one is to be looked at, as far as it does not
+ * wait for the queue. */
 static inline uint64_t enter_queue(struct controller *mc, struct dram_channel *channel, uint64_t now) {
-    struct ring *arrivals = &mc->arrivals[channel->index];
-    uint64_t *blocked_since = &mc->blocked_since[channel->index];
-    uint16_t index = (uint16_t)ring_peek(arrivals);
+    uint16_t index = channel->arrival;
     const struct dram_request *request = &channel->request[index];
     if (request->ready > now) return request->ready;
     if (!channel_has_room(channel, request->write, request->bank)) {
-        if (*blocked_since == NEVER) *blocked_since = now;
+        if (channel->blocked_since == NEVER) channel->blocked_since = now;
         return NEVER;
     }
-    if (*blocked_since != NEVER) {
-        channel->stats.full_cycles += now - *blocked_since;
-        *blocked_since = NEVER;
+    if (channel->blocked_since != NEVER) {
+        channel->stats.full_cycles += now - channel->blocked_since;
+        channel->blocked_since = NEVER;
     }
-    arrivals->popped++;
+    channel->arrival = request->next;
     mc->engine->progress++;
     channel_enter(channel, index, mc->cycle);
     if (UNLIKELY(channel->done_count)) collect(mc, channel, now);
-    if (!ring_empty(arrivals)) return max_u64(now + 1, channel->request[ring_peek(arrivals)].ready);
-    mc->arriving &= ~(UINT64_C(1) << channel->index);
-    return NEVER;
+    if (channel->arrival == REQUEST_NONE) return NEVER;
+    return max_u64(now + 1, channel->request[channel->arrival].ready);
 }
 
 /* ------------------------------------------------------------- the component */
@@ -226,9 +228,10 @@ static void controller_tick(void *self, uint64_t now) {
     }
     if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
     uint64_t wake = accept_requests(mc, now), next = NEVER;
-    for (uint64_t left = mc->arriving; left; left &= left - 1) wake = min_u64(wake, enter_queue(mc, &mc->channel[lowest_bit(left)], now));
-    for (struct dram_channel *channel = mc->channel; channel != end; channel++)
+    for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
+        if (channel->arrival != REQUEST_NONE) wake = min_u64(wake, enter_queue(mc, channel, now));
         if (!channel_idle(channel)) next = min_u64(next, channel->next);
+    }
     if (next != NEVER) wake = min_u64(wake, core_cycle_of(mc, next));
     if (wake != NEVER) engine_wake(mc->engine, mc->component, wake);
 }
@@ -239,9 +242,9 @@ static void controller_settle(void *self, uint64_t now) {
         struct dram_channel *channel = &mc->channel[i];
         /* What is left to do in an idle channel are refreshes. */
         if (now > 0 && channel_idle(channel)) channel_run(channel, clock_domain_cycle(mc->clock, now - 1));
-        if (mc->blocked_since[i] == NEVER || mc->blocked_since[i] >= now) continue;
-        channel->stats.full_cycles += now - mc->blocked_since[i];
-        mc->blocked_since[i] = now;
+        if (channel->blocked_since == NEVER || channel->blocked_since >= now) continue;
+        channel->stats.full_cycles += now - channel->blocked_since;
+        channel->blocked_since = now;
     }
 }
 
@@ -258,21 +261,29 @@ static void controller_explain(const void *self, uint64_t now, FILE *out) {
         const struct dram_channel *channel = &mc->channel[i];
         unsigned inside = channel->request_count - channel->free_count;
         if (!inside) continue;
-        const struct ring *arrivals = &mc->arrivals[i];
-        fprintf(out, "dram %u channel %u: %u requests inside: %u reads and %u writes queued, %u on their way to the queue", mc->index, i, inside,
-                channel->queue[0].waiting, channel->queue[1].waiting, arrivals->pushed - arrivals->popped);
-        if (mc->blocked_since[i] != NEVER) fprintf(out, " (queue full for %llu cycles)", (unsigned long long)(now - mc->blocked_since[i]));
+        unsigned arriving = 0;
+        for (uint16_t k = channel->arrival; k != REQUEST_NONE; k = channel->request[k].next) arriving++;
+        fprintf(out,
+                "dram %u channel %u: %u requests inside: %u reads and %u writes queued, %u on their way to the queue",
+                mc->index, i, inside, channel->queue[0].waiting, channel->queue[1].waiting, arriving);
+        if (channel->blocked_since != NEVER)
+            fprintf(out, " (queue full for %llu cycles)", (unsigned long long)(now - channel->blocked_since));
         fprintf(out, "; next command not before memory cycle %llu, now %llu\n", (unsigned long long)channel->next,
                 (unsigned long long)clock_domain_cycle(mc->clock, now));
     }
     for (unsigned i = 0; i < mc->slices; i++) {
         const struct ring *returns = &mc->slice[i].returns;
-        if (!ring_empty(returns)) fprintf(out, "dram %u: %u replies wait for slice %u to take them\n", mc->index, returns->pushed - returns->popped, i);
+        if (!ring_empty(returns))
+            fprintf(out, "dram %u: %u replies wait for slice %u to take them\n", mc->index,
+                    returns->pushed - returns->popped, i);
     }
 }
 
-static const struct component_ops controller_ops = {
-    .kind = "dram", .tick = controller_tick, .settle = controller_settle, .explain = controller_explain, .busy = controller_busy};
+static const struct component_ops controller_ops = {.kind = "dram",
+                                                    .tick = controller_tick,
+                                                    .settle = controller_settle,
+                                                    .explain = controller_explain,
+                                                    .busy = controller_busy};
 
 /* ------------------------------------------------------------------ building */
 
@@ -294,7 +305,8 @@ static void fill_bursts(struct controller *mc, const struct config *config) {
     }
 }
 
-static void create_slices(struct controller *mc, const struct dram_config *dram, const unsigned *slice_component, unsigned requests) {
+static void create_slices(struct controller *mc, const struct dram_config *dram, const unsigned *slice_component,
+                          unsigned requests) {
     mc->slice = mem_alloc(mc->slices, sizeof *mc->slice);
     for (unsigned i = 0; i < mc->slices; i++) {
         struct slice_side *slice = &mc->slice[i];
@@ -312,18 +324,14 @@ static void create_slices(struct controller *mc, const struct dram_config *dram,
 
 static void create_channels(struct controller *mc, const struct config *config, struct stats *stats) {
     mc->channel = mem_alloc_lines(mc->channels, sizeof *mc->channel);
-    mc->arrivals = mem_alloc(mc->channels, sizeof *mc->arrivals);
-    mc->blocked_since = mem_alloc(mc->channels, sizeof *mc->blocked_since);
     for (unsigned i = 0; i < mc->channels; i++) {
         channel_init(&mc->channel[i], config, mc->index, i);
-        ring_init(&mc->arrivals[i], mc->channel[i].request_count);
-        mc->blocked_since[i] = NEVER;
         if (stats) stats_add(stats, &dram_stat_table, &mc->channel[i].stats);
     }
 }
 
-struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component, struct engine *engine,
-                         uint64_t core_khz, struct stats *stats, struct error *err) {
+struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component,
+                         struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err) {
     (void)err; /* whatever can be wrong has been refused by the section's check */
     const struct dram_config *dram_config = config_get(config, &dram_section);
     struct dram *dram = mem_alloc(1, sizeof *dram);
@@ -353,18 +361,13 @@ void dram_destroy(struct dram *dram) {
     if (!dram) return;
     for (unsigned i = 0; i < dram->mcs; i++) {
         struct controller *mc = &dram->controller[i];
-        for (unsigned c = 0; c < mc->channels; c++) {
-            channel_release(&mc->channel[c]);
-            free(mc->arrivals[c].entry);
-        }
+        for (unsigned c = 0; c < mc->channels; c++) channel_release(&mc->channel[c]);
         for (unsigned s = 0; s < mc->slices; s++) {
             port_release(&mc->slice[s].input);
             port_release(&mc->slice[s].output);
             free(mc->slice[s].returns.entry);
         }
         free(mc->channel);
-        free(mc->arrivals);
-        free(mc->blocked_since);
         free(mc->slice);
     }
     free(dram->controller);
@@ -376,8 +379,12 @@ static struct slice_side *side_of(struct dram *dram, unsigned slice) {
     return &dram->controller[slice / dram->slices_per_mc].slice[slice % dram->slices_per_mc];
 }
 
-struct port *dram_input(struct dram *dram, unsigned slice) { return &side_of(dram, slice)->input; }
-struct port *dram_output(struct dram *dram, unsigned slice) { return &side_of(dram, slice)->output; }
+struct port *dram_input(struct dram *dram, unsigned slice) {
+    return &side_of(dram, slice)->input;
+}
+struct port *dram_output(struct dram *dram, unsigned slice) {
+    return &side_of(dram, slice)->output;
+}
 
 void dram_set_log(struct dram *dram, dram_log_fn *log, void *user) {
     for (unsigned i = 0; i < dram->mcs; i++)
@@ -405,4 +412,6 @@ uint64_t dram_unloaded_cycles_at(const struct config *config, uint64_t core_khz,
     return clock_core_cycle(clock, done) + port - now;
 }
 
-uint64_t dram_unloaded_cycles(const struct config *config, uint64_t core_khz) { return dram_unloaded_cycles_at(config, core_khz, 0); }
+uint64_t dram_unloaded_cycles(const struct config *config, uint64_t core_khz) {
+    return dram_unloaded_cycles_at(config, core_khz, 0);
+}

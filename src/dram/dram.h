@@ -1,12 +1,12 @@
-/* Memory: controllers, their channels, banks and rows. One controller is one component of the engine and runs all of its channels, in
- * the memory's own clock.
+/* Memory: controllers, their channels, banks and rows. One controller is one component of the engine and runs all of
+ * its channels, in the memory's own clock.
  *
  * Owns: per-channel queues, bank and bus state, the schedule of commands.
- * Enters: `struct message` of kind READ or WRITE from dram_input(dram, slice): one port for each slice of the controller. Every slice reaches
- *         every channel of its controller; a channel takes one request in each core cycle, the slices in turn. `sectors` says which parts of the
- *         line are moved (0 means all of it).
- * Leaves: DATA for each read when its last data has left the device, ACK for each write when its last data has entered it, by dram_output(dram,
- *         slice); `tag` and `source` come back untouched.
+ * Enters: `struct message` of kind READ or WRITE from dram_input(dram, slice): one port for each slice of the
+ *         controller. Every slice reaches every channel of its controller; a channel takes one request in each core
+ *         cycle, the slices in turn. `sectors` says which parts of the line are moved (0 means all of it).
+ * Leaves: DATA for each read when its last data has left the device, ACK for each write when its last data has entered
+ *         it, by dram_output(dram, slice); `tag` and `source` come back untouched.
  *
  * Slices are numbered over the whole machine: controller × slices per controller + slice within it.
  *
@@ -22,8 +22,8 @@
 #include "noc/message.h"
 #include "stats/stats.h"
 
-/* Counters of a channel. A column command is a row hit, miss or conflict by what its request met when its first command was issued: its row open, no
- * row open, another row open; the further column commands of the same request are hits. */
+/* Counters of a channel. A column command is a row hit, miss or conflict by what its request met when its first command
+ * was issued: its row open, no row open, another row open; the further column commands of the same request are hits. */
 #define DRAM_STATS(S) \
     S(SUM, reads, "requests", "reads served") \
     S(SUM, writes, "requests", "writes served") \
@@ -44,13 +44,14 @@ extern const struct stat_table dram_stat_table;
 
 struct dram;
 
-struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component, struct engine *engine,
-                         uint64_t core_khz, struct stats *stats, struct error *err);
+struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component,
+                         struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err);
 void dram_destroy(struct dram *dram);
 struct port *dram_input(struct dram *dram, unsigned slice);
 struct port *dram_output(struct dram *dram, unsigned slice);
 
-/* Every command, as it is issued. A channel's commands come in the order of their cycles; those of different channels interleave. */
+/* Every command, as it is issued. A channel's commands come in the order of their cycles; those of different channels
+ * interleave. */
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE, DRAM_PRECHARGE_ALL, DRAM_REFRESH };
 
 struct dram_log_entry {
@@ -66,9 +67,10 @@ typedef void dram_log_fn(void *user, const struct dram_log_entry *entry);
 void dram_set_log(struct dram *dram, dram_log_fn *log, void *user);
 const char *dram_command_name(enum dram_command command);
 
-/* Cycles of the core from pushing the read of a whole line into dram_input of an idle memory whose bank is closed until its data can be seen at
- * dram_output. What a dependent-load chain must measure; computed from the description alone. Where the clocks differ it depends on the cycle of the
- * push by one or two: dram_unloaded_cycles is for cycle 0. Refresh is not counted. */
+/* Cycles of the core from pushing the read of a whole line into dram_input of an idle memory whose bank is closed until
+ * its data can be seen at dram_output. What a dependent-load chain must measure; computed from the description alone.
+ * Where the clocks differ it depends on the cycle of the push by one or two: dram_unloaded_cycles is for cycle 0.
+ * Refresh is not counted. */
 uint64_t dram_unloaded_cycles(const struct config *config, uint64_t core_khz);
 uint64_t dram_unloaded_cycles_at(const struct config *config, uint64_t core_khz, uint64_t now);
 

@@ -1,4 +1,5 @@
-/* The `dram` section: controllers, channels, queues and the choices of kind and mapping, and what must fit together among them. */
+/* The `dram` section: controllers, channels, queues and the choices of kind and mapping, and what must fit together
+ * among them. */
 #include "dram/dram_config.h"
 
 #include "base/base.h"
@@ -8,23 +9,38 @@
 
 static const struct param params[] = {
     P_CHOICE(struct dram_config, kind, dram_kind_family, "gddr5", "kind of memory device"),
-    P_CHOICE(struct dram_config, mapping, dram_mapping_family, "pae", "how addresses are spread over controllers, channels and banks"),
+    P_CHOICE(struct dram_config, mapping, dram_mapping_family, "pae",
+             "how addresses are spread over controllers, channels and banks"),
     P_INT(struct dram_config, mcs, 8, 1, 64, "", "memory controllers"),
-    P_INT(struct dram_config, channels_per_mc, 1, 1, 32, "", "channels of a controller, a power of two; every slice of the controller reaches all of them"),
+    P_INT(struct dram_config, channels_per_mc, 1, 1, 32, "",
+          "channels of a controller, a power of two; every slice of the controller reaches all of them"),
     P_INT(struct dram_config, clock_mhz, 924, 0, 10000, "MHz", "command clock of the memory; 0: the core's"),
-    P_INT(struct dram_config, interleave_bytes, 256, 32, 4096, "bytes", "consecutive bytes that stay in one controller"),
-    P_INT(struct dram_config, read_queue, 32, 1, 1024, "requests", "entries of a channel's queue (reads; writes too unless write_drain)"),
-    P_INT(struct dram_config, write_queue, 32, 1, 1024, "requests", "entries of a channel's write queue, with write_drain"),
-    P_INT(struct dram_config, bank_queue, 0, 0, 256, "requests", "entries of a queue of each bank's own, filled before the channel's (as DRAMsim3 has); 0: none"),
-    P_INT(struct dram_config, return_queue, 116, 1, 1024, "requests", "requests of a channel beyond its queues: on their way to the queue or waiting for a slice to take the reply"),
-    P_BOOL(struct dram_config, write_drain, false, "writes wait in a queue of their own and are drained in batches (as Ramulator); off: one queue for both (as GPGPU-Sim)"),
-    P_INT(struct dram_config, drain_high_percent, 80, 1, 100, "%", "draining starts above this share of the write queue, or when no read waits (drain_idle_writes)"),
-    P_INT(struct dram_config, drain_low_percent, 20, 0, 100, "%", "draining ends below this share of the write queue if a read waits"),
-    P_INT(struct dram_config, drain_idle_writes, 1, 1, 1024, "requests", "writes that must wait for draining to start when no read does"),
-    P_INT(struct dram_config, row_hit_cap, 0, 0, 1000000, "commands", "column commands after which the requests for an open row no longer go before others; 0: no cap"),
-    P_INT(struct dram_config, starvation_cycles, 8192, 0, 1000000000, "memory cycles", "a request older than this goes before any row hit in its bank; 0: never"),
-    P_INT(struct dram_config, controller_cycles, 0, 0, 512, "core cycles", "from taking a request off a slice's port to its channel's queue"),
-    P_INT(struct dram_config, port_entries, 16, 1, 1024, "requests", "capacity of the ports between a slice and its controller, either way"),
+    P_INT(struct dram_config, interleave_bytes, 256, 32, 4096, "bytes",
+          "consecutive bytes that stay in one controller"),
+    P_INT(struct dram_config, read_queue, 32, 1, 1024, "requests",
+          "entries of a channel's queue (reads; writes too unless write_drain)"),
+    P_INT(struct dram_config, write_queue, 32, 1, 1024, "requests",
+          "entries of a channel's write queue, with write_drain"),
+    P_INT(struct dram_config, bank_queue, 0, 0, 256, "requests",
+          "entries of a queue of each bank's own, filled before the channel's (as DRAMsim3 has); 0: none"),
+    P_INT(struct dram_config, return_queue, 116, 1, 1024, "requests",
+          "requests of a channel beyond its queues: on their way there, or replies that a slice does not take yet"),
+    P_BOOL(struct dram_config, write_drain, false,
+           "writes have a queue of their own, drained in batches (as Ramulator); off: one queue (as GPGPU-Sim)"),
+    P_INT(struct dram_config, drain_high_percent, 80, 1, 100, "%",
+          "draining starts above this share of the write queue, or when no read waits (drain_idle_writes)"),
+    P_INT(struct dram_config, drain_low_percent, 20, 0, 100, "%",
+          "draining ends below this share of the write queue if a read waits"),
+    P_INT(struct dram_config, drain_idle_writes, 1, 1, 1024, "requests",
+          "writes that must wait for draining to start when no read does"),
+    P_INT(struct dram_config, row_hit_cap, 0, 0, 1000000, "commands",
+          "column commands after which the requests for an open row no longer go before others; 0: no cap"),
+    P_INT(struct dram_config, starvation_cycles, 8192, 0, 1000000000, "memory cycles",
+          "a request older than this goes before any row hit in its bank; 0: never"),
+    P_INT(struct dram_config, controller_cycles, 0, 0, 512, "core cycles",
+          "from taking a request off a slice's port to its channel's queue"),
+    P_INT(struct dram_config, port_entries, 16, 1, 1024, "requests",
+          "capacity of the ports between a slice and its controller, either way"),
     P_INT(struct dram_config, port_cycles, 1, 1, 512, "core cycles", "latency of those ports"),
 };
 
@@ -40,10 +56,12 @@ static bool check(const struct config *config, struct error *err) {
     if (!need_power_of_two(config, "dram.channels_per_mc", dram->channels_per_mc, err)) return false;
     if (!need_power_of_two(config, "dram.interleave_bytes", dram->interleave_bytes, err)) return false;
     if (dram->interleave_bytes < gpu->line_bytes)
-        return config_error(config, "dram.interleave_bytes", err, "a line (gpu.line_bytes: %lld) would lie in two controllers; at least %lld is needed",
+        return config_error(config, "dram.interleave_bytes", err,
+                            "a line (gpu.line_bytes: %lld) would lie in two controllers; at least %lld is needed",
                             (long long)gpu->line_bytes, (long long)gpu->line_bytes);
     if (dram->drain_low_percent >= dram->drain_high_percent)
-        return config_error(config, "dram.drain_low_percent", err, "draining would never end: it must be below dram.drain_high_percent (%lld)",
+        return config_error(config, "dram.drain_low_percent", err,
+                            "draining would never end: it must be below dram.drain_high_percent (%lld)",
                             (long long)dram->drain_high_percent);
     return dram_kind_check(config, err) && address_map_check(config, err);
 }

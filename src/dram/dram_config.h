@@ -1,8 +1,9 @@
-/* What describes a memory system: how many controllers and channels, the kind of device behind a channel with its timings, how addresses are
- * spread over them, and the controller's queues.
+/* What describes a memory system: how many controllers and channels, the kind of device behind a channel with its
+ * timings, how addresses are spread over them, and the controller's queues.
  *
- * What belongs to a device (geometry of a channel, timings, refresh, command buses) stands in the section of its kind (`dram.gddr5`, `dram.hbm`),
- * because each kind has defaults of its own. All device times are in cycles of the memory's command clock.
+ * What belongs to a device (geometry of a channel, timings, refresh, command buses) stands in the section of its kind
+ * (`dram.gddr5`, `dram.hbm`), because each kind has defaults of its own. All device times are in cycles of the memory's
+ * command clock.
  */
 #ifndef SLUICE_DRAM_DRAM_CONFIG_H
 #define SLUICE_DRAM_DRAM_CONFIG_H

@@ -1,16 +1,31 @@
-/* GDDR5, as GPGPU-Sim 3.2.2 describes the GTX 480's: 64 bytes (burst of eight on two 32-bit chips) in two command cycles, 16 banks in four groups,
- * one command bus. The timings are also those of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019). Activate to
- * write is shorter than to read by the write latency and one. GPGPU-Sim has neither refresh nor a limit on four activates: both are off by default. */
+/* GDDR5, as GPGPU-Sim 3.2.2 describes the GTX 480's: 64 bytes (burst of eight on two 32-bit chips) in two command
+ * cycles, 16 banks in four groups, one command bus. The timings are also those of Table 1 of "Adaptive Memory-Side
+ * Last-Level GPU Caching" (ISCA 2019). Activate to write is shorter than to read by the write latency and one.
+ * GPGPU-Sim has neither refresh nor a limit on four activates: both are off by default; refresh is that of a 1 Gb part
+ * at 1 GHz. */
 #include "base/base.h"
 #include "dram/kind.h"
 
 static const struct param params[] = {
-    DRAM_DEVICE_PARAMS(16, 4, 4096, 64, 2, false, /* tCL */ 12, /* tWL */ 4, /* tRCD */ 12, /* tRCDW */ 7, /* tRP */ 12, /* tRAS */ 28,
-                       /* tRC */ 40, /* tRRDS */ 6, /* tRRDL */ 6, /* tFAW */ 0, /* tCCDS */ 2, /* tCCDL */ 3, /* tRTP */ 2, /* tWR */ 12,
-                       /* tWTRS */ 5, /* tWTRL */ 5, /* turnaround */ 2, /* refresh */ false, /* tRFC */ 156, /* tREFI */ 3900),
+    DEVICE_BANKS(16),       DEVICE_BANK_GROUPS(4),  DEVICE_ROW_BYTES(4096),
+    DEVICE_BURST_BYTES(64), DEVICE_BURST_CYCLES(2), DEVICE_TWO_COMMAND_BUSES(false),
+    DEVICE_TCL(12),         DEVICE_TWL(4),          DEVICE_TRCD(12),
+    DEVICE_TRCDW(7),        DEVICE_TRP(12),         DEVICE_TRAS(28),
+    DEVICE_TRC(40),         DEVICE_TRRDS(6),        DEVICE_TRRDL(6),
+    DEVICE_TFAW(0),         DEVICE_TCCDS(2),        DEVICE_TCCDL(3),
+    DEVICE_TRTP(2),         DEVICE_TWR(12),         DEVICE_TWTRS(5),
+    DEVICE_TWTRL(5),        DEVICE_TURNAROUND(2),   DEVICE_REFRESH(false),
+    DEVICE_TRFC(110),       DEVICE_TREFI(3900),
 };
+_Static_assert(COUNT_OF(params) == DEVICE_PARAMS, "every row once");
 
 static const struct section section = {
-    .path = "gddr5", .help = "GDDR5 device", .params = params, .count = COUNT_OF(params), .size = sizeof(struct dram_device)};
+    .path = "gddr5",
+    .help = "GDDR5 device",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct dram_device),
+};
 
-const struct dram_kind dram_kind_gddr5 = {{"gddr5", "GDDR5: one command bus, four bank groups, 64 bytes in two cycles", &section}};
+const struct dram_kind dram_kind_gddr5 = {
+    {"gddr5", "GDDR5: one command bus, four bank groups, 64 bytes in two cycles", &section}};

@@ -1,16 +1,30 @@
-/* High-bandwidth memory: a channel of a stack, with row and column commands on separate buses. Timings are those of Table I of "Selective Replication
- * in Memory-Side GPU Caches", which moves 32 bytes in one cycle; what the table leaves open (tRCDW, tWR, tWTR, refresh) is Ramulator's
- * entry for HBM at 1 Gb/s per pin. Pseudo-channels and single-bank refresh are left out. */
+/* High-bandwidth memory: a channel of a stack, with row and column commands on separate buses. Timings are those of
+ * Table I of "Selective Replication in Memory-Side GPU Caches", which moves 32 bytes in one cycle; what the table
+ * leaves open (tRCDW, tWR, tWTR, refresh) is Ramulator's entry for HBM at 1 Gb/s per pin. Pseudo-channels and the
+ * refresh of single banks are left out. */
 #include "base/base.h"
 #include "dram/kind.h"
 
 static const struct param params[] = {
-    DRAM_DEVICE_PARAMS(16, 4, 2048, 32, 1, true, /* tCL */ 7, /* tWL */ 2, /* tRCD */ 7, /* tRCDW */ 6, /* tRP */ 7, /* tRAS */ 17,
-                       /* tRC */ 24, /* tRRDS */ 4, /* tRRDL */ 5, /* tFAW */ 20, /* tCCDS */ 1, /* tCCDL */ 1, /* tRTP */ 7, /* tWR */ 8,
-                       /* tWTRS */ 2, /* tWTRL */ 4, /* turnaround */ 2, /* refresh */ false, /* tRFC */ 130, /* tREFI */ 1950),
+    DEVICE_BANKS(16),       DEVICE_BANK_GROUPS(4),  DEVICE_ROW_BYTES(2048),
+    DEVICE_BURST_BYTES(32), DEVICE_BURST_CYCLES(1), DEVICE_TWO_COMMAND_BUSES(true),
+    DEVICE_TCL(7),          DEVICE_TWL(2),          DEVICE_TRCD(7),
+    DEVICE_TRCDW(6),        DEVICE_TRP(7),          DEVICE_TRAS(17),
+    DEVICE_TRC(24),         DEVICE_TRRDS(4),        DEVICE_TRRDL(5),
+    DEVICE_TFAW(20),        DEVICE_TCCDS(1),        DEVICE_TCCDL(1),
+    DEVICE_TRTP(7),         DEVICE_TWR(8),          DEVICE_TWTRS(2),
+    DEVICE_TWTRL(4),        DEVICE_TURNAROUND(2),   DEVICE_REFRESH(false),
+    DEVICE_TRFC(130),       DEVICE_TREFI(1950),
 };
+_Static_assert(COUNT_OF(params) == DEVICE_PARAMS, "every row once");
 
 static const struct section section = {
-    .path = "hbm", .help = "HBM device", .params = params, .count = COUNT_OF(params), .size = sizeof(struct dram_device)};
+    .path = "hbm",
+    .help = "HBM device",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct dram_device),
+};
 
-const struct dram_kind dram_kind_hbm = {{"hbm", "HBM: row and column command buses, four bank groups, 32 bytes in one cycle", &section}};
+const struct dram_kind dram_kind_hbm = {
+    {"hbm", "HBM: row and column command buses, four bank groups, 32 bytes in one cycle", &section}};

@@ -22,7 +22,8 @@ const struct dram_device *dram_device_of(const struct config *config) {
     return config_get(config, dram->kind->section);
 }
 
-static bool blame(const struct config *config, const char *field, struct error *err, const char *what, int64_t value, int64_t other) {
+static bool blame(const struct config *config, const char *field, struct error *err, const char *what, int64_t value,
+                  int64_t other) {
     const struct dram_config *dram = config_get(config, &dram_section);
     char key[96];
     snprintf(key, sizeof key, "dram.%s.%s", dram->kind->name, field);
@@ -34,7 +35,10 @@ bool dram_kind_check(const struct config *config, struct error *err) {
     const struct {
         const char *field;
         int64_t value;
-    } powers[] = {{"banks", d->banks}, {"bank_groups", d->bank_groups}, {"row_bytes", d->row_bytes}, {"burst_bytes", d->burst_bytes}};
+    } powers[] = {{"banks", d->banks},
+                  {"bank_groups", d->bank_groups},
+                  {"row_bytes", d->row_bytes},
+                  {"burst_bytes", d->burst_bytes}};
     for (unsigned i = 0; i < COUNT_OF(powers); i++)
         if (!is_power_of_two((uint64_t)powers[i].value))
             return blame(config, powers[i].field, err, "is not a power of two; the nearest below is", powers[i].value,
@@ -55,6 +59,7 @@ bool dram_kind_check(const struct config *config, struct error *err) {
         if (orders[i].value < orders[i].least)
             return blame(config, orders[i].field, err, orders[i].what, orders[i].value, orders[i].least);
     if (d->refresh && d->tREFI <= d->tRFC + d->tRP + d->tRAS)
-        return blame(config, "tREFI", err, "leaves no time for requests: tRFC + tRP + tRAS is", d->tREFI, d->tRFC + d->tRP + d->tRAS);
+        return blame(config, "tREFI", err, "leaves no time for requests: tRFC + tRP + tRAS is", d->tREFI,
+                     d->tRFC + d->tRP + d->tRAS);
     return true;
 }

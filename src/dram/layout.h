@@ -1,12 +1,14 @@
-/* Inside the address mappings: what a mapping decides, and the tables that addresses are looked up with. Only the files of the mappings include this.
+/* Inside the address mappings: what a mapping decides, and the tables that addresses are looked up with. Only the files
+ * of the mappings include this.
  *
  * Every mapping here ends in one layout of a *mapped* address, from bit 0 up:
  *
  *     column low | controller | channel | bank low | column high | bank high | row
  *
- * where "column low" is the interleave and a mapping chooses how many bank bits lie below the upper columns. Before that, a mapping
- * may rewrite the controller, channel and bank bits by a matrix over GF(2) (each new bit is the parity of some bits of the address). Where the
- * number of controllers is no power of two, the controller is a remainder, and all of the above applies to the quotient.
+ * where "column low" is the interleave and a mapping chooses how many bank bits lie below the upper columns. Before
+ * that, a mapping may rewrite the controller, channel and bank bits by a matrix over GF(2) (each new bit is the parity
+ * of some bits of the address). Where the number of controllers is no power of two, the controller is a remainder, and
+ * all of the above applies to the quotient.
  */
 #ifndef SLUICE_DRAM_LAYOUT_H
 #define SLUICE_DRAM_LAYOUT_H
@@ -44,11 +46,14 @@ struct mapping_ops {
     struct policy policy;
     /* Bank bits that lie below the upper columns, at most shape->bank_bits. */
     unsigned (*low_bank_bits)(const struct map_shape *shape);
-    /* The matrix, if the mapping has one (NULL otherwise). False with a located error if its parameters do not make one. */
-    bool (*matrix)(const struct config *config, const struct map_shape *shape, struct map_matrix *matrix, struct error *err);
+    /* The matrix, if the mapping has one (NULL otherwise). False with a located error if its parameters do not make
+     * one. */
+    bool (*matrix)(const struct config *config, const struct map_shape *shape, struct map_matrix *matrix,
+                   struct error *err);
 };
 
-/* Turns `forward` round: mask[i] of the result gives old bit i from the new address. False if `forward` cannot be turned round. */
+/* Turns `forward` round: mask[i] of the result gives old bit i from the new address. False if `forward` cannot be
+ * turned round. */
 bool map_matrix_invert(const struct map_matrix *forward, unsigned first_bit, struct map_matrix *inverse);
 
 /* Whether the chosen mapping works for the machine described; for the section's check. */

@@ -1,5 +1,6 @@
-/* Addresses to places and back, for any mapping: the shape is read off the configuration, the mapping says where the bits go, and what is left
- * at run time are shifts, masks and, for a matrix, one look-up for each byte of the address that it reads. */
+/* Addresses to places and back, for any mapping: the shape is read off the configuration, the mapping says where the
+ * bits go, and what is left at run time are shifts, masks and, for a matrix, one look-up for each byte of the address
+ * that it reads. */
 #include "dram/mapping.h"
 
 #include <stdlib.h>
@@ -27,9 +28,10 @@ struct run {
     uint64_t mask; /* after the shift */
 };
 
-/* Controller, channel, slice and bank are parities of address bits, in a mapping without a matrix of one bit each. So what each byte of the address
- * contributes to them can be tabulated and is combined by exclusive or. An entry holds, from bit 0: the flips that the matrix makes to the
- * address (32 bits), controller, channel, slice, bank (8 bits each). */
+/* Controller, channel, slice and bank are parities of address bits, in a mapping without a matrix of one bit each. So
+ * what each byte of the address contributes to them can be tabulated and is combined by exclusive or. An entry holds,
+ * from bit 0: the flips that the matrix makes to the address (32 bits), controller, channel, slice, bank (8 bits each).
+ */
 enum { ENTRY_MC = 32, ENTRY_CHANNEL = 40, ENTRY_SLICE = 48, ENTRY_BANK = 56, TABLE_BYTES = MATRIX_READ_BITS / 8 };
 
 struct address_map {
@@ -72,7 +74,8 @@ bool address_map_check(const struct config *config, struct error *err) {
     const struct dram_config *dram = config_get(config, &dram_section);
     const struct dram_device *device = dram_device_of(config);
     if (dram->interleave_bytes > device->row_bytes)
-        return config_error(config, "dram.interleave_bytes", err, "%lld is more than a row (dram.%s.row_bytes: %lld); at most that is possible",
+        return config_error(config, "dram.interleave_bytes", err,
+                            "%lld is more than a row (dram.%s.row_bytes: %lld); at most that is possible",
                             (long long)dram->interleave_bytes, dram->kind->name, (long long)device->row_bytes);
     const struct mapping_ops *ops = ops_of(config);
     struct map_shape shape = shape_of(config);
@@ -151,9 +154,10 @@ static uint64_t table_entry(const struct address_map *map, const struct map_matr
     }
     uint64_t bank = run_get(map->bank_low, mapped) | run_get(map->bank_high, mapped);
     uint64_t slice = 0;
-    if (!map->slice_divisor) slice = run_get(map->slice_channel, mapped) * (map->slice_bank.mask + 1) + run_get(map->slice_bank, mapped);
-    return (mapped ^ address) | run_get(map->mc, mapped) << ENTRY_MC | run_get(map->channel, mapped) << ENTRY_CHANNEL | slice << ENTRY_SLICE |
-           bank << ENTRY_BANK;
+    if (!map->slice_divisor)
+        slice = run_get(map->slice_channel, mapped) * (map->slice_bank.mask + 1) + run_get(map->slice_bank, mapped);
+    return (mapped ^ address) | run_get(map->mc, mapped) << ENTRY_MC | run_get(map->channel, mapped) << ENTRY_CHANNEL |
+           slice << ENTRY_SLICE | bank << ENTRY_BANK;
 }
 
 struct address_map *address_map_create(const struct config *config, struct error *err) {
@@ -174,7 +178,8 @@ struct address_map *address_map_create(const struct config *config, struct error
     place_slices(map);
     struct map_matrix forward = {0};
     if (ops->matrix) {
-        bool made = ops->matrix(config, &map->shape, &forward, err) && map_matrix_invert(&forward, map->interleave_bits, &map->inverse);
+        bool made = ops->matrix(config, &map->shape, &forward, err) &&
+                    map_matrix_invert(&forward, map->interleave_bits, &map->inverse);
         assert(made);
         (void)made;
     }
@@ -187,11 +192,13 @@ struct address_map *address_map_create(const struct config *config, struct error
 void address_map_destroy(struct address_map *map) { free(map); }
 
 /* The two cases of odd numbers are kept out of the way of the others. */
-static uint64_t __attribute__((noinline)) divide_mcs(const struct address_map *map, uint64_t block, struct location *location) {
+static uint64_t __attribute__((noinline))
+divide_mcs(const struct address_map *map, uint64_t block, struct location *location) {
     location->mc = (uint16_t)(block % map->divisor);
     return block / map->divisor;
 }
-static uint64_t __attribute__((noinline)) divide_slices(const struct address_map *map, uint64_t rest, struct location *location) {
+static uint64_t __attribute__((noinline))
+divide_slices(const struct address_map *map, uint64_t rest, struct location *location) {
     location->slice = (uint16_t)(rest % map->slice_divisor);
     return rest / map->slice_divisor;
 }
@@ -199,7 +206,8 @@ static uint64_t __attribute__((noinline)) divide_slices(const struct address_map
 void address_map_locate(const struct address_map *map, uint64_t address, struct location *location) {
     uint64_t block = address >> map->interleave_bits, low = address & map->low_mask;
     if (UNLIKELY(map->divisor)) block = divide_mcs(map, block, location);
-    uint64_t entry = map->table[0][block & 0xFF] ^ map->table[1][block >> 8 & 0xFF] ^ map->table[2][block >> 16 & 0xFF] ^ map->table[3][block >> 24 & 0xFF];
+    uint64_t entry = map->table[0][block & 0xFF] ^ map->table[1][block >> 8 & 0xFF] ^
+                     map->table[2][block >> 16 & 0xFF] ^ map->table[3][block >> 24 & 0xFF];
     uint64_t original = block << map->interleave_bits, mapped = original ^ (uint32_t)entry;
     if (LIKELY(!map->divisor)) location->mc = (uint8_t)(entry >> ENTRY_MC);
     location->channel = (uint8_t)(entry >> ENTRY_CHANNEL);

@@ -1,7 +1,8 @@
-/* Address mapping: where a line lives. A mapping turns a byte address into controller, channel, slice, bank, row and column, and back; it
- * is a bijection, which a property test shows.
+/* Address mapping: where a line lives. A mapping turns a byte address into controller, channel, slice, bank, row and
+ * column, and back; it is a bijection, which a property test shows.
  *
- * Where the number of controllers is no power of two, the controller is taken by division (as GPGPU-Sim does); everything else is bits.
+ * Where the number of controllers is no power of two, the controller is taken by division (as GPGPU-Sim does);
+ * everything else is bits.
  *
  * A mapping is one file and one line in mappings.def.
  */
@@ -16,8 +17,9 @@ struct location {
     uint16_t slice;   /* of the LLC, within the controller, in a shared organisation */
     uint16_t bank;    /* within the channel */
     uint32_t row;
-    uint32_t column;  /* byte offset within the row */
-    uint64_t partition; /* the address with controller and slice taken out: LLC sets are indexed by it, in units of bytes */
+    uint32_t column; /* byte offset within the row */
+    uint64_t
+        partition; /* the address with controller and slice taken out: LLC sets are indexed by it, in units of bytes */
 };
 
 struct address_map;

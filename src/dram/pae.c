@@ -1,9 +1,10 @@
-/* PAE, page address entropy: the randomising mapping of "Get Out of the Valley: Power-Efficient Address Mapping for GPUs" (ISCA 2018), which the papers'
- * machines use. The direct mapping's controller, channel and bank bits are each replaced by the parity of about half of the page address (row, bank, channel and
- * controller bits): a binary invertible matrix. Column bits are left out, so that the lines of a row stay together.
+/* PAE, page address entropy: the randomising mapping of "Get Out of the Valley: Power-Efficient Address Mapping for
+ * GPUs" (ISCA 2018), which the papers' machines use. The direct mapping's controller, channel and bank bits are each
+ * replaced by the parity of about half of the page address (row, bank, channel and controller bits): a binary
+ * invertible matrix. Column bits are left out, so that the lines of a row stay together.
  *
- * The masks may be given; otherwise they are drawn from a seed, again and again until they can be inverted. The paper's search for the bits with the most entropy
- * of a set of programs is left out: every page bit takes part. */
+ * The masks may be given; otherwise they are drawn from a seed, again and again until they can be inverted. The paper's
+ * search for the bits with the most entropy of a set of programs is left out: every page bit takes part. */
 #include <stdio.h>
 
 #include "base/random.h"
@@ -17,33 +18,42 @@ struct pae_config {
 
 static const struct param params[] = {
     P_LIST(struct pae_config, masks, "[]", 0, MATRIX_BITS_MAX, 1, (double)(INT64_C(1) << 48), "",
-           "for each controller, channel and bank bit from the lowest: the address bits whose parity it is; empty: drawn at random"),
+           "for each controller, channel and bank bit: the address bits whose parity it is; empty: drawn at random"),
     P_INT(struct pae_config, seed, 1, 0, 1e15, "", "of the random masks"),
     P_INT(struct pae_config, address_bits, 34, 16, 37, "bits", "address bits that take part in random masks"),
 };
 
-static const struct section section = {
-    .path = "pae", .help = "masks of the PAE address mapping", .params = params, .count = COUNT_OF(params), .size = sizeof(struct pae_config)};
+static const struct section section = {.path = "pae",
+                                       .help = "masks of the PAE address mapping",
+                                       .params = params,
+                                       .count = COUNT_OF(params),
+                                       .size = sizeof(struct pae_config)};
 
 static unsigned low_bank_bits(const struct map_shape *shape) { return shape->bank_bits; }
 
-static bool given_masks(const struct config *config, const struct pae_config *pae, const struct map_shape *shape, struct map_matrix *matrix,
-                        struct error *err) {
+static bool given_masks(const struct config *config, const struct pae_config *pae, const struct map_shape *shape,
+                        struct map_matrix *matrix, struct error *err) {
     static const char key[] = "dram.pae.masks";
     if (pae->masks.count != matrix->count)
-        return config_error(config, key, err, "%u masks given, but this machine has %u controller, channel and bank bits; give %u, or none to have them drawn",
+        return config_error(config, key, err,
+                            "%u masks given, but this machine has %u controller, channel and bank bits; "
+                            "give %u, or none to have them drawn",
                             pae->masks.count, matrix->count, matrix->count);
     for (unsigned i = 0; i < matrix->count; i++) {
         matrix->mask[i] = (uint64_t)pae->masks.value[i];
         uint64_t readable = low_mask(MATRIX_READ_BITS) << shape->interleave_bits;
         if (matrix->mask[i] & ~readable)
-            return config_error(config, key, err, "mask %u (0x%llX) reads bits outside of 0x%llX: below lies the interleave, which must stay together", i,
-                                (unsigned long long)matrix->mask[i], (unsigned long long)readable);
+            return config_error(
+                config, key, err,
+                "mask %u (0x%llX) reads bits outside of 0x%llX: below lies the interleave, which must stay together", i,
+                (unsigned long long)matrix->mask[i], (unsigned long long)readable);
     }
     struct map_matrix inverse;
     if (map_matrix_invert(matrix, shape->interleave_bits, &inverse)) return true;
-    return config_error(config, key, err, "two addresses would share a place: the masks, cut to bits %u to %u, are not linearly independent",
-                        shape->interleave_bits, shape->interleave_bits + matrix->count - 1);
+    return config_error(
+        config, key, err,
+        "two addresses would share a place: the masks, cut to bits %u to %u, are not linearly independent",
+        shape->interleave_bits, shape->interleave_bits + matrix->count - 1);
 }
 
 static void draw_masks(const struct pae_config *pae, const struct map_shape *shape, struct map_matrix *matrix) {
@@ -57,7 +67,8 @@ static void draw_masks(const struct pae_config *pae, const struct map_shape *sha
     } while (!map_matrix_invert(matrix, first, &inverse));
 }
 
-static bool make_matrix(const struct config *config, const struct map_shape *shape, struct map_matrix *matrix, struct error *err) {
+static bool make_matrix(const struct config *config, const struct map_shape *shape, struct map_matrix *matrix,
+                        struct error *err) {
     const struct pae_config *pae = config_get(config, &section);
     matrix->count = map_matrix_bits(shape);
     if (pae->masks.count) return given_masks(config, pae, shape, matrix, err);

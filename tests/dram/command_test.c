@@ -1,5 +1,6 @@
-/* A checker of the timing rules between memory commands, written from the device's description alone: it knows nothing of how the scheduler keeps
- * its times. It reads the command log and looks, for every command, at each earlier one that is still near enough to matter. */
+/* A checker of the timing rules between memory commands, written from the device's description alone: it knows nothing
+ * of how the scheduler keeps its times. It reads the command log and looks, for every command, at each earlier one that
+ * is still near enough to matter. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +21,10 @@ struct checker {
     const struct dram_device *device;
     struct rule rule[RULES];
     unsigned rules;
-    const struct rule *pair[COMMANDS][COMMANDS][PAIR_RULES + 1]; /* the rules by what comes before and after, up to a NULL */
-    int64_t reach; /* the longest distance of any rule */
-    struct dram_log_entry recent[WINDOW]; /* a ring */
+    const struct rule
+        *pair[COMMANDS][COMMANDS][PAIR_RULES + 1]; /* the rules by what comes before and after, up to a NULL */
+    int64_t reach;                                 /* the longest distance of any rule */
+    struct dram_log_entry recent[WINDOW];          /* a ring */
     unsigned count;
     uint64_t activates[4];
     unsigned activate_count;
@@ -34,7 +36,8 @@ struct checker {
     char first[160];
 };
 
-static void add_rule(struct checker *c, enum dram_command before, enum dram_command after, enum scope scope, int64_t distance, const char *name) {
+static void add_rule(struct checker *c, enum dram_command before, enum dram_command after, enum scope scope,
+                     int64_t distance, const char *name) {
     struct rule *rule = &c->rule[c->rules++];
     *rule = (struct rule){before, after, scope, distance, name};
     unsigned place = 0;
@@ -75,8 +78,8 @@ static void checker_init(struct checker *c, const struct dram_device *d) {
 
 static void violated(struct checker *c, const struct dram_log_entry *e, const char *what) {
     if (c->violations++ == 0)
-        snprintf(c->first, sizeof c->first, "%s of bank %u in cycle %llu: %s", dram_command_name((enum dram_command)e->command), e->bank,
-                 (unsigned long long)e->cycle, what);
+        snprintf(c->first, sizeof c->first, "%s of bank %u in cycle %llu: %s",
+                 dram_command_name((enum dram_command)e->command), e->bank, (unsigned long long)e->cycle, what);
 }
 
 static bool in_scope(const struct checker *c, enum scope scope, unsigned a, unsigned b) {
@@ -111,7 +114,8 @@ static void check_state(struct checker *c, const struct dram_log_entry *e) {
     switch ((enum dram_command)e->command) {
     case DRAM_ACTIVATE:
         if (c->open[e->bank]) violated(c, e, "the bank is open");
-        if (d->tFAW && c->activate_count >= 4 && e->cycle < c->activates[c->activate_count % 4] + (uint64_t)d->tFAW) violated(c, e, "tFAW");
+        if (d->tFAW && c->activate_count >= 4 && e->cycle < c->activates[c->activate_count % 4] + (uint64_t)d->tFAW)
+            violated(c, e, "tFAW");
         c->activates[c->activate_count++ % 4] = e->cycle;
         c->open[e->bank] = true;
         c->row[e->bank] = e->row;
@@ -155,7 +159,8 @@ static void add_mix(struct rig *rig, enum mix mix, unsigned writes, unsigned cou
         uint64_t line = i;
         if (mix == RANDOM) line = random_below(&seed, 1 << 20);
         if (mix == ROWS) line = random_below(&seed, 4) * 16384 + random_below(&seed, 512) + i / 4096 * 64;
-        unsigned gap = (unsigned)random_below(&seed, 64) == 0 ? (unsigned)random_below(&seed, 200) : 0; /* now and then it idles */
+        unsigned gap =
+            (unsigned)random_below(&seed, 64) == 0 ? (unsigned)random_below(&seed, 200) : 0; /* now and then it idles */
         uint64_t due = (rig->count ? rig->request[rig->count - 1].due : 0) + gap;
         unsigned index = rig_add_by(rig, 0, line * 128, random_below(&seed, 100) < writes, due);
         if (mix == RANDOM && i % 8 == 0) rig->request[index].sectors = (uint8_t)(1 + random_below(&seed, 15));
@@ -176,7 +181,8 @@ static void check_mixes(const char *const *memory) {
         CHECK_EQ(checker.columns[1] * (uint64_t)checker.device->burst_bytes, rig_stat(rig, "dram.write_bytes"));
         CHECK(checker.columns[0] > 0 && checker.columns[1] > 0);
         CHECK_EQ(checker.refreshes, rig_stat(rig, "dram.refreshes"));
-        if (checker.device->refresh) CHECK(checker.refreshes >= checker.last_cycle / (uint64_t)checker.device->tREFI - 1);
+        if (checker.device->refresh)
+            CHECK(checker.refreshes >= checker.last_cycle / (uint64_t)checker.device->tREFI - 1);
         rig_destroy(rig);
     }
 }
@@ -187,22 +193,26 @@ CLAIM("GDDR5 obeys every timing rule in 100,000 mixed requests with one queue") 
     check_mixes((const char *const[]){ONE_CHANNEL, NULL});
 }
 
-CLAIM("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, a cap on row hits and another clock than the core's") {
-    check_mixes((const char *const[]){"dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924", "dram.write_drain=true", "dram.gddr5.refresh=true",
-                                      "dram.gddr5.tFAW=31", "dram.row_hit_cap=4", NULL});
+CLAIM("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and a clock of its own") {
+    check_mixes((const char *const[]){"dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924",
+                                      "dram.write_drain=true", "dram.gddr5.refresh=true", "dram.gddr5.tFAW=31",
+                                      "dram.row_hit_cap=4", NULL});
 }
 
 CLAIM("HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
-    check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true", "dram.hbm.tCCDL=3", NULL});
+    check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true",
+                                      "dram.hbm.tCCDL=3", NULL});
 }
 
 CLAIM("HBM with one command bus and banks' own queues obeys every timing rule, and so does a starving controller") {
-    check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false", "dram.bank_queue=4", "dram.starvation_cycles=100",
-                                      "dram.hbm.tWTRL=9", "dram.hbm.tRRDL=11", "dram.write_drain=true", NULL});
+    check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false",
+                                      "dram.bank_queue=4", "dram.starvation_cycles=100", "dram.hbm.tWTRL=9",
+                                      "dram.hbm.tRRDL=11", "dram.write_drain=true", NULL});
 }
 
 CLAIM("the checker finds a command that comes one cycle early, for each rule") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30", NULL});
+    struct rig *rig = rig_create(
+        (const char *const[]){ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30", NULL});
     const struct dram_device *d = dram_device_of(rig->config);
     struct checker model;
     checker_init(&model, d);
@@ -213,8 +223,11 @@ CLAIM("the checker finds a command that comes one cycle early, for each rule") {
             struct checker checker;
             checker_init(&checker, d);
             struct dram_log_entry before = {.cycle = 1000, .command = (uint8_t)rule->before};
-            struct dram_log_entry after = {.cycle = 1000 + (uint64_t)(rule->distance - early), .command = (uint8_t)rule->after, .bank = (uint8_t)other};
-            checker.open[0] = rule->before != DRAM_ACTIVATE && rule->before != DRAM_REFRESH && rule->before != DRAM_PRECHARGE_ALL;
+            struct dram_log_entry after = {.cycle = 1000 + (uint64_t)(rule->distance - early),
+                                           .command = (uint8_t)rule->after,
+                                           .bank = (uint8_t)other};
+            checker.open[0] =
+                rule->before != DRAM_ACTIVATE && rule->before != DRAM_REFRESH && rule->before != DRAM_PRECHARGE_ALL;
             checker_see(&checker, &before);
             checker.open[other] = rule->after != DRAM_ACTIVATE && rule->after != DRAM_REFRESH;
             checker_see(&checker, &after);

@@ -1,10 +1,11 @@
-/* Claims about the address mappings: each is a bijection whose fields stay in range, and each spreads addresses as it is meant to. */
+/* Claims about the address mappings: each is a bijection whose fields stay in range, and each spreads addresses as it
+ * is meant to. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rig.h"
 #include "llc/llc.h"
+#include "rig.h"
 
 static struct address_map *map_of(struct config *config) {
     struct error err = {0};
@@ -15,7 +16,9 @@ static struct address_map *map_of(struct config *config) {
 }
 
 #define PAE_80SM "dram.pae.masks=[0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00, 0x6E904C00, 0xFEBC7C00, 0xF4146C00]"
-#define PAE_64SM "dram.pae.masks=[0xD851C600, 0x33315F00, 0x1E005000, 0xBE40DE00, 0x4F413B00, 0x7EC03A00, 0x8B01F800, 0x1601F300, 0x1E212E00]"
+#define PAE_64SM \
+    "dram.pae.masks=[0xD851C600, 0x33315F00, 0x1E005000, 0xBE40DE00, 0x4F413B00, 0x7EC03A00, " \
+    "0x8B01F800, 0x1601F300, 0x1E212E00]"
 #define SHAPE_80SM "dram.mcs=8", "llc.slices_per_mc=8", "dram.gddr5.row_bytes=2048", "dram.gddr5.burst_bytes=128"
 #define SHAPE_64SM "dram.mcs=4", "dram.channels_per_mc=8", "llc.slices_per_mc=16", "dram.kind=hbm"
 
@@ -49,7 +52,8 @@ CLAIM("every mapping on every shape is undone by its inverse, and keeps every fi
             address_map_locate(map, address, &place);
             wrong += address_map_address(map, &place) != address;
             out_of_range += place.mc >= address_map_mcs(map) || place.channel >= address_map_channels_per_mc(map) ||
-                            place.slice >= address_map_slices_per_mc(map) || place.bank >= device->banks || place.column >= device->row_bytes;
+                            place.slice >= address_map_slices_per_mc(map) || place.bank >= device->banks ||
+                            place.column >= device->row_bytes;
         }
         CHECK_EQ(wrong, 0u);
         CHECK_EQ(out_of_range, 0u);
@@ -69,7 +73,8 @@ CLAIM("the bytes of an interleave stay together, in order, in one row") {
             struct location first, last;
             address_map_locate(map, address, &first);
             address_map_locate(map, address + mask, &last);
-            CHECK(first.mc == last.mc && first.channel == last.channel && first.slice == last.slice && first.bank == last.bank && first.row == last.row);
+            CHECK(first.mc == last.mc && first.channel == last.channel && first.slice == last.slice &&
+                  first.bank == last.bank && first.row == last.row);
             CHECK_EQ(last.column - first.column, (uint32_t)mask);
             CHECK_EQ(last.partition - first.partition, mask);
         }
@@ -102,8 +107,9 @@ CLAIM("the partition address has controller and slice squeezed out: each slice s
     }
 }
 
-CLAIM("linear on six controllers follows GPGPU-Sim's GTX 480: 256 bytes per controller by remainder, then row, bank, column, bank, column") {
-    struct config *config = rig_config((const char *const[]){"dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2", NULL});
+CLAIM("linear on six controllers is the GTX 480's: 256 bytes each by remainder, banks below and above the column") {
+    struct config *config =
+        rig_config((const char *const[]){"dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2", NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
     for (unsigned i = 0; i < 2000; i++) {
@@ -140,8 +146,10 @@ CLAIM("hynix takes controller and bank straight from bits 8 upwards, and the sha
     config_destroy(config);
 }
 
-CLAIM("pae with given masks makes each controller and bank bit the parity of its mask, and leaves row and column alone") {
-    static const uint64_t masks[] = {0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00, 0x6E904C00, 0xFEBC7C00, 0xF4146C00};
+CLAIM(
+    "pae with given masks makes each controller and bank bit the parity of its mask, and leaves row and column alone") {
+    static const uint64_t masks[] = {0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00,
+                                     0x6E904C00, 0xFEBC7C00, 0xF4146C00};
     struct config *config = rig_config((const char *const[]){"dram.mapping=pae", SHAPE_80SM, PAE_80SM, NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
@@ -171,7 +179,8 @@ CLAIM("a slice of a stack is its channel, times two, and the low bank bit") {
     config_destroy(config);
 }
 
-/* How much more than its fair share the fullest (controller, channel, bank) or the fullest slice gets of 1024 lines with the worst power-of-two stride. */
+/* How much more than its fair share the fullest (controller, channel, bank) or the fullest slice gets of 1024 lines
+ * with the worst power-of-two stride. */
 struct spread {
     double banks, slices;
 };
@@ -179,11 +188,13 @@ struct spread {
 static struct spread worst_spread(const char *const *assignments) {
     struct config *config = rig_config(assignments);
     struct address_map *map = map_of(config);
-    unsigned banks = (unsigned)dram_device_of(config)->banks, channels = address_map_channels_per_mc(map), mcs = address_map_mcs(map);
+    unsigned banks = (unsigned)dram_device_of(config)->banks, channels = address_map_channels_per_mc(map),
+             mcs = address_map_mcs(map);
     unsigned slices = address_map_slices_per_mc(map);
     struct spread worst = {0, 0};
     for (unsigned shift = 7; shift <= 22; shift++) {
-        unsigned *bank_count = mem_alloc(mcs * channels * banks, sizeof *bank_count), *slice_count = mem_alloc(mcs * slices, sizeof *slice_count);
+        unsigned *bank_count = mem_alloc(mcs * channels * banks, sizeof *bank_count),
+                 *slice_count = mem_alloc(mcs * slices, sizeof *slice_count);
         for (uint64_t i = 0; i < 1024; i++) {
             struct location place;
             address_map_locate(map, i << shift, &place);
@@ -230,12 +241,16 @@ static void refused(const char *const *assignments, const char *part) {
 }
 
 CLAIM("masks and shapes that make no mapping are refused with the reason") {
-    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]", NULL}, "2 masks given, but this machine has 7");
-    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x100, 0x400, 0x800, 0x1000, 0x2000, 0x4000]", NULL},
+    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]", NULL},
+            "2 masks given, but this machine has 7");
+    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM,
+                                  "dram.pae.masks=[0x100, 0x100, 0x400, 0x800, 0x1000, 0x2000, 0x4000]", NULL},
             "two addresses would share a place");
-    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x180, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000]", NULL},
+    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM,
+                                  "dram.pae.masks=[0x180, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000]", NULL},
             "reads bits outside of");
-    refused((const char *const[]){"dram.interleave_bytes=64", NULL}, "a line (gpu.line_bytes: 128) would lie in two controllers");
+    refused((const char *const[]){"dram.interleave_bytes=64", NULL},
+            "a line (gpu.line_bytes: 128) would lie in two controllers");
     refused((const char *const[]){"dram.channels_per_mc=3", NULL}, "dram.channels_per_mc: 3 is not a power of two");
     refused((const char *const[]){"dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048", NULL}, "more than a row");
 }

@@ -1,5 +1,5 @@
-/* A memory on a bench: controllers as described by assignments, and for each slice a client that sends a list of requests at given cycles and notes when
- * each is answered. */
+/* A memory on a bench: controllers as described by assignments, and for each slice a client that sends a list of
+ * requests at given cycles and notes when each is answered. */
 #ifndef SLUICE_TESTS_DRAM_RIG_H
 #define SLUICE_TESTS_DRAM_RIG_H
 
@@ -47,7 +47,8 @@ struct rig {
 static inline struct config *rig_config(const char *const *assignments) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
-    for (; assignments && *assignments; assignments++) REQUIRE(config_set(config, *assignments, &err) || !CHECK_TEXT(err.text, "no error"));
+    for (; assignments && *assignments; assignments++)
+        REQUIRE(config_set(config, *assignments, &err) || !CHECK_TEXT(err.text, "no error"));
     return config;
 }
 
@@ -74,8 +75,11 @@ static inline void rig_client_tick(void *self, uint64_t now) {
         port_await_credit(client->out, now);
         return;
     }
-    struct message message = {.address = request->address, .tag = client->todo[client->next], .source = (uint16_t)(client->slice + 7),
-                              .kind = request->write ? MESSAGE_WRITE : MESSAGE_READ, .sectors = request->sectors};
+    struct message message = {.address = request->address,
+                              .tag = client->todo[client->next],
+                              .source = (uint16_t)(client->slice + 7),
+                              .kind = request->write ? MESSAGE_WRITE : MESSAGE_READ,
+                              .sectors = request->sectors};
     port_push(client->out, now, &message, sizeof message);
     request->sent = now;
     client->next++;
@@ -99,7 +103,8 @@ static inline struct rig *rig_create(const char *const *assignments) {
         rig->client[i] = (struct rig_client){.rig = rig, .slice = i};
         rig->client[i].component = rig->component[i] = engine_add(rig->engine, &client_ops, &rig->client[i], i);
     }
-    rig->dram = dram_create(rig->config, rig->map, rig->component, rig->engine, gpu_core_khz(rig->config), rig->stats, &err);
+    rig->dram =
+        dram_create(rig->config, rig->map, rig->component, rig->engine, gpu_core_khz(rig->config), rig->stats, &err);
     REQUIRE(rig->dram != NULL);
     for (unsigned i = 0; i < rig->slices; i++) {
         rig->client[i].out = dram_input(rig->dram, i);
@@ -131,7 +136,8 @@ static inline unsigned rig_add(struct rig *rig, uint64_t address, bool write, ui
 }
 
 /* The address of a place in controller 0. */
-static inline uint64_t rig_address(const struct rig *rig, unsigned channel, unsigned bank, unsigned row, unsigned column) {
+static inline uint64_t rig_address(const struct rig *rig, unsigned channel, unsigned bank, unsigned row,
+                                   unsigned column) {
     struct location place = {.channel = (uint16_t)channel, .bank = (uint16_t)bank, .row = row, .column = column};
     return address_map_address(rig->map, &place);
 }
@@ -139,8 +145,10 @@ static inline uint64_t rig_address(const struct rig *rig, unsigned channel, unsi
 /* Until everything is answered, at most `limit` cycles; then the ticks that are left are taken too. */
 static inline bool rig_run(struct rig *rig, uint64_t limit) {
     for (unsigned i = 0; i < rig->slices; i++)
-        if (rig->client[i].next < rig->client[i].count) engine_wake(rig->engine, rig->client[i].component, rig->engine->now);
-    while (rig->answered < rig->count && rig->engine->now < limit) engine_run_until(rig->engine, min_u64(limit, rig->engine->now + 64));
+        if (rig->client[i].next < rig->client[i].count)
+            engine_wake(rig->engine, rig->client[i].component, rig->engine->now);
+    while (rig->answered < rig->count && rig->engine->now < limit)
+        engine_run_until(rig->engine, min_u64(limit, rig->engine->now + 64));
     engine_run_until(rig->engine, rig->engine->now + 64);
     engine_settle(rig->engine, rig->engine->now);
     return rig->answered == rig->count;
