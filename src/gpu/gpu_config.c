@@ -1,7 +1,10 @@
 #include "gpu/gpu_config.h"
 
 #include "base/base.h"
+#include "dram/dram_config.h"
 #include "gpu/cta_scheduler.h"
+#include "gpu/engine.h"
+#include "llc/llc.h"
 #include "sm/sm_config.h"
 
 static const struct param params[] = {
@@ -21,6 +24,14 @@ static bool check(const struct config *config, struct error *err) {
     if (sm->count % gpu->clusters != 0)
         return config_error(config, "gpu.clusters", err, "%lld clusters do not divide %lld SMs (sm.count) evenly", (long long)gpu->clusters,
                             (long long)sm->count);
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    /* SMs, slices, controllers, two networks and the control plane. */
+    int64_t components = sm->count + llc->slices_per_mc * dram->mcs + dram->mcs + 3;
+    if (components > ENGINE_MAX_COMPONENTS)
+        return config_error(config, "llc.slices_per_mc", err, "%lld slices at each of %lld controllers (dram.mcs) and %lld SMs (sm.count) make %lld components; "
+                            "there is room for %d", (long long)llc->slices_per_mc, (long long)dram->mcs, (long long)sm->count, (long long)components,
+                            ENGINE_MAX_COMPONENTS);
     return true;
 }
 

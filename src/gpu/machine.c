@@ -199,24 +199,32 @@ struct run {
     bool limited;                   /* max_instructions reached */
 };
 
-/* Between two stretches of the run: samples, limits, signs of life. */
+/* A row of the time series, if it is time for one. That of the last cycle is taken when the run is over. */
+static void sample(struct run *run) {
+    struct machine *m = run->m;
+    uint64_t now = m->engine->now;
+    if (!run->result->series || now == 0 || now % run->options->sample_cycles) return;
+    engine_settle(m->engine, now);
+    series_sample(run->result->series, now);
+}
+
+/* Between two stretches of the run: signs of life, limits, samples. */
 static enum run_status between(struct run *run) {
     struct machine *m = run->m;
     uint64_t now = m->engine->now;
-    if (run->result->series && now % run->options->sample_cycles == 0) {
-        engine_settle(m->engine, now);
-        series_sample(run->result->series, now);
+    if (now % RUN_QUANTUM == 0) {
+        if (run->progress != m->engine->progress) {
+            run->progress = m->engine->progress;
+            run->progress_at = now;
+        } else if (now - run->progress_at > run->progress_limit) {
+            return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles", "the run is stuck");
+        }
+        struct run_progress progress = progress_of(m);
+        if (run->options->max_instructions && progress.thread_instructions >= run->options->max_instructions) run->limited = true;
+        if (run->options->progress && !run->options->progress(run->options->user, &progress)) return RUN_INTERRUPTED;
+        if (run->limited) return RUN_DONE;
     }
-    if (now % RUN_QUANTUM) return RUN_DONE;
-    if (run->progress != m->engine->progress) {
-        run->progress = m->engine->progress;
-        run->progress_at = now;
-    } else if (now - run->progress_at > run->progress_limit) {
-        return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles", "the run is stuck");
-    }
-    struct run_progress progress = progress_of(m);
-    if (run->options->max_instructions && progress.thread_instructions >= run->options->max_instructions) run->limited = true;
-    if (run->options->progress && !run->options->progress(run->options->user, &progress)) return RUN_INTERRUPTED;
+    sample(run);
     return RUN_DONE;
 }
 
@@ -227,6 +235,7 @@ static uint64_t next_boundary(const struct run *run) {
 
 static enum run_status run_kernel(struct run *run) {
     struct machine *m = run->m;
+    sample(run); /* the kernel before may have ended where one was due */
     control_begin(m->control, &m->launch, m->engine->now);
     for (;;) {
         switch (engine_run_until(m->engine, next_boundary(run))) {
@@ -285,16 +294,16 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     result->cycles = end;
     result->warp_instructions = progress.warp_instructions;
     result->thread_instructions = progress.thread_instructions;
-    if (result->series && end % options->sample_cycles) series_sample(result->series, end);
-    if (status != RUN_DONE) return status;
-
-    if (run.limited) {
-        control_halt(m->control);
-        for (unsigned i = 0; i < m->sms; i++) sm_halt(m->sm[i]);
+    if (status == RUN_DONE) {
+        if (run.limited) {
+            control_halt(m->control);
+            for (unsigned i = 0; i < m->sms; i++) sm_halt(m->sm[i]);
+        }
+        drain(m);
+        engine_settle(m->engine, m->engine->now);
     }
-    drain(m);
-    engine_settle(m->engine, m->engine->now);
-    return check_conservation(m, result, err);
+    if (result->series) series_sample(result->series, end); /* with what has drained, so that rows add up to totals */
+    return status == RUN_DONE ? check_conservation(m, result, err) : status;
 }
 
 void run_result_release(struct run_result *result) {

@@ -82,20 +82,18 @@ struct l1_ops {
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
     void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
-    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request. */
+    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request. The L1 wakes the SM for what it has to do later. */
     void (*tick)(struct l1 *l1, unsigned sm, uint64_t now);
     enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
-    /* The token of an access that completes in this cycle; false if there is no further one. */
+    /* After the tick, until it says no: the token of an access that completes in this cycle. */
     bool (*collect)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
-    /* The next cycle in which the SM must tick for the L1's sake; NEVER if only a port can make that so. */
-    uint64_t (*next)(const struct l1 *l1, unsigned sm, uint64_t now);
     /* Kernel boundary: forgets every line. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
 };
 
-/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, tick, collect and next would do nothing. */
+/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, tick and collect would do nothing. */
 struct l1_gate {
     const struct port *replies;
     bool open; /* something waits to be sent or collected */

@@ -226,6 +226,14 @@ static enum l1_outcome write(struct l1_private *l1, unsigned sm, const struct l1
     return L1_SENT;
 }
 
+static void write_back(struct l1_private *l1, unsigned sm, uint64_t key, struct cache_line *line, uint64_t now) {
+    struct l1_request request = {.program = (uint8_t)(key >> 56)};
+    send(l1, sm, &request, MESSAGE_WRITE, (key & low_mask(56)) << l1->line_log2, line->dirty, TAG_NOBODY, now);
+    line->state = LINE_VALID;
+    line->dirty = 0;
+    l1->node[sm].stats.write_backs++;
+}
+
 static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request, const struct cache_access *access,
                                  uint64_t now) {
     struct node *node = &l1->node[sm];
@@ -234,10 +242,8 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
     struct cache_line *victim = cache_victim(&node->cache, access->set);
     if (!victim) return L1_NO_LINE;
     if (victim->state == LINE_MODIFIED) {
-        if (queue_room(node) < 2) return queue_refusal(node, now);
-        uint64_t old = (cache_line_key(&node->cache, access->set, victim) & low_mask(56)) << l1->line_log2;
-        send(l1, sm, request, MESSAGE_WRITE, old, victim->dirty, TAG_NOBODY, now);
-        node->stats.write_backs++;
+        write_back(l1, sm, cache_line_key(&node->cache, access->set, victim), victim, now);
+        if (queue_room(node) == 0) return queue_refusal(node, now); /* the miss follows when there is room */
     }
     node->stats.evictions += victim->state != LINE_INVALID;
     unsigned mshr = mshr_take(&node->mshrs);
@@ -274,6 +280,12 @@ static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct
     return L1_HIT_PENDING;
 }
 
+/* The SM must tick for the L1's sake in the next cycle. */
+static void wake(struct l1 *base, unsigned sm, uint64_t now) {
+    const struct l1_private *l1 = (const struct l1_private *)base;
+    engine_wake(l1->engine, l1->component[sm], now + 1);
+}
+
 static void receive(struct l1 *base, unsigned sm, uint64_t now) {
     struct node *node = &((struct l1_private *)base)->node[sm];
     const struct message *reply = port_peek(node->from_network, now);
@@ -291,18 +303,19 @@ static void receive(struct l1 *base, unsigned sm, uint64_t now) {
         node->has_token = true;
     }
     port_pop(node->from_network, now);
+    if (port_next_visible(node->from_network) <= now) wake(base, sm, now);
 }
 
 static void private_tick(struct l1 *base, unsigned sm, uint64_t now) {
     struct node *node = &((struct l1_private *)base)->node[sm];
     receive(base, sm, now);
-    base->gate[sm].open = true;
     if (node->queue_head == node->queue_tail) return;
     if (port_can_push(node->to_network, now)) {
         push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
         base->gate[sm].changes++;
     }
     if (!port_can_push(node->to_network, now)) port_await_credit(node->to_network, now);
+    else if (node->queue_head != node->queue_tail) wake(base, sm, now);
 }
 
 static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
@@ -312,7 +325,12 @@ static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t
         *token = node->token;
         return true;
     }
-    if (node->arrived_head == node->arrived_tail || node->woken_at == now) return false;
+    if (node->arrived_head == node->arrived_tail || node->woken_at == now) {
+        bool more = node->arrived_head != node->arrived_tail;
+        if (more) wake(base, sm, now);
+        base->gate[sm].open = more || node->queue_head != node->queue_tail;
+        return false;
+    }
     node->woken_at = now;
     unsigned mshr = node->arrived[node->arrived_head & node->arrived_mask];
     memcpy(token, mshr_next_waiter(&node->mshrs, mshr), sizeof *token);
@@ -321,15 +339,6 @@ static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t
         base->gate[sm].changes++;
     }
     return true;
-}
-
-static uint64_t private_next(const struct l1 *base, unsigned sm, uint64_t now) {
-    const struct node *node = &((const struct l1_private *)base)->node[sm];
-    uint64_t visible = port_next_visible(node->from_network);
-    base->gate[sm].open = node->arrived_head != node->arrived_tail || node->queue_head != node->queue_tail;
-    if (node->arrived_head != node->arrived_tail) return now + 1;
-    if (node->queue_head != node->queue_tail && port_can_push(node->to_network, now)) return now + 1;
-    return visible == NEVER ? NEVER : max_u64(visible, now + 1);
 }
 
 static void private_flush(struct l1 *base, unsigned sm) {
@@ -361,7 +370,6 @@ const struct l1_ops l1_private = {
     .tick = private_tick,
     .access = private_access,
     .collect = private_collect,
-    .next = private_next,
     .flush = private_flush,
     .busy = private_busy,
     .explain = private_explain,

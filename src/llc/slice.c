@@ -312,13 +312,11 @@ static enum hold write_through(struct slice *slice, const struct lookup *lookup,
     return HOLD_NONE;
 }
 
-/* Makes room in the set; a modified victim goes to memory. */
+/* Makes room in the set. */
 static void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access, enum line_state state, uint64_t now) {
     if (victim->state != LINE_INVALID) {
-        uint64_t key = cache_line_key(&slice->cache, access->set, victim);
         slice->stats.evictions++;
-        if (victim->state == LINE_MODIFIED) write_back(slice, key, victim, now);
-        tell(slice, SLICE_DROP, key, NULL, now);
+        tell(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
     }
     cache_place(&slice->cache, victim, access, state);
 }
@@ -331,8 +329,10 @@ static enum hold miss(struct slice *slice, const struct lookup *lookup, uint64_t
     if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
     if (!victim) return HOLD_LINE;
-    unsigned sends = (unsigned)fetch + (victim->state == LINE_MODIFIED);
-    if (sends && port_credits(slice->to_memory, now) < sends) return HOLD_MEMORY;
+    /* A modified victim goes to memory before, and by itself where there is no room for both. */
+    if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
+    if (victim->state == LINE_MODIFIED) write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, now);
+    if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     count(slice, message, false, false);
     replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
     if (!fetch) {

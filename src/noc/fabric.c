@@ -15,16 +15,12 @@ const struct stat_table *const router_tables[2] = {&noc_request_router_table, &n
 const struct stat_table *const sm_router_tables[2] = {&noc_request_sm_router_table, &noc_reply_sm_router_table};
 const struct stat_table *const mc_router_tables[2] = {&noc_request_mc_router_table, &noc_reply_mc_router_table};
 
-/* Lists of the timeline: flits into stage i (LIST_FLITS + i; behind the last stage, into the ejectors), and sources whose message becomes visible.
- * Masks: credits of the injection's links (0) and of stage i's outputs (i + 1). */
-enum { LIST_WAKES = 0, LIST_FLITS = 1 };
-_Static_assert(LIST_FLITS + FABRIC_MAX_STAGES < (int)TIMELINE_LISTS && FABRIC_MAX_STAGES < (int)TIMELINE_MASKS, "one for each place");
-
 struct fabric {
     unsigned stages;
     unsigned speedup;
     uint64_t next; /* the first network cycle that has not been run */
     struct stage stage[FABRIC_MAX_STAGES];
+    struct link link[FABRIC_MAX_STAGES + 1]; /* into stage i; the last into the ejectors */
     struct injection injection;
     struct ejection ejection;
     struct timeline time;
@@ -34,52 +30,30 @@ struct fabric {
 
 /* ---- time ------------------------------------------------------------------------------------------------------------------- */
 
-/* The mask's words are emptied as they are taken. */
-static inline void arrive_credits(struct fabric *fabric, uint64_t cycle) {
-    uint64_t *mask = timeline_credits(&fabric->time, 0, cycle);
-    for (unsigned word = 0; word < fabric->injection.credit_words; word++)
-        if (mask[word]) {
-            injection_credit(&fabric->injection, word, mask[word]);
-            mask[word] = 0;
-        }
-    for (unsigned i = 0; i < fabric->stages; i++) {
-        mask = timeline_credits(&fabric->time, i + 1, cycle);
-        for (unsigned word = 0; word < fabric->stage[i].vc_words; word++)
-            if (mask[word]) {
-                stage_credit(&fabric->stage[i], word, mask[word]);
-                mask[word] = 0;
-            }
-    }
-}
-
-static inline const uint64_t *take_list(struct timeline *time, unsigned list, uint64_t cycle, unsigned *count) {
-    uint32_t slot = (uint32_t)cycle & time->mask;
-    *count = time->count[slot * TIMELINE_LISTS + list];
-    time->count[slot * TIMELINE_LISTS + list] = 0;
-    return time->event[list] + (size_t)slot * time->capacity[list];
-}
-
+/* Credits that return and flits that arrive in this cycle. The row is emptied as it is read. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
-    unsigned count;
-    arrive_credits(fabric, cycle);
-    for (unsigned i = 0; i < fabric->stages; i++) {
-        const uint64_t *event = take_list(&fabric->time, LIST_FLITS + i, cycle, &count);
-        if (count) stage_arrive(&fabric->stage[i], cycle * fabric->speedup, event, count);
+    uint64_t *row = timeline_row(&fabric->time, cycle);
+    for (unsigned i = 0; i <= fabric->stages; i++) {
+        const struct link *link = &fabric->link[i];
+        uint64_t *arriving = row + link->arriving, *returning = row + link->returning;
+        for (unsigned word = 0; word < link->words; word++) {
+            uint64_t flits = arriving[word], credits = returning[word];
+            arriving[word] = returning[word] = 0;
+            if (credits && i == 0)
+                injection_credit(&fabric->injection, word, credits);
+            else if (credits)
+                stage_credit(&fabric->stage[i - 1], word, credits);
+            if (flits && i < fabric->stages)
+                stage_arrive(&fabric->stage[i], word, flits);
+            else if (flits)
+                ejection_arrive(&fabric->ejection, word, flits, cycle, now);
+        }
     }
-    const uint64_t *event = take_list(&fabric->time, LIST_FLITS + fabric->stages, cycle, &count);
-    if (count) ejection_arrive(&fabric->ejection, event, count, cycle, now);
-    event = take_list(&fabric->time, LIST_WAKES, cycle, &count);
-    if (count) injection_wake(&fabric->injection, event, count);
 }
 
 static void run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     if (fabric->ejection.held) ejection_drain(&fabric->ejection, cycle, now);
-    uint32_t slot = (uint32_t)cycle & fabric->time.mask;
-    uint64_t *occupied = &fabric->time.occupied[slot / 64], bit = UINT64_C(1) << (slot % 64);
-    if (*occupied & bit) {
-        *occupied ^= bit;
-        arrive(fabric, cycle, now);
-    }
+    if (timeline_take(&fabric->time, cycle)) arrive(fabric, cycle, now);
     for (unsigned step = 0; step < fabric->speedup; step++)
         for (unsigned i = 0; i < fabric->stages; i++)
             if (fabric->stage[i].active) stage_step(&fabric->stage[i], cycle * fabric->speedup + step);
@@ -110,17 +84,19 @@ static void fabric_tick(void *self, uint64_t now) {
 
 /* ---- what is counted, and what must hold ------------------------------------------------------------------------------------ */
 
+static unsigned stage_filled(const struct stage *stage, unsigned input_vc) {
+    return tally_value(&stage->in_word[input_vc / 64].filled, input_vc % 64);
+}
+
 static void count_router(const struct stage *stage, unsigned router, struct router_stats *stats) {
     uint64_t sent = 0, allocated = 0, held = 0;
     for (unsigned i = 0; i < stage->outputs << stage->vc_shift; i++) {
-        const struct output_vc *out = &stage->output[(router * stage->outputs << stage->vc_shift) + i];
-        sent += out->sent;
-        allocated += out->allocated;
+        unsigned number = (router * stage->outputs << stage->vc_shift) + i;
+        sent += stage->output[number].sent;
+        allocated += stage->allocated[number];
     }
-    for (unsigned i = 0; i < stage->inputs * stage->vcs; i++) {
-        const struct input_vc *in = stage_input(stage, router * stage->inputs * stage->vcs + i);
-        held += (uint16_t)(in->tail - in->head);
-    }
+    for (unsigned i = 0; i < stage->inputs << stage->vc_shift; i++)
+        held += stage_filled(stage, (router * stage->inputs << stage->vc_shift) + i);
     *stats = (struct router_stats){
         .buffer_writes = sent + held,
         .buffer_reads = sent,
@@ -145,17 +121,17 @@ static void fabric_settle(void *self, uint64_t now) {
 
 static void explain_stage(const struct stage *stage, const char *network, unsigned number, FILE *out) {
     for (unsigned i = 0; i < stage->input_vcs; i++) {
-        const struct input_vc *in = stage_input(stage, i);
-        if (in->state == INPUT_IDLE) continue;
-        unsigned input = i / stage->vcs;
+        if (stage->in_word[i / 64].idle >> (i % 64) & 1) continue;
+        const struct buffer *in = buffers_get(&stage->input, i);
+        unsigned input = i >> stage->vc_shift, holds = in->output >> OUTPUT_SHIFT;
         fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits and ", network, number, input / stage->inputs,
-                input % stage->inputs, (unsigned)in->vc, (unsigned)(uint16_t)(in->tail - in->head));
-        if (in->state == INPUT_WAITING)
-            fprintf(out, "waits for a VC of output %u\n",
-                    (unsigned)stage->route[packet_at(stage->ways.packets, in->flit[in->head & stage->buffer_mask])->destination]);
+                input % stage->inputs, i & ((1u << stage->vc_shift) - 1), stage_filled(stage, i));
+        if (stage->output[holds].owner == i)
+            fprintf(out, "has VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1), (holds >> stage->vc_shift) - in->first_output,
+                    link_credits(stage->out, stage->output[holds].target >> stage->next.shift));
         else
-            fprintf(out, "has output %u VC %u with %u credits\n", ((unsigned)in->output >> stage->vc_shift) - in->first_output,
-                    (unsigned)in->output & ((1u << stage->vc_shift) - 1), tally_value(&stage->credits, in->output));
+            fprintf(out, "waits for a VC of output %u\n",
+                    (unsigned)stage->route[packet_at(stage->packets, in->flit[in->head & stage->input.mask])->destination]);
     }
 }
 
@@ -171,12 +147,13 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     fprintf(out, "%s network: %u packets inside\n", name, inside);
     for (unsigned i = 0; i < injection->inputs; i++)
         if (!(injection->idle[i / 64] >> (i % 64) & 1))
-            fprintf(out, "%s network: input %u has %u flits of a packet to send%s\n", name, i, injection->left[i],
-                    injection->blocked[i / 64] >> (i % 64) & 1 ? " and waits for a credit" : "");
+            fprintf(out, "%s network: input %u has %u flits of a packet to send\n", name, i,
+                    (unsigned)(injection->next_flit[i] / LEFT_ONE));
     for (unsigned i = 0; i < fabric->stages; i++) explain_stage(&fabric->stage[i], name, i, out);
-    for (unsigned i = 0; i < ejection->vc_count; i++)
-        if (ejection->ejector[i].head != ejection->ejector[i].tail)
-            fprintf(out, "%s network: output %u waits for a place at its destination\n", name, i >> ejection->vc_shift);
+    for (unsigned i = 0; i < fabric->stage[fabric->stages - 1].output_vcs; i++)
+        if (ejection->waiting[i])
+            fprintf(out, "%s network: output %u has %u flits and waits for a place at their destination\n", name, i >> ejection->vc_shift,
+                    (unsigned)ejection->waiting[i]);
 }
 
 static bool fabric_busy(const void *self) {
@@ -185,35 +162,23 @@ static bool fabric_busy(const void *self) {
     return fabric->pool.free_count != fabric->pool.count;
 }
 
-/* Whether all VCs of `ports` have their credits. */
-static bool credits_back(const struct tally *credits, unsigned ports, unsigned vcs, unsigned vc_shift, unsigned full, const char *where,
-                         char *text, size_t size) {
-    for (unsigned port = 0; port < ports; port++)
-        for (unsigned vc = 0; vc < vcs; vc++) {
-            unsigned value = tally_value(credits, (port << vc_shift) + vc);
-            if (value == full) continue;
-            snprintf(text, size, "%s %u has %u credits of %u for VC %u", where, port, value, full, vc);
-            return false;
-        }
-    return true;
-}
-
 bool fabric_conserved(const struct network *network, char *text, size_t size) {
     const struct fabric *fabric = network->state;
-    const struct injection *injection = &fabric->injection;
     const char *name = network_name(network);
-    unsigned full = (unsigned)network->config->vc_flits;
-    char where[64];
+    unsigned full = (unsigned)network->config->vc_flits, vcs = fabric->stage[0].vcs, vc_shift = fabric->stage[0].vc_shift;
     if (fabric_busy(network)) {
         snprintf(text, size, "%s network: %u packets are still inside", name, fabric->pool.count - fabric->pool.free_count);
         return false;
     }
-    snprintf(where, sizeof where, "%s network: input", name);
-    if (!credits_back(&injection->credits, injection->inputs, injection->vcs, injection->vc_shift, full, where, text, size)) return false;
-    for (unsigned i = 0; i < fabric->stages; i++) {
-        const struct stage *stage = &fabric->stage[i];
-        snprintf(where, sizeof where, "%s network: stage %u output", name, i);
-        if (!credits_back(&stage->credits, stage->output_ports, stage->vcs, stage->vc_shift, full, where, text, size)) return false;
+    for (unsigned i = 0; i <= fabric->stages; i++) {
+        unsigned links = i < fabric->stages ? fabric->stage[i].routers * fabric->stage[i].inputs : fabric->stage[i - 1].output_ports;
+        for (unsigned vc = 0; vc < links << vc_shift; vc++) {
+            unsigned credits = link_credits(&fabric->link[i], vc);
+            if ((vc & ((1u << vc_shift) - 1)) >= vcs || credits == full) continue;
+            snprintf(text, size, "%s network: link %u into stage %u has %u credits of %u for its VC %u", name, vc >> vc_shift, i, credits, full,
+                     vc & ((1u << vc_shift) - 1));
+            return false;
+        }
     }
     return true;
 }
@@ -227,69 +192,43 @@ static void build_pool(struct packet_pool *pool, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) pool->free[i] = (count - 1 - i) << PACKET_SHIFT;
 }
 
-static void build_time(struct fabric *fabric, const struct noc_config *noc, unsigned sources) {
-    uint64_t longest = 8 + (uint64_t)(noc->stages + noc->link_cycles + noc->long_link_cycles + noc->credit_cycles);
-    if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* what a link can be behind */
-    uint32_t capacity[TIMELINE_LISTS] = {[LIST_WAKES] = sources}, words[TIMELINE_MASKS] = {fabric->injection.credit_words};
-    for (unsigned i = 0; i < fabric->stages; i++) {
-        capacity[LIST_FLITS + i] = fabric->stage[i].routers * fabric->stage[i].inputs;
-        capacity[LIST_FLITS + i + 1] = fabric->stage[i].output_ports;
-        words[i + 1] = fabric->stage[i].vc_words;
-    }
-    timeline_init(&fabric->time, longest, capacity, words);
+static void build_stage(struct fabric *fabric, const struct network *network, const struct fabric_plan *plan, unsigned number,
+                        struct stats *stats) {
+    const struct stage_plan *shape = &plan->stage[number];
+    struct stage *stage = &fabric->stage[number];
+    stage_init(stage, network->config, shape->routers, shape->inputs, shape->outputs, network->destinations);
+    for (unsigned d = 0; d < network->destinations; d++) stage->route[d] = (uint16_t)plan->route(plan, number, d);
+    fabric->router[number] = mem_alloc(shape->routers, sizeof *fabric->router[number]);
+    for (unsigned router = 0; router < shape->routers; router++) stats_add(stats, shape->table, &fabric->router[number][router]);
 }
 
-/* Output VC `from` of a stage, or VC `from` of the injection, feeds this input VC. */
-static void set_upstream(struct input_vc *in, unsigned from) {
-    in->upstream_word = (uint16_t)(from / 64);
-    in->upstream_bit = UINT64_C(1) << (from % 64);
-}
-
-static void wire_inputs(struct fabric *fabric) {
-    struct injection *injection = &fabric->injection;
-    for (unsigned i = 0; i < injection->inputs; i++)
-        for (unsigned vc = 0; vc < injection->vcs; vc++) {
-            unsigned from = (i << injection->vc_shift) + vc, to = i * injection->vcs + vc;
-            injection->target[from] = event_of(0, to << fabric->stage[0].input_shift);
-            set_upstream(stage_input(&fabric->stage[0], to), from);
-        }
+/* The links into stage `number`, or behind the last into the ejectors. */
+static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan, unsigned number, unsigned *row_words) {
+    bool first = number == 0, last = number == plan->stages;
+    unsigned cycles = first ? (unsigned)noc->link_cycles : plan->stage[number - 1].link_cycles;
+    unsigned links = last ? fabric->stage[number - 1].output_ports : fabric->stage[number].routers * fabric->stage[number].inputs;
+    unsigned vc_shift = fabric->stage[0].vc_shift;
+    struct link *link = &fabric->link[number];
+    link_init(link, &fabric->time, row_words, links << vc_shift, (unsigned)noc->vc_flits);
+    /* A flit that leaves a router is on the link in the next cycle; the last cycle of the last link is the destination's port, whence its credit
+     * starts back. Injection does not take the router's time to handle a credit. */
+    link->flit_cycles = cycles + (!first && !last);
+    link->credit_cycles = 1 + cycles + last + (first ? 0 : (unsigned)noc->credit_cycles);
+    for (unsigned i = 0; i < links; i++)
+        for (unsigned vc = 0; vc < (unsigned)noc->vcs; vc++) link_add_vc(link, (i << vc_shift) + vc, (unsigned)noc->vc_flits);
 }
 
 static void wire_stage(struct fabric *fabric, const struct fabric_plan *plan, unsigned number) {
     struct stage *stage = &fabric->stage[number];
-    bool last = number + 1 == fabric->stages;
-    for (unsigned port = 0; port < stage->output_ports; port++) {
-        unsigned input = last ? port : plan->wire(plan, number, port);
-        for (unsigned vc = 0; vc < stage->vcs; vc++) {
-            unsigned from = (port << stage->vc_shift) + vc, to = input * stage->vcs + vc;
-            if (last) {
-                stage->output[from].target = event_of(0, from << EJECTOR_SHIFT);
-                continue;
-            }
-            assert(to < stage[1].input_vcs);
-            stage->output[from].target = event_of(0, to << stage[1].input_shift);
-            set_upstream(stage_input(&stage[1], to), from);
-        }
+    bool last = number + 1 == plan->stages;
+    stage->in = &fabric->link[number];
+    stage->out = &fabric->link[number + 1];
+    stage->next = last ? fabric->ejection.buffers : stage[1].input;
+    stage->packets = fabric->pool.packet;
+    for (unsigned i = 0; i < stage->output_vcs; i++) {
+        unsigned port = i >> stage->vc_shift, vc = i & ((1u << stage->vc_shift) - 1);
+        stage_wire(stage, i, (last ? port : plan->wire(plan, number, port)) << stage->vc_shift | vc);
     }
-}
-
-static void build_stage(struct fabric *fabric, const struct network *network, const struct fabric_plan *plan, unsigned number,
-                        struct stats *stats) {
-    const struct noc_config *noc = network->config;
-    const struct stage_plan *shape = &plan->stage[number];
-    struct stage *stage = &fabric->stage[number];
-    stage_init(stage, noc, shape->routers, shape->inputs, shape->outputs, network->destinations);
-    for (unsigned d = 0; d < network->destinations; d++) stage->route[d] = (uint16_t)plan->route(plan, number, d);
-    unsigned before = number == 0 ? (unsigned)noc->link_cycles : plan->stage[number - 1].link_cycles + (unsigned)noc->credit_cycles;
-    stage->ways = (struct stage_ways){
-        .time = &fabric->time,
-        .flits = LIST_FLITS + number + 1,
-        .credits = number,
-        .flit_cycles = shape->link_cycles + (number + 1 < plan->stages), /* the last link's last cycle is the destination's port */
-        .credit_cycles = 1 + before,
-    };
-    fabric->router[number] = mem_alloc(shape->routers, sizeof *fabric->router[number]);
-    for (unsigned router = 0; router < shape->routers; router++) stats_add(stats, shape->table, &fabric->router[number][router]);
 }
 
 bool fabric_build(struct network *network, const struct fabric_plan *plan, struct stats *stats) {
@@ -298,26 +237,20 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     network->state = fabric;
     fabric->stages = plan->stages;
     fabric->speedup = (unsigned)noc->internal_speedup;
-    unsigned inputs = network->sources / plan->concentration, outputs = network->destinations / plan->concentration, ports = inputs;
+    unsigned inputs = network->sources / plan->concentration, links = inputs, row_words = 0;
     for (unsigned i = 0; i < plan->stages; i++) {
         build_stage(fabric, network, plan, i, stats);
-        ports += fabric->stage[i].output_ports;
+        links += fabric->stage[i].output_ports;
     }
-    injection_init(&fabric->injection, network, &fabric->pool, &fabric->time, inputs, plan->concentration);
-    ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->time, outputs);
-    build_time(fabric, noc, network->sources);
+    for (unsigned i = 0; i <= plan->stages; i++) build_link(fabric, noc, plan, i, &row_words);
+    uint64_t longest = 8 + (uint64_t)(noc->stages + noc->link_cycles + noc->long_link_cycles + noc->credit_cycles);
+    if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* what a link can be behind */
+    timeline_init(&fabric->time, longest, row_words);
     /* Every packet inside has its last flit at an input or on a credit. */
-    build_pool(&fabric->pool, inputs + ports * (uint32_t)(noc->vcs * noc->vc_flits));
-    fabric->injection.wake_list = LIST_WAKES;
-    fabric->injection.flit_list = LIST_FLITS;
-    /* A credit starts back when the flit would have passed the destination's port. */
-    fabric->ejection.credit_mask = plan->stages;
-    fabric->ejection.credit_cycles = (unsigned)(2 + noc->link_cycles + noc->credit_cycles);
-    wire_inputs(fabric);
-    for (unsigned i = 0; i < plan->stages; i++) {
-        fabric->stage[i].ways.packets = fabric->pool.packet;
-        wire_stage(fabric, plan, i);
-    }
+    build_pool(&fabric->pool, inputs + links * (uint32_t)(noc->vcs * noc->vc_flits));
+    injection_init(&fabric->injection, network, &fabric->pool, &fabric->link[0], &fabric->stage[0], plan->concentration);
+    ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->link[plan->stages], network->destinations / plan->concentration);
+    for (unsigned i = 0; i < plan->stages; i++) wire_stage(fabric, plan, i);
     return true;
 }
 
@@ -330,6 +263,7 @@ void fabric_destroy(struct network *network) {
     }
     injection_release(&fabric->injection);
     ejection_release(&fabric->ejection);
+    for (unsigned i = 0; i <= fabric->stages; i++) link_release(&fabric->link[i]);
     timeline_release(&fabric->time);
     free(fabric->pool.packet);
     free(fabric->pool.free);

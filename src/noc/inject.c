@@ -4,59 +4,46 @@
 #include "noc/endpoints.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
-void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct timeline *time, unsigned inputs,
+void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link, const struct stage *next,
                     unsigned sources_each) {
-    const struct noc_config *noc = network->config;
-    unsigned vcs = (unsigned)noc->vcs, vc_shift = log2_floor(round_up_power_of_two(vcs));
+    unsigned inputs = next->routers * next->inputs, words = (unsigned)div_up(inputs, 64);
     *injection = (struct injection){
         .network = network,
         .pool = pool,
-        .time = time,
-        .link_cycles = (unsigned)noc->link_cycles,
+        .link = link,
+        .next = next->input,
         .inputs = inputs,
         .sources_each = sources_each,
-        .vcs = vcs,
-        .vc_shift = vc_shift,
-        .words = (unsigned)div_up(inputs, 64),
-        .credit_words = (unsigned)div_up((uint64_t)inputs << vc_shift, 64),
+        .vcs = next->vcs,
+        .vc_shift = next->vc_shift,
+        .words = words,
     };
-    unsigned words = injection->words;
     injection->pushed = mem_alloc((size_t)sources_each * words, sizeof *injection->pushed);
     injection->arrived = mem_alloc((size_t)sources_each * words, sizeof *injection->arrived);
     injection->idle = mem_alloc(words, sizeof *injection->idle);
     injection->blocked = mem_alloc(words, sizeof *injection->blocked);
-    injection->flit = mem_alloc(inputs, sizeof *injection->flit);
-    injection->left = mem_alloc(inputs, sizeof *injection->left);
+    injection->next_flit = mem_alloc(inputs, sizeof *injection->next_flit);
     injection->turn = mem_alloc(inputs, sizeof *injection->turn);
     injection->vc = mem_alloc(inputs, sizeof *injection->vc);
-    injection->started = mem_alloc(inputs, sizeof *injection->started);
-    injection->target = mem_alloc((size_t)inputs << vc_shift, sizeof *injection->target);
-    injection->credit = mem_alloc(injection->credit_words, sizeof *injection->credit);
-    tally_init(&injection->credits, injection->credit_words, (unsigned)noc->vc_flits);
     memset(injection->idle, 0xff, words * sizeof *injection->idle);
     for (unsigned i = 0; i < inputs; i++) {
-        injection->vc[i] = (uint8_t)(vcs - 1);
-        for (unsigned vc = 0; vc < vcs; vc++) {
-            unsigned index = (i << vc_shift) + vc;
-            tally_set(&injection->credits, index, (unsigned)noc->vc_flits);
-            injection->credit[index / 64] |= UINT64_C(1) << (index % 64);
-        }
+        injection->vc[i] = (uint8_t)(next->vcs - 1);
         for (unsigned source = 0; source < sources_each; source++)
             port_watch(&network->input[i * sources_each + source], injection->pushed[source * words + i / 64], i % 64);
     }
     for (unsigned kind = 0; kind < COUNT_OF(injection->flits_of); kind++)
         for (unsigned sectors = 0; sectors < COUNT_OF(injection->flits_of[kind]); sectors++) {
             struct message message = {.kind = (uint8_t)kind, .sectors = (uint8_t)sectors};
-            injection->flits_of[kind][sectors] = (uint16_t)message_flits(&message, (unsigned)noc->channel_bytes);
+            injection->flits_of[kind][sectors] = (uint16_t)message_flits(&message, (unsigned)network->config->channel_bytes);
         }
 }
 
 void injection_release(struct injection *injection) {
-    void *const blocks[] = {injection->pushed, injection->arrived, injection->idle,    injection->blocked, injection->flit,  injection->left,
-                            injection->turn,   injection->vc,      injection->started, injection->target,  injection->credit};
+    void *const blocks[] = {injection->pushed, injection->arrived, injection->idle, injection->blocked,
+                            injection->next_flit,   injection->turn, injection->vc};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
-    tally_release(&injection->credits);
 }
 
 void injection_collect(struct injection *injection, uint64_t now) {
@@ -67,37 +54,15 @@ void injection_collect(struct injection *injection, uint64_t now) {
     }
 }
 
-void injection_wake(struct injection *injection, const uint64_t *event, unsigned count) {
-    for (unsigned i = 0; i < count; i++) {
-        unsigned source = (unsigned)(event[i] >> 32), input = (unsigned)(uint32_t)event[i];
-        injection->arrived[source * injection->words + input / 64] |= UINT64_C(1) << (input % 64);
-    }
-}
-
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
-    tally_add(&injection->credits, word, mask);
-    injection->credit[word] |= mask;
-    if (injection->vcs == 1)
-        injection->blocked[word] &= ~mask;
-    else
-        memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
-}
-
-/* A source whose message is far from visible is looked at again only when it will be. */
-static void look_later(struct injection *injection, unsigned input, unsigned source, uint64_t visible, uint64_t cycle) {
-    uint64_t at = clock_domain_cycle(injection->network->clock, visible);
-    at = min_u64(max_u64(at, cycle + 1), cycle + injection->time->mask);
-    injection->arrived[source * injection->words + input / 64] ^= UINT64_C(1) << (input % 64);
-    timeline_push(injection->time, injection->wake_list, at, (uint64_t)source << 32 | input);
+    link_repay(injection->link, word, mask);
+    if (injection->vcs > 1) memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
 }
 
 /* Takes the source's next packet if it can be seen. */
 static inline bool accept_packet(struct injection *injection, struct port *port, unsigned input, unsigned source, uint64_t cycle, uint64_t now) {
     const struct message *message = port_peek(port, now);
-    if (UNLIKELY(!message)) {
-        if (port_next_visible(port) > now + 1) look_later(injection, input, source, port_next_visible(port), cycle);
-        return false;
-    }
+    if (UNLIKELY(!message)) return false;
     struct network *network = injection->network;
     struct packet_pool *pool = injection->pool;
     assert(pool->free_count > 0);
@@ -107,9 +72,7 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
     packet->start = cycle;
     packet->destination = (uint16_t)network_destination(network, message);
     assert(packet->destination < network->destinations);
-    injection->flit[input] = injection->vcs == 1 ? injection->target[input] | name : name;
-    injection->left[input] = injection->flits_of[message->kind][message->sectors];
-    injection->started[input] = false;
+    injection->next_flit[input] = LEFT_ONE * injection->flits_of[message->kind][message->sectors] | name | FLIT_HEAD;
     port_pop(port, now);
     uint64_t bit = UINT64_C(1) << (input % 64);
     if (port->pushed == port->popped) injection->arrived[source * injection->words + input / 64] ^= bit;
@@ -118,27 +81,24 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
     return true;
 }
 
-static void accept_packets(struct injection *injection, uint64_t cycle, uint64_t now) {
+/* Inputs of a word that have nothing to send and a source that has. */
+static NEVER_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t bits, uint64_t cycle, uint64_t now) {
     unsigned words = injection->words, sources = injection->sources_each;
     struct port *port = injection->network->input;
-    for (unsigned word = 0; word < words; word++) {
-        uint64_t arrived = injection->arrived[word];
-        for (unsigned source = 1; source < sources; source++) arrived |= injection->arrived[source * words + word];
-        for (uint64_t bits = injection->idle[word] & arrived; bits; bits &= bits - 1) {
-            unsigned input = word * 64 + lowest_bit(bits);
-            if (LIKELY(sources == 1)) {
-                accept_packet(injection, &port[input], input, 0, cycle, now);
-                continue;
+    for (; bits; bits &= bits - 1) {
+        unsigned input = word * 64 + lowest_bit(bits);
+        if (LIKELY(sources == 1)) {
+            accept_packet(injection, &port[input], input, 0, cycle, now);
+            continue;
+        }
+        for (unsigned i = 0, source = injection->turn[input]; i < sources; i++) {
+            unsigned next = source + 1 == sources ? 0 : source + 1;
+            if ((injection->arrived[source * words + word] & (bits & -bits)) &&
+                accept_packet(injection, &port[input * sources + source], input, source, cycle, now)) {
+                injection->turn[input] = (uint16_t)next;
+                break;
             }
-            for (unsigned i = 0, source = injection->turn[input]; i < sources; i++) {
-                unsigned next = source + 1 == sources ? 0 : source + 1;
-                if ((injection->arrived[source * words + word] & (bits & -bits)) &&
-                    accept_packet(injection, &port[input * sources + source], input, source, cycle, now)) {
-                    injection->turn[input] = (uint16_t)next;
-                    break;
-                }
-                source = next;
-            }
+            source = next;
         }
     }
 }
@@ -146,60 +106,89 @@ static void accept_packets(struct injection *injection, uint64_t cycle, uint64_t
 /* Several VCs: a packet takes the first that has a credit, after the one that the last packet took. */
 static inline bool choose_vc(struct injection *injection, unsigned input) {
     unsigned base = input << injection->vc_shift, vc = injection->vc[input];
-    unsigned credit = (unsigned)(injection->credit[base / 64] >> (base % 64)) & ((1u << injection->vcs) - 1);
-    if (injection->started[input]) return credit >> vc & 1;
+    unsigned credit = (unsigned)(injection->link->word[base / 64].credit >> (base % 64)) & ((1u << injection->vcs) - 1);
+    if (!(injection->next_flit[input] & FLIT_HEAD)) return credit >> vc & 1;
     if (!credit) return false;
-    vc = islip_first(credit, vc + 1);
-    injection->vc[input] = (uint8_t)vc;
-    injection->started[input] = true;
-    injection->flit[input] |= injection->target[base + vc];
+    injection->vc[input] = (uint8_t)islip_first(credit, vc + 1);
     return true;
 }
 
-static ALWAYS_INLINE uint64_t *send(struct injection *injection, uint64_t *event, bool single) {
-    for (unsigned word = 0; word < injection->words; word++) {
-        uint64_t idle = injection->idle[word], bits = ~idle & ~injection->blocked[word];
-        if (!bits) continue;
-        if (single) injection->blocked[word] |= ~(injection->credit[word] = tally_take(&injection->credits, word, bits));
-        for (uint64_t next; bits; bits = next) {
-            next = bits & (bits - 1);
-            unsigned input = word * 64 + lowest_bit(bits);
-            if (!single) {
-                if (!choose_vc(injection, input)) {
-                    injection->blocked[word] |= bits ^ next;
-                    continue;
-                }
-                unsigned index = (input << injection->vc_shift) + injection->vc[input];
-                injection->credit[index / 64] = tally_take(&injection->credits, index / 64, UINT64_C(1) << (index % 64));
-            }
-            uint64_t flit = injection->flit[input];
-            if (--injection->left[input] == 0) {
-                flit |= FLIT_TAIL;
-                idle ^= bits ^ next;
-            }
-            *event++ = flit;
-        }
-        injection->idle[word] = idle;
+/* The next flit of the input goes into the buffer. Returns whether it was the last. */
+static inline bool send_flit(struct injection *injection, unsigned input, struct buffer *target, unsigned mask) {
+    uint64_t flit = injection->next_flit[input], next = (flit - LEFT_ONE) & ~(uint64_t)FLIT_HEAD;
+    injection->next_flit[input] = next;
+    bool tail = next < LEFT_ONE;
+    target->flit[target->tail++ & mask] = (uint32_t)flit | tail;
+    return tail;
+}
+
+/* One VC: the inputs in `bits` have the credit they need. */
+static NEVER_INLINE void send_single(struct injection *injection, unsigned word, uint64_t bits) {
+    uint64_t idle = 0;
+    unsigned mask = injection->next.mask, shift = injection->next.shift;
+    unsigned char *memory = injection->next.memory + ((size_t)word * 64 << shift);
+    for (uint64_t rest; bits; bits = rest) {
+        rest = bits & (bits - 1);
+        unsigned index = lowest_bit(bits);
+        if (send_flit(injection, word * 64 + index, buffer_at(memory, (size_t)index << shift), mask)) idle |= bits ^ rest;
     }
-    return event;
+    injection->idle[word] |= idle;
+}
+
+static NEVER_INLINE void send_several(struct injection *injection, unsigned word, uint64_t bits) {
+    for (; bits; bits &= bits - 1) {
+        unsigned input = word * 64 + lowest_bit(bits);
+        if (!choose_vc(injection, input)) {
+            injection->blocked[word] |= bits & -bits;
+            continue;
+        }
+        unsigned number = (input << injection->vc_shift) + injection->vc[input];
+        injection->link->word[number / 64].spent |= UINT64_C(1) << (number % 64);
+        if (send_flit(injection, input, buffers_get(&injection->next, number), injection->next.mask)) injection->idle[word] |= bits & -bits;
+    }
 }
 
 void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
-    accept_packets(injection, cycle, now);
-    uint64_t at = cycle + injection->link_cycles;
-    uint64_t *before = timeline_open(injection->time, injection->flit_list, at);
-    uint64_t *event = injection->vcs == 1 ? send(injection, before, true) : send(injection, before, false);
-    if (event == before) return;
-    injection->network->stats.flits_injected += (uint64_t)(event - before);
-    timeline_close(injection->time, injection->flit_list, at, event);
+    struct link *link = injection->link;
+    unsigned words = injection->words, sources = injection->sources_each;
+    bool single = injection->vcs == 1;
+    uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, any = 0;
+    for (unsigned word = 0; word < words; word++) {
+        uint64_t arrived = injection->arrived[word];
+        for (unsigned source = 1; source < sources; source++) arrived |= injection->arrived[source * words + word];
+        if (injection->idle[word] & arrived) accept_packets(injection, word, injection->idle[word] & arrived, cycle, now);
+        uint64_t bits = ~injection->idle[word] & (single ? link->word[word].credit : ~injection->blocked[word]);
+        if (!bits) continue;
+        any |= bits;
+        if (single) {
+            arriving[word] |= bits;
+            link_spend(link, word, bits);
+            injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
+            send_single(injection, word, bits);
+        } else {
+            send_several(injection, word, bits);
+        }
+    }
+    if (!any) return;
+    timeline_mark(link->time, at);
+    if (single) return;
+    for (unsigned word = 0; word < link->words; word++) {
+        uint64_t spent = link->word[word].spent;
+        if (!spent) continue;
+        arriving[word] |= spent;
+        link_spend(link, word, spent);
+        link->word[word].spent = 0;
+        injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(spent);
+    }
 }
 
 bool injection_ready(const struct injection *injection) {
     uint64_t any = 0;
     for (unsigned word = 0; word < injection->words; word++) {
-        any |= ~injection->idle[word] & ~injection->blocked[word];
+        uint64_t idle = injection->idle[word];
+        any |= ~idle & (injection->vcs == 1 ? injection->link->word[word].credit : ~injection->blocked[word]);
         for (unsigned i = word; i < injection->sources_each * injection->words; i += injection->words)
-            any |= (injection->idle[word] & injection->arrived[i]) | injection->pushed[i][0] | injection->pushed[i][1];
+            any |= (idle & injection->arrived[i]) | injection->pushed[i][0] | injection->pushed[i][1];
     }
     return any != 0;
 }

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { ROUTING_LISTS = 4 };
-#define NONE UINT32_MAX
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
@@ -11,177 +9,170 @@ enum { ROUTING_LISTS = 4 };
 
 static void allocate(struct stage *stage, unsigned destinations) {
     unsigned ways = stage->routers * stage->router_ways, ports = stage->routers * stage->inputs;
-    stage->input = mem_alloc_lines(stage->input_vcs, (size_t)1 << stage->input_shift);
-    stage->output = mem_alloc_lines(stage->output_vcs, sizeof *stage->output);
-    stage->have = mem_alloc(stage->vc_words, sizeof *stage->have);
-    stage->credit = mem_alloc(stage->vc_words, sizeof *stage->credit);
-    stage->open = mem_alloc(stage->vc_words, sizeof *stage->open);
-    stage->want = mem_alloc(stage->port_words, sizeof *stage->want);
-    stage->some_open = stage->vcs == 1 ? stage->open : mem_alloc(stage->port_words, sizeof *stage->some_open);
-    stage->waiting = mem_alloc((size_t)stage->output_ports * stage->wait_words, sizeof *stage->waiting);
     stage->route = mem_alloc(destinations, sizeof *stage->route);
+    stage->in_word = mem_alloc_lines(stage->in_words, sizeof *stage->in_word);
+    stage->out_word = mem_alloc_lines(stage->out_words, sizeof *stage->out_word);
+    stage->port_word = mem_alloc(stage->port_words, sizeof *stage->port_word);
+    stage->output = mem_alloc_lines(stage->output_vcs, sizeof *stage->output);
+    stage->allocated = mem_alloc(stage->output_vcs, sizeof *stage->allocated);
+    stage->open = mem_alloc(stage->output_ports, sizeof *stage->open);
+    stage->waiting = mem_alloc((size_t)stage->output_ports * stage->wait_words, sizeof *stage->waiting);
     stage->first_input = mem_alloc(stage->output_ports, sizeof *stage->first_input);
+    stage->output_of = mem_alloc(stage->output_vcs, sizeof *stage->output_of);
     stage->vc_grant = mem_alloc(stage->output_vcs, sizeof *stage->vc_grant);
     stage->vc_accept = mem_alloc(stage->input_vcs, sizeof *stage->vc_accept);
     stage->switch_grant = mem_alloc(stage->output_ports, sizeof *stage->switch_grant);
     stage->switch_accept = mem_alloc(ways, sizeof *stage->switch_accept);
     stage->way_vc = mem_alloc(ways, sizeof *stage->way_vc);
+    stage->way = mem_alloc(stage->input_vcs, sizeof *stage->way);
     stage->next_way = mem_alloc(ways, sizeof *stage->next_way);
     stage->next_output = mem_alloc(stage->output_ports, sizeof *stage->next_output);
-    stage->way = mem_alloc(stage->input_vcs, sizeof *stage->way);
-    stage->owner_way = mem_alloc(stage->output_vcs, sizeof *stage->owner_way);
-    for (unsigned i = 0; i < ROUTING_LISTS; i++)
-        stage->routing[i] = stage->routing_end[i] = mem_alloc(stage->input_vcs, sizeof *stage->routing[i]);
-    stage->granted = mem_alloc(stage->vc_words, sizeof *stage->granted);
-    stage->winner = mem_alloc(stage->output_ports, sizeof *stage->winner);
+    stage->port_of = mem_alloc(stage->input_vcs, sizeof *stage->port_of);
+    stage->best = mem_alloc(stage->output_ports, sizeof *stage->best);
+    stage->requested = mem_alloc(stage->output_ports, sizeof *stage->requested);
     stage->offer = mem_alloc(ways, sizeof *stage->offer);
     stage->offered = mem_alloc(ways, sizeof *stage->offered);
-    stage->left = mem_alloc(stage->vc_words, sizeof *stage->left);
     stage->way_taken = mem_alloc(ways, sizeof *stage->way_taken);
+    stage->output_taken = mem_alloc(stage->output_ports, sizeof *stage->output_taken);
     stage->link_free = mem_alloc(stage->output_ports, sizeof *stage->link_free);
     stage->credit_free = mem_alloc(ports, sizeof *stage->credit_free);
     stage->credit_step = mem_alloc(ports, sizeof *stage->credit_step);
-    tally_init(&stage->credits, stage->vc_words, stage->vc_flits);
+}
+
+void stage_release(struct stage *stage) {
+    void *const blocks[] = {stage->route,        stage->input.memory,  stage->in_word,     stage->out_word,  stage->port_word, stage->output,
+                            stage->allocated,    stage->open,          stage->waiting,     stage->first_input, stage->output_of, stage->vc_grant,
+                            stage->vc_accept,    stage->switch_grant,  stage->switch_accept, stage->way_vc,  stage->way,       stage->next_way,
+                            stage->next_output,  stage->best,          stage->requested,   stage->offer,     stage->offered,   stage->way_taken,
+                            stage->output_taken, stage->port_of, stage->link_free,    stage->credit_free, stage->credit_step};
+    for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
+    *stage = (struct stage){0};
 }
 
 static void init_inputs(struct stage *stage) {
-    unsigned locals = stage->inputs * stage->vcs;
+    unsigned locals = stage->inputs << stage->vc_shift;
     for (unsigned i = 0; i < stage->input_vcs; i++) {
-        struct input_vc *in = stage_input(stage, i);
-        unsigned vc = i % stage->vcs;
+        struct buffer *in = buffers_get(&stage->input, i);
+        unsigned vc = i & ((1u << stage->vc_shift) - 1);
         in->local = (uint16_t)(i % locals);
-        in->vc = (uint8_t)vc;
         in->first_output = (uint16_t)(i / locals * stage->outputs);
-        stage->way[i] = (i / stage->vcs * stage->input_speedup + vc % stage->input_speedup) << 3 | vc;
-        stage->vc_accept[i] = NONE;
+        stage->in_word[i / 64].idle |= UINT64_C(1) << (i % 64);
+        stage->way[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
+        stage->vc_accept[i] = NOBODY;
     }
     for (unsigned way = 0; way < stage->routers * stage->router_ways; way++) {
         unsigned router = way / stage->router_ways;
         stage->switch_accept[way] = router * stage->outputs;
         stage->next_way[way] = way % stage->router_ways == stage->router_ways - 1 ? router * stage->router_ways : way + 1;
-        stage->offer[way] = NONE;
+        stage->offer[way].port = NOBODY;
     }
+    for (unsigned vc = 0; vc < stage->vcs; vc++) stage->next_vc[vc] = (uint8_t)((vc + stage->input_speedup) % stage->vcs);
 }
 
 static void init_outputs(struct stage *stage) {
     for (unsigned port = 0; port < stage->output_ports; port++) {
         unsigned router = port / stage->outputs;
-        stage->first_input[port] = router * stage->inputs * stage->vcs << stage->input_shift;
+        stage->first_input[port] = router * stage->inputs << stage->vc_shift;
         stage->switch_grant[port] = router * stage->router_ways;
         stage->next_output[port] = port % stage->outputs == stage->outputs - 1 ? router * stage->outputs : port + 1;
-        stage->some_open[port / 64] |= UINT64_C(1) << (port % 64);
-        for (unsigned vc = 0; vc < stage->vcs; vc++) {
-            unsigned index = (port << stage->vc_shift) + vc;
-            tally_set(&stage->credits, index, stage->vc_flits);
-            stage->credit[index / 64] |= UINT64_C(1) << (index % 64);
-            stage->open[index / 64] |= UINT64_C(1) << (index % 64);
-        }
+        stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
+        stage->open[port] = (uint8_t)((1u << stage->vcs) - 1);
+        stage->best[port] = UINT64_MAX;
+        for (unsigned vc = 0; vc < stage->vcs; vc++) stage->output[(port << stage->vc_shift) + vc].owner = NOBODY;
     }
 }
 
 void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
                 unsigned destinations) {
-    unsigned vcs = (unsigned)noc->vcs, flits = (unsigned)noc->vc_flits;
-    unsigned buffer = (unsigned)round_up_power_of_two(flits);
+    unsigned vc_shift = log2_floor(round_up_power_of_two((uint64_t)noc->vcs)), vc_flits = (unsigned)noc->vc_flits;
     *stage = (struct stage){
         .routers = routers,
         .inputs = inputs,
         .outputs = outputs,
-        .vcs = vcs,
-        .vc_shift = log2_floor(round_up_power_of_two(vcs)),
-        .vc_flits = flits,
+        .vcs = (unsigned)noc->vcs,
+        .vc_shift = vc_shift,
         .input_speedup = (unsigned)noc->input_speedup,
-        .internal_speedup = (unsigned)noc->internal_speedup,
+        .fast = noc->internal_speedup > 1,
+        .lookahead = noc->lookahead,
         .router_ways = inputs * (unsigned)noc->input_speedup,
         .iterations = (unsigned)noc->iterations,
-        .routing_steps = noc->lookahead ? 0 : 1,
         .traversal_steps = 1 + (unsigned)noc->stages - 4,
-        .buffer_mask = buffer - 1,
-        .input_shift = log2_floor(round_up_power_of_two(sizeof(struct input_vc) + buffer * sizeof(uint32_t))),
-        .input_vcs = routers * inputs * vcs,
+        .input_vcs = routers * inputs << vc_shift,
         .output_ports = routers * outputs,
-        .wait_words = (unsigned)div_up(inputs * vcs, 64),
+        .output_vcs = routers * outputs << vc_shift,
+        .wait_words = (unsigned)div_up(inputs << vc_shift, 64),
     };
-    stage->output_vcs = stage->output_ports << stage->vc_shift;
-    stage->vc_words = (unsigned)div_up(stage->output_vcs, 64);
+    stage->in_words = (unsigned)div_up(stage->input_vcs, 64);
+    stage->out_words = (unsigned)div_up(stage->output_vcs, 64);
     stage->port_words = (unsigned)div_up(stage->output_ports, 64);
+    stage->input = buffers_of(stage->input_vcs, vc_flits);
+    stage->planes = tally_planes(vc_flits);
     allocate(stage, destinations);
     init_inputs(stage);
     init_outputs(stage);
 }
 
-void stage_release(struct stage *stage) {
-    if (stage->some_open != stage->open) free(stage->some_open);
-    for (unsigned i = 0; i < ROUTING_LISTS; i++) free(stage->routing[i]);
-    void *const blocks[] = {stage->input,        stage->output,        stage->have,      stage->credit,    stage->open,
-                            stage->want,         stage->waiting,       stage->route,     stage->first_input, stage->vc_grant,
-                            stage->vc_accept,    stage->switch_grant,  stage->switch_accept, stage->way_vc, stage->next_way,
-                            stage->next_output,  stage->way,           stage->owner_way, stage->granted,   stage->winner,
-                            stage->offer,        stage->offered,       stage->left,      stage->way_taken, stage->link_free,
-                            stage->credit_free,  stage->credit_step};
-    for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
-    tally_release(&stage->credits);
-    *stage = (struct stage){0};
+void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
+    struct output_vc *out = &stage->output[number];
+    out->target = vc << stage->next.shift;
+    out->target_word = vc / 64 * (uint32_t)sizeof(struct link_word);
+    out->target_bit = UINT64_C(1) << (vc % 64);
+    stage->output_of[vc] = number;
 }
 
 /* ---- arrival and routing ---------------------------------------------------------------------------------------------------- */
 
-/* A head flit has come to the front of the buffer: its input VC joins those that will ask for a VC of an output. */
-static inline uint64_t *ask_later(struct input_vc *in, uint32_t flit, const unsigned char *packets, const uint16_t *route, uint64_t *list) {
-    uint32_t output = (uint32_t)in->first_output + route[packet_at(packets, flit)->destination];
-    in->state = INPUT_WAITING;
-    *list = (uint64_t)output << 32 | in->local;
-    return list + 1;
-}
-
-/* Routes that are now known become requests. */
-static NEVER_INLINE void ask(struct stage *stage, unsigned list) {
-    uint64_t *waiting = stage->waiting, *want = stage->want;
-    unsigned words = stage->wait_words;
-    const uint64_t *entry = stage->routing[list], *end = stage->routing_end[list];
-    stage->routing_end[list] = stage->routing[list];
-    for (; entry != end; entry++) {
-        uint32_t port = (uint32_t)(*entry >> 32), local = (uint32_t)*entry;
-        if (LIKELY(words == 1))
-            waiting[port] |= UINT64_C(1) << (local % 64);
-        else
-            waiting[port * words + local / 64] |= UINT64_C(1) << (local % 64);
-        want[port / 64] |= UINT64_C(1) << (port % 64);
-    }
-}
-
-void stage_arrive(struct stage *stage, uint64_t step, const uint64_t *event, unsigned count) {
-    unsigned char *input = stage->input;
-    uint64_t *have = stage->have;
-    unsigned mask = stage->buffer_mask, list = (step + stage->routing_steps) % ROUTING_LISTS;
-    uint64_t *routing = stage->routing_end[list];
-    const unsigned char *packets = stage->ways.packets;
-    const uint16_t *route = stage->route;
-    for (const uint64_t *end = event + count; event != end; event++) {
-        uint32_t flit = (uint32_t)*event;
-        struct input_vc *in = (struct input_vc *)(void *)(input + (*event >> 32));
-        in->flit[in->tail++ & mask] = flit;
-        if (in->state == INPUT_ACTIVE)
-            have[in->output_word] |= in->output_bit;
-        else if (in->state == INPUT_IDLE)
-            routing = ask_later(in, flit, packets, route, routing);
-    }
-    stage->routing_end[list] = routing;
+void stage_arrive(struct stage *stage, unsigned word, uint64_t mask) {
+    struct input_word *in = &stage->in_word[word];
+    uint64_t heads = mask & in->idle;
+    tally_add(&in->filled, mask);
+    in->nonempty |= mask;
+    in->idle ^= heads;
+    in->fresh |= heads;
     stage->active = true;
+}
+
+void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
+    for (uint64_t supplied = link_repay(stage->out, word, mask); supplied; supplied &= supplied - 1) {
+        uint32_t owner = stage->output[stage->output_of[word * 64 + lowest_bit(supplied)]].owner;
+        if (owner == NOBODY) continue;
+        stage->in_word[owner / 64].go |= UINT64_C(1) << (owner % 64);
+        stage->active = true;
+    }
+}
+
+/* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
+static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word, uint64_t fresh) {
+    unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
+    unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
+    uint64_t *waiting = stage->waiting;
+    struct port_word *ports = stage->port_word;
+    for (; fresh; fresh &= fresh - 1) {
+        const struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
+        const struct packet *packet = packet_at(stage->packets, in->flit[in->head & mask]);
+        uint32_t port = (uint32_t)in->first_output + stage->route[packet->destination];
+        if (LIKELY(words == 1))
+            waiting[port] |= UINT64_C(1) << (in->local % 64);
+        else
+            waiting[port * words + in->local / 64u] |= UINT64_C(1) << (in->local % 64);
+        ports[port / 64].want |= UINT64_C(1) << (port % 64);
+    }
 }
 
 /* ---- VC allocation ---------------------------------------------------------------------------------------------------------- */
 
-/* The output VC has a new owner, who may use the switch from the next step on: `have` is set at the end of this one. */
-static inline void give_vc(struct stage *stage, uint32_t index, uint32_t place) {
-    struct output_vc *out = &stage->output[index];
-    struct input_vc *in = stage_at(stage, place);
-    in->state = INPUT_ACTIVE;
-    in->output = (uint16_t)index;
-    in->output_word = (uint16_t)(index / 64);
-    in->output_bit = UINT64_C(1) << (index % 64);
-    out->owner = place;
-    out->allocated++;
+static inline struct link_word *target_word(const struct stage *stage, const struct output_vc *out) {
+    return (struct link_word *)(void *)((unsigned char *)stage->out->word + out->target_word);
+}
+
+/* The output VC has a new owner, who may use the switch from the next step on. */
+static inline void give_vc(struct stage *stage, uint32_t number, uint32_t input_vc) {
+    struct output_vc *out = &stage->output[number];
+    buffers_get(&stage->input, input_vc)->output = number << OUTPUT_SHIFT;
+    out->owner = input_vc;
+    stage->allocated[number]++;
+    uint64_t supplied = (target_word(stage, out)->credit & out->target_bit) != 0;
+    stage->in_word[input_vc / 64].granted |= supplied << (input_vc % 64);
 }
 
 /* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds nothing. */
@@ -189,16 +180,15 @@ static NEVER_INLINE void allocate_single(struct stage *stage, unsigned word, uin
     uint32_t *pointer = &stage->vc_grant[word * 64];
     const uint32_t *first_input = &stage->first_input[word * 64];
     uint64_t *waiting = &stage->waiting[word * 64], satisfied = 0;
-    unsigned shift = stage->input_shift;
     for (uint64_t next; ports; ports = next) {
         next = ports & (ports - 1);
         unsigned port = lowest_bit(ports), local = islip_first(waiting[port], pointer[port] % 64); /* beyond the last is as good as the first */
         waiting[port] ^= UINT64_C(1) << local;
         if (!waiting[port]) satisfied |= ports ^ next;
         pointer[port] = local + 1;
-        give_vc(stage, word * 64 + port, first_input[port] + (local << shift));
+        give_vc(stage, word * 64 + port, first_input[port] + local);
     }
-    stage->want[word] ^= satisfied;
+    stage->port_word[word].want ^= satisfied;
 }
 
 /* The same for routers with more than 64 inputs. */
@@ -210,25 +200,24 @@ static NEVER_INLINE void allocate_single_wide(struct stage *stage, unsigned word
         unsigned local = islip_first_of(waiting, words, *pointer);
         waiting[local / 64] ^= UINT64_C(1) << (local % 64);
         for (unsigned i = 0; i < words; i++) rest |= waiting[i];
-        if (!rest) stage->want[word] ^= ports & -ports;
+        if (!rest) stage->port_word[word].want ^= ports & -ports;
         *pointer = local + 1 == stage->inputs ? 0 : local + 1;
-        give_vc(stage, port, stage->first_input[port] + (local << stage->input_shift));
+        give_vc(stage, port, stage->first_input[port] + local);
     }
 }
 
 /* The input VC accepts the first of the output VCs that offer themselves, at or after its pointer. Returns which. */
 static inline unsigned accept_vc(struct stage *stage, uint32_t port, unsigned local, unsigned offers, bool first) {
-    uint32_t base = port << stage->vc_shift, place = stage->first_input[port] + (local << stage->input_shift);
-    uint32_t number = place >> stage->input_shift, *accept = &stage->vc_accept[number];
+    uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local, *accept = &stage->vc_accept[input_vc];
     uint32_t start = *accept - base; /* beyond the VCs of this output if the pointer is elsewhere: then its first comes first */
     unsigned vc = islip_first(offers, start < stage->vcs ? start : 0);
     if (first) {
-        *accept = vc + 1 < stage->vcs ? base + vc + 1 : NONE;
-        stage->vc_grant[base + vc] = local + 1 == stage->inputs * stage->vcs ? 0 : local + 1;
+        *accept = vc + 1 < stage->vcs ? base + vc + 1 : NOBODY;
+        stage->vc_grant[base + vc] = local + 1 == stage->inputs << stage->vc_shift ? 0 : local + 1;
     }
     stage->waiting[port * stage->wait_words + local / 64] ^= UINT64_C(1) << (local % 64);
-    stage->owner_way[base + vc] = stage->way[number];
-    give_vc(stage, base + vc, place);
+    stage->port_of[input_vc] = port;
+    give_vc(stage, base + vc, input_vc);
     return vc;
 }
 
@@ -260,35 +249,30 @@ static bool any_waiting(const struct stage *stage, uint32_t port) {
     return any != 0;
 }
 
-static void allocate_several(struct stage *stage) {
-    unsigned all = (1u << stage->vcs) - 1;
-    memset(stage->granted, 0, stage->vc_words * sizeof *stage->granted);
-    for (unsigned word = 0; word < stage->port_words; word++)
-        for (uint64_t ports = stage->want[word] & stage->some_open[word]; ports; ports &= ports - 1) {
-            uint32_t port = word * 64 + lowest_bit(ports), base = port << stage->vc_shift;
-            unsigned open = (unsigned)(stage->open[base / 64] >> (base % 64)) & all, left = open;
-            bool more = true;
-            for (unsigned i = 0; i < stage->iterations && left && more; i++) {
-                left &= ~allocate_output(stage, port, left, i == 0);
-                more = any_waiting(stage, port);
-            }
-            stage->granted[base / 64] |= (uint64_t)(open ^ left) << (base % 64);
-            stage->open[base / 64] ^= (uint64_t)(open ^ left) << (base % 64);
-            if (!more) stage->want[word] &= ~(ports & -ports);
-            if (!left) stage->some_open[word] &= ~(ports & -ports);
+static NEVER_INLINE void allocate_several(struct stage *stage, unsigned word, uint64_t ports) {
+    for (; ports; ports &= ports - 1) {
+        uint32_t port = word * 64 + lowest_bit(ports);
+        unsigned open = stage->open[port];
+        bool more = true;
+        for (unsigned i = 0; i < stage->iterations && open && more; i++) {
+            open &= ~allocate_output(stage, port, open, i == 0);
+            more = any_waiting(stage, port);
         }
+        stage->open[port] = (uint8_t)open;
+        if (!more) stage->port_word[word].want &= ~(ports & -ports);
+        if (!open) stage->port_word[word].open &= ~(ports & -ports);
+    }
 }
 
 void stage_allocate_vcs(struct stage *stage) {
-    if (stage->vcs > 1) {
-        allocate_several(stage);
-        return;
-    }
-    for (unsigned word = 0; word < stage->vc_words; word++) {
-        uint64_t ports = stage->want[word] & stage->open[word];
-        stage->granted[word] = ports;
-        stage->open[word] ^= ports;
+    for (unsigned word = 0; word < stage->port_words; word++) {
+        uint64_t ports = stage->port_word[word].want & stage->port_word[word].open;
         if (!ports) continue;
+        if (stage->vcs > 1) {
+            allocate_several(stage, word, ports);
+            continue;
+        }
+        stage->port_word[word].open ^= ports;
         if (stage->wait_words == 1)
             allocate_single(stage, word, ports);
         else
@@ -298,224 +282,254 @@ void stage_allocate_vcs(struct stage *stage) {
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------------------ */
 
-/* Among the VCs of an output that have a flit to send: the first way at or after the output's pointer, and of one way the first VC at or after
- * the way's. `group` has their bits from bit 0 on. Returns NONE if all their ways are taken. */
-static inline uint32_t grant_switch(const struct stage *stage, uint32_t port, unsigned group, bool first) {
-    uint32_t base = port << stage->vc_shift, best = NONE, pointer = stage->switch_grant[port];
-    unsigned nearest = UINT32_MAX, vc_distance = 0;
-    for (; group; group &= group - 1) {
-        uint32_t index = base + lowest_bit(group), owner = stage->owner_way[index], way = owner >> 3;
-        if (!first && stage->way_taken[way]) continue;
-        unsigned distance = islip_distance(way, pointer, stage->router_ways);
-        if (distance > nearest) continue;
-        if (distance == nearest && islip_distance(owner & 7, stage->way_vc[way], stage->vcs) > vc_distance) continue;
-        nearest = distance;
-        vc_distance = islip_distance(owner & 7, stage->way_vc[way], stage->vcs);
-        best = index;
-    }
-    return best;
+/* Of two VCs with the same way and output, the one at or after the way's pointer goes first. */
+static bool vc_precedes(const struct stage *stage, uint32_t way, uint32_t a, uint32_t b) {
+    unsigned mask = (1u << stage->vc_shift) - 1, pointer = stage->way_vc[way];
+    return islip_distance(a & mask, pointer, stage->vcs) < islip_distance(b & mask, pointer, stage->vcs);
 }
 
-/* The grants of one iteration: each output's best candidate becomes an offer to its way, which keeps the first at or after its pointer. */
-static ALWAYS_INLINE unsigned offer_switch(struct stage *stage, bool first) {
-    unsigned count = 0, shift = stage->vc_shift, group_mask = (1u << (1u << shift)) - 1;
-    const uint32_t *owner_way = stage->owner_way;
-    uint32_t *offer = stage->offer;
-    for (unsigned word = 0; word < stage->vc_words; word++) {
-        uint64_t ready = first ? stage->have[word] & stage->credit[word] : stage->left[word];
-        if (first) stage->left[word] = ready;
-        while (ready) {
-            unsigned start = lowest_bit(ready) >> shift << shift;
-            unsigned group = (unsigned)(ready >> start) & group_mask;
-            uint32_t index = word * 64 + lowest_bit(ready), port = (word * 64 + start) >> shift;
-            ready ^= (uint64_t)group << start;
-            if ((group & (group - 1)) || !first) index = grant_switch(stage, port, group, first);
-            if (index == NONE) continue;
-            uint32_t way = owner_way[index] >> 3, other = offer[way];
-            if (other == NONE) {
-                stage->offered[count++] = way;
-                offer[way] = index;
-            } else {
-                uint32_t pointer = stage->switch_accept[way];
-                if (islip_distance(port, pointer, stage->outputs) < islip_distance(other >> shift, pointer, stage->outputs)) offer[way] = index;
-            }
+/* Requests and grants: every output finds the nearest way at or after its pointer among those that have a flit for it. Returns how many outputs were
+ * requested. */
+static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
+    unsigned count = 0, ways = stage->router_ways;
+    const uint32_t *ways_of = stage->way, *port_of = stage->port_of, *grant = stage->switch_grant;
+    uint64_t *best = stage->best;
+    uint32_t *requested = stage->requested;
+    for (unsigned word = 0; word < stage->in_words; word++) {
+        uint64_t ready = stage->in_word[word].nonempty & stage->in_word[word].go;
+        for (; ready; ready &= ready - 1) {
+            uint32_t number = word * 64 + lowest_bit(ready), way = ways_of[number], port = port_of[number];
+            if (!first && (stage->way_taken[way] || stage->output_taken[port])) continue;
+            uint64_t request = (uint64_t)islip_distance(way, grant[port], ways) << 32 | number, other = best[port];
+            if (other == UINT64_MAX)
+                requested[count++] = port;
+            else if (UNLIKELY(other >> 32 == request >> 32) ? !vc_precedes(stage, way, number, (uint32_t)other) : request > other)
+                continue;
+            best[port] = request;
         }
     }
     return count;
 }
 
-unsigned stage_allocate_switch(struct stage *stage) {
-    unsigned count = 0;
-    bool several = stage->iterations > 1;
+static NEVER_INLINE unsigned grant_first(struct stage *stage) { return grant_switch(stage, true); }
+static NEVER_INLINE unsigned grant_again(struct stage *stage) { return grant_switch(stage, false); }
+
+/* Every way keeps the nearest output at or after its pointer among those that granted it. Returns how many ways were granted any. */
+static NEVER_INLINE unsigned accept_switch(struct stage *stage, unsigned requested) {
+    unsigned count = 0, outputs = stage->outputs;
+    for (unsigned i = 0; i < requested; i++) {
+        uint32_t port = stage->requested[i], input_vc = (uint32_t)stage->best[port], way = stage->way[input_vc];
+        struct offer *offer = &stage->offer[way];
+        stage->best[port] = UINT64_MAX;
+        if (offer->port == NOBODY)
+            stage->offered[count++] = way;
+        else if (islip_distance(offer->port, stage->switch_accept[way], outputs) < islip_distance(port, stage->switch_accept[way], outputs))
+            continue;
+        *offer = (struct offer){port, input_vc};
+    }
+    return count;
+}
+
+static NEVER_INLINE void match_switch(struct stage *stage, unsigned offered, bool first) {
+    unsigned vc_mask = (1u << stage->vc_shift) - 1;
+    for (unsigned i = 0; i < offered; i++) {
+        uint32_t way = stage->offered[i], port = stage->offer[way].port, number = stage->offer[way].input_vc;
+        stage->offer[way].port = NOBODY;
+        stage->way_vc[way] = stage->next_vc[number & vc_mask];
+        stage->in_word[number / 64].sending |= UINT64_C(1) << (number % 64);
+        if (first) {
+            stage->switch_grant[port] = stage->next_way[way];
+            stage->switch_accept[way] = stage->next_output[port];
+        }
+        if (UNLIKELY(stage->iterations > 1)) stage->way_taken[way] = stage->output_taken[port] = true;
+    }
+}
+
+void stage_allocate_switch(struct stage *stage) {
     for (unsigned i = 0; i < stage->iterations; i++) {
-        unsigned offered = i == 0 ? offer_switch(stage, true) : offer_switch(stage, false);
-        if (!offered) break;
-        for (unsigned k = 0; k < offered; k++) {
-            uint32_t way = stage->offered[k], index = stage->offer[way], port = index >> stage->vc_shift;
-            unsigned vc = (stage->owner_way[index] & 7) + stage->input_speedup;
-            stage->offer[way] = NONE;
-            stage->winner[count++] = index;
-            stage->way_vc[way] = (uint8_t)(vc >= stage->vcs ? vc - stage->vcs : vc);
-            if (i == 0) {
-                stage->switch_grant[port] = stage->next_way[way];
-                stage->switch_accept[way] = stage->next_output[port];
-            }
-            if (several) {
-                uint32_t base = port << stage->vc_shift;
-                stage->way_taken[way] = true;
-                stage->left[base / 64] &= ~(low_mask(1u << stage->vc_shift) << (base % 64));
-            }
-        }
+        unsigned requested = i == 0 ? grant_first(stage) : grant_again(stage);
+        if (!requested) break;
+        match_switch(stage, accept_switch(stage, requested), i == 0);
     }
-    if (several)
-        for (unsigned k = 0; k < count; k++) stage->way_taken[stage->owner_way[stage->winner[k]] >> 3] = false;
-    return count;
+    if (stage->iterations == 1) return;
+    memset(stage->way_taken, 0, stage->routers * stage->router_ways * sizeof *stage->way_taken);
+    memset(stage->output_taken, 0, stage->output_ports * sizeof *stage->output_taken);
 }
 
 /* ---- switch traversal ------------------------------------------------------------------------------------------------------- */
 
-/* Where this step's flits and credits are written. Without internal speedup all of them arrive together. */
-struct sink {
-    uint64_t step;
-    uint64_t *flits, *credits;
-    uint64_t *routing; /* heads that come to the front */
-};
-
-/* With internal speedup a link may be behind: flits and credits leave when it is free. */
-static inline void send_late(struct stage *stage, uint64_t step, uint32_t port, const struct output_vc *out, const struct input_vc *in, uint64_t flit) {
-    const struct stage_ways *ways = &stage->ways;
-    uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]);
+/* Internal speedup and several VCs: the flit leaves when its link is free, and so does the credit of the place that it leaves. */
+static void leave_late(struct stage *stage, uint64_t step, const struct output_vc *out, uint32_t number) {
+    uint32_t port = (uint32_t)(out - stage->output) >> stage->vc_shift, input = number >> stage->vc_shift;
+    uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]), at = leave + stage->out->flit_cycles;
     stage->link_free[port] = leave + 1;
-    timeline_push(ways->time, ways->flits, leave + ways->flit_cycles, flit);
-    uint32_t input = stage->vcs == 1 ? out->owner >> stage->input_shift : (out->owner >> stage->input_shift) / stage->vcs;
+    timeline_row(stage->out->time, at)[stage->out->arriving + out->target_word / sizeof(struct link_word)] |= out->target_bit;
+    timeline_mark(stage->out->time, at);
     if (stage->credit_step[input] != step + 1) {
         stage->credit_step[input] = step + 1;
         stage->credit_free[input] = max_u64(step / 2, stage->credit_free[input]) + 1;
     }
-    uint64_t at = stage->credit_free[input] - 1 + ways->credit_cycles;
-    timeline_credits(ways->time, ways->credits, at)[in->upstream_word] |= in->upstream_bit;
-    timeline_mark(ways->time, at);
+    at = stage->credit_free[input] - 1 + stage->in->credit_cycles;
+    timeline_row(stage->in->time, at)[stage->in->returning + number / 64] |= UINT64_C(1) << (number % 64);
+    timeline_mark(stage->in->time, at);
 }
 
-/* The front flit of the output VC's owner leaves. `bit` is the output VC's in its word, whose masks are passed in so that they can live in registers;
- * so is what is written. */
-static ALWAYS_INLINE void send(struct stage *stage, struct sink *sink, struct output_vc *out, uint32_t index, uint64_t bit, uint64_t *have,
-                               uint64_t *open, uint64_t **flits, uint64_t *credits, unsigned mask, bool fast) {
-    struct input_vc *in = stage_at(stage, out->owner);
-    uint16_t head = in->head;
-    uint32_t flit = in->flit[head & mask];
-    in->head = ++head;
-    out->sent++;
-    if (fast) {
-        send_late(stage, sink->step, index >> stage->vc_shift, out, in, out->target | flit);
-    } else {
-        *(*flits)++ = out->target | flit;
-        credits[in->upstream_word] |= in->upstream_bit;
+/* The front flits of the input VCs in `sending` move into the buffers at the other end of their links. Returns the input VCs whose packet has ended. */
+static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, unsigned shift, bool single, bool late) {
+    unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift), *output = (unsigned char *)stage->output, *next = stage->next.memory;
+    unsigned char *link_words = (unsigned char *)stage->out->word;
+    uint64_t ended = 0;
+    unsigned mask = stage->input.mask;
+    for (uint64_t rest; sending; sending = rest) {
+        rest = sending & (sending - 1);
+        unsigned index = lowest_bit(sending);
+        struct buffer *in = buffer_at(input, (size_t)index << shift);
+        struct output_vc *out = (struct output_vc *)(void *)(output + in->output);
+        uint32_t flit = in->flit[in->head++ & mask];
+        buffer_at(next, out->target)->flit[out->sent++ & mask] = flit;
+        ((struct link_word *)(void *)(link_words + out->target_word))->spent |= out->target_bit;
+        if (late) leave_late(stage, step, out, word * 64 + index);
+        if (flit & FLIT_TAIL) {
+            ended |= sending ^ rest;
+            out->owner = NOBODY;
+            uint32_t number = in->output >> OUTPUT_SHIFT, port = single ? number : number >> stage->vc_shift;
+            stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
+            if (!single) stage->open[port] = (uint8_t)(stage->open[port] | 1u << (number - (port << stage->vc_shift)));
+        }
     }
-    if (flit & FLIT_TAIL) {
-        *have ^= bit;
-        *open ^= bit;
-        if (head == in->tail)
-            in->state = INPUT_IDLE;
-        else
-            sink->routing = ask_later(in, in->flit[head & mask], stage->ways.packets, stage->route, sink->routing);
-    } else if (head == in->tail) {
-        *have ^= bit;
-    }
+    return ended;
 }
 
-/* One VC: all flits that are ready leave. */
-static ALWAYS_INLINE void send_word(struct stage *stage, struct sink *sink, unsigned word, uint64_t ready, bool fast) {
-    uint64_t have = stage->have[word], open = stage->open[word], *flits = sink->flits, *credits = sink->credits;
-    struct output_vc *output = &stage->output[word * 64];
-    unsigned mask = stage->buffer_mask;
-    for (uint64_t next; ready; ready = next) {
-        next = ready & (ready - 1);
-        unsigned bit = lowest_bit(ready);
-        send(stage, sink, &output[bit], word * 64 + bit, ready ^ next, &have, &open, &flits, credits, mask, fast);
-    }
-    stage->have[word] = have;
-    stage->open[word] = open;
-    sink->flits = flits;
+static NEVER_INLINE uint64_t send_single(struct stage *stage, unsigned word, uint64_t sending) {
+    return send(stage, 0, word, sending, BUFFER_SHIFT, true, false);
+}
+static NEVER_INLINE uint64_t send_single_deep(struct stage *stage, unsigned word, uint64_t sending) {
+    return send(stage, 0, word, sending, stage->input.shift, true, false);
+}
+static NEVER_INLINE uint64_t send_several(struct stage *stage, unsigned word, uint64_t sending) {
+    return send(stage, 0, word, sending, stage->input.shift, false, false);
+}
+static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
+    return send(stage, step, word, sending, stage->input.shift, false, true);
 }
 
-static NEVER_INLINE void send_word_slow(struct stage *stage, struct sink *sink, unsigned word, uint64_t ready) {
-    send_word(stage, sink, word, ready, false);
-}
-
-static NEVER_INLINE void send_word_fast(struct stage *stage, struct sink *sink, unsigned word, uint64_t ready) {
-    send_word(stage, sink, word, ready, true);
-}
-
-static void send_single(struct stage *stage, struct sink *sink, bool fast) {
-    for (unsigned word = 0; word < stage->vc_words; word++) {
-        uint64_t ready = stage->have[word] & stage->credit[word];
-        if (!ready) continue;
-        stage->credit[word] = tally_take(&stage->credits, word, ready);
-        if (fast)
-            send_word_fast(stage, sink, word, ready);
-        else
-            send_word_slow(stage, sink, word, ready);
-    }
-}
-
-static ALWAYS_INLINE void send_winners(struct stage *stage, struct sink *sink, unsigned count, bool fast) {
-    uint64_t *flits = sink->flits, *credits = sink->credits, *spent = stage->left;
-    unsigned mask = stage->buffer_mask;
-    for (unsigned i = 0; i < count; i++) {
-        uint32_t index = stage->winner[i], word = index / 64, port = index >> stage->vc_shift;
-        uint64_t bit = UINT64_C(1) << (index % 64);
-        spent[word] |= bit;
-        send(stage, sink, &stage->output[index], index, bit, &stage->have[word], &stage->open[word], &flits, credits, mask, fast);
-        if (stage->open[word] & bit) stage->some_open[port / 64] |= UINT64_C(1) << (port % 64);
-    }
-    sink->flits = flits;
-}
-
-static NEVER_INLINE void send_several(struct stage *stage, struct sink *sink, bool fast) {
-    unsigned count = stage_allocate_switch(stage);
-    memset(stage->left, 0, stage->vc_words * sizeof *stage->left);
-    if (fast)
-        send_winners(stage, sink, count, true);
+/* Those that won the switch leave their buffers. */
+static inline void traverse(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
+    struct input_word *in = &stage->in_word[word];
+    uint64_t ended;
+    if (stage->vcs > 1)
+        ended = stage->fast ? send_several_late(stage, step, word, sending) : send_several(stage, word, sending);
     else
-        send_winners(stage, sink, count, false);
-    for (unsigned word = 0; word < stage->vc_words; word++)
-        if (stage->left[word]) stage->credit[word] = tally_take(&stage->credits, word, stage->left[word]);
+        ended = LIKELY(stage->input.shift == BUFFER_SHIFT) ? send_single(stage, word, sending) : send_single_deep(stage, word, sending);
+    in->nonempty = tally_take(&in->filled, stage->planes, sending);
+    in->go &= ~ended;
+    in->fresh |= ended & in->nonempty;
+    in->idle |= ended & ~in->nonempty;
 }
 
-/* The end of a step: new owners may send from now on. Returns whether the next step has anything to do. */
-static inline bool finish(struct stage *stage, uint64_t step) {
-    unsigned next = (step + 1) % ROUTING_LISTS, after = (step + 2) % ROUTING_LISTS; /* the only lists that can have entries */
-    uint64_t any = (uint64_t)(stage->routing_end[next] != stage->routing[next]) | (stage->routing_end[after] != stage->routing[after]);
-    for (unsigned i = 0; i < stage->vc_words; i++) {
-        stage->have[i] |= stage->granted[i];
-        any |= stage->have[i] & stage->credit[i];
+/* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
+static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) {
+    for (; exhausted; exhausted &= exhausted - 1) {
+        uint32_t owner = stage->output[stage->output_of[word * 64 + lowest_bit(exhausted)]].owner;
+        if (owner != NOBODY) stage->in_word[owner / 64].go &= ~(UINT64_C(1) << (owner % 64));
     }
-    for (unsigned i = 0; i < stage->port_words; i++) any |= stage->want[i] & stage->some_open[i];
-    return any != 0;
 }
 
+/* What has crossed the switch sets out on its links. With internal speedup it queues for the link, which takes one flit in a cycle: flits of steps 2c - 1 and
+ * 2c can leave in cycle c. Returns whether any still wait. */
+static inline bool depart_fast(struct stage *stage, struct output_word *out, uint64_t step, uint64_t spent, uint64_t *arriving) {
+    unsigned extra = stage->traversal_steps - 1;
+    uint64_t crossed = spent;
+    if (UNLIKELY(extra)) {
+        out->crossing[(step + extra) % 8] = spent;
+        crossed = out->crossing[step % 8];
+        out->crossing[step % 8] = 0;
+        stage->crossing_steps += (spent != 0) - (unsigned)(crossed != 0);
+    }
+    if (crossed) tally_add(&out->queued, crossed);
+    out->queueing |= crossed;
+    if (step % 2 == 0 && out->queueing) {
+        *arriving |= out->queueing;
+        out->queueing = tally_take(&out->queued, stage->planes, out->queueing);
+    }
+    return out->queueing != 0;
+}
+
+/* The same for credits: those of steps 2c and 2c + 1 can leave in cycle c. */
+static inline bool repay_fast(struct stage *stage, struct input_word *in, uint64_t step, uint64_t sending, uint64_t *returning) {
+    if (sending) tally_add(&in->owed, sending);
+    in->owing |= sending;
+    if (step % 2 == 1 && in->owing) {
+        *returning |= in->owing;
+        in->owing = tally_take(&in->owed, stage->planes, in->owing);
+    }
+    return in->owing != 0;
+}
+
+/* The second half of a step, after the allocations: flits leave, their credits are spent, the credits of the places that they leave start back, and new
+ * owners may send from the next step on. Returns whether the next step has anything to do. */
+static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, bool single, bool fast) {
+    struct link *in_link = stage->in, *out_link = stage->out;
+    uint64_t cycle = fast ? step / 2 : step;
+    uint64_t flits_at = cycle + out_link->flit_cycles + (fast ? 0 : stage->traversal_steps), credits_at = cycle + in_link->credit_cycles;
+    uint64_t *arriving = timeline_row(out_link->time, flits_at) + out_link->arriving;
+    uint64_t *returning = timeline_row(in_link->time, credits_at) + in_link->returning;
+    uint64_t any = 0, moved = 0;
+    for (unsigned word = 0; word < stage->in_words; word++) {
+        struct input_word *in = &stage->in_word[word];
+        uint64_t sending = single ? in->nonempty & in->go : in->sending;
+        if (sending) {
+            traverse(stage, step, word, sending);
+            moved |= sending;
+            in->sending = 0;
+            if (!fast) returning[word] |= sending;
+        }
+        if (fast && single) any |= repay_fast(stage, in, step, sending, &returning[word]);
+        in->go |= in->granted;
+        in->granted = 0;
+        any |= (in->go & in->nonempty) | in->fresh;
+    }
+    for (unsigned word = 0; word < stage->out_words; word++) {
+        uint64_t spent = out_link->word[word].spent;
+        if (spent) {
+            uint64_t exhausted = link_spend(out_link, word, spent);
+            if (exhausted) stop_owners(stage, word, exhausted);
+            if (!fast) arriving[word] |= spent;
+            out_link->word[word].spent = 0;
+        }
+        if (fast && single) any |= depart_fast(stage, &stage->out_word[word], step, spent, &arriving[word]);
+    }
+    if (moved || (fast && single)) {
+        timeline_mark(out_link->time, flits_at);
+        timeline_mark(in_link->time, credits_at);
+    }
+    for (unsigned word = 0; word < stage->port_words; word++) any |= stage->port_word[word].want & stage->port_word[word].open;
+    return any || stage->crossing_steps;
+}
+
+static NEVER_INLINE bool move_single(struct stage *stage, uint64_t step) { return move(stage, step, true, false); }
+static NEVER_INLINE bool move_single_fast(struct stage *stage, uint64_t step) { return move(stage, step, true, true); }
+static NEVER_INLINE bool move_several(struct stage *stage, uint64_t step) { return move(stage, step, false, false); }
+static NEVER_INLINE bool move_several_fast(struct stage *stage, uint64_t step) { return move(stage, step, false, true); }
+
+static inline void compute_all_routes(struct stage *stage) {
+    for (unsigned word = 0; word < stage->in_words; word++) {
+        if (!stage->in_word[word].fresh) continue;
+        compute_routes(stage, word, stage->in_word[word].fresh);
+        stage->in_word[word].fresh = 0;
+    }
+}
+
+/* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a step for each, and an output VC
+ * that opens in this step is allocated in the next. Routes are known at the end of the step, or with lookahead at its beginning. */
 void stage_step(struct stage *stage, uint64_t step) {
-    const struct stage_ways *ways = &stage->ways;
-    bool fast = stage->internal_speedup > 1;
-    unsigned asking = step % ROUTING_LISTS, later = (step + 1 + stage->routing_steps) % ROUTING_LISTS;
-    if (stage->routing_end[asking] != stage->routing[asking]) ask(stage, asking);
+    if (stage->lookahead) compute_all_routes(stage);
     stage_allocate_vcs(stage);
-
-    struct sink sink = {.step = step, .routing = stage->routing_end[later]};
-    uint64_t flits_at = step + stage->traversal_steps + ways->flit_cycles, credits_at = step + ways->credit_cycles, *before = NULL;
-    if (!fast) {
-        sink.flits = before = timeline_open(ways->time, ways->flits, flits_at);
-        sink.credits = timeline_credits(ways->time, ways->credits, credits_at);
+    if (!stage->lookahead) compute_all_routes(stage);
+    if (stage->vcs == 1) {
+        stage->active = stage->fast ? move_single_fast(stage, step) : move_single(stage, step);
+        return;
     }
-    if (stage->vcs == 1)
-        send_single(stage, &sink, fast);
-    else
-        send_several(stage, &sink, fast);
-    if (sink.flits != before) {
-        timeline_close(ways->time, ways->flits, flits_at, sink.flits);
-        timeline_mark(ways->time, credits_at);
-    }
-    stage->routing_end[later] = sink.routing;
-    stage->active = finish(stage, step);
+    stage_allocate_switch(stage);
+    stage->active = stage->fast ? move_several_fast(stage, step) : move_several(stage, step);
 }

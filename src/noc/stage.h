@@ -3,9 +3,8 @@
 #define SLUICE_NOC_STAGE_H
 
 #include "noc/islip.h"
+#include "noc/link.h"
 #include "noc/noc.h"
-#include "noc/tally.h"
-#include "noc/timeline.h"
 
 /* A packet on its way. Its name is its place: number << PACKET_SHIFT. */
 struct packet {
@@ -15,130 +14,161 @@ struct packet {
     uint8_t spare[22];
 };
 
-/* A flit is its packet's name and, in the lowest bit, whether it is the tail. */
-enum { FLIT_TAIL = 1, PACKET_SHIFT = 6 };
+/* A flit is its packet's name and, in the lowest bits, whether it is its head and its tail. */
+enum { FLIT_TAIL = 1, FLIT_HEAD = 2, PACKET_SHIFT = 6 };
 _Static_assert(sizeof(struct packet) == 1 << PACKET_SHIFT, "a line of the host's cache");
 
 static inline struct packet *packet_at(const unsigned char *packets, uint32_t flit) {
-    return (struct packet *)(void *)(packets + (flit & ~(uint32_t)FLIT_TAIL));
+    return (struct packet *)(void *)(packets + (flit & ~(uint32_t)(FLIT_TAIL | FLIT_HEAD)));
 }
 
-enum input_state { INPUT_IDLE, INPUT_WAITING, INPUT_ACTIVE };
-
-/* An input VC and, behind it, its buffer: with up to 8 flits a single line of the host's cache. It is named by its place: number << input_shift.
- * A place in its buffer is somebody's credit: a word and bit of the mask of returning credits. While it is active it holds an output VC, again a word and
- * bit. */
-struct input_vc {
-    uint16_t head, tail;   /* free-running */
-    uint8_t state, vc;
-    uint16_t local;        /* its number among its router's input VCs */
-    uint16_t first_output; /* of its router */
-    uint16_t output;       /* output VC */
-    uint16_t output_word, upstream_word;
-    uint64_t output_bit, upstream_bit;
+/* The buffer of a VC at the far end of a link: of an input VC or an ejector. With up to 8 flits it lies within a line of the host's cache. */
+struct buffer {
+    uint32_t head, tail;   /* free-running; the tail counts flits that are still on the link, too */
+    uint32_t output;       /* input VC that holds an output VC: which, as a place */
+    uint16_t first_output; /* input VC: of its router */
+    uint16_t local;        /* input VC: its number among its router's */
     uint32_t flit[];
 };
 
-struct output_vc {
-    uint64_t target; /* << 32: the place at the other end of the link */
-    uint64_t sent, allocated;
-    uint32_t owner;  /* the input VC whose packet holds it */
-    uint32_t spare;
+/* A set of equal buffers. A buffer's place is its number << shift. */
+struct buffers {
+    unsigned char *memory;
+    unsigned shift, mask; /* mask: of positions in a buffer */
 };
 
-/* Where the flits and credits of a stage go. */
-struct stage_ways {
-    struct timeline *time;
-    unsigned flits, credits; /* list and mask of the timeline */
-    unsigned flit_cycles;    /* from leaving the switch to arriving */
-    unsigned credit_cycles;  /* from switch allocation to the credit's use upstream */
-    const unsigned char *packets;
+enum { BUFFER_SHIFT = 6 }; /* of buffers with up to 8 flits */
+
+static inline struct buffers buffers_of(unsigned count, unsigned flits) {
+    unsigned length = (unsigned)round_up_power_of_two(max_u64(flits, 8));
+    unsigned shift = log2_floor(round_up_power_of_two(sizeof(struct buffer) + length * sizeof(uint32_t)));
+    return (struct buffers){mem_alloc_lines(count, (size_t)1 << shift), shift, length - 1};
+}
+
+static inline struct buffer *buffer_at(unsigned char *memory, size_t place) { return (struct buffer *)(void *)(memory + place); }
+
+static inline struct buffer *buffers_get(const struct buffers *buffers, size_t number) {
+    return buffer_at(buffers->memory, number << buffers->shift);
+}
+
+/* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage; its place is number << OUTPUT_SHIFT. */
+struct output_vc {
+    uint64_t sent;
+    uint64_t target_bit;  /* the VC at the other end of the link: its bit in the link's masks, */
+    uint32_t target_word; /* the place of its struct link_word, */
+    uint32_t target;      /* and the place of its buffer */
+    uint32_t owner;       /* number of the input VC whose packet holds it; NOBODY */
+    uint32_t spare;
+};
+enum { OUTPUT_SHIFT = 5 };
+_Static_assert(sizeof(struct output_vc) == 1 << OUTPUT_SHIFT, "two to a line of the host's cache");
+#define NOBODY UINT32_MAX
+
+/* 64 input VCs. A VC is idle (no packet), waits for an output VC (first as `fresh`, then in `waiting`), or owns one. */
+struct input_word {
+    uint64_t nonempty;   /* there are flits that can be seen, */
+    struct tally filled; /* so many */
+    uint64_t idle;
+    uint64_t fresh;      /* a head has come to the front, whose route will be known at the end of this step */
+    uint64_t go;         /* owns an output VC that has a credit */
+    uint64_t granted;    /* joins `go` at the end of the step */
+    uint64_t sending;    /* several VCs: won the switch in this step */
+    uint64_t owing;      /* internal speedup: credits wait for the link, */
+    struct tally owed;   /* so many */
+};
+
+/* Internal speedup: 64 VCs at the far end of the links behind the outputs. */
+struct output_word {
+    uint64_t queueing;    /* flits wait for the link, */
+    struct tally queued;  /* so many */
+    uint64_t crossing[8]; /* and are still in a longer traversal, by step */
+};
+
+/* 64 outputs. */
+struct port_word {
+    uint64_t want; /* an input VC waits for it */
+    uint64_t open; /* one of its VCs has no owner */
 };
 
 struct stage {
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
-    unsigned vcs, vc_shift;            /* an output's VCs start at output << vc_shift */
-    unsigned vc_flits;
-    unsigned input_speedup, internal_speedup;
+    unsigned vcs, vc_shift;
+    unsigned input_speedup;
+    bool fast;                         /* internal speedup of 2 */
+    bool lookahead;
     unsigned router_ways;              /* into a router's switch: inputs × input speedup */
     unsigned iterations;
-    unsigned routing_steps;            /* 1, or 0 with lookahead */
     unsigned traversal_steps;          /* from switch allocation to leaving the switch */
-    unsigned buffer_mask, input_shift;
     bool active;                       /* a step could do something now or soon even if nothing arrived */
 
-    unsigned input_vcs, output_vcs, output_ports; /* of the stage; output_vcs with the gaps of vc_shift */
-    unsigned vc_words, port_words;                /* 64-bit words of masks over output VCs and over outputs */
-    unsigned wait_words;                          /* of masks over a router's input VCs */
+    unsigned input_vcs, output_vcs, output_ports; /* of the stage */
+    unsigned in_words, out_words, port_words;     /* of 64 */
+    unsigned wait_words;                          /* of masks over one router's input VCs */
+    unsigned planes;                              /* of tallies */
 
-    unsigned char *input;            /* [input_vcs] of struct input_vc */
-    struct output_vc *output;        /* [output_vcs] */
-    uint64_t *have, *credit, *open;  /* [vc_words] by output VC: its owner has a flit, there is a credit, nobody owns it */
-    struct tally credits;            /* how many */
-    uint64_t *want, *some_open;      /* [port_words] by output: an input VC waits for it, one of its VCs is open. One VC: some_open is open */
-    uint64_t *waiting;               /* [output_ports][wait_words]: the input VCs that wait for a VC of the output */
-    uint16_t *route;                 /* [destinations]: output within a router */
-    uint32_t *first_input;           /* [output_ports]: the first input VC of its router, by place */
-    struct stage_ways ways;
+    struct link *in, *out;             /* the links that end here, and those that begin here */
+    struct buffers input;              /* of the input VCs: number is input << vc_shift | VC, inputs counted through the stage */
+    struct buffers next;               /* at the far end of `out` */
+    const unsigned char *packets;
+    uint16_t *route;                   /* [destinations]: output within a router */
+
+    struct input_word *in_word;        /* [in_words] */
+    struct output_word *out_word;      /* [out_words] */
+    struct port_word *port_word;       /* [port_words] */
+    unsigned crossing_steps;           /* steps whose flits are in a longer traversal */
+
+    struct output_vc *output;          /* [output_vcs] */
+    uint64_t *allocated;               /* [output_vcs]: how often it was given away */
+    uint8_t *open;                     /* [output_ports]: several VCs: those without owner */
+    uint64_t *waiting;                 /* [output_ports][wait_words]: the input VCs that wait for one of its VCs */
+    uint32_t *first_input;             /* [output_ports]: number of its router's first input VC */
+    uint32_t *output_of;               /* by VC at the far end of `out`: number of the output VC that feeds it */
 
     /* Allocator pointers. Ways and outputs are counted through the stage; `next_*` goes round within a router. */
-    uint32_t *vc_grant;              /* [output_vcs]: number among its router's input VCs */
-    uint32_t *vc_accept;             /* [input_vcs]: an output VC, or UINT32_MAX for the first of any output */
-    uint32_t *switch_grant;          /* [output_ports]: a way */
-    uint32_t *switch_accept;         /* [ways]: an output */
-    uint8_t *way_vc;                 /* [ways]: the VC preferred next among those that share way and output */
+    uint32_t *vc_grant;                /* [output_vcs]: number among its router's input VCs */
+    uint32_t *vc_accept;               /* [input_vcs]: an output VC, or NOBODY for the first of any output */
+    uint32_t *switch_grant;            /* [output_ports]: a way */
+    uint32_t *switch_accept;           /* [ways]: an output */
+    uint8_t *way_vc;                   /* [ways]: the VC preferred next among those that share way and output */
+    uint32_t *way;                     /* [input_vcs]: its way into the switch */
     uint32_t *next_way, *next_output;
-    uint32_t *way;                   /* [input_vcs]: its way into the switch << 3 | VC */
-    uint32_t *owner_way;             /* [output_vcs]: the same of the owner */
 
-    /* Input VCs whose route is being computed: those that will ask for a VC in step s are in list s % 4, as output << 32 | local number. */
-    uint64_t *routing[4], *routing_end[4];
+    uint8_t next_vc[NOC_MAX_VCS];      /* after a VC, for the VCs of one way */
 
-    /* Results of the allocations of a step. */
-    uint64_t *granted;               /* [vc_words] by output VC */
-    uint32_t *winner;                /* output VCs that send a flit */
-    /* Scratch of switch allocation. */
-    uint32_t *offer;                 /* [ways]: the best grant so far, an output VC; UINT32_MAX for none */
-    uint32_t *offered;               /* ways with an offer */
-    uint64_t *left;                  /* [vc_words]: ready and not yet matched */
-    bool *way_taken;                 /* [ways] */
+    /* Several VCs: scratch of switch allocation. */
+    uint32_t *port_of;                 /* [input_vcs]: output of the packet that it sends */
+    uint64_t *best;                    /* [output_ports]: nearest request so far, distance << 32 | input VC; UINT64_MAX for none */
+    uint32_t *requested;               /* outputs with a request */
+    struct offer {
+        uint32_t port, input_vc;
+    } *offer;                          /* [ways]: nearest grant so far; port NOBODY for none */
+    uint32_t *offered;                 /* ways with an offer */
+    bool *way_taken, *output_taken;    /* [ways], [output_ports]: matched in an earlier iteration */
 
-    /* Internal speedup: what one link carries in a cycle. */
-    uint64_t *link_free;             /* [output_ports]: first cycle in which the link can take a flit */
-    uint64_t *credit_free;           /* [input ports]: first cycle in which the link can take a credit */
-    uint64_t *credit_step;           /* and the step whose credits were the last, + 1: those of one step travel together */
+    /* Internal speedup and several VCs: when each link is free again. */
+    uint64_t *link_free;               /* [output_ports]: first cycle in which the link can take a flit */
+    uint64_t *credit_free;             /* [inputs of the stage]: first cycle in which the link can take a credit */
+    uint64_t *credit_step;             /* and the step whose credits were the last, + 1: those of one step travel together */
 };
 
-static inline struct input_vc *stage_at(const struct stage *stage, uint32_t place) {
-    return (struct input_vc *)(void *)(stage->input + place);
-}
-
-static inline struct input_vc *stage_input(const struct stage *stage, uint32_t number) {
-    return stage_at(stage, number << stage->input_shift);
-}
-
-/* Routers with all credits and nothing in them. Routes, wires and `ways` are the caller's to fill in. */
+/* Routers with nothing in them. Routes, wires and links are the caller's to fill in. */
 void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
                 unsigned destinations);
 void stage_release(struct stage *stage);
+/* Output VC `number` feeds VC `vc` at the far end of `out`. */
+void stage_wire(struct stage *stage, unsigned number, unsigned vc);
 
-/* VC allocation among those that wait now. Gives the VCs to their new owners and leaves in stage->granted which they are. */
+/* VC allocation among those that wait now: output VCs get their owners, who become `granted` if there is a credit, too. */
 void stage_allocate_vcs(struct stage *stage);
-/* Switch allocation among the flits that are ready now: fills stage->winner and returns how many. For more than one VC: with one, an input
- * and an output never have two candidates, so every ready flit wins. */
-unsigned stage_allocate_switch(struct stage *stage);
+/* Switch allocation among the flits that are ready now: who wins is `sending`. For several VCs: with one, an input and an output never have two
+ * candidates, so every ready flit wins. */
+void stage_allocate_switch(struct stage *stage);
 
-/* Flits that arrive before `step`. */
-void stage_arrive(struct stage *stage, uint64_t step, const uint64_t *event, unsigned count);
+/* Flits that can be seen and credits that can be used from the next step on, by VC of a word of the link's mask. */
+void stage_arrive(struct stage *stage, unsigned word, uint64_t mask);
+void stage_credit(struct stage *stage, unsigned word, uint64_t mask);
 
-/* Credits that arrive, by output VC. */
-static inline void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
-    tally_add(&stage->credits, word, mask);
-    if (mask & ~stage->credit[word] & stage->have[word]) stage->active = true;
-    stage->credit[word] |= mask;
-}
-
-/* One step of all routers of the stage. With internal speedup there are two in a cycle. */
+/* One step of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s belongs to cycle s / 2. */
 void stage_step(struct stage *stage, uint64_t step);
 
 #endif

@@ -1,62 +1,63 @@
-/* Things that will happen to flits and credits: for each of the coming cycles a slot, with a list for each place where flits arrive and a mask for each
- * place where credits do. So what is on its way costs nothing until it arrives, and the next cycle with anything in it is found by a scan of bits.
+/* The coming cycles of a fabric, as a ring of rows. What takes time (flits on links, credits on their way back) is bits in the row of the cycle in
+ * which it arrives, and costs nothing until then. A bit for each row tells whether there is anything in it, so that the next cycle that matters is found
+ * by a scan.
  */
 #ifndef SLUICE_NOC_TIMELINE_H
 #define SLUICE_NOC_TIMELINE_H
 
+#include <stdlib.h>
+
 #include "base/base.h"
 
-#define TIMELINE_LISTS 4u
-#define TIMELINE_MASKS 3u
-
 struct timeline {
-    uint32_t mask;                     /* slots - 1 */
-    uint64_t *occupied;                /* a bit for each slot: there is something in it */
-    uint16_t *count;                   /* [slots][TIMELINE_LISTS] */
-    uint64_t *event[TIMELINE_LISTS];   /* [slots][capacity] */
-    uint32_t capacity[TIMELINE_LISTS];
-    uint64_t *credit[TIMELINE_MASKS];  /* [slots][words] */
-    uint32_t words[TIMELINE_MASKS];
+    uint32_t mask;      /* rows - 1 */
+    uint32_t row_shift;
+    uint64_t *occupied; /* a bit for each row */
+    uint64_t *row;      /* [rows] of 1 << row_shift words */
 };
 
-void timeline_init(struct timeline *time, uint64_t longest, const uint32_t capacity[TIMELINE_LISTS], const uint32_t words[TIMELINE_MASKS]);
-void timeline_release(struct timeline *time);
+/* Enough rows of `words` words for events up to `longest` cycles ahead. */
+static inline void timeline_init(struct timeline *time, uint64_t longest, unsigned words) {
+    uint32_t rows = (uint32_t)round_up_power_of_two(max_u64(longest + 1, 64));
+    *time = (struct timeline){.mask = rows - 1,
+                              .row_shift = log2_floor(round_up_power_of_two(words)),
+                              .occupied = mem_alloc(rows / 64, sizeof *time->occupied)};
+    time->row = mem_alloc_lines((size_t)rows << time->row_shift, sizeof *time->row);
+}
 
-/* A flit on a link: what, and the place that it arrives at. */
-static inline uint64_t event_of(uint32_t flit, uint64_t target) { return target << 32 | flit; }
+static inline void timeline_release(struct timeline *time) {
+    free(time->row);
+    free(time->occupied);
+}
+
+/* The row of a cycle. Whoever writes into it marks the cycle. */
+static inline uint64_t *timeline_row(const struct timeline *time, uint64_t cycle) {
+    return time->row + ((size_t)((uint32_t)cycle & time->mask) << time->row_shift);
+}
 
 static inline void timeline_mark(struct timeline *time, uint64_t cycle) {
     uint32_t slot = (uint32_t)cycle & time->mask;
     time->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
-/* The end of a list, where more may be written; timeline_close then says up to where. */
-static inline uint64_t *timeline_open(const struct timeline *time, unsigned list, uint64_t cycle) {
+/* Whether the cycle was marked, which it then is no more. */
+static inline bool timeline_take(struct timeline *time, uint64_t cycle) {
     uint32_t slot = (uint32_t)cycle & time->mask;
-    return time->event[list] + (size_t)slot * time->capacity[list] + time->count[slot * TIMELINE_LISTS + list];
-}
-
-static inline void timeline_close(struct timeline *time, unsigned list, uint64_t cycle, const uint64_t *end) {
-    uint32_t slot = (uint32_t)cycle & time->mask;
-    ptrdiff_t count = end - (time->event[list] + (size_t)slot * time->capacity[list]);
-    assert(count <= time->capacity[list]);
-    time->count[slot * TIMELINE_LISTS + list] = (uint16_t)count;
-    timeline_mark(time, cycle);
-}
-
-static inline void timeline_push(struct timeline *time, unsigned list, uint64_t cycle, uint64_t event) {
-    uint64_t *end = timeline_open(time, list, cycle);
-    *end = event;
-    timeline_close(time, list, cycle, end + 1);
-}
-
-/* The words of a mask. Whoever sets bits in it marks the cycle. */
-static inline uint64_t *timeline_credits(const struct timeline *time, unsigned mask, uint64_t cycle) {
-    uint32_t slot = (uint32_t)cycle & time->mask;
-    return time->credit[mask] + (size_t)slot * time->words[mask];
+    uint64_t bit = UINT64_C(1) << (slot % 64), marked = time->occupied[slot / 64] & bit;
+    time->occupied[slot / 64] ^= marked;
+    return marked != 0;
 }
 
 /* The first cycle after `cycle` that is marked, NEVER if there is none. */
-uint64_t timeline_next(const struct timeline *time, uint64_t cycle);
+static inline uint64_t timeline_next(const struct timeline *time, uint64_t cycle) {
+    uint32_t start = (uint32_t)(cycle + 1) & time->mask, words = time->mask / 64 + 1;
+    for (uint32_t i = 0; i <= words; i++) {
+        uint32_t word = (start / 64 + i) & (words - 1);
+        uint64_t bits = time->occupied[word];
+        if (i == 0) bits = bits >> (start % 64) << (start % 64);
+        if (bits) return cycle + 1 + ((word * 64 + lowest_bit(bits) - start) & time->mask);
+    }
+    return NEVER;
+}
 
 #endif

@@ -185,7 +185,6 @@ static void sm_tick(void *self, uint64_t now) {
     lsu_tick(sm, now);
     bool issued = sm_issue_cycle(sm, now);
     uint64_t next = sm->unsent || sm->unfetched ? now + 1 : min_u64(sm_next_issue(sm, now), lsu_next(sm, now));
-    if (!l1_idle(sm->l1, sm->index, now)) next = min_u64(next, sm->l1->ops->next(sm->l1, sm->index, now));
     if (next != NEVER) engine_wake(sm->engine, sm->component, next);
     if (!issued || next != now + 1) sm->stall = sm_stall_cause(sm); /* of this cycle, and of those that it sleeps through */
     if (sm->frozen) return;
@@ -212,5 +211,12 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
             __builtin_popcountll(sm->ready), __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
             __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier), __builtin_popcountll(sm->at_fence),
             __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head, sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
+    for (unsigned slot = 0; slot < SM_WARPS; slot++)
+        for (unsigned id = 0; sm->cta[slot].used && id < SM_BARRIERS; id++) {
+            unsigned expected = sm->cta[slot].barrier[id].expected ? sm->cta[slot].barrier[id].expected : sm->cta[slot].live;
+            if (sm->cta[slot].barrier[id].waiting)
+                fprintf(out, "  barrier %u of CTA %llu: %u of %u warps have come\n", id, (unsigned long long)sm->cta[slot].index,
+                        sm->cta[slot].barrier[id].arrived, expected);
+        }
     sm->l1->ops->explain(sm->l1, sm->index, out);
 }

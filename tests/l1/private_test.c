@@ -266,10 +266,10 @@ CLAIM("a refused access has changed nothing: it counts nowhere and can be made a
 CLAIM("requests leave in the order in which they were accepted, one in a cycle") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
-    for (uint32_t i = 0; i < 6; i++) read_line(lone, 0x1000 * (i + 1), i);
+    for (uint32_t i = 0; i < 6; i++) read_line(lone, 0x1080 * (i + 1), i);
     for (uint32_t i = 0; i < 6; i++) {
         cycle(lone);
-        CHECK_EQ(take(lone).address, 0x1000u * (i + 1));
+        CHECK_EQ(take(lone).address, 0x1080u * (i + 1));
         CHECK(!port_peek(&lone->to_network, lone->now));
     }
     lone_l1_destroy(lone);
@@ -326,13 +326,15 @@ CLAIM("a local write stays in the line that it hits, which is written back when 
     read_line(lone, 0x0400, 4); /* replaces 0x0200, which is as memory has it */
     settle(lone);
     CHECK_EQ(count(lone, "l1.write_backs"), 0u);
-    CHECK_OUTCOME(read_line(lone, 0x0600, 5), L1_MISS); /* replaces 0x0000 */
+    struct l1_request marked = {.address = 0x0600, .token = 5, .kind = MESSAGE_READ, .flags = MESSAGE_READ_ONLY, .conflicts = 3};
+    CHECK_OUTCOME(access_by(lone, marked), L1_MISS); /* replaces 0x0000 */
     CHECK_EQ(count(lone, "l1.write_backs"), 1u);
     cycle(lone);
     struct message back = take(lone);
     CHECK_EQ(back.kind, MESSAGE_WRITE);
     CHECK_EQ(back.address, 0x0000u);
     CHECK_EQ(back.sectors, 0x05);
+    CHECK_EQ(back.flags, 0); /* what marks the read does not mark it */
     answer(lone, back);
     cycle(lone);
     struct message fetch = take(lone);
@@ -398,10 +400,10 @@ CLAIM("accesses past the cache may be many at once, and each reply finds its own
 CLAIM("a flush forgets every line") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
-    for (uint32_t i = 0; i < 5; i++) read_line(lone, 0x1000 * i, i);
+    for (uint32_t i = 0; i < 5; i++) read_line(lone, 0x1080 * i, i);
     settle(lone);
     lone->l1->ops->flush(lone->l1, 0);
-    for (uint32_t i = 0; i < 5; i++) CHECK_OUTCOME(read_line(lone, 0x1000 * i, i), L1_MISS);
+    for (uint32_t i = 0; i < 5; i++) CHECK_OUTCOME(read_line(lone, 0x1080 * i, i), L1_MISS);
     CHECK_EQ(count(lone, "l1.flushes"), 1u);
     settle(lone);
     lone_l1_destroy(lone);

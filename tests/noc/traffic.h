@@ -18,6 +18,7 @@ struct traffic_queue {
     uint64_t *born;
     uint32_t *destination;
     uint32_t mask, head, tail;
+    uint32_t given; /* packets that have left it: their tags */
 };
 
 struct traffic {
@@ -94,7 +95,8 @@ static inline void traffic_enqueue(struct traffic_queue *queue, uint64_t born, u
         }
         free(queue->born);
         free(queue->destination);
-        *queue = (struct traffic_queue){.born = borns, .destination = destinations, .mask = size - 1, .tail = queue->tail - queue->head};
+        *queue = (struct traffic_queue){.born = borns, .destination = destinations, .mask = size - 1, .tail = queue->tail - queue->head,
+                                        .given = queue->given};
     }
     queue->born[queue->tail & queue->mask] = born;
     queue->destination[queue->tail & queue->mask] = destination;
@@ -128,7 +130,7 @@ static inline void traffic_give(struct traffic *traffic, unsigned source, uint64
         bool request = traffic->direction == NETWORK_REQUEST;
         struct message message = {
             .born = queue->born[queue->head & queue->mask],
-            .tag = queue->head,
+            .tag = queue->given++,
             .source = (uint16_t)(request ? source : destination),
             .target = (uint16_t)(request ? destination : source),
             .kind = MESSAGE_DATA,

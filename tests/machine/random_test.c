@@ -1,0 +1,211 @@
+/* Random programs on random machines: whatever they do, a run ends with its books balanced, and neither the order of ticks nor polling changes a counter.
+ *
+ * Programs use every kind of instruction. They cannot lock themselves up: their only barrier is one of the whole CTA, for which warps that have ended are not waited. */
+#include "machine/runs.h"
+
+#include "base/random.h"
+#include "sm/script.h"
+
+enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 64 };
+
+static uint64_t below(uint64_t *random, uint64_t bound) { return random_below(random, bound); }
+
+/* Few lines, so that accesses meet; several of them in an instruction now and then. */
+static struct step random_access(uint64_t *random, enum op_class op, enum memory_space space, uint8_t reg) {
+    uint64_t base = 0x10000000 + below(random, 4) * 0x100000, at = below(random, 24);
+    struct step step = memory_step(op, space, reg, base + at * 256, (uint8_t)(1 + below(random, 255)));
+    unsigned count = below(random, 4) ? 1 : 1 + (unsigned)below(random, 12);
+    for (unsigned i = 1; i < count; i++) step.touch[i] = touch_make(base + (at + i) * 256, (uint8_t)(1 + below(random, 255)));
+    step.instr.count = (uint16_t)count;
+    step.instr.bytes_log2 = (uint8_t)below(random, 5);
+    step.instr.conflicts = (uint8_t)(1 + below(random, 6));
+    step.instr.cache = (uint8_t)below(random, 4);
+    if (op == OP_store && below(random, 2)) step.instr.flags = INSTR_PARTIAL;
+    return step;
+}
+
+static struct step random_step(uint64_t *random) {
+    uint8_t dst = (uint8_t)(1 + below(random, 6)), src = (uint8_t)below(random, 7);
+    switch (below(random, 16)) {
+    case 0:
+    case 1:
+    case 2: return random_access(random, OP_load, SPACE_GLOBAL, dst);
+    case 3: return random_access(random, OP_store, SPACE_GLOBAL, src);
+    case 4: return random_access(random, OP_load, SPACE_LOCAL, dst);
+    case 5: return random_access(random, OP_store, SPACE_LOCAL, src);
+    case 6: return random_access(random, OP_load, SPACE_CONST, dst);
+    case 7: return random_access(random, OP_atomic, SPACE_GLOBAL, below(random, 2) ? dst : 0);
+    case 8: {
+        struct step step = random_access(random, OP_load, SPACE_GLOBAL, dst);
+        step.instr.flags = INSTR_READ_ONLY | INSTR_NONCOHERENT;
+        return step;
+    }
+    case 9: return load_shared(dst, (uint8_t)(1 + below(random, 8)));
+    case 10: return store_shared(src, (uint8_t)(1 + below(random, 8)));
+    case 11: return barrier(0, 0);
+    case 12: return below(random, 2) ? fence() : barrier_arrive(1, 1);
+    default: return step_of((enum op_class)below(random, OP_load), dst, src, (uint8_t)below(random, 7));
+    }
+}
+
+struct program {
+    struct step steps[SCRIPTS][STEPS];
+    struct script_source source;
+};
+
+static void program_make(struct program *program, uint64_t *random) {
+    for (unsigned i = 0; i < SCRIPTS; i++) {
+        unsigned count = (unsigned)below(random, STEPS);
+        for (unsigned s = 0; s < count; s++) program->steps[i][s] = random_step(random);
+        struct script script = {program->steps[i], count};
+        if (i == 0) program->source = script_make(1 + (unsigned)below(random, 12), 1 + (unsigned)below(random, 5), script);
+        else script_add(&program->source, script);
+    }
+    /* Repeated, so that all scripts are used again and again over the grid. */
+    while (program->source.scripts < 60) script_add(&program->source, program->source.script[program->source.scripts - SCRIPTS]);
+    program->source.kernels = 1 + (unsigned)below(random, 3);
+    program->source.chunk = 1 + (unsigned)below(random, STREAM_CHUNK);
+}
+
+struct settings {
+    char text[MACHINE_SETTINGS][64];
+    const char *list[MACHINE_SETTINGS + 1];
+    unsigned count;
+};
+
+static void set(struct settings *settings, const char *key, const char *value) {
+    REQUIRE(settings->count < MACHINE_SETTINGS);
+    snprintf(settings->text[settings->count], sizeof settings->text[0], "%s=%s", key, value);
+    settings->list[settings->count] = settings->text[settings->count];
+    settings->count++;
+}
+
+static void set_one_of(struct settings *settings, uint64_t *random, const char *key, const char *const *values) {
+    unsigned count = 0;
+    while (values[count]) count++;
+    set(settings, key, values[below(random, count)]);
+}
+
+static void set_number(struct settings *settings, const char *key, uint64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    set(settings, key, text);
+}
+
+static void machine_make(struct settings *settings, uint64_t *random) {
+    uint64_t clusters = 1 + below(random, 3);
+    bool private = below(random, 3) == 0;
+    set_number(settings, "gpu.clusters", clusters);
+    set_number(settings, "sm.count", clusters * (1 + below(random, 3)));
+    set_one_of(settings, random, "gpu.line_bytes", SETTINGS("64", "128", "128", "256"));
+    set_one_of(settings, random, "gpu.cta_scheduler", SETTINGS("two-level-rr", "rr", "bcs", "dcs"));
+    set_number(settings, "gpu.launch_cycles", below(random, 2) * 1500);
+    set_number(settings, "sm.schedulers", 1 + below(random, 4));
+    set_one_of(settings, random, "sm.warp_scheduler", SETTINGS("gto", "lrr", "two-level"));
+    set_number(settings, "sm.ctas", 1 + below(random, 6));
+    set_number(settings, "sm.sfu_units", 1 + below(random, 3));
+    set_number(settings, "sm.dp_units", below(random, 2));
+    set_number(settings, "sm.writeback_cycles", below(random, 3));
+    set_number(settings, "sm.lsu_queue", 1 + below(random, 3));
+    set_number(settings, "sm.loads_in_flight", 1 + below(random, 20));
+    set_one_of(settings, random, "sm.coalescing", SETTINGS("segment", "sector"));
+    set_one_of(settings, random, "sm.instruction_kb", SETTINGS("0", "1", "2"));
+    set_one_of(settings, random, "sm.constant_kb", SETTINGS("0", "1"));
+    set_number(settings, "sm.constant_ways", 1 + below(random, 2));
+    set_one_of(settings, random, "sm.read_only_kb", SETTINGS("0", "1"));
+    set_number(settings, "sm.read_only_ways", 1 + below(random, 2));
+    set_number(settings, "sm.read_only_mshrs", 1 + below(random, 3));
+    set_number(settings, "sm.read_only_merges", 1 + below(random, 4));
+    set_number(settings, "l1.size_kb", 1 + below(random, 3));
+    set_number(settings, "l1.ways", 1 + below(random, 4));
+    set_one_of(settings, random, "l1.replacement", SETTINGS("lru", "random"));
+    set_number(settings, "l1.latency_cycles", 1 + below(random, 4));
+    set_number(settings, "l1.mshrs", 1 + below(random, 5));
+    set_number(settings, "l1.mshr_merges", 1 + below(random, 4));
+    set_number(settings, "l1.miss_queue", 1 + below(random, 4));
+    set_one_of(settings, random, "l1.flush_at_kernel_end", SETTINGS("true", "false"));
+    set(settings, "llc.organisation", private ? "private" : "shared");
+    set_number(settings, "llc.slices_per_mc", private ? clusters : 1 + below(random, 2));
+    set_number(settings, "llc.slice_kb", 1 + below(random, 3));
+    set_number(settings, "llc.ways", 1 + below(random, 4));
+    set_number(settings, "llc.latency_cycles", 1 + below(random, 30));
+    set_number(settings, "llc.mshrs", 1 + below(random, 5));
+    set_number(settings, "llc.mshr_merges", 1 + below(random, 4));
+    set_number(settings, "llc.aside", below(random, 3));
+    set_number(settings, "llc.reply_queue", 1 + below(random, 3));
+    set_one_of(settings, random, "noc.topology", SETTINGS("ideal", "full", "concentrated", "hierarchical"));
+    set_one_of(settings, random, "noc.channel_bytes", SETTINGS("4", "16", "32", "64"));
+    set(settings, "noc.concentration", "1");
+    set_number(settings, "noc.vcs", 1 + below(random, 3));
+    set_number(settings, "noc.vc_flits", 1 + below(random, 8));
+    set_number(settings, "noc.internal_speedup", 1 + below(random, 2));
+    set_one_of(settings, random, "noc.lookahead", SETTINGS("true", "false"));
+    set_one_of(settings, random, "noc.clock_mhz", SETTINGS("0", "0", "700", "1600"));
+    set_number(settings, "noc.credit_cycles", below(random, 3));
+    set_number(settings, "noc.injection_packets", 1 + below(random, 3));
+    set_one_of(settings, random, "dram.kind", SETTINGS("gddr5", "hbm"));
+    set_one_of(settings, random, "dram.mapping", SETTINGS("linear", "hynix", "pae"));
+    set_one_of(settings, random, "dram.write_drain", SETTINGS("true", "false"));
+    set_number(settings, "dram.read_queue", 1 + below(random, 4));
+    set_number(settings, "dram.write_queue", 2 + below(random, 4));
+    set_number(settings, "dram.return_queue", 1 + below(random, 6));
+    set_number(settings, "dram.mcs", 1 + below(random, 3));
+    set_one_of(settings, random, "dram.clock_mhz", SETTINGS("0", "586", "924", "1758"));
+    set_number(settings, "dram.port_entries", 1 + below(random, 3));
+}
+
+/* NULL if the settings do not make a machine: a cache that is not made of whole sets, say. */
+static struct run *run_random(const struct settings *settings, struct program *program) {
+    struct config *config = config_create(config_sections, config_section_count);
+    struct error err = {0};
+    bool good = true;
+    for (unsigned i = 0; good && i < settings->count; i++) good = config_set(config, settings->list[i], &err);
+    good = good && config_check(config, &err);
+    config_destroy(config);
+    if (!good) return NULL;
+    return run_of(NULL, &program->source.source, settings->list);
+}
+
+static bool compare_ways(uint64_t seed) {
+    static const struct run_options ways[] = {{0}, {.shuffle = 1}, {.no_skip = true}, {.no_skip = true, .shuffle = 99}};
+    struct program *program = mem_alloc(1, sizeof *program);
+    struct settings *settings = mem_alloc(1, sizeof *settings);
+    uint64_t random = seed * 7919;
+    struct counters expected = {0};
+    program_make(program, &random);
+    machine_make(settings, &random);
+    bool ran = true;
+    for (unsigned i = 0; ran && i < COUNT_OF(ways); i++) {
+        struct run *run = run_random(settings, program);
+        ran = run != NULL;
+        if (!ran) break;
+        run_try(run, ways[i]);
+        if (run->status != RUN_DONE) printf("%s\n%s", run->err.text, run->result.diagnosis ? run->result.diagnosis : "");
+        bool good = CHECK(run->status == RUN_DONE);
+        if (good && i == 0) expected = counters_of(run);
+        else if (good) good = CHECK(counters_equal(run, &expected));
+        if (!good) {
+            printf("    with seed %llu, way %u:", (unsigned long long)seed, i);
+            for (unsigned s = 0; s < settings->count; s++) printf(" --set %s", settings->list[s]);
+            printf("\n");
+            claim_give_up();
+        }
+        run_destroy(run);
+    }
+    free(expected.value);
+    free(program);
+    free(settings);
+    return ran;
+}
+
+static void compare_seeds(uint64_t first, unsigned wanted) {
+    unsigned ran = 0;
+    for (uint64_t seed = first; seed < first + 50 * wanted && ran < wanted; seed++) ran += compare_ways(seed);
+    CHECK_EQ(ran, wanted);
+}
+
+CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not") { compare_seeds(1, 8); }
+CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not: others") { compare_seeds(100000, 8); }
+CLAIM_LONG("random programs on random machines end well: a great many") { compare_seeds(200000, 150); }
+CLAIM_LONG("random programs on random machines end well: a great many others") { compare_seeds(300000, 150); }
+CLAIM_LONG("random programs on random machines end well: and still others") { compare_seeds(400000, 150); }

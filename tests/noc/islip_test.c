@@ -1,0 +1,180 @@
+/* The allocators of a router, on examples worked by hand. */
+#include "noc/islip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "claim.h"
+#include "noc/stage.h"
+
+/* One router whose far ends are plain buffers. */
+struct bench {
+    struct timeline time;
+    struct link in, out;
+    struct stage stage;
+    struct buffers far_end;
+    unsigned char *packets;
+};
+
+static void bench_open(struct bench *bench, unsigned inputs, unsigned outputs, unsigned vcs, unsigned iterations) {
+    struct noc_config noc = {.vcs = vcs, .vc_flits = 8, .stages = 4, .internal_speedup = 1, .input_speedup = 1, .iterations = iterations};
+    unsigned row_words = 0;
+    memset(bench, 0, sizeof *bench);
+    stage_init(&bench->stage, &noc, 1, inputs, outputs, outputs);
+    link_init(&bench->in, &bench->time, &row_words, bench->stage.input_vcs, 8);
+    link_init(&bench->out, &bench->time, &row_words, bench->stage.output_vcs, 8);
+    timeline_init(&bench->time, 16, row_words);
+    bench->far_end = buffers_of(bench->stage.output_vcs, 8);
+    bench->packets = mem_alloc_lines(64, sizeof(struct packet));
+    bench->stage.in = &bench->in;
+    bench->stage.out = &bench->out;
+    bench->stage.next = bench->far_end;
+    bench->stage.packets = bench->packets;
+    for (unsigned i = 0; i < bench->stage.output_vcs; i++) {
+        link_add_vc(&bench->out, i, 8);
+        stage_wire(&bench->stage, i, i);
+    }
+    for (unsigned i = 0; i < outputs; i++) bench->stage.route[i] = (uint16_t)i;
+}
+
+static void bench_close(struct bench *bench) {
+    stage_release(&bench->stage);
+    link_release(&bench->in);
+    link_release(&bench->out);
+    timeline_release(&bench->time);
+    free(bench->far_end.memory);
+    free(bench->packets);
+}
+
+/* The input VC has a flit for the output and all it needs to send it. */
+static void request(struct bench *bench, unsigned input, unsigned vc, unsigned output) {
+    unsigned number = (input << bench->stage.vc_shift) + vc;
+    bench->stage.in_word[0].nonempty |= UINT64_C(1) << number;
+    bench->stage.in_word[0].go |= UINT64_C(1) << number;
+    bench->stage.port_of[number] = output;
+}
+
+static uint64_t switch_winners(struct bench *bench) {
+    bench->stage.in_word[0].sending = 0;
+    stage_allocate_switch(&bench->stage);
+    return bench->stage.in_word[0].sending;
+}
+
+/* A packet for `output` waits at the input's only VC. */
+static void wait_for(struct bench *bench, unsigned input, unsigned output) {
+    bench->stage.waiting[output * bench->stage.wait_words + input / 64] |= UINT64_C(1) << (input % 64);
+    bench->stage.port_word[output / 64].want |= UINT64_C(1) << (output % 64);
+}
+
+/* Who gets the only VC of output 0, which then is given back. */
+static unsigned vc_winner(struct bench *bench) {
+    stage_allocate_vcs(&bench->stage);
+    unsigned owner = bench->stage.output[0].owner;
+    bench->stage.output[0].owner = NOBODY;
+    bench->stage.port_word[0].open |= 1;
+    return owner;
+}
+
+CLAIM("a round-robin choice takes the first requester at or after the pointer, going round") {
+    CHECK_EQ(islip_first(0x29, 0), 0u);
+    CHECK_EQ(islip_first(0x29, 1), 3u);
+    CHECK_EQ(islip_first(0x29, 4), 5u);
+    CHECK_EQ(islip_first(0x29, 6), 0u);
+    CHECK_EQ(islip_first(UINT64_C(1) << 63, 63), 63u);
+    const uint64_t wide[3] = {0, UINT64_C(1) << 5, UINT64_C(1) << 63};
+    CHECK_EQ(islip_first_of(wide, 3, 0), 69u);
+    CHECK_EQ(islip_first_of(wide, 3, 69), 69u);
+    CHECK_EQ(islip_first_of(wide, 3, 70), 191u);
+    const uint64_t behind[2] = {4, 0};
+    CHECK_EQ(islip_first_of(behind, 2, 3), 2u);
+    CHECK_EQ(islip_distance(1, 3, 5), 3u);
+    CHECK_EQ(islip_distance(3, 1, 5), 2u);
+}
+
+/* Inputs 0, 1, 2 of a 3 × 3 switch. Input 0 has flits for outputs 0 (VC 0) and 1 (VC 1), input 1 for output 0, input 2 for output 1. */
+static void three_by_three(struct bench *bench, unsigned iterations) {
+    bench_open(bench, 3, 3, 2, iterations);
+    request(bench, 0, 0, 0);
+    request(bench, 0, 1, 1);
+    request(bench, 1, 0, 0);
+    request(bench, 2, 0, 1);
+}
+
+enum { IN0_OUT0 = 1 << 0, IN0_OUT1 = 1 << 1, IN1_OUT0 = 1 << 2, IN2_OUT1 = 1 << 4 };
+
+CLAIM("iSLIP with one iteration: pointers that collide at first come apart in the second step") {
+    struct bench bench;
+    three_by_three(&bench, 1);
+    /* Both outputs grant input 0, which accepts output 0. Output 1 gets nothing and keeps its pointer. */
+    CHECK_EQ(switch_winners(&bench), (uint64_t)IN0_OUT0);
+    CHECK_EQ(bench.stage.switch_grant[0], 1u);
+    CHECK_EQ(bench.stage.switch_grant[1], 0u);
+    CHECK_EQ(bench.stage.switch_accept[0], 1u);
+    /* Output 0 is now at input 1; output 1 insists on input 0, whose own pointer has moved to it. */
+    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN1_OUT0 | IN0_OUT1));
+    CHECK_EQ(bench.stage.switch_grant[0], 2u);
+    CHECK_EQ(bench.stage.switch_grant[1], 1u);
+    CHECK_EQ(bench.stage.switch_accept[0], 2u);
+    CHECK_EQ(bench.stage.switch_accept[1], 1u);
+    /* From here on both outputs are busy in every step. */
+    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN0_OUT0 | IN2_OUT1));
+    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN1_OUT0 | IN0_OUT1));
+    bench_close(&bench);
+}
+
+CLAIM("iSLIP with two iterations fills the gap, and only pairs of the first iteration move pointers") {
+    struct bench bench;
+    three_by_three(&bench, 2);
+    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN0_OUT0 | IN2_OUT1));
+    CHECK_EQ(bench.stage.switch_grant[0], 1u);
+    CHECK_EQ(bench.stage.switch_accept[0], 1u);
+    CHECK_EQ(bench.stage.switch_grant[1], 0u); /* matched in the second iteration */
+    CHECK_EQ(bench.stage.switch_accept[2], 0u);
+    bench_close(&bench);
+}
+
+CLAIM("VCs of one input with flits for one output take turns") {
+    struct bench bench;
+    bench_open(&bench, 2, 2, 4, 1);
+    for (unsigned vc = 0; vc < 3; vc++) request(&bench, 1, vc, 0);
+    for (unsigned i = 0; i < 7; i++) CHECK_EQ(switch_winners(&bench), UINT64_C(1) << (4 + i % 3));
+    bench_close(&bench);
+}
+
+CLAIM("an output's VC goes round the inputs that wait for it") {
+    for (unsigned inputs = 5; inputs <= 100; inputs += 95) { /* one word of requesters, and two */
+        struct bench bench;
+        bench_open(&bench, inputs, 2, 1, 1);
+        const unsigned waiting[] = {0, 3, inputs - 1};
+        for (unsigned i = 0; i < 9; i++) {
+            for (unsigned k = 0; k < 3; k++) wait_for(&bench, waiting[k], 0);
+            CHECK_EQ(vc_winner(&bench), waiting[i % 3]);
+        }
+        bench_close(&bench);
+    }
+}
+
+CLAIM("tallies count as counters do") {
+    struct tally tally = {0};
+    unsigned counter[64] = {0}, planes = tally_planes(20);
+    uint64_t random = 7;
+    for (unsigned round = 0; round < 2000; round++) {
+        uint64_t mask = random_next(&random), allowed = 0, some = 0;
+        bool add = round % 100 < 40 || random_below(&random, 2);
+        for (unsigned i = 0; i < 64; i++) allowed |= (uint64_t)(add ? counter[i] < 20 : counter[i] > 0) << i;
+        mask &= allowed;
+        for (unsigned i = 0; i < 64; i++) {
+            if (mask >> i & 1) counter[i] = add ? counter[i] + 1 : counter[i] - 1;
+            some |= (uint64_t)(counter[i] != 0) << i;
+        }
+        if (add)
+            tally_add(&tally, mask);
+        else
+            CHECK_EQ(tally_take(&tally, planes, mask), some);
+        for (unsigned i = 0; i < 64; i += 9)
+            if (tally_value(&tally, i) != counter[i]) CHECK_EQ(tally_value(&tally, i), counter[i]);
+    }
+    tally_set(&tally, 5, 19);
+    CHECK_EQ(tally_value(&tally, 5), 19u);
+}

@@ -1,0 +1,232 @@
+/* What every network must hold: nothing is lost, credits come back, order is kept, nobody starves, and when it is ticked makes no difference. */
+#include "base/random.h"
+#include "claim.h"
+#include "noc/traffic.h"
+
+static const struct network_shape small = {12, 8, 4, 2};
+
+/* Runs traffic for a while, lets it drain, and checks that everything is back where it was. Returns packets delivered. */
+static uint64_t run_and_drain(const char *const *settings, enum network_direction direction, unsigned flits, enum traffic_pattern pattern, double rate,
+                              uint64_t cycles) {
+    struct traffic traffic;
+    struct error err = {0};
+    if (!traffic_open(&traffic, settings, direction, small, flits, &err)) {
+        CHECK_TEXT(err.text, "no error");
+        return 0;
+    }
+    traffic_start(&traffic, pattern, rate);
+    traffic.stop = cycles;
+    CHECK_EQ((int)engine_run_until(traffic.engine, cycles * 60), (int)ENGINE_QUIET);
+    char text[256] = "conserved";
+    network_conserved(traffic.network, text, sizeof text);
+    CHECK_TEXT(text, "conserved");
+    const char *in_flight = engine_in_flight(traffic.engine, text, sizeof text);
+    if (in_flight) CHECK_TEXT(in_flight, "nothing in flight");
+    uint64_t out = traffic.packets_out;
+    traffic_close(&traffic);
+    return out;
+}
+
+CLAIM("flits in are flits out and all credits come back, for every topology, direction and router") {
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical", "noc.topology=ideal"};
+    static const char *const routers[][4] = {{NULL},
+                                             {"noc.internal_speedup=2", NULL},
+                                             {"noc.vcs=4", NULL},
+                                             {"noc.vcs=4", "noc.internal_speedup=2", "noc.input_speedup=2", NULL},
+                                             {"noc.vcs=3", "noc.iterations=3", "noc.lookahead=true", NULL},
+                                             {"noc.internal_speedup=2", "noc.stages=6", "noc.credit_cycles=0", NULL},
+                                             {"noc.vc_flits=33", "noc.vcs=2", "noc.long_link_cycles=9", NULL}};
+    for (unsigned t = 0; t < COUNT_OF(topologies); t++)
+        for (unsigned r = 0; r < COUNT_OF(routers); r++)
+            for (unsigned direction = 0; direction < 2; direction++) {
+                const char *settings[8] = {topologies[t]};
+                for (unsigned i = 0; routers[r][i]; i++) settings[i + 1] = routers[r][i];
+                CHECK(run_and_drain(settings, direction, 5, TRAFFIC_UNIFORM, 0.9, 300) > 300);
+            }
+}
+
+CLAIM("buffers of one flit and queues of one packet finish") {
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical"};
+    for (unsigned t = 0; t < COUNT_OF(topologies); t++)
+        for (unsigned vcs = 1; vcs <= 4; vcs += 3) {
+            const char *const settings[] = {topologies[t], "noc.vc_flits=1", "noc.injection_packets=1", "noc.ejection_packets=1",
+                                            vcs == 1 ? "noc.vcs=1" : "noc.vcs=4", NULL};
+            CHECK(run_and_drain(settings, NETWORK_REPLY, 5, TRAFFIC_HOTSPOT, 1.0, 200) > 20);
+        }
+}
+
+CLAIM("packets of 34 flits over a 4-byte channel arrive") {
+    const char *const settings[] = {"noc.topology=hierarchical", "noc.vcs=2", NULL};
+    CHECK(run_and_drain(settings, NETWORK_REPLY, 34, TRAFFIC_UNIFORM, 0.5, 1000) > 50);
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------------------ */
+
+struct order {
+    uint32_t next[12][12]; /* [source][destination]: least tag that may come next */
+    unsigned wrong;
+};
+
+static void check_order(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
+    (void)now;
+    struct order *order = traffic->observer;
+    unsigned source = traffic->direction == NETWORK_REQUEST ? message->source : message->target;
+    order->wrong += message->tag < order->next[source][destination];
+    order->next[source][destination] = message->tag + 1;
+}
+
+CLAIM("with one VC the packets of a source for one destination keep their order") {
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical", "noc.topology=ideal"};
+    for (unsigned t = 0; t < COUNT_OF(topologies); t++)
+        for (unsigned fast = 0; fast < 2; fast++) {
+            const char *const settings[] = {topologies[t], fast ? "noc.internal_speedup=2" : "noc.internal_speedup=1", NULL};
+            struct traffic traffic;
+            struct error err = {0};
+            struct order order = {0};
+            REQUIRE(traffic_open(&traffic, settings, NETWORK_REPLY, small, 3, &err));
+            traffic.observe = check_order;
+            traffic.observer = &order;
+            traffic_start(&traffic, TRAFFIC_UNIFORM, 1.0);
+            engine_run_until(traffic.engine, 2000);
+            CHECK(traffic.packets_out > 500);
+            CHECK_EQ(order.wrong, 0u);
+            traffic_close(&traffic);
+        }
+}
+
+/* ---- fairness --------------------------------------------------------------------------------------------------------------- */
+
+static void count_sources(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
+    (void)destination, (void)now;
+    ((unsigned *)traffic->observer)[message->source]++;
+}
+
+CLAIM("sources that all want one destination get equal shares, behind a concentrator too") {
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical"};
+    for (unsigned t = 0; t < COUNT_OF(topologies); t++) {
+        const char *const settings[] = {topologies[t], "noc.concentration=4", NULL};
+        struct traffic traffic;
+        struct error err = {0};
+        unsigned share[12] = {0};
+        REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, small, 1, &err));
+        traffic.observe = count_sources;
+        traffic.observer = share;
+        for (unsigned i = 0; i < 12; i++)
+            for (unsigned n = 0; n < 200; n++) traffic_packet(&traffic, i, 3, 0);
+        engine_run_until(traffic.engine, 2000);
+        CHECK(traffic.packets_out > 500);
+        for (unsigned i = 0; i < 12; i++) CHECK_NEAR(share[i], (double)traffic.packets_out / 12, 0.08);
+        traffic_close(&traffic);
+    }
+}
+
+/* ---- a destination that does not take its packets --------------------------------------------------------------------------- */
+
+CLAIM("a destination without room holds its packets up and nobody else's but those behind them") {
+    const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", "noc.vc_flits=4", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, small, 5, &err));
+    struct port *full = network_output(traffic.network, 0);
+    const struct message nothing = {0};
+    while (port_can_push(full, 0)) port_push(full, 0, &nothing, sizeof nothing); /* somebody else's packets fill the queue */
+    full->receiver = traffic.engine->components; /* and nobody takes them */
+    for (unsigned i = 0; i < 8; i++) traffic_packet(&traffic, i, i % 2, 0);
+    traffic.destinations = 0; /* this traffic only gives */
+    engine_run_until(traffic.engine, 500);
+    CHECK_EQ(port_peek(network_output(traffic.network, 1), 500) != NULL, true);
+    char text[256];
+    CHECK(!network_conserved(traffic.network, text, sizeof text));
+    CHECK_EQ(engine_in_flight(traffic.engine, text, sizeof text) != NULL, true);
+    traffic.destinations = small.slices;
+    full->receiver = traffic.id;
+    engine_wake(traffic.engine, traffic.id, traffic.engine->now);
+    engine_run_until(traffic.engine, 5000);
+    CHECK_EQ(traffic.packets_out, 8u + 2);
+    CHECK(network_conserved(traffic.network, text, sizeof text));
+    traffic_close(&traffic);
+}
+
+/* ---- ticks ------------------------------------------------------------------------------------------------------------------ */
+
+/* Counters after a run in which components are polled, shuffled, or neither. */
+static void run_for_counters(const char *const *settings, bool poll, uint64_t shuffle, uint64_t *counters, unsigned count) {
+    struct traffic traffic;
+    struct error err = {0};
+    if (!traffic_open(&traffic, settings, NETWORK_REPLY, small, 5, &err)) {
+        CHECK_TEXT(err.text, "no error");
+        return;
+    }
+    traffic.engine->poll = poll;
+    traffic.engine->shuffle = shuffle;
+    traffic_start(&traffic, TRAFFIC_UNIFORM, 0.25);
+    traffic.stop = 1000;
+    engine_run_until(traffic.engine, 4000);
+    engine_settle(traffic.engine, 4000);
+    CHECK(stats_count(traffic.stats) < count);
+    for (unsigned i = 0; i < stats_count(traffic.stats); i++) counters[i] = stats_total(traffic.stats, i);
+    counters[count - 1] = traffic.latency;
+    traffic_close(&traffic);
+}
+
+CLAIM("polling every cycle and ticking in random order give the same counters as sleeping") {
+    static const char *const settings[][4] = {{"noc.topology=hierarchical", NULL},
+                                              {"noc.topology=full", "noc.internal_speedup=2", NULL},
+                                              {"noc.topology=concentrated", "noc.vcs=4", NULL},
+                                              {"noc.topology=hierarchical", "noc.clock_mhz=900", NULL},
+                                              {"noc.topology=hierarchical", "noc.clock_mhz=3000", "noc.vcs=2", NULL},
+                                              {"noc.topology=ideal", NULL}};
+    for (unsigned s = 0; s < COUNT_OF(settings); s++) {
+        uint64_t sleeping[64] = {0}, polled[64] = {0}, shuffled[64] = {0};
+        run_for_counters(settings[s], false, 0, sleeping, 64);
+        run_for_counters(settings[s], true, 0, polled, 64);
+        run_for_counters(settings[s], true, 99, shuffled, 64);
+        CHECK(sleeping[0] > 100);
+        for (unsigned i = 0; i < 64; i++) {
+            if (sleeping[i] != polled[i]) CHECK_EQ(sleeping[i], polled[i]);
+            if (sleeping[i] != shuffled[i]) CHECK_EQ(sleeping[i], shuffled[i]);
+        }
+    }
+}
+
+CLAIM("every flit is written, granted the switch and read once in each router that it passes") {
+    const char *const settings[] = {"noc.topology=hierarchical", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, small, 5, &err));
+    traffic_start(&traffic, TRAFFIC_UNIFORM, 0.2);
+    traffic.stop = 1000;
+    engine_run_until(traffic.engine, 3000);
+    engine_settle(traffic.engine, 3000);
+    uint64_t flits = stats_get(traffic.stats, "noc.request.flits_injected", NULL);
+    CHECK(flits > 1000);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.flit_hops", NULL), 2 * flits);
+    static const char *const counters[] = {"buffer_writes", "buffer_reads", "switch_allocations", "crossbar_traversals", "link_traversals"};
+    for (unsigned i = 0; i < COUNT_OF(counters); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "noc.request.sm_router.%s", counters[i]);
+        CHECK_EQ(stats_get(traffic.stats, name, NULL), flits);
+        snprintf(name, sizeof name, "noc.request.mc_router.%s", counters[i]);
+        CHECK_EQ(stats_get(traffic.stats, name, NULL), flits);
+    }
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.mc_router.vc_allocations", NULL), flits / 5);
+    traffic_close(&traffic);
+}
+
+/* ---- settings --------------------------------------------------------------------------------------------------------------- */
+
+static void refused(const char *const *settings, const char *part) {
+    struct traffic traffic;
+    struct error err = {0};
+    CHECK(!traffic_open(&traffic, settings, NETWORK_REQUEST, small, 1, &err));
+    CHECK_TEXT(err.text, part);
+    traffic_close(&traffic);
+}
+
+CLAIM("a network that cannot be built is refused with the reason") {
+    refused((const char *const[]){"noc.topology=concentrated", "noc.concentration=8", NULL}, "does not divide both 12 L1 endpoints and 8 LLC slices");
+    refused((const char *const[]){"noc.vcs=9", NULL}, "noc.vcs");
+    refused((const char *const[]){"noc.vc_flits=0", NULL}, "noc.vc_flits");
+    refused((const char *const[]){"noc.channel_bytes=2", NULL}, "noc.channel_bytes");
+    refused((const char *const[]){"noc.topology=mesh", NULL}, "noc.topology");
+}
