@@ -68,6 +68,7 @@ struct setup {
 struct point {
     double load, latency, accepted;
     bool stable;
+    double injected; /* reference: the load that its random numbers really made */
 };
 
 struct reference {
@@ -139,7 +140,7 @@ static struct point measure(const struct setup *setup, double load, struct lengt
     traffic.random = seed;
     traffic_start(&traffic, setup->pattern, load);
     traffic_measure(&traffic, lengths.warm_up, lengths.interval, lengths.patience);
-    struct point point = {load, traffic_latency(&traffic), traffic_accepted(&traffic), traffic.delivered == traffic.created};
+    struct point point = {load, traffic_latency(&traffic), traffic_accepted(&traffic), traffic.delivered == traffic.created, load};
     if (flit_hops) {
         engine_settle(traffic.engine, traffic.engine->now);
         const char *name = setup->direction == NETWORK_REQUEST ? "noc.request.flit_hops" : "noc.reply.flit_hops";
@@ -220,7 +221,7 @@ static unsigned read_references(struct reference *list, unsigned count, const ch
             count++;
         }
         struct reference *reference = &list[count - 1];
-        if (reference->points < LOAD_MAX) reference->point[reference->points++] = (struct point){load, latency, accepted, stable != 0};
+        if (reference->points < LOAD_MAX) reference->point[reference->points++] = (struct point){load, latency, accepted, stable != 0, injected};
         if (accepted > reference->saturation) reference->saturation = accepted;
     }
     fclose(in);
@@ -259,17 +260,19 @@ static uint64_t full_load_cycles(const struct reference *reference) {
 
 static void compare(struct reference *reference, struct lengths lengths, bool all_loads) {
     const struct setup *setup = &reference->setup;
+    unsigned sources = setup->direction == NETWORK_REQUEST ? setup->shape.l1_endpoints : setup->shape.slices;
+    if (sources < 64) lengths.interval *= 64 / sources; /* as many packets from few sources as from many */
     reference->zero_load = closed_form(setup);
     struct lengths long_enough = {0, 200000, 1000};
     reference->our_zero_load = measure(setup, 0.00001, long_enough, 5, NULL, NULL).latency;
     reference->our_saturation = measure_overload(setup, 1.0, full_load_cycles(reference), 7).accepted;
     for (unsigned i = 0; i < reference->points; i++) {
         if (!comparable(reference, i)) continue;
-        reference->ours[i] = measure(setup, reference->point[i].load, lengths, 11 + i, NULL, NULL);
+        reference->ours[i] = measure(setup, reference->point[i].injected, lengths, 11 + i, NULL, NULL);
         double error = reference->ours[i].latency / reference->point[i].latency - 1;
         if (error * error > reference->worst * reference->worst) reference->worst = error;
         if (all_loads)
-            printf("  %-50s load %.2f latency %8.2f reference %8.2f %+6.1f %%\n", reference->name, reference->point[i].load,
+            printf("  %-50s load %.3f latency %8.2f reference %8.2f %+6.1f %%\n", reference->name, reference->point[i].injected,
                    reference->ours[i].latency, reference->point[i].latency, error * 100);
     }
 }

@@ -1,4 +1,4 @@
-/* What every room may use: small integer helpers, checked allocation, and nothing of the model. */
+/* What every room may use: small integer aids, checked allocation, and nothing of the model. */
 #ifndef SLUICE_BASE_BASE_H
 #define SLUICE_BASE_BASE_H
 

@@ -150,10 +150,12 @@ static enum run_status fail(struct machine *m, struct run_result *result, struct
     return RUN_FAILED;
 }
 
-/* Everything that was sent has been answered, nothing is in flight, and the books add up. */
+/* Everything that was sent has been answered, nothing is in flight, flits in are flits out and credits are back, and the books add up. */
 static enum run_status check_conservation(struct machine *m, struct run_result *result, struct error *err) {
     char text[160];
-    if (engine_in_flight(m->engine, text, sizeof text)) return fail(m, result, err, "conservation does not hold", text);
+    if (engine_in_flight(m->engine, text, sizeof text) || !network_conserved(m->request, text, sizeof text) ||
+        !network_conserved(m->reply, text, sizeof text))
+        return fail(m, result, err, "conservation does not hold", text);
     struct {
         const char *what, *left, *right;
     } equal[] = {
@@ -196,6 +198,7 @@ struct run {
     struct error *err;
     uint64_t progress, progress_at; /* of the engine, and when it last grew */
     uint64_t progress_limit;
+    uint64_t starts_at;             /* the kernel; nothing need move before */
     bool limited;                   /* max_instructions reached */
 };
 
@@ -216,7 +219,7 @@ static enum run_status between(struct run *run) {
         if (run->progress != m->engine->progress) {
             run->progress = m->engine->progress;
             run->progress_at = now;
-        } else if (now - run->progress_at > run->progress_limit) {
+        } else if (now > max_u64(run->progress_at, run->starts_at) + run->progress_limit) {
             return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles", "the run is stuck");
         }
         struct run_progress progress = progress_of(m);
@@ -235,7 +238,9 @@ static uint64_t next_boundary(const struct run *run) {
 
 static enum run_status run_kernel(struct run *run) {
     struct machine *m = run->m;
+    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     sample(run); /* the kernel before may have ended where one was due */
+    run->starts_at = m->engine->now + (uint64_t)gpu->launch_cycles;
     control_begin(m->control, &m->launch, m->engine->now);
     for (;;) {
         switch (engine_run_until(m->engine, next_boundary(run))) {

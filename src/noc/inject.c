@@ -23,7 +23,9 @@ void injection_init(struct injection *injection, struct network *network, struct
     injection->pushed = mem_alloc((size_t)sources_each * words, sizeof *injection->pushed);
     injection->arrived = mem_alloc((size_t)sources_each * words, sizeof *injection->arrived);
     injection->idle = mem_alloc(words, sizeof *injection->idle);
+    injection->choosing = mem_alloc(words, sizeof *injection->choosing);
     injection->blocked = mem_alloc(words, sizeof *injection->blocked);
+    injection->sending = mem_alloc(link->words, sizeof *injection->sending);
     injection->next_flit = mem_alloc(inputs, sizeof *injection->next_flit);
     injection->turn = mem_alloc(inputs, sizeof *injection->turn);
     injection->vc = mem_alloc(inputs, sizeof *injection->vc);
@@ -41,8 +43,8 @@ void injection_init(struct injection *injection, struct network *network, struct
 }
 
 void injection_release(struct injection *injection) {
-    void *const blocks[] = {injection->pushed, injection->arrived, injection->idle, injection->blocked,
-                            injection->next_flit,   injection->turn, injection->vc};
+    void *const blocks[] = {injection->pushed,  injection->arrived, injection->idle,      injection->choosing,
+                            injection->blocked, injection->sending, injection->next_flit, injection->turn, injection->vc};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
@@ -77,6 +79,7 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
     uint64_t bit = UINT64_C(1) << (input % 64);
     if (port->pushed == port->popped) injection->arrived[source * injection->words + input / 64] ^= bit;
     injection->idle[input / 64] ^= bit;
+    (injection->vcs == 1 ? injection->sending : injection->choosing)[input / 64] |= bit;
     network->stats.packets_injected++;
     return true;
 }
@@ -104,91 +107,90 @@ static NEVER_INLINE void accept_packets(struct injection *injection, unsigned wo
 }
 
 /* Several VCs: a packet takes the first that has a credit, after the one that the last packet took. */
-static inline bool choose_vc(struct injection *injection, unsigned input) {
-    unsigned base = input << injection->vc_shift, vc = injection->vc[input];
-    unsigned credit = (unsigned)(injection->link->word[base / 64].credit >> (base % 64)) & ((1u << injection->vcs) - 1);
-    if (!(injection->next_flit[input] & FLIT_HEAD)) return credit >> vc & 1;
-    if (!credit) return false;
-    injection->vc[input] = (uint8_t)islip_first(credit, vc + 1);
-    return true;
-}
-
-/* The next flit of the input goes into the buffer. Returns whether it was the last. */
-static inline bool send_flit(struct injection *injection, unsigned input, struct buffer *target, unsigned mask) {
-    uint64_t flit = injection->next_flit[input], next = (flit - LEFT_ONE) & ~(uint64_t)FLIT_HEAD;
-    injection->next_flit[input] = next;
-    bool tail = next < LEFT_ONE;
-    target->flit[target->tail++ & mask] = (uint32_t)flit | tail;
-    return tail;
-}
-
-/* One VC: the inputs in `bits` have the credit they need. */
-static NEVER_INLINE void send_single(struct injection *injection, unsigned word, uint64_t bits) {
-    uint64_t idle = 0;
-    unsigned mask = injection->next.mask, shift = injection->next.shift;
-    unsigned char *memory = injection->next.memory + ((size_t)word * 64 << shift);
+static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, uint64_t bits) {
+    unsigned all = (1u << injection->vcs) - 1;
     for (uint64_t rest; bits; bits = rest) {
         rest = bits & (bits - 1);
-        unsigned index = lowest_bit(bits);
-        if (send_flit(injection, word * 64 + index, buffer_at(memory, (size_t)index << shift), mask)) idle |= bits ^ rest;
-    }
-    injection->idle[word] |= idle;
-}
-
-static NEVER_INLINE void send_several(struct injection *injection, unsigned word, uint64_t bits) {
-    for (; bits; bits &= bits - 1) {
-        unsigned input = word * 64 + lowest_bit(bits);
-        if (!choose_vc(injection, input)) {
-            injection->blocked[word] |= bits & -bits;
+        unsigned input = word * 64 + lowest_bit(bits), base = input << injection->vc_shift;
+        unsigned credit = (unsigned)(injection->link->word[base / 64].credit >> (base % 64)) & all;
+        if (!credit) {
+            injection->blocked[word] |= bits ^ rest;
             continue;
         }
-        unsigned number = (input << injection->vc_shift) + injection->vc[input];
-        injection->link->word[number / 64].spent |= UINT64_C(1) << (number % 64);
-        if (send_flit(injection, input, buffers_get(&injection->next, number), injection->next.mask)) injection->idle[word] |= bits & -bits;
+        unsigned vc = islip_first(credit, injection->vc[input] + 1u);
+        injection->vc[input] = (uint8_t)vc;
+        injection->choosing[word] ^= bits ^ rest;
+        injection->sending[base / 64] |= UINT64_C(1) << (base % 64 + vc);
     }
+}
+
+/* The VCs in `bits` have a flit to send and the credit that it needs. */
+static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, unsigned vc_shift, unsigned shift) {
+    unsigned mask = injection->next.mask;
+    unsigned char *memory = injection->next.memory + ((size_t)word * 64 << shift);
+    uint64_t *next_flit = &injection->next_flit[word * 64 >> vc_shift], ended = 0;
+    for (uint64_t rest; bits; bits = rest) {
+        rest = bits & (bits - 1);
+        unsigned index = lowest_bit(bits), input = index >> vc_shift;
+        struct buffer *target = buffer_at(memory, (size_t)index << shift);
+        uint64_t flit = next_flit[input], after = (flit - LEFT_ONE) & ~(uint64_t)FLIT_HEAD;
+        next_flit[input] = after;
+        if (after < LEFT_ONE) {
+            flit |= FLIT_TAIL;
+            ended |= bits ^ rest;
+        }
+        target->flit[target->tail++ & mask] = (uint32_t)flit;
+    }
+    injection->sending[word] ^= ended;
+    if (vc_shift == 0) {
+        injection->idle[word] |= ended;
+        return;
+    }
+    for (; ended; ended &= ended - 1) {
+        unsigned input = (word * 64 + lowest_bit(ended)) >> vc_shift;
+        injection->idle[input / 64] |= UINT64_C(1) << (input % 64);
+    }
+}
+
+static NEVER_INLINE void send_single(struct injection *injection, unsigned word, uint64_t bits) { send(injection, word, bits, 0, BUFFER_SHIFT); }
+static NEVER_INLINE void send_several(struct injection *injection, unsigned word, uint64_t bits) {
+    send(injection, word, bits, injection->vc_shift, injection->next.shift);
 }
 
 void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
     struct link *link = injection->link;
     unsigned words = injection->words, sources = injection->sources_each;
-    bool single = injection->vcs == 1;
-    uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, any = 0;
+    bool single = injection->vcs == 1 && injection->next.shift == BUFFER_SHIFT;
     for (unsigned word = 0; word < words; word++) {
         uint64_t arrived = injection->arrived[word];
         for (unsigned source = 1; source < sources; source++) arrived |= injection->arrived[source * words + word];
         if (injection->idle[word] & arrived) accept_packets(injection, word, injection->idle[word] & arrived, cycle, now);
-        uint64_t bits = ~injection->idle[word] & (single ? link->word[word].credit : ~injection->blocked[word]);
+        uint64_t choosing = injection->choosing[word] & ~injection->blocked[word];
+        if (choosing) choose_vcs(injection, word, choosing);
+    }
+    uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, any = 0;
+    for (unsigned word = 0; word < link->words; word++) {
+        uint64_t bits = injection->sending[word] & link->word[word].credit;
         if (!bits) continue;
         any |= bits;
-        if (single) {
-            arriving[word] |= bits;
-            link_spend(link, word, bits);
-            injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
+        arriving[word] |= bits;
+        link_spend(link, word, bits);
+        injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
+        if (single)
             send_single(injection, word, bits);
-        } else {
+        else
             send_several(injection, word, bits);
-        }
     }
-    if (!any) return;
-    timeline_mark(link->time, at);
-    if (single) return;
-    for (unsigned word = 0; word < link->words; word++) {
-        uint64_t spent = link->word[word].spent;
-        if (!spent) continue;
-        arriving[word] |= spent;
-        link_spend(link, word, spent);
-        link->word[word].spent = 0;
-        injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(spent);
-    }
+    if (any) timeline_mark(link->time, at);
 }
 
 bool injection_ready(const struct injection *injection) {
     uint64_t any = 0;
+    for (unsigned word = 0; word < injection->link->words; word++) any |= injection->sending[word] & injection->link->word[word].credit;
     for (unsigned word = 0; word < injection->words; word++) {
-        uint64_t idle = injection->idle[word];
-        any |= ~idle & (injection->vcs == 1 ? injection->link->word[word].credit : ~injection->blocked[word]);
+        any |= injection->choosing[word] & ~injection->blocked[word];
         for (unsigned i = word; i < injection->sources_each * injection->words; i += injection->words)
-            any |= (idle & injection->arrived[i]) | injection->pushed[i][0] | injection->pushed[i][1];
+            any |= (injection->idle[word] & injection->arrived[i]) | injection->pushed[i][0] | injection->pushed[i][1];
     }
     return any != 0;
 }

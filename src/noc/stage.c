@@ -117,6 +117,7 @@ void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
     out->target = vc << stage->next.shift;
     out->target_word = vc / 64 * (uint32_t)sizeof(struct link_word);
     out->target_bit = UINT64_C(1) << (vc % 64);
+    out->own_bit = (uint8_t)(1u << (number & ((1u << stage->vc_shift) - 1)));
     stage->output_of[vc] = number;
 }
 
@@ -207,15 +208,14 @@ static NEVER_INLINE void allocate_single_wide(struct stage *stage, unsigned word
 }
 
 /* The input VC accepts the first of the output VCs that offer themselves, at or after its pointer. Returns which. */
-static inline unsigned accept_vc(struct stage *stage, uint32_t port, unsigned local, unsigned offers, bool first) {
-    uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local, *accept = &stage->vc_accept[input_vc];
-    uint32_t start = *accept - base; /* beyond the VCs of this output if the pointer is elsewhere: then its first comes first */
+static inline unsigned accept_vc(struct stage *stage, uint32_t port, uint32_t local, unsigned offers, bool first) {
+    uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local;
+    uint32_t start = stage->vc_accept[input_vc] - base; /* not one of this output's VCs if the pointer is elsewhere: then its first comes first */
     unsigned vc = islip_first(offers, start < stage->vcs ? start : 0);
     if (first) {
-        *accept = vc + 1 < stage->vcs ? base + vc + 1 : NOBODY;
-        stage->vc_grant[base + vc] = local + 1 == stage->inputs << stage->vc_shift ? 0 : local + 1;
+        stage->vc_accept[input_vc] = base + vc + 1;
+        stage->vc_grant[base + vc] = local + 1; /* beyond the last is as good as the first */
     }
-    stage->waiting[port * stage->wait_words + local / 64] ^= UINT64_C(1) << (local % 64);
     stage->port_of[input_vc] = port;
     give_vc(stage, base + vc, input_vc);
     return vc;
@@ -224,14 +224,13 @@ static inline unsigned accept_vc(struct stage *stage, uint32_t port, unsigned lo
 /* One iteration for one output: each of its open VCs grants, each input VC that was granted any accepts. All requests of an input VC are for
  * one output, so outputs do not meet. `open` holds the output's open VCs from bit 0 on. Returns those that were taken. */
 static unsigned allocate_output(struct stage *stage, uint32_t port, unsigned open, bool first) {
-    unsigned words = stage->wait_words, taken = 0;
-    const uint64_t *waiting = &stage->waiting[port * words];
-    if (words == 1 && !(*waiting & (*waiting - 1))) return 1u << accept_vc(stage, port, lowest_bit(*waiting), open, first);
+    unsigned words = stage->wait_words, inputs = stage->inputs << stage->vc_shift, taken = 0;
+    uint64_t *waiting = &stage->waiting[port * words];
     const uint32_t *pointer = &stage->vc_grant[port << stage->vc_shift];
     unsigned granted[NOC_MAX_VCS];
     for (unsigned vcs = open; vcs; vcs &= vcs - 1) {
         unsigned vc = lowest_bit(vcs);
-        granted[vc] = words == 1 ? islip_first(*waiting, pointer[vc]) : islip_first_of(waiting, words, pointer[vc]);
+        granted[vc] = islip_first_of(waiting, words, pointer[vc] == inputs ? 0 : pointer[vc]);
     }
     while (open) {
         unsigned local = granted[lowest_bit(open)], offers = 0;
@@ -239,6 +238,7 @@ static unsigned allocate_output(struct stage *stage, uint32_t port, unsigned ope
             if (granted[lowest_bit(vcs)] == local) offers |= vcs & -vcs;
         open &= ~offers;
         taken |= 1u << accept_vc(stage, port, local, offers, first);
+        waiting[local / 64] ^= UINT64_C(1) << (local % 64);
     }
     return taken;
 }
@@ -250,18 +250,29 @@ static bool any_waiting(const struct stage *stage, uint32_t port) {
 }
 
 static NEVER_INLINE void allocate_several(struct stage *stage, unsigned word, uint64_t ports) {
-    for (; ports; ports &= ports - 1) {
+    uint64_t satisfied = 0, exhausted = 0;
+    bool narrow = stage->wait_words == 1;
+    for (uint64_t rest; ports; ports = rest) {
+        rest = ports & (ports - 1);
         uint32_t port = word * 64 + lowest_bit(ports);
         unsigned open = stage->open[port];
-        bool more = true;
-        for (unsigned i = 0; i < stage->iterations && open && more; i++) {
-            open &= ~allocate_output(stage, port, open, i == 0);
-            more = any_waiting(stage, port);
+        uint64_t waiting = stage->waiting[port];
+        bool more = false;
+        if (LIKELY(narrow && !(waiting & (waiting - 1)))) { /* alone: it is granted all of them, and accepts one */
+            open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
+            stage->waiting[port] = 0;
+        } else {
+            for (unsigned i = 0; i < stage->iterations && open && (more || i == 0); i++) {
+                open &= ~allocate_output(stage, port, open, i == 0);
+                more = any_waiting(stage, port);
+            }
         }
         stage->open[port] = (uint8_t)open;
-        if (!more) stage->port_word[word].want &= ~(ports & -ports);
-        if (!open) stage->port_word[word].open &= ~(ports & -ports);
+        if (!more) satisfied |= ports ^ rest;
+        if (!open) exhausted |= ports ^ rest;
     }
+    stage->port_word[word].want ^= satisfied;
+    stage->port_word[word].open ^= exhausted;
 }
 
 void stage_allocate_vcs(struct stage *stage) {
@@ -291,24 +302,23 @@ static bool vc_precedes(const struct stage *stage, uint32_t way, uint32_t a, uin
 /* Requests and grants: every output finds the nearest way at or after its pointer among those that have a flit for it. Returns how many outputs were
  * requested. */
 static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
-    unsigned count = 0, ways = stage->router_ways;
-    const uint32_t *ways_of = stage->way, *port_of = stage->port_of, *grant = stage->switch_grant;
+    uint32_t ways = stage->router_ways, *requested = stage->requested;
+    const uint32_t *way_of = stage->way, *port_of = stage->port_of, *grant = stage->switch_grant;
     uint64_t *best = stage->best;
-    uint32_t *requested = stage->requested;
-    for (unsigned word = 0; word < stage->in_words; word++) {
+    for (uint32_t word = 0; word < stage->in_words; word++) {
         uint64_t ready = stage->in_word[word].nonempty & stage->in_word[word].go;
         for (; ready; ready &= ready - 1) {
-            uint32_t number = word * 64 + lowest_bit(ready), way = ways_of[number], port = port_of[number];
+            uint32_t number = word * 64 + lowest_bit(ready), way = way_of[number], port = port_of[number];
             if (!first && (stage->way_taken[way] || stage->output_taken[port])) continue;
             uint64_t request = (uint64_t)islip_distance(way, grant[port], ways) << 32 | number, other = best[port];
             if (other == UINT64_MAX)
-                requested[count++] = port;
-            else if (UNLIKELY(other >> 32 == request >> 32) ? !vc_precedes(stage, way, number, (uint32_t)other) : request > other)
+                *requested++ = port;
+            else if (UNLIKELY((other ^ request) >> 32 == 0) ? !vc_precedes(stage, way, number, (uint32_t)other) : request > other)
                 continue;
             best[port] = request;
         }
     }
-    return count;
+    return (unsigned)(requested - stage->requested);
 }
 
 static NEVER_INLINE unsigned grant_first(struct stage *stage) { return grant_switch(stage, true); }
@@ -316,18 +326,19 @@ static NEVER_INLINE unsigned grant_again(struct stage *stage) { return grant_swi
 
 /* Every way keeps the nearest output at or after its pointer among those that granted it. Returns how many ways were granted any. */
 static NEVER_INLINE unsigned accept_switch(struct stage *stage, unsigned requested) {
-    unsigned count = 0, outputs = stage->outputs;
-    for (unsigned i = 0; i < requested; i++) {
-        uint32_t port = stage->requested[i], input_vc = (uint32_t)stage->best[port], way = stage->way[input_vc];
+    uint32_t outputs = stage->outputs, *offered = stage->offered;
+    const uint32_t *way_of = stage->way, *accept = stage->switch_accept;
+    for (const uint32_t *port = stage->requested, *end = port + requested; port != end; port++) {
+        uint32_t input_vc = (uint32_t)stage->best[*port], way = way_of[input_vc];
         struct offer *offer = &stage->offer[way];
-        stage->best[port] = UINT64_MAX;
+        stage->best[*port] = UINT64_MAX;
         if (offer->port == NOBODY)
-            stage->offered[count++] = way;
-        else if (islip_distance(offer->port, stage->switch_accept[way], outputs) < islip_distance(port, stage->switch_accept[way], outputs))
+            *offered++ = way;
+        else if (islip_distance(offer->port, accept[way], outputs) < islip_distance(*port, accept[way], outputs))
             continue;
-        *offer = (struct offer){port, input_vc};
+        *offer = (struct offer){*port, input_vc};
     }
-    return count;
+    return (unsigned)(offered - stage->offered);
 }
 
 static NEVER_INLINE void match_switch(struct stage *stage, unsigned offered, bool first) {
@@ -394,7 +405,7 @@ static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned 
             out->owner = NOBODY;
             uint32_t number = in->output >> OUTPUT_SHIFT, port = single ? number : number >> stage->vc_shift;
             stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
-            if (!single) stage->open[port] = (uint8_t)(stage->open[port] | 1u << (number - (port << stage->vc_shift)));
+            if (!single) stage->open[port] |= out->own_bit;
         }
     }
     return ended;
@@ -407,6 +418,9 @@ static NEVER_INLINE uint64_t send_single_deep(struct stage *stage, unsigned word
     return send(stage, 0, word, sending, stage->input.shift, true, false);
 }
 static NEVER_INLINE uint64_t send_several(struct stage *stage, unsigned word, uint64_t sending) {
+    return send(stage, 0, word, sending, BUFFER_SHIFT, false, false);
+}
+static NEVER_INLINE uint64_t send_several_deep(struct stage *stage, unsigned word, uint64_t sending) {
     return send(stage, 0, word, sending, stage->input.shift, false, false);
 }
 static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
@@ -416,11 +430,14 @@ static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t ste
 /* Those that won the switch leave their buffers. */
 static inline void traverse(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
     struct input_word *in = &stage->in_word[word];
+    bool usual = stage->input.shift == BUFFER_SHIFT;
     uint64_t ended;
-    if (stage->vcs > 1)
-        ended = stage->fast ? send_several_late(stage, step, word, sending) : send_several(stage, word, sending);
+    if (stage->vcs == 1)
+        ended = LIKELY(usual) ? send_single(stage, word, sending) : send_single_deep(stage, word, sending);
+    else if (stage->fast)
+        ended = send_several_late(stage, step, word, sending);
     else
-        ended = LIKELY(stage->input.shift == BUFFER_SHIFT) ? send_single(stage, word, sending) : send_single_deep(stage, word, sending);
+        ended = LIKELY(usual) ? send_several(stage, word, sending) : send_several_deep(stage, word, sending);
     in->nonempty = tally_take(&in->filled, stage->planes, sending);
     in->go &= ~ended;
     in->fresh |= ended & in->nonempty;

@@ -58,7 +58,8 @@ struct output_vc {
     uint32_t target_word; /* the place of its struct link_word, */
     uint32_t target;      /* and the place of its buffer */
     uint32_t owner;       /* number of the input VC whose packet holds it; NOBODY */
-    uint32_t spare;
+    uint8_t own_bit;      /* among its output's VCs */
+    uint8_t spare[3];
 };
 enum { OUTPUT_SHIFT = 5 };
 _Static_assert(sizeof(struct output_vc) == 1 << OUTPUT_SHIFT, "two to a line of the host's cache");

@@ -20,7 +20,9 @@ static void cache_make(struct cache *cache, unsigned sets, unsigned ways, const 
     config_destroy(config);
 }
 
-static struct cache_access access_to(unsigned set, uint64_t key) { return (struct cache_access){.key = key, .set = set}; }
+static struct cache_access access_to(unsigned set, uint64_t key) {
+    return (struct cache_access){.key = key, .set = set};
+}
 
 /* Looks up and, if it is not there, takes a victim. Returns whether it hit; `evicted` is what had to go, or 0. */
 static bool use(struct cache *cache, unsigned set, uint64_t key, uint64_t *evicted) {
@@ -53,7 +55,7 @@ CLAIM("LRU evicts in the order of last use, on a sequence worked out by hand") {
         {6, false, 4},                                              /* 1 5 3 6 */
         {2, false, 1},                                              /* 5 3 6 2 */
         {5, true, 0},                                               /* 3 6 2 5 */
-        {7, false, 3},  {8, false, 6}, {9, false, 2}, {10, false, 5},
+        {7, false, 3}, {8, false, 6}, {9, false, 2}, {10, false, 5},
     };
     for (unsigned i = 0; i < COUNT_OF(steps); i++) {
         uint64_t evicted;
@@ -158,7 +160,9 @@ CLAIM("emptying a cache leaves the lines that are reserved and no others") {
         for (uint64_t key = 1; key <= 4; key++) {
             struct cache_access access = access_to(set, key);
             cache_place(&cache, cache_victim(&cache, set), &access,
-                        key == 1 ? LINE_RESERVED : key == 2 ? LINE_MODIFIED : LINE_VALID);
+                        key == 1   ? LINE_RESERVED
+                        : key == 2 ? LINE_MODIFIED
+                                   : LINE_VALID);
         }
     cache_invalidate(&cache);
     for (unsigned set = 0; set < 4; set++)
@@ -217,7 +221,8 @@ static void compare(const struct cache *cache, const struct reference *reference
 /* One random thing happens to a cache and its reference alike. */
 static void random_step(struct cache *cache, struct reference *reference, const uint64_t *keys, uint64_t *random) {
     unsigned set = (unsigned)random_below(random, REFERENCE_SETS);
-    uint64_t key = keys[random_below(random, min_u64(REFERENCE_KEYS, 3 * cache->ways))], what = random_below(random, 10);
+    uint64_t key = keys[random_below(random, min_u64(REFERENCE_KEYS, 3 * cache->ways))],
+             what = random_below(random, 10);
     struct reference *list = &reference[set];
     struct cache_access access = access_to(set, key);
     struct cache_line *line = cache_lookup(cache, set, key);
@@ -267,7 +272,8 @@ CLAIM("under random accesses, drops and arrivals an LRU cache holds what a list 
             }
             unsigned reserved = 0;
             for (unsigned set = 0; set < REFERENCE_SETS; set++)
-                for (unsigned i = 0; i < reference[set].count; i++) reserved += reference[set].line[i].state == LINE_RESERVED;
+                for (unsigned i = 0; i < reference[set].count; i++)
+                    reserved += reference[set].line[i].state == LINE_RESERVED;
             CHECK_EQ(cache_reserved_lines(&cache), reserved);
             cache_release(&cache);
         }

@@ -1,6 +1,6 @@
 # Whatever is wrong with the input, the program ends with status 2 and says what, where and what would be right; it neither crashes nor hangs nor leaves
 # half a file behind.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 # refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
 refused() {

@@ -1,5 +1,5 @@
 # What a run leaves behind: JSON that is whole, agrees with itself and with the summary, or nothing at all.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 flat() { awk -f tools/json-flat.awk "$1"; }
 # field FILE KEY: the value of one field of a result.
@@ -32,12 +32,12 @@ awk -F '\t' '
 check $? "the parts are not the whole"
 
 claim "the configuration in the result is the one that ran"
-is_true "sm.count" test "$(field "$work/a.json" config.sm.count)" = 15
-is_true "a setting" test "$(field "$work/a.json" config.workload.kernels)" = 2
+holds "sm.count" test "$(field "$work/a.json" config.sm.count)" = 15
+holds "a setting" test "$(field "$work/a.json" config.workload.kernels)" = 2
 
 claim "there is no number in a result that JSON cannot express"
-is_true "there is a result" test -s "$work/a.json"
-is_true "no nan, no inf" test -z "$(grep -iE ': *-?(nan|inf)' "$work/a.json")"
+holds "there is a result" test -s "$work/a.json"
+holds "no nan, no inf" test -z "$(grep -iE ': *-?(nan|inf)' "$work/a.json")"
 
 claim "samples add up to the totals"
 # shellcheck disable=SC2086
@@ -50,14 +50,14 @@ awk -F '\t' '
     $1 == "warp_instructions" { total = $2 }
     END { exit !(rows > 2 && column != "" && sum == total) }' "$work/flat"
 check $? "samples do not add up"
-is_true "without --sample there are none" test -z "$(flat "$work/a.json" | grep '^samples')"
+holds "without --sample there are none" test -z "$(flat "$work/a.json" | grep '^samples')"
 
 claim "--max-insts ends a run early, in good order"
 sluice run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --max-insts 2000000 --json "$work/m.json"
 status_is 0
 awk -v n="$(field "$work/m.json" thread_instructions)" 'BEGIN { exit !(n >= 2000000 && n < 4000000) }'
 check $? "thread instructions: $(field "$work/m.json" thread_instructions)"
-is_true "not marked as interrupted" test "$(field "$work/m.json" interrupted)" = false
+holds "not marked as interrupted" test "$(field "$work/m.json" interrupted)" = false
 
 claim "an existing result is replaced, keeps its folder clean, and has ordinary permissions"
 mkdir "$work/folder"
@@ -65,15 +65,15 @@ echo old >"$work/folder/r.json"
 # shellcheck disable=SC2086
 (umask 022 && timeout 100 "$SLUICE" $run --json "$work/folder/r.json" >/dev/null)
 check $? "the run failed"
-is_true "one file" test "$(ls -A "$work/folder" | wc -l)" -eq 1
-is_true "a new one" test "$(field "$work/folder/r.json" check)" = none
-is_true "mode 644" test "$(stat -c %a "$work/folder/r.json")" = 644
+holds "one file" test "$(ls -A "$work/folder" | wc -l)" -eq 1
+holds "a new one" test "$(field "$work/folder/r.json" check)" = none
+holds "mode 644" test "$(stat -c %a "$work/folder/r.json")" = 644
 
 claim "a result may go to a device"
 # shellcheck disable=SC2086
 sluice $run --json /dev/null
 status_is 0
-is_true "/dev/null is still a device" test -c /dev/null
+holds "/dev/null is still a device" test -c /dev/null
 
 claim "a result that cannot be written is refused before the run, and a full disk is no success"
 sluice run synth:alu --json "$work"
@@ -93,13 +93,13 @@ for signal in TERM INT; do
         >"$work/out" 2>"$work/err" &
     pid=$!
     sleep 0.7
-    is_true "nothing is there before the end" test ! -e "$work/cut.$signal.json"
+    holds "nothing is there before the end" test ! -e "$work/cut.$signal.json"
     kill -$signal $pid
     wait $pid
     last_status=$? last_command="a run ended by $signal"
     status_is 1
-    is_true "marked" test "$(field "$work/cut.$signal.json" interrupted)" = true
-    is_true "statistics so far" test "$(field "$work/cut.$signal.json" cycles)" -gt 0
+    holds "marked" test "$(field "$work/cut.$signal.json" interrupted)" = true
+    holds "statistics so far" test "$(field "$work/cut.$signal.json" cycles)" -gt 0
     out_has "interrupted"
 done
 
@@ -107,13 +107,13 @@ long="run synth:alu --gpu fermi-15sm --set workload.iterations=100000000"
 claim "progress is not shown where there is no terminal"
 # shellcheck disable=SC2086
 timeout -s TERM 1 "$SLUICE" $long >"$work/out" 2>"$work/err"
-is_true "silent" test ! -s "$work/err"
+holds "silent" test ! -s "$work/err"
 
 # A bare chroot without /dev/pts has no terminals to give.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     claim "progress is shown on a terminal while the run goes on"
     script -qec "timeout -s TERM 1 $SLUICE $long" /dev/null >"$work/terminal" 2>&1 </dev/null
-    is_true "a line with cycles, instructions, rate and time left" grep -qE 'M cycles .* M warp instructions .* M/s .* s left' "$work/terminal"
+    holds "a line with cycles, instructions, rate and time left" grep -qE 'M cycles .* M warp instructions .* M/s .* s left' "$work/terminal"
 else
     echo "no terminal can be opened here: that progress is shown on one was not tested"
 fi

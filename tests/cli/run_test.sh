@@ -1,5 +1,5 @@
 # Runs from the command line: every workload on every description, what the result holds, and that it repeats.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 workloads="chase stream copy hotline uniform shared alu"
 gpus=$(cd gpus && ls -- *.yaml | sed 's/\.yaml$//')
@@ -52,12 +52,12 @@ claim "the summary is printed, and standard error is silent when it is no termin
 sluice run synth:alu --gpu fermi-15sm $short
 status_is 0
 err_empty
-is_true "a summary" test -s "$work/out"
+holds "a summary" test -s "$work/out"
 
 claim "JSON on standard output stands alone"
 sluice run synth:alu --gpu fermi-15sm $short --json -
 status_is 0
-is_true "the output is one JSON document" awk -f tools/json-flat.awk "$work/out" >/dev/null
+holds "the output is one JSON document" awk -f tools/json-flat.awk "$work/out" >/dev/null
 
 claim "a description that was shown is read back as the same machine"
 sluice show gpu fermi-15sm

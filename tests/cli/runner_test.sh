@@ -1,5 +1,5 @@
 # The test harness judged by itself: a runner that passed what fails would make every other claim worthless.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 mkdir -p "$work/tests/room"
 cat >"$work/tests/room/one_test.c" <<'C'
@@ -36,7 +36,7 @@ last_line_is() {
 claim "a claim that holds passes, and is named only when asked"
 runner "is true"
 status_is 0
-is_true "one line is printed" test "$(wc -l <"$work/out")" -eq 1
+holds "one line is printed" test "$(wc -l <"$work/out")" -eq 1
 last_line_is "1 passed, 0 failed"
 runner "is true" -v
 out_has "ok    room: is true"
@@ -65,6 +65,6 @@ claim "the list names every claim and runs none"
 runner --list
 status_is 0
 out_has "room: aborts"
-is_true "13 lines" test "$(wc -l <"$work/out")" -eq 13
+holds "13 lines" test "$(wc -l <"$work/out")" -eq 13
 
 claims_end

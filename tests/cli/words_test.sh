@@ -1,5 +1,5 @@
 # The words of the command line: what is there is explained, and what is not there is refused with a hint.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 # refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
 refused() {
@@ -34,7 +34,7 @@ status_is 0
 same_files "$work/help" "$work/out"
 sluice --version
 status_is 0
-is_true "sluice and a number" grep -qE '^sluice [0-9]+\.[0-9]+\.[0-9]+$' "$work/out"
+holds "sluice and a number" grep -qE '^sluice [0-9]+\.[0-9]+\.[0-9]+$' "$work/out"
 
 claim "docs/commands.md and the manual page are what help prints"
 sluice help --markdown
@@ -49,8 +49,8 @@ claim "every option that is parsed is explained in all three texts"
 for option in --gpu --design --set --json --max-insts --sample --no-skip --no-check; do
     sluice help run
     out_has "$option"
-    is_true "$option in docs/commands.md" grep -qF -- "$option" docs/commands.md
-    is_true "$option in the manual page" grep -qF -- "$option" "$work/man"
+    holds "$option in docs/commands.md" grep -qF -- "$option" docs/commands.md
+    holds "$option in the manual page" grep -qF -- "$option" "$work/man"
 done
 
 claim "no command at all, and an unknown one, are refused"
@@ -98,7 +98,7 @@ out_has "workload.footprint_mb"
 out_has "gto"
 sluice list parameters workload.
 status_is 0
-is_true "only those asked for" test -z "$(grep -F sm.count "$work/out")"
+holds "only those asked for" test -z "$(grep -F sm.count "$work/out")"
 sluice list stats
 status_is 0
 out_has "sm.warp_instructions"
@@ -109,7 +109,7 @@ refused "no counter has" list stats no-such-thing
 
 claim "what list parameters names can be set to the value that it shows"
 "$SLUICE" list parameters --gpu fermi-15sm | awk '/^  [a-z]/ && $2 !~ /^\[/ { print "--set\n" $1 "=" $2 }' >"$work/settings"
-is_true "there are many" test "$(wc -l <"$work/settings")" -gt 100
+holds "there are many" test "$(wc -l <"$work/settings")" -gt 100
 mapfile -t settings <"$work/settings"
 sluice show gpu fermi-15sm "${settings[@]}"
 status_is 0

@@ -3,7 +3,7 @@
 #
 # A `console` block holds commands (`$ ...`) and their output. Lines that tell of the host (`simulated in`) may differ. A command whose output is a complaint ends with
 # status 2, any other with 0. --update writes what was printed into the pages.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 update=
 case " $* " in *' --update '*) update=yes ;; esac
@@ -17,7 +17,7 @@ try() {
     [ -z "$update" ] || return
     grep -v '^  simulated in' "$work/out" >"$work/printed"
     grep -v '^  simulated in' "$work/shown" >"$work/expected"
-    holds "it prints otherwise (tests/docs/commands_test.sh --update, if that is as it should be):"$'\n'"$(diff "$work/expected" "$work/printed" | head -n 6 | sed 's/^/    /')" \
+    holds "it prints otherwise (tests/docs/update.sh, if that is as it should be):"$'\n'"$(diff "$work/expected" "$work/printed" | head -n 6 | sed 's/^/    /')" \
         cmp -s "$work/printed" "$work/expected"
 }
 

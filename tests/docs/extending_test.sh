@@ -2,8 +2,8 @@
 # docs/extending.md does what it says: in a copy of the tree its blocks are put where their fences say, the result is built, and its commands print
 # what the page shows.
 #
-# usage: extending_test.sh [PROGRAM] [--update]     (the program is not used: a new one is built. --update writes what was printed into the page)
-. "$(dirname "$0")/claims.sh"
+# usage: extending_test.sh [--update]     (a program of its own is built; --update writes what was printed into the page)
+. "$(dirname "$0")/../claims.sh"
 
 page=docs/extending.md
 copy=$work/tree
@@ -56,7 +56,7 @@ try() {
         ;;
     *) if grep -q '^sluice: ' "$work/out"; then holds "status $status, not 2" test $status -eq 2; else holds "status $status" test $status -eq 0; fi ;;
     esac
-    [ -n "$update" ] || holds "it prints:"$'\n'"$(sed 's/^/    /' "$work/out")" cmp -s "$work/out" "$work/shown"
+    [ -n "$update" ] || holds "it prints otherwise (tests/docs/update.sh, if that is as it should be):"$'\n'"$(sed 's/^/    /' "$work/out")" cmp -s "$work/out" "$work/shown"
 }
 
 update=

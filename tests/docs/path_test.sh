@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/architecture.md follows one load: the cycles it names add up to what a run measures, part by part, and what the pages name is there.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 pages="README.md docs/architecture.md docs/extending.md docs/model.md"
 

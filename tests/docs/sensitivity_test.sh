@@ -2,7 +2,7 @@
 # The measurements in docs/model.md are those of this tree: unloaded latencies to the cycle, and how the assumed values matter, to half a point.
 #
 # The table of sensitivities takes a minute, so only its first row is measured unless SLUICE_LONG_TESTS=1. --update writes what was measured into the page.
-. "$(dirname "$0")/claims.sh"
+. "$(dirname "$0")/../claims.sh"
 
 page=docs/model.md
 update=

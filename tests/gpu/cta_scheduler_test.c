@@ -13,7 +13,7 @@ struct dealer {
     void *state;
     struct cta_view view;
     unsigned free_slots[128];
-    unsigned sm_of[1024];   /* by CTA */
+    unsigned sm_of[1024]; /* by CTA */
     unsigned times[1024];
     unsigned dealt;
 };
@@ -71,7 +71,8 @@ static void deal_all(struct dealer *dealer) {
 }
 
 CLAIM("two-level round robin: CTA i of the first wave goes to cluster i mod C and there to SM (i / C) mod m") {
-    static const struct grid grids[] = {{80, 8, 1, 80}, {80, 8, 4, 320}, {64, 16, 2, 100}, {15, 15, 3, 45}, {12, 1, 2, 24}};
+    static const struct grid grids[] = {
+        {80, 8, 1, 80}, {80, 8, 4, 320}, {64, 16, 2, 100}, {15, 15, 3, 45}, {12, 1, 2, 24}};
     for (unsigned g = 0; g < COUNT_OF(grids); g++) {
         struct dealer *dealer = dealer_of("two-level-rr", grids[g], NULL);
         unsigned clusters = grids[g].clusters, per_cluster = grids[g].sms / clusters;
@@ -191,7 +192,8 @@ CLAIM("every scheduler deals out every CTA exactly once, whatever the order in w
         const char *name = cta_scheduler_family.members[i]->name;
         for (uint64_t seed = 1; seed <= 20; seed++) {
             uint64_t random = seed;
-            struct grid grid = {.clusters = 1 + (unsigned)random_below(&random, 6), .slots = 1 + (unsigned)random_below(&random, 4)};
+            struct grid grid = {.clusters = 1 + (unsigned)random_below(&random, 6),
+                                .slots = 1 + (unsigned)random_below(&random, 4)};
             grid.sms = grid.clusters * (1 + (unsigned)random_below(&random, 5));
             grid.ctas = 1 + (unsigned)random_below(&random, 300);
             struct dealer *dealer = dealer_of(name, grid, NULL);

@@ -13,7 +13,7 @@ struct noter {
     uint64_t target;  /* wakes itself until this cycle has come; 0: never */
     uint64_t reached; /* the cycle in which the target was first seen */
     uint64_t ticks, last;
-    bool stop;        /* asks the engine to stop */
+    bool stop; /* asks the engine to stop */
     bool busy;
     uint64_t settled;
 };
@@ -24,8 +24,10 @@ static void noter_tick(void *self, uint64_t now) {
     noter->last = now;
     if (noter->stop) noter->engine->stop = true;
     if (!noter->target || noter->reached) return;
-    if (now >= noter->target) noter->reached = now;
-    else engine_wake(noter->engine, noter->id, noter->target);
+    if (now >= noter->target)
+        noter->reached = now;
+    else
+        engine_wake(noter->engine, noter->id, noter->target);
 }
 
 static void noter_settle(void *self, uint64_t now) { ((struct noter *)self)->settled = now; }
@@ -75,8 +77,20 @@ CLAIM("an engine in which nothing is due any more says so and stands still") {
 }
 
 CLAIM("a wake arrives in its cycle from any place of the wheel, also beyond its end") {
-    static const uint64_t distances[] = {1,    2,    63,   64,   65,   127,  128,  ENGINE_WHEEL - 2, ENGINE_WHEEL - 1,
-                                         ENGINE_WHEEL, ENGINE_WHEEL + 1, 2 * ENGINE_WHEEL - 1, 5000, 123457};
+    static const uint64_t distances[] = {1,
+                                         2,
+                                         63,
+                                         64,
+                                         65,
+                                         127,
+                                         128,
+                                         ENGINE_WHEEL - 2,
+                                         ENGINE_WHEEL - 1,
+                                         ENGINE_WHEEL,
+                                         ENGINE_WHEEL + 1,
+                                         2 * ENGINE_WHEEL - 1,
+                                         5000,
+                                         123457};
     static const uint64_t starts[] = {0, 1, 62, 63, 64, 65, ENGINE_WHEEL - 1, ENGINE_WHEEL, 777777};
     for (unsigned s = 0; s < COUNT_OF(starts); s++)
         for (unsigned d = 0; d < COUNT_OF(distances); d++) {
@@ -130,7 +144,8 @@ CLAIM("any number of components up to the promised one is ticked, in order, poll
             engine->shuffle = mode & 2 ? 99 : 0;
             for (unsigned i = 0; i < counts[c]; i++) engine_wake(engine, noter[i].id, 3);
             engine_run_until(engine, 4);
-            for (unsigned i = 0; i < counts[c]; i++) REQUIRE(noter[i].ticks == (mode & 1 ? 4 : 1) && noter[i].last == 3);
+            for (unsigned i = 0; i < counts[c]; i++)
+                REQUIRE(noter[i].ticks == (mode & 1 ? 4 : 1) && noter[i].last == 3);
             engine_destroy(engine);
         }
     free(noter);

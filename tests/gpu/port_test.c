@@ -124,7 +124,26 @@ CLAIM("a message never overtakes one that was pushed late") {
     CHECK_EQ(peek(lone, 11), 0u);
     CHECK_EQ(peek(lone, 12), 1u);
     pop(lone, 12);
+    CHECK_EQ(port_next_visible(&lone->port), 12u);
     CHECK_EQ(peek(lone, 12), 2u);
+    lone_port_destroy(lone);
+}
+
+CLAIM("a lengthened port shows messages that much later, has that much more room, and its credits take no longer") {
+    struct lone_port *lone = lone_port(2, 3);
+    port_lengthen(&lone->port, 20, 5);
+    CHECK_EQ(port_credits(&lone->port, 0), 7u);
+    for (uint32_t i = 0; i < 7; i++) push(lone, i, i + 1);
+    CHECK(!port_can_push(&lone->port, 22));
+    CHECK_EQ(peek(lone, 22), 0u);
+    CHECK_EQ(peek(lone, 23), 1u);
+    pop(lone, 23);
+    CHECK(!port_can_push(&lone->port, 25));
+    CHECK(port_can_push(&lone->port, 26));
+    for (uint32_t i = 1; i < 7; i++) {
+        CHECK_EQ(peek(lone, 23 + i), i + 1);
+        pop(lone, 23 + i);
+    }
     lone_port_destroy(lone);
 }
 
@@ -140,13 +159,14 @@ CLAIM("a watched port sets its receiver's bit at the push, in the word of the cy
     }
 }
 
-/* A sender that pushes whenever it can and sleeps on the credit when it cannot, and a receiver that pops a message a while after it came. */
+/* A sender that pushes whenever it can and sleeps on the credit when it cannot, and a receiver that pops a message a
+ * while after it came. */
 struct pair {
     struct engine *engine;
     struct port port;
     unsigned sender, receiver;
     uint32_t sent, received, total;
-    unsigned dawdle;        /* cycles between pops */
+    unsigned dawdle; /* cycles between pops */
     uint64_t next_pop;
     uint64_t pushed_at[64];
     uint64_t popped_at[64];
@@ -165,8 +185,10 @@ static void sender_tick(void *self, uint64_t now) {
         pair->idle_sender_ticks++;
     }
     if (pair->sent == pair->total) return;
-    if (port_can_push(&pair->port, now)) engine_wake(pair->engine, pair->sender, now + 1);
-    else port_await_credit(&pair->port, now);
+    if (port_can_push(&pair->port, now))
+        engine_wake(pair->engine, pair->sender, now + 1);
+    else
+        port_await_credit(&pair->port, now);
 }
 
 static void receiver_tick(void *self, uint64_t now) {
@@ -207,8 +229,8 @@ static void pair_run(struct pair *pair, struct pair_order order, unsigned capaci
 }
 
 CLAIM("a waiting sender is woken exactly when a credit arrives, whoever is ticked first") {
-    static const struct pair_order orders[] = {{.receiver_first = true}, {.shuffle = 1},           {.shuffle = 12345},
-                                               {.poll = true},           {.poll = true, .shuffle = 7}};
+    static const struct pair_order orders[] = {
+        {.receiver_first = true}, {.shuffle = 1}, {.shuffle = 12345}, {.poll = true}, {.poll = true, .shuffle = 7}};
     for (unsigned latency = 1; latency <= 4; latency++)
         for (unsigned dawdle = 1; dawdle <= 6; dawdle++) {
             struct pair first, other;

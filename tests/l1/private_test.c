@@ -22,7 +22,8 @@ static void no_tick(void *self, uint64_t now) { (void)self, (void)now; }
 
 static struct lone_l1 *lone_l1(const char *const *settings) {
     static const struct component_ops nobody = {.kind = "nobody", .tick = no_tick};
-    static const char *const always[] = {"sm.count=1", "gpu.clusters=1", "llc.slices_per_mc=1", "dram.mcs=1", "dram.mapping=linear", NULL};
+    static const char *const always[] = {"sm.count=1", "gpu.clusters=1",      "llc.slices_per_mc=1",
+                                         "dram.mcs=1", "dram.mapping=linear", NULL};
     struct lone_l1 *lone = mem_alloc(1, sizeof *lone);
     struct error err = {0};
     lone->config = config_create(config_sections, config_section_count);
@@ -108,7 +109,8 @@ static enum l1_outcome write_line(struct lone_l1 *lone, uint64_t address, uint32
     return access_by(lone, (struct l1_request){.address = address, .token = token, .kind = MESSAGE_WRITE});
 }
 static enum l1_outcome write_local(struct lone_l1 *lone, uint64_t address, uint8_t sectors) {
-    return access_by(lone, (struct l1_request){.address = address, .kind = MESSAGE_WRITE, .sectors = sectors, .local = true});
+    return access_by(lone,
+                     (struct l1_request){.address = address, .kind = MESSAGE_WRITE, .sectors = sectors, .local = true});
 }
 
 static uint64_t count(const struct lone_l1 *lone, const char *name) {
@@ -281,8 +283,11 @@ CLAIM("a global write goes through, drops the line it hits and allocates none") 
     read_line(lone, 0x1000, 1);
     settle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_HIT);
-    CHECK_OUTCOME(access_by(lone, (struct l1_request){.address = 0x1000, .token = 3, .kind = MESSAGE_WRITE, .sectors = 0x06, .flags = MESSAGE_PARTIAL}),
-                  L1_SENT);
+    CHECK_OUTCOME(
+        access_by(lone,
+                  (struct l1_request){
+                      .address = 0x1000, .token = 3, .kind = MESSAGE_WRITE, .sectors = 0x06, .flags = MESSAGE_PARTIAL}),
+        L1_SENT);
     cycle(lone);
     struct message write = take(lone);
     CHECK_EQ(write.kind, MESSAGE_WRITE);
@@ -326,7 +331,8 @@ CLAIM("a local write stays in the line that it hits, which is written back when 
     read_line(lone, 0x0400, 4); /* replaces 0x0200, which is as memory has it */
     settle(lone);
     CHECK_EQ(count(lone, "l1.write_backs"), 0u);
-    struct l1_request marked = {.address = 0x0600, .token = 5, .kind = MESSAGE_READ, .flags = MESSAGE_READ_ONLY, .conflicts = 3};
+    struct l1_request marked = {
+        .address = 0x0600, .token = 5, .kind = MESSAGE_READ, .flags = MESSAGE_READ_ONLY, .conflicts = 3};
     CHECK_OUTCOME(access_by(lone, marked), L1_MISS); /* replaces 0x0000 */
     CHECK_EQ(count(lone, "l1.write_backs"), 1u);
     cycle(lone);
@@ -383,7 +389,11 @@ CLAIM("accesses past the cache may be many at once, and each reply finds its own
     struct message request[150];
     cycle(lone);
     for (uint32_t i = 0; i < 150; i++)
-        CHECK_OUTCOME(access_by(lone, (struct l1_request){.address = 128 * i, .token = 1000 + i, .kind = MESSAGE_ATOMIC, .sectors = 1, .bypass = true}), L1_SENT);
+        CHECK_OUTCOME(
+            access_by(lone,
+                      (struct l1_request){
+                          .address = 128 * i, .token = 1000 + i, .kind = MESSAGE_ATOMIC, .sectors = 1, .bypass = true}),
+            L1_SENT);
     for (uint32_t i = 0; i < 150; i++) {
         cycle(lone);
         request[i] = take(lone);
@@ -443,7 +453,8 @@ CLAIM("an L1 holds as many lines as its size says, in sets that need be no power
     static const struct {
         const char *size, *ways;
         unsigned lines;
-    } cases[] = {{"l1.size_kb=48", "l1.ways=6", 384}, {"l1.size_kb=12", "l1.ways=4", 96}, {"l1.size_kb=16", "l1.ways=128", 128}};
+    } cases[] = {
+        {"l1.size_kb=48", "l1.ways=6", 384}, {"l1.size_kb=12", "l1.ways=4", 96}, {"l1.size_kb=16", "l1.ways=128", 128}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct lone_l1 *lone = lone_l1(SETTINGS(cases[i].size, cases[i].ways, "l1.mshrs=1000", "l1.miss_queue=1000"));
         for (unsigned pass = 0; pass < 2; pass++)
@@ -467,8 +478,8 @@ CLAIM("with one place for everything, modified lines are replaced all the same")
         steps[3 * i + 2] = load_line(2, 0x10000 + 0x400 * i);
     }
     struct script_source source = script_make(1, 2, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("l1.size_kb=1", "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1", "l1.miss_queue=1", "sm.lsu_queue=1",
-                                              "sm.loads_in_flight=1"));
+    struct stand *stand = stand_make(SETTINGS("l1.size_kb=1", "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1",
+                                              "l1.miss_queue=1", "sm.lsu_queue=1", "sm.loads_in_flight=1"));
     stand_run(stand, &source);
     CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 50u);
     CHECK(stand_count(stand, "l1.write_backs") > 0);

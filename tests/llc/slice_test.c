@@ -15,9 +15,9 @@ struct lone_slice {
     struct llc_organisation *organisation;
     struct slice *slice;
     struct port from_network, to_network, from_memory, to_memory;
-    uint64_t memory_cycles;  /* from a request's arrival at memory to its answer's departure; 0: the claim answers */
-    bool deaf_network;       /* takes no replies */
-    bool deaf_memory;        /* takes no requests */
+    uint64_t memory_cycles; /* from a request's arrival at memory to its answer's departure; 0: the claim answers */
+    bool deaf_network;      /* takes no replies */
+    bool deaf_memory;       /* takes no requests */
     struct message reply[512], request[512];
     uint64_t replied_at[512], requested_at[512]; /* when the network or memory saw it */
     unsigned replies, requests;
@@ -30,7 +30,8 @@ static void no_tick(void *self, uint64_t now) { (void)self, (void)now; }
 
 static struct lone_slice *lone_slice_with(const char *const *settings, unsigned memory_room) {
     static const struct component_ops nobody = {.kind = "nobody", .tick = no_tick};
-    static const char *const always[] = {"sm.count=1", "gpu.clusters=1", "llc.slices_per_mc=1", "dram.mcs=1", "dram.mapping=linear", "llc.latency_cycles=20",
+    static const char *const always[] = {"sm.count=1", "gpu.clusters=1",      "llc.slices_per_mc=1",
+                                         "dram.mcs=1", "dram.mapping=linear", "llc.latency_cycles=20",
                                          NULL};
     struct lone_slice *lone = mem_alloc(1, sizeof *lone);
     struct error err = {0};
@@ -50,7 +51,8 @@ static struct lone_slice *lone_slice_with(const char *const *settings, unsigned 
     port_init(&lone->to_network, lone->engine, "to network", id, other, 4, 1);
     port_init(&lone->from_memory, lone->engine, "from memory", other, id, 512, 1);
     port_init(&lone->to_memory, lone->engine, "to memory", id, other, memory_room, 1);
-    struct slice_ports ports = {&lone->from_network, &lone->to_network, &lone->from_memory, &lone->to_memory, NULL, NULL};
+    struct slice_ports ports = {
+        &lone->from_network, &lone->to_network, &lone->from_memory, &lone->to_memory, NULL, NULL};
     slice_connect(lone->slice, &ports, 8);
     lone->memory_cycles = 100;
     return lone;
@@ -182,13 +184,14 @@ CLAIM("a line of 128 B keeps a data port of 32 B for four cycles, a sector for o
         const char *port;
         uint8_t sectors;
         unsigned cycles;
-    } cases[] = {{"llc.port_bytes=32", 0x0F, 4}, {"llc.port_bytes=32", 0x01, 1}, {"llc.port_bytes=32", 0x05, 2},
+    } cases[] = {{"llc.port_bytes=32", 0x0F, 4}, {"llc.port_bytes=32", 0x01, 1},  {"llc.port_bytes=32", 0x05, 2},
                  {"llc.port_bytes=64", 0x0F, 2}, {"llc.port_bytes=128", 0x0F, 1}, {"llc.port_bytes=24", 0x0F, 6}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct lone_slice *lone = lone_slice(SETTINGS(cases[i].port));
         bring(lone, 0x1000);
         uint64_t busy = count(lone, "llc.data_port_cycles");
-        for (unsigned n = 0; n < 20; n++) ask(lone, (struct message){.address = 0x1000, .kind = MESSAGE_READ, .sectors = cases[i].sectors});
+        for (unsigned n = 0; n < 20; n++)
+            ask(lone, (struct message){.address = 0x1000, .kind = MESSAGE_READ, .sectors = cases[i].sectors});
         settle(lone);
         REQUIRE(lone->replies == 20);
         for (unsigned n = 1; n < 20; n++) CHECK_EQ(lone->replied_at[n], lone->replied_at[n - 1] + cases[i].cycles);
@@ -307,7 +310,10 @@ CLAIM("atomics keep the lookup for as many cycles as lanes meet on a word") {
         const char *cycles;
         uint8_t conflicts;
         unsigned apart;
-    } cases[] = {{"llc.atomic_cycles=1", 1, 1}, {"llc.atomic_cycles=1", 8, 8}, {"llc.atomic_cycles=3", 8, 24}, {"llc.atomic_cycles=1", 32, 32}};
+    } cases[] = {{"llc.atomic_cycles=1", 1, 1},
+                 {"llc.atomic_cycles=1", 8, 8},
+                 {"llc.atomic_cycles=3", 8, 24},
+                 {"llc.atomic_cycles=1", 32, 32}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct lone_slice *lone = lone_slice(SETTINGS(cases[i].cycles));
         bring(lone, 0x1000);
@@ -342,7 +348,8 @@ CLAIM("with every MSHR in use a miss holds up what is behind it, even a hit, unt
     settle(lone);
     REQUIRE(lone->replies == 3);
     CHECK_EQ(lone->reply[0].tag, 1u);
-    /* The second is looked up a cycle after the first and fetched the cycle after the first has been answered; the third hits and overtakes it. */
+    /* The second is looked up a cycle after the first and fetched the cycle after the first has been answered; the
+     * third hits and overtakes it. */
     CHECK_EQ(lone->requested_at[1], lone->requested_at[0] + 102);
     CHECK_EQ(count(lone, "llc.blocked_mshr"), 101u);
     CHECK_EQ(lone->reply[1].tag, 3u);
@@ -350,7 +357,7 @@ CLAIM("with every MSHR in use a miss holds up what is behind it, even a hit, unt
     lone_slice_destroy(lone);
 }
 
-CLAIM("a request whose line has no room for one more waiter holds up what is behind it where nothing can be set aside") {
+CLAIM("a request whose line has no room for one more waiter holds up what is behind it, if nothing can be set aside") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.aside=0"));
     bring(lone, 0x1000);
     for (uint32_t i = 0; i < 3; i++) ask_read(lone, 0x2000, i);
@@ -359,7 +366,8 @@ CLAIM("a request whose line has no room for one more waiter holds up what is beh
     REQUIRE(lone->replies == 4);
     for (uint32_t i = 0; i < 4; i++) CHECK_EQ(lone->reply[i].tag, i);
     CHECK_EQ(lone->requests, 1u);
-    CHECK_EQ(count(lone, "llc.blocked_merge"), 99u); /* from its lookup, two cycles after the first one's, until the line is there */
+    CHECK_EQ(count(lone, "llc.blocked_merge"),
+             99u); /* from its lookup, two cycles after the first one's, until the line is there */
     lone_slice_destroy(lone);
 }
 
@@ -425,7 +433,8 @@ CLAIM("while memory takes nothing, misses stop when the way to it is full, and h
 }
 
 CLAIM("modified lines are replaced also where memory takes one request at a time") {
-    struct lone_slice *lone = lone_slice_with(SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.aside=0", "llc.reply_queue=1"), 1);
+    struct lone_slice *lone =
+        lone_slice_with(SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.aside=0", "llc.reply_queue=1"), 1);
     for (unsigned i = 0; i < 8; i++) ask_write(lone, 0x1000 * i, 0x0F, 0);
     for (unsigned i = 8; i < 16; i++) ask_read(lone, 0x1000 * i, 0);
     for (unsigned i = 16; i < 24; i++) ask_write(lone, 0x1000 * i, 0x01, 0);
@@ -445,7 +454,8 @@ CLAIM("one request is looked up in a cycle") {
 }
 
 CLAIM("a slice holds as many lines as its size says, also in 48 sets") {
-    struct lone_slice *lone = lone_slice(SETTINGS("llc.slice_kb=96", "llc.ways=16", "llc.latency_cycles=1", "llc.mshrs=1024"));
+    struct lone_slice *lone =
+        lone_slice(SETTINGS("llc.slice_kb=96", "llc.ways=16", "llc.latency_cycles=1", "llc.mshrs=1024"));
     lone->memory_cycles = 5;
     for (unsigned pass = 0; pass < 2; pass++)
         for (unsigned line = 0; line < 768; line++) {

@@ -1,4 +1,5 @@
-/* A chain of dependent loads measures what the description adds up to, to the cycle, at every level and on every bundled GPU. */
+/* A chain of dependent loads measures what the description adds up to, to the cycle, at every level and on every
+ * bundled GPU. */
 #include "machine/runs.h"
 
 #include "dram/dram.h"
@@ -13,7 +14,7 @@
 struct way {
     uint64_t operand, writeback; /* within the SM, before and after */
     uint64_t l1;
-    uint64_t request, reply;     /* networks, from the L1's push to the slice's sight of it, and back for a whole line */
+    uint64_t request, reply; /* networks, from the L1's push to the slice's sight of it, and back for a whole line */
     uint64_t llc;
     uint64_t khz;
 };
@@ -25,7 +26,8 @@ static struct way way_of(const struct config *config) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct noc_config *noc = config_get(config, &noc_section);
     const struct dram_config *dram = config_get(config, &dram_section);
-    struct network_shape shape = {(unsigned)sm->count, (unsigned)(llc->slices_per_mc * dram->mcs), (unsigned)gpu->clusters, (unsigned)dram->mcs};
+    struct network_shape shape = {(unsigned)sm->count, (unsigned)(llc->slices_per_mc * dram->mcs),
+                                  (unsigned)gpu->clusters, (unsigned)dram->mcs};
     struct message read = {.kind = MESSAGE_READ, .sectors = 0x0F}, data = {.kind = MESSAGE_DATA, .sectors = 0x0F};
     uint64_t khz = gpu_core_khz(config);
     unsigned width = (unsigned)noc->channel_bytes;
@@ -43,7 +45,9 @@ static struct way way_of(const struct config *config) {
 }
 
 static uint64_t l1_hit(const struct way *way) { return way->operand + way->l1 + way->writeback; }
-static uint64_t llc_hit(const struct way *way) { return way->operand + way->request + way->llc + way->reply + way->writeback; }
+static uint64_t llc_hit(const struct way *way) {
+    return way->operand + way->request + way->llc + way->reply + way->writeback;
+}
 /* For a load that issues in cycle `now` and finds its bank closed. */
 static uint64_t dram_access(const struct config *config, const struct way *way, uint64_t now) {
     uint64_t lookup = now + way->operand + way->request + way->llc;
@@ -52,8 +56,9 @@ static uint64_t dram_access(const struct config *config, const struct way *way, 
 
 CLAIM("a chain within the L1 measures operand, L1 and writeback cycles") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
-        struct run *run = run_make(run_gpus[g], "synth:chase",
-                                   SETTINGS("workload.footprint_kb=4", "workload.stride_bytes=128", "workload.iterations=532"));
+        struct run *run =
+            run_make(run_gpus[g], "synth:chase",
+                     SETTINGS("workload.footprint_kb=4", "workload.stride_bytes=128", "workload.iterations=532"));
         struct way way = way_of(run->config);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.read_misses"), 32u);
@@ -85,8 +90,9 @@ CLAIM("every load of a second pass through the L1 takes that long, none more and
 
 CLAIM("a chain that the L1 cannot hold and the LLC can measures the way to the LLC and back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) { /* 64 KB in the order of their use, through 48 KB or 16 KB of L1 */
-        struct run *run = run_make(run_gpus[g], "synth:chase",
-                                   SETTINGS("workload.footprint_kb=64", "workload.stride_bytes=128", "workload.iterations=1024"));
+        struct run *run =
+            run_make(run_gpus[g], "synth:chase",
+                     SETTINGS("workload.footprint_kb=64", "workload.stride_bytes=128", "workload.iterations=1024"));
         struct way way = way_of(run->config);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.read_hits"), 0u);
@@ -101,7 +107,8 @@ CLAIM("a chain that the L1 cannot hold and the LLC can measures the way to the L
 
 CLAIM("a load from a closed bank measures the way to memory, its latency in that cycle and the way back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
-        struct run *run = run_make(run_gpus[g], "synth:chase", SETTINGS("workload.iterations=1", "sm.instruction_kb=0"));
+        struct run *run =
+            run_make(run_gpus[g], "synth:chase", SETTINGS("workload.iterations=1", "sm.instruction_kb=0"));
         struct way way = way_of(run->config);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "dram.row_misses"), run_count(run, "dram.activates")); /* one bank, that was closed */
@@ -113,7 +120,8 @@ CLAIM("a load from a closed bank measures the way to memory, its latency in that
     }
 }
 
-/* The first address, among those that synth:chase would touch with the stride, that repeats a bank; so many loads find closed banks. */
+/* The first address, among those that synth:chase would touch with the stride, that repeats a bank; so many loads find
+ * closed banks. */
 static unsigned closed_banks(const struct config *config, uint64_t stride) {
     struct error err = {0};
     struct address_map *map = address_map_create(config, &err);
@@ -124,7 +132,8 @@ static unsigned closed_banks(const struct config *config, uint64_t stride) {
         struct location here;
         address_map_locate(map, UINT64_C(0x10000000) + count * stride, &here);
         for (unsigned i = 0; i < count; i++)
-            repeats = repeats || (seen[i].mc == here.mc && seen[i].channel == here.channel && seen[i].bank == here.bank);
+            repeats =
+                repeats || (seen[i].mc == here.mc && seen[i].channel == here.channel && seen[i].bank == here.bank);
         if (!repeats) seen[count++] = here;
     }
     address_map_destroy(map);
@@ -143,7 +152,8 @@ CLAIM("loads one after the other from closed banks take as long as the phase of 
         char stride_setting[48], iterations[48];
         snprintf(stride_setting, sizeof stride_setting, "workload.stride_bytes=%llu", (unsigned long long)best);
         snprintf(iterations, sizeof iterations, "workload.iterations=%u", loads);
-        struct run *run = run_make(run_gpus[g], "synth:chase", SETTINGS(stride_setting, iterations, "sm.instruction_kb=0"));
+        struct run *run =
+            run_make(run_gpus[g], "synth:chase", SETTINGS(stride_setting, iterations, "sm.instruction_kb=0"));
         run_go(run, (struct run_options){0});
         uint64_t now = 1, sum = 0;
         for (unsigned i = 0; i < loads; i++) {

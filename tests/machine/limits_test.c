@@ -2,18 +2,22 @@
 #include "machine/runs.h"
 #include "sm/script.h"
 
-static const char *const workloads[] = {"synth:chase", "synth:stream", "synth:copy", "synth:hotline", "synth:uniform", "synth:shared", "synth:alu"};
+static const char *const workloads[] = {"synth:chase",   "synth:stream", "synth:copy", "synth:hotline",
+                                        "synth:uniform", "synth:shared", "synth:alu"};
 
 /* One of everything that there can be one of. */
 #define NARROW \
-    "sm.count=4", "gpu.clusters=2", "llc.slices_per_mc=2", "dram.mcs=2", "noc.topology=full", "l1.size_kb=1", "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1", \
-        "l1.miss_queue=1", "sm.lsu_queue=1", "sm.loads_in_flight=1", "sm.read_only_mshrs=1", "sm.read_only_merges=1", "llc.slice_kb=1", "llc.ways=1", \
-        "llc.mshrs=1", "llc.mshr_merges=1", "llc.aside=0", "llc.input_queue=1", "llc.reply_queue=1", "noc.injection_packets=1", "noc.ejection_packets=1", \
-        "noc.vc_flits=1", "dram.read_queue=1", "dram.write_queue=1", "dram.return_queue=1", "dram.port_entries=1"
+    "sm.count=4", "gpu.clusters=2", "llc.slices_per_mc=2", "dram.mcs=2", "noc.topology=full", "l1.size_kb=1", \
+        "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1", "l1.miss_queue=1", "sm.lsu_queue=1", "sm.loads_in_flight=1", \
+        "sm.read_only_mshrs=1", "sm.read_only_merges=1", "llc.slice_kb=1", "llc.ways=1", "llc.mshrs=1", \
+        "llc.mshr_merges=1", "llc.aside=0", "llc.input_queue=1", "llc.reply_queue=1", "noc.injection_packets=1", \
+        "noc.ejection_packets=1", "noc.vc_flits=1", "dram.read_queue=1", "dram.write_queue=1", "dram.return_queue=1", \
+        "dram.port_entries=1"
 
 CLAIM("a machine with one MSHR and one place in every queue finishes every workload") {
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
-        struct run *run = run_make(NULL, workloads[w], SETTINGS(NARROW, "workload.ctas=8", "workload.warps=2", "workload.iterations=6"));
+        struct run *run = run_make(NULL, workloads[w],
+                                   SETTINGS(NARROW, "workload.ctas=8", "workload.warps=2", "workload.iterations=6"));
         run_go(run, (struct run_options){0});
         CHECK_EQ(run->result.warp_instructions, workload_warp_instructions(run->source));
         run_destroy(run);
@@ -25,10 +29,13 @@ CLAIM("a narrow machine, too, does not care in what order or how often its compo
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
         struct counters expected = {0};
         for (unsigned i = 0; i < 3; i++) {
-            struct run *run = run_make(NULL, workloads[w], SETTINGS(NARROW, "workload.ctas=8", "workload.warps=2", "workload.iterations=6"));
+            struct run *run = run_make(
+                NULL, workloads[w], SETTINGS(NARROW, "workload.ctas=8", "workload.warps=2", "workload.iterations=6"));
             run_go(run, i == 0 ? (struct run_options){0} : options[i - 1]);
-            if (i == 0) expected = counters_of(run);
-            else CHECK(counters_equal(run, &expected));
+            if (i == 0)
+                expected = counters_of(run);
+            else
+                CHECK(counters_equal(run, &expected));
             run_destroy(run);
         }
         free(expected.value);
@@ -37,13 +44,15 @@ CLAIM("a narrow machine, too, does not care in what order or how often its compo
 
 CLAIM("max_instructions ends a run once so many have issued, and what is under way still drains") {
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
-        struct run *run = run_make("fermi-15sm", workloads[w], SETTINGS("workload.ctas=1000", "workload.iterations=1000", "workload.kernels=3"));
+        struct run *run = run_make("fermi-15sm", workloads[w],
+                                   SETTINGS("workload.ctas=1000", "workload.iterations=1000", "workload.kernels=3"));
         run_go(run, (struct run_options){.max_instructions = 2000}); /* ends well: all conservation checks hold */
         CHECK(run->result.thread_instructions >= 2000);
         CHECK(run->result.warp_instructions < workload_warp_instructions(run->source) / 10);
         CHECK_EQ(run->result.cycles % RUN_QUANTUM, 0u);
         CHECK_EQ(run->result.kernel_count, 1u);
-        CHECK_EQ(run_count(run, "sm.warp_instructions"), run->result.warp_instructions); /* none issued while it drained */
+        CHECK_EQ(run_count(run, "sm.warp_instructions"),
+                 run->result.warp_instructions); /* none issued while it drained */
         run_destroy(run);
     }
 }
@@ -78,7 +87,8 @@ CLAIM("a run can be interrupted, and tells how far it came") {
 }
 
 CLAIM("a program whose CTAs do not fit is refused with the setting that is too small") {
-    struct run *run = run_make("fermi-15sm", "synth:alu", SETTINGS("workload.warps=32", "sm.warps=16", "sm.threads=512"));
+    struct run *run =
+        run_make("fermi-15sm", "synth:alu", SETTINGS("workload.warps=32", "sm.warps=16", "sm.threads=512"));
     run_try(run, (struct run_options){0});
     CHECK_EQ((int)run->status, (int)RUN_REFUSED);
     CHECK_TEXT(run->err.text, "sm.warps");
@@ -90,7 +100,8 @@ CLAIM("a run in which a warp waits for others that never come fails, and the dia
     static const struct run_options ways[] = {{0}, {.no_skip = true}};
     struct step waits[] = {alu(OP_other, 1, 0), barrier(5, 3), alu(OP_other, 2, 0)}, passes[] = {alu(OP_other, 1, 0)};
     for (unsigned i = 0; i < COUNT_OF(ways); i++) {
-        struct script_source source = script_make(3, 2, SCRIPT(passes)); /* warp 1 of CTA 2, on SM 2, waits at barrier 5 for two more */
+        struct script_source source =
+            script_make(3, 2, SCRIPT(passes)); /* warp 1 of CTA 2, on SM 2, waits at barrier 5 for two more */
         for (unsigned warp = 1; warp < 5; warp++) script_add(&source, SCRIPT(passes));
         script_add(&source, SCRIPT(waits));
         struct run *run = run_of("fermi-15sm", &source.source, SETTINGS("gpu.progress_limit=2000"));
@@ -107,6 +118,19 @@ CLAIM("a run in which a warp waits for others that never come fails, and the dia
     }
 }
 
+CLAIM("a launch that takes longer than gpu.progress_limit is no standstill, also when everything is polled") {
+    struct step steps[] = {alu(OP_other, 1, 0)};
+    for (unsigned polled = 0; polled < 2; polled++) {
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        source.kernels = 2;
+        struct run *run =
+            run_of("fermi-15sm", &source.source, SETTINGS("gpu.launch_cycles=9000", "gpu.progress_limit=2000"));
+        run_go(run, (struct run_options){.no_skip = polled});
+        CHECK(run->result.cycles > 18000 && run->result.cycles < 22000);
+        run_destroy(run);
+    }
+}
+
 /* All samples of a column. */
 static uint64_t series_sum(const struct series *series, unsigned column) {
     uint64_t sum = 0;
@@ -118,14 +142,18 @@ CLAIM("the rows of a time series add up to the totals, whatever its period, and 
     static const uint64_t periods[] = {1, 7, 100, 1024, 1000000};
     for (unsigned limited = 0; limited < 2; limited++)
         for (unsigned i = 0; i < COUNT_OF(periods); i++) {
-            struct run *run = run_make("fermi-15sm", "synth:copy", SETTINGS("workload.ctas=20", "workload.iterations=2", "workload.kernels=3", "llc.slice_kb=16", "llc.sets=8"));
+            struct run *run = run_make("fermi-15sm", "synth:copy",
+                                       SETTINGS("workload.ctas=20", "workload.iterations=2", "workload.kernels=3",
+                                                "llc.slice_kb=16", "llc.sets=8"));
             run_go(run, (struct run_options){.sample_cycles = periods[i], .max_instructions = limited ? 3000 : 0});
             const struct stats *stats = machine_stats(run->machine);
             const struct series *series = run->result.series;
             REQUIRE(series && series_rows(series) > 0);
             for (unsigned column = 0; column < stats_count(stats); column++)
-                REQUIRE(stats_stat(stats, column)->kind != STAT_SUM || series_sum(series, column) == stats_total(stats, column));
-            for (unsigned row = 0; row + 1 < series_rows(series); row++) REQUIRE(series_cycle(series, row) == (row + 1) * periods[i]);
+                REQUIRE(stats_stat(stats, column)->kind != STAT_SUM ||
+                        series_sum(series, column) == stats_total(stats, column));
+            for (unsigned row = 0; row + 1 < series_rows(series); row++)
+                REQUIRE(series_cycle(series, row) == (row + 1) * periods[i]);
             CHECK_EQ(series_cycle(series, series_rows(series) - 1), run->result.cycles);
             CHECK_EQ(series_rows(series), div_up(run->result.cycles, periods[i]));
             run_destroy(run);
@@ -156,7 +184,8 @@ CLAIM("a kernel starts launch_cycles after the one before, and its L1s are empty
 }
 
 CLAIM("a machine of more parts than the engine holds is refused, with the settings to blame") {
-    static const char *const settings[][3] = {{"dram.mcs=64", "llc.slices_per_mc=16", "sm.count=8"}, {"dram.mcs=32", "llc.slices_per_mc=64", "sm.count=8"},
+    static const char *const settings[][3] = {{"dram.mcs=64", "llc.slices_per_mc=16", "sm.count=8"},
+                                              {"dram.mcs=32", "llc.slices_per_mc=64", "sm.count=8"},
                                               {"dram.mcs=32", "llc.slices_per_mc=16", "sm.count=512"}};
     for (unsigned i = 0; i < COUNT_OF(settings); i++) {
         struct config *config = config_create(config_sections, config_section_count);
@@ -172,8 +201,10 @@ CLAIM("a machine of more parts than the engine holds is refused, with the settin
 
 CLAIM("a machine of one SM, one slice and one controller works, and so does one with as many SMs as there can be") {
     const char *const *sizes[] = {
-        SETTINGS("sm.count=1", "gpu.clusters=1", "llc.slices_per_mc=1", "dram.mcs=1", "noc.topology=full", "workload.ctas=3", "workload.iterations=2"),
-        SETTINGS("sm.count=512", "gpu.clusters=8", "llc.slices_per_mc=8", "dram.mcs=8", "noc.topology=hierarchical", "workload.ctas=512", "workload.iterations=1"),
+        SETTINGS("sm.count=1", "gpu.clusters=1", "llc.slices_per_mc=1", "dram.mcs=1", "noc.topology=full",
+                 "workload.ctas=3", "workload.iterations=2"),
+        SETTINGS("sm.count=512", "gpu.clusters=8", "llc.slices_per_mc=8", "dram.mcs=8", "noc.topology=hierarchical",
+                 "workload.ctas=512", "workload.iterations=1"),
     };
     for (unsigned i = 0; i < COUNT_OF(sizes); i++) {
         struct run *run = run_make(NULL, "synth:copy", sizes[i]);

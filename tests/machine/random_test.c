@@ -1,6 +1,8 @@
-/* Random programs on random machines: whatever they do, a run ends with its books balanced, and neither the order of ticks nor polling changes a counter.
+/* Random programs on random machines: whatever they do, a run ends with its books balanced, and neither the order of
+ * ticks nor polling changes a counter.
  *
- * Programs use every kind of instruction. They cannot lock themselves up: their only barrier is one of the whole CTA, for which warps that have ended are not waited. */
+ * Programs use every kind of instruction. They cannot lock themselves up: their only barrier is one of the whole CTA,
+ * for which warps that have ended are not waited. */
 #include "machine/runs.h"
 
 #include "base/random.h"
@@ -15,7 +17,8 @@ static struct step random_access(uint64_t *random, enum op_class op, enum memory
     uint64_t base = 0x10000000 + below(random, 4) * 0x100000, at = below(random, 24);
     struct step step = memory_step(op, space, reg, base + at * 256, (uint8_t)(1 + below(random, 255)));
     unsigned count = below(random, 4) ? 1 : 1 + (unsigned)below(random, 12);
-    for (unsigned i = 1; i < count; i++) step.touch[i] = touch_make(base + (at + i) * 256, (uint8_t)(1 + below(random, 255)));
+    for (unsigned i = 1; i < count; i++)
+        step.touch[i] = touch_make(base + (at + i) * 256, (uint8_t)(1 + below(random, 255)));
     step.instr.count = (uint16_t)count;
     step.instr.bytes_log2 = (uint8_t)below(random, 5);
     step.instr.conflicts = (uint8_t)(1 + below(random, 6));
@@ -58,11 +61,14 @@ static void program_make(struct program *program, uint64_t *random) {
         unsigned count = (unsigned)below(random, STEPS);
         for (unsigned s = 0; s < count; s++) program->steps[i][s] = random_step(random);
         struct script script = {program->steps[i], count};
-        if (i == 0) program->source = script_make(1 + (unsigned)below(random, 12), 1 + (unsigned)below(random, 5), script);
-        else script_add(&program->source, script);
+        if (i == 0)
+            program->source = script_make(1 + (unsigned)below(random, 12), 1 + (unsigned)below(random, 5), script);
+        else
+            script_add(&program->source, script);
     }
     /* Repeated, so that all scripts are used again and again over the grid. */
-    while (program->source.scripts < 60) script_add(&program->source, program->source.script[program->source.scripts - SCRIPTS]);
+    while (program->source.scripts < 60)
+        script_add(&program->source, program->source.script[program->source.scripts - SCRIPTS]);
     program->source.kernels = 1 + (unsigned)below(random, 3);
     program->source.chunk = 1 + (unsigned)below(random, STREAM_CHUNK);
 }
@@ -180,10 +186,13 @@ static bool compare_ways(uint64_t seed) {
         ran = run != NULL;
         if (!ran) break;
         run_try(run, ways[i]);
-        if (run->status != RUN_DONE) printf("%s\n%s", run->err.text, run->result.diagnosis ? run->result.diagnosis : "");
+        if (run->status != RUN_DONE)
+            printf("%s\n%s", run->err.text, run->result.diagnosis ? run->result.diagnosis : "");
         bool good = CHECK(run->status == RUN_DONE);
-        if (good && i == 0) expected = counters_of(run);
-        else if (good) good = CHECK(counters_equal(run, &expected));
+        if (good && i == 0)
+            expected = counters_of(run);
+        else if (good)
+            good = CHECK(counters_equal(run, &expected));
         if (!good) {
             printf("    with seed %llu, way %u:", (unsigned long long)seed, i);
             for (unsigned s = 0; s < settings->count; s++) printf(" --set %s", settings->list[s]);
@@ -204,8 +213,12 @@ static void compare_seeds(uint64_t first, unsigned wanted) {
     CHECK_EQ(ran, wanted);
 }
 
-CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not") { compare_seeds(1, 8); }
-CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not: others") { compare_seeds(100000, 8); }
+CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not") {
+    compare_seeds(1, 8);
+}
+CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not: others") {
+    compare_seeds(100000, 8);
+}
 CLAIM_LONG("random programs on random machines end well: a great many") { compare_seeds(200000, 150); }
 CLAIM_LONG("random programs on random machines end well: a great many others") { compare_seeds(300000, 150); }
 CLAIM_LONG("random programs on random machines end well: and still others") { compare_seeds(400000, 150); }

@@ -111,7 +111,8 @@ static inline struct counters counters_of(const struct run *run) {
     counters.value = mem_alloc(counters.count, sizeof *counters.value);
     unsigned at = 0;
     for (unsigned i = 0; i < stats_count(stats); i++)
-        for (unsigned unit = 0; unit < stats_instances(stats, i); unit++) counters.value[at++] = stats_instance(stats, i, unit);
+        for (unsigned unit = 0; unit < stats_instances(stats, i); unit++)
+            counters.value[at++] = stats_instance(stats, i, unit);
     return counters;
 }
 
@@ -120,7 +121,8 @@ static inline bool counters_equal(const struct run *run, const struct counters *
     const struct stats *stats = machine_stats(run->machine);
     struct counters counters = counters_of(run);
     bool equal = counters.cycles == expected->cycles && counters.count == expected->count;
-    if (!equal) printf("%llu cycles, not %llu\n", (unsigned long long)counters.cycles, (unsigned long long)expected->cycles);
+    if (!equal)
+        printf("%llu cycles, not %llu\n", (unsigned long long)counters.cycles, (unsigned long long)expected->cycles);
     unsigned at = 0, told = 0;
     for (unsigned i = 0; i < stats_count(stats) && counters.count == expected->count; i++)
         for (unsigned unit = 0; unit < stats_instances(stats, i); unit++, at++) {

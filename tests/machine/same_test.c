@@ -1,7 +1,9 @@
-/* What must not change the counters of a run: the order in which components are ticked, polling instead of sleeping, another run before or beside it. */
+/* What must not change the counters of a run: the order in which components are ticked, polling instead of sleeping,
+ * another run before or beside it. */
 #include "machine/runs.h"
 
-static const char *const workloads[] = {"synth:chase", "synth:stream", "synth:copy", "synth:hotline", "synth:uniform", "synth:shared", "synth:alu"};
+static const char *const workloads[] = {"synth:chase",   "synth:stream", "synth:copy", "synth:hotline",
+                                        "synth:uniform", "synth:shared", "synth:alu"};
 #define SHORT SETTINGS("workload.ctas=34", "workload.warps=3", "workload.iterations=5", "workload.kernels=2")
 
 /* Runs each workload once as it is and once for each of the options, and compares everything. */
@@ -31,9 +33,15 @@ CLAIM("two runs are identical, to the last counter of the last unit") {
     for (unsigned g = 0; g < RUN_GPUS; g++) compare_all(run_gpus[g], &again, 1);
 }
 
-CLAIM("the order of ticks within a cycle does not matter, on 15 SMs and a full crossbar") { compare_all("fermi-15sm", shuffled, 3); }
-CLAIM("the order of ticks within a cycle does not matter, on 64 SMs, virtual channels and HBM") { compare_all("selrep-64sm", shuffled, 3); }
-CLAIM("polling everything in every cycle changes nothing, on 15 SMs and a full crossbar") { compare_all("fermi-15sm", polled, 2); }
+CLAIM("the order of ticks within a cycle does not matter, on 15 SMs and a full crossbar") {
+    compare_all("fermi-15sm", shuffled, 3);
+}
+CLAIM("the order of ticks within a cycle does not matter, on 64 SMs, virtual channels and HBM") {
+    compare_all("selrep-64sm", shuffled, 3);
+}
+CLAIM("polling everything in every cycle changes nothing, on 15 SMs and a full crossbar") {
+    compare_all("fermi-15sm", polled, 2);
+}
 CLAIM("polling everything in every cycle changes nothing, on 80 SMs, internal speedup and another clock for memory") {
     compare_all("adaptive-80sm", polled, 1);
 }
@@ -60,7 +68,8 @@ static bool run_another(void *user, const struct run_progress *progress) {
 }
 
 CLAIM("two machines in one process do not influence each other") {
-    struct run *alone = run_make("fermi-15sm", "synth:copy", SHORT), *inner_alone = run_make("icc-32sm", "synth:uniform", SHORT);
+    struct run *alone = run_make("fermi-15sm", "synth:copy", SHORT),
+               *inner_alone = run_make("icc-32sm", "synth:uniform", SHORT);
     run_go(alone, (struct run_options){0});
     run_go(inner_alone, (struct run_options){0});
     struct counters outer_expected = counters_of(alone), inner_expected = counters_of(inner_alone);

@@ -36,7 +36,8 @@ CLAIM("all workloads run on all GPUs, and end with all checks holding and every 
 
 /* Warp instructions per cycle and SM between two lengths, so that neither start nor end counts. */
 static double steady_width(const char *gpu, const char *const *settings_short, const char *const *settings_long) {
-    struct run *brief = run_make(gpu, "synth:alu", settings_short), *lengthy = run_make(gpu, "synth:alu", settings_long);
+    struct run *brief = run_make(gpu, "synth:alu", settings_short),
+               *lengthy = run_make(gpu, "synth:alu", settings_long);
     const struct sm_config *sm = config_get(brief->config, &sm_section);
     run_go(brief, (struct run_options){0});
     run_go(lengthy, (struct run_options){0});
@@ -53,8 +54,10 @@ CLAIM("synth:alu reaches the issue width of every GPU") {
         const struct sm_config *sm = config_get(config, &sm_section);
         char ctas[40];
         snprintf(ctas, sizeof ctas, "workload.ctas=%lld", (long long)sm->count);
-        /* Fetching the first instructions is hidden better in a longer run; without it, not even a little more than the width can seem to be reached. */
-        double fetched = steady_width(run_gpus[g], SETTINGS(ctas, "workload.iterations=4"), SETTINGS(ctas, "workload.iterations=16"));
+        /* Fetching the first instructions is hidden better in a longer run; without it, not even a little more than the
+         * width can seem to be reached. */
+        double fetched = steady_width(run_gpus[g], SETTINGS(ctas, "workload.iterations=4"),
+                                      SETTINGS(ctas, "workload.iterations=16"));
         double width = steady_width(run_gpus[g], SETTINGS(ctas, "sm.instruction_kb=0", "workload.iterations=4"),
                                     SETTINGS(ctas, "sm.instruction_kb=0", "workload.iterations=16"));
         CHECK_EQ(sm->schedulers, 2);
@@ -69,9 +72,11 @@ CLAIM("one chain of arithmetic in one warp reaches what its latency allows, and 
     struct config *config = run_config("fermi-15sm", NO_SETTINGS);
     const struct sm_config *sm = config_get(config, &sm_section);
     int64_t between = sm->operand_cycles + sm->writeback_cycles;
-    double chain = (double)(3 * (between + sm->op[OP_f32_fma].value[0]) + between + sm->op[OP_int_add].value[0]) / 4; /* per instruction */
-    double width = steady_width("fermi-15sm", SETTINGS("workload.ctas=15", "workload.warps=1", "workload.chains=1", "workload.iterations=4"),
-                                SETTINGS("workload.ctas=15", "workload.warps=1", "workload.chains=1", "workload.iterations=16"));
+    double chain = (double)(3 * (between + sm->op[OP_f32_fma].value[0]) + between + sm->op[OP_int_add].value[0]) /
+                   4; /* per instruction */
+    double width = steady_width(
+        "fermi-15sm", SETTINGS("workload.ctas=15", "workload.warps=1", "workload.chains=1", "workload.iterations=4"),
+        SETTINGS("workload.ctas=15", "workload.warps=1", "workload.chains=1", "workload.iterations=16"));
     CHECK_NEAR(width, 1 / chain, 0.001);
     width = steady_width("fermi-15sm", SETTINGS("workload.ctas=15", "sm.sp_units=1", "workload.iterations=4"),
                          SETTINGS("workload.ctas=15", "sm.sp_units=1", "workload.iterations=16"));
@@ -80,7 +85,9 @@ CLAIM("one chain of arithmetic in one warp reaches what its latency allows, and 
 }
 
 CLAIM("synth:stream touches every line once, and memory moves just these bytes") {
-    struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS("workload.ctas=80", "workload.warps=4", "workload.iterations=5", "workload.loads=4"));
+    struct run *run =
+        run_make("adaptive-80sm", "synth:stream",
+                 SETTINGS("workload.ctas=80", "workload.warps=4", "workload.iterations=5", "workload.loads=4"));
     run_go(run, (struct run_options){0});
     uint64_t lines = UINT64_C(80) * 4 * 5 * 4;
     CHECK_EQ(run_count(run, "l1.read_misses"), lines);
@@ -92,7 +99,9 @@ CLAIM("synth:stream touches every line once, and memory moves just these bytes")
 }
 
 CLAIM("synth:hotline goes past the L1s, and fetches its few lines once") {
-    struct run *run = run_make("selrep-64sm", "synth:hotline", SETTINGS("workload.ctas=64", "workload.warps=8", "workload.iterations=4", "workload.loads=4"));
+    struct run *run =
+        run_make("selrep-64sm", "synth:hotline",
+                 SETTINGS("workload.ctas=64", "workload.warps=8", "workload.iterations=4", "workload.loads=4"));
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "l1.read_misses"), 0u);
     CHECK(run_count(run, "l1.read_bypasses") >= UINT64_C(64) * 8 * 4 * 4);

@@ -7,7 +7,8 @@
 
 static const struct coalescing_ops *rule(const char *name) {
     for (unsigned i = 0; i < coalescing_family.count; i++)
-        if (strcmp(coalescing_family.members[i]->name, name) == 0) return (const struct coalescing_ops *)coalescing_family.members[i];
+        if (strcmp(coalescing_family.members[i]->name, name) == 0)
+            return (const struct coalescing_ops *)coalescing_family.members[i];
     REQUIRE(!"a coalescing rule of that name");
     return NULL;
 }
@@ -18,8 +19,12 @@ struct accesses {
     unsigned line_log2;
 };
 
-static uint64_t line_at(const struct accesses *accesses, unsigned i) { return access_line(accesses->access[i], accesses->line_log2); }
-static unsigned sectors_at(const struct accesses *accesses, unsigned i) { return access_sectors(accesses->access[i], accesses->line_log2); }
+static uint64_t line_at(const struct accesses *accesses, unsigned i) {
+    return access_line(accesses->access[i], accesses->line_log2);
+}
+static unsigned sectors_at(const struct accesses *accesses, unsigned i) {
+    return access_sectors(accesses->access[i], accesses->line_log2);
+}
 
 /* What a warp touches whose lane i accesses `bytes` at base + i × stride, as a front end would put it together. */
 static unsigned touches_of(uint64_t base, uint64_t stride, unsigned bytes, uint64_t *touch) {
@@ -27,8 +32,10 @@ static unsigned touches_of(uint64_t base, uint64_t stride, unsigned bytes, uint6
     for (unsigned lane = 0; lane < 32; lane++)
         for (uint64_t address = base + lane * stride; address < base + lane * stride + bytes; address++) {
             uint64_t sector = touch_make(address, (uint8_t)(1 << (address % 256 / 32)));
-            if (count && touch_address(touch[count - 1]) == touch_address(sector)) touch[count - 1] |= sector;
-            else touch[count++] = sector;
+            if (count && touch_address(touch[count - 1]) == touch_address(sector))
+                touch[count - 1] |= sector;
+            else
+                touch[count++] = sector;
         }
     return count;
 }
@@ -98,7 +105,8 @@ CLAIM("a segment is 32 B for lanes of one byte, 64 B for two and a line for four
 CLAIM("a segment shrinks to the half, or the quarter, that holds all it needs, and not further") {
     static const struct {
         unsigned needed, moved;
-    } cases[] = {{0x1, 0x1}, {0x2, 0x2}, {0x3, 0x3}, {0x4, 0x4}, {0x8, 0x8}, {0xC, 0xC}, {0x6, 0xF}, {0x9, 0xF}, {0x5, 0xF}, {0x7, 0xF}};
+    } cases[] = {{0x1, 0x1}, {0x2, 0x2}, {0x3, 0x3}, {0x4, 0x4}, {0x8, 0x8},
+                 {0xC, 0xC}, {0x6, 0xF}, {0x9, 0xF}, {0x5, 0xF}, {0x7, 0xF}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         uint64_t touch = touch_make(0x4000, (uint8_t)(cases[i].needed << 4));
         struct accesses a = {.line_log2 = 7};
@@ -138,18 +146,22 @@ CLAIM("whatever is touched is moved, by either rule and with any line, and stays
     uint64_t random = 11;
     for (unsigned round = 0; round < 300; round++) {
         uint64_t touch[32];
-        for (unsigned i = 0; i < 32; i++) touch[i] = touch_make(0x100000 + i * 0x300, (uint8_t)(1 + (random = random * 1103515245 + 12345) / 65536 % 255));
+        for (unsigned i = 0; i < 32; i++)
+            touch[i] =
+                touch_make(0x100000 + i * 0x300, (uint8_t)(1 + (random = random * 1103515245 + 12345) / 65536 % 255));
         for (unsigned r = 0; r < coalescing_family.count; r++)
             for (unsigned line_log2 = 6; line_log2 <= 8; line_log2++)
                 for (unsigned bytes_log2 = 0; bytes_log2 <= 4; bytes_log2++) {
                     struct accesses a = {.line_log2 = line_log2};
                     uint8_t moved[32] = {0};
-                    a.count = ((const struct coalescing_ops *)coalescing_family.members[r])->coalesce(touch, 32, bytes_log2, line_log2, a.access);
+                    a.count = ((const struct coalescing_ops *)coalescing_family.members[r])
+                                  ->coalesce(touch, 32, bytes_log2, line_log2, a.access);
                     REQUIRE(a.count <= COALESCING_MAX);
                     for (unsigned i = 0; i < a.count; i++) {
                         uint64_t line = line_at(&a, i), block = (line - 0x100000) / 0x300;
                         REQUIRE(sectors_at(&a, i) != 0 && sectors_at(&a, i) < 1u << (1u << (line_log2 - 5)));
-                        REQUIRE(block < 32 && line >= touch_address(touch[block]) && line < touch_address(touch[block]) + 256);
+                        REQUIRE(block < 32 && line >= touch_address(touch[block]) &&
+                                line < touch_address(touch[block]) + 256);
                         moved[block] |= (uint8_t)(sectors_at(&a, i) << (line % 256 / 32));
                     }
                     for (unsigned i = 0; i < 32; i++) REQUIRE((touch_sectors(touch[i]) & ~moved[i]) == 0);

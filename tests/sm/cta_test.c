@@ -97,7 +97,8 @@ CLAIM("warps that have ended are not waited for, whether they end before the oth
 }
 
 CLAIM("what a barrier of a CTA that has ended still had to say does not reach the one in its place") {
-    /* The first CTA leaves while the release of its last barrier, which nobody waits for, is on its way; the second comes to the same barrier before that. */
+    /* The first CTA leaves while the release of its last barrier, which nobody waits for, is on its way; the second
+     * comes to the same barrier before that. */
     struct step leaves[] = {barrier_arrive(0, 1)}, comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
     struct script_source source = script_make(2, 1, SCRIPT(leaves));
     script_add(&source, SCRIPT(comes));
@@ -119,7 +120,8 @@ CLAIM("a fence waits until the warp's stores are acknowledged") {
 }
 
 CLAIM("a fence with nothing outstanding does not wait, and one warp's stores do not hold up another's fence") {
-    struct step stores[] = {store_line(0, 0x1000), alu(OP_other, 1, 0)}, fences[] = {alu(OP_other, 1, 0), fence(), alu(OP_other, 2, 0)};
+    struct step stores[] = {store_line(0, 0x1000), alu(OP_other, 1, 0)},
+                fences[] = {alu(OP_other, 1, 0), fence(), alu(OP_other, 2, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(stores));
     script_add(&source, SCRIPT(fences));
     struct stand *stand = stand_make(WIDE);
@@ -141,7 +143,8 @@ CLAIM("a CTA ends only after its stores are acknowledged, and its loads have the
         stand_run(stand, &source);
         uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
         /* Word of it takes one cycle. */
-        CHECK_EQ(stand->done_at[0], cases[i].waits ? access + stand_round_trip(stand) + cases[i].after + 1 : STAND_START + 2);
+        CHECK_EQ(stand->done_at[0],
+                 cases[i].waits ? access + stand_round_trip(stand) + cases[i].after + 1 : STAND_START + 2);
         stand_destroy(stand);
     }
 }

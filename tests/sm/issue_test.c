@@ -147,7 +147,8 @@ CLAIM("an initiation interval keeps a pipeline closed for as long, and a second 
     static const struct {
         const char *units;
         unsigned apart[4];
-    } cases[] = {{"sm.sfu_units=1", {0, 8, 16, 24}}, {"sm.sfu_units=2", {0, 0, 8, 8}}, {"sm.sfu_units=3", {0, 0, 0, 8}}};
+    } cases[] = {
+        {"sm.sfu_units=1", {0, 8, 16, 24}}, {"sm.sfu_units=2", {0, 0, 8, 8}}, {"sm.sfu_units=3", {0, 0, 0, 8}}};
     struct step steps[] = {alu(OP_int_div, 1, 0)};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct script_source source = script_make(1, 4, SCRIPT(steps));
@@ -162,7 +163,8 @@ CLAIM("an initiation interval keeps a pipeline closed for as long, and a second 
 
 CLAIM("pipelines that are kept for different times are taken again as each becomes free") {
     /* f64_div for 130 cycles, int_div for 8, special for 8, on two pipelines: the long one blocks only its own. */
-    struct step lone[] = {alu(OP_f64_div, 1, 0)}, many[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
+    struct step lone[] = {alu(OP_f64_div, 1, 0)},
+                many[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(lone));
     script_add(&source, SCRIPT(many));
     struct stand *stand = stand_make(SETTINGS("sm.sfu_units=2"));
@@ -185,8 +187,10 @@ CLAIM("double precision uses pipelines of its own where there are some, else the
         stand_run(stand, &source);
         uint64_t a = script_issued(&source, 0, 0, 0), b = script_issued(&source, 0, 1, 0);
         /* Whoever is first, an addition of doubles keeps the pipeline for 8 cycles and one of integers for 1. */
-        if (i == 1) CHECK_EQ(a, b);
-        else CHECK(b == a + 8 || a == b + 1);
+        if (i == 1)
+            CHECK_EQ(a, b);
+        else
+            CHECK(b == a + 8 || a == b + 1);
         stand_destroy(stand);
     }
 }

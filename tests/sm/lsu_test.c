@@ -36,7 +36,8 @@ CLAIM("shared memory answers after its latency, and bank conflicts serialise") {
         uint64_t alone = (uint64_t)(sm->operand_cycles + 20 + sm->writeback_cycles);
         uint64_t first = STAND_START + alone + conflicts - 1;
         CHECK_EQ(script_issued(&source, 0, 0, 2), first);
-        CHECK_EQ(script_issued(&source, 0, 0, 3), first + 1); /* it begins when the first is through, and takes as long as ever */
+        CHECK_EQ(script_issued(&source, 0, 0, 3),
+                 first + 1); /* it begins when the first is through, and takes as long as ever */
         CHECK_EQ(stand_count(stand, "sm.shared_conflicts"), conflicts - 1u);
         CHECK_EQ(stand_count(stand, "sm.shared_accesses"), 2u);
         CHECK_EQ(stand->requests, 0u);
@@ -63,7 +64,8 @@ CLAIM("the load/store unit holds as many instructions as its queue, and takes th
         stand_run(stand, &source);
         uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
         for (unsigned i = 0; i < queue; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + i);
-        CHECK_EQ(script_issued(&source, 0, 0, queue), max_u64(access, STAND_START + queue)); /* the first leaves the queue as it is looked at */
+        CHECK_EQ(script_issued(&source, 0, 0, queue),
+                 max_u64(access, STAND_START + queue)); /* the first leaves the queue as it is looked at */
         stand_destroy(stand);
     }
 }
@@ -100,9 +102,9 @@ CLAIM("a store waits for the value it stores") {
     stand_destroy(stand);
 }
 
-CLAIM("an atomic passes by the L1 with its conflicts; with a destination it is waited for like a load, without like a store") {
-    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), atomic_on(3, 0x1020, 5), alu(OP_other, 4, 3), atomic_on(0, 0x1040, 7),
-                           alu(OP_other, 5, 0)};
+CLAIM("an atomic passes by the L1 with its conflicts; with a destination it is like a load, without one like a store") {
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1),     atomic_on(3, 0x1020, 5),
+                           alu(OP_other, 4, 3),  atomic_on(0, 0x1040, 7), alu(OP_other, 5, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
     stand_run(stand, &source);
@@ -119,7 +121,8 @@ CLAIM("an atomic passes by the L1 with its conflicts; with a destination it is w
 }
 
 CLAIM("loads marked .cg or volatile pass by the L1 and ask for their sectors only") {
-    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04), alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04),
+                           alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
     steps[4].instr.cache = CACHE_VOLATILE;
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -146,7 +149,8 @@ CLAIM("the marks of a record reach memory: read-only, and a store that leaves by
 }
 
 CLAIM("a memory instruction without an active lane that touches anything completes all the same") {
-    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), store_line(0, 0x1000), fence(), alu(OP_other, 3, 0)};
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), store_line(0, 0x1000), fence(),
+                           alu(OP_other, 3, 0)};
     steps[0].instr.count = 0;
     steps[2].instr.count = 0;
     struct script_source source = script_make(1, 1, SCRIPT(steps));

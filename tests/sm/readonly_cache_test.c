@@ -34,7 +34,8 @@ CLAIM("an instruction cache that can take no further miss is asked again until i
     struct step steps[40];
     for (unsigned i = 0; i < 40; i++) steps[i] = alu(OP_other, 0, 0);
     struct script_source source = script_make(1, 4, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.instruction_kb=1", "sm.instruction_ways=1", "sm.read_only_mshrs=1", "sm.read_only_merges=1"));
+    struct stand *stand = stand_make(
+        SETTINGS("sm.instruction_kb=1", "sm.instruction_ways=1", "sm.read_only_mshrs=1", "sm.read_only_merges=1"));
     stand_run(stand, &source);
     CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 4u * 41);
     CHECK(stand_count(stand, "sm.stall.fetch") > 0);
@@ -42,7 +43,8 @@ CLAIM("an instruction cache that can take no further miss is asked again until i
 }
 
 CLAIM("constant loads have a cache of their own") {
-    struct step steps[] = {load_constant(1, 0x1000), alu(OP_other, 0, 1), load_constant(2, 0x1020), alu(OP_other, 0, 2)};
+    struct step steps[] = {load_constant(1, 0x1000), alu(OP_other, 0, 1), load_constant(2, 0x1020),
+                           alu(OP_other, 0, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
     stand_run(stand, &source);
@@ -62,8 +64,8 @@ CLAIM("constant loads have a cache of their own") {
 }
 
 CLAIM("loads by the read-only cache leave the L1 data cache alone") {
-    struct step steps[] = {load_noncoherent(1, 0x1000), alu(OP_other, 0, 1), load_noncoherent(2, 0x1000), alu(OP_other, 0, 2), load_line(3, 0x1000),
-                           alu(OP_other, 0, 3)};
+    struct step steps[] = {load_noncoherent(1, 0x1000), alu(OP_other, 0, 1),  load_noncoherent(2, 0x1000),
+                           alu(OP_other, 0, 2),         load_line(3, 0x1000), alu(OP_other, 0, 3)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
     stand_run(stand, &source);

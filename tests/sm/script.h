@@ -1,10 +1,11 @@
 /* Kernels written out step by step: a stream source whose warps do what an array says.
  *
- *     static const struct step steps[] = {{...}}  or  struct step steps[] = {load_line(1, 0x1000), alu(OP_int_add, 2, 1)};
- *     struct script_source source = script_make(1, 1, (struct script){steps, COUNT_OF(steps)});
+ *     struct step steps[] = {load_line(1, 0x1000), alu(OP_int_add, 2, 1)};
+ *     struct script_source source = script_make(1, 1, SCRIPT(steps));
  *
- * An exit follows the last step. A record's id is its place in its script. With `chunk` 1 a warp asks for every record by itself, which it does in the
- * cycle in which the one before issues: so the source can note when each step issued (`clock`, script_issued).
+ * An exit follows the last step. A record's id is its place in its script. With `chunk` 1 a warp asks for every record
+ * by itself, which it does in the cycle in which the one before issues: so the source can note when each step issued
+ * (`clock`, script_issued).
  */
 #ifndef SLUICE_TESTS_SM_SCRIPT_H
 #define SLUICE_TESTS_SM_SCRIPT_H
@@ -31,15 +32,15 @@ struct script {
 struct script_source {
     struct stream_source source;
     struct kernel kernel;
-    unsigned kernels, launched; /* the same kernel, so many times */
+    unsigned kernels, launched;         /* the same kernel, so many times */
     struct script script[SCRIPT_WARPS]; /* by warp of the grid; the last of them serves all that follow */
     unsigned scripts;
-    unsigned chunk;             /* records handed out at a time */
+    unsigned chunk; /* records handed out at a time */
     const uint64_t *clock;
     struct script_issue {
         uint64_t cycle, cta;
         uint32_t warp, index;
-    } *log;
+    } * log;
     unsigned logged;
 };
 
@@ -147,13 +148,18 @@ static inline uint64_t script_issued(const struct script_source *source, uint64_
 /* Steps. Registers: 0 is none. */
 
 static inline struct step step_of(enum op_class op, uint8_t dst, uint8_t first, uint8_t second) {
-    return (struct step){
-        .instr = {.op = (uint8_t)op, .active = UINT32_MAX, .conflicts = 1, .bytes_log2 = 2, .dst = {dst}, .src = {first, second}}};
+    return (struct step){.instr = {.op = (uint8_t)op,
+                                   .active = UINT32_MAX,
+                                   .conflicts = 1,
+                                   .bytes_log2 = 2,
+                                   .dst = {dst},
+                                   .src = {first, second}}};
 }
 
 static inline struct step alu(enum op_class op, uint8_t dst, uint8_t src) { return step_of(op, dst, src, 0); }
 
-static inline struct step memory_step(enum op_class op, enum memory_space space, uint8_t reg, uint64_t address, uint8_t sectors) {
+static inline struct step memory_step(enum op_class op, enum memory_space space, uint8_t reg, uint64_t address,
+                                      uint8_t sectors) {
     bool reads = op != OP_store;
     struct step step = step_of(op, reads ? reg : 0, reads ? 0 : reg, 0);
     step.instr.space = (uint8_t)space;

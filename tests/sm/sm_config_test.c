@@ -11,7 +11,8 @@ static struct config *config_with(const char *const *settings) {
 
 /* A machine on which nothing limits unless a case says so: a CTA of 4 warps, 16 registers and 1000 bytes. */
 static struct kernel plain_kernel(void) {
-    return (struct kernel){.name = "plain", .grid = {100000, 1, 1}, .block = {128, 1, 1}, .registers = 16, .shared_bytes = 1000};
+    return (struct kernel){
+        .name = "plain", .grid = {100000, 1, 1}, .block = {128, 1, 1}, .registers = 16, .shared_bytes = 1000};
 }
 
 CLAIM("an SM holds as many CTAs as each of warps, threads, registers, shared memory and CTA slots allows") {
@@ -19,12 +20,10 @@ CLAIM("an SM holds as many CTAs as each of warps, threads, registers, shared mem
         const char *setting;
         unsigned fit;
     } cases[] = {
-        {"sm.warps=64", 16},        /* 64 warps / 4, which is the tightest by default */
-        {"sm.threads=896", 7},      /* 896 / 128 */
-        {"sm.threads=895", 6},
-        {"sm.registers=10240", 5},  /* 10240 / (128 × 16) */
-        {"sm.registers=10239", 4},
-        {"sm.shared_kb=3", 3},      /* 3072 / 1000 */
+        {"sm.warps=64", 16},                                  /* 64 warps / 4, which is the tightest by default */
+        {"sm.threads=896", 7},                                /* 896 / 128 */
+        {"sm.threads=895", 6},     {"sm.registers=10240", 5}, /* 10240 / (128 × 16) */
+        {"sm.registers=10239", 4}, {"sm.shared_kb=3", 3},     /* 3072 / 1000 */
         {"sm.ctas=2", 2},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -38,7 +37,8 @@ CLAIM("an SM holds as many CTAs as each of warps, threads, registers, shared mem
 }
 
 CLAIM("warps are whole ones, and registers are given out in units") {
-    struct config *config = config_with(SETTINGS("sm.warps=10", "sm.threads=320", "sm.ctas=10", "sm.registers=32768", "sm.register_unit=8"));
+    struct config *config = config_with(
+        SETTINGS("sm.warps=10", "sm.threads=320", "sm.ctas=10", "sm.registers=32768", "sm.register_unit=8"));
     struct error err = {0};
     struct kernel kernel = plain_kernel();
     kernel.block[0] = 33; /* two warps, 64 threads */

@@ -8,7 +8,8 @@ CLAIM("before its first CTA comes and after its last has gone, an SM is idle") {
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
     stand_run(stand, &source);
-    uint64_t result_left = stand_latency(stand, OP_other) - 2; /* from the exit, a cycle after the step, until its result is there */
+    uint64_t result_left =
+        stand_latency(stand, OP_other) - 2; /* from the exit, a cycle after the step, until its result is there */
     CHECK_EQ(stand_count(stand, "sm.issuing"), 2u);
     CHECK_EQ(stand_count(stand, "sm.stall.drain"), result_left);
     CHECK_EQ(stand_count(stand, "sm.stall.idle"), stand->engine->now - 2 - result_left);
@@ -26,7 +27,8 @@ CLAIM("a warp that needs data from memory stalls for memory, until it is there")
 }
 
 CLAIM("a warp that needs the result of an operation stalls for the ALU, and shared memory counts as one") {
-    struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)}, shared[] = {load_shared(1, 1), alu(OP_other, 0, 1)};
+    struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)},
+                shared[] = {load_shared(1, 1), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
     stand_run(stand, &source);
@@ -43,13 +45,15 @@ CLAIM("a warp that needs the result of an operation stalls for the ALU, and shar
 }
 
 CLAIM("of two warps, one waiting for memory and one for the ALU, memory is the reason") {
-    struct step memory[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)}, operation[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)};
+    struct step memory[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)},
+                operation[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 2, SCRIPT(memory));
     script_add(&source, SCRIPT(operation));
     struct stand *stand = stand_make(NO_SETTINGS);
     stand_run(stand, &source);
     CHECK_EQ(stand_count(stand, "sm.stall.alu"), 0u);
-    CHECK_EQ(stand_count(stand, "sm.stall.memory"), stand_miss_latency(stand) - 1 - 2); /* the other's step and exit lie in between */
+    CHECK_EQ(stand_count(stand, "sm.stall.memory"),
+             stand_miss_latency(stand) - 1 - 2); /* the other's step and exit lie in between */
     stand_destroy(stand);
 }
 
@@ -114,7 +118,7 @@ CLAIM("a warp whose instruction is not in the instruction cache stalls for the f
     stand_destroy(stand);
 }
 
-/* Three loads of which the L1 takes the first and refuses the second, so that the third finds the load/store unit full. */
+/* Three loads: the L1 takes the first and refuses the second, so that the third finds the load/store unit full. */
 struct refusal_scene {
     const char *cause;
     uint64_t addresses[3];
@@ -128,14 +132,16 @@ CLAIM("a memory instruction behind one that the L1 refuses stalls for the reason
         {"line", {0x1000, 0x1000 + 8 * 128, 0x3080}, "l1.ways=1"}, /* 1 KB in 8 sets of one line */
     };
     for (unsigned i = 0; i < COUNT_OF(scenes); i++) {
-        struct step steps[] = {load_line(1, scenes[i].addresses[0]), load_line(2, scenes[i].addresses[1]), load_line(3, scenes[i].addresses[2])};
+        struct step steps[] = {load_line(1, scenes[i].addresses[0]), load_line(2, scenes[i].addresses[1]),
+                               load_line(3, scenes[i].addresses[2])};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
         struct stand *stand = stand_make(SETTINGS(scenes[i].setting, "sm.lsu_queue=1", "l1.size_kb=1"));
         char stall[64], refused[64];
         snprintf(stall, sizeof stall, "sm.stall.%s", scenes[i].cause);
         snprintf(refused, sizeof refused, "sm.lsu_refused.%s", scenes[i].cause);
         stand_run(stand, &source);
-        /* The second is refused from its first try until the answer to the first has come: then its line is there, or its MSHR is free. */
+        /* The second is refused from its first try until the answer to the first has come: then its line is there, or
+         * its MSHR is free. */
         uint64_t operand = (uint64_t)stand_sm(stand)->operand_cycles, first = STAND_START + operand;
         uint64_t tried = first + operand, served = first + stand_round_trip(stand);
         CHECK_EQ(script_issued(&source, 0, 0, 1), first);

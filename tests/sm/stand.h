@@ -1,4 +1,5 @@
-/* A test stand for one SM and its private L1: a dispatcher that deals out CTAs, and a memory that answers every request after a fixed time.
+/* A test stand for one SM and its private L1: a dispatcher that deals out CTAs, and a memory that answers every request
+ * after a fixed time.
  *
  *     struct stand *stand = stand_make(SETTINGS("sm.schedulers=1"));
  *     stand_run(stand, &source);
@@ -6,8 +7,9 @@
  *     CHECK_EQ(stand_count(stand, "sm.stall.memory"), ...);
  *     stand_destroy(stand);
  *
- * The first CTA is launched, and its first step issues, in cycle STAND_START. What an access in cycle t sends is answered in t + 2 + memory_cycles. Instruction
- * fetches always hit unless a setting says otherwise. After every run the books must balance: each cycle issued or had one cause for not issuing.
+ * The first CTA is launched, and its first step issues, in cycle STAND_START. What an access in cycle t sends is
+ * answered in t + 2 + memory_cycles. Instruction fetches always hit unless a setting says otherwise. After every run
+ * the books must balance: each cycle issued or had one cause for not issuing.
  */
 #ifndef SLUICE_TESTS_SM_STAND_H
 #define SLUICE_TESTS_SM_STAND_H
@@ -78,7 +80,8 @@ static inline void stand_dispatcher_tick(void *self, uint64_t now) {
         if (word->kind == WORD_CTA_DONE) {
             if (word->cta < STAND_CTAS) stand->done_at[word->cta] = now;
             stand->ended++;
-            if (stand->ended == stand->ctas && stand->flush) stand_order(stand, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
+            if (stand->ended == stand->ctas && stand->flush)
+                stand_order(stand, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
         }
         stand->finished = stand->ended == stand->ctas && (!stand->flush || word->kind == WORD_L1_FLUSHED);
         port_pop(&stand->words, now);
@@ -92,8 +95,9 @@ static inline void stand_dispatcher_tick(void *self, uint64_t now) {
 static inline struct stand *stand_make(const char *const *settings) {
     static const struct component_ops memory_ops = {.kind = "memory", .tick = stand_memory_tick};
     static const struct component_ops dispatcher_ops = {.kind = "dispatcher", .tick = stand_dispatcher_tick};
-    static const char *const always[] = {"sm.count=1",  "gpu.clusters=1",        "llc.slices_per_mc=1",
-                                         "dram.mcs=1",  "dram.mapping=linear",   "sm.instruction_kb=0", NULL};
+    static const char *const always[] = {"sm.count=1", "gpu.clusters=1",      "llc.slices_per_mc=1",
+                                         "dram.mcs=1", "dram.mapping=linear", "sm.instruction_kb=0",
+                                         NULL};
     struct stand *stand = mem_alloc(1, sizeof *stand);
     struct error err = {0};
     stand->config = config_create(config_sections, config_section_count);
@@ -159,7 +163,8 @@ static inline uint64_t stand_other_stalls(const struct stand *stand, const char 
     for (unsigned i = 0; i < stats_count(stand->stats); i++) {
         char name[96];
         stats_name(stand->stats, i, name, sizeof name);
-        if (strncmp(name, "sm.stall.", 9) == 0 && (!cause || strcmp(name + 9, cause) != 0)) sum += stats_total(stand->stats, i);
+        if (strncmp(name, "sm.stall.", 9) == 0 && (!cause || strcmp(name + 9, cause) != 0))
+            sum += stats_total(stand->stats, i);
     }
     return sum;
 }
@@ -199,8 +204,12 @@ static inline void stand_run(struct stand *stand, struct script_source *source) 
 }
 
 /* The description's values. */
-static inline const struct sm_config *stand_sm(const struct stand *stand) { return config_get(stand->config, &sm_section); }
-static inline const struct l1_config *stand_l1(const struct stand *stand) { return config_get(stand->config, &l1_section); }
+static inline const struct sm_config *stand_sm(const struct stand *stand) {
+    return config_get(stand->config, &sm_section);
+}
+static inline const struct l1_config *stand_l1(const struct stand *stand) {
+    return config_get(stand->config, &l1_section);
+}
 
 /* From the issue of an operation to that of one that needs its result. */
 static inline uint64_t stand_latency(const struct stand *stand, enum op_class op) {
@@ -208,12 +217,14 @@ static inline uint64_t stand_latency(const struct stand *stand, enum op_class op
     return (uint64_t)(sm->operand_cycles + sm->op[op].value[0] + sm->writeback_cycles);
 }
 static inline uint64_t stand_hit_latency(const struct stand *stand) {
-    return (uint64_t)(stand_sm(stand)->operand_cycles + stand_l1(stand)->latency_cycles + stand_sm(stand)->writeback_cycles);
+    return (uint64_t)(stand_sm(stand)->operand_cycles + stand_l1(stand)->latency_cycles +
+                      stand_sm(stand)->writeback_cycles);
 }
 /* From an access's cycle to that in which its answer is there. */
 static inline uint64_t stand_round_trip(const struct stand *stand) { return 2 + stand->memory_cycles; }
 static inline uint64_t stand_miss_latency(const struct stand *stand) {
-    return (uint64_t)stand_sm(stand)->operand_cycles + stand_round_trip(stand) + (uint64_t)stand_sm(stand)->writeback_cycles;
+    return (uint64_t)stand_sm(stand)->operand_cycles + stand_round_trip(stand) +
+           (uint64_t)stand_sm(stand)->writeback_cycles;
 }
 
 #endif

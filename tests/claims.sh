@@ -1,16 +1,19 @@
-# Sourced by tests/cli/*_test.sh: claims about the program, made from its command line. $SLUICE is the program under test.
+# Sourced by tests/*/*_test.sh: claims about the program and its documentation, made from the command line. $SLUICE is the program under test.
 #
 #     claim "an unknown key is refused with a hint"
 #     sluice run synth:alu --set llc.slizes=4        runs it; its status, out and err are kept
 #     status_is 2
 #     err_has "did you mean"
+#     holds "what is said otherwise" test -e file     any other command that must succeed
 #     ...
 #     claims_end                                     the last line of every test
 #
 # A claim fails when any of its checks fails, and when it checks nothing.
 
-: "${SLUICE:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/release/sluice}"
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+: "${SLUICE:=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/release/sluice}"
+room=$(basename "$(dirname "$0")")
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+export LC_ALL=C.UTF-8 # bars of the summary, wherever this runs
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -24,7 +27,7 @@ claim_end() {
         claims_passed=$((claims_passed + 1))
     else
         claims_failed=$((claims_failed + 1))
-        printf 'FAIL  cli: %s\n%s' "$claim_text" "$claim_failures"
+        printf 'FAIL  %s: %s\n%s' "$room" "$claim_text" "$claim_failures"
     fi
     claim_text=''
 }
@@ -87,7 +90,7 @@ same_files() {
     cmp -s "$1" "$2"
     check $? "$(basename "$1") and $(basename "$2") differ: $(diff "$1" "$2" | head -n 4)"
 }
-is_true() {
+holds() {
     local text=$1
     shift
     "$@"
