@@ -1,10 +1,13 @@
-/* Compares the networks with BookSim 2: latency over load and saturation throughput of every configuration in data/reference/booksim, ours beside the reference.
+/* Compares the networks with BookSim 2: latency over load and saturation throughput of every configuration in
+ * data/reference/booksim, ours beside the reference.
  *
- *     noc                          all configurations: zero-load latency, worst latency error up to three times zero load, saturation
+ *     noc                          all configurations: zero-load latency, saturation, worst error of latency (up to
+ *                                  three times that of zero load)
  *     noc --quick                  the same with shorter runs
  *     noc --all-loads              with a line for every load
  *     noc --svg FILE               and the curves as a page of small diagrams
- *     noc NAME...                  only the configurations whose name has this part; the names are explained in data/reference/booksim/README.md
+ *     noc NAME...                  only the configurations whose name has this part; data/reference/booksim/README.md
+ *                                  explains the names
  *     noc --curve [OPTION...]      one configuration of your own; prints load, latency, accepted load as CSV
  *         --topology NAME          full (default), concentrated, hierarchical, ideal
  *         --endpoints 80x64        L1 endpoints and LLC slices
@@ -14,7 +17,8 @@
  *         --flits 1                packet length
  *         --direction req          req or rep
  *         --traffic uniform        uniform, hotspot8x, bitcomp
- *         --router base4           base4, base4_ispeed2, base4_inspeed2, lookahead, islip4iter, gtx480_322, gpgpusim_like
+ *         --router base4           base4, base4_ispeed2, base4_inspeed2, lookahead, islip4iter, gtx480_322 or
+ *                                  gpgpusim_like
  *         --link 1 --long-link 1   cycles
  *         --set KEY=VALUE          anything else of the noc section
  *         --loads 0.1,0.5,1        flits per cycle and source
@@ -85,9 +89,9 @@ struct lengths {
     uint64_t warm_up, interval, patience;
 };
 
-/* A network past saturation: the reference gave up on it after a few thousand cycles, counted from empty. That matters where some sources are
- * starved and others are not (hot spot): throughput still falls long after. So ours is measured over the same time, several times, because
- * it also varies. */
+/* A network past saturation: the reference gave up on it after a few thousand cycles, counted from empty. That matters
+ * where some sources are starved and others are not (hot spot): throughput still falls long after. So ours is measured
+ * over the same time, several times, because it also varies. */
 enum { OVERLOAD_RUNS = 4, OVERLOAD_CYCLES = 4000 };
 
 static void fail(const char *what, const char *which) {
@@ -112,13 +116,21 @@ static bool pattern_of(const char *name, enum traffic_pattern *pattern) {
 }
 
 static struct setup setup_default(void) {
-    return (struct setup){.topology = "full", .shape = {80, 64, 8, 8}, .vcs = 1, .vc_flits = 8, .flits = 1, .concentration = 2, .link = 1,
-                          .long_link = 1, .router = &presets[0]};
+    return (struct setup){.topology = "full",
+                          .shape = {80, 64, 8, 8},
+                          .vcs = 1,
+                          .vc_flits = 8,
+                          .flits = 1,
+                          .concentration = 2,
+                          .link = 1,
+                          .long_link = 1,
+                          .router = &presets[0]};
 }
 
-/* ---- one run ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one run ---------------------------------------------------------------------------------------------------- */
 
-static struct point measure(const struct setup *setup, double load, struct lengths lengths, uint64_t seed, uint64_t *flit_hops, uint64_t *cycles) {
+static struct point measure(const struct setup *setup, double load, struct lengths lengths, uint64_t seed,
+                            uint64_t *flit_hops, uint64_t *cycles) {
     char text[9][SETTING_MAX];
     const char *settings[40];
     unsigned count = 0;
@@ -130,7 +142,8 @@ static struct point measure(const struct setup *setup, double load, struct lengt
     snprintf(text[5], SETTING_MAX, "noc.long_link_cycles=%u", setup->long_link);
     snprintf(text[6], SETTING_MAX, "noc.injection_packets=8");
     for (unsigned i = 0; i < 7; i++) settings[count++] = text[i];
-    for (unsigned i = 0; i < COUNT_OF(setup->router->settings) && setup->router->settings[i]; i++) settings[count++] = setup->router->settings[i];
+    for (unsigned i = 0; i < COUNT_OF(setup->router->settings) && setup->router->settings[i]; i++)
+        settings[count++] = setup->router->settings[i];
     for (unsigned i = 0; i < setup->extras; i++) settings[count++] = setup->extra[i];
     settings[count] = NULL;
 
@@ -140,7 +153,8 @@ static struct point measure(const struct setup *setup, double load, struct lengt
     traffic.random = seed;
     traffic_start(&traffic, setup->pattern, load);
     traffic_measure(&traffic, lengths.warm_up, lengths.interval, lengths.patience);
-    struct point point = {load, traffic_latency(&traffic), traffic_accepted(&traffic), traffic.delivered == traffic.created, load};
+    struct point point = {load, traffic_latency(&traffic), traffic_accepted(&traffic),
+                          traffic.delivered == traffic.created, load};
     if (flit_hops) {
         engine_settle(traffic.engine, traffic.engine->now);
         const char *name = setup->direction == NETWORK_REQUEST ? "noc.request.flit_hops" : "noc.reply.flit_hops";
@@ -161,9 +175,10 @@ static struct point measure_overload(const struct setup *setup, double load, uin
     return mean;
 }
 
-/* ---- the reference ---------------------------------------------------------------------------------------------------------- */
+/* ---- the reference ---------------------------------------------------------------------------------------------- */
 
-/* "A:fly64x1:vc1x8:pkt5:uniform:base4", "B:hxbar_lat1:vc4x8:pkt5:rep:uniform:base4". Returns false for routers that are not modelled. */
+/* "A:fly64x1:vc1x8:pkt5:uniform:base4", "B:hxbar_lat1:vc4x8:pkt5:rep:uniform:base4". Returns false for routers that are
+ * not modelled. */
 static bool setup_of(const char *name, struct setup *setup) {
     *setup = setup_default();
     char copy[NAME_MAX_], *rest = NULL;
@@ -207,8 +222,8 @@ static unsigned read_references(struct reference *list, unsigned count, const ch
         char *comma = strchr(line, ',');
         double load, latency, network_latency, flit_latency, accepted, hops, injected;
         int stable;
-        if (!comma || sscanf(comma + 1, "%lf,%d,%lf,%lf,%lf,%lf,%lf,%lf", &load, &stable, &latency, &network_latency, &flit_latency, &hops,
-                             &injected, &accepted) != 8)
+        if (!comma || sscanf(comma + 1, "%lf,%d,%lf,%lf,%lf,%lf,%lf,%lf", &load, &stable, &latency, &network_latency,
+                             &flit_latency, &hops, &injected, &accepted) != 8)
             continue;
         *comma = 0;
         if (count == 0 || strcmp(list[count - 1].name, line) != 0) {
@@ -221,7 +236,8 @@ static unsigned read_references(struct reference *list, unsigned count, const ch
             count++;
         }
         struct reference *reference = &list[count - 1];
-        if (reference->points < LOAD_MAX) reference->point[reference->points++] = (struct point){load, latency, accepted, stable != 0, injected};
+        if (reference->points < LOAD_MAX)
+            reference->point[reference->points++] = (struct point){load, latency, accepted, stable != 0, injected};
         if (accepted > reference->saturation) reference->saturation = accepted;
     }
     fclose(in);
@@ -249,8 +265,8 @@ static double closed_form(const struct setup *setup) {
     return cycles;
 }
 
-/* How long the reference ran at full load, which its latency tells: source queues grow all the time, so the mean latency is half of the time times the
- * share that was not accepted. */
+/* How long the reference ran at full load, which its latency tells: source queues grow all the time, so the mean
+ * latency is half of the time times the share that was not accepted. */
 static uint64_t full_load_cycles(const struct reference *reference) {
     const struct point *last = &reference->point[reference->points - 1];
     if (last->stable || last->load < 1) return OVERLOAD_CYCLES;
@@ -272,8 +288,8 @@ static void compare(struct reference *reference, struct lengths lengths, bool al
         double error = reference->ours[i].latency / reference->point[i].latency - 1;
         if (error * error > reference->worst * reference->worst) reference->worst = error;
         if (all_loads)
-            printf("  %-50s load %.3f latency %8.2f reference %8.2f %+6.1f %%\n", reference->name, reference->point[i].injected,
-                   reference->ours[i].latency, reference->point[i].latency, error * 100);
+            printf("  %-50s load %.3f latency %8.2f reference %8.2f %+6.1f %%\n", reference->name,
+                   reference->point[i].injected, reference->ours[i].latency, reference->point[i].latency, error * 100);
     }
 }
 
@@ -282,14 +298,14 @@ static bool report(const struct reference *reference) {
     bool latency_good = reference->worst >= -0.10 && reference->worst <= 0.10;
     bool saturation_good = saturation >= -0.05 && saturation <= 0.05;
     bool zero_good = reference->our_zero_load == reference->zero_load;
-    printf("%-52s %9.2f %9.0f %10.4f %10.4f %+7.1f %% %+7.1f %%  %s\n", reference->name, reference->our_zero_load, reference->zero_load,
-           reference->our_saturation, reference->saturation, saturation * 100, reference->worst * 100,
-           latency_good && saturation_good && zero_good ? "good" : "NOT GOOD");
+    printf("%-52s %9.2f %9.0f %10.4f %10.4f %+7.1f %% %+7.1f %%  %s\n", reference->name, reference->our_zero_load,
+           reference->zero_load, reference->our_saturation, reference->saturation, saturation * 100,
+           reference->worst * 100, latency_good && saturation_good && zero_good ? "good" : "NOT GOOD");
     fflush(stdout);
     return latency_good && saturation_good && zero_good;
 }
 
-/* ---- curves ----------------------------------------------------------------------------------------------------------------- */
+/* ---- curves ----------------------------------------------------------------------------------------------------- */
 
 static void draw(FILE *out, const struct reference *reference, unsigned x, unsigned y) {
     enum { WIDTH = 200, HEIGHT = 110 };
@@ -298,22 +314,26 @@ static void draw(FILE *out, const struct reference *reference, unsigned x, unsig
         if (comparable(reference, i) && reference->point[i].load > most_load) most_load = reference->point[i].load;
     if (reference->saturation > most_load) most_load = reference->saturation;
     most_load *= 1.05;
-    fprintf(out, "<g transform=\"translate(%u,%u)\"><rect width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#bbb\"/>\n", x, y, WIDTH, HEIGHT);
+    fprintf(out, "<g transform=\"translate(%u,%u)\"><rect width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#bbb\"/>\n",
+            x, y, WIDTH, HEIGHT);
     fprintf(out, "<text x=\"0\" y=\"-4\" font-size=\"8\">%s</text>\n", reference->name);
-    fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"7\" text-anchor=\"end\">%.2f flits per cycle and source</text>\n", WIDTH, HEIGHT + 9, most_load);
+    fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"7\" text-anchor=\"end\">%.2f flits per cycle and source</text>\n",
+            WIDTH, HEIGHT + 9, most_load);
     fprintf(out, "<text x=\"2\" y=\"8\" font-size=\"7\">%.0f cycles</text>\n", most_latency);
     const double lines[2] = {reference->saturation, reference->our_saturation};
     for (unsigned i = 0; i < 2; i++)
-        fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\" stroke=\"%s\" stroke-dasharray=\"3 2\"/>\n", lines[i] / most_load * WIDTH,
-                lines[i] / most_load * WIDTH, HEIGHT, i ? "#06c" : "#c40");
+        fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\" stroke=\"%s\" stroke-dasharray=\"3 2\"/>\n",
+                lines[i] / most_load * WIDTH, lines[i] / most_load * WIDTH, HEIGHT, i ? "#06c" : "#c40");
     fprintf(out, "<polyline fill=\"none\" stroke=\"#06c\" points=\"");
     for (unsigned i = 0; i < reference->points; i++)
         if (comparable(reference, i))
-            fprintf(out, "%.1f,%.1f ", reference->point[i].load / most_load * WIDTH, HEIGHT - reference->ours[i].latency / most_latency * HEIGHT);
+            fprintf(out, "%.1f,%.1f ", reference->point[i].load / most_load * WIDTH,
+                    HEIGHT - reference->ours[i].latency / most_latency * HEIGHT);
     fprintf(out, "\"/>\n");
     for (unsigned i = 0; i < reference->points; i++)
         if (comparable(reference, i))
-            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\" fill=\"#c40\"/>\n", reference->point[i].load / most_load * WIDTH,
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\" fill=\"#c40\"/>\n",
+                    reference->point[i].load / most_load * WIDTH,
                     HEIGHT - reference->point[i].latency / most_latency * HEIGHT);
     fprintf(out, "</g>\n");
 }
@@ -323,26 +343,33 @@ static void draw_all(const char *path, const struct reference *list, const unsig
     FILE *out = fopen(path, "w");
     if (!out) fail("cannot write", path);
     unsigned rows = (unsigned)div_up(count, COLUMNS);
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\">\n", COLUMNS * STEP_X + 20,
-            rows * STEP_Y + 50);
-    fprintf(out, "<text x=\"20\" y=\"18\" font-size=\"11\">Packet latency over load. Line: ours; dots: BookSim 2; dashed: saturation.</text>\n");
-    for (unsigned i = 0; i < count; i++) draw(out, &list[chosen[i]], 20 + i % COLUMNS * STEP_X, 45 + i / COLUMNS * STEP_Y);
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\">\n",
+            COLUMNS * STEP_X + 20, rows * STEP_Y + 50);
+    fprintf(
+        out,
+        "<text x=\"20\" y=\"18\" font-size=\"11\">Latency over load. Line: ours; dots: BookSim 2; dashed: saturation."
+        "</text>\n");
+    for (unsigned i = 0; i < count; i++)
+        draw(out, &list[chosen[i]], 20 + i % COLUMNS * STEP_X, 45 + i / COLUMNS * STEP_Y);
     fprintf(out, "</svg>\n");
     fclose(out);
 }
 
-static int compare_all(const char *const *names, unsigned name_count, struct lengths lengths, bool all_loads, const char *svg) {
+static int compare_all(const char *const *names, unsigned name_count, struct lengths lengths, bool all_loads,
+                       const char *svg) {
     struct reference *list = mem_alloc(CONFIG_MAX, sizeof *list);
     unsigned count = 0, chosen[CONFIG_MAX], choices = 0, bad = 0;
     for (unsigned i = 0; i < COUNT_OF(data_files); i++) count = read_references(list, count, data_files[i]);
-    printf("%-52s %9s %9s %10s %10s %9s %9s\n%-52s %9s %9s %10s %10s %9s %9s\n", "configuration", "zero load", "pipeline", "saturation",
-           "reference", "", "worst", "", "measured", "sum", "measured", "", "error", "latency");
+    printf("%-52s %9s %9s %10s %10s %9s %9s\n%-52s %9s %9s %10s %10s %9s %9s\n", "configuration", "zero load",
+           "pipeline", "saturation", "reference", "", "worst", "", "measured", "sum", "measured", "", "error",
+           "latency");
     for (unsigned i = 0; i < count; i++) {
         bool wanted = name_count == 0;
         for (unsigned k = 0; k < name_count; k++) wanted |= strstr(list[i].name, names[k]) != NULL;
         if (!wanted) continue;
         if (!list[i].setup.router) {
-            printf("%-52s %9s %9s %10s %10.4f   speculative: for information\n", list[i].name, "", "", "", list[i].saturation);
+            printf("%-52s %9s %9s %10s %10.4f   speculative: for information\n", list[i].name, "", "", "",
+                   list[i].saturation);
             continue;
         }
         compare(&list[i], lengths, all_loads);
@@ -355,7 +382,7 @@ static int compare_all(const char *const *names, unsigned name_count, struct len
     return bad || !choices;
 }
 
-/* ---- one configuration ------------------------------------------------------------------------------------------------------ */
+/* ---- one configuration ------------------------------------------------------------------------------------------ */
 
 static unsigned number_of(const char *text, const char *option) {
     char *end;
@@ -374,7 +401,8 @@ static unsigned loads_of(const char *text, double *loads) {
     for (const char *p = text; *p && count < LOAD_MAX;) {
         char *end;
         loads[count] = strtod(p, &end);
-        if (end == p || !(loads[count] > 0) || loads[count] > 1) fail("loads are between 0 and 1, separated by commas, not", text);
+        if (end == p || !(loads[count] > 0) || loads[count] > 1)
+            fail("loads are between 0 and 1, separated by commas, not", text);
         count++;
         p = *end == ',' ? end + 1 : end;
         if (*end && *end != ',') fail("loads are between 0 and 1, separated by commas, not", text);
@@ -382,7 +410,8 @@ static unsigned loads_of(const char *text, double *loads) {
     return count;
 }
 
-static void curve_option(struct setup *setup, const char *option, const char *value, double *loads, unsigned *count, struct lengths *lengths) {
+static void curve_option(struct setup *setup, const char *option, const char *value, double *loads, unsigned *count,
+                         struct lengths *lengths) {
     if (strcmp(option, "--topology") == 0) {
         snprintf(setup->topology, sizeof setup->topology, "%s", value);
     } else if (strcmp(option, "--endpoints") == 0) {
@@ -424,13 +453,15 @@ static void curve_option(struct setup *setup, const char *option, const char *va
 
 static int curve(int count, char **arguments, struct lengths lengths) {
     struct setup setup = setup_default();
-    double loads[LOAD_MAX] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0};
+    double loads[LOAD_MAX] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45,
+                              0.5,  0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0};
     unsigned load_count = 20;
     for (int i = 0; i < count; i += 2) {
         if (i + 1 == count) fail("a value is missing after", arguments[i]);
         curve_option(&setup, arguments[i], arguments[i + 1], loads, &load_count, &lengths);
     }
-    if (setup.flits == 0 || !traffic_size_of(setup.flits).channel_bytes) fail("no message makes a packet of that many flits:", "try 1 to 9, 17 or 34");
+    if (setup.flits == 0 || !traffic_size_of(setup.flits).channel_bytes)
+        fail("no message makes a packet of that many flits:", "try 1 to 9, 17 or 34");
     if (setup.shape.l1_endpoints == 0 || setup.shape.slices == 0 || setup.shape.clusters == 0 || setup.shape.mcs == 0 ||
         setup.shape.l1_endpoints > NOC_MAX_ENDPOINTS || setup.shape.slices > NOC_MAX_ENDPOINTS)
         fail("endpoints and groups are numbers from 1 to", "1024");
@@ -443,8 +474,8 @@ static int curve(int count, char **arguments, struct lengths lengths) {
         printf("%g,%.3f,%.5f,%d\n", point.load, point.latency, point.accepted, point.stable);
     }
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    fprintf(stderr, "%llu flit-hops in %llu cycles, %.2f s with the traffic, %.1f million a second\n", (unsigned long long)flit_hops,
-            (unsigned long long)cycles, seconds, (double)flit_hops / seconds / 1e6);
+    fprintf(stderr, "%llu flit-hops in %llu cycles, %.2f s with the traffic, %.1f million a second\n",
+            (unsigned long long)flit_hops, (unsigned long long)cycles, seconds, (double)flit_hops / seconds / 1e6);
     return 0;
 }
 

@@ -179,16 +179,16 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
     return RUN_DONE;
 }
 
-/* Lets what is still under way (write-backs, for instance) come to its end. */
+/* Lets what is still under way come to its end: write-backs, credits on their way back. Time moves in the same steps whether or not cycles are skipped, so that what counts time counts the same. */
 static void drain(struct machine *m) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     char text[160];
     uint64_t progress = m->engine->progress, since = m->engine->now;
-    while (engine_in_flight(m->engine, text, sizeof text)) {
-        if (engine_run_until(m->engine, m->engine->now + RUN_QUANTUM) == ENGINE_QUIET) return;
+    do {
+        uint64_t until = m->engine->now + RUN_QUANTUM;
+        if (engine_run_until(m->engine, until) == ENGINE_QUIET) m->engine->now = until;
         if (progress != m->engine->progress) progress = m->engine->progress, since = m->engine->now;
-        if (m->engine->now - since > (uint64_t)gpu->progress_limit) return;
-    }
+    } while (engine_in_flight(m->engine, text, sizeof text) && m->engine->now - since <= (uint64_t)gpu->progress_limit);
 }
 
 struct run {

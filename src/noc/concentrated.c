@@ -1,5 +1,6 @@
-/* The concentrated crossbar: sources share the router's inputs, destinations its outputs (ISCA 2019, section 3). A concentrator lets its sources'
- * packets in one after the other, round robin; a distributor hands each packet to its destination. Neither adds a cycle. */
+/* The concentrated crossbar: sources share the router's inputs, destinations its outputs (ISCA 2019, section 3). A
+ * concentrator lets its sources' packets in one after the other, round robin; a distributor hands each packet to its
+ * destination. Neither adds a cycle. */
 #include "noc/fabric.h"
 
 static unsigned concentrated_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {
@@ -7,8 +8,8 @@ static unsigned concentrated_route(const struct fabric_plan *plan, unsigned stag
     return destination / plan->concentration;
 }
 
-static struct fabric_plan concentrated_plan(const struct noc_config *noc, enum network_direction direction, unsigned sources,
-                                            unsigned destinations) {
+static struct fabric_plan concentrated_plan(const struct noc_config *noc, enum network_direction direction,
+                                            unsigned sources, unsigned destinations) {
     unsigned share = (unsigned)noc->concentration;
     return (struct fabric_plan){
         .stages = 1,
@@ -18,17 +19,20 @@ static struct fabric_plan concentrated_plan(const struct noc_config *noc, enum n
     };
 }
 
-static bool concentrated_build(struct network *network, const struct config *config, struct stats *stats, struct error *err) {
+static bool concentrated_build(struct network *network, const struct config *config, struct stats *stats,
+                               struct error *err) {
     const struct noc_config *noc = network->config;
     unsigned share = (unsigned)noc->concentration;
     if (network->sources % share || network->destinations % share)
-        return config_error(config, "noc.concentration", err, "%u does not divide both %u L1 endpoints and %u LLC slices", share,
+        return config_error(config, "noc.concentration", err,
+                            "%u does not divide both %u L1 endpoints and %u LLC slices", share,
                             network->shape.l1_endpoints, network->shape.slices);
     struct fabric_plan plan = concentrated_plan(noc, network->direction, network->sources, network->destinations);
     return fabric_build(network, &plan, stats);
 }
 
-static uint64_t concentrated_unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned flits) {
+static uint64_t concentrated_unloaded_cycles(const struct config *config, const struct network_shape *shape,
+                                             unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
     struct fabric_plan plan = concentrated_plan(noc, NETWORK_REQUEST, shape->l1_endpoints, shape->slices);
     return fabric_unloaded_cycles(noc, &plan, flits);

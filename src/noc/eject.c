@@ -1,8 +1,9 @@
-/* Where flits become packets again. A packet needs a place in its destination's queue before its head may leave the network; its flits then leave as
- * they come, and with the last one it is handed over. */
+/* Where flits become packets again. A packet needs a place in its destination's queue before its head may leave the
+ * network; its flits then leave as they come, and with the last one it is handed over. */
 #include "noc/endpoints.h"
 
-void ejection_init(struct ejection *ejection, struct network *network, struct packet_pool *pool, struct link *link, unsigned outputs) {
+void ejection_init(struct ejection *ejection, struct network *network, struct packet_pool *pool, struct link *link,
+                   unsigned outputs) {
     const struct noc_config *noc = network->config;
     unsigned vc_shift = log2_floor(round_up_power_of_two((uint64_t)noc->vcs));
     *ejection = (struct ejection){
@@ -16,16 +17,19 @@ void ejection_init(struct ejection *ejection, struct network *network, struct pa
     ejection->places = mem_alloc(network->destinations, sizeof *ejection->places);
     ejection->promised = mem_alloc(network->destinations, sizeof *ejection->promised);
     ejection->holding = mem_alloc(link->words, sizeof *ejection->holding);
+    ejection->drained = mem_alloc(link->words, sizeof *ejection->drained);
+    ejection->drained_in = NEVER;
     ejection->waiting = mem_alloc(outputs << vc_shift, sizeof *ejection->waiting);
 }
 
 void ejection_release(struct ejection *ejection) {
-    void *const blocks[] = {ejection->buffers.memory, ejection->places, ejection->promised, ejection->holding, ejection->waiting};
+    void *const blocks[] = {ejection->buffers.memory, ejection->places,  ejection->promised,
+                            ejection->holding,        ejection->drained, ejection->waiting};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
-/* Whether the destination has a place for one more packet, which then is promised to it. Places that are known to be free are counted here,
- * so that the port is asked only when there are none. */
+/* Whether the destination has a place for one more packet, which then is promised to it. Places that are known to be
+ * free are counted here, so that the port is asked only when there are none. */
 static inline bool reserve(struct ejection *ejection, unsigned destination, uint64_t now) {
     if (UNLIKELY(ejection->places[destination] == 0)) {
         uint32_t credits = port_credits(&ejection->network->output[destination], now);
@@ -67,6 +71,7 @@ static inline bool take_front(struct ejection *ejection, struct buffer *buffer, 
 void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, uint64_t cycle, uint64_t now) {
     struct link *link = ejection->link;
     uint64_t stay = mask & ejection->holding[word], at = cycle + link->credit_cycles; /* those behind others stay */
+    if (UNLIKELY(ejection->drained_in == cycle)) stay |= mask & ejection->drained[word];
     unsigned shift = ejection->buffers.shift;
     unsigned char *memory = ejection->buffers.memory + ((size_t)word * 64 << shift);
     for (uint64_t bits = mask ^ stay, rest; bits; bits = rest) {
@@ -75,7 +80,9 @@ void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, ui
         stay |= bits ^ rest;
         ejection->network->stats.ejection_stalls++;
     }
-    timeline_row(link->time, at)[link->returning + word] |= mask ^ stay;
+    uint64_t *returning = &timeline_row(link->time, at)[link->returning + word];
+    assert(!(*returning & (mask ^ stay))); /* a link carries one credit per VC and cycle */
+    *returning |= mask ^ stay;
     timeline_mark(link->time, at);
     ejection->network->stats.flits_ejected += (unsigned)__builtin_popcountll(mask ^ stay);
     ejection->holding[word] |= stay;
@@ -107,10 +114,15 @@ static bool drain_output(struct ejection *ejection, uint32_t first, unsigned gro
 void ejection_drain(struct ejection *ejection, uint64_t cycle, uint64_t now) {
     unsigned shift = ejection->vc_shift, group_mask = (1u << (1u << shift)) - 1;
     ejection->draining = false;
-    for (unsigned word = 0; word < ejection->link->words; word++)
+    ejection->drained_in = cycle;
+    for (unsigned word = 0; word < ejection->link->words; word++) {
+        ejection->drained[word] = 0;
         for (uint64_t bits = ejection->holding[word]; bits;) {
             unsigned start = lowest_bit(bits) >> shift << shift, group = (unsigned)(bits >> start) & group_mask;
             bits &= ~((uint64_t)group << start);
-            ejection->draining |= drain_output(ejection, word * 64 + start, group, cycle, now);
+            if (!drain_output(ejection, word * 64 + start, group, cycle, now)) continue;
+            ejection->draining = true;
+            ejection->drained[word] |= (uint64_t)group_mask << start;
         }
+    }
 }

@@ -12,31 +12,32 @@ struct packet_pool {
     uint32_t count, free_count;
 };
 
-/* Injection (inject.c): the inputs of the first stage, each shared by one source or more. One packet at a time, sources taking turns, one flit per cycle. */
+/* Injection (inject.c): the inputs of the first stage, each shared by one source or more. One packet at a time, sources
+ * taking turns, one flit per cycle. */
 struct injection {
     struct network *network;
     struct packet_pool *pool;
-    struct link *link;        /* to the first stage, */
-    struct buffers next;      /* and the buffers there */
+    struct link *link;   /* to the first stage, */
+    struct buffers next; /* and the buffers there */
     unsigned inputs, sources_each;
     unsigned vcs, vc_shift;
-    unsigned words;           /* of masks over inputs */
-    uint64_t (*pushed)[2];    /* [sources_each][words]: set by the sources' ports (port_watch) */
-    uint64_t *arrived;        /* [sources_each][words]: the source has a message */
-    uint64_t *idle;           /* [words]: has no packet to send */
-    uint64_t *choosing;       /* [words]: several VCs: has a packet that has no VC yet, */
-    uint64_t *blocked;        /* [words]: because none had a credit */
-    uint64_t *sending;        /* [link->words] by VC of the link: a packet is being sent over it */
-    uint64_t *next_flit;      /* [inputs]: the next flit and, above it, how many are left to send: LEFT_ONE for each */
-    uint16_t *turn;           /* [inputs]: source that is preferred next */
-    uint8_t *vc;              /* [inputs]: several VCs: the one that was chosen last */
+    unsigned words;        /* of masks over inputs */
+    uint64_t (*pushed)[2]; /* [sources_each][words]: set by the sources' ports (port_watch) */
+    uint64_t *arrived;     /* [sources_each][words]: the source has a message */
+    uint64_t *idle;        /* [words]: has no packet to send */
+    uint64_t *choosing;    /* [words]: several VCs: has a packet that has no VC yet, */
+    uint64_t *blocked;     /* [words]: because none had a credit */
+    uint64_t *sending;     /* [link->words] by VC of the link: a packet is being sent over it */
+    uint64_t *next_flit;   /* [inputs]: the next flit and, above it, how many are left to send: LEFT_ONE for each */
+    uint16_t *turn;        /* [inputs]: source that is preferred next */
+    uint8_t *vc;           /* [inputs]: several VCs: the one that was chosen last */
     uint16_t flits_of[MESSAGE_ACK + 1][256]; /* length of a packet, by the message's kind and sectors */
 };
 
 #define LEFT_ONE (UINT64_C(1) << 32)
 
-void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link, const struct stage *next,
-                    unsigned sources_each);
+void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
+                    const struct stage *next, unsigned sources_each);
 void injection_release(struct injection *injection);
 /* What the sources pushed and can be seen from `now` on. */
 void injection_collect(struct injection *injection, uint64_t now);
@@ -46,12 +47,13 @@ void injection_run(struct injection *injection, uint64_t cycle, uint64_t now);
 /* Whether the next cycle has anything to do even if nothing arrives. */
 bool injection_ready(const struct injection *injection);
 
-/* Ejection (eject.c): where the outputs of the last stage end, each shared by one destination or more. There is a buffer for each VC, under the number of
- * its output VC. Flits leave it at once while their packet has a place at its destination; otherwise they wait there and their credits with them. */
+/* Ejection (eject.c): where the outputs of the last stage end, each shared by one destination or more. There is a
+ * buffer for each VC, under the number of its output VC. Flits leave it at once while their packet has a place at its
+ * destination; otherwise they wait there and their credits with them. */
 struct ejection {
     struct network *network;
     struct packet_pool *pool;
-    struct link *link;           /* from the last stage */
+    struct link *link; /* from the last stage */
     struct buffers buffers;
     unsigned vcs, vc_shift;
     uint16_t *places, *promised; /* [destinations]: known to be free; promised to packets that are arriving */
@@ -59,13 +61,17 @@ struct ejection {
     uint16_t *waiting;           /* [VCs] how many, */
     unsigned held;               /* and in all buffers */
     bool draining;               /* some left in the last cycle, so more may in the next */
+    uint64_t *drained; /* [link->words]: of an output that one left in cycle `drained_in`, which takes no other */
+    uint64_t drained_in;
 };
 
-void ejection_init(struct ejection *ejection, struct network *network, struct packet_pool *pool, struct link *link, unsigned outputs);
+void ejection_init(struct ejection *ejection, struct network *network, struct packet_pool *pool, struct link *link,
+                   unsigned outputs);
 void ejection_release(struct ejection *ejection);
 /* Flits arrive, by VC of a word of the link's mask. */
 void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, uint64_t cycle, uint64_t now);
-/* Flits that wait leave if they can now, one per cycle and output. Older than those that arrive in the same cycle, they come first. */
+/* Flits that wait leave if they can now, one per cycle and output. Older than those that arrive in the same cycle, they
+ * come first. */
 void ejection_drain(struct ejection *ejection, uint64_t cycle, uint64_t now);
 
 #endif

@@ -28,7 +28,7 @@ struct fabric {
     struct router_stats *router[FABRIC_MAX_STAGES];
 };
 
-/* ---- time ------------------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------------------- */
 
 /* Credits that return and flits that arrive in this cycle. The row is emptied as it is read. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
@@ -79,10 +79,11 @@ static void fabric_tick(void *self, uint64_t now) {
     }
     /* In a tick between two cycles of a slower network nothing was looked at: the next one must be. */
     uint64_t next = first > last ? last + 1 : next_event(fabric, last);
-    if (next != NEVER) engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
+    if (next != NEVER)
+        engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
 }
 
-/* ---- what is counted, and what must hold ------------------------------------------------------------------------------------ */
+/* ---- what is counted, and what must hold ------------------------------------------------------------------------ */
 
 static unsigned stage_filled(const struct stage *stage, unsigned input_vc) {
     return tally_value(&stage->in_word[input_vc / 64].filled, input_vc % 64);
@@ -124,14 +125,17 @@ static void explain_stage(const struct stage *stage, const char *network, unsign
         if (stage->in_word[i / 64].idle >> (i % 64) & 1) continue;
         const struct buffer *in = buffers_get(&stage->input, i);
         unsigned input = i >> stage->vc_shift, holds = in->output >> OUTPUT_SHIFT;
-        fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits and ", network, number, input / stage->inputs,
-                input % stage->inputs, i & ((1u << stage->vc_shift) - 1), stage_filled(stage, i));
+        fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits and ", network, number,
+                input / stage->inputs, input % stage->inputs, i & ((1u << stage->vc_shift) - 1),
+                stage_filled(stage, i));
         if (stage->output[holds].owner == i)
-            fprintf(out, "has VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1), (holds >> stage->vc_shift) - in->first_output,
+            fprintf(out, "has VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1),
+                    (holds >> stage->vc_shift) - in->first_output,
                     link_credits(stage->out, stage->output[holds].target >> stage->next.shift));
         else
-            fprintf(out, "waits for a VC of output %u\n",
-                    (unsigned)stage->route[packet_at(stage->packets, in->flit[in->head & stage->input.mask])->destination]);
+            fprintf(
+                out, "waits for a VC of output %u\n",
+                (unsigned)stage->route[packet_at(stage->packets, in->flit[in->head & stage->input.mask])->destination]);
     }
 }
 
@@ -152,8 +156,8 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     for (unsigned i = 0; i < fabric->stages; i++) explain_stage(&fabric->stage[i], name, i, out);
     for (unsigned i = 0; i < fabric->stage[fabric->stages - 1].output_vcs; i++)
         if (ejection->waiting[i])
-            fprintf(out, "%s network: output %u has %u flits and waits for a place at their destination\n", name, i >> ejection->vc_shift,
-                    (unsigned)ejection->waiting[i]);
+            fprintf(out, "%s network: output %u has %u flits and waits for a place at their destination\n", name,
+                    i >> ejection->vc_shift, (unsigned)ejection->waiting[i]);
 }
 
 static bool fabric_busy(const void *self) {
@@ -165,57 +169,66 @@ static bool fabric_busy(const void *self) {
 bool fabric_conserved(const struct network *network, char *text, size_t size) {
     const struct fabric *fabric = network->state;
     const char *name = network_name(network);
-    unsigned full = (unsigned)network->config->vc_flits, vcs = fabric->stage[0].vcs, vc_shift = fabric->stage[0].vc_shift;
+    unsigned full = (unsigned)network->config->vc_flits, vcs = fabric->stage[0].vcs,
+             vc_shift = fabric->stage[0].vc_shift;
     if (fabric_busy(network)) {
-        snprintf(text, size, "%s network: %u packets are still inside", name, fabric->pool.count - fabric->pool.free_count);
+        snprintf(text, size, "%s network: %u packets are still inside", name,
+                 fabric->pool.count - fabric->pool.free_count);
         return false;
     }
     for (unsigned i = 0; i <= fabric->stages; i++) {
-        unsigned links = i < fabric->stages ? fabric->stage[i].routers * fabric->stage[i].inputs : fabric->stage[i - 1].output_ports;
+        unsigned links =
+            i < fabric->stages ? fabric->stage[i].routers * fabric->stage[i].inputs : fabric->stage[i - 1].output_ports;
         for (unsigned vc = 0; vc < links << vc_shift; vc++) {
             unsigned credits = link_credits(&fabric->link[i], vc);
             if ((vc & ((1u << vc_shift) - 1)) >= vcs || credits == full) continue;
-            snprintf(text, size, "%s network: link %u into stage %u has %u credits of %u for its VC %u", name, vc >> vc_shift, i, credits, full,
-                     vc & ((1u << vc_shift) - 1));
+            snprintf(text, size, "%s network: link %u into stage %u has %u credits of %u for its VC %u", name,
+                     vc >> vc_shift, i, credits, full, vc & ((1u << vc_shift) - 1));
             return false;
         }
     }
     return true;
 }
 
-/* ---- building --------------------------------------------------------------------------------------------------------------- */
+/* ---- building --------------------------------------------------------------------------------------------------- */
 
 static void build_pool(struct packet_pool *pool, uint32_t count) {
     pool->count = pool->free_count = count;
-    pool->packet = mem_alloc_lines(count, sizeof(struct packet));
+    pool->packet = mem_alloc(
+        count, sizeof(struct packet)); /* of which few are ever touched: the last that was freed is used next */
     pool->free = mem_alloc(count, sizeof *pool->free);
     for (uint32_t i = 0; i < count; i++) pool->free[i] = (count - 1 - i) << PACKET_SHIFT;
 }
 
-static void build_stage(struct fabric *fabric, const struct network *network, const struct fabric_plan *plan, unsigned number,
-                        struct stats *stats) {
+static void build_stage(struct fabric *fabric, const struct network *network, const struct fabric_plan *plan,
+                        unsigned number, struct stats *stats) {
     const struct stage_plan *shape = &plan->stage[number];
     struct stage *stage = &fabric->stage[number];
     stage_init(stage, network->config, shape->routers, shape->inputs, shape->outputs, network->destinations);
     for (unsigned d = 0; d < network->destinations; d++) stage->route[d] = (uint16_t)plan->route(plan, number, d);
     fabric->router[number] = mem_alloc(shape->routers, sizeof *fabric->router[number]);
-    for (unsigned router = 0; router < shape->routers; router++) stats_add(stats, shape->table, &fabric->router[number][router]);
+    for (unsigned router = 0; router < shape->routers; router++)
+        stats_add(stats, shape->table, &fabric->router[number][router]);
 }
 
 /* The links into stage `number`, or behind the last into the ejectors. */
-static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan, unsigned number, unsigned *row_words) {
+static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan,
+                       unsigned number, unsigned *row_words) {
     bool first = number == 0, last = number == plan->stages;
     unsigned cycles = first ? (unsigned)noc->link_cycles : plan->stage[number - 1].link_cycles;
-    unsigned links = last ? fabric->stage[number - 1].output_ports : fabric->stage[number].routers * fabric->stage[number].inputs;
+    unsigned links =
+        last ? fabric->stage[number - 1].output_ports : fabric->stage[number].routers * fabric->stage[number].inputs;
     unsigned vc_shift = fabric->stage[0].vc_shift;
     struct link *link = &fabric->link[number];
     link_init(link, &fabric->time, row_words, links << vc_shift, (unsigned)noc->vc_flits);
-    /* A flit that leaves a router is on the link in the next cycle; the last cycle of the last link is the destination's port, whence its credit
-     * starts back. Injection does not take the router's time to handle a credit. */
+    /* A flit that leaves a router is on the link in the next cycle; the last cycle of the last link is the
+     * destination's port, whence its credit starts back. Injection does not take the router's time to handle a credit.
+     */
     link->flit_cycles = cycles + (!first && !last);
     link->credit_cycles = 1 + cycles + last + (first ? 0 : (unsigned)noc->credit_cycles);
     for (unsigned i = 0; i < links; i++)
-        for (unsigned vc = 0; vc < (unsigned)noc->vcs; vc++) link_add_vc(link, (i << vc_shift) + vc, (unsigned)noc->vc_flits);
+        for (unsigned vc = 0; vc < (unsigned)noc->vcs; vc++)
+            link_add_vc(link, (i << vc_shift) + vc, (unsigned)noc->vc_flits);
 }
 
 static void wire_stage(struct fabric *fabric, const struct fabric_plan *plan, unsigned number) {
@@ -248,8 +261,10 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     timeline_init(&fabric->time, longest, row_words);
     /* Every packet inside has its last flit at an input or on a credit. */
     build_pool(&fabric->pool, inputs + links * (uint32_t)(noc->vcs * noc->vc_flits));
-    injection_init(&fabric->injection, network, &fabric->pool, &fabric->link[0], &fabric->stage[0], plan->concentration);
-    ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->link[plan->stages], network->destinations / plan->concentration);
+    injection_init(&fabric->injection, network, &fabric->pool, &fabric->link[0], &fabric->stage[0],
+                   plan->concentration);
+    ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->link[plan->stages],
+                  network->destinations / plan->concentration);
     for (unsigned i = 0; i < plan->stages; i++) wire_stage(fabric, plan, i);
     return true;
 }
@@ -273,7 +288,8 @@ void fabric_destroy(struct network *network) {
 uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned flits) {
     uint64_t steps = (uint64_t)noc->stages - (noc->lookahead ? 1 : 0);
     uint64_t cycles = (uint64_t)noc->link_cycles - 1; /* one cycle of the last link is the port's */
-    for (unsigned i = 0; i < plan->stages; i++) cycles += div_up(steps, (uint64_t)noc->internal_speedup) + plan->stage[i].link_cycles;
+    for (unsigned i = 0; i < plan->stages; i++)
+        cycles += div_up(steps, (uint64_t)noc->internal_speedup) + plan->stage[i].link_cycles;
     return cycles + flits - 1;
 }
 

@@ -1,23 +1,27 @@
-/* A network of routers at flit level: stages of equal routers, one behind the other, with links between them. Full, concentrated and
- * hierarchical networks are three plans of it.
+/* A network of routers at flit level: stages of equal routers, one behind the other, with links between them. Full,
+ * concentrated and hierarchical networks are three plans of it.
  *
- * The router is the input-queued virtual-channel router of BookSim and of GPGPU-Sim's networks: a head flit passes route computation,
- * VC allocation, switch allocation and switch traversal, one cycle each; body flits pass the last two. An output VC belongs to one packet from its
- * head's VC allocation until its tail has been granted the switch (wormhole); a flit needs a credit of the output VC, that is, room in
- * the next router's input VC. Both allocations are iSLIP (islip.h). With internal speedup the pipeline takes two steps in a cycle and outputs
- * queue what the link, one flit per cycle, cannot take at once. With input speedup an input port has two ways into the switch, its even and its odd VCs.
+ * The router is the input-queued virtual-channel router of BookSim and of GPGPU-Sim's networks: a head flit passes
+ * route computation, VC allocation, switch allocation and switch traversal, one cycle each; body flits pass the last
+ * two. An output VC belongs to one packet from its head's VC allocation until its tail has been granted the switch
+ * (wormhole); a flit needs a credit of the output VC, that is, room in the next router's input VC. Both allocations are
+ * iSLIP (islip.h). With internal speedup the pipeline takes two steps in a cycle and outputs queue what the link, one
+ * flit per cycle, cannot take at once. With input speedup an input port has two ways into the switch, its even and its
+ * odd VCs.
  *
- * Timing, for a link of L cycles: switch allocation in cycle s puts the flit into the next router's buffer in s + 2 + L, and the credit of the
- * place it leaves can be used upstream in s + 1 + L + credit_cycles (by an injection queue credit_cycles sooner). A flit or credit that arrives in a
- * cycle takes part in that cycle's allocations.
+ * Timing, for a link of L cycles: switch allocation in cycle s puts the flit into the next router's buffer in s + 2 +
+ * L, and the credit of the place it leaves can be used upstream in s + 1 + L + credit_cycles (by an injection queue
+ * credit_cycles sooner). A flit or credit that arrives in a cycle takes part in that cycle's allocations.
  *
- * How it is made fast. State is bits in 64-bit words: `have` (the output VC's owner has a flit), `credit` (the output VC has one), `want`
- * and `free` likewise for VC allocation. So a stage's ready flits are an AND, and what waits for a credit or a VC costs nothing. Whatever takes time
- * (flits on links, credits on their way back) is a word in a ring of lists indexed by cycle; nothing is polled, and a network in which nothing is
- * ready sleeps until the next list that is not empty. Counters are kept per VC and added up only when they are read.
+ * How it is made fast. What can happen is bits in 64-bit words: input VCs with flits, input VCs whose output VC has a
+ * credit, outputs that are wanted, outputs that have an open VC. So what is ready is an AND of words, and what waits
+ * costs nothing. Whatever is counted per VC in large numbers (flits in a buffer, credits) is counted for 64 VCs at once
+ * (tally.h), whatever takes time is bits in the row of the cycle in which it arrives (timeline.h, link.h). A flit is
+ * touched when it is sent, and then no more until it is sent again. A network in which nothing is ready sleeps until
+ * the next row that is not empty.
  *
- * Left out: speculation, adaptive routing, priorities, switch holding, errors. Packets of a source for one destination keep their order with
- * one VC, and need not with several.
+ * Left out: speculation, adaptive routing, priorities, switch holding, errors. Packets of a source for one destination
+ * keep their order with one VC, and need not with several.
  */
 #ifndef SLUICE_NOC_FABRIC_H
 #define SLUICE_NOC_FABRIC_H
@@ -36,12 +40,13 @@ enum { FABRIC_MAX_STAGES = 2 };
     S(SUM, link_traversals, "flits", "flits sent over the links behind the outputs")
 STATS_STRUCT(router_stats, ROUTER_STATS);
 
-/* What a topology says about itself. Ports are numbered through all routers of a stage: router × ports of a router + port. Source i enters at
- * input i / concentration of the first stage, destination d is reached from output d / concentration of the last. */
+/* What a topology says about itself. Ports are numbered through all routers of a stage: router × ports of a router +
+ * port. Source i enters at input i / concentration of the first stage, destination d is reached from output d /
+ * concentration of the last. */
 struct fabric_plan {
     unsigned stages;
     struct stage_plan {
-        const struct stat_table *table; /* of its routers' counters */
+        const struct stat_table *table;    /* of its routers' counters */
         unsigned routers, inputs, outputs; /* inputs and outputs of one router */
         unsigned link_cycles;              /* of the links behind its outputs */
     } stage[FABRIC_MAX_STAGES];

@@ -1,4 +1,5 @@
-/* The full crossbar: one router that every source enters and every destination leaves by a port of its own (ISCA 2019, section 3). */
+/* The full crossbar: one router that every source enters and every destination leaves by a port of its own (ISCA 2019,
+ * section 3). */
 #include "noc/fabric.h"
 
 static unsigned full_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {
@@ -6,7 +7,8 @@ static unsigned full_route(const struct fabric_plan *plan, unsigned stage, unsig
     return destination;
 }
 
-static struct fabric_plan full_plan(const struct noc_config *noc, enum network_direction direction, unsigned sources, unsigned destinations) {
+static struct fabric_plan full_plan(const struct noc_config *noc, enum network_direction direction, unsigned sources,
+                                    unsigned destinations) {
     return (struct fabric_plan){
         .stages = 1,
         .stage = {{router_tables[direction], 1, sources, destinations, (unsigned)noc->link_cycles}},

@@ -1,5 +1,6 @@
-/* The hierarchical crossbar (H-Xbar; ISCA 2019, section 3): an SM-router for each cluster and an MC-router for each memory controller, every SM-router linked
- * to every MC-router. A request passes SM-router, long link, MC-router; a reply the same way back in a network of its own. */
+/* The hierarchical crossbar (H-Xbar; ISCA 2019, section 3): an SM-router for each cluster and an MC-router for each
+ * memory controller, every SM-router linked to every MC-router. A request passes SM-router, long link, MC-router; a
+ * reply the same way back in a network of its own. */
 #include "noc/fabric.h"
 
 /* Sources and destinations are grouped evenly; group g's members are neighbours. */
@@ -14,10 +15,12 @@ static unsigned hierarchical_wire(const struct fabric_plan *plan, unsigned stage
     return port * plan->stage[stage + 1].inputs + router;
 }
 
-static struct fabric_plan hierarchical_plan(const struct noc_config *noc, enum network_direction direction, const struct network_shape *shape) {
+static struct fabric_plan hierarchical_plan(const struct noc_config *noc, enum network_direction direction,
+                                            const struct network_shape *shape) {
     bool request = direction == NETWORK_REQUEST;
     unsigned near = request ? shape->clusters : shape->mcs, far = request ? shape->mcs : shape->clusters;
-    unsigned sources = request ? shape->l1_endpoints : shape->slices, destinations = request ? shape->slices : shape->l1_endpoints;
+    unsigned sources = request ? shape->l1_endpoints : shape->slices,
+             destinations = request ? shape->slices : shape->l1_endpoints;
     const struct stat_table *sm = sm_router_tables[direction], *mc = mc_router_tables[direction];
     return (struct fabric_plan){
         .stages = 2,
@@ -29,16 +32,25 @@ static struct fabric_plan hierarchical_plan(const struct noc_config *noc, enum n
     };
 }
 
-static bool hierarchical_build(struct network *network, const struct config *config, struct stats *stats, struct error *err) {
+static bool hierarchical_build(struct network *network, const struct config *config, struct stats *stats,
+                               struct error *err) {
     const struct network_shape *shape = &network->shape;
     if (shape->l1_endpoints % shape->clusters || shape->slices % shape->mcs)
-        return config_error(config, "noc.topology", err, "hierarchical needs %u L1 endpoints to divide into %u clusters and %u slices into %u memory controllers",
-                            shape->l1_endpoints, shape->clusters, shape->slices, shape->mcs);
+        return config_error(
+            config, "noc.topology", err,
+            "hierarchical needs %u L1 endpoints to divide into %u clusters and %u slices into %u memory controllers",
+            shape->l1_endpoints, shape->clusters, shape->slices, shape->mcs);
+    if ((uint64_t)shape->clusters * shape->mcs > UINT16_MAX)
+        return config_error(
+            config, "noc.topology", err,
+            "hierarchical links every one of %u SM-routers to every one of %u MC-routers: that is too many",
+            shape->clusters, shape->mcs);
     struct fabric_plan plan = hierarchical_plan(network->config, network->direction, shape);
     return fabric_build(network, &plan, stats);
 }
 
-static uint64_t hierarchical_unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned flits) {
+static uint64_t hierarchical_unloaded_cycles(const struct config *config, const struct network_shape *shape,
+                                             unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
     struct fabric_plan plan = hierarchical_plan(noc, NETWORK_REQUEST, shape);
     return fabric_unloaded_cycles(noc, &plan, flits);

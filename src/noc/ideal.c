@@ -1,7 +1,9 @@
-/* The ideal network: a yardstick. Every source reaches every destination after a fixed latency, and all that is modelled beside it is
- * serialisation: an injection link and an ejection link carry one flit per cycle. A destination's queue is as long as it has to be.
+/* The ideal network: a yardstick. Every source reaches every destination after a fixed latency, and all that is
+ * modelled beside it is serialisation: an injection link and an ejection link carry one flit per cycle. A destination's
+ * queue is as long as it has to be.
  *
- * Left out on purpose: routers, buffers, contention anywhere but at the two links. What a real topology costs is its distance to this one.
+ * Left out on purpose: routers, buffers, contention anywhere but at the two links. What a real topology costs is its
+ * distance to this one.
  */
 #include <stdlib.h>
 
@@ -12,7 +14,8 @@ struct ideal_config {
 };
 
 static const struct param ideal_params[] = {
-    P_INT(struct ideal_config, latency_cycles, 10, 1, 1000, "cycles", "from the injection queue to the destination, for a packet of one flit"),
+    P_INT(struct ideal_config, latency_cycles, 10, 1, 1000, "cycles",
+          "from the injection queue to the destination, for a packet of one flit"),
 };
 
 static const struct section ideal_section = {
@@ -118,7 +121,8 @@ static void ideal_tick(void *self, uint64_t now) {
         ideal->next = cycle + 1;
     }
     uint64_t next = next_event(network, ideal, now);
-    if (next != NEVER) engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
+    if (next != NEVER)
+        engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
 }
 
 static void ideal_explain(const void *self, uint64_t now, FILE *out) {
@@ -126,7 +130,8 @@ static void ideal_explain(const void *self, uint64_t now, FILE *out) {
     const struct ideal *ideal = network->state;
     (void)now;
     if (ideal->in_flight)
-        fprintf(out, "%s network: %llu packets on their way\n", network_name(network), (unsigned long long)ideal->in_flight);
+        fprintf(out, "%s network: %llu packets on their way\n", network_name(network),
+                (unsigned long long)ideal->in_flight);
 }
 
 static bool ideal_busy(const void *self) {
@@ -157,7 +162,8 @@ static void ideal_destroy(struct network *network) {
 static bool ideal_conserved(const struct network *network, char *text, size_t size) {
     const struct ideal *ideal = network->state;
     if (ideal->in_flight == 0) return true;
-    snprintf(text, size, "%s network: %llu packets are still inside", network_name(network), (unsigned long long)ideal->in_flight);
+    snprintf(text, size, "%s network: %llu packets are still inside", network_name(network),
+             (unsigned long long)ideal->in_flight);
     return false;
 }
 

@@ -4,10 +4,10 @@
 #include "noc/endpoints.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
+#define NEVER_INLINE  __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
-void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link, const struct stage *next,
-                    unsigned sources_each) {
+void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
+                    const struct stage *next, unsigned sources_each) {
     unsigned inputs = next->routers * next->inputs, words = (unsigned)div_up(inputs, 64);
     *injection = (struct injection){
         .network = network,
@@ -38,13 +38,15 @@ void injection_init(struct injection *injection, struct network *network, struct
     for (unsigned kind = 0; kind < COUNT_OF(injection->flits_of); kind++)
         for (unsigned sectors = 0; sectors < COUNT_OF(injection->flits_of[kind]); sectors++) {
             struct message message = {.kind = (uint8_t)kind, .sectors = (uint8_t)sectors};
-            injection->flits_of[kind][sectors] = (uint16_t)message_flits(&message, (unsigned)network->config->channel_bytes);
+            injection->flits_of[kind][sectors] =
+                (uint16_t)message_flits(&message, (unsigned)network->config->channel_bytes);
         }
 }
 
 void injection_release(struct injection *injection) {
-    void *const blocks[] = {injection->pushed,  injection->arrived, injection->idle,      injection->choosing,
-                            injection->blocked, injection->sending, injection->next_flit, injection->turn, injection->vc};
+    void *const blocks[] = {injection->pushed,    injection->arrived, injection->idle,
+                            injection->choosing,  injection->blocked, injection->sending,
+                            injection->next_flit, injection->turn,    injection->vc};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
@@ -58,11 +60,13 @@ void injection_collect(struct injection *injection, uint64_t now) {
 
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
     link_repay(injection->link, word, mask);
-    if (injection->vcs > 1) memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
+    if (injection->vcs > 1)
+        memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
 }
 
 /* Takes the source's next packet if it can be seen. */
-static inline bool accept_packet(struct injection *injection, struct port *port, unsigned input, unsigned source, uint64_t cycle, uint64_t now) {
+static inline bool accept_packet(struct injection *injection, struct port *port, unsigned input, unsigned source,
+                                 uint64_t cycle, uint64_t now) {
     const struct message *message = port_peek(port, now);
     if (UNLIKELY(!message)) return false;
     struct network *network = injection->network;
@@ -85,7 +89,8 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
 }
 
 /* Inputs of a word that have nothing to send and a source that has. */
-static NEVER_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t bits, uint64_t cycle, uint64_t now) {
+static NEVER_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t bits, uint64_t cycle,
+                                        uint64_t now) {
     unsigned words = injection->words, sources = injection->sources_each;
     struct port *port = injection->network->input;
     for (; bits; bits &= bits - 1) {
@@ -125,7 +130,8 @@ static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, 
 }
 
 /* The VCs in `bits` have a flit to send and the credit that it needs. */
-static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, unsigned vc_shift, unsigned shift) {
+static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, unsigned vc_shift,
+                               unsigned shift) {
     unsigned mask = injection->next.mask;
     unsigned char *memory = injection->next.memory + ((size_t)word * 64 << shift);
     uint64_t *next_flit = &injection->next_flit[word * 64 >> vc_shift], ended = 0;
@@ -152,7 +158,9 @@ static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint6
     }
 }
 
-static NEVER_INLINE void send_single(struct injection *injection, unsigned word, uint64_t bits) { send(injection, word, bits, 0, BUFFER_SHIFT); }
+static NEVER_INLINE void send_single(struct injection *injection, unsigned word, uint64_t bits) {
+    send(injection, word, bits, 0, BUFFER_SHIFT);
+}
 static NEVER_INLINE void send_several(struct injection *injection, unsigned word, uint64_t bits) {
     send(injection, word, bits, injection->vc_shift, injection->next.shift);
 }
@@ -164,7 +172,8 @@ void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
     for (unsigned word = 0; word < words; word++) {
         uint64_t arrived = injection->arrived[word];
         for (unsigned source = 1; source < sources; source++) arrived |= injection->arrived[source * words + word];
-        if (injection->idle[word] & arrived) accept_packets(injection, word, injection->idle[word] & arrived, cycle, now);
+        if (injection->idle[word] & arrived)
+            accept_packets(injection, word, injection->idle[word] & arrived, cycle, now);
         uint64_t choosing = injection->choosing[word] & ~injection->blocked[word];
         if (choosing) choose_vcs(injection, word, choosing);
     }
@@ -186,7 +195,8 @@ void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
 
 bool injection_ready(const struct injection *injection) {
     uint64_t any = 0;
-    for (unsigned word = 0; word < injection->link->words; word++) any |= injection->sending[word] & injection->link->word[word].credit;
+    for (unsigned word = 0; word < injection->link->words; word++)
+        any |= injection->sending[word] & injection->link->word[word].credit;
     for (unsigned word = 0; word < injection->words; word++) {
         any |= injection->choosing[word] & ~injection->blocked[word];
         for (unsigned i = word; i < injection->sources_each * injection->words; i += injection->words)

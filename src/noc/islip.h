@@ -1,9 +1,10 @@
 /* The round-robin choices that iSLIP is made of.
  *
- * iSLIP (McKeown 1999) matches inputs to outputs in iterations of three moves: every unmatched input requests, every unmatched output grants the
- * first requesting input at or after its pointer, every input accepts the first granting output at or after its own. Pointers move one beyond
- * the partner, and only for pairs accepted in the first iteration: so an output that was refused insists on the same input next time,
- * which is what pulls the pointers of a busy switch apart until they stop colliding.
+ * iSLIP (McKeown 1999) matches inputs to outputs in iterations of three moves: every unmatched input requests, every
+ * unmatched output grants the first requesting input at or after its pointer, every input accepts the first granting
+ * output at or after its own. Pointers move one beyond the partner, and only for pairs accepted in the first iteration:
+ * so an output that was refused insists on the same input next time, which is what pulls the pointers of a busy switch
+ * apart until they stop colliding.
  *
  * Requests are bits, so that a choice costs a shift and a count of zeros, whatever the number of requesters.
  */

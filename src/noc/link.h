@@ -1,6 +1,7 @@
-/* All links that end in one place: at the input VCs of a stage, or at the ejectors. A link carries a flit forth and a credit back in a cycle. Flits
- * themselves are written into the buffer at the far end when they are sent, since a credit says that there is room; what travels is the right to see
- * them. So everything in flight is bits, one for each VC at the far end: flits that arrive, credits that return, VCs that have credits.
+/* All links that end in one place: at the input VCs of a stage, or at the ejectors. A link carries a flit forth and a
+ * credit back in a cycle. Flits themselves are written into the buffer at the far end when they are sent, since a
+ * credit says that there is room; what travels is the right to see them. So everything in flight is bits, one for each
+ * VC at the far end: flits that arrive, credits that return, VCs that have credits.
  */
 #ifndef SLUICE_NOC_LINK_H
 #define SLUICE_NOC_LINK_H
@@ -26,7 +27,8 @@ struct link {
 };
 
 /* Takes its part of the timeline's rows, of which `*row_words` are in use. */
-static inline void link_init(struct link *link, struct timeline *time, unsigned *row_words, unsigned vcs, unsigned vc_flits) {
+static inline void link_init(struct link *link, struct timeline *time, unsigned *row_words, unsigned vcs,
+                             unsigned vc_flits) {
     unsigned words = (unsigned)div_up(vcs, 64);
     *link = (struct link){.time = time,
                           .words = words,
@@ -45,7 +47,9 @@ static inline void link_add_vc(struct link *link, unsigned vc, unsigned vc_flits
     link->word[vc / 64].credit |= UINT64_C(1) << (vc % 64);
 }
 
-static inline unsigned link_credits(const struct link *link, unsigned vc) { return tally_value(&link->word[vc / 64].credits, vc % 64); }
+static inline unsigned link_credits(const struct link *link, unsigned vc) {
+    return tally_value(&link->word[vc / 64].credits, vc % 64);
+}
 
 /* A flit is sent to every VC of `mask`. Returns those whose credits it used up. */
 static inline uint64_t link_spend(struct link *link, unsigned word, uint64_t mask) {

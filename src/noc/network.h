@@ -12,7 +12,8 @@
     S(SUM, flits_injected, "flits", "flits sent over injection links") \
     S(SUM, flits_ejected, "flits", "flits that arrived at their destination") \
     S(SUM, flit_hops, "flits", "flits that left a router, summed over routers") \
-    S(SUM, packet_cycles, "network cycles", "from leaving the injection queue to the last flit's arrival, summed over packets") \
+    S(SUM, packet_cycles, "network cycles", \
+      "from leaving the injection queue to the last flit's arrival, summed over packets") \
     S(SUM, ejection_stalls, "packets", "packets whose head arrived where there was no room for them")
 STATS_STRUCT(network_stats, NETWORK_STATS);
 
@@ -33,7 +34,8 @@ struct network {
 /* A topology: the way from sources to destinations.
  *   1. `build` is called once, when ports and clock are ready; it may refuse the shape through config_error.
  *   2. `component` is ticked with the network as self.
- *   3. `conserved` and `unloaded_cycles` answer as noc.h says; the latter in cycles of the network, ports not counted. */
+ *   3. `conserved` and `unloaded_cycles` answer as noc.h says; the latter in cycles of the network, ports not counted.
+ */
 struct topology {
     struct policy policy;
     const struct component_ops *component;

@@ -18,32 +18,29 @@ static const struct policy *const members[] = {
 const struct family topology_family = {"topology", members, COUNT_OF(members)};
 
 static const struct param params[] = {
-    P_CHOICE(struct noc_config, topology, topology_family, "hierarchical", "how sources and destinations are connected"),
+    P_CHOICE(struct noc_config, topology, topology_family, "hierarchical",
+             "how sources and destinations are connected"),
     P_INT(struct noc_config, channel_bytes, 32, 4, 256, "B", "width of a channel: the size of a flit"),
     P_INT(struct noc_config, clock_mhz, 0, 0, 10000, "MHz", "clock of both networks; 0: the core's"),
     P_INT(struct noc_config, vcs, 1, 1, NOC_MAX_VCS, "", "virtual channels of a physical channel"),
-    P_INT(struct noc_config, vc_flits, 8, 1, 1024, "flits", "input buffer of a virtual channel"),
-    P_INT(struct noc_config, stages, 4, 4, 8,  "cycles",
-          "pipeline of a router: routing, VC allocation, switch allocation, traversal; what is above 4 lengthens the traversal"),
+    P_INT(struct noc_config, vc_flits, 8, 1, 512, "flits", "input buffer of a virtual channel"),
+    P_INT(struct noc_config, stages, 4, 4, 8, "cycles",
+          "pipeline of a router: routing, VC and switch allocation, traversal; what is above 4 lengthens traversal"),
     P_BOOL(struct noc_config, lookahead, false, "the route is computed one router ahead: no routing stage"),
-    P_INT(struct noc_config, internal_speedup, 1, 1, 2, "", "steps of a router's pipeline in a cycle; an output sends one flit all the same"),
-    P_INT(struct noc_config, input_speedup, 1, 1, 2, "", "inputs of the switch for each input port; its VCs are dealt out to them"),
+    P_INT(struct noc_config, internal_speedup, 1, 1, 2, "",
+          "steps of a router's pipeline in a cycle; an output sends one flit all the same"),
+    P_INT(struct noc_config, input_speedup, 1, 1, 2, "",
+          "inputs of the switch for each input port; its VCs are dealt out to them"),
     P_INT(struct noc_config, iterations, 1, 1, 16, "", "iSLIP iterations of VC and switch allocation"),
     P_INT(struct noc_config, link_cycles, 1, 1, 32, "cycles", "links between an endpoint and its router"),
     P_INT(struct noc_config, long_link_cycles, 2, 1, 32, "cycles", "links between routers"),
-    P_INT(struct noc_config, credit_cycles, 1, 0, 32, "cycles", "a router's handling of a credit, after its way back over the link"),
+    P_INT(struct noc_config, credit_cycles, 1, 0, 32, "cycles",
+          "a router's handling of a credit, after its way back over the link"),
     P_INT(struct noc_config, injection_packets, 4, 1, 256, "packets", "injection queue of a source"),
     P_INT(struct noc_config, ejection_packets, 8, 1, 256, "packets", "packets that a destination has room for"),
-    P_INT(struct noc_config, concentration, 2, 1, 64, "endpoints", "concentrated: sources that share a router's input, destinations that share an output"),
+    P_INT(struct noc_config, concentration, 2, 1, 64, "endpoints",
+          "concentrated: sources that share a router's input, destinations that share an output"),
 };
-
-static bool check(const struct config *config, struct error *err) {
-    const struct noc_config *noc = config_get(config, &noc_section);
-    if (noc->input_speedup > noc->vcs && noc->vcs > 1)
-        return config_error(config, "noc.input_speedup", err, "%lld inputs of the switch for %lld virtual channels; use at most one for each",
-                            (long long)noc->input_speedup, (long long)noc->vcs);
-    return true;
-}
 
 const struct section noc_section = {
     .path = "noc",
@@ -51,10 +48,11 @@ const struct section noc_section = {
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct noc_config),
-    .check = check,
 };
 
-static const struct topology *topology_of(const struct noc_config *noc) { return (const struct topology *)noc->topology; }
+static const struct topology *topology_of(const struct noc_config *noc) {
+    return (const struct topology *)noc->topology;
+}
 
 STATS_TABLE(noc_request_table, "noc.request", network_stats, NETWORK_STATS);
 STATS_TABLE(noc_reply_table, "noc.reply", network_stats, NETWORK_STATS);
@@ -66,7 +64,8 @@ static void add_ports(struct network *network, const struct network_peers *peers
     char name[40];
     for (unsigned i = 0; i < network->sources; i++) {
         snprintf(name, sizeof name, "noc.%s.in%u", network_name(network), i);
-        port_init(&network->input[i], network->engine, name, sources[i], network->id, (unsigned)network->config->injection_packets, 1);
+        port_init(&network->input[i], network->engine, name, sources[i], network->id,
+                  (unsigned)network->config->injection_packets, 1);
     }
     for (unsigned i = 0; i < network->destinations; i++) {
         snprintf(name, sizeof name, "noc.%s.out%u", network_name(network), i);
@@ -75,9 +74,9 @@ static void add_ports(struct network *network, const struct network_peers *peers
     }
 }
 
-struct network *network_create(const struct config *config, enum network_direction direction, const struct network_shape *shape,
-                               const struct network_peers *peers, struct engine *engine, uint64_t core_khz, struct stats *stats,
-                               struct error *err) {
+struct network *network_create(const struct config *config, enum network_direction direction,
+                               const struct network_shape *shape, const struct network_peers *peers,
+                               struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err) {
     const struct noc_config *noc = config_get(config, &noc_section);
     bool request = direction == NETWORK_REQUEST;
     struct network *network = mem_alloc(1, sizeof *network);
@@ -91,8 +90,14 @@ struct network *network_create(const struct config *config, enum network_directi
         .engine = engine,
         .clock = clock_of(noc->clock_mhz ? (uint64_t)noc->clock_mhz * 1000 : core_khz, core_khz),
     };
-    assert(network->sources >= 1 && network->sources <= NOC_MAX_ENDPOINTS);
-    assert(network->destinations >= 1 && network->destinations <= NOC_MAX_ENDPOINTS);
+    if (shape->l1_endpoints > NOC_MAX_ENDPOINTS || shape->slices > NOC_MAX_ENDPOINTS) {
+        config_error(config, "noc.topology", err,
+                     "a network has at most %d L1 endpoints and as many LLC slices, not %u and %u", NOC_MAX_ENDPOINTS,
+                     shape->l1_endpoints, shape->slices);
+        free(network);
+        return NULL;
+    }
+    assert(network->sources > 0 && network->destinations > 0);
     network->input = mem_alloc(network->sources, sizeof *network->input);
     network->output = mem_alloc(network->destinations, sizeof *network->output);
     network->id = engine_add(engine, network->topology->component, network, direction);
@@ -128,15 +133,17 @@ struct port *network_output(struct network *network, unsigned destination) {
 bool network_conserved(const struct network *network, char *text, size_t size) {
     const struct network_stats *stats = &network->stats;
     if (stats->packets_injected != stats->packets_ejected || stats->flits_injected != stats->flits_ejected) {
-        snprintf(text, size, "%s network: %llu packets of %llu flits went in, %llu of %llu came out", network_name(network),
-                 (unsigned long long)stats->packets_injected, (unsigned long long)stats->flits_injected,
-                 (unsigned long long)stats->packets_ejected, (unsigned long long)stats->flits_ejected);
+        snprintf(text, size, "%s network: %llu packets of %llu flits went in, %llu of %llu came out",
+                 network_name(network), (unsigned long long)stats->packets_injected,
+                 (unsigned long long)stats->flits_injected, (unsigned long long)stats->packets_ejected,
+                 (unsigned long long)stats->flits_ejected);
         return false;
     }
     return network->topology->conserved(network, text, size);
 }
 
-uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz, unsigned flits) {
+uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
+                                 unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
     struct clock clock = clock_of(noc->clock_mhz ? (uint64_t)noc->clock_mhz * 1000 : core_khz, core_khz);
     return 2 + clock_core_cycle(clock, topology_of(noc)->unloaded_cycles(config, shape, flits));

@@ -1,9 +1,11 @@
-/* The network between L1 endpoints and LLC slices. Request and reply are two networks of this room, each one component of the engine.
+/* The network between L1 endpoints and LLC slices. Request and reply are two networks of this room, each one component
+ * of the engine.
  *
  * Owns: routers, links, their flits, and the credits between them.
- * Enters: `struct message` pushed into network_input(net, source), with message.target (request network) or message.source (reply network)
- *         naming the way out. A push is accepted when the injection queue has room for the whole packet (the port's credits).
- * Leaves: the same message from network_output(net, destination), once its last flit has arrived.
+ * Enters: `struct message` pushed into network_input(net, source), with message.target (request network) or
+ * message.source (reply network) naming the way out. A push is accepted when the injection queue has room for the whole
+ * packet (the port's credits). Leaves: the same message from network_output(net, destination), once its last flit has
+ * arrived.
  *
  * Both ports have a latency of one cycle of the core.
  *
@@ -20,8 +22,7 @@
 
 enum network_direction { NETWORK_REQUEST, NETWORK_REPLY };
 
-/* A virtual channel never has fewer flits of buffer than 1; the bounds of the others are in noc.c. */
-enum { NOC_MAX_VCS = 8, NOC_MAX_ENDPOINTS = 1024 };
+enum { NOC_MAX_VCS = 8, NOC_MAX_ENDPOINTS = 1024 /* on each side */ };
 
 struct noc_config {
     const struct policy *topology;
@@ -59,19 +60,20 @@ struct network_peers {
     const unsigned *slice_component; /* [slices] */
 };
 
-struct network *network_create(const struct config *config, enum network_direction direction, const struct network_shape *shape,
-                               const struct network_peers *peers, struct engine *engine, uint64_t core_khz, struct stats *stats,
-                               struct error *err);
+struct network *network_create(const struct config *config, enum network_direction direction,
+                               const struct network_shape *shape, const struct network_peers *peers,
+                               struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err);
 void network_destroy(struct network *network);
 struct port *network_input(struct network *network, unsigned source);
 struct port *network_output(struct network *network, unsigned destination);
 
-/* Whether every flit that went in has come out and every credit is back where it started. Otherwise a sentence in `text` says what is
- * not. Meaningful once nothing is due any more. */
+/* Whether every flit that went in has come out and every credit is back where it started. Otherwise a sentence in
+ * `text` says what is not. Meaningful once nothing is due any more. */
 bool network_conserved(const struct network *network, char *text, size_t size);
 
-/* Cycles of the core from pushing a packet of `flits` into an idle network until the receiver sees it: what the description adds up to.
- * Exact while network and core share one clock. */
-uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz, unsigned flits);
+/* Cycles of the core from pushing a packet of `flits` into an idle network until the receiver sees it: what the
+ * description adds up to. Exact while network and core share one clock. */
+uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
+                                 unsigned flits);
 
 #endif

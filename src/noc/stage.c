@@ -3,9 +3,9 @@
 #include <string.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
+#define NEVER_INLINE  __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
-/* ---- building --------------------------------------------------------------------------------------------------------------- */
+/* ---- building --------------------------------------------------------------------------------------------------- */
 
 static void allocate(struct stage *stage, unsigned destinations) {
     unsigned ways = stage->routers * stage->router_ways, ports = stage->routers * stage->inputs;
@@ -40,11 +40,13 @@ static void allocate(struct stage *stage, unsigned destinations) {
 }
 
 void stage_release(struct stage *stage) {
-    void *const blocks[] = {stage->route,        stage->input.memory,  stage->in_word,     stage->out_word,  stage->port_word, stage->output,
-                            stage->allocated,    stage->open,          stage->waiting,     stage->first_input, stage->output_of, stage->vc_grant,
-                            stage->vc_accept,    stage->switch_grant,  stage->switch_accept, stage->way_vc,  stage->way,       stage->next_way,
-                            stage->next_output,  stage->best,          stage->requested,   stage->offer,     stage->offered,   stage->way_taken,
-                            stage->output_taken, stage->port_of, stage->link_free,    stage->credit_free, stage->credit_step};
+    void *const blocks[] = {
+        stage->route,     stage->input.memory, stage->in_word,     stage->out_word,     stage->port_word,
+        stage->output,    stage->allocated,    stage->open,        stage->waiting,      stage->first_input,
+        stage->output_of, stage->vc_grant,     stage->vc_accept,   stage->switch_grant, stage->switch_accept,
+        stage->way_vc,    stage->way,          stage->next_way,    stage->next_output,  stage->best,
+        stage->requested, stage->offer,        stage->offered,     stage->way_taken,    stage->output_taken,
+        stage->port_of,   stage->link_free,    stage->credit_free, stage->credit_step};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     *stage = (struct stage){0};
 }
@@ -63,10 +65,12 @@ static void init_inputs(struct stage *stage) {
     for (unsigned way = 0; way < stage->routers * stage->router_ways; way++) {
         unsigned router = way / stage->router_ways;
         stage->switch_accept[way] = router * stage->outputs;
-        stage->next_way[way] = way % stage->router_ways == stage->router_ways - 1 ? router * stage->router_ways : way + 1;
+        stage->next_way[way] =
+            way % stage->router_ways == stage->router_ways - 1 ? router * stage->router_ways : way + 1;
         stage->offer[way].port = NOBODY;
     }
-    for (unsigned vc = 0; vc < stage->vcs; vc++) stage->next_vc[vc] = (uint8_t)((vc + stage->input_speedup) % stage->vcs);
+    for (unsigned vc = 0; vc < stage->vcs; vc++)
+        stage->next_vc[vc] = (uint8_t)((vc + stage->input_speedup) % stage->vcs);
 }
 
 static void init_outputs(struct stage *stage) {
@@ -121,7 +125,7 @@ void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
     stage->output_of[vc] = number;
 }
 
-/* ---- arrival and routing ---------------------------------------------------------------------------------------------------- */
+/* ---- arrival and routing ---------------------------------------------------------------------------------------- */
 
 void stage_arrive(struct stage *stage, unsigned word, uint64_t mask) {
     struct input_word *in = &stage->in_word[word];
@@ -160,7 +164,7 @@ static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word, uint
     }
 }
 
-/* ---- VC allocation ---------------------------------------------------------------------------------------------------------- */
+/* ---- VC allocation ---------------------------------------------------------------------------------------------- */
 
 static inline struct link_word *target_word(const struct stage *stage, const struct output_vc *out) {
     return (struct link_word *)(void *)((unsigned char *)stage->out->word + out->target_word);
@@ -176,14 +180,16 @@ static inline void give_vc(struct stage *stage, uint32_t number, uint32_t input_
     stage->in_word[input_vc / 64].granted |= supplied << (input_vc % 64);
 }
 
-/* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds nothing. */
+/* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds
+ * nothing. */
 static NEVER_INLINE void allocate_single(struct stage *stage, unsigned word, uint64_t ports) {
     uint32_t *pointer = &stage->vc_grant[word * 64];
     const uint32_t *first_input = &stage->first_input[word * 64];
     uint64_t *waiting = &stage->waiting[word * 64], satisfied = 0;
     for (uint64_t next; ports; ports = next) {
         next = ports & (ports - 1);
-        unsigned port = lowest_bit(ports), local = islip_first(waiting[port], pointer[port] % 64); /* beyond the last is as good as the first */
+        unsigned port = lowest_bit(ports),
+                 local = islip_first(waiting[port], pointer[port] % 64); /* beyond the last is as good as the first */
         waiting[port] ^= UINT64_C(1) << local;
         if (!waiting[port]) satisfied |= ports ^ next;
         pointer[port] = local + 1;
@@ -210,7 +216,8 @@ static NEVER_INLINE void allocate_single_wide(struct stage *stage, unsigned word
 /* The input VC accepts the first of the output VCs that offer themselves, at or after its pointer. Returns which. */
 static inline unsigned accept_vc(struct stage *stage, uint32_t port, uint32_t local, unsigned offers, bool first) {
     uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local;
-    uint32_t start = stage->vc_accept[input_vc] - base; /* not one of this output's VCs if the pointer is elsewhere: then its first comes first */
+    uint32_t start = stage->vc_accept[input_vc] -
+                     base; /* not one of this output's VCs if the pointer is elsewhere: then its first comes first */
     unsigned vc = islip_first(offers, start < stage->vcs ? start : 0);
     if (first) {
         stage->vc_accept[input_vc] = base + vc + 1;
@@ -221,8 +228,9 @@ static inline unsigned accept_vc(struct stage *stage, uint32_t port, uint32_t lo
     return vc;
 }
 
-/* One iteration for one output: each of its open VCs grants, each input VC that was granted any accepts. All requests of an input VC are for
- * one output, so outputs do not meet. `open` holds the output's open VCs from bit 0 on. Returns those that were taken. */
+/* One iteration for one output: each of its open VCs grants, each input VC that was granted any accepts. All requests
+ * of an input VC are for one output, so outputs do not meet. `open` holds the output's open VCs from bit 0 on. Returns
+ * those that were taken. */
 static unsigned allocate_output(struct stage *stage, uint32_t port, unsigned open, bool first) {
     unsigned words = stage->wait_words, inputs = stage->inputs << stage->vc_shift, taken = 0;
     uint64_t *waiting = &stage->waiting[port * words];
@@ -291,7 +299,7 @@ void stage_allocate_vcs(struct stage *stage) {
     }
 }
 
-/* ---- switch allocation ------------------------------------------------------------------------------------------------------ */
+/* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
 /* Of two VCs with the same way and output, the one at or after the way's pointer goes first. */
 static bool vc_precedes(const struct stage *stage, uint32_t way, uint32_t a, uint32_t b) {
@@ -299,8 +307,8 @@ static bool vc_precedes(const struct stage *stage, uint32_t way, uint32_t a, uin
     return islip_distance(a & mask, pointer, stage->vcs) < islip_distance(b & mask, pointer, stage->vcs);
 }
 
-/* Requests and grants: every output finds the nearest way at or after its pointer among those that have a flit for it. Returns how many outputs were
- * requested. */
+/* Requests and grants: every output finds the nearest way at or after its pointer among those that have a flit for it.
+ * Returns how many outputs were requested. */
 static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
     uint32_t ways = stage->router_ways, *requested = stage->requested;
     const uint32_t *way_of = stage->way, *port_of = stage->port_of, *grant = stage->switch_grant;
@@ -313,7 +321,8 @@ static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
             uint64_t request = (uint64_t)islip_distance(way, grant[port], ways) << 32 | number, other = best[port];
             if (other == UINT64_MAX)
                 *requested++ = port;
-            else if (UNLIKELY((other ^ request) >> 32 == 0) ? !vc_precedes(stage, way, number, (uint32_t)other) : request > other)
+            else if (UNLIKELY((other ^ request) >> 32 == 0) ? !vc_precedes(stage, way, number, (uint32_t)other)
+                                                            : request > other)
                 continue;
             best[port] = request;
         }
@@ -324,7 +333,8 @@ static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
 static NEVER_INLINE unsigned grant_first(struct stage *stage) { return grant_switch(stage, true); }
 static NEVER_INLINE unsigned grant_again(struct stage *stage) { return grant_switch(stage, false); }
 
-/* Every way keeps the nearest output at or after its pointer among those that granted it. Returns how many ways were granted any. */
+/* Every way keeps the nearest output at or after its pointer among those that granted it. Returns how many ways were
+ * granted any. */
 static NEVER_INLINE unsigned accept_switch(struct stage *stage, unsigned requested) {
     uint32_t outputs = stage->outputs, *offered = stage->offered;
     const uint32_t *way_of = stage->way, *accept = stage->switch_accept;
@@ -367,14 +377,17 @@ void stage_allocate_switch(struct stage *stage) {
     memset(stage->output_taken, 0, stage->output_ports * sizeof *stage->output_taken);
 }
 
-/* ---- switch traversal ------------------------------------------------------------------------------------------------------- */
+/* ---- switch traversal ------------------------------------------------------------------------------------------- */
 
-/* Internal speedup and several VCs: the flit leaves when its link is free, and so does the credit of the place that it leaves. */
+/* Internal speedup and several VCs: the flit leaves when its link is free, and so does the credit of the place that it
+ * leaves. */
 static void leave_late(struct stage *stage, uint64_t step, const struct output_vc *out, uint32_t number) {
     uint32_t port = (uint32_t)(out - stage->output) >> stage->vc_shift, input = number >> stage->vc_shift;
-    uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]), at = leave + stage->out->flit_cycles;
+    uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]),
+             at = leave + stage->out->flit_cycles;
     stage->link_free[port] = leave + 1;
-    timeline_row(stage->out->time, at)[stage->out->arriving + out->target_word / sizeof(struct link_word)] |= out->target_bit;
+    timeline_row(stage->out->time, at)[stage->out->arriving + out->target_word / sizeof(struct link_word)] |=
+        out->target_bit;
     timeline_mark(stage->out->time, at);
     if (stage->credit_step[input] != step + 1) {
         stage->credit_step[input] = step + 1;
@@ -385,9 +398,12 @@ static void leave_late(struct stage *stage, uint64_t step, const struct output_v
     timeline_mark(stage->in->time, at);
 }
 
-/* The front flits of the input VCs in `sending` move into the buffers at the other end of their links. Returns the input VCs whose packet has ended. */
-static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, unsigned shift, bool single, bool late) {
-    unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift), *output = (unsigned char *)stage->output, *next = stage->next.memory;
+/* The front flits of the input VCs in `sending` move into the buffers at the other end of their links. Returns the
+ * input VCs whose packet has ended. */
+static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, unsigned shift,
+                                   bool single, bool late) {
+    unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift), *output = (unsigned char *)stage->output,
+                  *next = stage->next.memory;
     unsigned char *link_words = (unsigned char *)stage->out->word;
     uint64_t ended = 0;
     unsigned mask = stage->input.mask;
@@ -452,9 +468,10 @@ static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) 
     }
 }
 
-/* What has crossed the switch sets out on its links. With internal speedup it queues for the link, which takes one flit in a cycle: flits of steps 2c - 1 and
- * 2c can leave in cycle c. Returns whether any still wait. */
-static inline bool depart_fast(struct stage *stage, struct output_word *out, uint64_t step, uint64_t spent, uint64_t *arriving) {
+/* What has crossed the switch sets out on its links. With internal speedup it queues for the link, which takes one flit
+ * in a cycle: flits of steps 2c - 1 and 2c can leave in cycle c. Returns whether any still wait. */
+static inline bool depart_fast(struct stage *stage, struct output_word *out, uint64_t step, uint64_t spent,
+                               uint64_t *arriving) {
     unsigned extra = stage->traversal_steps - 1;
     uint64_t crossed = spent;
     if (UNLIKELY(extra)) {
@@ -466,6 +483,7 @@ static inline bool depart_fast(struct stage *stage, struct output_word *out, uin
     if (crossed) tally_add(&out->queued, crossed);
     out->queueing |= crossed;
     if (step % 2 == 0 && out->queueing) {
+        assert(!(*arriving & out->queueing));
         *arriving |= out->queueing;
         out->queueing = tally_take(&out->queued, stage->planes, out->queueing);
     }
@@ -473,22 +491,26 @@ static inline bool depart_fast(struct stage *stage, struct output_word *out, uin
 }
 
 /* The same for credits: those of steps 2c and 2c + 1 can leave in cycle c. */
-static inline bool repay_fast(struct stage *stage, struct input_word *in, uint64_t step, uint64_t sending, uint64_t *returning) {
+static inline bool repay_fast(struct stage *stage, struct input_word *in, uint64_t step, uint64_t sending,
+                              uint64_t *returning) {
     if (sending) tally_add(&in->owed, sending);
     in->owing |= sending;
     if (step % 2 == 1 && in->owing) {
+        assert(!(*returning & in->owing));
         *returning |= in->owing;
         in->owing = tally_take(&in->owed, stage->planes, in->owing);
     }
     return in->owing != 0;
 }
 
-/* The second half of a step, after the allocations: flits leave, their credits are spent, the credits of the places that they leave start back, and new
- * owners may send from the next step on. Returns whether the next step has anything to do. */
+/* The second half of a step, after the allocations: flits leave, their credits are spent, the credits of the places
+ * that they leave start back, and new owners may send from the next step on. Returns whether the next step has anything
+ * to do. */
 static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, bool single, bool fast) {
     struct link *in_link = stage->in, *out_link = stage->out;
     uint64_t cycle = fast ? step / 2 : step;
-    uint64_t flits_at = cycle + out_link->flit_cycles + (fast ? 0 : stage->traversal_steps), credits_at = cycle + in_link->credit_cycles;
+    uint64_t flits_at = cycle + out_link->flit_cycles + (fast ? 0 : stage->traversal_steps),
+             credits_at = cycle + in_link->credit_cycles;
     uint64_t *arriving = timeline_row(out_link->time, flits_at) + out_link->arriving;
     uint64_t *returning = timeline_row(in_link->time, credits_at) + in_link->returning;
     uint64_t any = 0, moved = 0;
@@ -499,6 +521,7 @@ static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, bool single, 
             traverse(stage, step, word, sending);
             moved |= sending;
             in->sending = 0;
+            assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
             if (!fast) returning[word] |= sending;
         }
         if (fast && single) any |= repay_fast(stage, in, step, sending, &returning[word]);
@@ -511,6 +534,7 @@ static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, bool single, 
         if (spent) {
             uint64_t exhausted = link_spend(out_link, word, spent);
             if (exhausted) stop_owners(stage, word, exhausted);
+            assert(fast || !(arriving[word] & spent));
             if (!fast) arriving[word] |= spent;
             out_link->word[word].spent = 0;
         }
@@ -520,14 +544,17 @@ static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, bool single, 
         timeline_mark(out_link->time, flits_at);
         timeline_mark(in_link->time, credits_at);
     }
-    for (unsigned word = 0; word < stage->port_words; word++) any |= stage->port_word[word].want & stage->port_word[word].open;
+    for (unsigned word = 0; word < stage->port_words; word++)
+        any |= stage->port_word[word].want & stage->port_word[word].open;
     return any || stage->crossing_steps;
 }
 
 static NEVER_INLINE bool move_single(struct stage *stage, uint64_t step) { return move(stage, step, true, false); }
 static NEVER_INLINE bool move_single_fast(struct stage *stage, uint64_t step) { return move(stage, step, true, true); }
 static NEVER_INLINE bool move_several(struct stage *stage, uint64_t step) { return move(stage, step, false, false); }
-static NEVER_INLINE bool move_several_fast(struct stage *stage, uint64_t step) { return move(stage, step, false, true); }
+static NEVER_INLINE bool move_several_fast(struct stage *stage, uint64_t step) {
+    return move(stage, step, false, true);
+}
 
 static inline void compute_all_routes(struct stage *stage) {
     for (unsigned word = 0; word < stage->in_words; word++) {
@@ -537,8 +564,9 @@ static inline void compute_all_routes(struct stage *stage) {
     }
 }
 
-/* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a step for each, and an output VC
- * that opens in this step is allocated in the next. Routes are known at the end of the step, or with lookahead at its beginning. */
+/* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a
+ * step for each, and an output VC that opens in this step is allocated in the next. Routes are known at the end of the
+ * step, or with lookahead at its beginning. */
 void stage_step(struct stage *stage, uint64_t step) {
     if (stage->lookahead) compute_all_routes(stage);
     stage_allocate_vcs(stage);

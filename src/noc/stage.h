@@ -1,4 +1,5 @@
-/* The routers of one stage: their buffers, their allocators, and one step of their pipeline. For fabric.c and the tests of this room. */
+/* The routers of one stage: their buffers, their allocators, and one step of their pipeline. For fabric.c and the tests
+ * of this room. */
 #ifndef SLUICE_NOC_STAGE_H
 #define SLUICE_NOC_STAGE_H
 
@@ -22,7 +23,8 @@ static inline struct packet *packet_at(const unsigned char *packets, uint32_t fl
     return (struct packet *)(void *)(packets + (flit & ~(uint32_t)(FLIT_TAIL | FLIT_HEAD)));
 }
 
-/* The buffer of a VC at the far end of a link: of an input VC or an ejector. With up to 8 flits it lies within a line of the host's cache. */
+/* The buffer of a VC at the far end of a link: of an input VC or an ejector. With up to 8 flits it lies within a line
+ * of the host's cache. */
 struct buffer {
     uint32_t head, tail;   /* free-running; the tail counts flits that are still on the link, too */
     uint32_t output;       /* input VC that holds an output VC: which, as a place */
@@ -45,13 +47,16 @@ static inline struct buffers buffers_of(unsigned count, unsigned flits) {
     return (struct buffers){mem_alloc_lines(count, (size_t)1 << shift), shift, length - 1};
 }
 
-static inline struct buffer *buffer_at(unsigned char *memory, size_t place) { return (struct buffer *)(void *)(memory + place); }
+static inline struct buffer *buffer_at(unsigned char *memory, size_t place) {
+    return (struct buffer *)(void *)(memory + place);
+}
 
 static inline struct buffer *buffers_get(const struct buffers *buffers, size_t number) {
     return buffer_at(buffers->memory, number << buffers->shift);
 }
 
-/* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage; its place is number << OUTPUT_SHIFT. */
+/* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage; its place is number <<
+ * OUTPUT_SHIFT. */
 struct output_vc {
     uint64_t sent;
     uint64_t target_bit;  /* the VC at the other end of the link: its bit in the link's masks, */
@@ -70,12 +75,12 @@ struct input_word {
     uint64_t nonempty;   /* there are flits that can be seen, */
     struct tally filled; /* so many */
     uint64_t idle;
-    uint64_t fresh;      /* a head has come to the front, whose route will be known at the end of this step */
-    uint64_t go;         /* owns an output VC that has a credit */
-    uint64_t granted;    /* joins `go` at the end of the step */
-    uint64_t sending;    /* several VCs: won the switch in this step */
-    uint64_t owing;      /* internal speedup: credits wait for the link, */
-    struct tally owed;   /* so many */
+    uint64_t fresh;    /* a head has come to the front, whose route will be known at the end of this step */
+    uint64_t go;       /* owns an output VC that has a credit */
+    uint64_t granted;  /* joins `go` at the end of the step */
+    uint64_t sending;  /* several VCs: won the switch in this step */
+    uint64_t owing;    /* internal speedup: credits wait for the link, */
+    struct tally owed; /* so many */
 };
 
 /* Internal speedup: 64 VCs at the far end of the links behind the outputs. */
@@ -95,61 +100,61 @@ struct stage {
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
     unsigned vcs, vc_shift;
     unsigned input_speedup;
-    bool fast;                         /* internal speedup of 2 */
+    bool fast; /* internal speedup of 2 */
     bool lookahead;
-    unsigned router_ways;              /* into a router's switch: inputs × input speedup */
+    unsigned router_ways; /* into a router's switch: inputs × input speedup */
     unsigned iterations;
-    unsigned traversal_steps;          /* from switch allocation to leaving the switch */
-    bool active;                       /* a step could do something now or soon even if nothing arrived */
+    unsigned traversal_steps; /* from switch allocation to leaving the switch */
+    bool active;              /* a step could do something now or soon even if nothing arrived */
 
     unsigned input_vcs, output_vcs, output_ports; /* of the stage */
     unsigned in_words, out_words, port_words;     /* of 64 */
     unsigned wait_words;                          /* of masks over one router's input VCs */
     unsigned planes;                              /* of tallies */
 
-    struct link *in, *out;             /* the links that end here, and those that begin here */
-    struct buffers input;              /* of the input VCs: number is input << vc_shift | VC, inputs counted through the stage */
-    struct buffers next;               /* at the far end of `out` */
+    struct link *in, *out; /* the links that end here, and those that begin here */
+    struct buffers input;  /* of the input VCs: number is input << vc_shift | VC, inputs counted through the stage */
+    struct buffers next;   /* at the far end of `out` */
     const unsigned char *packets;
-    uint16_t *route;                   /* [destinations]: output within a router */
+    uint16_t *route; /* [destinations]: output within a router */
 
-    struct input_word *in_word;        /* [in_words] */
-    struct output_word *out_word;      /* [out_words] */
-    struct port_word *port_word;       /* [port_words] */
-    unsigned crossing_steps;           /* steps whose flits are in a longer traversal */
+    struct input_word *in_word;   /* [in_words] */
+    struct output_word *out_word; /* [out_words] */
+    struct port_word *port_word;  /* [port_words] */
+    unsigned crossing_steps;      /* steps whose flits are in a longer traversal */
 
-    struct output_vc *output;          /* [output_vcs] */
-    uint64_t *allocated;               /* [output_vcs]: how often it was given away */
-    uint8_t *open;                     /* [output_ports]: several VCs: those without owner */
-    uint64_t *waiting;                 /* [output_ports][wait_words]: the input VCs that wait for one of its VCs */
-    uint32_t *first_input;             /* [output_ports]: number of its router's first input VC */
-    uint32_t *output_of;               /* by VC at the far end of `out`: number of the output VC that feeds it */
+    struct output_vc *output; /* [output_vcs] */
+    uint64_t *allocated;      /* [output_vcs]: how often it was given away */
+    uint8_t *open;            /* [output_ports]: several VCs: those without owner */
+    uint64_t *waiting;        /* [output_ports][wait_words]: the input VCs that wait for one of its VCs */
+    uint32_t *first_input;    /* [output_ports]: number of its router's first input VC */
+    uint32_t *output_of;      /* by VC at the far end of `out`: number of the output VC that feeds it */
 
     /* Allocator pointers. Ways and outputs are counted through the stage; `next_*` goes round within a router. */
-    uint32_t *vc_grant;                /* [output_vcs]: number among its router's input VCs */
-    uint32_t *vc_accept;               /* [input_vcs]: an output VC, or NOBODY for the first of any output */
-    uint32_t *switch_grant;            /* [output_ports]: a way */
-    uint32_t *switch_accept;           /* [ways]: an output */
-    uint8_t *way_vc;                   /* [ways]: the VC preferred next among those that share way and output */
-    uint32_t *way;                     /* [input_vcs]: its way into the switch */
+    uint32_t *vc_grant;      /* [output_vcs]: number among its router's input VCs */
+    uint32_t *vc_accept;     /* [input_vcs]: an output VC, or NOBODY for the first of any output */
+    uint32_t *switch_grant;  /* [output_ports]: a way */
+    uint32_t *switch_accept; /* [ways]: an output */
+    uint8_t *way_vc;         /* [ways]: the VC preferred next among those that share way and output */
+    uint32_t *way;           /* [input_vcs]: its way into the switch */
     uint32_t *next_way, *next_output;
 
-    uint8_t next_vc[NOC_MAX_VCS];      /* after a VC, for the VCs of one way */
+    uint8_t next_vc[NOC_MAX_VCS]; /* after a VC, for the VCs of one way */
 
     /* Several VCs: scratch of switch allocation. */
-    uint32_t *port_of;                 /* [input_vcs]: output of the packet that it sends */
-    uint64_t *best;                    /* [output_ports]: nearest request so far, distance << 32 | input VC; UINT64_MAX for none */
-    uint32_t *requested;               /* outputs with a request */
+    uint32_t *port_of;   /* [input_vcs]: output of the packet that it sends */
+    uint64_t *best;      /* [output_ports]: nearest request so far, distance << 32 | input VC; UINT64_MAX for none */
+    uint32_t *requested; /* outputs with a request */
     struct offer {
         uint32_t port, input_vc;
-    } *offer;                          /* [ways]: nearest grant so far; port NOBODY for none */
-    uint32_t *offered;                 /* ways with an offer */
-    bool *way_taken, *output_taken;    /* [ways], [output_ports]: matched in an earlier iteration */
+    } * offer;                      /* [ways]: nearest grant so far; port NOBODY for none */
+    uint32_t *offered;              /* ways with an offer */
+    bool *way_taken, *output_taken; /* [ways], [output_ports]: matched in an earlier iteration */
 
     /* Internal speedup and several VCs: when each link is free again. */
-    uint64_t *link_free;               /* [output_ports]: first cycle in which the link can take a flit */
-    uint64_t *credit_free;             /* [inputs of the stage]: first cycle in which the link can take a credit */
-    uint64_t *credit_step;             /* and the step whose credits were the last, + 1: those of one step travel together */
+    uint64_t *link_free;   /* [output_ports]: first cycle in which the link can take a flit */
+    uint64_t *credit_free; /* [inputs of the stage]: first cycle in which the link can take a credit */
+    uint64_t *credit_step; /* and the step whose credits were the last, + 1: those of one step travel together */
 };
 
 /* Routers with nothing in them. Routes, wires and links are the caller's to fill in. */
@@ -159,17 +164,19 @@ void stage_release(struct stage *stage);
 /* Output VC `number` feeds VC `vc` at the far end of `out`. */
 void stage_wire(struct stage *stage, unsigned number, unsigned vc);
 
-/* VC allocation among those that wait now: output VCs get their owners, who become `granted` if there is a credit, too. */
+/* VC allocation among those that wait now: output VCs get their owners, who become `granted` if there is a credit, too.
+ */
 void stage_allocate_vcs(struct stage *stage);
-/* Switch allocation among the flits that are ready now: who wins is `sending`. For several VCs: with one, an input and an output never have two
- * candidates, so every ready flit wins. */
+/* Switch allocation among the flits that are ready now: who wins is `sending`. For several VCs: with one, an input and
+ * an output never have two candidates, so every ready flit wins. */
 void stage_allocate_switch(struct stage *stage);
 
 /* Flits that can be seen and credits that can be used from the next step on, by VC of a word of the link's mask. */
 void stage_arrive(struct stage *stage, unsigned word, uint64_t mask);
 void stage_credit(struct stage *stage, unsigned word, uint64_t mask);
 
-/* One step of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s belongs to cycle s / 2. */
+/* One step of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s
+ * belongs to cycle s / 2. */
 void stage_step(struct stage *stage, uint64_t step);
 
 #endif

@@ -1,5 +1,6 @@
-/* Many small counters side by side: bit i of plane p is bit p of counter i, so a word has 64 of them. To count up or down by one in any of them at once
- * costs a few instructions for all. Credits and fill levels are kept so: what is spent, returned, filled or emptied in a cycle is a mask.
+/* Many small counters side by side: bit i of plane p is bit p of counter i, so a word has 64 of them. To count up or
+ * down by one in any of them at once costs a few instructions for all. Credits and fill levels are kept so: what is
+ * spent, returned, filled or emptied in a cycle is a mask.
  */
 #ifndef SLUICE_NOC_TALLY_H
 #define SLUICE_NOC_TALLY_H
@@ -7,8 +8,8 @@
 #include "base/base.h"
 
 enum {
-    TALLY_PLANES = 11,   /* counts up to 2047 */
-    TALLY_UNROLLED = 4,  /* planes that are always in use */
+    TALLY_PLANES = 11,  /* counts up to 2047 */
+    TALLY_UNROLLED = 4, /* planes that are always in use */
 };
 
 struct tally {

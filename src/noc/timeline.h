@@ -1,6 +1,6 @@
-/* The coming cycles of a fabric, as a ring of rows. What takes time (flits on links, credits on their way back) is bits in the row of the cycle in
- * which it arrives, and costs nothing until then. A bit for each row tells whether there is anything in it, so that the next cycle that matters is found
- * by a scan.
+/* The coming cycles of a fabric, as a ring of rows. What takes time (flits on links, credits on their way back) is bits
+ * in the row of the cycle in which it arrives, and costs nothing until then. A bit for each row tells whether there is
+ * anything in it, so that the next cycle that matters is found by a scan.
  */
 #ifndef SLUICE_NOC_TIMELINE_H
 #define SLUICE_NOC_TIMELINE_H
@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 struct timeline {
-    uint32_t mask;      /* rows - 1 */
+    uint32_t mask; /* rows - 1 */
     uint32_t row_shift;
     uint64_t *occupied; /* a bit for each row */
     uint64_t *row;      /* [rows] of 1 << row_shift words */

@@ -1,5 +1,6 @@
-/* The networks against BookSim 2: a few of the configurations that bench/noc compares in full (data/reference/booksim), at short length. Latencies are
- * BookSim's at that load; saturation is what the network accepts when every source always has a packet. */
+/* The networks against BookSim 2: a few of the configurations that bench/noc compares in full (data/reference/booksim),
+ * at short length. Latencies are BookSim's at that load; saturation is what the network accepts when every source
+ * always has a packet. */
 #include "claim.h"
 #include "noc/traffic.h"
 
@@ -41,24 +42,56 @@ CLAIM("one VC carries one packet at a time: a permutation reaches L / (L + 2)") 
 }
 
 CLAIM("the H-Xbar's reply network saturates where BookSim's does, with one VC") {
-    compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1"}, NETWORK_REPLY, machine, 5, TRAFFIC_UNIFORM, 0.26, 24.19, 0.3846});
+    compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1"},
+                            NETWORK_REPLY,
+                            machine,
+                            5,
+                            TRAFFIC_UNIFORM,
+                            0.26,
+                            24.19,
+                            0.3846});
 }
 
 CLAIM("the H-Xbar's reply network saturates where BookSim's does, with four VCs") {
-    compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.vcs=4"}, NETWORK_REPLY, machine, 5, TRAFFIC_UNIFORM, 0.5, 31.3,
+    compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.vcs=4"},
+                            NETWORK_REPLY,
+                            machine,
+                            5,
+                            TRAFFIC_UNIFORM,
+                            0.5,
+                            31.3,
                             0.6307});
 }
 
 CLAIM("internal speedup gives the H-Xbar what it gives BookSim's") {
-    compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.internal_speedup=2"}, NETWORK_REPLY, machine, 5,
-                            TRAFFIC_UNIFORM, 0.4, 18.69, 0.5626});
+    compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.internal_speedup=2"},
+                            NETWORK_REPLY,
+                            machine,
+                            5,
+                            TRAFFIC_UNIFORM,
+                            0.4,
+                            18.69,
+                            0.5626});
 }
 
 CLAIM("several iterations of iSLIP give a four-VC router what they give BookSim's") {
-    compare(&(struct case_){{"noc.topology=full", "noc.vcs=4", "noc.iterations=4"}, NETWORK_REQUEST, square, 5, TRAFFIC_UNIFORM, 0.5, 20.3, 0.7104});
+    compare(&(struct case_){{"noc.topology=full", "noc.vcs=4", "noc.iterations=4"},
+                            NETWORK_REQUEST,
+                            square,
+                            5,
+                            TRAFFIC_UNIFORM,
+                            0.5,
+                            20.3,
+                            0.7104});
 }
 
 CLAIM("the GTX480 router of GPGPU-Sim 3.2.2 behaves as BookSim's") {
-    compare(&(struct case_){{"noc.topology=full", "noc.lookahead=true", "noc.input_speedup=2", "noc.credit_cycles=0"}, NETWORK_REQUEST, machine, 1,
-                            TRAFFIC_UNIFORM, 0.2, 9.21, 0.261});
+    compare(&(struct case_){{"noc.topology=full", "noc.lookahead=true", "noc.input_speedup=2", "noc.credit_cycles=0"},
+                            NETWORK_REQUEST,
+                            machine,
+                            1,
+                            TRAFFIC_UNIFORM,
+                            0.2,
+                            9.21,
+                            0.261});
 }

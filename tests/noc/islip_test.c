@@ -18,7 +18,8 @@ struct bench {
 };
 
 static void bench_open(struct bench *bench, unsigned inputs, unsigned outputs, unsigned vcs, unsigned iterations) {
-    struct noc_config noc = {.vcs = vcs, .vc_flits = 8, .stages = 4, .internal_speedup = 1, .input_speedup = 1, .iterations = iterations};
+    struct noc_config noc = {
+        .vcs = vcs, .vc_flits = 8, .stages = 4, .internal_speedup = 1, .input_speedup = 1, .iterations = iterations};
     unsigned row_words = 0;
     memset(bench, 0, sizeof *bench);
     stage_init(&bench->stage, &noc, 1, inputs, outputs, outputs);
@@ -92,7 +93,8 @@ CLAIM("a round-robin choice takes the first requester at or after the pointer, g
     CHECK_EQ(islip_distance(3, 1, 5), 2u);
 }
 
-/* Inputs 0, 1, 2 of a 3 × 3 switch. Input 0 has flits for outputs 0 (VC 0) and 1 (VC 1), input 1 for output 0, input 2 for output 1. */
+/* Inputs 0, 1, 2 of a 3 × 3 switch. Input 0 has flits for outputs 0 (VC 0) and 1 (VC 1), input 1 for output 0, input 2
+ * for output 1. */
 static void three_by_three(struct bench *bench, unsigned iterations) {
     bench_open(bench, 3, 3, 2, iterations);
     request(bench, 0, 0, 0);

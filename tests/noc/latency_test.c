@@ -10,8 +10,8 @@ static void note(struct traffic *traffic, unsigned destination, const struct mes
 }
 
 /* Cycles from pushing a packet into an idle network until its destination sees it. */
-static uint64_t latency(const char *const *settings, enum network_direction direction, struct network_shape shape, unsigned flits, unsigned source,
-                        unsigned destination) {
+static uint64_t latency(const char *const *settings, enum network_direction direction, struct network_shape shape,
+                        unsigned flits, unsigned source, unsigned destination) {
     struct traffic traffic;
     struct error err = {0};
     seen = 0;
@@ -71,7 +71,8 @@ CLAIM("longer links, a longer pipeline, lookahead and internal speedup change la
 }
 
 CLAIM("VCs, buffers and iterations do not change the latency of a lone packet") {
-    const char *const settings[] = {"noc.topology=full", "noc.vcs=3", "noc.vc_flits=20", "noc.iterations=4", "noc.input_speedup=2", NULL};
+    const char *const settings[] = {"noc.topology=full", "noc.vcs=3",           "noc.vc_flits=20",
+                                    "noc.iterations=4",  "noc.input_speedup=2", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 5, 3, 9), 11u);
 }
 

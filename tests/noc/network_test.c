@@ -1,13 +1,15 @@
-/* What every network must hold: nothing is lost, credits come back, order is kept, nobody starves, and when it is ticked makes no difference. */
+/* What every network must hold: nothing is lost, credits come back, order is kept, nobody starves, and when it is
+ * ticked makes no difference. */
 #include "base/random.h"
 #include "claim.h"
 #include "noc/traffic.h"
 
 static const struct network_shape small = {12, 8, 4, 2};
 
-/* Runs traffic for a while, lets it drain, and checks that everything is back where it was. Returns packets delivered. */
-static uint64_t run_and_drain(const char *const *settings, enum network_direction direction, unsigned flits, enum traffic_pattern pattern, double rate,
-                              uint64_t cycles) {
+/* Runs traffic for a while, lets it drain, and checks that everything is back where it was. Returns packets delivered.
+ */
+static uint64_t run_and_drain(const char *const *settings, enum network_direction direction, unsigned flits,
+                              enum traffic_pattern pattern, double rate, uint64_t cycles) {
     struct traffic traffic;
     struct error err = {0};
     if (!traffic_open(&traffic, settings, direction, small, flits, &err)) {
@@ -28,7 +30,8 @@ static uint64_t run_and_drain(const char *const *settings, enum network_directio
 }
 
 CLAIM("flits in are flits out and all credits come back, for every topology, direction and router") {
-    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical", "noc.topology=ideal"};
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
+                                             "noc.topology=hierarchical", "noc.topology=ideal"};
     static const char *const routers[][4] = {{NULL},
                                              {"noc.internal_speedup=2", NULL},
                                              {"noc.vcs=4", NULL},
@@ -46,11 +49,16 @@ CLAIM("flits in are flits out and all credits come back, for every topology, dir
 }
 
 CLAIM("buffers of one flit and queues of one packet finish") {
-    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical"};
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
+                                             "noc.topology=hierarchical"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++)
         for (unsigned vcs = 1; vcs <= 4; vcs += 3) {
-            const char *const settings[] = {topologies[t], "noc.vc_flits=1", "noc.injection_packets=1", "noc.ejection_packets=1",
-                                            vcs == 1 ? "noc.vcs=1" : "noc.vcs=4", NULL};
+            const char *const settings[] = {topologies[t],
+                                            "noc.vc_flits=1",
+                                            "noc.injection_packets=1",
+                                            "noc.ejection_packets=1",
+                                            vcs == 1 ? "noc.vcs=1" : "noc.vcs=4",
+                                            NULL};
             CHECK(run_and_drain(settings, NETWORK_REPLY, 5, TRAFFIC_HOTSPOT, 1.0, 200) > 20);
         }
 }
@@ -60,7 +68,33 @@ CLAIM("packets of 34 flits over a 4-byte channel arrive") {
     CHECK(run_and_drain(settings, NETWORK_REPLY, 34, TRAFFIC_UNIFORM, 0.5, 1000) > 50);
 }
 
-/* ---- order ------------------------------------------------------------------------------------------------------------------ */
+CLAIM("destinations that take a packet now and then lose none, nor their credits") {
+    static const char *const routers[][4] = {{"noc.topology=full", NULL},
+                                             {"noc.topology=hierarchical", "noc.vcs=4", NULL},
+                                             {"noc.topology=concentrated", "noc.internal_speedup=2", NULL},
+                                             {"noc.topology=full", "noc.internal_speedup=2", "noc.vcs=2", NULL},
+                                             {"noc.topology=full", "noc.clock_mhz=1600", "noc.vcs=2", NULL}};
+    for (unsigned r = 0; r < COUNT_OF(routers); r++)
+        for (unsigned every = 2; every <= 13; every += 3)
+            for (unsigned flits = 1; flits <= 5; flits += 2) {
+                const char *settings[8] = {"noc.ejection_packets=2", "noc.vc_flits=3"};
+                for (unsigned i = 0; routers[r][i]; i++) settings[i + 2] = routers[r][i];
+                struct traffic traffic;
+                struct error err = {0};
+                REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, small, flits, &err));
+                traffic.take_every = every;
+                traffic_start(&traffic, TRAFFIC_UNIFORM, 0.5);
+                traffic.stop = 300;
+                CHECK_EQ((int)engine_run_until(traffic.engine, 100000), (int)ENGINE_QUIET);
+                char text[256] = "conserved";
+                network_conserved(traffic.network, text, sizeof text);
+                CHECK_TEXT(text, "conserved");
+                CHECK_EQ(traffic.packets_out, stats_get(traffic.stats, "noc.request.packets_injected", NULL));
+                traffic_close(&traffic);
+            }
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------ */
 
 struct order {
     uint32_t next[12][12]; /* [source][destination]: least tag that may come next */
@@ -76,10 +110,12 @@ static void check_order(struct traffic *traffic, unsigned destination, const str
 }
 
 CLAIM("with one VC the packets of a source for one destination keep their order") {
-    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical", "noc.topology=ideal"};
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
+                                             "noc.topology=hierarchical", "noc.topology=ideal"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++)
         for (unsigned fast = 0; fast < 2; fast++) {
-            const char *const settings[] = {topologies[t], fast ? "noc.internal_speedup=2" : "noc.internal_speedup=1", NULL};
+            const char *const settings[] = {topologies[t], fast ? "noc.internal_speedup=2" : "noc.internal_speedup=1",
+                                            NULL};
             struct traffic traffic;
             struct error err = {0};
             struct order order = {0};
@@ -94,7 +130,7 @@ CLAIM("with one VC the packets of a source for one destination keep their order"
         }
 }
 
-/* ---- fairness --------------------------------------------------------------------------------------------------------------- */
+/* ---- fairness --------------------------------------------------------------------------------------------------- */
 
 static void count_sources(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
     (void)destination, (void)now;
@@ -102,7 +138,8 @@ static void count_sources(struct traffic *traffic, unsigned destination, const s
 }
 
 CLAIM("sources that all want one destination get equal shares, behind a concentrator too") {
-    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated", "noc.topology=hierarchical"};
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
+                                             "noc.topology=hierarchical"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++) {
         const char *const settings[] = {topologies[t], "noc.concentration=4", NULL};
         struct traffic traffic;
@@ -120,7 +157,7 @@ CLAIM("sources that all want one destination get equal shares, behind a concentr
     }
 }
 
-/* ---- a destination that does not take its packets --------------------------------------------------------------------------- */
+/* ---- a destination that does not take its packets --------------------------------------------------------------- */
 
 CLAIM("a destination without room holds its packets up and nobody else's but those behind them") {
     const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", "noc.vc_flits=4", NULL};
@@ -129,8 +166,9 @@ CLAIM("a destination without room holds its packets up and nobody else's but tho
     REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, small, 5, &err));
     struct port *full = network_output(traffic.network, 0);
     const struct message nothing = {0};
-    while (port_can_push(full, 0)) port_push(full, 0, &nothing, sizeof nothing); /* somebody else's packets fill the queue */
-    full->receiver = traffic.engine->components; /* and nobody takes them */
+    while (port_can_push(full, 0))
+        port_push(full, 0, &nothing, sizeof nothing); /* somebody else's packets fill the queue */
+    full->receiver = traffic.engine->components;      /* and nobody takes them */
     for (unsigned i = 0; i < 8; i++) traffic_packet(&traffic, i, i % 2, 0);
     traffic.destinations = 0; /* this traffic only gives */
     engine_run_until(traffic.engine, 500);
@@ -147,10 +185,11 @@ CLAIM("a destination without room holds its packets up and nobody else's but tho
     traffic_close(&traffic);
 }
 
-/* ---- ticks ------------------------------------------------------------------------------------------------------------------ */
+/* ---- ticks ------------------------------------------------------------------------------------------------------ */
 
 /* Counters after a run in which components are polled, shuffled, or neither. */
-static void run_for_counters(const char *const *settings, bool poll, uint64_t shuffle, uint64_t *counters, unsigned count) {
+static void run_for_counters(const char *const *settings, bool poll, uint64_t shuffle, uint64_t *counters,
+                             unsigned count) {
     struct traffic traffic;
     struct error err = {0};
     if (!traffic_open(&traffic, settings, NETWORK_REPLY, small, 5, &err)) {
@@ -201,7 +240,8 @@ CLAIM("every flit is written, granted the switch and read once in each router th
     uint64_t flits = stats_get(traffic.stats, "noc.request.flits_injected", NULL);
     CHECK(flits > 1000);
     CHECK_EQ(stats_get(traffic.stats, "noc.request.flit_hops", NULL), 2 * flits);
-    static const char *const counters[] = {"buffer_writes", "buffer_reads", "switch_allocations", "crossbar_traversals", "link_traversals"};
+    static const char *const counters[] = {"buffer_writes", "buffer_reads", "switch_allocations", "crossbar_traversals",
+                                           "link_traversals"};
     for (unsigned i = 0; i < COUNT_OF(counters); i++) {
         char name[64];
         snprintf(name, sizeof name, "noc.request.sm_router.%s", counters[i]);
@@ -213,7 +253,7 @@ CLAIM("every flit is written, granted the switch and read once in each router th
     traffic_close(&traffic);
 }
 
-/* ---- settings --------------------------------------------------------------------------------------------------------------- */
+/* ---- settings --------------------------------------------------------------------------------------------------- */
 
 static void refused(const char *const *settings, const char *part) {
     struct traffic traffic;
@@ -224,7 +264,8 @@ static void refused(const char *const *settings, const char *part) {
 }
 
 CLAIM("a network that cannot be built is refused with the reason") {
-    refused((const char *const[]){"noc.topology=concentrated", "noc.concentration=8", NULL}, "does not divide both 12 L1 endpoints and 8 LLC slices");
+    refused((const char *const[]){"noc.topology=concentrated", "noc.concentration=8", NULL},
+            "does not divide both 12 L1 endpoints and 8 LLC slices");
     refused((const char *const[]){"noc.vcs=9", NULL}, "noc.vcs");
     refused((const char *const[]){"noc.vc_flits=0", NULL}, "noc.vc_flits");
     refused((const char *const[]){"noc.channel_bytes=2", NULL}, "noc.channel_bytes");

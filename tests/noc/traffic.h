@@ -1,6 +1,6 @@
-/* Open-loop traffic for one network: sources that create packets at a given rate into queues without end, destinations that take everything at
- * once. Used by the claims about the network and by bench/noc; the method is BookSim's (Bernoulli process, latency from creation, warm-up, then a
- * measured interval whose packets are waited for).
+/* Open-loop traffic for one network: sources that create packets at a given rate into queues without end, destinations
+ * that take everything at once. Used by the claims about the network and by bench/noc; the method is BookSim's
+ * (Bernoulli process, latency from creation, warm-up, then a measured interval whose packets are waited for).
  */
 #ifndef SLUICE_TESTS_NOC_TRAFFIC_H
 #define SLUICE_TESTS_NOC_TRAFFIC_H
@@ -38,7 +38,8 @@ struct traffic {
     uint64_t random;
     uint64_t *next; /* [sources]: cycle of the next packet */
     struct traffic_queue *queue;
-    uint64_t stop; /* no packets are created from this cycle on */
+    uint64_t stop;       /* no packets are created from this cycle on */
+    unsigned take_every; /* destinations take a packet only in every so many cycles; 0: whatever there is, always */
 
     uint64_t measure_from, measure_until;
     uint64_t created, delivered, latency; /* of packets created in the measured interval */
@@ -95,7 +96,10 @@ static inline void traffic_enqueue(struct traffic_queue *queue, uint64_t born, u
         }
         free(queue->born);
         free(queue->destination);
-        *queue = (struct traffic_queue){.born = borns, .destination = destinations, .mask = size - 1, .tail = queue->tail - queue->head,
+        *queue = (struct traffic_queue){.born = borns,
+                                        .destination = destinations,
+                                        .mask = size - 1,
+                                        .tail = queue->tail - queue->head,
                                         .given = queue->given};
     }
     queue->born[queue->tail & queue->mask] = born;
@@ -105,6 +109,7 @@ static inline void traffic_enqueue(struct traffic_queue *queue, uint64_t born, u
 
 static inline void traffic_take(struct traffic *traffic, unsigned destination, uint64_t now) {
     struct port *port = network_output(traffic->network, destination);
+    if (traffic->take_every && now % traffic->take_every != destination % traffic->take_every) return;
     for (const struct message *message; (message = port_peek(port, now)); port_pop(port, now)) {
         traffic->packets_out++;
         bool measured = message->born >= traffic->measure_from && message->born < traffic->measure_until;
@@ -114,6 +119,10 @@ static inline void traffic_take(struct traffic *traffic, unsigned destination, u
         }
         if (now >= traffic->measure_from && now < traffic->measure_until) traffic->accepted_flits += traffic->flits;
         if (traffic->observe) traffic->observe(traffic, destination, message, now);
+        if (traffic->take_every) {
+            port_pop(port, now);
+            return;
+        }
     }
 }
 
@@ -151,14 +160,17 @@ static inline void traffic_tick(void *self, uint64_t now) {
         if (traffic->next[i] < traffic->stop) next = min_u64(next, traffic->next[i]);
         if (queue->head != queue->tail) port_await_credit(network_input(traffic->network, i), now);
     }
+    if (traffic->take_every)
+        for (unsigned i = 0; i < traffic->destinations; i++)
+            if (port_next_visible(network_output(traffic->network, i)) != NEVER) next = now + 1;
     if (next != NEVER) engine_wake(traffic->engine, traffic->id, max_u64(now + 1, next));
 }
 
 static const struct component_ops traffic_component = {.kind = "traffic", .tick = traffic_tick};
 
 /* `settings` are key=value assignments, NULL at the end. Returns false with err filled if the network refuses them. */
-static inline bool traffic_open(struct traffic *traffic, const char *const *settings, enum network_direction direction, struct network_shape shape,
-                                unsigned flits, struct error *err) {
+static inline bool traffic_open(struct traffic *traffic, const char *const *settings, enum network_direction direction,
+                                struct network_shape shape, unsigned flits, struct error *err) {
     static const struct section *const sections[] = {&noc_section};
     struct traffic_size size = traffic_size_of(flits);
     assert(size.channel_bytes && "no message makes a packet of so many flits");
@@ -190,7 +202,8 @@ static inline bool traffic_open(struct traffic *traffic, const char *const *sett
     unsigned *ids = mem_alloc(NOC_MAX_ENDPOINTS, sizeof *ids);
     for (unsigned i = 0; i < NOC_MAX_ENDPOINTS; i++) ids[i] = traffic->id;
     struct network_peers peers = {ids, ids};
-    traffic->network = network_create(traffic->config, direction, &shape, &peers, traffic->engine, 1400000, traffic->stats, err);
+    traffic->network =
+        network_create(traffic->config, direction, &shape, &peers, traffic->engine, 1400000, traffic->stats, err);
     free(ids);
     return traffic->network != NULL;
 }
@@ -237,7 +250,8 @@ static inline double traffic_latency(const struct traffic *traffic) {
 }
 
 static inline double traffic_accepted(const struct traffic *traffic) {
-    return (double)traffic->accepted_flits / (double)(traffic->measure_until - traffic->measure_from) / traffic->sources;
+    return (double)traffic->accepted_flits / (double)(traffic->measure_until - traffic->measure_from) /
+           traffic->sources;
 }
 
 #endif
