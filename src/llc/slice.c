@@ -227,7 +227,7 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
             if (waiter->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, waiter, now);
         }
         ring_push(&slice->arrived, index);
-        slice->aside_retry = true;
+        slice->aside_retry = slice->aside_count > 0;
         slice->stats.fills++;
     } else {
         slice->outstanding_writes--;
