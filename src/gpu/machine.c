@@ -54,7 +54,16 @@ static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
     return m->l1 != NULL;
 }
 
+/* Past bypassed MC-routers a request comes to its cluster's slice, wherever it was meant to go. */
+static bool check_bypass(const struct machine *m, struct error *err) {
+    const struct noc_config *noc = config_get(m->config, &noc_section);
+    if (!noc->bypass || m->llc->ops->own_slice_only) return true;
+    return config_error(m->config, "noc.bypass", err, "past bypassed MC-routers a cluster reaches its own slices only, and llc.organisation %s sends requests "
+                        "to others, too; take one that does not, such as private", m->llc->ops->policy.name);
+}
+
 static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
+    if (!check_bypass(m, err)) return false;
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
     m->endpoint_component = mem_alloc(endpoints, sizeof *m->endpoint_component);
     for (unsigned i = 0; i < endpoints; i++) m->endpoint_component[i] = m->l1->ops->endpoint_component(m->l1, i);
@@ -295,6 +304,8 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     uint64_t end = m->engine->now;
     engine_settle(m->engine, end);
     for (unsigned i = 0; i < m->sms; i++) sm_freeze(m->sm[i], end);
+    network_freeze(m->request, end);
+    network_freeze(m->reply, end);
     struct run_progress progress = progress_of(m);
     result->cycles = end;
     result->warp_instructions = progress.warp_instructions;

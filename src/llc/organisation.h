@@ -19,6 +19,8 @@ struct llc_organisation_ops {
     void (*destroy)(struct llc_organisation *organisation);
     /* Lines may have copies in several slices: writes go through to memory, and slices are flushed with the L1s at a kernel's end. */
     bool write_through;
+    /* With noc.bypass, `target` is always the requester's own slice: the one, of the slices of a controller, with the number of its cluster. */
+    bool own_slice_only;
     /* Refuses a machine that the organisation does not fit. NULL if it fits all. */
     bool (*check)(const struct config *config, struct error *err);
     /* The slice, counted over the whole machine. */

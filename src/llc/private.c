@@ -2,7 +2,8 @@
  * are shared, less room for different ones. From "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as there are clusters; writes go
  * through, and slices are flushed with the L1s at a kernel's end.
  *
- * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC.
+ * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC; but with bypassed MC-routers (noc.bypass) that cannot be reached, and
+ * they, too, go to the cluster's own slice, as if no two clusters met on a word.
  */
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "gpu/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "noc/noc.h"
 
 const struct llc_organisation_ops llc_organisation_private;
 
@@ -17,6 +19,7 @@ struct llc_private {
     struct llc_organisation base;
     const struct address_map *map;
     unsigned slices_per_mc;
+    bool bypass; /* atomics stay in the cluster's slice, too */
 };
 
 static bool private_check(const struct config *config, struct error *err) {
@@ -29,9 +32,10 @@ static bool private_check(const struct config *config, struct error *err) {
 }
 
 static struct llc_organisation *private_create(const struct config *config, const struct address_map *map, struct error *err) {
-    (void)config, (void)err;
+    (void)err;
+    const struct noc_config *noc = config_get(config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
-    *private = (struct llc_private){{&llc_organisation_private}, map, address_map_slices_per_mc(map)};
+    *private = (struct llc_private){{&llc_organisation_private}, map, address_map_slices_per_mc(map), noc->bypass};
     return &private->base;
 }
 
@@ -41,12 +45,13 @@ static unsigned private_target(const struct llc_organisation *organisation, cons
     const struct llc_private *private = (const struct llc_private *)organisation;
     struct location location;
     address_map_locate(private->map, message->address, &location);
-    return location.mc * private->slices_per_mc + (message->kind == MESSAGE_ATOMIC ? location.slice : cluster);
+    return location.mc * private->slices_per_mc + (message->kind == MESSAGE_ATOMIC && !private->bypass ? location.slice : cluster);
 }
 
 const struct llc_organisation_ops llc_organisation_private = {
     .policy = {"private", "at every controller a slice for each cluster, which holds its own copies", NULL},
     .write_through = true,
+    .own_slice_only = true,
     .check = private_check,
     .create = private_create,
     .destroy = private_destroy,

@@ -35,7 +35,7 @@ static uint64_t concentrated_unloaded_cycles(const struct config *config, const 
                                              unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
     struct fabric_plan plan = concentrated_plan(noc, NETWORK_REQUEST, shape->l1_endpoints, shape->slices);
-    return fabric_unloaded_cycles(noc, &plan, flits);
+    return fabric_unloaded_cycles(noc, &plan, NO_STAGE, flits);
 }
 
 const struct topology topology_concentrated = {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "noc/bypass.h"
 #include "noc/endpoints.h"
 
 STATS_TABLE(noc_request_router_table, "noc.request.router", router_stats, ROUTER_STATS);
@@ -26,6 +27,7 @@ struct fabric {
     struct timeline time;
     struct packet_pool pool;
     struct router_stats *router[FABRIC_MAX_STAGES];
+    struct bypass bypass;
 };
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -33,6 +35,7 @@ struct fabric {
 /* Credits that return and flits that arrive in this cycle. The row is emptied as it is read. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
+    unsigned bypassed = fabric->bypass.stage;
     for (unsigned i = 0; i <= fabric->stages; i++) {
         const struct link *link = &fabric->link[i];
         uint64_t *arriving = row + link->arriving, *returning = row + link->returning;
@@ -41,9 +44,13 @@ static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
             arriving[word] = returning[word] = 0;
             if (credits && i == 0)
                 injection_credit(&fabric->injection, word, credits);
+            else if (credits && UNLIKELY(i - 1 == bypassed))
+                bypass_credit(&fabric->stage[i - 1], word, credits, cycle);
             else if (credits)
                 stage_credit(&fabric->stage[i - 1], word, credits);
-            if (flits && i < fabric->stages)
+            if (flits && UNLIKELY(i == bypassed))
+                bypass_arrive(&fabric->stage[i], word, flits, cycle);
+            else if (flits && i < fabric->stages)
                 stage_arrive(&fabric->stage[i], word, flits);
             else if (flits)
                 ejection_arrive(&fabric->ejection, word, flits, cycle, now);
@@ -73,6 +80,10 @@ static void fabric_tick(void *self, uint64_t now) {
     uint64_t last = clock_domain_cycle(network->clock, now);
     uint64_t first = now ? clock_domain_cycle(network->clock, now - 1) + 1 : 0;
     injection_collect(&fabric->injection, now);
+    if (UNLIKELY(now < fabric->bypass.from)) { /* routers are being switched off or on */
+        engine_wake(network->engine, network->id, fabric->bypass.from);
+        return;
+    }
     for (uint64_t cycle = max_u64(first, fabric->next); cycle <= last; cycle++) {
         run_cycle(fabric, cycle, now);
         fabric->next = cycle + 1;
@@ -89,13 +100,18 @@ static unsigned stage_filled(const struct stage *stage, unsigned input_vc) {
     return tally_value(&stage->in_word[input_vc / 64].filled, input_vc % 64);
 }
 
-static void count_router(const struct stage *stage, unsigned router, struct router_stats *stats) {
-    uint64_t sent = 0, allocated = 0, held = 0;
-    for (unsigned i = 0; i < stage->outputs << stage->vc_shift; i++) {
-        unsigned number = (router * stage->outputs << stage->vc_shift) + i;
-        sent += stage->output[number].sent;
-        allocated += stage->allocated[number];
-    }
+/* Flits that have left the outputs of a router, through it or round it. */
+static uint64_t router_sent(const struct stage *stage, unsigned router) {
+    unsigned count = stage->outputs << stage->vc_shift;
+    uint64_t sent = 0;
+    for (unsigned i = 0; i < count; i++) sent += stage->output[router * count + i].sent;
+    return sent;
+}
+
+static void count_router(const struct stage *stage, unsigned router, uint64_t bypassed, struct router_stats *stats) {
+    unsigned outputs = stage->outputs << stage->vc_shift;
+    uint64_t left = router_sent(stage, router), sent = left - bypassed, allocated = 0, held = 0;
+    for (unsigned i = 0; i < outputs; i++) allocated += stage->allocated[router * outputs + i];
     for (unsigned i = 0; i < stage->inputs << stage->vc_shift; i++)
         held += stage_filled(stage, (router * stage->inputs << stage->vc_shift) + i);
     *stats = (struct router_stats){
@@ -104,20 +120,33 @@ static void count_router(const struct stage *stage, unsigned router, struct rout
         .vc_allocations = allocated,
         .switch_allocations = sent,
         .crossbar_traversals = sent,
-        .link_traversals = sent,
+        .link_traversals = left,
+        .bypassed_flits = bypassed,
     };
 }
 
+static uint64_t bypassed_flits(const struct fabric *fabric, unsigned stage, unsigned router) {
+    const struct bypass *bypass = &fabric->bypass;
+    if (stage != bypass->gated) return 0;
+    return bypass->flits[router] + (stage == bypass->stage ? router_sent(&fabric->stage[stage], router) : 0);
+}
+
 static void fabric_settle(void *self, uint64_t now) {
-    (void)now;
     struct network *network = self;
     struct fabric *fabric = network->state;
     network->stats.flit_hops = 0;
     for (unsigned i = 0; i < fabric->stages; i++)
         for (unsigned router = 0; router < fabric->stage[i].routers; router++) {
-            count_router(&fabric->stage[i], router, &fabric->router[i][router]);
-            network->stats.flit_hops += fabric->router[i][router].switch_allocations;
+            struct router_stats *stats = &fabric->router[i][router];
+            count_router(&fabric->stage[i], router, bypassed_flits(fabric, i, router), stats);
+            stats->gated_cycles = i == fabric->bypass.gated ? bypass_gated_cycles(&fabric->bypass, now) : 0;
+            network->stats.flit_hops += stats->switch_allocations;
         }
+}
+
+void fabric_freeze(struct network *network, uint64_t now) {
+    struct fabric *fabric = network->state;
+    fabric->bypass.frozen = min_u64(fabric->bypass.frozen, now);
 }
 
 static void explain_stage(const struct stage *stage, const char *network, unsigned number, FILE *out) {
@@ -190,6 +219,34 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
     return true;
 }
 
+/* ---- bypassing -------------------------------------------------------------------------------------------------- */
+
+/* Since nothing is inside, every buffer is empty and every credit where it started, which is where it starts in the
+ * other mode, too: those before the routers stand for the buffers behind them, which are as deep. */
+void fabric_set_bypass(struct network *network, unsigned number, bool on, uint64_t now, uint64_t from) {
+    struct fabric *fabric = network->state;
+    struct bypass *bypass = &fabric->bypass;
+    struct stage *stage = &fabric->stage[number];
+    assert(stage->inputs == stage->outputs && on == (bypass->stage == NO_STAGE));
+    if (!bypass->flits) bypass->flits = mem_alloc(stage->routers, sizeof *bypass->flits);
+    for (unsigned router = 0; router < stage->routers; router++) {
+        uint64_t sent = router_sent(stage, router);
+        bypass->flits[router] += on ? -sent : sent;
+    }
+    /* Nobody there handles a credit that passes. */
+    unsigned handling = (unsigned)network->config->credit_cycles;
+    if (on) {
+        stage->out->credit_cycles -= handling;
+    } else {
+        stage->out->credit_cycles += handling;
+        bypass->gated_cycles = bypass_gated_cycles(bypass, now);
+    }
+    bypass->gated = number;
+    bypass->gated_from = from;
+    bypass->from = from;
+    bypass->stage = on ? number : NO_STAGE;
+}
+
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
 static void build_pool(struct packet_pool *pool, uint32_t count) {
@@ -250,6 +307,7 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     network->state = fabric;
     fabric->stages = plan->stages;
     fabric->speedup = (unsigned)noc->internal_speedup;
+    fabric->bypass = (struct bypass){.stage = NO_STAGE, .gated = NO_STAGE, .frozen = NEVER};
     unsigned inputs = network->sources / plan->concentration, links = inputs, row_words = 0;
     for (unsigned i = 0; i < plan->stages; i++) {
         build_stage(fabric, network, plan, i, stats);
@@ -282,14 +340,16 @@ void fabric_destroy(struct network *network) {
     timeline_release(&fabric->time);
     free(fabric->pool.packet);
     free(fabric->pool.free);
+    free(fabric->bypass.flits);
     free(fabric);
 }
 
-uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned flits) {
+uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned bypassed,
+                                unsigned flits) {
     uint64_t steps = (uint64_t)noc->stages - (noc->lookahead ? 1 : 0);
     uint64_t cycles = (uint64_t)noc->link_cycles - 1; /* one cycle of the last link is the port's */
     for (unsigned i = 0; i < plan->stages; i++)
-        cycles += div_up(steps, (uint64_t)noc->internal_speedup) + plan->stage[i].link_cycles;
+        cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) + plan->stage[i].link_cycles;
     return cycles + flits - 1;
 }
 

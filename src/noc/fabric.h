@@ -20,6 +20,8 @@
  * touched when it is sent, and then no more until it is sent again. A network in which nothing is ready sleeps until
  * the next row that is not empty.
  *
+ * The routers of one stage can be powered off and bypassed (bypass.h).
+ *
  * Left out: speculation, adaptive routing, priorities, switch holding, errors. Packets of a source for one destination
  * keep their order with one VC, and need not with several.
  */
@@ -28,7 +30,7 @@
 
 #include "noc/network.h"
 
-enum { FABRIC_MAX_STAGES = 2 };
+enum { FABRIC_MAX_STAGES = 2, NO_STAGE = FABRIC_MAX_STAGES + 1 };
 
 /* Activity of one router, for energy. */
 #define ROUTER_STATS(S) \
@@ -37,7 +39,9 @@ enum { FABRIC_MAX_STAGES = 2 };
     S(SUM, vc_allocations, "packets", "output VCs granted") \
     S(SUM, switch_allocations, "flits", "switch passages granted") \
     S(SUM, crossbar_traversals, "flits", "flits that crossed the switch") \
-    S(SUM, link_traversals, "flits", "flits sent over the links behind the outputs")
+    S(SUM, link_traversals, "flits", "flits sent over the links behind the outputs") \
+    S(SUM, bypassed_flits, "flits", "of those, flits that went round the router while it was bypassed") \
+    S(SUM, gated_cycles, "cycles", "cycles of the core in which the router was powered off")
 STATS_STRUCT(router_stats, ROUTER_STATS);
 
 /* What a topology says about itself. Ports are numbered through all routers of a stage: router × ports of a router +
@@ -60,7 +64,14 @@ struct fabric_plan {
 bool fabric_build(struct network *network, const struct fabric_plan *plan, struct stats *stats);
 void fabric_destroy(struct network *network);
 bool fabric_conserved(const struct network *network, char *text, size_t size);
-uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned flits);
+/* With the routers of stage `bypassed` bypassed; NO_STAGE if none are. */
+uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned bypassed,
+                                unsigned flits);
+/* Bypasses the routers of `stage`, which have as many outputs as inputs, or puts them back to work. As
+ * topology->set_bypass says. */
+void fabric_set_bypass(struct network *network, unsigned stage, bool on, uint64_t now, uint64_t from);
+/* As topology->freeze says. */
+void fabric_freeze(struct network *network, uint64_t now);
 extern const struct component_ops fabric_component;
 
 /* Tables of router counters, by direction. */

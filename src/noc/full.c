@@ -26,7 +26,7 @@ static bool full_build(struct network *network, const struct config *config, str
 static uint64_t full_unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
     struct fabric_plan plan = full_plan(noc, NETWORK_REQUEST, shape->l1_endpoints, shape->slices);
-    return fabric_unloaded_cycles(noc, &plan, flits);
+    return fabric_unloaded_cycles(noc, &plan, NO_STAGE, flits);
 }
 
 const struct topology topology_full = {

@@ -1,6 +1,9 @@
 /* The hierarchical crossbar (H-Xbar; ISCA 2019, section 3): an SM-router for each cluster and an MC-router for each
  * memory controller, every SM-router linked to every MC-router. A request passes SM-router, long link, MC-router; a
- * reply the same way back in a network of its own. */
+ * reply the same way back in a network of its own.
+ *
+ * With as many slices at each controller as there are clusters, the MC-routers can be bypassed (section 4.1): cluster c
+ * then reaches slice c of each controller, and that slice the cluster. */
 #include "noc/fabric.h"
 
 /* Sources and destinations are grouped evenly; group g's members are neighbours. */
@@ -49,11 +52,32 @@ static bool hierarchical_build(struct network *network, const struct config *con
     return fabric_build(network, &plan, stats);
 }
 
+static bool hierarchical_can_bypass(const struct network_shape *shape) {
+    return shape->slices == shape->mcs * shape->clusters;
+}
+
+/* A request passes its MC-router last, a reply first. */
+static unsigned mc_stage(enum network_direction direction) { return direction == NETWORK_REQUEST ? 1 : 0; }
+
+static void hierarchical_set_bypass(struct network *network, bool on, uint64_t now, uint64_t from) {
+    fabric_set_bypass(network, mc_stage(network->direction), on, now, from);
+}
+
+static uint64_t unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned bypassed,
+                                unsigned flits) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    struct fabric_plan plan = hierarchical_plan(noc, NETWORK_REQUEST, shape); /* both directions add up to the same */
+    return fabric_unloaded_cycles(noc, &plan, bypassed, flits);
+}
+
 static uint64_t hierarchical_unloaded_cycles(const struct config *config, const struct network_shape *shape,
                                              unsigned flits) {
-    const struct noc_config *noc = config_get(config, &noc_section);
-    struct fabric_plan plan = hierarchical_plan(noc, NETWORK_REQUEST, shape);
-    return fabric_unloaded_cycles(noc, &plan, flits);
+    return unloaded_cycles(config, shape, NO_STAGE, flits);
+}
+
+static uint64_t hierarchical_bypassed_cycles(const struct config *config, const struct network_shape *shape,
+                                             unsigned flits) {
+    return unloaded_cycles(config, shape, mc_stage(NETWORK_REQUEST), flits);
 }
 
 const struct topology topology_hierarchical = {
@@ -63,4 +87,8 @@ const struct topology topology_hierarchical = {
     .destroy = fabric_destroy,
     .conserved = fabric_conserved,
     .unloaded_cycles = hierarchical_unloaded_cycles,
+    .can_bypass = hierarchical_can_bypass,
+    .set_bypass = hierarchical_set_bypass,
+    .bypassed_cycles = hierarchical_bypassed_cycles,
+    .freeze = fabric_freeze,
 };

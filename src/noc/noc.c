@@ -40,6 +40,9 @@ static const struct param params[] = {
     P_INT(struct noc_config, ejection_packets, 8, 1, 256, "packets", "packets that a destination has room for"),
     P_INT(struct noc_config, concentration, 2, 1, 64, "endpoints",
           "concentrated: sources that share a router's input, destinations that share an output"),
+    P_BOOL(struct noc_config, bypass, false,
+           "hierarchical: MC-routers are powered off and bypassed, so a cluster reaches its own slices only"),
+    P_INT(struct noc_config, gating_cycles, 30, 0, 1000000, "cycles", "to power MC-routers off or on"),
 };
 
 const struct section noc_section = {
@@ -74,6 +77,25 @@ static void add_ports(struct network *network, const struct network_peers *peers
     }
 }
 
+/* A machine that is described as bypassed never was anything else: there is no switching to wait for. */
+static bool start_bypassed(struct network *network, const struct config *config, struct error *err) {
+    const struct network_shape *shape = &network->shape;
+    if (!network->config->bypass) return true;
+    if (!network->topology->can_bypass)
+        return config_error(
+            config, "noc.bypass", err,
+            "a network of topology %s has no MC-routers to bypass; that needs noc.topology=hierarchical",
+            network->topology->policy.name);
+    if (!network_can_bypass(network))
+        return config_error(
+            config, "noc.bypass", err,
+            "a bypassed MC-router has a slice for each cluster, but there are %u slices at each memory controller and %u clusters; make them equal",
+            shape->slices / shape->mcs, shape->clusters);
+    network->topology->set_bypass(network, true, 0, 0);
+    network->bypassed = true;
+    return true;
+}
+
 struct network *network_create(const struct config *config, enum network_direction direction,
                                const struct network_shape *shape, const struct network_peers *peers,
                                struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err) {
@@ -103,7 +125,7 @@ struct network *network_create(const struct config *config, enum network_directi
     network->id = engine_add(engine, network->topology->component, network, direction);
     add_ports(network, peers);
     stats_add(stats, request ? &noc_request_table : &noc_reply_table, &network->stats);
-    if (!network->topology->build(network, config, stats, err)) {
+    if (!network->topology->build(network, config, stats, err) || !start_bypassed(network, config, err)) {
         network_destroy(network);
         return NULL;
     }
@@ -142,9 +164,52 @@ bool network_conserved(const struct network *network, char *text, size_t size) {
     return network->topology->conserved(network, text, size);
 }
 
+bool network_can_bypass(const struct network *network) {
+    return network->topology->can_bypass && network->topology->can_bypass(&network->shape);
+}
+
+static bool drained(const struct network *network) {
+    char text[160];
+    for (unsigned i = 0; i < network->sources; i++)
+        if (network->input[i].pushed != network->input[i].popped) return false;
+    return network_conserved(network, text, sizeof text);
+}
+
+uint64_t network_set_bypass(struct network *network, bool on, uint64_t now) {
+    assert(network_can_bypass(network));
+    if (on == network->bypassed) return now;
+    bool empty = drained(network);
+    assert(empty), (void)empty;
+    uint64_t from = now + (uint64_t)network->config->gating_cycles;
+    network->topology->set_bypass(network, on, now, from);
+    network->bypassed = on;
+    return from;
+}
+
+void network_freeze(struct network *network, uint64_t now) {
+    if (network->topology->freeze) network->topology->freeze(network, now);
+}
+
+typedef uint64_t network_cycles(const struct config *config, const struct network_shape *shape, unsigned flits);
+
+/* In cycles of the core and with the two ports. */
+static uint64_t core_cycles(network_cycles *cycles, const struct config *config, const struct network_shape *shape,
+                            uint64_t core_khz, unsigned flits) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    struct clock clock = clock_of(noc->clock_mhz ? (uint64_t)noc->clock_mhz * 1000 : core_khz, core_khz);
+    return 2 + clock_core_cycle(clock, cycles(config, shape, flits));
+}
+
 uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
-    struct clock clock = clock_of(noc->clock_mhz ? (uint64_t)noc->clock_mhz * 1000 : core_khz, core_khz);
-    return 2 + clock_core_cycle(clock, topology_of(noc)->unloaded_cycles(config, shape, flits));
+    const struct topology *topology = topology_of(noc);
+    return core_cycles(noc->bypass ? topology->bypassed_cycles : topology->unloaded_cycles, config, shape, core_khz,
+                       flits);
+}
+
+uint64_t network_bypassed_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
+                                 unsigned flits) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    return core_cycles(topology_of(noc)->bypassed_cycles, config, shape, core_khz, flits);
 }

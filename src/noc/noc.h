@@ -40,6 +40,8 @@ struct noc_config {
     int64_t injection_packets;
     int64_t ejection_packets;
     int64_t concentration;
+    bool bypass;
+    int64_t gating_cycles;
 };
 
 extern const struct section noc_section;
@@ -71,9 +73,26 @@ struct port *network_output(struct network *network, unsigned destination);
  * `text` says what is not. Meaningful once nothing is due any more. */
 bool network_conserved(const struct network *network, char *text, size_t size);
 
+/* Bypass and power gating of MC-routers (ISCA 2019, sections 4.1 and 4.2): input i of every MC-router is wired to its
+ * output i and the router powered off. From a cluster one slice of each controller can then be reached, its own, and
+ * nothing may be sent elsewhere. Possible in a hierarchical network with as many slices at each controller as clusters.
+ * A network whose description says noc.bypass is bypassed from its first cycle on.
+ *
+ * Switches all MC-routers of this network, which must be drained: conserved, and with nothing in its inputs. Returns
+ * the first cycle in which it may be used again, noc.gating_cycles later; what is pushed before waits in its input.
+ * Returns `now` if there is nothing to switch. */
+bool network_can_bypass(const struct network *network);
+uint64_t network_set_bypass(struct network *network, bool on, uint64_t now);
+
+/* The run is over and what is left only drains: cycles from `now` on are not counted. */
+void network_freeze(struct network *network, uint64_t now);
+
 /* Cycles of the core from pushing a packet of `flits` into an idle network until the receiver sees it: what the
  * description adds up to. Exact while network and core share one clock. */
 uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
+                                 unsigned flits);
+/* The same while its MC-routers are bypassed, whatever the description says. */
+uint64_t network_bypassed_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits);
 
 #endif

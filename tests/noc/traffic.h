@@ -12,7 +12,13 @@
 #include "base/random.h"
 #include "noc/noc.h"
 
-enum traffic_pattern { TRAFFIC_UNIFORM, TRAFFIC_HOTSPOT, TRAFFIC_COMPLEMENT };
+enum traffic_pattern {
+    TRAFFIC_UNIFORM,
+    TRAFFIC_HOTSPOT,
+    TRAFFIC_COMPLEMENT,
+    TRAFFIC_OWN,       /* between a cluster and its own slices: those with its number, one at each controller */
+    TRAFFIC_OWN_PAIRS, /* of those, member m of a cluster and the slice at controller m */
+};
 
 struct traffic_queue {
     uint64_t *born;
@@ -73,6 +79,13 @@ static inline uint64_t traffic_gap(struct traffic *traffic) {
     return gap;
 }
 
+/* The cluster's `other`th way out, from `source`: a slice for a member of the cluster, a member for a slice. */
+static inline unsigned traffic_own(const struct traffic *traffic, unsigned source, unsigned other) {
+    unsigned clusters = traffic->shape.clusters, members = traffic->shape.l1_endpoints / clusters;
+    if (traffic->direction == NETWORK_REQUEST) return other * clusters + source / members;
+    return source % clusters * members + other;
+}
+
 static inline unsigned traffic_pick(struct traffic *traffic, unsigned source) {
     switch (traffic->pattern) {
     case TRAFFIC_UNIFORM: break;
@@ -81,6 +94,13 @@ static inline unsigned traffic_pick(struct traffic *traffic, unsigned source) {
         return draw < 8 ? 0 : (unsigned)draw - 7;
     }
     case TRAFFIC_COMPLEMENT: return traffic->destinations - 1 - source % traffic->destinations;
+    case TRAFFIC_OWN:
+        return traffic_own(traffic, source,
+                           (unsigned)random_below(&traffic->random, traffic->destinations / traffic->shape.clusters));
+    case TRAFFIC_OWN_PAIRS:
+        return traffic_own(traffic, source,
+                           traffic->direction == NETWORK_REQUEST ? source % traffic->shape.mcs
+                                                                 : source / traffic->shape.clusters);
     }
     return (unsigned)random_below(&traffic->random, traffic->destinations);
 }

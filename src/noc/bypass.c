@@ -1,0 +1,34 @@
+#include "noc/bypass.h"
+
+/* Input VC i feeds output VC i, so they share a number: routers that can be bypassed have as many outputs as inputs. */
+void bypass_arrive(struct stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
+    struct link *link = stage->out;
+    /* With the cycle in which the switch would be crossed, which is the multiplexer's here. */
+    uint64_t at = cycle + link->flit_cycles;
+    uint64_t *arriving = timeline_row(link->time, at) + link->arriving;
+    for (; mask; mask &= mask - 1) {
+        unsigned number = word * 64 + lowest_bit(mask);
+        struct buffer *in = buffers_get(&stage->input, number);
+        struct output_vc *out = &stage->output[number];
+        uint32_t flit = in->flit[in->head++ & stage->input.mask];
+        assert(!(flit & FLIT_HEAD) ||
+               (uint32_t)in->first_output + stage->route[packet_at(stage->packets, flit)->destination] ==
+                   number >> stage->vc_shift); /* no other output can be reached */
+        buffer_at(stage->next.memory, out->target)->flit[out->sent++ & stage->input.mask] = flit;
+        uint64_t *target = arriving + out->target_word / sizeof(struct link_word);
+        assert(!(*target & out->target_bit));
+        *target |= out->target_bit;
+    }
+    timeline_mark(link->time, at);
+}
+
+void bypass_credit(struct stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
+    struct link *link = stage->in;
+    uint64_t at = cycle + link->credit_cycles - 1; /* it leaves no buffer, which is a cycle of the link's time */
+    uint64_t *returning = timeline_row(link->time, at) + link->returning;
+    for (; mask; mask &= mask - 1) {
+        uint32_t number = stage->output_of[word * 64 + lowest_bit(mask)];
+        returning[number / 64] |= UINT64_C(1) << (number % 64);
+    }
+    timeline_mark(link->time, at);
+}
