@@ -1,7 +1,8 @@
 /* The runner of claims: each in a process of its own, several at once.
  *
- * A claim fails when a check fails, when it checks nothing, when it ends by a signal or with a status of its own (a sanitizer's finding), or when it
- * hangs. What a claim prints is shown only when it fails. The last line is `N passed, N failed`, and the status 1 if any failed.
+ * A claim fails when a check fails, when it checks nothing, when it ends by a signal or with a status of its own (a
+ * sanitizer's finding), or when it hangs. What a claim prints is shown only when it fails. The last line is `N passed,
+ * N failed`, and the status 1 if any failed.
  *
  * It measures nothing: a claim's time is shown (-v) but never judged, except that a hang has to end.
  */
@@ -147,8 +148,8 @@ static double now_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In the new process: the claim's verdict becomes its exit status. A status of its own for success tells it from code under test that calls exit(0).
- * Success leaves by exit, which lets the leak checker have its say. */
+/* In the new process: the claim's verdict becomes its exit status. A status of its own for success tells it from code
+ * under test that calls exit(0). Success leaves by exit, which lets the leak checker have its say. */
 _Noreturn static void claim_run(const struct claim *claim, FILE *output) {
     setpgid(0, 0);
     sigset_t none;
@@ -205,7 +206,8 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
             printf("ok    %s: %s (%.2f s)\n", room, job->claim->text, now_seconds() - job->started_seconds);
     } else {
         runner->failed++;
-        printf("FAIL  %s: %s%s\n    %s:%d: the claim\n", room, job->claim->text, reason, job->claim->file, job->claim->line);
+        printf("FAIL  %s: %s%s\n    %s:%d: the claim\n", room, job->claim->text, reason, job->claim->file,
+               job->claim->line);
         output_copy(job->output);
     }
     fflush(stdout);

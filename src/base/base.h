@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LIKELY(x)       __builtin_expect(!!(x), 1)
+#define UNLIKELY(x)     __builtin_expect(!!(x), 0)
 
 /* A time that never comes. */
 #define NEVER UINT64_MAX
@@ -19,15 +19,11 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 static inline bool is_power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
 
-static inline unsigned log2_floor(uint64_t x) {
-    return x == 0 ? 0 : 63u - (unsigned)__builtin_clzll(x);
-}
+static inline unsigned log2_floor(uint64_t x) { return x == 0 ? 0 : 63u - (unsigned)__builtin_clzll(x); }
 
 static inline unsigned lowest_bit(uint64_t x) { return (unsigned)__builtin_ctzll(x); }
 
-static inline uint64_t round_up_power_of_two(uint64_t x) {
-    return x <= 1 ? 1 : UINT64_C(1) << (log2_floor(x - 1) + 1);
-}
+static inline uint64_t round_up_power_of_two(uint64_t x) { return x <= 1 ? 1 : UINT64_C(1) << (log2_floor(x - 1) + 1); }
 
 /* A mask of the lowest n bits, n from 0 to 64. */
 static inline uint64_t low_mask(unsigned n) { return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1; }

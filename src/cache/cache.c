@@ -54,7 +54,8 @@ void cache_drop(struct cache *cache, unsigned set, struct cache_line *line) {
     *line = (struct cache_line){.tag = CACHE_NONE};
 }
 
-void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access, enum line_state state) {
+void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
+                 enum line_state state) {
     unsigned set = access->set, way = cache_way_of(cache, set, line);
     assert(line->state != LINE_RESERVED);
     if (line->state != LINE_INVALID && cache->replacement->evict)

@@ -1,11 +1,12 @@
-/* The cache engine that L1 caches, LLC slices and the SM's read-only caches are built on: tags that point to data lines, line states,
- * replacement. (MSHRs: mshr.h.)
+/* The cache engine that L1 caches, LLC slices and the SM's read-only caches are built on: tags that point to data
+ * lines, line states, replacement. (MSHRs: mshr.h.)
  *
- * A set has `tag_ways` tags and `ways` data lines. In a plain cache the two are equal and tag way i owns line i; a policy that keeps tags
- * without data (a decoupled tag store) has more tags than lines. Data itself is not kept: this is a timing model.
+ * A set has `tag_ways` tags and `ways` data lines. In a plain cache the two are equal and tag way i owns line i; a
+ * policy that keeps tags without data (a decoupled tag store) has more tags than lines. Data itself is not kept: this
+ * is a timing model.
  *
- * The engine knows states and replacement; what an access means (allocate or not, write-through or write-back, what is sent where) is
- * its user's business. It counts nothing.
+ * The engine knows states and replacement; what an access means (allocate or not, write-through or write-back, what is
+ * sent where) is its user's business. It counts nothing.
  */
 #ifndef SLUICE_CACHE_CACHE_H
 #define SLUICE_CACHE_CACHE_H
@@ -22,12 +23,12 @@ enum line_state {
 };
 
 struct cache_line {
-    uint8_t state;   /* enum line_state */
-    uint8_t dirty;   /* sectors that must be written back */
-    uint8_t flags;   /* the user's */
+    uint8_t state; /* enum line_state */
+    uint8_t dirty; /* sectors that must be written back */
+    uint8_t flags; /* the user's */
     uint8_t spare;
-    uint16_t mshr;   /* while reserved: who waits for it */
-    uint16_t tag;    /* tag way that points here; CACHE_NONE if none */
+    uint16_t mshr; /* while reserved: who waits for it */
+    uint16_t tag;  /* tag way that points here; CACHE_NONE if none */
 };
 
 enum { CACHE_NONE = 0xFFFF };
@@ -42,12 +43,13 @@ struct cache_access {
 struct cache {
     unsigned sets, ways, tag_ways;
     uint64_t set_mask; /* sets - 1 if that is a power of two, else 0 */
-    uint64_t *key;            /* [sets][tag_ways]; CACHE_NO_KEY if the tag is free */
-    uint64_t *hint;           /* [sets][hint_words]: a byte of each tag's key, eight to a word, so that most tags need not be compared */
+    uint64_t *key;     /* [sets][tag_ways]; CACHE_NO_KEY if the tag is free */
+    uint64_t *hint;    /* [sets][hint_words]: a byte of each tag's key, eight to a word, so that most tags need not be
+                          compared */
     unsigned hint_words;
-    uint16_t *held;           /* [sets] lines that are not invalid */
-    uint16_t *line_of;        /* [sets][tag_ways] data way, or CACHE_NONE */
-    struct cache_line *line;  /* [sets][ways] */
+    uint16_t *held;          /* [sets] lines that are not invalid */
+    uint16_t *line_of;       /* [sets][tag_ways] data way, or CACHE_NONE */
+    struct cache_line *line; /* [sets][ways] */
     const struct replacement_ops *replacement;
     void *replacement_state;
 };
@@ -55,7 +57,9 @@ struct cache {
 #define CACHE_NO_KEY UINT64_MAX
 
 /* A line's identity: its number (address / line size) within its program's address space. */
-static inline uint64_t cache_key(uint64_t line_number, unsigned program) { return line_number | (uint64_t)program << 56; }
+static inline uint64_t cache_key(uint64_t line_number, unsigned program) {
+    return line_number | (uint64_t)program << 56;
+}
 
 struct cache_geometry {
     unsigned sets, ways, tag_ways; /* tag_ways 0: as many as ways */
@@ -66,7 +70,8 @@ void cache_init(struct cache *cache, const struct cache_geometry *geometry, cons
                 const struct config *config, uint64_t seed);
 void cache_release(struct cache *cache);
 
-/* The set of a line whose index bits are `index` (already without controller and slice bits where there are such). Any number of sets works. */
+/* The set of a line whose index bits are `index` (already without controller and slice bits where there are such). Any
+ * number of sets works. */
 static inline unsigned cache_set_of(const struct cache *cache, uint64_t index) {
     return (unsigned)(cache->set_mask ? index & cache->set_mask : index % cache->sets);
 }
@@ -75,10 +80,12 @@ static inline uint8_t cache_hint(uint64_t key) { return (uint8_t)((key ^ key >> 
 
 /* The tag way that holds `key`, or -1. */
 static inline int cache_find(const struct cache *cache, unsigned set, uint64_t key) {
-    const uint64_t *keys = &cache->key[(size_t)set * cache->tag_ways], *hints = &cache->hint[(size_t)set * cache->hint_words];
+    const uint64_t *keys = &cache->key[(size_t)set * cache->tag_ways],
+                   *hints = &cache->hint[(size_t)set * cache->hint_words];
     uint64_t wanted = cache_hint(key) * UINT64_C(0x0101010101010101);
     for (unsigned word = 0; word < cache->hint_words; word++) {
-        /* The upper bit of every byte that may be equal; a byte above an equal one may be marked falsely, hence the comparison of keys. */
+        /* The upper bit of every byte that may be equal; a byte above an equal one may be marked falsely, hence the
+         * comparison of keys. */
         uint64_t other = hints[word] ^ wanted;
         uint64_t equal = (other - UINT64_C(0x0101010101010101)) & ~other & UINT64_C(0x8080808080808080);
         for (; equal; equal &= equal - 1) {
@@ -114,12 +121,14 @@ static inline void cache_touch(struct cache *cache, const struct cache_line *lin
     cache->replacement->touch(cache->replacement_state, access->set, cache_way_of(cache, access->set, line), access);
 }
 
-/* The line that would make room in a plain cache: an invalid one, else the policy's choice among those not reserved; NULL if all are
- * reserved. Changes nothing but the policy's own memory of having been asked, so that a refused access can be tried again. */
+/* The line that would make room in a plain cache: an invalid one, else the policy's choice among those not reserved;
+ * NULL if all are reserved. Changes nothing but the policy's own memory of having been asked, so that a refused access
+ * can be tried again. */
 struct cache_line *cache_victim(struct cache *cache, unsigned set);
 
 /* Takes `line` (from cache_victim) away from whatever it held and gives it to `access->key` in state `state`. */
-void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access, enum line_state state);
+void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
+                 enum line_state state);
 
 /* Frees the line and its tag. */
 void cache_drop(struct cache *cache, unsigned set, struct cache_line *line);

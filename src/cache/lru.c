@@ -1,4 +1,5 @@
-/* Least recently used. The lines of a set are linked in the order of their last use, so that a touch and the choice of a victim take the same few steps whatever the associativity. */
+/* Least recently used. The lines of a set are linked in the order of their last use, so that a touch and the choice of
+ * a victim take the same few steps whatever the associativity. */
 #include <stdlib.h>
 
 #include "cache/cache.h"
@@ -9,7 +10,7 @@ struct link {
 
 struct lru {
     unsigned ways;
-    struct link *link;        /* [sets][ways] */
+    struct link *link;         /* [sets][ways] */
     uint16_t *newest, *oldest; /* [sets] */
 };
 
@@ -26,7 +27,8 @@ static void *lru_create(const struct config *config, unsigned sets, unsigned way
         lru->newest[set] = (uint16_t)(ways - 1);
         for (unsigned way = 0; way < ways; way++)
             lru->link[(size_t)set * ways + way] =
-                (struct link){.newer = (uint16_t)(way + 1 < ways ? way + 1 : CACHE_NONE), .older = (uint16_t)(way ? way - 1 : CACHE_NONE)};
+                (struct link){.newer = (uint16_t)(way + 1 < ways ? way + 1 : CACHE_NONE),
+                              .older = (uint16_t)(way ? way - 1 : CACHE_NONE)};
     }
     return lru;
 }

@@ -1,7 +1,9 @@
-/* Miss-status holding registers: one entry for each line that was asked for and has not come, with the list of those who wait for it.
+/* Miss-status holding registers: one entry for each line that was asked for and has not come, with the list of those
+ * who wait for it.
  *
- * What waits is the user's: a token of the load/store unit in an L1, a whole message in an LLC slice. Entries are taken from a free list, so
- * finding room, adding and releasing do not search. The line's own record (cache_line.mshr) leads to the entry.
+ * What waits is the user's: a token of the load/store unit in an L1, a whole message in an LLC slice. Entries are
+ * taken from a free list, so finding room, adding and releasing do not search. The line's own record (cache_line.mshr)
+ * leads to the entry.
  */
 #ifndef SLUICE_CACHE_MSHR_H
 #define SLUICE_CACHE_MSHR_H
@@ -13,11 +15,11 @@
 enum { MSHR_NONE = 0xFFFF };
 
 struct mshr {
-    uint32_t set;      /* where the line is that waits */
-    uint16_t way;      /* CACHE_NONE if no line was reserved */
-    uint16_t waiters;  /* how many wait, the first included */
-    uint16_t drained;  /* how many of them have been answered */
-    uint16_t next;     /* free list */
+    uint32_t set;     /* where the line is that waits */
+    uint16_t way;     /* CACHE_NONE if no line was reserved */
+    uint16_t waiters; /* how many wait, the first included */
+    uint16_t drained; /* how many of them have been answered */
+    uint16_t next;    /* free list */
 };
 
 struct mshr_table {

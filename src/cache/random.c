@@ -1,5 +1,5 @@
-/* Random replacement: any line that is not reserved, drawn from a generator seeded per cache. The draw of a set is kept until it is used, so
- * that an access which is refused and tried again finds the same victim. */
+/* Random replacement: any line that is not reserved, drawn from a generator seeded per cache. The draw of a set is kept
+ * until it is used, so that an access which is refused and tried again finds the same victim. */
 #include <stdlib.h>
 
 #include "base/random.h"

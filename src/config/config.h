@@ -59,8 +59,8 @@ struct param {
     const char *name;
     enum param_type type;
     size_t offset;
-    const char *fallback; /* the default, as it would be written in YAML: "4", "true", "gto", "[4, 1]" */
-    double min, max;      /* numbers, and each element of a list */
+    const char *fallback;          /* the default, as it would be written in YAML: "4", "true", "gto", "[4, 1]" */
+    double min, max;               /* numbers, and each element of a list */
     unsigned min_count, max_count; /* elements of a list */
     const char *unit;
     const char *help;
@@ -69,21 +69,36 @@ struct param {
 
 /* Rows of a table. `owner` is the struct, `field` both its member and the parameter's name. */
 #define P_INT(owner, field, fallback_, min_, max_, unit_, help_) \
-    {.name = #field, .type = PARAM_INT, .offset = offsetof(owner, field), .fallback = #fallback_, .min = (double)(min_), \
-     .max = (double)(max_), .unit = unit_, .help = help_}
+    { \
+        .name = #field, .type = PARAM_INT, .offset = offsetof(owner, field), .fallback = #fallback_, \
+        .min = (double)(min_), .max = (double)(max_), .unit = unit_, .help = help_ \
+    }
 #define P_REAL(owner, field, fallback_, min_, max_, unit_, help_) \
-    {.name = #field, .type = PARAM_REAL, .offset = offsetof(owner, field), .fallback = #fallback_, .min = min_, \
-     .max = max_, .unit = unit_, .help = help_}
+    { \
+        .name = #field, .type = PARAM_REAL, .offset = offsetof(owner, field), .fallback = #fallback_, .min = min_, \
+        .max = max_, .unit = unit_, .help = help_ \
+    }
 #define P_BOOL(owner, field, fallback_, help_) \
-    {.name = #field, .type = PARAM_BOOL, .offset = offsetof(owner, field), .fallback = #fallback_, .unit = "", .help = help_}
+    { \
+        .name = #field, .type = PARAM_BOOL, .offset = offsetof(owner, field), .fallback = #fallback_, .unit = "", \
+        .help = help_ \
+    }
 #define P_TEXT(owner, field, fallback_, help_) \
-    {.name = #field, .type = PARAM_TEXT, .offset = offsetof(owner, field), .fallback = fallback_, .unit = "", .help = help_}
+    { \
+        .name = #field, .type = PARAM_TEXT, .offset = offsetof(owner, field), .fallback = fallback_, .unit = "", \
+        .help = help_ \
+    }
 #define P_CHOICE(owner, field, family_, fallback_, help_) \
-    {.name = #field, .type = PARAM_CHOICE, .offset = offsetof(owner, field), .fallback = fallback_, .unit = "", \
-     .help = help_, .family = &(family_)}
+    { \
+        .name = #field, .type = PARAM_CHOICE, .offset = offsetof(owner, field), .fallback = fallback_, .unit = "", \
+        .help = help_, .family = &(family_) \
+    }
 #define P_LIST(owner, field, fallback_, least_, most_, min_, max_, unit_, help_) \
-    {.name = #field, .type = PARAM_LIST, .offset = offsetof(owner, field), .fallback = fallback_, .min = (double)(min_), \
-     .max = (double)(max_), .min_count = least_, .max_count = most_, .unit = unit_, .help = help_}
+    { \
+        .name = #field, .type = PARAM_LIST, .offset = offsetof(owner, field), .fallback = fallback_, \
+        .min = (double)(min_), .max = (double)(max_), .min_count = least_, .max_count = most_, .unit = unit_, \
+        .help = help_ \
+    }
 
 struct section {
     const char *path;
@@ -133,7 +148,8 @@ bool config_error(const struct config *config, const char *key, struct error *er
     __attribute__((format(printf, 4, 5)));
 
 /* The complete resolved configuration as YAML that config_read_file takes back. With `origins`, each line ends in a
- * comment: unit, and where the value came from. Only sections in use: a policy's own section is left out unless chosen. */
+ * comment: unit, and where the value came from. Only sections in use: a policy's own section is left out unless chosen.
+ */
 void config_write_yaml(const struct config *config, bool origins, FILE *out);
 
 /* For JSON, listings and documentation: every parameter that exists, in order. */
@@ -141,9 +157,9 @@ struct config_entry {
     char key[128]; /* full dotted name */
     const struct section *section;
     const struct param *param;
-    char value[768];   /* as YAML */
-    char origin[512];  /* "default", "--set", or file:line:column */
-    bool in_use;       /* false for the section of a policy that is not chosen */
+    char value[768];  /* as YAML */
+    char origin[512]; /* "default", "--set", or file:line:column */
+    bool in_use;      /* false for the section of a policy that is not chosen */
 };
 unsigned config_entry_count(const struct config *config);
 void config_entry_at(const struct config *config, unsigned index, struct config_entry *entry);

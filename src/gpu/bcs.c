@@ -1,6 +1,7 @@
-/* Block CTA scheduling (Lee et al., "Improving GPGPU Resource Utilization Through Alternative Thread Block Scheduling", HPCA 2014): blocks of consecutive CTAs go to one SM, so
- * that neighbours share its L1. An SM gets a block only when it has room for the whole of it; blocks are dealt out round robin over clusters, then over SMs. What is left at the end of the
- * grid goes as a smaller block. A block larger than what an SM can hold is cut to that.
+/* Block CTA scheduling (Lee et al., "Improving GPGPU Resource Utilization Through Alternative Thread Block Scheduling",
+ * HPCA 2014): blocks of consecutive CTAs go to one SM, so that neighbours share its L1. An SM gets a block only when it
+ * has room for the whole of it; blocks are dealt out round robin over clusters, then over SMs. What is left at the end
+ * of the grid goes as a smaller block. A block larger than what an SM can hold is cut to that.
  *
  * Left out: the warp scheduler that goes with it, which lets the CTAs of a block progress together.
  */
@@ -28,9 +29,9 @@ static const struct section bcs_section = {
 struct bcs {
     struct rotation rotation;
     uint64_t next;
-    unsigned block;     /* CTAs */
-    unsigned left;      /* of the block being dealt out */
-    unsigned sm;        /* that it goes to */
+    unsigned block; /* CTAs */
+    unsigned left;  /* of the block being dealt out */
+    unsigned sm;    /* that it goes to */
     unsigned configured;
 };
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "gpu/cta_scheduler.h"
 #include "dram/dram_config.h"
+#include "gpu/cta_scheduler.h"
 #include "gpu/gpu_config.h"
 #include "llc/organisation.h"
 
@@ -17,9 +17,9 @@ struct control {
     uint64_t launch_cycles;
     const struct cta_scheduler_ops *scheduler;
     void *scheduler_state;
-    struct port *orders, *words; /* [sms] */
+    struct port *orders, *words;             /* [sms] */
     struct port *slice_orders, *slice_words; /* [slices] */
-    unsigned *free_slots;        /* [sms] */
+    unsigned *free_slots;                    /* [sms] */
     enum phase phase;
     uint64_t start_at, started, ended, ctas;
     unsigned ctas_per_sm;
@@ -34,8 +34,10 @@ static void control_explain(const void *self, uint64_t now, FILE *out) {
     if (control->phase == PHASE_RUNNING)
         fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n", (unsigned long long)control->ctas,
                 (unsigned long long)control->started, (unsigned long long)control->ended);
-    if (control->phase == PHASE_FLUSHING_L1) fprintf(out, "control: %u of %u L1s are still to be flushed\n", control->flushing, control->sms);
-    if (control->phase == PHASE_FLUSHING_LLC) fprintf(out, "control: %u of %u slices are still to be flushed\n", control->flushing, control->slices);
+    if (control->phase == PHASE_FLUSHING_L1)
+        fprintf(out, "control: %u of %u L1s are still to be flushed\n", control->flushing, control->sms);
+    if (control->phase == PHASE_FLUSHING_LLC)
+        fprintf(out, "control: %u of %u slices are still to be flushed\n", control->flushing, control->slices);
 }
 
 static bool control_busy(const void *self) {
@@ -92,7 +94,8 @@ void control_destroy(struct control *control) {
     free(control);
 }
 
-void control_connect(struct control *control, struct sm *sm, unsigned index, struct l1 *l1, const struct launch *launch) {
+void control_connect(struct control *control, struct sm *sm, unsigned index, struct l1 *l1,
+                     const struct launch *launch) {
     enum { ROOM = 128, LATENCY = 1 }; /* more than an SM holds CTAs, so that neither side ever waits */
     char name[40];
     snprintf(name, sizeof name, "control to sm %u", index);
@@ -183,7 +186,8 @@ static void begin_flush_llc(struct control *control, uint64_t now) {
     struct slice_order flush = {.keep_lines = false, .write_through = true};
     control->phase = PHASE_FLUSHING_LLC;
     control->flushing = control->flush_llc ? control->slices : 0;
-    for (unsigned slice = 0; slice < control->flushing; slice++) port_push(&control->slice_orders[slice], now, &flush, sizeof flush);
+    for (unsigned slice = 0; slice < control->flushing; slice++)
+        port_push(&control->slice_orders[slice], now, &flush, sizeof flush);
 }
 
 static void control_tick(void *self, uint64_t now) {

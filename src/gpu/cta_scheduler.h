@@ -1,6 +1,7 @@
 /* CTA schedulers: which SM gets the next CTA. A policy is one file and one line in cta_schedulers.def.
  *
- * The dispatcher asks again and again within a cycle until the answer is no; a policy serves each cluster at most once per cycle.
+ * The dispatcher asks again and again within a cycle until the answer is no; a policy serves each cluster at most once
+ * per cycle.
  */
 #ifndef SLUICE_GPU_CTA_SCHEDULER_H
 #define SLUICE_GPU_CTA_SCHEDULER_H
@@ -9,8 +10,8 @@
 #include "config/config.h"
 
 struct cta_view {
-    unsigned sms, clusters;     /* SM i belongs to cluster i / (sms / clusters) */
-    uint64_t ctas;              /* of the grid */
+    unsigned sms, clusters; /* SM i belongs to cluster i / (sms / clusters) */
+    uint64_t ctas;          /* of the grid */
     unsigned ctas_per_sm;
     const unsigned *free_slots; /* [sms] CTAs that each could take */
 };

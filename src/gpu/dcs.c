@@ -1,5 +1,5 @@
-/* Distributed CTA scheduling (Arunkumar et al., "MCM-GPU", ISCA 2017): cluster j owns the j-th part of the grid, so that neighbours share a cluster; inside it CTAs go round robin over SMs.
- * A cluster that has run out stays idle.
+/* Distributed CTA scheduling (Arunkumar et al., "MCM-GPU", ISCA 2017): cluster j owns the j-th part of the grid, so
+ * that neighbours share a cluster; inside it CTAs go round robin over SMs. A cluster that has run out stays idle.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,9 @@ static void dcs_destroy(void *state) {
     free(dcs);
 }
 
-static uint64_t first_of(const struct cta_view *view, unsigned cluster) { return view->ctas * cluster / view->clusters; }
+static uint64_t first_of(const struct cta_view *view, unsigned cluster) {
+    return view->ctas * cluster / view->clusters;
+}
 
 static void dcs_begin(void *state, const struct cta_view *view) {
     struct dcs *dcs = state;

@@ -117,10 +117,12 @@ void engine_explain(const struct engine *engine, FILE *out) {
     for (unsigned i = 0; i < engine->port_count; i++) {
         const struct port *port = engine->ports[i];
         if (port->pushed == port->popped) continue;
-        const struct component *sender = &engine->component[port->sender], *receiver = &engine->component[port->receiver];
+        const struct component *sender = &engine->component[port->sender],
+                               *receiver = &engine->component[port->receiver];
         fprintf(out, "port %s: %u of %u waiting, from %s %u to %s %u, oldest visible since cycle %llu%s\n", port->name,
                 port->pushed - port->popped, port->capacity, sender->ops->kind, sender->index, receiver->ops->kind,
-                receiver->index, (unsigned long long)port_next_visible(port), port->sender_waits ? ", sender waits for a credit" : "");
+                receiver->index, (unsigned long long)port_next_visible(port),
+                port->sender_waits ? ", sender waits for a credit" : "");
     }
 }
 

@@ -1,15 +1,16 @@
 /* The engine: whose turn it is. It owns simulated time and knows nothing of GPUs.
  *
- * A component is ticked in a cycle only if somebody asked for it: itself (a time it knows of) or a port (something arrives, a
- * credit returns). When no component is due, time jumps to the next cycle in which one is. Two properties carry everything:
- *   1. A tick with nothing to do changes nothing, counters included. So a superfluous wake is harmless, and polling every
- *      component in every cycle (`--no-skip`) gives the same counters to the last digit.
- *   2. Nothing that a component does in a cycle can be seen by another in the same cycle (ports have a latency of at least one), so the
- *      order of ticks within a cycle does not matter; a test shuffles it.
+ * A component is ticked in a cycle only if somebody asked for it: itself (a time it knows of) or a port (something
+ * arrives, a credit returns). When no component is due, time jumps to the next cycle in which one is. Two properties
+ * carry everything:
+ *   1. A tick with nothing to do changes nothing, counters included. So a superfluous wake is harmless, and polling
+ *      every component in every cycle (`--no-skip`) gives the same counters to the last digit.
+ *   2. Nothing that a component does in a cycle can be seen by another in the same cycle (ports have a latency of at
+ *      least one), so the order of ticks within a cycle does not matter; a test shuffles it.
  * Counters that grow while a component sleeps (stall cycles) are added in bulk by its `settle`.
  *
- * Time is counted in core cycles. A component in another clock domain converts with `struct clock` (clock.h) and runs its own cycles
- * inside its tick.
+ * Time is counted in core cycles. A component in another clock domain converts with `struct clock` (clock.h) and runs
+ * its own cycles inside its tick.
  */
 #ifndef SLUICE_GPU_ENGINE_H
 #define SLUICE_GPU_ENGINE_H
@@ -21,13 +22,13 @@
 struct port;
 
 enum {
-    ENGINE_WHEEL = 1024,         /* cycles that the wheel looks ahead; a later wake is renewed on the way */
+    ENGINE_WHEEL = 1024, /* cycles that the wheel looks ahead; a later wake is renewed on the way */
     ENGINE_MAX_COMPONENTS = 1024,
     ENGINE_WORDS = ENGINE_MAX_COMPONENTS / 64,
 };
 
 struct component_ops {
-    const char *kind;                          /* "sm", "slice" */
+    const char *kind; /* "sm", "slice" */
     void (*tick)(void *self, uint64_t now);
     /* Brings counters that depend on time up to the end of cycle now - 1. NULL if there are none. */
     void (*settle)(void *self, uint64_t now);
@@ -39,18 +40,18 @@ struct component_ops {
 
 struct engine {
     uint64_t now;
-    uint64_t progress;   /* grows whenever anything real happens; a run in which it stops growing is stuck */
+    uint64_t progress; /* grows whenever anything real happens; a run in which it stops growing is stuck */
     unsigned components;
-    unsigned words;      /* of 64 components */
-    bool poll;           /* tick everything in every cycle */
-    bool stop;           /* set by a component: return to the caller at the end of this cycle */
-    uint64_t shuffle;    /* when not 0: seed of a random order of ticks within each cycle */
+    unsigned words;   /* of 64 components */
+    bool poll;        /* tick everything in every cycle */
+    bool stop;        /* set by a component: return to the caller at the end of this cycle */
+    uint64_t shuffle; /* when not 0: seed of a random order of ticks within each cycle */
     uint64_t slot_used[ENGINE_WHEEL / 64];
     uint64_t (*due)[ENGINE_WORDS]; /* [ENGINE_WHEEL] */
     struct component {
         const struct component_ops *ops;
         void *self;
-        unsigned index;  /* among its kind */
+        unsigned index; /* among its kind */
     } component[ENGINE_MAX_COMPONENTS];
     struct port **ports;
     unsigned port_count;
@@ -62,7 +63,8 @@ void engine_destroy(struct engine *engine);
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index);
 void engine_add_port(struct engine *engine, struct port *port);
 
-/* Asks that `id` be ticked in cycle `at`, which must be later than the current cycle (or the current one before the run starts). */
+/* Asks that `id` be ticked in cycle `at`, which must be later than the current cycle (or the current one before the run
+ * starts). */
 static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) {
     if (UNLIKELY(at - engine->now >= ENGINE_WHEEL)) at = engine->now + ENGINE_WHEEL - 1; /* it will ask again */
     unsigned slot = (unsigned)(at % ENGINE_WHEEL);

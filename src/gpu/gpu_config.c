@@ -9,11 +9,13 @@
 
 static const struct param params[] = {
     P_INT(struct gpu_config, core_mhz, 1400, 1, 100000, "MHz", "clock of the SMs; all cycles are counted in it"),
-    P_INT(struct gpu_config, clusters, 8, 1, 512, "clusters", "groups of SMs, those behind one router of a hierarchical network"),
+    P_INT(struct gpu_config, clusters, 8, 1, 512, "clusters",
+          "groups of SMs, those behind one router of a hierarchical network"),
     P_INT(struct gpu_config, line_bytes, 128, 64, 256, "B", "line of the L1 and the LLC: 64, 128 or 256"),
     P_CHOICE(struct gpu_config, cta_scheduler, cta_scheduler_family, "two-level-rr", "which SM gets the next CTA"),
     P_INT(struct gpu_config, launch_cycles, 0, 0, 1000000, "cycles", "before the first CTA of a kernel can start"),
-    P_INT(struct gpu_config, progress_limit, 100000, 1000, 1000000000, "cycles", "without anything happening, after which a run is given up as stuck"),
+    P_INT(struct gpu_config, progress_limit, 100000, 1000, 1000000000, "cycles",
+          "without anything happening, after which a run is given up as stuck"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -22,16 +24,19 @@ static bool check(const struct config *config, struct error *err) {
     if (!is_power_of_two((uint64_t)gpu->line_bytes))
         return config_error(config, "gpu.line_bytes", err, "a line is 64, 128 or 256 B");
     if (sm->count % gpu->clusters != 0)
-        return config_error(config, "gpu.clusters", err, "%lld clusters do not divide %lld SMs (sm.count) evenly", (long long)gpu->clusters,
-                            (long long)sm->count);
+        return config_error(config, "gpu.clusters", err, "%lld clusters do not divide %lld SMs (sm.count) evenly",
+                            (long long)gpu->clusters, (long long)sm->count);
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct dram_config *dram = config_get(config, &dram_section);
     /* SMs, slices, controllers, two networks and the control plane. */
     int64_t components = sm->count + llc->slices_per_mc * dram->mcs + dram->mcs + 3;
     if (components > ENGINE_MAX_COMPONENTS)
-        return config_error(config, "llc.slices_per_mc", err, "%lld slices at each of %lld controllers (dram.mcs) and %lld SMs (sm.count) make %lld components; "
-                            "there is room for %d", (long long)llc->slices_per_mc, (long long)dram->mcs, (long long)sm->count, (long long)components,
-                            ENGINE_MAX_COMPONENTS);
+        return config_error(
+            config, "llc.slices_per_mc", err,
+            "%lld slices at each of %lld controllers (dram.mcs) and %lld SMs (sm.count) make %lld components; "
+            "there is room for %d",
+            (long long)llc->slices_per_mc, (long long)dram->mcs, (long long)sm->count, (long long)components,
+            ENGINE_MAX_COMPONENTS);
     return true;
 }
 

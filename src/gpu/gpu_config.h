@@ -6,7 +6,7 @@
 
 struct gpu_config {
     int64_t core_mhz;
-    int64_t clusters;    /* groups of SMs: those behind one SM-router */
+    int64_t clusters; /* groups of SMs: those behind one SM-router */
     int64_t line_bytes;
     const struct policy *cta_scheduler;
     int64_t launch_cycles; /* from the end of a kernel to the first CTA of the next */

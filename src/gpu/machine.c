@@ -58,8 +58,11 @@ static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
 static bool check_bypass(const struct machine *m, struct error *err) {
     const struct noc_config *noc = config_get(m->config, &noc_section);
     if (!noc->bypass || m->llc->ops->own_slice_only) return true;
-    return config_error(m->config, "noc.bypass", err, "past bypassed MC-routers a cluster reaches its own slices only, and llc.organisation %s sends requests "
-                        "to others, too; take one that does not, such as private", m->llc->ops->policy.name);
+    return config_error(
+        m->config, "noc.bypass", err,
+        "past bypassed MC-routers a cluster reaches its own slices only, and llc.organisation %s sends requests "
+        "to others, too; take one that does not, such as private",
+        m->llc->ops->policy.name);
 }
 
 static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
@@ -80,7 +83,12 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
         m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
     const struct llc_config *llc = config_get(m->config, &llc_section);
     for (unsigned i = 0; i < m->slices; i++) {
-        struct slice_ports ports = {network_output(m->request, i), network_input(m->reply, i), dram_output(m->dram, i), dram_input(m->dram, i), NULL, NULL};
+        struct slice_ports ports = {network_output(m->request, i),
+                                    network_input(m->reply, i),
+                                    dram_output(m->dram, i),
+                                    dram_input(m->dram, i),
+                                    NULL,
+                                    NULL};
         control_connect_slice(m->control, i, m->slice_component[i], &ports);
         slice_connect(m->slice[i], &ports, (unsigned)llc->input_queue);
     }
@@ -135,7 +143,9 @@ void machine_destroy(struct machine *m) {
 }
 
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
-struct dram *machine_dram(const struct machine *m) { return m->dram; }
+struct dram *machine_dram(const struct machine *m) {
+    return m->dram;
+}
 
 /* Running. */
 
@@ -148,7 +158,8 @@ static struct run_progress progress_of(const struct machine *m) {
     return progress;
 }
 
-static enum run_status fail(struct machine *m, struct run_result *result, struct error *err, const char *what, const char *detail) {
+static enum run_status fail(struct machine *m, struct run_result *result, struct error *err, const char *what,
+                            const char *detail) {
     size_t size;
     FILE *out = open_memstream(&result->diagnosis, &size);
     if (out) {
@@ -159,7 +170,8 @@ static enum run_status fail(struct machine *m, struct run_result *result, struct
     return RUN_FAILED;
 }
 
-/* Everything that was sent has been answered, nothing is in flight, flits in are flits out and credits are back, and the books add up. */
+/* Everything that was sent has been answered, nothing is in flight, flits in are flits out and credits are back, and
+ * the books add up. */
 static enum run_status check_conservation(struct machine *m, struct run_result *result, struct error *err) {
     char text[160];
     if (engine_in_flight(m->engine, text, sizeof text) || !network_conserved(m->request, text, sizeof text) ||
@@ -174,7 +186,8 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
     for (unsigned i = 0; i < COUNT_OF(equal); i++) {
         uint64_t left = stats_get(m->stats, equal[i].left, NULL), right = stats_get(m->stats, equal[i].right, NULL);
         if (left == right) continue;
-        snprintf(text, sizeof text, "%s differ: %llu and %llu", equal[i].what, (unsigned long long)left, (unsigned long long)right);
+        snprintf(text, sizeof text, "%s differ: %llu and %llu", equal[i].what, (unsigned long long)left,
+                 (unsigned long long)right);
         return fail(m, result, err, "conservation does not hold", text);
     }
     uint64_t cycles = stats_get(m->stats, "sm.issuing", NULL);
@@ -184,11 +197,13 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
         if (strncmp(name, "sm.stall.", 9) == 0) cycles += stats_total(m->stats, i);
     }
     if (cycles != stats_get(m->stats, "sm.cycles", NULL) || cycles != (uint64_t)m->sms * result->cycles)
-        return fail(m, result, err, "conservation does not hold", "issuing and stalled cycles of the SMs do not add up to all cycles");
+        return fail(m, result, err, "conservation does not hold",
+                    "issuing and stalled cycles of the SMs do not add up to all cycles");
     return RUN_DONE;
 }
 
-/* Lets what is still under way come to its end: write-backs, credits on their way back. Time moves in the same steps whether or not cycles are skipped, so that what counts time counts the same. */
+/* Lets what is still under way come to its end: write-backs, credits on their way back. Time moves in the same steps
+ * whether or not cycles are skipped, so that what counts time counts the same. */
 static void drain(struct machine *m) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     char text[160];
@@ -207,8 +222,8 @@ struct run {
     struct error *err;
     uint64_t progress, progress_at; /* of the engine, and when it last grew */
     uint64_t progress_limit;
-    uint64_t starts_at;             /* the kernel; nothing need move before */
-    bool limited;                   /* max_instructions reached */
+    uint64_t starts_at; /* the kernel; nothing need move before */
+    bool limited;       /* max_instructions reached */
 };
 
 /* A row of the time series, if it is time for one. That of the last cycle is taken when the run is over. */
@@ -229,10 +244,12 @@ static enum run_status between(struct run *run) {
             run->progress = m->engine->progress;
             run->progress_at = now;
         } else if (now > max_u64(run->progress_at, run->starts_at) + run->progress_limit) {
-            return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles", "the run is stuck");
+            return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles",
+                        "the run is stuck");
         }
         struct run_progress progress = progress_of(m);
-        if (run->options->max_instructions && progress.thread_instructions >= run->options->max_instructions) run->limited = true;
+        if (run->options->max_instructions && progress.thread_instructions >= run->options->max_instructions)
+            run->limited = true;
         if (run->options->progress && !run->options->progress(run->options->user, &progress)) return RUN_INTERRUPTED;
         if (run->limited) return RUN_DONE;
     }
@@ -241,7 +258,8 @@ static enum run_status between(struct run *run) {
 }
 
 static uint64_t next_boundary(const struct run *run) {
-    uint64_t now = run->m->engine->now, next = (now / RUN_QUANTUM + 1) * RUN_QUANTUM, every = run->options->sample_cycles;
+    uint64_t now = run->m->engine->now, next = (now / RUN_QUANTUM + 1) * RUN_QUANTUM,
+             every = run->options->sample_cycles;
     return every ? min_u64(next, (now / every + 1) * every) : next;
 }
 
@@ -254,7 +272,9 @@ static enum run_status run_kernel(struct run *run) {
     for (;;) {
         switch (engine_run_until(m->engine, next_boundary(run))) {
         case ENGINE_STOPPED: return RUN_DONE;
-        case ENGINE_QUIET: return fail(m, run->result, run->err, "the run is stuck", "nothing will ever happen again, and the kernel has not ended");
+        case ENGINE_QUIET:
+            return fail(m, run->result, run->err, "the run is stuck",
+                        "nothing will ever happen again, and the kernel has not ended");
         case ENGINE_RUNNING: break;
         }
         enum run_status status = between(run);
@@ -291,14 +311,15 @@ static enum run_status run_program(struct run *run, struct stream_source *source
     return RUN_DONE;
 }
 
-enum run_status machine_run(struct machine *m, struct stream_source *source, const struct run_options *options, struct run_result *result,
-                            struct error *err) {
+enum run_status machine_run(struct machine *m, struct stream_source *source, const struct run_options *options,
+                            struct run_result *result, struct error *err) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     *result = (struct run_result){0};
     if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
     m->engine->poll = options->no_skip;
     m->engine->shuffle = options->shuffle;
-    struct run run = {.m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
+    struct run run = {
+        .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
     enum run_status status = run_program(&run, source);
 
     uint64_t end = m->engine->now;

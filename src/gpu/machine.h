@@ -17,9 +17,10 @@ struct run_progress {
 };
 
 struct run_options {
-    bool no_skip;              /* tick every component in every cycle; same counters, for testing */
-    uint64_t shuffle;          /* not 0: seed of a random order of components within a cycle; same counters, for testing */
-    uint64_t max_instructions; /* not 0: stop issuing once this many thread instructions have issued, seen every RUN_QUANTUM cycles */
+    bool no_skip;     /* tick every component in every cycle; same counters, for testing */
+    uint64_t shuffle; /* not 0: seed of a random order of components within a cycle; same counters, for testing */
+    uint64_t max_instructions; /* not 0: stop issuing once this many thread instructions have issued, seen every
+                                  RUN_QUANTUM cycles */
     uint64_t sample_cycles;    /* not 0: a row of the time series every so many cycles */
     bool (*progress)(void *user, const struct run_progress *progress); /* called now and then; false interrupts */
     void *user;
@@ -53,8 +54,8 @@ struct machine *machine_create(const struct config *config, struct error *err);
 void machine_destroy(struct machine *machine);
 
 /* Runs the source's program from its first kernel to its last. A machine runs one program in its life. */
-enum run_status machine_run(struct machine *machine, struct stream_source *source, const struct run_options *options, struct run_result *result,
-                            struct error *err);
+enum run_status machine_run(struct machine *machine, struct stream_source *source, const struct run_options *options,
+                            struct run_result *result, struct error *err);
 void run_result_release(struct run_result *result);
 
 const struct stats *machine_stats(const struct machine *machine);

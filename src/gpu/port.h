@@ -27,12 +27,12 @@ struct port {
     uint32_t mask;
     uint32_t capacity;
     uint32_t latency;
-    uint32_t delay; /* added to the latency of messages, but not of credits */
+    uint32_t delay;                    /* added to the latency of messages, but not of credits */
     uint32_t pushed, popped, credited; /* free-running */
     uint64_t last_visible;             /* of the message pushed last */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
-    uint64_t *watch;                   /* set by port_watch, else NULL */
+    uint64_t *watch; /* set by port_watch, else NULL */
     uint64_t watch_bit;
     struct engine *engine;
     char name[40];
@@ -42,11 +42,13 @@ struct port {
 void port_init(struct port *port, struct engine *engine, const char *name, unsigned sender, unsigned receiver,
                unsigned capacity, unsigned latency);
 void port_release(struct port *port);
-/* Before the run, by the receiver: messages are seen `delay` cycles later still, as if through a pipeline of the receiver's, and there is room for `room` more. */
+/* Before the run, by the receiver: messages are seen `delay` cycles later still, as if through a pipeline of the
+ * receiver's, and there is room for `room` more. */
 void port_lengthen(struct port *port, unsigned delay, unsigned room);
 
-/* A receiver of many ports need not look at all of them: from now on every push also sets bit `bit` of word[0] or word[1], the one that the
- * receiver empties in the cycle in which the message becomes visible: word[(now + 1) % 2]. The other belongs to the cycle after. */
+/* A receiver of many ports need not look at all of them: from now on every push also sets bit `bit` of word[0] or
+ * word[1], the one that the receiver empties in the cycle in which the message becomes visible: word[(now + 1) % 2].
+ * The other belongs to the cycle after. */
 static inline void port_watch(struct port *port, uint64_t word[2], unsigned bit) {
     port->watch = word;
     port->watch_bit = UINT64_C(1) << bit;

@@ -22,7 +22,9 @@ void rotation_begin(struct rotation *rotation) {
     memset(rotation->sm, 0, rotation->clusters * sizeof *rotation->sm);
 }
 
-void rotation_cycle(struct rotation *rotation) { memset(rotation->served, 0, rotation->clusters * sizeof *rotation->served); }
+void rotation_cycle(struct rotation *rotation) {
+    memset(rotation->served, 0, rotation->clusters * sizeof *rotation->served);
+}
 
 int rotation_sm(const struct rotation *rotation, const struct cta_view *view, unsigned cluster, unsigned slots) {
     for (unsigned i = 0; i < rotation->sms_per_cluster; i++) {

@@ -6,9 +6,9 @@
 
 struct rotation {
     unsigned clusters, sms_per_cluster;
-    unsigned cluster;    /* next cluster to be looked at */
-    unsigned *sm;        /* [clusters] next SM of each */
-    bool *served;        /* [clusters] has been given a CTA, or a block of them, in this cycle */
+    unsigned cluster; /* next cluster to be looked at */
+    unsigned *sm;     /* [clusters] next SM of each */
+    bool *served;     /* [clusters] has been given a CTA, or a block of them, in this cycle */
 };
 
 void rotation_init(struct rotation *rotation, unsigned sms, unsigned clusters);

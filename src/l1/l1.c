@@ -21,12 +21,15 @@ static const struct param params[] = {
     P_CHOICE(struct l1_config, replacement, replacement_family, "lru", "which line goes when a set is full"),
     P_INT(struct l1_config, size_kb, 16, 1, 65536, "KB", "data of one L1"),
     P_INT(struct l1_config, ways, 4, 1, 32768, "lines", "lines of a set"),
-    P_INT(struct l1_config, sets, 0, 0, 65536, "sets", "sets of an L1; 0: follows from size_kb, ways and gpu.line_bytes"),
+    P_INT(struct l1_config, sets, 0, 0, 65536, "sets",
+          "sets of an L1; 0: follows from size_kb, ways and gpu.line_bytes"),
     P_INT(struct l1_config, latency_cycles, 1, 1, 255, "cycles", "from a hit's lookup to its data"),
     P_INT(struct l1_config, mshrs, 32, 1, 4096, "MSHRs", "lines that can be on their way at once"),
-    P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses", "accesses that can wait for one line, the first included"),
+    P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses",
+          "accesses that can wait for one line, the first included"),
     P_INT(struct l1_config, miss_queue, 8, 1, 1024, "packets", "requests that can wait for the network"),
-    P_BOOL(struct l1_config, flush_at_kernel_end, true, "forget all lines at a kernel's end, as software coherence asks"),
+    P_BOOL(struct l1_config, flush_at_kernel_end, true,
+           "forget all lines at a kernel's end, as software coherence asks"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -34,13 +37,16 @@ static bool check(const struct config *config, struct error *err) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     int64_t lines = l1->size_kb * 1024 / gpu->line_bytes, size_bytes = l1->size_kb * 1024;
     if (l1->sets && l1->sets * l1->ways * gpu->line_bytes != size_bytes)
-        return config_error(config, "l1.size_kb", err, "%lld KB is not l1.sets × l1.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
-                            (long long)l1->size_kb, (long long)l1->sets, (long long)l1->ways, (long long)gpu->line_bytes,
-                            (double)(l1->sets * l1->ways * gpu->line_bytes) / 1024);
+        return config_error(config, "l1.size_kb", err,
+                            "%lld KB is not l1.sets × l1.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
+                            (long long)l1->size_kb, (long long)l1->sets, (long long)l1->ways,
+                            (long long)gpu->line_bytes, (double)(l1->sets * l1->ways * gpu->line_bytes) / 1024);
     if (lines % l1->ways != 0 || lines == 0 || lines * gpu->line_bytes != size_bytes)
-        return config_error(config, "l1.ways", err, "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
-                            "take a number of ways that divides %lld", (long long)l1->size_kb, (long long)gpu->line_bytes, (long long)lines,
-                            (long long)l1->ways, (long long)lines);
+        return config_error(config, "l1.ways", err,
+                            "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
+                            "take a number of ways that divides %lld",
+                            (long long)l1->size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)l1->ways,
+                            (long long)lines);
     return true;
 }
 

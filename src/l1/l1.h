@@ -1,14 +1,16 @@
 /* The first level: between the load/store units and the network.
  *
- * An L1 organisation is one object for the whole machine. It owns the L1 nodes, their queues and whatever network is between them, and says
- * which endpoints it has on the network to the LLC. An organisation is one file and one line in organisations.def.
+ * An L1 organisation is one object for the whole machine. It owns the L1 nodes, their queues and whatever network is
+ * between them, and says which endpoints it has on the network to the LLC. An organisation is one file and one line in
+ * organisations.def.
  *
- * Enters: requests of the SMs by l1_access, a call that accepts or refuses with the reason in the same cycle (the one place where two rooms meet
- *         without a port, because a private L1 sits inside its SM); replies from the reply network.
+ * Enters: requests of the SMs by l1_access, a call that accepts or refuses with the reason in the same cycle (the one
+ *         place where two rooms meet without a port, because a private L1 sits inside its SM); replies from the reply
+ *         network.
  * Leaves: completions by l1_collect; requests to the request network.
  *
- * Everything that an SM sends to memory passes here, also what uses no L1 data cache: instruction, constant and read-only cache misses and atomics come as
- * requests marked `bypass`.
+ * Everything that an SM sends to memory passes here, also what uses no L1 data cache: instruction, constant and
+ * read-only cache misses and atomics come as requests marked `bypass`.
  */
 #ifndef SLUICE_L1_L1_H
 #define SLUICE_L1_L1_H
@@ -37,14 +39,14 @@ enum l1_outcome {
     L1_HIT,         /* complete after latency_cycles; nothing will be collected */
     L1_HIT_PENDING, /* the line is on its way; completes by l1_collect, as do the three below */
     L1_MISS,
-    L1_BYPASS,      /* a read that was sent past the cache */
-    L1_SENT,        /* a write or atomic */
-    L1_ACCEPTED,    /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
-    L1_NO_MSHR,     /* every MSHR is in use */
-    L1_NO_MERGE,    /* the line's MSHR has no room for one more waiter */
-    L1_NO_LINE,     /* every line of the set is reserved */
-    L1_NO_QUEUE,    /* the miss queue is full */
-    L1_NO_NETWORK,  /* the miss queue is full because the network takes nothing */
+    L1_BYPASS,     /* a read that was sent past the cache */
+    L1_SENT,       /* a write or atomic */
+    L1_ACCEPTED,   /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
+    L1_NO_MSHR,    /* every MSHR is in use */
+    L1_NO_MERGE,   /* the line's MSHR has no room for one more waiter */
+    L1_NO_LINE,    /* every line of the set is reserved */
+    L1_NO_QUEUE,   /* the miss queue is full */
+    L1_NO_NETWORK, /* the miss queue is full because the network takes nothing */
     L1_OUTCOMES,
 };
 
@@ -52,13 +54,13 @@ struct l1_request {
     uint64_t address; /* of the line */
     uint32_t token;   /* comes back by l1_collect */
     uint32_t instr;
-    uint8_t kind;     /* MESSAGE_READ, MESSAGE_WRITE or MESSAGE_ATOMIC */
+    uint8_t kind; /* MESSAGE_READ, MESSAGE_WRITE or MESSAGE_ATOMIC */
     uint8_t sectors;
-    uint8_t flags;    /* enum message_flags */
+    uint8_t flags; /* enum message_flags */
     uint8_t program;
     uint8_t conflicts;
-    bool bypass;      /* past the data cache */
-    bool local;       /* thread-local memory: written back, not through */
+    bool bypass; /* past the data cache */
+    bool local;  /* thread-local memory: written back, not through */
 };
 
 struct l1;
@@ -82,7 +84,8 @@ struct l1_ops {
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
     void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
-    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request. The L1 wakes the SM for what it has to do later. */
+    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request. The L1
+     * wakes the SM for what it has to do later. */
     void (*tick)(struct l1 *l1, unsigned sm, uint64_t now);
     enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
     /* After the tick, until it says no: the token of an access that completes in this cycle. */
@@ -93,11 +96,13 @@ struct l1_ops {
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
 };
 
-/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, tick and collect would do nothing. */
+/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, tick and collect would do
+ * nothing. */
 struct l1_gate {
     const struct port *replies;
-    bool open; /* something waits to be sent or collected */
-    uint32_t changes; /* grows with everything that can turn a refusal into an acceptance; until then there is no use in asking again */
+    bool open;        /* something waits to be sent or collected */
+    uint32_t changes; /* grows with everything that can turn a refusal into an acceptance; until then there is no use in
+                         asking again */
 };
 
 /* The head of every organisation. */

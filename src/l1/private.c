@@ -1,12 +1,14 @@
 /* Private L1: every SM has a data cache of its own, which nobody else sees.
  *
- * Models the L1 of GPGPU-Sim 3.2.2 as "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015, section 2.2) describes it: allocation on a miss, MSHRs
- * with merging, a miss queue, and reservation failures that the load/store unit retries. Global writes go through and drop a line they hit; writes to
- * thread-local memory stay in a line they hit and are written back when it is replaced. Nothing is allocated by a write. Atomics and reads
- * marked `bypass` pass by.
+ * Models the L1 of GPGPU-Sim 3.2.2 as "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015, section 2.2) describes
+ * it: allocation on a miss, MSHRs with merging, a miss queue, and reservation failures that the load/store unit
+ * retries. Global writes go through and drop a line they hit; writes to thread-local memory stay in a line they hit
+ * and are written back when it is replaced. Nothing is allocated by a write. Atomics and reads marked `bypass` pass
+ * by.
  *
- * A request leaves in the cycle of its lookup unless others wait before it. One access, one arriving reply, one departing request and one woken load per cycle. The waiters of a line that arrived are woken one per
- * cycle, and its MSHR is free again after the last of them.
+ * A request leaves in the cycle of its lookup unless others wait before it. One access, one arriving reply, one
+ * departing request and one woken load per cycle. The waiters of a line that arrived are woken one per cycle, and its
+ * MSHR is free again after the last of them.
  *
  * Left out: a data port narrower than a line, so that a hit takes one cycle whatever its width.
  */
@@ -36,13 +38,13 @@ struct node {
     /* Lines that arrived and whose waiters are being woken, oldest first; at most one entry per MSHR. */
     uint16_t *arrived;
     uint32_t arrived_mask, arrived_head, arrived_tail;
-    uint64_t sent_at;        /* cycle of the last request sent */
-    bool has_token;          /* an access past the cache that completes in this cycle */
+    uint64_t sent_at; /* cycle of the last request sent */
+    bool has_token;   /* an access past the cache that completes in this cycle */
     uint32_t token;
-    uint64_t woken_at;       /* cycle of the last load woken from `arrived` */
+    uint64_t woken_at; /* cycle of the last load woken from `arrived` */
     /* Accesses past the cache: the tokens that their replies bring back. */
     uint32_t *outside;
-    uint32_t outside_free;   /* head of the free list, kept in `outside` */
+    uint32_t outside_free; /* head of the free list, kept in `outside` */
     uint32_t outside_count, outside_used;
     struct l1_stats stats;
 };
@@ -130,7 +132,8 @@ static void private_connect(struct l1 *base, unsigned endpoint, struct port *to_
     base->gate[endpoint].replies = from_network;
 }
 
-/* Accesses past the cache are as many as the network and the LLC can hold, so their table grows to what was ever needed. */
+/* Accesses past the cache are as many as the network and the LLC can hold, so their table grows to what was ever
+ * needed. */
 static uint32_t outside_take(struct node *node, uint32_t token) {
     if (node->outside_free == NO_ENTRY) {
         uint32_t old = node->outside_count, grown = old ? 2 * old : 64;
@@ -156,7 +159,9 @@ static uint32_t outside_give_back(struct node *node, uint32_t entry) {
     return token;
 }
 
-static uint32_t queue_room(const struct node *node) { return node->queue_capacity - (node->queue_tail - node->queue_head); }
+static uint32_t queue_room(const struct node *node) {
+    return node->queue_capacity - (node->queue_tail - node->queue_head);
+}
 
 static void push(struct node *node, const struct message *message, uint64_t now) {
     port_push(node->to_network, now, message, sizeof *message);
@@ -164,9 +169,10 @@ static void push(struct node *node, const struct message *message, uint64_t now)
     node->stats.requests++;
 }
 
-/* Fills in where the request goes and sends it: at once if nothing waits before it and the network takes it, else by the miss queue. */
-static void send(struct l1_private *l1, unsigned sm, const struct l1_request *request, enum message_kind kind, uint64_t address,
-                 uint8_t sectors, uint32_t tag, uint64_t now) {
+/* Fills in where the request goes and sends it: at once if nothing waits before it and the network takes it, else by
+ * the miss queue. */
+static void send(struct l1_private *l1, unsigned sm, const struct l1_request *request, enum message_kind kind,
+                 uint64_t address, uint8_t sectors, uint32_t tag, uint64_t now) {
     struct node *node = &l1->node[sm];
     struct message message = {
         .address = address,
@@ -204,8 +210,8 @@ static enum l1_outcome pass_by(struct l1_private *l1, unsigned sm, const struct 
     return L1_BYPASS;
 }
 
-static enum l1_outcome write(struct l1_private *l1, unsigned sm, const struct l1_request *request, struct cache_line *line,
-                             const struct cache_access *access, uint64_t now) {
+static enum l1_outcome write(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                             struct cache_line *line, const struct cache_access *access, uint64_t now) {
     struct node *node = &l1->node[sm];
     bool held = line && line->state != LINE_RESERVED;
     if (held && request->local) {
@@ -234,8 +240,8 @@ static void write_back(struct l1_private *l1, unsigned sm, uint64_t key, struct 
     l1->node[sm].stats.write_backs++;
 }
 
-static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request, const struct cache_access *access,
-                                 uint64_t now) {
+static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                                 const struct cache_access *access, uint64_t now) {
     struct node *node = &l1->node[sm];
     if (queue_room(node) == 0) return queue_refusal(node, now);
     if (mshr_full(&node->mshrs)) return L1_NO_MSHR;
@@ -264,8 +270,8 @@ static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct
     struct node *node = &l1->node[sm];
     if (request->bypass) return pass_by(l1, sm, request, now);
     uint64_t number = request->address >> l1->line_log2;
-    struct cache_access access = {.key = cache_key(number, request->program), .instr = request->instr,
-                                  .set = cache_set_of(&node->cache, number)};
+    struct cache_access access = {
+        .key = cache_key(number, request->program), .instr = request->instr, .set = cache_set_of(&node->cache, number)};
     struct cache_line *line = cache_lookup(&node->cache, access.set, access.key);
     if (request->kind == MESSAGE_WRITE) return write(l1, sm, request, line, &access, now);
     if (!line) return read_miss(l1, sm, request, &access, now);
@@ -314,8 +320,10 @@ static void private_tick(struct l1 *base, unsigned sm, uint64_t now) {
         push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
         base->gate[sm].changes++;
     }
-    if (!port_can_push(node->to_network, now)) port_await_credit(node->to_network, now);
-    else if (node->queue_head != node->queue_tail) wake(base, sm, now);
+    if (!port_can_push(node->to_network, now))
+        port_await_credit(node->to_network, now);
+    else if (node->queue_head != node->queue_tail)
+        wake(base, sm, now);
 }
 
 static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
@@ -356,8 +364,8 @@ static bool private_busy(const struct l1 *base, unsigned sm) {
 static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {
     const struct node *node = &((const struct l1_private *)base)->node[sm];
     if (!private_busy(base, sm)) return;
-    fprintf(out, "  its L1 waits for %u lines and %u accesses past it; %u requests wait for the network\n", node->mshrs.in_use,
-            node->outside_used, node->queue_tail - node->queue_head);
+    fprintf(out, "  its L1 waits for %u lines and %u accesses past it; %u requests wait for the network\n",
+            node->mshrs.in_use, node->outside_used, node->queue_tail - node->queue_head);
 }
 
 const struct l1_ops l1_private = {

@@ -23,15 +23,21 @@ static const struct param params[] = {
     P_INT(struct llc_config, slices_per_mc, 8, 1, 64, "slices", "slices in front of each memory controller"),
     P_INT(struct llc_config, slice_kb, 96, 1, 65536, "KB", "data of one slice"),
     P_INT(struct llc_config, ways, 16, 1, 32768, "lines", "lines of a set"),
-    P_INT(struct llc_config, sets, 0, 0, 65536, "sets", "sets of a slice; 0: follows from slice_kb, ways and gpu.line_bytes"),
+    P_INT(struct llc_config, sets, 0, 0, 65536, "sets",
+          "sets of a slice; 0: follows from slice_kb, ways and gpu.line_bytes"),
     P_INT(struct llc_config, latency_cycles, 120, 1, 900, "cycles", "from a request's arrival to its lookup"),
     P_INT(struct llc_config, port_bytes, 32, 1, 256, "B/cycle", "width of the data port"),
     P_INT(struct llc_config, mshrs, 32, 1, 4096, "MSHRs", "lines that can be on their way at once, per slice"),
-    P_INT(struct llc_config, mshr_merges, 16, 1, 1024, "requests", "requests that can wait for one line, the first included"),
-    P_INT(struct llc_config, aside, 16, 0, 1024, "requests", "requests that can be set aside while their line has no room for one more waiter; 0: they hold up all behind them"),
-    P_INT(struct llc_config, input_queue, 8, 1, 1024, "requests", "requests that can wait for the lookup, beyond those in the pipeline"),
+    P_INT(struct llc_config, mshr_merges, 16, 1, 1024, "requests",
+          "requests that can wait for one line, the first included"),
+    P_INT(
+        struct llc_config, aside, 16, 0, 1024, "requests",
+        "requests that can be set aside while their line has no room for one more waiter; 0: they hold up all behind them"),
+    P_INT(struct llc_config, input_queue, 8, 1, 1024, "requests",
+          "requests that can wait for the lookup, beyond those in the pipeline"),
     P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies", "replies of lookups that can wait for the data port"),
-    P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles", "of the atomics unit, for each lane that meets on one word"),
+    P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles",
+          "of the atomics unit, for each lane that meets on one word"),
     P_INT(struct llc_config, flush_lines, 8, 1, 65536, "lines/cycle", "that a slice forgets while it is flushed"),
 };
 
@@ -40,12 +46,15 @@ static bool check(const struct config *config, struct error *err) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     int64_t size_bytes = llc->slice_kb * 1024, lines = size_bytes / gpu->line_bytes;
     if (llc->sets && llc->sets * llc->ways * gpu->line_bytes != size_bytes)
-        return config_error(config, "llc.slice_kb", err, "%lld KB is not llc.sets × llc.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
-                            (long long)llc->slice_kb, (long long)llc->sets, (long long)llc->ways, (long long)gpu->line_bytes,
-                            (double)(llc->sets * llc->ways * gpu->line_bytes) / 1024);
+        return config_error(config, "llc.slice_kb", err,
+                            "%lld KB is not llc.sets × llc.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
+                            (long long)llc->slice_kb, (long long)llc->sets, (long long)llc->ways,
+                            (long long)gpu->line_bytes, (double)(llc->sets * llc->ways * gpu->line_bytes) / 1024);
     if (lines == 0 || lines % llc->ways != 0 || lines * gpu->line_bytes != size_bytes)
-        return config_error(config, "llc.ways", err, "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
-                            "take a number of ways that divides %lld", (long long)llc->slice_kb, (long long)gpu->line_bytes, (long long)lines,
+        return config_error(config, "llc.ways", err,
+                            "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
+                            "take a number of ways that divides %lld",
+                            (long long)llc->slice_kb, (long long)gpu->line_bytes, (long long)lines,
                             (long long)llc->ways, (long long)lines);
     const struct llc_organisation_ops *organisation = (const struct llc_organisation_ops *)llc->organisation;
     return !organisation->check || organisation->check(config, err);
@@ -66,7 +75,8 @@ unsigned llc_sets(const struct config *config) {
     return (unsigned)(llc->sets ? llc->sets : llc->slice_kb * 1024 / gpu->line_bytes / llc->ways);
 }
 
-struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map, struct error *err) {
+struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map,
+                                                 struct error *err) {
     const struct llc_config *llc = config_get(config, &llc_section);
     return ((const struct llc_organisation_ops *)llc->organisation)->create(config, map, err);
 }

@@ -1,10 +1,12 @@
-/* The last-level cache: slices in front of the memory controllers, and the organisation that says which slice holds a line.
+/* The last-level cache: slices in front of the memory controllers, and the organisation that says which slice holds a
+ * line.
  *
  * Owns: the slices (tags, MSHRs, pipelines), the choice of slice.
  * Enters: requests from the request network; replies from memory.
  * Leaves: replies to the reply network; line reads, writes and write-backs to memory.
  *
- * Each slice is a component of the engine. An organisation (shared, private, ...) is one file and one line in organisations.def.
+ * Each slice is a component of the engine. An organisation (shared, private, ...) is one file and one line in
+ * organisations.def.
  */
 #ifndef SLUICE_LLC_LLC_H
 #define SLUICE_LLC_LLC_H
@@ -65,7 +67,8 @@ extern const struct stat_table llc_stat_table;
 struct llc_organisation;
 struct slice;
 
-/* From the control plane, when the machine is quiet: write modified lines to memory, and forget all lines unless they are to be kept. From then on writes go through or not. */
+/* From the control plane, when the machine is quiet: write modified lines to memory, and forget all lines unless they
+ * are to be kept. From then on writes go through or not. */
 struct slice_order {
     bool keep_lines;
     bool write_through;
@@ -80,8 +83,9 @@ struct slice_ports {
     struct port *orders, *words; /* NULL for a slice that is never flushed */
 };
 
-struct slice *slice_create(const struct config *config, const struct address_map *map, const struct llc_organisation *organisation,
-                           struct engine *engine, struct stats *stats, unsigned index);
+struct slice *slice_create(const struct config *config, const struct address_map *map,
+                           const struct llc_organisation *organisation, struct engine *engine, struct stats *stats,
+                           unsigned index);
 void slice_destroy(struct slice *slice);
 unsigned slice_component(const struct slice *slice);
 /* Once the networks exist. `input_queue` requests can wait beyond those in the access pipeline. */
@@ -97,7 +101,8 @@ enum slice_event {
     SLICE_THROUGH,   /* `message` goes on to memory, whether or not there is a copy */
     SLICE_DROP,      /* the copy is gone */
 };
-typedef void slice_observer(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message, uint64_t now);
+typedef void slice_observer(void *user, unsigned slice, enum slice_event event, uint64_t key,
+                            const struct message *message, uint64_t now);
 void slice_observe(struct slice *slice, slice_observer *observer, void *user);
 
 #endif

@@ -1,9 +1,11 @@
-/* Private LLC: of the slices of a controller, each serves one cluster of SMs, so a line that several clusters use has a copy for each of them. More bandwidth to lines that
- * are shared, less room for different ones. From "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as there are clusters; writes go
- * through, and slices are flushed with the L1s at a kernel's end.
+/* Private LLC: of the slices of a controller, each serves one cluster of SMs, so a line that several clusters use has a
+ * copy for each of them. More bandwidth to lines that are shared, less room for different ones. From "Adaptive
+ * Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as there are
+ * clusters; writes go through, and slices are flushed with the L1s at a kernel's end.
  *
- * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC; but with bypassed MC-routers (noc.bypass) that cannot be reached, and
- * they, too, go to the cluster's own slice, as if no two clusters met on a word.
+ * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC; but with
+ * bypassed MC-routers (noc.bypass) that cannot be reached, and they, too, go to the cluster's own slice, as if no two
+ * clusters met on a word.
  */
 #include <stdlib.h>
 
@@ -26,12 +28,14 @@ static bool private_check(const struct config *config, struct error *err) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     if (llc->slices_per_mc == gpu->clusters) return true;
-    return config_error(config, "llc.organisation", err,
-                        "a private LLC has a slice for each cluster at every memory controller, but llc.slices_per_mc is %lld and gpu.clusters %lld; make them equal",
-                        (long long)llc->slices_per_mc, (long long)gpu->clusters);
+    return config_error(
+        config, "llc.organisation", err,
+        "a private LLC has a slice for each cluster at every memory controller, but llc.slices_per_mc is %lld and gpu.clusters %lld; make them equal",
+        (long long)llc->slices_per_mc, (long long)gpu->clusters);
 }
 
-static struct llc_organisation *private_create(const struct config *config, const struct address_map *map, struct error *err) {
+static struct llc_organisation *private_create(const struct config *config, const struct address_map *map,
+                                               struct error *err) {
     (void)err;
     const struct noc_config *noc = config_get(config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
@@ -41,11 +45,13 @@ static struct llc_organisation *private_create(const struct config *config, cons
 
 static void private_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned private_target(const struct llc_organisation *organisation, const struct message *message, unsigned cluster) {
+static unsigned private_target(const struct llc_organisation *organisation, const struct message *message,
+                               unsigned cluster) {
     const struct llc_private *private = (const struct llc_private *)organisation;
     struct location location;
     address_map_locate(private->map, message->address, &location);
-    return location.mc * private->slices_per_mc + (message->kind == MESSAGE_ATOMIC && !private->bypass ? location.slice : cluster);
+    return location.mc * private->slices_per_mc +
+           (message->kind == MESSAGE_ATOMIC && !private->bypass ? location.slice : cluster);
 }
 
 const struct llc_organisation_ops llc_organisation_private = {

@@ -1,5 +1,5 @@
-/* Shared LLC: a line has one home among all slices, chosen by its address; every SM reaches it there. The baseline of "Adaptive Memory-Side
- * Last-Level GPU Caching" (ISCA 2019, section 2.1). */
+/* Shared LLC: a line has one home among all slices, chosen by its address; every SM reaches it there. The baseline of
+ * "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1). */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -13,7 +13,8 @@ struct llc_shared {
     unsigned slices_per_mc;
 };
 
-static struct llc_organisation *shared_create(const struct config *config, const struct address_map *map, struct error *err) {
+static struct llc_organisation *shared_create(const struct config *config, const struct address_map *map,
+                                              struct error *err) {
     (void)config, (void)err;
     struct llc_shared *shared = mem_alloc(1, sizeof *shared);
     *shared = (struct llc_shared){{&llc_organisation_shared}, map, address_map_slices_per_mc(map)};
@@ -22,7 +23,8 @@ static struct llc_organisation *shared_create(const struct config *config, const
 
 static void shared_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message, unsigned cluster) {
+static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message,
+                              unsigned cluster) {
     (void)cluster;
     const struct llc_shared *shared = (const struct llc_shared *)organisation;
     struct location location;

@@ -1,17 +1,24 @@
 /* A slice of the LLC, in front of one memory controller.
  *
- * A request is looked up `latency_cycles` after it arrived, one lookup per cycle, in order. A lookup that cannot be served (no MSHR, all lines of the set reserved, reply queue full, memory
- * full) holds up those behind it. One whose line is on its way, but whose MSHR has no room for one more waiter, is set aside until the line comes, and so are later ones to the same line;
- * only when there is no room aside does it hold up the others (llc.aside 0: always). Replies leave by a data port of `port_bytes` per cycle, so a line of 128 B occupies it for four
- * cycles; an acknowledgement for one. Requests that waited for memory are answered before lookups, one at a time, and an MSHR is free after its last.
+ * A request is looked up `latency_cycles` after it arrived, one lookup per cycle, in order. A lookup that cannot be
+ * served (no MSHR, all lines of the set reserved, reply queue full, memory full) holds up those behind it. One whose
+ * line is on its way, but whose MSHR has no room for one more waiter, is set aside until the line comes, and so are
+ * later ones to the same line; only when there is no room aside does it hold up the others (llc.aside 0: always).
+ * Replies leave by a data port of `port_bytes` per cycle, so a line of 128 B occupies it for four cycles; an
+ * acknowledgement for one. Requests that waited for memory are answered before lookups, one at a time, and an MSHR is
+ * free after its last.
  *
- * Write-back (shared organisations): a write of a whole line allocates without fetching; any other write fetches the line first and is acknowledged when that is there. A modified line goes to
- * memory when it is replaced or flushed. Write-through (where a line may have several copies): a write updates the line if it is there, goes on to memory, and is acknowledged when
- * memory has it; it allocates nothing. Atomics are performed here: one occupies the lookup for `atomic_cycles` for each lane that meets on its busiest word.
+ * Write-back (shared organisations): a write of a whole line allocates without fetching; any other write fetches the
+ * line first and is acknowledged when that is there. A modified line goes to memory when it is replaced or flushed.
+ * Write-through (where a line may have several copies): a write updates the line if it is there, goes on to memory,
+ * and is acknowledged when memory has it; it allocates nothing. Atomics are performed here: one occupies the lookup
+ * for `atomic_cycles` for each lane that meets on its busiest word.
  *
- * Flush: modified lines are written to memory, one per cycle as memory takes them, then lines are dropped, `flush_lines` per cycle; the slice serves nothing meanwhile.
+ * Flush: modified lines are written to memory, one per cycle as memory takes them, then lines are dropped,
+ * `flush_lines` per cycle; the slice serves nothing meanwhile.
  *
- * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim 3.2.2.
+ * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim
+ * 3.2.2.
  */
 #include <stdlib.h>
 
@@ -27,10 +34,10 @@ STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
 enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH };
 
 /* What a message to memory carries in `tag`, and so what its answer means. */
-#define TAG_FILL UINT32_C(0)              /* below: the MSHR */
+#define TAG_FILL       UINT32_C(0) /* below: the MSHR */
 #define TAG_WRITE_BACK (UINT32_C(1) << 30)
-#define TAG_THROUGH (UINT32_C(2) << 30)   /* below: the write that waits for it */
-#define TAG_KIND (UINT32_C(3) << 30)
+#define TAG_THROUGH    (UINT32_C(2) << 30) /* below: the write that waits for it */
+#define TAG_KIND       (UINT32_C(3) << 30)
 
 enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
 
@@ -67,17 +74,18 @@ struct slice {
     struct mshr_table mshrs;
     struct message *reply; /* answered lookups waiting for the data port */
     uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
-    struct ring arrived;   /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH and a write */
-    struct lookup *aside;  /* oldest first */
+    struct ring arrived;  /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH
+                             and a write */
+    struct lookup *aside; /* oldest first */
     unsigned aside_count, aside_capacity;
-    bool aside_retry;      /* a line has come since they were last looked at */
-    struct message *through; /* writes that memory has not acknowledged */
+    bool aside_retry;                      /* a line has come since they were last looked at */
+    struct message *through;               /* writes that memory has not acknowledged */
     uint16_t through_free[THROUGH_WRITES]; /* a stack of the places that are free */
     unsigned through_free_count;
     uint32_t outstanding_writes; /* that memory has not acknowledged, write-backs and writes going through */
     uint64_t port_free_at, lookup_free_at;
-    enum hold hold;        /* of the last tick; constant while the slice sleeps */
-    uint64_t settled;      /* counters are right up to the start of this cycle */
+    enum hold hold;   /* of the last tick; constant while the slice sleeps */
+    uint64_t settled; /* counters are right up to the start of this cycle */
     bool flushing, flush_keeps_lines;
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
@@ -93,8 +101,9 @@ static bool slice_busy(const void *self);
 
 static const struct component_ops component_ops = {"slice", slice_tick, slice_settle, slice_explain, slice_busy};
 
-struct slice *slice_create(const struct config *config, const struct address_map *map, const struct llc_organisation *organisation,
-                           struct engine *engine, struct stats *stats, unsigned index) {
+struct slice *slice_create(const struct config *config, const struct address_map *map,
+                           const struct llc_organisation *organisation, struct engine *engine, struct stats *stats,
+                           unsigned index) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     struct slice *slice = mem_alloc_lines(1, sizeof *slice);
@@ -156,8 +165,10 @@ void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
     slice->observer_user = user;
 }
 
-static void tell(const struct slice *slice, enum slice_event event, uint64_t key, const struct message *message, uint64_t now) {
-    if (UNLIKELY(slice->observer != NULL)) slice->observer(slice->observer_user, slice->index, event, key, message, now);
+static void tell(const struct slice *slice, enum slice_event event, uint64_t key, const struct message *message,
+                 uint64_t now) {
+    if (UNLIKELY(slice->observer != NULL))
+        slice->observer(slice->observer_user, slice->index, event, key, message, now);
 }
 
 /* Time. */
@@ -179,7 +190,8 @@ static void slice_settle(void *self, uint64_t now) {
 
 /* Memory side. */
 
-static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors, uint32_t tag, uint64_t now) {
+static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors, uint32_t tag,
+                           uint64_t now) {
     struct message message = {
         .address = (key & low_mask(56)) << slice->line_log2,
         .born = now,
@@ -192,8 +204,10 @@ static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t
     port_push(slice->to_memory, now, &message, sizeof message);
 }
 
-/* A write or atomic reaches the line. Where writes go through, memory is told of them at the lookup, so that only atomics, which have one place in the machine, leave the line modified. */
-static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line, uint64_t now) {
+/* A write or atomic reaches the line. Where writes go through, memory is told of them at the lookup, so that only
+ * atomics, which have one place in the machine, leave the line modified. */
+static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
+                  uint64_t now) {
     if (message->kind == MESSAGE_READ) return;
     tell(slice, SLICE_WRITE, key, message, now);
     if (slice->write_through && message->kind == MESSAGE_WRITE) return;
@@ -238,13 +252,15 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
 
 /* Replies. */
 
-/* Turns a request into its reply and occupies the data port. The caller has made sure that the port and the network take it. */
+/* Turns a request into its reply and occupies the data port. The caller has made sure that the port and the network
+ * take it. */
 static void send_reply(struct slice *slice, const struct message *request, uint64_t now) {
     struct message reply = *request;
     reply.kind = request->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
     unsigned cycles = 1;
     if (reply.kind == MESSAGE_DATA) {
-        cycles = (unsigned)div_up((uint64_t)SECTOR_BYTES * (unsigned)__builtin_popcount(reply.sectors), slice->port_bytes);
+        cycles =
+            (unsigned)div_up((uint64_t)SECTOR_BYTES * (unsigned)__builtin_popcount(reply.sectors), slice->port_bytes);
         slice->stats.data_replies++;
     }
     slice->port_free_at = now + cycles;
@@ -253,7 +269,9 @@ static void send_reply(struct slice *slice, const struct message *request, uint6
     port_push(slice->to_network, now, &reply, sizeof reply);
 }
 
-static bool replies_wait(const struct slice *slice) { return !ring_empty(&slice->arrived) || slice->reply_head != slice->reply_tail; }
+static bool replies_wait(const struct slice *slice) {
+    return !ring_empty(&slice->arrived) || slice->reply_head != slice->reply_tail;
+}
 
 /* One reply per cycle at most: of what came from memory, else of a lookup. Returns whether one left. */
 static bool reply_once(struct slice *slice, uint64_t now) {
@@ -289,7 +307,9 @@ static void count(struct slice *slice, const struct message *message, bool prese
     }
 }
 
-static bool reply_queue_full(const struct slice *slice) { return slice->reply_tail - slice->reply_head >= slice->reply_capacity; }
+static bool reply_queue_full(const struct slice *slice) {
+    return slice->reply_tail - slice->reply_head >= slice->reply_capacity;
+}
 
 static void answer(struct slice *slice, const struct lookup *lookup, struct cache_line *line, uint64_t now) {
     apply(slice, &lookup->message, lookup->access.key, line, now);
@@ -298,7 +318,8 @@ static void answer(struct slice *slice, const struct lookup *lookup, struct cach
 }
 
 /* A write that goes through to memory, which answers for it. */
-static enum hold write_through(struct slice *slice, const struct lookup *lookup, struct cache_line *line, uint64_t now) {
+static enum hold write_through(struct slice *slice, const struct lookup *lookup, struct cache_line *line,
+                               uint64_t now) {
     if (slice->through_free_count == 0 || !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     uint32_t index = slice->through_free[--slice->through_free_count];
     slice->through[index] = lookup->message;
@@ -313,7 +334,8 @@ static enum hold write_through(struct slice *slice, const struct lookup *lookup,
 }
 
 /* Makes room in the set. */
-static void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access, enum line_state state, uint64_t now) {
+static void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
+                    enum line_state state, uint64_t now) {
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;
         tell(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
@@ -324,14 +346,16 @@ static void replace(struct slice *slice, struct cache_line *victim, const struct
 static enum hold miss(struct slice *slice, const struct lookup *lookup, uint64_t now) {
     const struct message *message = &lookup->message;
     const struct cache_access *access = &lookup->access;
-    bool fetch = message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
+    bool fetch =
+        message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
     if (!fetch && reply_queue_full(slice)) return HOLD_REPLY;
     if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
     if (!victim) return HOLD_LINE;
     /* A modified victim goes to memory before, and by itself where there is no room for both. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
-    if (victim->state == LINE_MODIFIED) write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, now);
+    if (victim->state == LINE_MODIFIED)
+        write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, now);
     if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     count(slice, message, false, false);
     replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
@@ -414,7 +438,8 @@ static void look_up_once(struct slice *slice, uint64_t now) {
                    .set = cache_set_of(&slice->cache, location.partition >> slice->line_log2)},
         .message = *message,
     };
-    slice->hold = slice->aside_count && must_go_aside(slice, lookup.access.key) ? HOLD_MERGE : look_up(slice, &lookup, now);
+    slice->hold =
+        slice->aside_count && must_go_aside(slice, lookup.access.key) ? HOLD_MERGE : look_up(slice, &lookup, now);
     if (slice->hold == HOLD_MERGE && slice->aside_count < slice->aside_capacity) {
         slice->aside[slice->aside_count++] = lookup;
         slice->stats.set_aside++;
@@ -466,7 +491,8 @@ static void flush_once(struct slice *slice, uint64_t now) {
         for (unsigned set = 0; slice->observer && set < slice->cache.sets; set++)
             for (unsigned way = 0; way < slice->cache.ways; way++) {
                 struct cache_line *line = cache_line_at(&slice->cache, set, way);
-                if (line->state != LINE_INVALID) tell(slice, SLICE_DROP, cache_line_key(&slice->cache, set, line), NULL, now);
+                if (line->state != LINE_INVALID)
+                    tell(slice, SLICE_DROP, cache_line_key(&slice->cache, set, line), NULL, now);
             }
         cache_invalidate(&slice->cache);
     }
@@ -480,13 +506,15 @@ static void flush_once(struct slice *slice, uint64_t now) {
 /* The tick. */
 
 static uint64_t next_tick(struct slice *slice, bool replied, uint64_t now) {
-    /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of memory. The last two are wakes
-     * by ports; after the first it is tried again in the next cycle. */
+    /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of memory.
+     * The last two are wakes by ports; after the first it is tried again in the next cycle. */
     if (replied && slice->hold != HOLD_NONE) return now + 1;
     uint64_t next = NEVER;
     if (replies_wait(slice)) {
-        if (slice->port_free_at > now) next = slice->port_free_at;
-        else if (port_can_push(slice->to_network, now)) next = now + 1; /* else its credit wakes us */
+        if (slice->port_free_at > now)
+            next = slice->port_free_at;
+        else if (port_can_push(slice->to_network, now))
+            next = now + 1; /* else its credit wakes us */
     }
     if (slice->hold == HOLD_NONE && !slice->flushing) {
         uint64_t request = slice->aside_retry ? now + 1 : port_next_visible(slice->from_network);
@@ -501,8 +529,10 @@ static void slice_tick(void *self, uint64_t now) {
     slice_settle(slice, now);
     receive_from_memory(slice, now);
     take_order(slice, now);
-    if (UNLIKELY(slice->flushing)) flush_once(slice, now);
-    else look_up_once(slice, now);
+    if (UNLIKELY(slice->flushing))
+        flush_once(slice, now);
+    else
+        look_up_once(slice, now);
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
     bool replied = reply_once(slice, now);
     uint64_t next = next_tick(slice, replied, now);
@@ -511,18 +541,23 @@ static void slice_tick(void *self, uint64_t now) {
 
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
-    return slice->mshrs.in_use || slice->outstanding_writes || slice->aside_count || slice->flushing || replies_wait(slice) ||
-           cache_reserved_lines(&slice->cache);
+    return slice->mshrs.in_use || slice->outstanding_writes || slice->aside_count || slice->flushing ||
+           replies_wait(slice) || cache_reserved_lines(&slice->cache);
 }
 
 static void slice_explain(const void *self, uint64_t now, FILE *out) {
-    static const char *const reason[] = {
-        [HOLD_NONE] = "is not held up", [HOLD_MSHR] = "waits for an MSHR", [HOLD_MERGE] = "waits for room in an MSHR's list",
-        [HOLD_LINE] = "waits for a line of its set", [HOLD_REPLY] = "waits for room in the reply queue",
-        [HOLD_MEMORY] = "waits for memory to take a request", [HOLD_FLUSH] = "waits for a flush"};
+    static const char *const reason[] = {[HOLD_NONE] = "is not held up",
+                                         [HOLD_MSHR] = "waits for an MSHR",
+                                         [HOLD_MERGE] = "waits for room in an MSHR's list",
+                                         [HOLD_LINE] = "waits for a line of its set",
+                                         [HOLD_REPLY] = "waits for room in the reply queue",
+                                         [HOLD_MEMORY] = "waits for memory to take a request",
+                                         [HOLD_FLUSH] = "waits for a flush"};
     const struct slice *slice = self;
     if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
-    fprintf(out, "slice %u: its oldest request %s; %u set aside; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
-            slice->index, reason[slice->hold], slice->aside_count, slice->mshrs.in_use, slice->outstanding_writes,
-            slice->reply_tail - slice->reply_head);
+    fprintf(
+        out,
+        "slice %u: its oldest request %s; %u set aside; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
+        slice->index, reason[slice->hold], slice->aside_count, slice->mshrs.in_use, slice->outstanding_writes,
+        slice->reply_tail - slice->reply_head);
 }

@@ -1,8 +1,8 @@
 /* The two coalescing rules of NVIDIA GPUs, as GPGPU-Sim describes them.
  *
- * `segment` (compute capability 2 and 3): a segment is 32, 64 or 128 B for lanes that access 1, 2 or at least 4 bytes. Each touched segment is one
- * access; it shrinks to the half, and then the quarter, that holds all it needs.
- * `sector` (4 and later): each touched line is one access that moves just the sectors it needs.
+ * `segment` (compute capability 2 and 3): a segment is 32, 64 or 128 B for lanes that access 1, 2 or at least 4 bytes.
+ * Each touched segment is one access; it shrinks to the half, and then the quarter, that holds all it needs. `sector`
+ * (4 and later): each touched line is one access that moves just the sectors it needs.
  */
 #include "sm/coalescing.h"
 
@@ -25,19 +25,24 @@ static unsigned shrink(unsigned needed, unsigned segment_sectors) {
     unsigned span = segment_sectors, first = 0;
     while (span > 1) {
         unsigned half = span / 2, low = (unsigned)low_mask(half) << first;
-        if (!(needed & ~low)) span = half;
-        else if (!(needed & low)) first += half, span = half;
-        else break;
+        if (!(needed & ~low))
+            span = half;
+        else if (!(needed & low))
+            first += half, span = half;
+        else
+            break;
     }
     return (unsigned)low_mask(span) << first;
 }
 
 /* Cuts each block into pieces of `piece` sectors, and puts each piece that is touched into its line. */
-static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsigned line_log2, bool whole, uint64_t *access) {
+static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsigned line_log2, bool whole,
+                    uint64_t *access) {
     unsigned line_sectors = 1u << (line_log2 - 5), n = 0;
     for (unsigned i = 0; i < count; i++) {
         for (unsigned sectors = touch_sectors(touch[i]); sectors;) {
-            unsigned at = lowest_bit(sectors) & ~(piece - 1), all = ((1u << piece) - 1) << at; /* the piece with the lowest sector left */
+            unsigned at = lowest_bit(sectors) & ~(piece - 1), all = ((1u << piece) - 1)
+                                                                    << at; /* the piece with the lowest sector left */
             unsigned needed = (sectors & all) >> at, in_line = at & (line_sectors - 1);
             unsigned moved = whole && needed << at != all ? shrink(needed, piece) : needed;
             access[n++] = (touch_address(touch[i]) + (at - in_line) * 32) | (uint64_t)moved << in_line;
@@ -47,13 +52,15 @@ static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsig
     return n;
 }
 
-static unsigned coalesce_segments(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, uint64_t *access) {
+static unsigned coalesce_segments(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
+                                  uint64_t *access) {
     unsigned segment_log2 = bytes_log2 == 0 ? 5 : bytes_log2 == 1 ? 6 : 7;
     if (segment_log2 == 7 || segment_log2 > line_log2) segment_log2 = line_log2; /* the widest segment is a line */
     return cut(touch, count, 1u << (segment_log2 - 5), line_log2, true, access);
 }
 
-static unsigned coalesce_sectors(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, uint64_t *access) {
+static unsigned coalesce_sectors(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
+                                 uint64_t *access) {
     (void)bytes_log2;
     return cut(touch, count, 1u << (line_log2 - 5), line_log2, false, access);
 }

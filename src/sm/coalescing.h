@@ -1,6 +1,8 @@
-/* Coalescing: how the sectors that a warp touches become accesses to lines. A rule is one file and one line in coalescings.def.
+/* Coalescing: how the sectors that a warp touches become accesses to lines. A rule is one file and one line in
+ * coalescings.def.
  *
- * An access is packed into a word: the line's address, and in the bits below it the sectors of that line that it moves.
+ * An access is packed into a word: the line's address, and in the bits below it the sectors of that line that it
+ * moves.
  */
 #ifndef SLUICE_SM_COALESCING_H
 #define SLUICE_SM_COALESCING_H
@@ -13,7 +15,8 @@ enum { COALESCING_MAX = 256 }; /* accesses of one instruction: 32 touched blocks
 struct coalescing_ops {
     struct policy policy;
     /* Writes the accesses for `count` touched blocks in ascending order; returns their number. */
-    unsigned (*coalesce)(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, uint64_t *access);
+    unsigned (*coalesce)(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
+                         uint64_t *access);
 };
 
 static inline uint64_t access_line(uint64_t access, unsigned line_log2) { return access >> line_log2 << line_log2; }

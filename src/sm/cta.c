@@ -66,7 +66,8 @@ static void barrier_check(struct sm *sm, unsigned slot, unsigned id, uint64_t no
     if (!cta->barrier[id].arrived || cta->barrier[id].arrived < expected) return;
     sm->stats.barriers++;
     cta->barrier[id].arrived = 0;
-    if (!cta->barrier[id].waiting) return; /* all have only arrived: there is nobody to let go, and the CTA may end before */
+    if (!cta->barrier[id].waiting)
+        return; /* all have only arrived: there is nobody to let go, and the CTA may end before */
     cta->barrier[id].leaving |= cta->barrier[id].waiting;
     cta->barrier[id].waiting = 0;
     struct result release = {.kind = RESULT_BARRIER, .warp = (uint8_t)slot, .dst = {(uint8_t)id}};

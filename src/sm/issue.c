@@ -1,9 +1,11 @@
 /* Issue: which warps could go, which one goes, and when its result is there.
  *
- * In-order issue within a warp, one instruction per scheduler and cycle, a scoreboard on registers (a busy source or destination holds the instruction: RAW and WAW).
- * A result can be used `operand_cycles` + latency + `writeback_cycles` after issue. A pipeline takes a new instruction every initiation interval of the last.
+ * In-order issue within a warp, one instruction per scheduler and cycle, a scoreboard on registers (a busy source or
+ * destination holds the instruction: RAW and WAW). A result can be used `operand_cycles` + latency + `writeback_cycles`
+ * after issue. A pipeline takes a new instruction every initiation interval of the last.
  *
- * Left out: register-bank conflicts and the limit on results written back per cycle, which GPGPU-Sim 3.2.2 models in its operand collectors.
+ * Left out: register-bank conflicts and the limit on results written back per cycle, which GPGPU-Sim 3.2.2 models in
+ * its operand collectors.
  */
 #include "sm/sm_state.h"
 
@@ -75,8 +77,10 @@ void sm_classify(struct sm *sm, unsigned warp) {
         for (unsigned i = 0; i < INSTR_DSTS; i++) state |= busy[instr->dst[i]];
         for (unsigned i = 0; i < INSTR_SRCS; i++) state |= busy[instr->src[i]];
         if (state) {
-            if (state & REGISTER_LOADING) sm->wait_memory |= bit;
-            else sm->wait_alu |= bit;
+            if (state & REGISTER_LOADING)
+                sm->wait_memory |= bit;
+            else
+                sm->wait_alu |= bit;
             return;
         }
     }
@@ -103,9 +107,7 @@ void sm_fetch(struct sm *sm, unsigned warp) {
         sm->fetched_line[warp] = line;
         sm->fetching |= bit;
         break;
-    case READONLY_REFUSED:
-        sm->unfetched |= bit;
-        break;
+    case READONLY_REFUSED: sm->unfetched |= bit; break;
     }
 }
 
@@ -165,15 +167,11 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
         if (instr->dst[0]) registers_take(sm, warp, instr, instr->space != SPACE_SHARED);
         lsu_accept(sm, warp, instr, now);
         break;
-    case OP_barrier:
-        cta_barrier(sm, warp, instr, now);
-        break;
+    case OP_barrier: cta_barrier(sm, warp, instr, now); break;
     case OP_fence:
         if (sm->outstanding[warp] || sm->stores[warp]) sm->at_fence |= UINT64_C(1) << warp;
         break;
-    case OP_exit:
-        cta_warp_exit(sm, warp, now);
-        return;
+    case OP_exit: cta_warp_exit(sm, warp, now); return;
     default:
         if (!instr->dst[0]) break;
         registers_take(sm, warp, instr, false);
@@ -187,13 +185,15 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
 
 bool sm_issue_cycle(struct sm *sm, uint64_t now) {
     if (!sm->ready || sm->halted) return false;
-    /* The warps whose next instruction finds its unit free. A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit that it took. */
+    /* The warps whose next instruction finds its unit free. A warp belongs to one scheduler, so an issue changes
+     * nothing in the others' share but the unit that it took. */
     uint64_t open[UNIT_COUNT];
     for (enum unit unit = 0; unit < UNIT_COUNT; unit++) open[unit] = unit_free(sm, unit, now) ? sm->by_unit[unit] : 0;
     bool issued = false;
     unsigned schedulers = sm->shared->schedulers, s = (unsigned)(now % schedulers);
     for (unsigned i = 0; i < schedulers; i++, s = s + 1 < schedulers ? s + 1 : 0) {
-        uint64_t candidates = sm->ready & sm->view[s].mine & (open[UNIT_SP] | open[UNIT_SFU] | open[UNIT_DP] | open[UNIT_MEM]);
+        uint64_t candidates =
+            sm->ready & sm->view[s].mine & (open[UNIT_SP] | open[UNIT_SFU] | open[UNIT_DP] | open[UNIT_MEM]);
         if (!candidates) continue;
         struct warp_view *view = &sm->view[s];
         view->waiting_memory = sm->wait_memory;
@@ -208,7 +208,8 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
     return issued;
 }
 
-/* The next cycle in which something that is ready now can issue; the load/store unit's room comes with its own ticks. */
+/* The next cycle in which something that is ready now can issue; the load/store unit's room comes with its own ticks.
+ */
 uint64_t sm_next_issue(const struct sm *sm, uint64_t now) {
     if (!sm->ready || sm->halted) return NEVER;
     uint64_t next = NEVER;
@@ -224,7 +225,8 @@ uint64_t sm_next_issue(const struct sm *sm, uint64_t now) {
 enum sm_stall sm_stall_cause(const struct sm *sm) {
     if (!sm->resident) return STALL_idle;
     if (sm->ready) {
-        if (sm->refusal && (sm->ready & sm->by_unit[UNIT_MEM])) return STALL_mshr + (enum sm_stall)(sm->refusal - L1_NO_MSHR);
+        if (sm->refusal && (sm->ready & sm->by_unit[UNIT_MEM]))
+            return STALL_mshr + (enum sm_stall)(sm->refusal - L1_NO_MSHR);
         return STALL_pipeline;
     }
     if (sm->wait_memory) return STALL_memory;

@@ -1,7 +1,9 @@
 /* The load/store unit: one memory instruction at a time, in order, one access per cycle.
  *
- * An instruction's accesses are put together when it issues and made one after the other once its operands are there. An access that the L1 refuses is tried again in every cycle and
- * holds up everything behind it: the memory pipeline stall of GPGPU-Sim. A load is complete when all of its accesses have their data; stores are acknowledged, and a warp does not end before.
+ * An instruction's accesses are put together when it issues and made one after the other once its operands are there.
+ * An access that the L1 refuses is tried again in every cycle and holds up everything behind it: the memory pipeline
+ * stall of GPGPU-Sim. A load is complete when all of its accesses have their data; stores are acknowledged, and a warp
+ * does not end before.
  */
 #include "sm/sm_state.h"
 
@@ -10,7 +12,9 @@ bool lsu_has_room(const struct sm *sm) {
 }
 
 /* A load, or an atomic whose old value is wanted. */
-static bool wants_data(const struct instr *instr) { return instr->op == OP_load || (instr->op == OP_atomic && instr->dst[0]); }
+static bool wants_data(const struct instr *instr) {
+    return instr->op == OP_load || (instr->op == OP_atomic && instr->dst[0]);
+}
 
 static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
     uint16_t index = sm->load_free;
@@ -34,13 +38,15 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_
     entry->instr = instr->id;
     entry->message_flags = (uint8_t)((instr->flags & INSTR_READ_ONLY ? MESSAGE_READ_ONLY : 0) |
                                      (instr->flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0));
-    entry->bypass = instr->op == OP_atomic || (instr->op == OP_load && (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE));
+    entry->bypass = instr->op == OP_atomic ||
+                    (instr->op == OP_load && (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE));
     entry->read_only_path = instr->op == OP_load && (instr->flags & INSTR_NONCOHERENT) && sm->shared->has_read_only;
     entry->done = 0;
     entry->count = 0;
     if (beyond) {
         const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
-        entry->count = (uint16_t)sm->shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, sm->shared->line_log2, entry->access);
+        entry->count = (uint16_t)sm->shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2,
+                                                                  sm->shared->line_log2, entry->access);
         sm->stats.accesses += entry->count;
     } else {
         sm->stats.shared_accesses++;
@@ -85,7 +91,8 @@ static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
 static void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     sm->lsu_free_at = now + entry->conflicts;
     sm->stats.shared_conflicts += entry->conflicts - 1u;
-    if (entry->load != LOAD_NONE) sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + entry->conflicts - 1u;
+    if (entry->load != LOAD_NONE)
+        sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + entry->conflicts - 1u;
     retire(sm, entry, now);
 }
 
@@ -100,8 +107,10 @@ static enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, u
     enum readonly_outcome outcome = readonly_access(cache, address, sm->launch->program, entry->load);
     if (outcome == READONLY_REFUSED) return L1_NO_MSHR;
     bool hit = outcome == READONLY_HIT;
-    if (constant) hit ? sm->stats.constant_hits++ : sm->stats.constant_misses++;
-    else hit ? sm->stats.read_only_hits++ : sm->stats.read_only_misses++;
+    if (constant)
+        hit ? sm->stats.constant_hits++ : sm->stats.constant_misses++;
+    else
+        hit ? sm->stats.read_only_hits++ : sm->stats.read_only_misses++;
     return hit ? L1_HIT : L1_MISS;
 }
 
@@ -114,7 +123,9 @@ static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint6
         .address = address,
         .token = load ? TOKEN_LOAD | entry->load : TOKEN_STORE | entry->warp,
         .instr = entry->instr,
-        .kind = entry->op == OP_load ? MESSAGE_READ : entry->op == OP_store ? MESSAGE_WRITE : MESSAGE_ATOMIC,
+        .kind = entry->op == OP_load    ? MESSAGE_READ
+                : entry->op == OP_store ? MESSAGE_WRITE
+                                        : MESSAGE_ATOMIC,
         .sectors = access_sectors(access, sm->shared->line_log2),
         .flags = entry->message_flags,
         .program = sm->launch->program,
@@ -129,7 +140,8 @@ static void refused(struct sm *sm, const struct lsu_entry *entry, enum l1_outcom
     bool by_l1 = entry->space != SPACE_CONST && !entry->read_only_path;
     uint32_t changes = sm->l1->gate[sm->index].changes;
     sm->refusal = refusal;
-    sm->refused_changes = by_l1 ? changes : changes - 1; /* the small caches keep no such count: always ask them again */
+    sm->refused_changes =
+        by_l1 ? changes : changes - 1; /* the small caches keep no such count: always ask them again */
     if (!sm->frozen) sm->refused_cycles[refusal - L1_NO_MSHR]++;
 }
 
@@ -153,8 +165,10 @@ void lsu_tick(struct sm *sm, uint64_t now) {
             return;
         }
         if (entry->load != LOAD_NONE) {
-            if (outcome == L1_HIT) sm->load[entry->load].ready_at = now + sm->shared->l1_latency_cycles;
-            else sm->load[entry->load].waiting++;
+            if (outcome == L1_HIT)
+                sm->load[entry->load].ready_at = now + sm->shared->l1_latency_cycles;
+            else
+                sm->load[entry->load].waiting++;
         } else if (outcome != L1_HIT) {
             sm->stores[entry->warp]++;
         }
@@ -195,7 +209,8 @@ void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     }
 }
 
-/* The next cycle in which the unit can do something by itself. While the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
+/* The next cycle in which the unit can do something by itself. While the L1 refuses, only a change in the L1 helps, and
+ * that comes with a tick of its own. */
 uint64_t lsu_next(const struct sm *sm, uint64_t now) {
     if (sm->lsu_head == sm->lsu_tail || sm->refusal) return NEVER;
     const struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];

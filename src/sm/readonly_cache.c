@@ -4,7 +4,8 @@
 
 extern const struct replacement_ops replacement_lru;
 
-void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config, uint32_t *unsent) {
+void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,
+                   uint32_t *unsent) {
     if (geometry->size_kb == 0) return; /* never asked */
     unsigned lines = (unsigned)(geometry->size_kb * 1024 >> geometry->line_log2);
     struct cache_geometry shape = {.sets = lines / (unsigned)geometry->ways, .ways = (unsigned)geometry->ways};
@@ -26,7 +27,8 @@ void readonly_release(struct readonly_cache *cache) {
     *cache = (struct readonly_cache){0};
 }
 
-enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program, uint32_t waiter) {
+enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program,
+                                      uint32_t waiter) {
     uint64_t number = address >> cache->line_log2;
     struct cache_access access = {.key = cache_key(number, program), .set = cache_set_of(&cache->cache, number)};
     struct cache_line *line = cache_lookup(&cache->cache, access.set, access.key);

@@ -9,7 +9,8 @@ STATS_TABLE(sm_stat_table, "sm", sm_stats, SM_STATS);
 STATS_TABLE(sm_stall_table, "sm.stall", sm_stall_stats, SM_STALLS);
 STATS_TABLE(sm_refusal_table, "sm.lsu_refused", sm_refusal_stats, SM_REFUSALS);
 
-#define SM_OP_ROW(name, unit, latency, interval, help) {#name, "instructions", "warp instructions issued: " help, STAT_SUM},
+#define SM_OP_ROW(name, unit, latency, interval, help) \
+    {#name, "instructions", "warp instructions issued: " help, STAT_SUM},
 static const struct stat sm_op_rows[] = {OP_LIST(SM_OP_ROW)};
 static const struct stat_table sm_op_table = {"sm.op", sm_op_rows, COUNT_OF(sm_op_rows)};
 
@@ -66,13 +67,14 @@ static void create_caches(struct sm *sm, const struct sm_config *values, const s
         {&sm->read_only_cache, values->read_only_kb, values->read_only_ways, TOKEN_READ_ONLY},
     };
     for (unsigned i = 0; i < COUNT_OF(caches); i++) {
-        struct readonly_geometry geometry = {caches[i].size_kb, caches[i].ways, values->read_only_mshrs, values->read_only_merges,
-                                             sm->shared->line_log2, caches[i].token_kind};
+        struct readonly_geometry geometry = {caches[i].size_kb,        caches[i].ways,        values->read_only_mshrs,
+                                             values->read_only_merges, sm->shared->line_log2, caches[i].token_kind};
         readonly_init(caches[i].cache, &geometry, config, &sm->unsent);
     }
 }
 
-struct sm *sm_create(const struct sm_shared *shared, const struct config *config, struct engine *engine, struct stats *stats, unsigned index) {
+struct sm *sm_create(const struct sm_shared *shared, const struct config *config, struct engine *engine,
+                     struct stats *stats, unsigned index) {
     const struct sm_config *values = config_get(config, &sm_section);
     struct sm *sm = mem_alloc_lines(1, sizeof *sm);
     sm->index = index;
@@ -81,17 +83,20 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->component = engine_add(engine, &component_ops, sm, index);
     for (unsigned s = 0; s < shared->schedulers; s++) {
         sm->scheduler[s] = shared->scheduler->create(config);
-        for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers) sm->view[s].mine |= UINT64_C(1) << warp;
+        for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers)
+            sm->view[s].mine |= UINT64_C(1) << warp;
         sm->view[s].cta_slots = sm->cta_slots;
     }
     for (unsigned slot = 0; slot < RESULT_WHEEL; slot++) sm->result_slot[slot] = RESULT_NONE;
     sm->result_count = 64;
     sm->result = mem_alloc(sm->result_count, sizeof *sm->result);
-    for (unsigned i = 0; i < sm->result_count; i++) sm->result[i].next = (uint16_t)(i + 1 < sm->result_count ? i + 1 : RESULT_NONE);
+    for (unsigned i = 0; i < sm->result_count; i++)
+        sm->result[i].next = (uint16_t)(i + 1 < sm->result_count ? i + 1 : RESULT_NONE);
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
-    for (unsigned i = 0; i < shared->loads_in_flight; i++) sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
+    for (unsigned i = 0; i < shared->loads_in_flight; i++)
+        sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
     sm->stream = mem_alloc_lines(shared->warps, sizeof *sm->stream);
     create_caches(sm, values, config);
     stats_add(stats, &sm_stat_table, &sm->stats);
@@ -186,37 +191,50 @@ static void sm_tick(void *self, uint64_t now) {
     bool issued = sm_issue_cycle(sm, now);
     uint64_t next = sm->unsent || sm->unfetched ? now + 1 : min_u64(sm_next_issue(sm, now), lsu_next(sm, now));
     if (next != NEVER) engine_wake(sm->engine, sm->component, next);
-    if (!issued || next != now + 1) sm->stall = sm_stall_cause(sm); /* of this cycle, and of those that it sleeps through */
+    if (!issued || next != now + 1)
+        sm->stall = sm_stall_cause(sm); /* of this cycle, and of those that it sleeps through */
     if (sm->frozen) return;
     sm->settled = now + 1;
     sm->stats.cycles++;
-    if (issued) sm->stats.issuing++;
-    else sm->stall_cycles[sm->stall]++;
+    if (issued)
+        sm->stats.issuing++;
+    else
+        sm->stall_cycles[sm->stall]++;
 }
 
 static bool sm_busy(const void *self) {
     const struct sm *sm = self;
-    return (sm->resident && !sm->halted) || sm->results_pending || sm->lsu_head != sm->lsu_tail || sm->loads_used || readonly_busy(&sm->instruction_cache) ||
-           readonly_busy(&sm->constant_cache) || readonly_busy(&sm->read_only_cache) || sm->l1->ops->busy(sm->l1, sm->index);
+    return (sm->resident && !sm->halted) || sm->results_pending || sm->lsu_head != sm->lsu_tail || sm->loads_used ||
+           readonly_busy(&sm->instruction_cache) || readonly_busy(&sm->constant_cache) ||
+           readonly_busy(&sm->read_only_cache) || sm->l1->ops->busy(sm->l1, sm->index);
 }
 
 static void sm_explain(const void *self, uint64_t now, FILE *out) {
-    static const char *const refusal[] = {"takes accesses", "refuses: no MSHR", "refuses: no room in a line's MSHR", "refuses: every line of the set is reserved",
-                                          "refuses: miss queue full", "refuses: network takes nothing"};
+    static const char *const refusal[] = {"takes accesses",
+                                          "refuses: no MSHR",
+                                          "refuses: no room in a line's MSHR",
+                                          "refuses: every line of the set is reserved",
+                                          "refuses: miss queue full",
+                                          "refuses: network takes nothing"};
     const struct sm *sm = self;
     (void)now;
     if (!sm_busy(sm)) return;
-    fprintf(out, "sm %u: %u CTAs, %d warps: %d ready, %d wait for memory, %d for results, %d for instructions, %d at a barrier, %d at a fence, %d ended; "
-            "load/store unit holds %u instructions, %u loads wait for data, the L1 %s\n", sm->index, sm->ctas, __builtin_popcountll(sm->resident),
-            __builtin_popcountll(sm->ready), __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
-            __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier), __builtin_popcountll(sm->at_fence),
-            __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head, sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
+    fprintf(
+        out,
+        "sm %u: %u CTAs, %d warps: %d ready, %d wait for memory, %d for results, %d for instructions, %d at a barrier, %d at a fence, %d ended; "
+        "load/store unit holds %u instructions, %u loads wait for data, the L1 %s\n",
+        sm->index, sm->ctas, __builtin_popcountll(sm->resident), __builtin_popcountll(sm->ready),
+        __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
+        __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
+        __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
+        sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
     for (unsigned slot = 0; slot < SM_WARPS; slot++)
         for (unsigned id = 0; sm->cta[slot].used && id < SM_BARRIERS; id++) {
-            unsigned expected = sm->cta[slot].barrier[id].expected ? sm->cta[slot].barrier[id].expected : sm->cta[slot].live;
+            unsigned expected =
+                sm->cta[slot].barrier[id].expected ? sm->cta[slot].barrier[id].expected : sm->cta[slot].live;
             if (sm->cta[slot].barrier[id].waiting)
-                fprintf(out, "  barrier %u of CTA %llu: %u of %u warps have come\n", id, (unsigned long long)sm->cta[slot].index,
-                        sm->cta[slot].barrier[id].arrived, expected);
+                fprintf(out, "  barrier %u of CTA %llu: %u of %u warps have come\n", id,
+                        (unsigned long long)sm->cta[slot].index, sm->cta[slot].barrier[id].arrived, expected);
         }
     sm->l1->ops->explain(sm->l1, sm->index, out);
 }

@@ -1,11 +1,14 @@
-/* A streaming multiprocessor: warps, schedulers, scoreboard, pipelines, load/store unit. One component of the engine each.
+/* A streaming multiprocessor: warps, schedulers, scoreboard, pipelines, load/store unit. One component of the engine
+ * each.
  *
- * Owns: its resident CTAs and warps and their windows on the stream, register scoreboards, pipelines, the load/store unit, instruction, constant and read-only
- *       caches. The private L1, where there is one, is ticked from here but owned by the L1 organisation.
+ * Owns: its resident CTAs and warps and their windows on the stream, register scoreboards, pipelines, the load/store
+ *       unit, instruction, constant and read-only caches. The private L1, where there is one, is ticked from here but
+ *       owned by the L1 organisation.
  * Enters: CTAs to run, from the dispatcher's port; instruction records from the stream; completions from the L1.
  * Leaves: accesses to the L1; word of finished CTAs to the dispatcher.
  *
- * Order within a cycle: results become visible, the L1 gives back what completed, the load/store unit makes one access, the schedulers issue.
+ * Order within a cycle: results become visible, the L1 gives back what completed, the load/store unit makes one
+ * access, the schedulers issue.
  */
 #ifndef SLUICE_SM_SM_H
 #define SLUICE_SM_SM_H
@@ -32,12 +35,14 @@
     S(SUM, barrier, "cycles", "warps wait at a barrier") \
     S(SUM, drain, "cycles", "warps wait at a fence, or have ended, until their last accesses and results are there")
 
+/* clang-format off */
 enum sm_stall {
 #define X(kind, name, unit, help) STALL_##name,
     SM_STALLS(X)
 #undef X
     STALL_COUNT,
 };
+/* clang-format on */
 
 STATS_STRUCT(sm_stall_stats, SM_STALLS);
 
@@ -77,7 +82,9 @@ STATS_STRUCT(sm_stats, SM_STATS);
 
 /* Instructions issued, by operation class. */
 #define SM_OP_STAT(name, unit, latency, interval, help) uint64_t name;
-struct sm_op_stats { OP_LIST(SM_OP_STAT) };
+struct sm_op_stats {
+    OP_LIST(SM_OP_STAT)
+};
 #undef SM_OP_STAT
 
 /* What all SMs share while a kernel runs; constant for them. */
@@ -105,7 +112,8 @@ struct sm_shared; /* decoded constants that all SMs of a machine use */
 struct sm_shared *sm_shared_create(const struct config *config);
 void sm_shared_destroy(struct sm_shared *shared);
 
-struct sm *sm_create(const struct sm_shared *shared, const struct config *config, struct engine *engine, struct stats *stats, unsigned index);
+struct sm *sm_create(const struct sm_shared *shared, const struct config *config, struct engine *engine,
+                     struct stats *stats, unsigned index);
 void sm_destroy(struct sm *sm);
 unsigned sm_component(const struct sm *sm);
 void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *orders, struct port *words);

@@ -7,8 +7,15 @@
 
 #define SM(field, fallback, min, max, unit, help) P_INT(struct sm_config, field, fallback, min, max, unit, help)
 #define OP_PARAM(name_, unit_, latency, interval, help_) \
-    {.name = "op_" #name_, .type = PARAM_LIST, .offset = offsetof(struct sm_config, op) + OP_##name_ * sizeof(struct int_list), \
-     .fallback = "[" #latency ", " #interval "]", .min = 0, .max = 400, .min_count = 2, .max_count = 2, .unit = "cycles", \
+    {.name = "op_" #name_, \
+     .type = PARAM_LIST, \
+     .offset = offsetof(struct sm_config, op) + OP_##name_ * sizeof(struct int_list), \
+     .fallback = "[" #latency ", " #interval "]", \
+     .min = 0, \
+     .max = 400, \
+     .min_count = 2, \
+     .max_count = 2, \
+     .unit = "cycles", \
      .help = "latency and initiation interval of: " help_},
 
 static const struct param params[] = {
@@ -21,7 +28,8 @@ static const struct param params[] = {
     SM(shared_kb, 64, 0, 1024, "KB", "shared memory of an SM"),
     SM(warp_size, 32, 32, 32, "threads", "lanes of a warp; streams are made for 32"),
     SM(shared_banks, 32, 32, 32, "banks", "banks of the shared memory; streams carry conflicts for 32"),
-    SM(schedulers, 2, 1, 4, "schedulers", "warp schedulers; each issues an instruction per cycle, to the warps of its share"),
+    SM(schedulers, 2, 1, 4, "schedulers",
+       "warp schedulers; each issues an instruction per cycle, to the warps of its share"),
     P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "which ready warp issues"),
     SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and float operations"),
     SM(sfu_units, 1, 1, 8, "pipelines", "pipelines for divisions, integer multiplies and special functions"),
@@ -29,7 +37,8 @@ static const struct param params[] = {
     SM(operand_cycles, 3, 1, 32, "cycles", "from issue to execution: operand collection"),
     SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of an instruction that needs it"),
     SM(shared_latency_cycles, 3, 1, 255, "cycles", "from a shared-memory access to its data, without bank conflicts"),
-    SM(lsu_queue, 2, 1, 64, "instructions", "memory instructions that the load/store unit holds, the one at work included"),
+    SM(lsu_queue, 2, 1, 64, "instructions",
+       "memory instructions that the load/store unit holds, the one at work included"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "load instructions that wait for data at once"),
     P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "how a warp's accesses are put together"),
     SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache; 0: every fetch hits"),
@@ -41,25 +50,28 @@ static const struct param params[] = {
     SM(read_only_ways, 24, 1, 1024, "lines", "lines of a set of the read-only cache"),
     SM(read_only_mshrs, 16, 1, 1024, "MSHRs", "lines on their way at once in each of these three caches"),
     SM(read_only_merges, 64, 1, 1024, "accesses", "accesses that can wait for one of these lines"),
-    OP_LIST(OP_PARAM)
-};
+    OP_LIST(OP_PARAM)};
 
 /* A small cache must consist of whole sets. */
-static bool check_cache(const struct config *config, const char *key, int64_t size_kb, int64_t ways, struct error *err) {
+static bool check_cache(const struct config *config, const char *key, int64_t size_kb, int64_t ways,
+                        struct error *err) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     int64_t lines = size_kb * 1024 / gpu->line_bytes;
     if (size_kb == 0 || (lines && lines % ways == 0)) return true;
-    return config_error(config, key, err, "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways",
+    return config_error(config, key, err,
+                        "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways",
                         (long long)size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)ways);
 }
 
 static bool check(const struct config *config, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
     if (sm->ctas > sm->warps)
-        return config_error(config, "sm.ctas", err, "more CTAs than fit: each has at least one warp, and an SM holds %lld (sm.warps)",
+        return config_error(config, "sm.ctas", err,
+                            "more CTAs than fit: each has at least one warp, and an SM holds %lld (sm.warps)",
                             (long long)sm->warps);
     if (sm->threads > sm->warps * 32)
-        return config_error(config, "sm.threads", err, "more threads than fit in %lld warps of 32 (sm.warps): at most %lld", (long long)sm->warps,
+        return config_error(config, "sm.threads", err,
+                            "more threads than fit in %lld warps of 32 (sm.warps): at most %lld", (long long)sm->warps,
                             (long long)sm->warps * 32);
 #define X(name, unit, latency, interval, help) \
     if (UNIT_##unit != UNIT_MEM && (sm->op[OP_##name].value[0] < 1 || sm->op[OP_##name].value[1] < 1)) \
@@ -91,7 +103,8 @@ enum unit sm_unit_of(const struct sm_config *sm, enum op_class op) {
 unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
     int64_t warps = kernel_warps(kernel), threads = warps * 32;
-    int64_t registers = threads * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
+    int64_t registers =
+        threads * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
     struct {
         const char *what;
         int64_t needs, has;
@@ -105,14 +118,15 @@ unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, 
     };
     int64_t fit = INT64_MAX;
     if (warps == 0 || kernel_ctas(kernel) == 0) {
-        error_set(err, "kernel '%s' has nothing to run: its grid is %u x %u x %u CTAs of %u x %u x %u threads", kernel->name, kernel->grid[0],
-                  kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2]);
+        error_set(err, "kernel '%s' has nothing to run: its grid is %u x %u x %u CTAs of %u x %u x %u threads",
+                  kernel->name, kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
+                  kernel->block[2]);
         return 0;
     }
     for (unsigned i = 0; i < COUNT_OF(limit); i++) {
         if (limit[i].needs > limit[i].has) {
-            error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, and an SM has %lld (%s)", kernel->name, (long long)limit[i].needs,
-                      limit[i].what, (long long)limit[i].has, limit[i].key);
+            error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, and an SM has %lld (%s)", kernel->name,
+                      (long long)limit[i].needs, limit[i].what, (long long)limit[i].has, limit[i].key);
             return 0;
         }
         if (limit[i].needs && limit[i].has / limit[i].needs < fit) fit = limit[i].has / limit[i].needs;

@@ -32,8 +32,8 @@ extern const struct family coalescing_family;
 /* The pipeline that an operation class uses; classes of a unit that this SM lacks go to SP. */
 enum unit sm_unit_of(const struct sm_config *sm, enum op_class op);
 
-/* CTAs of a kernel that an SM can hold at once: what its warps, threads, registers, shared memory and CTA slots allow. 0, with the reason in `err`, if
- * not even one fits. */
+/* CTAs of a kernel that an SM can hold at once: what its warps, threads, registers, shared memory and CTA slots allow.
+ * 0, with the reason in `err`, if not even one fits. */
 unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err);
 
 #endif

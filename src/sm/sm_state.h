@@ -35,32 +35,33 @@ struct sm_shared {
 struct result {
     uint16_t next; /* in its slot of the wheel, or the free list */
     uint8_t kind;
-    uint8_t warp;  /* RESULT_BARRIER: the CTA slot */
+    uint8_t warp;            /* RESULT_BARRIER: the CTA slot */
     uint8_t dst[INSTR_DSTS]; /* RESULT_BARRIER: the barrier in dst[0] */
 };
 enum { RESULT_ALU, RESULT_MEMORY, RESULT_BARRIER };
 
-/* Bits, so that the states of an instruction's registers can be put together without a branch. Register 0 is "none" and always there. */
+/* Bits, so that the states of an instruction's registers can be put together without a branch. Register 0 is "none" and
+ * always there. */
 enum register_state { REGISTER_THERE = 0, REGISTER_BUSY = 1, REGISTER_LOADING = 2 };
 
 /* A load that waits for data. */
 struct load {
     uint64_t issued_at;
-    uint64_t ready_at;  /* when the last of its accesses that hit has its data */
-    uint16_t waiting;   /* accesses whose data has not come; plus one while the load/store unit still works on it */
-    uint16_t next;      /* free list */
+    uint64_t ready_at; /* when the last of its accesses that hit has its data */
+    uint16_t waiting;  /* accesses whose data has not come; plus one while the load/store unit still works on it */
+    uint16_t next;     /* free list */
     uint8_t warp;
     uint8_t dst[INSTR_DSTS];
 };
 enum { LOAD_NONE = 0xFFFF };
 
 /* Who an L1 completion is for, in the upper bits of its token. */
-#define TOKEN_LOAD UINT32_C(0)
-#define TOKEN_STORE (UINT32_C(1) << 28)       /* below: the warp */
+#define TOKEN_LOAD        UINT32_C(0)
+#define TOKEN_STORE       (UINT32_C(1) << 28) /* below: the warp */
 #define TOKEN_INSTRUCTION (UINT32_C(2) << 28) /* below: MSHR of that cache, as in the next two */
-#define TOKEN_CONSTANT (UINT32_C(3) << 28)
-#define TOKEN_READ_ONLY (UINT32_C(4) << 28)
-#define TOKEN_KIND (UINT32_C(15) << 28)
+#define TOKEN_CONSTANT    (UINT32_C(3) << 28)
+#define TOKEN_READ_ONLY   (UINT32_C(4) << 28)
+#define TOKEN_KIND        (UINT32_C(15) << 28)
 
 /* A memory instruction in the load/store unit. */
 struct lsu_entry {
@@ -76,31 +77,31 @@ struct lsu_entry {
 
 struct cta {
     bool used;
-    uint64_t index;     /* in the grid */
-    uint64_t slots;     /* its warps */
-    unsigned live;      /* warps that have not ended */
+    uint64_t index; /* in the grid */
+    uint64_t slots; /* its warps */
+    unsigned live;  /* warps that have not ended */
     struct {
-        uint16_t arrived; /* warps, waiting or not */
-        uint16_t expected;/* 0: all live ones */
-        uint64_t waiting; /* slots */
-        uint64_t leaving; /* slots that it has let go and that will be ready in a moment */
+        uint16_t arrived;  /* warps, waiting or not */
+        uint16_t expected; /* 0: all live ones */
+        uint64_t waiting;  /* slots */
+        uint64_t leaving;  /* slots that it has let go and that will be ready in a moment */
     } barrier[SM_BARRIERS];
 };
 
 struct sm {
     /* Touched in every tick. Warps are bits by slot. */
-    uint64_t ready;          /* its next instruction could issue if its pipeline were free */
+    uint64_t ready;               /* its next instruction could issue if its pipeline were free */
     uint64_t by_unit[UNIT_COUNT]; /* the pipeline of the next instruction */
     uint64_t wait_alu, wait_memory, at_barrier, at_fence;
-    uint64_t fetching;       /* its instruction line is on the way */
-    uint64_t unfetched;      /* the instruction cache took no further miss: to be asked again */
-    uint64_t resident;       /* launched and not completely ended */
-    uint64_t exited;         /* of these: its exit has issued */
+    uint64_t fetching;                        /* its instruction line is on the way */
+    uint64_t unfetched;                       /* the instruction cache took no further miss: to be asked again */
+    uint64_t resident;                        /* launched and not completely ended */
+    uint64_t exited;                          /* of these: its exit has issued */
     uint64_t pipeline_free_at[UNIT_COUNT][8]; /* in ascending order, so that the first says whether the unit is free */
     uint64_t settled;
-    enum sm_stall stall;     /* why nothing issued in the last tick */
-    enum l1_outcome refusal; /* of the load/store unit in the last tick, 0 if none */
-    uint32_t refused_changes;/* state of the L1 when it refused */
+    enum sm_stall stall;      /* why nothing issued in the last tick */
+    enum l1_outcome refusal;  /* of the load/store unit in the last tick, 0 if none */
+    uint32_t refused_changes; /* state of the L1 when it refused */
     bool frozen, halted;
     unsigned index, component;
     const struct sm_shared *shared;
@@ -109,19 +110,19 @@ struct sm {
     const struct launch *launch;
     struct port *orders, *words;
     struct sm_stats stats;
-    uint64_t stall_cycles[STALL_COUNT];     /* as struct sm_stall_stats */
+    uint64_t stall_cycles[STALL_COUNT];                /* as struct sm_stall_stats */
     uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR]; /* as struct sm_refusal_stats */
-    uint64_t op_issued[OP_COUNT];           /* as struct sm_op_stats */
+    uint64_t op_issued[OP_COUNT];                      /* as struct sm_op_stats */
 
     /* Warps. */
     const struct instr *next[SM_WARPS];
     uint8_t busy[SM_WARPS][STREAM_REGISTERS]; /* registers whose value is not there yet: enum register_state */
-    uint32_t busy_count[SM_WARPS];   /* instructions in flight that write registers */
-    uint32_t outstanding[SM_WARPS];  /* loads and stores in flight */
-    uint32_t stores[SM_WARPS];       /* of these: stores */
-    uint32_t fetched_line[SM_WARPS]; /* instruction line that the warp last used, plus one */
+    uint32_t busy_count[SM_WARPS];            /* instructions in flight that write registers */
+    uint32_t outstanding[SM_WARPS];           /* loads and stores in flight */
+    uint32_t stores[SM_WARPS];                /* of these: stores */
+    uint32_t fetched_line[SM_WARPS];          /* instruction line that the warp last used, plus one */
     uint8_t cta_of[SM_WARPS];
-    uint8_t unit_of[SM_WARPS];       /* of the next instruction */
+    uint8_t unit_of[SM_WARPS]; /* of the next instruction */
 
     /* CTAs, and the order in which they came. */
     struct cta cta[SM_WARPS];

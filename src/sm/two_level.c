@@ -1,6 +1,7 @@
-/* Two-level scheduling with fetch groups (Narasiman et al., MICRO 2011; the "2LEVEL" of "Locality-Driven Dynamic GPU Cache Bypassing"): a scheduler's warps form fixed
- * groups; it goes round robin within the active group, and moves to the next group only when every warp of the active one waits for memory or has ended, so that groups
- * reach their long stalls at different times.
+/* Two-level scheduling with fetch groups (Narasiman et al., MICRO 2011; the "2LEVEL" of "Locality-Driven Dynamic GPU
+ * Cache Bypassing"): a scheduler's warps form fixed groups; it goes round robin within the active group, and moves to
+ * the next group only when every warp of the active one waits for memory or has ended, so that groups reach their long
+ * stalls at different times.
  */
 #include <stdlib.h>
 
@@ -45,8 +46,8 @@ static uint64_t group_slots(uint64_t mine, unsigned group, unsigned group_warps)
     return slots;
 }
 
-/* The first group from the active one on that can issue gets the cycle. It becomes the active one only if all groups before it are stalled on memory; while one of
- * them waits for something short, it keeps its turn. */
+/* The first group from the active one on that can issue gets the cycle. It becomes the active one only if all groups
+ * before it are stalled on memory; while one of them waits for something short, it keeps its turn. */
 static unsigned two_level_pick(void *state, uint64_t candidates, const struct warp_view *view) {
     struct two_level *two = state;
     unsigned groups = (unsigned)div_up((uint64_t)__builtin_popcountll(view->mine), two->group_warps);

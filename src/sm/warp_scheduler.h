@@ -1,6 +1,8 @@
-/* Warp schedulers: which of its ready warps a scheduler issues from. A policy is one file and one line in warp_schedulers.def.
+/* Warp schedulers: which of its ready warps a scheduler issues from. A policy is one file and one line in
+ * warp_schedulers.def.
  *
- * Warps are bits in 64-bit words, by their slot in the SM. A scheduler owns the slots whose number, modulo the schedulers of the SM, is its own.
+ * Warps are bits in 64-bit words, by their slot in the SM. A scheduler owns the slots whose number, modulo the
+ * schedulers of the SM, is its own.
  */
 #ifndef SLUICE_SM_WARP_SCHEDULER_H
 #define SLUICE_SM_WARP_SCHEDULER_H

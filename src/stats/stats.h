@@ -1,8 +1,9 @@
 /* Statistics: a counter is one row of one table, written once, next to what counts.
  *
- * A component's counters are a struct of plain uint64_t made from an X-macro list, so that counting costs one increment. The same
- * list makes the table that reset, snapshot, difference, the terminal summary, JSON and time series all walk. Nothing here is ever a
- * ratio: ratios are derived where they are shown, from sums that add up over components.
+ * A component's counters are a struct of plain uint64_t made from an X-macro list, so that counting costs one
+ * increment. The same list makes the table that reset, snapshot, difference, the terminal summary, JSON and time series
+ * all walk. Nothing here is ever a ratio: ratios are derived where they are shown, from sums that add up over
+ * components.
  *
  * Use:
  *     #define FOO_STATS(S) \
@@ -35,12 +36,16 @@ struct stat_table {
 };
 
 #define STATS_FIELD_(kind, name, unit, help) uint64_t name;
-#define STATS_STRUCT(tag, LIST) struct tag { LIST(STATS_FIELD_) }
+#define STATS_STRUCT(tag, LIST) \
+    struct tag { \
+        LIST(STATS_FIELD_) \
+    }
 #define STATS_ROW_(kind, name, unit, help) {#name, unit, help, STAT_##kind},
 /* All fields are uint64_t, so row i of the table is word i of the struct. */
 #define STATS_TABLE(table, prefix, tag, LIST) \
     static const struct stat table##_rows[] = {LIST(STATS_ROW_)}; \
-    _Static_assert(sizeof(struct tag) == sizeof table##_rows / sizeof table##_rows[0] * sizeof(uint64_t), "plain counters"); \
+    _Static_assert(sizeof(struct tag) == sizeof table##_rows / sizeof table##_rows[0] * sizeof(uint64_t), \
+                   "plain counters"); \
     const struct stat_table table = {prefix, table##_rows, sizeof table##_rows / sizeof table##_rows[0]}
 
 static inline void stat_max(uint64_t *stat, uint64_t value) {

@@ -1,9 +1,11 @@
-/* The stream: what runs, as the machine sees it. A front end produces, for every warp of every CTA of every kernel, a sequence of
- * `struct instr`; the machine consumes it and knows nothing of where it came from. A record carries what timing needs and no more.
+/* The stream: what runs, as the machine sees it. A front end produces, for every warp of every CTA of every kernel, a
+ * sequence of `struct instr`; the machine consumes it and knows nothing of where it came from. A record carries what
+ * timing needs and no more.
  *
  * Contract of a source:
- *   1. What a warp's stream holds depends on the program and its launch only, never on when, in what order or how far ahead it is read.
- *   2. A warp's last record is OP_EXIT.
+ *   1. What a warp's stream holds depends on the program and its launch only, never on when, in what order or how far
+ *      ahead it is read.
+ *   2. A warp's last record is OP_exit.
  *   3. A source can be restarted and then gives the same streams.
  *
  * Buffers are bounded: a warp holds at most STREAM_CHUNK records, and asks for more when it has used them.
@@ -14,8 +16,10 @@
 #include "base/base.h"
 #include "base/error.h"
 
-/* Operation classes, with the pipeline each one uses by default: name, unit, latency and initiation interval in cycles (GPGPU-Sim 3.2.2's
- * GTX480, which all four papers build on), help. The machine's description may change the timings (sm.ops). */
+/* Operation classes, with the pipeline each one uses by default: name, unit, latency and initiation interval in cycles
+ * (GPGPU-Sim 3.2.2's GTX480, which all four papers build on), help. The machine's description may change the timings
+ * (sm.op_NAME). */
+/* clang-format off */
 #define OP_LIST(X) \
     X(other,     SP,  1,   1,   "moves, logic, shifts, compares, conversions, branches") \
     X(int_add,   SP,  4,   1,   "integer add and subtract") \
@@ -47,15 +51,16 @@ enum op_class {
 #undef X
     OP_COUNT,
 };
+/* clang-format on */
 
 enum memory_space { SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED, SPACE_CONST };
 
 /* PTX cache operators, as far as they change what the hierarchy does. */
 enum cache_operator {
-    CACHE_DEFAULT, /* .ca of a load, .wb of a store */
-    CACHE_GLOBAL,  /* .cg: past the L1 */
-    CACHE_STREAM,  /* .cs: likely used once */
-    CACHE_VOLATILE,/* .cv, .volatile: fetched again */
+    CACHE_DEFAULT,  /* .ca of a load, .wb of a store */
+    CACHE_GLOBAL,   /* .cg: past the L1 */
+    CACHE_STREAM,   /* .cs: likely used once */
+    CACHE_VOLATILE, /* .cv, .volatile: fetched again */
 };
 
 enum instr_flags {
@@ -69,42 +74,43 @@ enum {
     STREAM_REGISTERS = 256, /* registers that a scoreboard tells apart; front ends number theirs from 1 */
     INSTR_DSTS = 4,
     INSTR_SRCS = 6,
-    STREAM_CHUNK = 16,      /* records in a warp's buffer */
-    STREAM_TOUCHES = 64,    /* touched blocks in a warp's buffer; at least the 32 of one instruction */
+    STREAM_CHUNK = 16,   /* records in a warp's buffer */
+    STREAM_TOUCHES = 64, /* touched blocks in a warp's buffer; at least the 32 of one instruction */
     TOUCH_BLOCK_BYTES = 256,
 };
 
-/* A touched block: 256-byte aligned address in the upper 56 bits, and below it a bit for each of its eight 32-byte sectors that any active lane
- * touches. Line size and coalescing rules stay the machine's choice. Blocks of an instruction are in ascending order and distinct. */
+/* A touched block: 256-byte aligned address in the upper 56 bits, and below it a bit for each of its eight 32-byte
+ * sectors that any active lane touches. Line size and coalescing rules stay the machine's choice. Blocks of an
+ * instruction are in ascending order and distinct. */
 static inline uint64_t touch_make(uint64_t address, uint8_t sectors) { return (address & ~(uint64_t)0xFF) | sectors; }
 static inline uint64_t touch_address(uint64_t touch) { return touch & ~(uint64_t)0xFF; }
 static inline uint8_t touch_sectors(uint64_t touch) { return (uint8_t)touch; }
 
 struct instr {
-    uint32_t id;         /* the static instruction: its position in the program */
-    uint32_t active;     /* lanes that execute it */
-    uint8_t op;          /* enum op_class */
-    uint8_t space;       /* enum memory_space */
-    uint8_t cache;       /* enum cache_operator */
-    uint8_t flags;       /* enum instr_flags */
-    uint8_t bytes_log2;  /* of one lane's access */
-    uint8_t conflicts;   /* shared memory: bank passes needed; atomics: lanes that meet on the busiest word; at least 1 */
-    uint8_t barrier;     /* id of the barrier */
+    uint32_t id;        /* the static instruction: its position in the program */
+    uint32_t active;    /* lanes that execute it */
+    uint8_t op;         /* enum op_class */
+    uint8_t space;      /* enum memory_space */
+    uint8_t cache;      /* enum cache_operator */
+    uint8_t flags;      /* enum instr_flags */
+    uint8_t bytes_log2; /* of one lane's access */
+    uint8_t conflicts; /* shared memory: bank passes needed; atomics: lanes that meet on the busiest word; at least 1 */
+    uint8_t barrier;   /* id of the barrier */
     uint8_t spare;
     uint8_t dst[INSTR_DSTS]; /* registers written, 0 = none */
     uint8_t src[INSTR_SRCS]; /* registers read, 0 = none */
-    uint16_t count;      /* memory: touched blocks; barrier: warps it waits for, 0 = the whole CTA */
-    uint32_t touches;    /* memory: index of the first touched block in the warp's buffer */
+    uint16_t count;          /* memory: touched blocks; barrier: warps it waits for, 0 = the whole CTA */
+    uint32_t touches;        /* memory: index of the first touched block in the warp's buffer */
 };
 
 _Static_assert(sizeof(struct instr) == 32, "two records to a host cache line");
 
 /* One warp's window on its stream, filled by the source, consumed by the SM. */
 struct warp_stream {
-    uint64_t cta;     /* index in grid order, x fastest */
-    uint32_t warp;    /* within the CTA */
-    uint32_t count;   /* records in the buffer */
-    uint64_t state[6];/* the source's place in this warp's stream */
+    uint64_t cta;      /* index in grid order, x fastest */
+    uint32_t warp;     /* within the CTA */
+    uint32_t count;    /* records in the buffer */
+    uint64_t state[6]; /* the source's place in this warp's stream */
     struct instr instr[STREAM_CHUNK];
     uint64_t touch[STREAM_TOUCHES];
 };
@@ -119,7 +125,9 @@ struct kernel {
 static inline uint64_t kernel_ctas(const struct kernel *kernel) {
     return (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
 }
-static inline uint32_t kernel_threads(const struct kernel *kernel) { return kernel->block[0] * kernel->block[1] * kernel->block[2]; }
+static inline uint32_t kernel_threads(const struct kernel *kernel) {
+    return kernel->block[0] * kernel->block[1] * kernel->block[2];
+}
 static inline uint32_t kernel_warps(const struct kernel *kernel) { return (kernel_threads(kernel) + 31) / 32; }
 
 struct stream_source;

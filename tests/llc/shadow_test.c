@@ -1,8 +1,11 @@
-/* A shadow memory beside real slices and a real memory controller: every line carries a version, every write makes a new one, and what happens to the copies in the slices is followed through
- * their observers. Random reads, writes and atomics of several clusters, and, whenever the machine is quiet, a kernel boundary or a switch between a shared and a private LLC.
+/* A shadow memory beside real slices and a real memory controller: every line carries a version, every write makes a
+ * new one, and what happens to the copies in the slices is followed through their observers. Random reads, writes and
+ * atomics of several clusters, and, whenever the machine is quiet, a kernel boundary or a switch between a shared and a
+ * private LLC.
  *
- * What must hold: a copy that is dropped is in memory (no modified line is lost); a cluster always sees its own earlier writes; in a shared LLC everybody sees the last write; after a boundary
- * or a switch memory has the last version of every line, or the one slice that may still hold it does. */
+ * What must hold: a copy that is dropped is in memory (no modified line is lost); a cluster always sees its own earlier
+ * writes; in a shared LLC everybody sees the last write; after a boundary or a switch memory has the last version of
+ * every line, or the one slice that may still hold it does. */
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -37,7 +40,8 @@ struct shadow {
 
 static unsigned line_of(uint64_t key) { return (unsigned)(key % LINES); }
 
-static void observe(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message, uint64_t now) {
+static void observe(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message,
+                    uint64_t now) {
     struct shadow *shadow = user;
     unsigned line = line_of(key);
     uint32_t *copy = &shadow->copy[slice][line];
@@ -83,12 +87,15 @@ static unsigned home_of(const struct shadow *shadow, uint64_t address) {
 }
 
 static void send(struct shadow *shadow, uint64_t now) {
-    unsigned cluster = (unsigned)random_below(&shadow->random, CLUSTERS), line = (unsigned)random_below(&shadow->random, LINES);
+    unsigned cluster = (unsigned)random_below(&shadow->random, CLUSTERS),
+             line = (unsigned)random_below(&shadow->random, LINES);
     unsigned draw = (unsigned)random_below(&shadow->random, 10);
     struct message message = {
         .address = (uint64_t)line * 128,
         .source = (uint16_t)cluster,
-        .kind = draw < 6 ? MESSAGE_READ : draw < 9 ? MESSAGE_WRITE : MESSAGE_ATOMIC,
+        .kind = draw < 6   ? MESSAGE_READ
+                : draw < 9 ? MESSAGE_WRITE
+                           : MESSAGE_ATOMIC,
         .sectors = draw == 7 ? 0xF : 1,
         .conflicts = 2,
     };
@@ -124,10 +131,11 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     struct shadow *shadow = calloc(1, sizeof *shadow);
     struct error err = {0};
     shadow->config = config_create(config_sections, config_section_count);
-    bool ok = config_set(shadow->config, "dram.mcs=1", &err) && config_set(shadow->config, "dram.mapping=linear", &err) &&
-              config_set(shadow->config, "gpu.clusters=8", &err) && config_set(shadow->config, "llc.slices_per_mc=8", &err) &&
-              config_set(shadow->config, "llc.slice_kb=1", &err) && config_set(shadow->config, "llc.ways=4", &err) &&
-              config_set(shadow->config, private ? "llc.organisation=private" : "llc.organisation=shared", &err);
+    bool ok =
+        config_set(shadow->config, "dram.mcs=1", &err) && config_set(shadow->config, "dram.mapping=linear", &err) &&
+        config_set(shadow->config, "gpu.clusters=8", &err) && config_set(shadow->config, "llc.slices_per_mc=8", &err) &&
+        config_set(shadow->config, "llc.slice_kb=1", &err) && config_set(shadow->config, "llc.ways=4", &err) &&
+        config_set(shadow->config, private ? "llc.organisation=private" : "llc.organisation=shared", &err);
     for (unsigned i = 0; i < count; i++) ok = ok && config_set(shadow->config, settings[i], &err);
     ok = ok && config_check(shadow->config, &err);
     CHECK_EQ(err.text, "");
@@ -142,19 +150,21 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     shadow->driver = engine_add(shadow->engine, &driver_ops, shadow, 0);
     unsigned component[SLICES];
     for (unsigned i = 0; i < SLICES; i++) {
-        shadow->slice[i] = slice_create(shadow->config, shadow->map, shadow->organisation, shadow->engine, shadow->stats, i);
+        shadow->slice[i] =
+            slice_create(shadow->config, shadow->map, shadow->organisation, shadow->engine, shadow->stats, i);
         component[i] = slice_component(shadow->slice[i]);
         slice_observe(shadow->slice[i], observe, shadow);
     }
-    shadow->dram = dram_create(shadow->config, shadow->map, component, shadow->engine, gpu_core_khz(shadow->config), shadow->stats, &err);
+    shadow->dram = dram_create(shadow->config, shadow->map, component, shadow->engine, gpu_core_khz(shadow->config),
+                               shadow->stats, &err);
     REQUIRE(shadow->dram);
     for (unsigned i = 0; i < SLICES; i++) {
         port_init(&shadow->to_slice[i], shadow->engine, "to slice", shadow->driver, component[i], 4, 1);
         port_init(&shadow->from_slice[i], shadow->engine, "from slice", component[i], shadow->driver, 4, 1);
         port_init(&shadow->orders[i], shadow->engine, "orders", shadow->driver, component[i], 2, 1);
         port_init(&shadow->words[i], shadow->engine, "words", component[i], shadow->driver, 2, 1);
-        struct slice_ports ports = {&shadow->to_slice[i], &shadow->from_slice[i], dram_output(shadow->dram, i), dram_input(shadow->dram, i),
-                                    &shadow->orders[i], &shadow->words[i]};
+        struct slice_ports ports = {&shadow->to_slice[i],        &shadow->from_slice[i], dram_output(shadow->dram, i),
+                                    dram_input(shadow->dram, i), &shadow->orders[i],     &shadow->words[i]};
         slice_connect(shadow->slice[i], &ports, 4);
     }
     return shadow;
@@ -183,7 +193,9 @@ static bool settle(struct shadow *shadow) {
     engine_wake(shadow->engine, shadow->driver, shadow->engine->now);
     for (unsigned i = 0; i < 2000; i++) {
         engine_run_until(shadow->engine, shadow->engine->now + 256);
-        if (!shadow->to_send && !shadow->in_flight && !shadow->flushing && !engine_in_flight(shadow->engine, text, sizeof text)) return true;
+        if (!shadow->to_send && !shadow->in_flight && !shadow->flushing &&
+            !engine_in_flight(shadow->engine, text, sizeof text))
+            return true;
     }
     return false;
 }
@@ -227,7 +239,8 @@ CLAIM("a shared LLC loses no write and everybody reads the last one, flushed or 
     destroy(shadow);
 }
 
-CLAIM("after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
+CLAIM(
+    "after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
     struct shadow *shadow = make(true, NULL, 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
@@ -253,9 +266,10 @@ CLAIM("switching between shared and private loses no modified line") {
     destroy(shadow);
 }
 
-CLAIM("with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
+CLAIM(
+    "with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
     static const char *const least[] = {"llc.mshrs=1", "llc.mshr_merges=1", "llc.reply_queue=1", "llc.aside=0"};
-    for (unsigned private = 0; private < 2; private++) {
+    for (unsigned private = 0; private < 2; private ++) {
         struct shadow *shadow = make(private, least, sizeof least / sizeof least[0]);
         for (unsigned round = 0; round < ROUNDS / 4; round++) {
             REQUIRE(traffic(shadow));
@@ -271,7 +285,8 @@ CLAIM("with one MSHR, one waiter, one place in every queue and nothing set aside
 
 CLAIM("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
     uint64_t blocked[2];
-    static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.aside=64"}, {"llc.mshr_merges=2", "llc.aside=0"}};
+    static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.aside=64"},
+                                               {"llc.mshr_merges=2", "llc.aside=0"}};
     for (unsigned i = 0; i < 2; i++) {
         struct shadow *shadow = make(false, settings[i], 2);
         for (unsigned round = 0; round < 10; round++) REQUIRE(traffic(shadow));

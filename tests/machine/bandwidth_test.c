@@ -1,10 +1,12 @@
-/* What limits bandwidth in the machine: one port of a hot line's home, the copies of a private LLC, the bus of memory. Rates are taken between two lengths of a run, so that neither start nor end
- * counts. */
+/* What limits bandwidth in the machine: one port of a hot line's home, the copies of a private LLC, the bus of memory.
+ * Rates are taken between two lengths of a run, so that neither start nor end counts. */
 #include "machine/runs.h"
 
 /* What `counter` grows by per cycle. */
-static double rate(const char *workload, const char *counter, const char *const *brief_settings, const char *const *long_settings) {
-    struct run *brief = run_make("adaptive-80sm", workload, brief_settings), *lengthy = run_make("adaptive-80sm", workload, long_settings);
+static double rate(const char *workload, const char *counter, const char *const *brief_settings,
+                   const char *const *long_settings) {
+    struct run *brief = run_make("adaptive-80sm", workload, brief_settings),
+               *lengthy = run_make("adaptive-80sm", workload, long_settings);
     run_go(brief, (struct run_options){0});
     run_go(lengthy, (struct run_options){0});
     double grown = (double)(run_count(lengthy, counter) - run_count(brief, counter));
@@ -15,7 +17,10 @@ static double rate(const char *workload, const char *counter, const char *const 
 }
 
 /* Replies with data per cycle and hot line. */
-#define HOT(...) (rate("synth:hotline", "llc.data_replies", SETTINGS("workload.iterations=4", __VA_ARGS__), SETTINGS("workload.iterations=8", __VA_ARGS__)) / 2)
+#define HOT(...) \
+    (rate("synth:hotline", "llc.data_replies", SETTINGS("workload.iterations=4", __VA_ARGS__), \
+          SETTINGS("workload.iterations=8", __VA_ARGS__)) / \
+     2)
 
 CLAIM("a shared LLC gives from a hot line's home what one input of its router can carry") {
     /* Five flits a line. Between packets a router with one VC idles for two cycles, unless others fill them. */
@@ -32,7 +37,8 @@ CLAIM("a private LLC, with a copy for each of eight clusters, gives at least sev
 
 CLAIM("synth:stream reaches 85 % of memory's bandwidth with PAE, and nothing exceeds it") {
     double peak = 900.1e9 / 1.4e9; /* bytes per cycle */
-    double read = rate("synth:stream", "dram.read_bytes", SETTINGS("workload.iterations=24"), SETTINGS("workload.iterations=48"));
+    double read =
+        rate("synth:stream", "dram.read_bytes", SETTINGS("workload.iterations=24"), SETTINGS("workload.iterations=48"));
     CHECK(read >= 0.85 * peak);
     CHECK(read <= peak);
 }
