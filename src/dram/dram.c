@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/ring.h"
 #include "dram/channel.h"
 #include "dram/dram_config.h"
 #include "gpu/clock.h"
@@ -18,24 +19,10 @@
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 
-/* A FIFO of requests; it could hold all of a controller's, so it is never full. */
-struct ring {
-    uint32_t *entry; /* channel in the upper half, its request in the lower */
-    uint32_t mask, pushed, popped;
-};
-
-static void ring_init(struct ring *ring, unsigned capacity) {
-    ring->mask = (uint32_t)round_up_power_of_two(capacity) - 1;
-    ring->entry = mem_alloc(ring->mask + 1, sizeof *ring->entry);
-}
-static inline bool ring_empty(const struct ring *ring) { return ring->pushed == ring->popped; }
-static inline void ring_push(struct ring *ring, uint32_t entry) { ring->entry[ring->pushed++ & ring->mask] = entry; }
-static inline uint32_t ring_peek(const struct ring *ring) { return ring->entry[ring->popped & ring->mask]; }
-
 /* What a slice's port has to say to the controller. */
 struct slice_side {
     struct port input, output;
-    struct ring returns;  /* replies that found no room in the output */
+    struct ring returns;  /* replies that found no room in the output: channel in the upper half, its request below */
     struct location head; /* of the message at the head of the input */
     bool head_known;
 };
@@ -117,9 +104,8 @@ static void drain_returns(struct controller *mc, uint64_t now) {
     for (unsigned i = 0; i < mc->slices; i++) {
         struct slice_side *slice = &mc->slice[i];
         while (!ring_empty(&slice->returns) && port_can_push(&slice->output, now)) {
-            uint32_t entry = ring_peek(&slice->returns);
+            uint32_t entry = ring_pop(&slice->returns);
             send_reply(mc, slice, &mc->channel[entry >> 16], (uint16_t)entry, now);
-            slice->returns.popped++;
             mc->waiting_returns--;
         }
         if (!ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
@@ -274,8 +260,7 @@ static void controller_explain(const void *self, uint64_t now, FILE *out) {
     for (unsigned i = 0; i < mc->slices; i++) {
         const struct ring *returns = &mc->slice[i].returns;
         if (!ring_empty(returns))
-            fprintf(out, "dram %u: %u replies wait for slice %u to take them\n", mc->index,
-                    returns->pushed - returns->popped, i);
+            fprintf(out, "dram %u: %u replies wait for slice %u to take them\n", mc->index, ring_count(returns), i);
     }
 }
 
@@ -365,7 +350,7 @@ void dram_destroy(struct dram *dram) {
         for (unsigned s = 0; s < mc->slices; s++) {
             port_release(&mc->slice[s].input);
             port_release(&mc->slice[s].output);
-            free(mc->slice[s].returns.entry);
+            ring_release(&mc->slice[s].returns);
         }
         free(mc->channel);
         free(mc->slice);

@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ring.h"
 #include "cache/cache.h"
 #include "cache/mshr.h"
 #include "gpu/gpu_config.h"
@@ -36,8 +37,7 @@ struct node {
     struct message *queue;
     uint32_t queue_mask, queue_capacity, queue_head, queue_tail;
     /* Lines that arrived and whose waiters are being woken, oldest first; at most one entry per MSHR. */
-    uint16_t *arrived;
-    uint32_t arrived_mask, arrived_head, arrived_tail;
+    struct ring arrived;
     uint64_t sent_at; /* cycle of the last request sent */
     bool has_token;   /* an access past the cache that completes in this cycle */
     uint32_t token;
@@ -75,8 +75,7 @@ static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *
     node->queue_capacity = (uint32_t)config->miss_queue;
     node->queue_mask = (uint32_t)round_up_power_of_two(node->queue_capacity) - 1;
     node->queue = mem_alloc(node->queue_mask + 1, sizeof *node->queue);
-    node->arrived_mask = (uint32_t)round_up_power_of_two((uint64_t)config->mshrs) - 1;
-    node->arrived = mem_alloc(node->arrived_mask + 1, sizeof *node->arrived);
+    ring_init(&node->arrived, (uint64_t)config->mshrs);
     node->outside_free = NO_ENTRY;
     node->woken_at = node->sent_at = NEVER;
     stats_add(site->stats, &l1_stat_table, &node->stats);
@@ -110,7 +109,7 @@ static void private_destroy(struct l1 *base) {
         cache_release(&node->cache);
         mshr_release(&node->mshrs);
         free(node->queue);
-        free(node->arrived);
+        ring_release(&node->arrived);
         free(node->outside);
     }
     free(l1->base.gate);
@@ -301,7 +300,7 @@ static void receive(struct l1 *base, unsigned sm, uint64_t now) {
     if (kind == TAG_FILL) {
         const struct mshr *mshr = &node->mshrs.mshr[index];
         cache_line_at(&node->cache, mshr->set, mshr->way)->state = LINE_VALID;
-        node->arrived[node->arrived_tail++ & node->arrived_mask] = (uint16_t)index;
+        ring_push(&node->arrived, index);
         node->stats.fills++;
         base->gate[sm].changes++;
     } else if (kind == TAG_TOKEN) {
@@ -333,17 +332,17 @@ static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t
         *token = node->token;
         return true;
     }
-    if (node->arrived_head == node->arrived_tail || node->woken_at == now) {
-        bool more = node->arrived_head != node->arrived_tail;
+    if (ring_empty(&node->arrived) || node->woken_at == now) {
+        bool more = !ring_empty(&node->arrived);
         if (more) wake(base, sm, now);
         base->gate[sm].open = more || node->queue_head != node->queue_tail;
         return false;
     }
     node->woken_at = now;
-    unsigned mshr = node->arrived[node->arrived_head & node->arrived_mask];
+    unsigned mshr = ring_first(&node->arrived);
     memcpy(token, mshr_next_waiter(&node->mshrs, mshr), sizeof *token);
     if (mshr_answer(&node->mshrs, mshr)) {
-        node->arrived_head++;
+        ring_pop(&node->arrived);
         base->gate[sm].changes++;
     }
     return true;
@@ -358,7 +357,7 @@ static void private_flush(struct l1 *base, unsigned sm) {
 static bool private_busy(const struct l1 *base, unsigned sm) {
     const struct node *node = &((const struct l1_private *)base)->node[sm];
     return node->mshrs.in_use || node->outside_used || node->queue_head != node->queue_tail ||
-           node->arrived_head != node->arrived_tail || cache_reserved_lines(&node->cache);
+           !ring_empty(&node->arrived) || cache_reserved_lines(&node->cache);
 }
 
 static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {

@@ -22,6 +22,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ring.h"
 #include "cache/cache.h"
 #include "cache/mshr.h"
 #include "gpu/gpu_config.h"
@@ -40,20 +41,6 @@ enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY
 #define TAG_KIND       (UINT32_C(3) << 30)
 
 enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
-
-/* A ring of 32-bit numbers with room for as many as were promised when it was made. */
-struct ring {
-    uint32_t *item;
-    uint32_t mask, head, tail;
-};
-
-static void ring_init(struct ring *ring, uint64_t room) {
-    ring->mask = (uint32_t)round_up_power_of_two(room) - 1;
-    ring->item = mem_alloc(ring->mask + 1, sizeof *ring->item);
-}
-static bool ring_empty(const struct ring *ring) { return ring->head == ring->tail; }
-static void ring_push(struct ring *ring, uint32_t item) { ring->item[ring->tail++ & ring->mask] = item; }
-static uint32_t ring_first(const struct ring *ring) { return ring->item[ring->head & ring->mask]; }
 
 /* A request that has been decoded for the lookup. */
 struct lookup {
@@ -141,7 +128,7 @@ void slice_destroy(struct slice *slice) {
     cache_release(&slice->cache);
     mshr_release(&slice->mshrs);
     free(slice->reply);
-    free(slice->arrived.item);
+    ring_release(&slice->arrived);
     free(slice->aside);
     free(slice->through);
     free(slice);
@@ -288,10 +275,10 @@ static bool reply_once(struct slice *slice, uint64_t now) {
     if ((first & TAG_KIND) == TAG_THROUGH) {
         send_reply(slice, &slice->through[index], now);
         slice->through_free[slice->through_free_count++] = (uint16_t)index;
-        slice->arrived.head++;
+        ring_pop(&slice->arrived);
     } else {
         send_reply(slice, mshr_next_waiter(&slice->mshrs, index), now);
-        if (mshr_answer(&slice->mshrs, index)) slice->arrived.head++;
+        if (mshr_answer(&slice->mshrs, index)) ring_pop(&slice->arrived);
     }
     return true;
 }
