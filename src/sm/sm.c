@@ -45,9 +45,10 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
     };
     for (unsigned op = 0; op < OP_COUNT; op++) {
+        struct op_cycles cycles = sm_op_cycles(values, op);
         shared->op[op] = (struct op_timing){
-            .result_cycles = (uint16_t)(values->operand_cycles + values->op[op].value[0] + values->writeback_cycles),
-            .interval = (uint16_t)values->op[op].value[1],
+            .result_cycles = (uint16_t)(values->operand_cycles + cycles.latency + values->writeback_cycles),
+            .interval = (uint16_t)cycles.interval,
             .unit = (uint8_t)sm_unit_of(values, op),
         };
     }

@@ -6,17 +6,24 @@
 #include "sm/warp_scheduler.h"
 
 #define SM(field, fallback, min, max, unit, help) P_INT(struct sm_config, field, fallback, min, max, unit, help)
-#define OP_PARAM(name_, unit_, latency, interval, help_) \
+/* A parameter for each operation class that has a latency of its own. */
+#define OP_TIMED(name_, latency, interval, help_) \
     {.name = "op_" #name_, \
      .type = PARAM_LIST, \
      .offset = offsetof(struct sm_config, op) + OP_##name_ * sizeof(struct int_list), \
      .fallback = "[" #latency ", " #interval "]", \
-     .min = 0, \
+     .min = 1, \
      .max = 400, \
      .min_count = 2, \
      .max_count = 2, \
      .unit = "cycles", \
      .help = "latency and initiation interval of: " help_},
+#define OP_PARAM_SP  OP_TIMED
+#define OP_PARAM_SFU OP_TIMED
+#define OP_PARAM_DP  OP_TIMED
+#define OP_PARAM_MEM(...)
+#define OP_PARAM_CONTROL(...)
+#define OP_PARAM(name, unit, latency, interval, help) OP_PARAM_##unit(name, latency, interval, help)
 
 static const struct param params[] = {
     SM(count, 80, 1, 512, "SMs", "streaming multiprocessors of the GPU"),
@@ -73,11 +80,8 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "sm.threads", err,
                             "more threads than fit in %lld warps of 32 (sm.warps): at most %lld", (long long)sm->warps,
                             (long long)sm->warps * 32);
-#define X(name, unit, latency, interval, help) \
-    if (UNIT_##unit != UNIT_MEM && (sm->op[OP_##name].value[0] < 1 || sm->op[OP_##name].value[1] < 1)) \
-        return config_error(config, "sm.op_" #name, err, "latency and initiation interval are at least one cycle each");
-    OP_LIST(X)
-#undef X
+    if (!is_power_of_two((uint64_t)sm->instruction_bytes))
+        return config_error(config, "sm.instruction_bytes", err, "an instruction is 4, 8 or 16 B");
     return check_cache(config, "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways, err) &&
            check_cache(config, "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
            check_cache(config, "sm.read_only_ways", sm->read_only_kb, sm->read_only_ways, err);
@@ -98,6 +102,14 @@ enum unit sm_unit_of(const struct sm_config *sm, enum op_class op) {
 #undef X
     enum unit unit = units[op];
     return unit == UNIT_DP && sm->dp_units == 0 ? UNIT_SP : unit;
+}
+
+struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op) {
+#define X(name, unit, latency, interval, help) {latency, interval},
+    static const struct op_cycles fixed[] = {OP_LIST(X)};
+#undef X
+    if (sm->op[op].count == 0) return fixed[op];
+    return (struct op_cycles){(unsigned)sm->op[op].value[0], (unsigned)sm->op[op].value[1]};
 }
 
 unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err) {

@@ -6,6 +6,7 @@
 #include "stream/stream.h"
 
 enum unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_COUNT };
+enum { UNIT_CONTROL = UNIT_SP }; /* issued like a simple operation, without a result to wait for */
 
 struct sm_config {
     int64_t count;
@@ -22,7 +23,7 @@ struct sm_config {
     int64_t constant_kb, constant_ways;
     int64_t read_only_kb, read_only_ways;
     int64_t read_only_mshrs, read_only_merges;
-    struct int_list op[OP_COUNT]; /* latency, initiation interval */
+    struct int_list op[OP_COUNT]; /* latency, initiation interval; of those that have a result, see sm_op_cycles */
 };
 
 extern const struct section sm_section;
@@ -31,6 +32,12 @@ extern const struct family coalescing_family;
 
 /* The pipeline that an operation class uses; classes of a unit that this SM lacks go to SP. */
 enum unit sm_unit_of(const struct sm_config *sm, enum op_class op);
+
+/* Latency and initiation interval. Accesses of memory, fences and exits have none of their own to be set. */
+struct op_cycles {
+    unsigned latency, interval;
+};
+struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op);
 
 /* CTAs of a kernel that an SM can hold at once: what its warps, threads, registers, shared memory and CTA slots allow.
  * 0, with the reason in `err`, if not even one fits. */

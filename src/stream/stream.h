@@ -42,8 +42,8 @@
     X(store,     MEM, 0,   1,   "store") \
     X(atomic,    MEM, 0,   1,   "atomic or reduction") \
     X(barrier,   SP,  1,   1,   "barrier: wait, or only arrive") \
-    X(fence,     SP,  1,   1,   "memory fence: waits until the warp's stores are acknowledged") \
-    X(exit,      SP,  1,   1,   "the warp ends")
+    X(fence,     CONTROL, 1, 1,   "memory fence: waits until the warp's stores are acknowledged") \
+    X(exit,      CONTROL, 1, 1,   "the warp ends")
 
 enum op_class {
 #define X(name, unit, latency, interval, help) OP_##name,

@@ -129,3 +129,21 @@ CLAIM("an SM with more CTAs than warps, or more threads than its warps hold, is 
     CHECK_TEXT(err.text, "sm.threads");
     config_destroy(config);
 }
+
+CLAIM("operations without a result of their own have no timing to set, and sizes that must be powers of two are") {
+    static const struct {
+        const char *setting, *message;
+    } wrong[] = {
+        {"sm.op_load=[1, 1]", "unknown key 'op_load'"},
+        {"sm.op_exit=[1, 1]", "unknown key 'op_exit'"},
+        {"sm.op_int_add=[0, 1]", "sm.op_int_add[0] = 0 is out of range"},
+        {"sm.instruction_bytes=12", "an instruction is 4, 8 or 16 B"},
+    };
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct config *config = config_create(config_sections, config_section_count);
+        struct error err = {0};
+        CHECK(!(config_set(config, wrong[i].setting, &err) && config_check(config, &err)));
+        CHECK_TEXT(err.text, wrong[i].message);
+        config_destroy(config);
+    }
+}
