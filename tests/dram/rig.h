@@ -27,7 +27,7 @@ struct rig_client {
     struct rig *rig;
     struct port *out, *in;
     unsigned component, slice;
-    unsigned *todo; /* indices of its requests, in order */
+    unsigned *pending; /* indices of its requests, in order */
     unsigned count, room, next;
 };
 
@@ -66,7 +66,7 @@ static inline void rig_client_tick(void *self, uint64_t now) {
     }
     if (!takes && port_peek(client->in, now)) engine_wake(rig->engine, client->component, now + 8 - now % 8);
     if (client->next == client->count) return;
-    struct rig_request *request = &rig->request[client->todo[client->next]];
+    struct rig_request *request = &rig->request[client->pending[client->next]];
     if (request->due > now) {
         engine_wake(rig->engine, client->component, request->due);
         return;
@@ -76,7 +76,7 @@ static inline void rig_client_tick(void *self, uint64_t now) {
         return;
     }
     struct message message = {.address = request->address,
-                              .tag = client->todo[client->next],
+                              .tag = client->pending[client->next],
                               .source = (uint16_t)(client->slice + 7),
                               .kind = request->write ? MESSAGE_WRITE : MESSAGE_READ,
                               .sectors = request->sectors};
@@ -123,9 +123,9 @@ static inline unsigned rig_add_by(struct rig *rig, unsigned slice, uint64_t addr
     struct rig_client *client = &rig->client[slice];
     if (client->count == client->room) {
         client->room = client->room ? client->room * 2 : 64;
-        client->todo = mem_grow(client->todo, client->room, sizeof *client->todo);
+        client->pending = mem_grow(client->pending, client->room, sizeof *client->pending);
     }
-    client->todo[client->count++] = rig->count;
+    client->pending[client->count++] = rig->count;
     return rig->count++;
 }
 
@@ -167,7 +167,7 @@ static inline void rig_destroy(struct rig *rig) {
     stats_destroy(rig->stats);
     engine_destroy(rig->engine);
     config_destroy(rig->config);
-    for (unsigned i = 0; i < rig->slices; i++) free(rig->client[i].todo);
+    for (unsigned i = 0; i < rig->slices; i++) free(rig->client[i].pending);
     free(rig->client);
     free(rig->component);
     free(rig->request);
