@@ -1,0 +1,69 @@
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+enum { BLOCK_BYTES = 1 << 16, ALIGN = 64 };
+
+struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ALIGN) unsigned char bytes[];
+};
+
+struct arena {
+    struct block *first;
+};
+
+struct arena *arena_create(void) {
+    return mem_alloc(1, sizeof(struct arena));
+}
+
+void arena_destroy(struct arena *arena) {
+    if (!arena) return;
+    for (struct block *block = arena->first, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(arena);
+}
+
+/* A block of its own for what is large, behind the current one so that that goes on being filled. */
+static struct block *block_add(struct arena *arena, size_t bytes) {
+    size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;
+    struct block *block = mem_alloc_lines(1, sizeof *block + size);
+    block->size = size;
+    if (size == BLOCK_BYTES || !arena->first) {
+        block->next = arena->first;
+        arena->first = block;
+    } else {
+        block->next = arena->first->next;
+        arena->first->next = block;
+    }
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) abort();
+    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    struct block *block = arena->first;
+    if (!block || block->size - block->used < bytes) block = block_add(arena, bytes);
+    void *result = block->bytes + block->used;
+    block->used += bytes;
+    return result;
+}
+
+void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t count, size_t size) {
+    void *fresh = arena_alloc(arena, count, size);
+    if (old_count > 0) memcpy(fresh, old, old_count * size);
+    return fresh;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t length) {
+    char *copy = arena_alloc(arena, length + 1, 1);
+    memcpy(copy, text, length);
+    return copy;
+}

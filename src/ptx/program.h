@@ -1,0 +1,230 @@
+/* PTX as executed: each function an array of fixed-size operations whose registers, immediates and targets are resolved,
+ * so that the emulator never looks at a name. Lowering (lower.c) makes it from a module; it refuses what Sluice does not
+ * execute, naming instruction and line.
+ *
+ * Where an operand lives is a `place`: 32 bits, two of them saying which of the warp's blocks, the rest a byte offset:
+ *   PLACE_REGISTER  the register window of the running function: a register is 32 lanes side by side, each as wide as
+ *                   the register (2, 4, 8 or 16 bytes; .b8 registers take 2)
+ *   PLACE_CONSTANT  the function's constants, already spread over 32 lanes of the operand's width
+ *   PLACE_SPECIAL   the warp's fixed special registers (specials.def)
+ * Predicates are bits: predicate k of a window is one 32-bit mask; an operand that is a predicate holds k << 1 | negated.
+ * Predicate 0 is always true. */
+#ifndef SLUICE_PTX_PROGRAM_H
+#define SLUICE_PTX_PROGRAM_H
+
+#include "ptx/module.h"
+#include "stream/stream.h"
+
+enum operation {
+#define X(name, class) OPERATION_##name,
+#include "ptx/operations.def"
+#undef X
+    OPERATION_COUNT,
+};
+
+enum special {
+#define X(name, text, vector, kind) SPECIAL_##name,
+#include "ptx/specials.def"
+#undef X
+    SPECIAL_COUNT,
+};
+
+enum rounding {
+    ROUND_DEFAULT, /* none is written: to nearest even where the operation rounds, exact conversion otherwise */
+    ROUND_RN,
+    ROUND_RZ,
+    ROUND_RM,
+    ROUND_RP,
+    ROUND_RNA,
+    ROUND_RNI, /* to an integer */
+    ROUND_RZI,
+    ROUND_RMI,
+    ROUND_RPI,
+};
+
+enum compare {
+    COMPARE_EQ,
+    COMPARE_NE,
+    COMPARE_LT,
+    COMPARE_LE,
+    COMPARE_GT,
+    COMPARE_GE, /* ordered for floats */
+    COMPARE_LO,
+    COMPARE_LS,
+    COMPARE_HI,
+    COMPARE_HS, /* unsigned */
+    COMPARE_EQU,
+    COMPARE_NEU,
+    COMPARE_LTU,
+    COMPARE_LEU,
+    COMPARE_GTU,
+    COMPARE_GEU,
+    COMPARE_NUM,
+    COMPARE_NAN,
+};
+enum boolean { BOOLEAN_NONE, BOOLEAN_AND, BOOLEAN_OR, BOOLEAN_XOR };
+enum testp { TESTP_FINITE, TESTP_INFINITE, TESTP_NUMBER, TESTP_NOTANUMBER, TESTP_NORMAL, TESTP_SUBNORMAL };
+enum prmt_mode { PRMT_INDEX, PRMT_F4E, PRMT_B4E, PRMT_RC8, PRMT_ECL, PRMT_ECR, PRMT_RC16 };
+enum atomic {
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_ADD,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+};
+enum bar_red { BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR };
+enum shfl { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum video { VIDEO_ABSDIFF, VIDEO_ADD, VIDEO_SUB, VIDEO_AVRG, VIDEO_MIN, VIDEO_MAX, VIDEO_SET };
+
+enum op_modifier {
+    MOD_FTZ = 1 << 0,
+    MOD_SAT = 1 << 1,
+    MOD_CC_OUT = 1 << 2,
+    MOD_CC_IN = 1 << 3,
+    MOD_APPROX = 1 << 4,
+    MOD_FULL = 1 << 5,
+    MOD_WRAP = 1 << 6,
+    MOD_NAN_WINS = 1 << 7,
+    MOD_XORSIGN_ABS = 1 << 8,
+    MOD_RELU = 1 << 9,
+    MOD_THREE = 1 << 10,
+    MOD_SHIFTAMT = 1 << 11,
+    MOD_HIGH = 1 << 12,
+    MOD_ACCUMULATE = 1 << 13,
+    MOD_TO = 1 << 14,
+    MOD_SYNC = 1 << 15,
+    MOD_ALL = 1 << 16,
+    MOD_FRAME = 1 << 17,  /* the address is relative to the frame's local base */
+    MOD_STATIC = 1 << 18, /* the address is the same for all lanes (no register) */
+    MOD_OOB = 1 << 19,
+    MOD_UNIFORM = 1 << 20, /* .uni: all active lanes go the same way */
+};
+
+enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
+enum { PLACE_SHIFT = 30, PLACE_NONE = UINT32_MAX, WARP_LANES = 32 };
+static inline uint32_t place_make(unsigned block, uint32_t offset) { return (uint32_t)block << PLACE_SHIFT | offset; }
+
+struct op {
+    uint8_t operation;            /* enum operation */
+    uint8_t element;              /* enum ptx_type */
+    uint8_t source;               /* enum ptx_type: a second type where there is one */
+    uint8_t rounding;             /* enum rounding */
+    uint8_t compare;              /* enum compare, testp */
+    uint8_t boolean;              /* enum boolean */
+    uint8_t mode;                 /* enumeration of the operation */
+    uint8_t space;                /* enum ptx_space */
+    uint8_t vector;               /* memory, pack, unpack: elements; 1 = scalar, operands in place */
+    uint8_t dst_bytes, src_bytes; /* width of a register where it may differ from the type's */
+    uint8_t cache;                /* enum cache_operator */
+    uint32_t modifiers;           /* enum op_modifier */
+    uint32_t guard;               /* predicate operand; 0 = always */
+    uint32_t dst, dst2;           /* places or predicates; PLACE_NONE where unused */
+    uint32_t a, b, c, d;
+    uint32_t elements; /* first of `vector` places in the function's element list */
+    uint32_t target;   /* branch: operation; call: function; brx, calls through a list: target list */
+    union {
+        int64_t immediate;
+        struct {
+            uint32_t reconverge; /* branches: where the paths meet again: an operation, or the function's count */
+            uint32_t arguments;  /* calls: index in the function's argument lists */
+        };
+    };
+    uint32_t line;  /* of the PTX text */
+    uint32_t instr; /* of the module's function */
+};
+
+/* One value handed over at a call: from and to are offsets in the caller's and the callee's frame, or registers. */
+struct op_argument {
+    uint32_t caller_offset, callee_offset, bytes;
+};
+
+struct op_call {
+    uint32_t first, argument_count; /* copied before the call ... */
+    uint32_t return_count;          /* ... and after it; the returns follow the arguments in the list */
+};
+
+struct op_targets {
+    uint32_t first, count; /* in `target_list` */
+};
+
+/* Functions that the device library supplies when a module declares but does not define them. */
+enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
+
+struct program_function {
+    const char *name;
+    bool is_kernel, defined;
+    uint8_t builtin; /* enum builtin */
+    struct op *ops;
+    const struct instr *records; /* what the stream says of each operation, but for what only a run knows */
+    uint32_t op_count, first_id; /* records[i].id == first_id + i */
+    uint32_t *element_list, *target_list;
+    struct op_argument *arguments;
+    struct op_call *calls;
+    struct op_targets *targets;
+    uint32_t element_count, target_list_count, argument_count, call_count, targets_count;
+    uint8_t *constants; /* 64-byte aligned */
+    uint32_t constant_bytes;
+    uint32_t window_bytes; /* registers */
+    uint32_t predicates;   /* at least 1: predicate 0 */
+    uint32_t frame_bytes;  /* local memory of one thread: local variables and .param space of a device function */
+    uint32_t shared_bytes; /* kernels: static shared memory, with that of functions it calls */
+    uint32_t
+        parameter_bytes; /* kernels: the parameter block; device functions: their formals lie at the frame's start */
+    uint32_t registers;  /* 32-bit registers a thread needs, calls included: most live at once, for occupancy */
+    uint32_t max_threads[3], required_threads[3];
+};
+
+/* A variable at module scope, of global or constant space, placed in the image. */
+struct program_variable {
+    const char *name;
+    uint8_t space;
+    bool visible;
+    uint64_t address, size_bytes;
+};
+
+struct program {
+    const struct ptx_module *module;
+    struct program_function *functions; /* by the module's numbers */
+    uint32_t function_count;
+    struct instr *records; /* of all functions, by id */
+    uint32_t record_count;
+    uint64_t image_address; /* module variables: image_bytes from here are to be put in device memory */
+    uint64_t image_bytes;
+    uint8_t *image;
+    struct program_variable *variables;
+    uint32_t variable_count;
+    struct arena *arena;
+};
+
+/* What kernels' parameters look like: offset, size and alignment in the parameter block. */
+struct program_parameter {
+    const char *name;
+    uint8_t type;
+    uint32_t offset, size_bytes, align_bytes;
+};
+
+/* Generic addresses: windows of shared, local and parameter space; everything else is global (and constant) memory. */
+#define WINDOW_SHARED UINT64_C(0x0100000000000000)
+#define WINDOW_LOCAL  UINT64_C(0x0200000000000000)
+#define WINDOW_PARAM  UINT64_C(0x0300000000000000)
+#define WINDOW_MASK   UINT64_C(0xFF00000000000000)
+/* "Addresses" of functions, for indirect calls: this plus the function's number times 16. */
+#define FUNCTION_ADDRESS UINT64_C(0x0400000000000000)
+
+/* The module must outlive the program. All unsupported instructions of kernels and what they call are named in one
+ * error. */
+struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err);
+void program_destroy(struct program *program);
+
+const struct program_function *program_kernel(const struct program *program, const char *name);
+/* Parameter i of a kernel; false when there is none. */
+bool program_parameter(const struct program *program, const struct program_function *kernel, unsigned i,
+                       struct program_parameter *parameter);
+
+#endif

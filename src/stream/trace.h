@@ -1,0 +1,31 @@
+/* A kernel's streams, kept between the one who makes them and the one who consumes them: the emulator appends each warp's
+ * records in its own order, the machine reads each warp's from the front, possibly on another thread and possibly while
+ * the rest is still being made. Records are packed (a few bytes each), and what is more than the memory allowed for it
+ * goes to an unnamed temporary file.
+ *
+ * Contract: one thread writes, one reads. Reading a warp beyond what has been written waits for the writer. What is read
+ * does not depend on who was faster. */
+#ifndef SLUICE_STREAM_TRACE_H
+#define SLUICE_STREAM_TRACE_H
+
+#include "stream/stream.h"
+
+struct trace;
+struct trace_writer; /* of one warp */
+
+/* `records` are the static instructions: records[i].id == i. What a written record shares with the one of its id is
+ * not stored again. They must outlive the trace. */
+struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count);
+void trace_destroy(struct trace *trace);
+
+/* Writing. A warp's last record is OP_exit; after it its writer is gone. */
+struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32_t warp);
+void trace_put(struct trace_writer *writer, const struct instr *record, const uint64_t *touches);
+/* No more will come: the kernel has been emulated whole (`complete`), or has failed. */
+void trace_finish(struct trace *trace, bool complete);
+
+/* Reading: as stream_ops.open and refill. */
+void trace_open(struct trace *trace, struct warp_stream *warp);
+void trace_refill(struct trace *trace, struct warp_stream *warp);
+
+#endif
