@@ -126,8 +126,10 @@ struct op {
     uint32_t guard;               /* predicate operand; 0 = always */
     uint32_t dst, dst2;           /* places or predicates; PLACE_NONE where unused */
     uint32_t a, b, c, d;
-    uint32_t elements; /* first of `vector` places in the function's element list */
-    uint32_t target;   /* branch: operation; call: function; brx, calls through a list: target list */
+    union {
+        uint32_t elements; /* memory, pack, unpack: first of `vector` places in the function's element list */
+        uint32_t target;   /* branch: operation; call: function; brx, calls through a list: target list */
+    };
     union {
         int64_t immediate;
         struct {
@@ -139,9 +141,11 @@ struct op {
     uint32_t instr; /* of the module's function */
 };
 
-/* One value handed over at a call: from and to are offsets in the caller's and the callee's frame, or registers. */
+/* One value handed over at a call. Each side is an offset in the frame (.param space) or the place of a register (or
+ * constant) of the caller's or callee's window; a predicate is never handed over. */
 struct op_argument {
-    uint32_t caller_offset, callee_offset, bytes;
+    uint32_t caller, callee, bytes;
+    bool caller_is_place, callee_is_place;
 };
 
 struct op_call {
