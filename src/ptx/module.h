@@ -134,7 +134,7 @@ struct ptx_relocation {
     uint32_t index;  /* of a variable or function */
     bool is_function;
     bool generic;  /* generic(symbol) */
-    uint8_t bytes; /* 4 or 8 */
+    uint8_t bytes; /* 1 to 8, the lowest of the address; 4 or 8 but for masks as in 0xFF(symbol) */
     int64_t addend;
 };
 
@@ -146,8 +146,9 @@ struct ptx_variable {
     uint8_t type;    /* of an element */
     uint8_t linkage; /* enum ptx_linkage */
     bool is_parameter, is_return;
-    bool unsized;      /* .extern .shared x[]: takes what the launch gives */
-    uint32_t function; /* index, or PTX_NONE */
+    bool unsized;            /* .extern .shared x[]: takes what the launch gives */
+    uint32_t function;       /* index, or PTX_NONE */
+    uint32_t register_index; /* of a .reg parameter (space GENERIC): its function's register; otherwise PTX_NONE */
     uint64_t size_bytes;
     uint32_t align_bytes;
     uint8_t *initial; /* size_bytes of them, or NULL: zeros */

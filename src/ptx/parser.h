@@ -1,0 +1,188 @@
+/* The parser's inside: what its files share. A module is read in one pass, a token at a time, with one table of names for
+ * everything declared: a scope is a mark in it, and leaving the scope forgets what came after. Labels alone may be used
+ * before they stand, so what a name in a label's place means is settled when its scope closes.
+ *
+ *   parser.c             modules, functions, directives
+ *   parser_body.c        statements: labels, guards, instructions, operands, nested scopes
+ *   parser_variable.c    registers, variables, parameters and their initialisers
+ *   parser_expression.c  constant expressions
+ *   parser_names.c       names, lists and the words of the language
+ *
+ * Every function that may fail returns false after filling the error; nothing recurses deeper than a limit below, and
+ * memory is bounded by the length of the text. */
+#ifndef SLUICE_PTX_PARSER_H
+#define SLUICE_PTX_PARSER_H
+
+#include "base/arena.h"
+#include "ptx/lexer.h"
+#include "ptx/module.h"
+
+/* clang-format off */
+#define DIRECTIVE_LIST(X) \
+    X(version) X(target) X(address_size) X(visible) X(extern) X(weak) X(common) X(entry) X(func) X(alias) X(file) \
+    X(section) X(pragma) X(loc) X(reg) X(global) X(const) X(shared) X(local) X(param) X(tex) X(align) X(ptr) \
+    X(attribute) X(maxntid) X(reqntid) X(minnctapersm) X(maxnctapersm) X(maxnreg) X(maxclusterrank) \
+    X(reqnctapercluster) X(explicitcluster) X(blocksareclusters) X(noreturn) X(unique) X(abi_preserve) \
+    X(abi_preserve_control) X(branchtargets) X(calltargets) X(callprototype)
+/* clang-format on */
+
+enum directive {
+#define X(name) DIRECTIVE_##name,
+    DIRECTIVE_LIST(X)
+#undef X
+        DIRECTIVE_COUNT,
+};
+
+enum {
+    LIMIT_SCOPES = 256,           /* nested in a function */
+    LIMIT_EXPRESSION = 100,       /* nested parentheses, signs and choices */
+    LIMIT_OPERAND = 4,            /* nested brackets and braces */
+    LIMIT_DIMENSIONS = 16,        /* of an array */
+    LIMIT_REGISTERS = 1 << 24,    /* in one range */
+    LIMIT_SOURCE_FILES = 1 << 16, /* the highest number of .file */
+    LIMIT_ALIGN = 1 << 16,        /* bytes */
+    LIMIT_TEXT_BYTES = 1 << 30,
+    INITIAL_BYTES_ALWAYS = 1 << 26, /* what initialised variables of a module may take together ... */
+    INITIAL_BYTES_PER_BYTE = 16,    /* ... and more for each byte of its text */
+};
+#define LIMIT_VARIABLE_BYTES (UINT64_C(1) << 32)
+
+/* A growing array outside the arena; what stays is copied there once its length is known. */
+struct list {
+    unsigned char *data;
+    size_t item_bytes;
+    uint32_t count, capacity;
+};
+
+void *list_push(struct list *list); /* zeroed; may move the others */
+static inline void *list_at(const struct list *list, uint32_t i) { return list->data + i * list->item_bytes; }
+void list_free(struct list *list);
+void *list_keep(struct list *list, struct arena *arena); /* a copy; the list is empty then */
+
+/* What a name means. The spaces of names do not meet: a range %r<9> is known by its stem, a register of it that has been
+ * used belongs to its range. */
+enum symbol_space {
+    IN_MNEMONICS,
+    IN_MODIFIERS,
+    IN_DIRECTIVES,
+    IN_NAMES,
+    IN_RANGES,
+    IN_RANGE_MEMBERS, /* plus the range's number */
+};
+
+enum symbol_kind {
+    SYMBOL_WORD,
+    SYMBOL_REGISTER,
+    SYMBOL_SPECIAL,
+    SYMBOL_RANGE,
+    SYMBOL_VARIABLE,
+    SYMBOL_FUNCTION,
+    SYMBOL_LABEL,
+    SYMBOL_TARGETS,
+};
+
+struct symbol {
+    const char *text; /* in the module's text, or a word of the language */
+    uint32_t length, hash, space;
+    uint32_t next; /* in its bucket, plus 1 */
+    uint32_t index;
+    uint8_t kind;
+    struct ptx_place place;
+};
+
+struct names {
+    struct list symbols; /* in the order of declaration */
+    uint32_t *buckets;   /* the newest symbol of each, plus 1 */
+    uint32_t bucket_count;
+};
+
+/* The innermost symbol of that name, NULL if there is none; and the next one out. */
+struct symbol *names_find(const struct names *names, uint32_t space, const char *text, uint32_t length);
+struct symbol *names_outer(const struct names *names, const struct symbol *symbol);
+struct symbol *names_add(struct names *names, uint32_t space, const char *text, uint32_t length);
+/* Forgets all but the first `count` symbols. */
+void names_release(struct names *names, uint32_t count);
+static inline uint32_t names_position(const struct names *names, const struct symbol *symbol) {
+    return (uint32_t)(symbol - (const struct symbol *)(const void *)names->symbols.data);
+}
+
+/* Registers declared as stem<count>. Only those that are used become registers of the function. */
+struct range {
+    uint32_t count;
+    uint8_t type, vector;
+    bool is_special; /* %pm, %envreg */
+    uint32_t special;
+    struct ptx_place place;
+};
+
+struct scope {
+    uint32_t names, labels, pending; /* how many there were when it opened */
+    struct ptx_place place;
+};
+
+struct parser {
+    struct ptx_module *module;
+    struct error *err;
+    struct lexer lexer;
+    struct token token; /* the next, not yet taken */
+    unsigned depth;     /* of expressions and operands */
+
+    struct names words, names, labels, members; /* members: of ranges, and used */
+    struct list variables, functions, ranges, source_files, aliases;
+    uint64_t initial_bytes;
+
+    /* Of the function that is read. */
+    uint32_t function; /* PTX_NONE: none */
+    uint16_t mnemonic; /* of the instruction that is read */
+    struct list registers, instrs, operands, function_labels, targets;
+    struct list stack;   /* operands that are not yet part of one */
+    struct list pending; /* operands whose label is to be found: their numbers */
+    struct list scopes;
+    uint32_t source_file, source_line;
+};
+
+/* parser_names.c */
+void parser_init(struct parser *p, struct ptx_module *module, struct error *err);
+void parser_free(struct parser *p);
+/* The number of a word of the language in one of its spaces; PTX_NONE if it is none. */
+uint32_t parser_word(const struct parser *p, uint32_t space, const struct token *token);
+char *parser_text(const struct parser *p, const struct token *token);
+/* "; did you mean 'x'?" or nothing, for a word of the language and for a declared name. */
+const char *parser_word_hint(const struct parser *p, uint32_t space, const struct token *token);
+const char *parser_name_hint(const struct parser *p, const struct names *names, const struct token *token);
+
+/* Tokens. */
+bool parser_next(struct parser *p);
+bool parser_expected(struct parser *p, const char *what); /* says so, and what stands there instead */
+bool parser_take(struct parser *p, int kind, const char *what);
+static inline bool parser_is(const struct parser *p, int kind) { return p->token.kind == kind; }
+bool parser_is_word(const struct parser *p, const char *word);
+bool parser_integer(struct parser *p, uint64_t limit, const char *what, uint64_t *value);
+bool parser_skip_group(struct parser *p, int open, int close);
+
+/* parser_expression.c */
+struct constant {
+    bool is_float, is_unsigned, single;
+    uint64_t bits; /* of an integer, a double, or (single: a literal 0f...) a float */
+};
+bool parser_expression(struct parser *p, struct constant *value);
+bool parser_integer_expression(struct parser *p, int64_t *value);
+/* + or - and an integer expression, if either stands there. */
+bool parser_offset(struct parser *p, int64_t *value);
+double constant_double(const struct constant *value);
+
+/* parser_variable.c */
+bool parser_declare(struct parser *p, const struct token *name, uint8_t kind, uint32_t index);
+bool parser_registers(struct parser *p);
+bool parser_variables(struct parser *p, uint8_t space, uint8_t linkage);
+/* (parameter, ...): numbers of variables are pushed on `list`; names are declared by parser_parameters_declare. */
+bool parser_parameters(struct parser *p, struct list *list, bool is_return);
+bool parser_parameters_declare(struct parser *p, const uint32_t *list, uint32_t count);
+
+/* parser_body.c: from after the brace that opens it to the one that closes it. */
+bool parser_body(struct parser *p, struct ptx_place open);
+
+/* parser.c */
+bool parser_debug_directive(struct parser *p, enum directive directive); /* .loc, .file, .section, .pragma */
+
+#endif

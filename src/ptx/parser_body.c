@@ -1,0 +1,536 @@
+/* A function's body. Operands are pushed on a stack as they are read; when the brace, bracket or semicolon after them
+ * comes, those above the mark move to the function's pool side by side, and a composite takes their place. */
+#include <string.h>
+
+#include "ptx/parser.h"
+#include "ptx/program.h"
+
+static void scope_open(struct parser *p) {
+    struct scope *scope = list_push(&p->scopes);
+    *scope = (struct scope){p->names.symbols.count, p->labels.symbols.count, p->pending.count, p->token.place};
+}
+
+static struct token name_at(const struct parser *p, struct ptx_place place) {
+    const char *text = p->module->text + place.offset;
+    return (struct token){.kind = TOKEN_WORD, .text = text, .length = lexer_word_length(text), .place = place};
+}
+
+static bool unknown(struct parser *p, const char *what, const struct names *names, const struct token *name) {
+    return ptx_error(p->module, name->place, p->err, "unknown %s '%.*s'%s", what, (int)min_u64(name->length, 80),
+                     name->text, parser_name_hint(p, names, name));
+}
+
+/* Labels used in the scope and found in it are settled; the others are left to the scope around it. */
+static bool scope_close(struct parser *p) {
+    struct scope scope = *(struct scope *)list_at(&p->scopes, p->scopes.count - 1);
+    uint32_t left = scope.pending, *pending = (uint32_t *)(void *)p->pending.data;
+    for (uint32_t i = scope.pending; i < p->pending.count; i++) {
+        struct ptx_operand *operand = list_at(&p->operands, pending[i]);
+        struct token name = name_at(p, operand->place);
+        const struct symbol *symbol = names_find(&p->labels, IN_NAMES, name.text, name.length);
+        if (symbol && names_position(&p->labels, symbol) >= scope.labels) {
+            operand->kind = symbol->kind == SYMBOL_LABEL ? PTX_OPERAND_LABEL : PTX_OPERAND_TARGETS;
+            operand->index = symbol->index;
+        } else if (p->scopes.count == 1) {
+            return unknown(p, "label", &p->labels, &name);
+        } else {
+            pending[left++] = pending[i];
+        }
+    }
+    p->pending.count = left;
+    names_release(&p->names, scope.names);
+    names_release(&p->labels, scope.labels);
+    p->scopes.count--;
+    return true;
+}
+
+/* Moves operands from `mark` of the stack to the pool; where they start there. */
+static uint32_t settle(struct parser *p, uint32_t mark) {
+    uint32_t first = p->operands.count;
+    for (uint32_t i = mark; i < p->stack.count; i++) {
+        const struct ptx_operand *operand = list_at(&p->stack, i);
+        if (operand->kind == PTX_OPERAND_LABEL) *(uint32_t *)list_push(&p->pending) = p->operands.count;
+        *(struct ptx_operand *)list_push(&p->operands) = *operand;
+    }
+    p->stack.count = mark;
+    return first;
+}
+
+static struct ptx_operand *push(struct parser *p, enum ptx_operand_kind kind, uint32_t index, struct ptx_place place) {
+    struct ptx_operand *operand = list_push(&p->stack);
+    operand->kind = (uint8_t)kind;
+    operand->index = index;
+    operand->place = place;
+    return operand;
+}
+
+static void push_composite(struct parser *p, enum ptx_operand_kind kind, uint32_t mark, struct ptx_place place) {
+    uint32_t count = p->stack.count - mark, first = settle(p, mark);
+    struct ptx_operand *operand = push(p, kind, 0, place);
+    operand->first = first;
+    operand->count = count;
+}
+
+static bool push_constant(struct parser *p) {
+    struct ptx_place place = p->token.place;
+    struct constant value;
+    if (!parser_expression(p, &value)) return false;
+    struct ptx_operand *operand = push(p, value.is_float ? PTX_OPERAND_FLOAT : PTX_OPERAND_INTEGER, 0, place);
+    operand->single = value.single;
+    operand->value = (int64_t)value.bits;
+    return true;
+}
+
+/* A register that a range gives, made when it is first used. */
+static uint32_t member(struct parser *p, const struct symbol *stem, const struct token *name) {
+    uint32_t space = IN_RANGE_MEMBERS + stem->index;
+    const struct symbol *known = names_find(&p->members, space, name->text, name->length);
+    if (known) return known->index;
+    const struct range *range = list_at(&p->ranges, stem->index);
+    names_add(&p->members, space, name->text, name->length)->index = p->registers.count;
+    struct ptx_register *reg = list_push(&p->registers);
+    *reg = (struct ptx_register){
+        .name = parser_text(p, name), .type = range->type, .vector = range->vector, .place = range->place};
+    return p->registers.count - 1;
+}
+
+/* A range that holds the name: its stem and a number below its count, written without needless zeros. Of several, the
+ * innermost; *beyond is one whose count is too small. */
+static const struct symbol *range_of(const struct parser *p, const struct token *name, uint32_t *number,
+                                     const struct symbol **beyond) {
+    const struct symbol *best = NULL;
+    uint64_t value = 0, weight = 1;
+    for (uint32_t stem = name->length; stem-- > 1 && weight <= LIMIT_REGISTERS * UINT64_C(10); weight *= 10) {
+        char digit = name->text[stem];
+        if (digit < '0' || digit > '9') break;
+        value += (uint64_t)(digit - '0') * weight;
+        if (digit == '0' && stem + 1 < name->length) continue;
+        const struct symbol *symbol = names_find(&p->names, IN_RANGES, name->text, stem);
+        for (; symbol && (!best || symbol > best); symbol = names_outer(&p->names, symbol)) {
+            if (value < ((const struct range *)list_at(&p->ranges, symbol->index))->count) {
+                best = symbol;
+                *number = (uint32_t)value;
+            } else {
+                *beyond = symbol;
+            }
+        }
+    }
+    return best;
+}
+
+/* A register, special register, variable or function; *found is false, without an error, if the name is none. */
+static bool push_named(struct parser *p, const struct token *name, bool *found) {
+    const struct symbol *symbol = names_find(&p->names, IN_NAMES, name->text, name->length), *beyond = NULL;
+    uint32_t number = 0;
+    const struct symbol *stem = range_of(p, name, &number, &beyond);
+    *found = true;
+    if (stem && (!symbol || stem > symbol)) { /* the inner, or of the same scope the later */
+        const struct range *range = list_at(&p->ranges, stem->index);
+        if (!range->is_special) {
+            push(p, PTX_OPERAND_REGISTER, member(p, stem, name), name->place);
+        } else {
+            push(p, PTX_OPERAND_SPECIAL, range->special, name->place)->value = number;
+        }
+        return true;
+    }
+    if (symbol) {
+        static const uint8_t kinds[] = {[SYMBOL_REGISTER] = PTX_OPERAND_REGISTER,
+                                        [SYMBOL_SPECIAL] = PTX_OPERAND_SPECIAL,
+                                        [SYMBOL_VARIABLE] = PTX_OPERAND_VARIABLE,
+                                        [SYMBOL_FUNCTION] = PTX_OPERAND_FUNCTION};
+        push(p, kinds[symbol->kind], symbol->index, name->place);
+        return true;
+    }
+    *found = false;
+    if (!beyond) return true;
+    return ptx_error(p->module, name->place, p->err, "unknown register '%.*s': line %u declares %.*s<%u>",
+                     (int)min_u64(name->length, 80), name->text, beyond->place.line, (int)min_u64(beyond->length, 80),
+                     beyond->text, ((const struct range *)list_at(&p->ranges, beyond->index))->count);
+}
+
+static bool is_vector(const struct parser *p, const struct ptx_operand *operand) {
+    static const bool special_vector[] = {
+#define X(name, text, vector, kind) vector,
+#include "ptx/specials.def"
+#undef X
+    };
+    if (operand->kind == PTX_OPERAND_SPECIAL) return special_vector[operand->index];
+    return ((const struct ptx_register *)list_at(&p->registers, operand->index))->vector != 0;
+}
+
+/* .x of a vector. The byte and half selectors of video instructions are passed over where the instruction is one that is
+ * refused anyway. */
+static bool component(struct parser *p) {
+    if (!parser_is(p, TOKEN_DOTTED)) return true;
+    struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
+    const char *letters = "xyzwrgba", *at = p->token.length == 1 ? strchr(letters, p->token.text[0]) : NULL;
+    if (!at && !ptx_mnemonic_supported(p->mnemonic)) return parser_next(p);
+    if (!at) return parser_expected(p, "',' or ';' (of a vector: .x, .y, .z or .w)");
+    if (!is_vector(p, operand))
+        return ptx_error(p->module, p->token.place, p->err, "found '.%c', but the register is no vector",
+                         p->token.text[0]);
+    operand->component = (uint8_t)((at - letters) % 4 + 1);
+    return parser_next(p);
+}
+
+static bool push_operand(struct parser *p);
+
+static bool nested(struct parser *p) {
+    if (++p->depth > LIMIT_OPERAND)
+        return ptx_error(p->module, p->token.place, p->err, "an operand nested more than %d deep", LIMIT_OPERAND);
+    bool ok = push_operand(p);
+    p->depth--;
+    return ok;
+}
+
+/* {a, b} and (a, b), from the opening mark. */
+static bool push_group(struct parser *p, enum ptx_operand_kind kind, int close) {
+    struct ptx_place place = p->token.place;
+    uint32_t mark = p->stack.count;
+    char what[] = "',' or '?'";
+    what[sizeof what - 3] = (char)close;
+    if (!parser_next(p)) return false;
+    while (!parser_is(p, close)) {
+        if (!nested(p)) return false;
+        if (!parser_is(p, ',')) break;
+        if (!parser_next(p)) return false;
+    }
+    if (!parser_take(p, close, what)) return false;
+    push_composite(p, kind, mark, place);
+    return true;
+}
+
+/* [base], [base + constant], [constant]; a texture's coordinates may follow after a comma. */
+static bool push_address(struct parser *p) {
+    struct ptx_place place = p->token.place;
+    uint32_t mark = p->stack.count;
+    int64_t offset = 0;
+    if (!parser_next(p)) return false;
+    if (parser_is(p, ']')) return parser_expected(p, "an address");
+    if (!nested(p)) return false;
+    struct ptx_operand *base = list_at(&p->stack, mark);
+    if (base->kind == PTX_OPERAND_VARIABLE) {
+        offset = base->value;
+        base->value = 0;
+    } else if (base->kind == PTX_OPERAND_REGISTER && !parser_offset(p, &offset)) {
+        return false;
+    }
+    while (parser_is(p, ',') && !ptx_mnemonic_supported(p->mnemonic))
+        if (!parser_next(p) || !nested(p)) return false;
+    if (!parser_take(p, ']', "']'")) return false;
+    push_composite(p, PTX_OPERAND_ADDRESS, mark, place);
+    ((struct ptx_operand *)list_at(&p->stack, mark))->value = offset;
+    return true;
+}
+
+/* The name of a label or list, looked for when the scope closes. */
+static bool push_label(struct parser *p, const struct token *name) {
+    push(p, PTX_OPERAND_LABEL, PTX_NONE, name->place);
+    return true;
+}
+
+/* A call's target has been read: what follows may be the name of a list. */
+static bool target_read(const struct parser *p) {
+    return p->depth == 0 && p->stack.count > 0 &&
+           (p->stack.count > 1 || ((const struct ptx_operand *)list_at(&p->stack, 0))->kind != PTX_OPERAND_LIST);
+}
+
+static bool push_word(struct parser *p) {
+    struct token name = p->token;
+    bool found;
+    if (!parser_next(p)) return false;
+    if (name.length == 1 && name.text[0] == '_') return push(p, PTX_OPERAND_SINK, 0, name.place) != NULL;
+    if (p->mnemonic == PTX_MN_bra) return push_label(p, &name);
+    if (!push_named(p, &name, &found)) return false;
+    if (!found) {
+        bool label =
+            p->mnemonic == PTX_MN_brx || p->mnemonic == PTX_MN_mov || (p->mnemonic == PTX_MN_call && target_read(p));
+        if (label && name.text[0] != '%') return push_label(p, &name);
+        const char *what = p->mnemonic == PTX_MN_call && p->depth == 0 ? "function" : "register or variable";
+        return unknown(p, name.text[0] == '%' ? "register" : what, &p->names, &name);
+    }
+    struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
+    int64_t offset;
+    if (operand->kind == PTX_OPERAND_FUNCTION) return true;
+    if (operand->kind == PTX_OPERAND_VARIABLE) {
+        if (!parser_offset(p, &offset)) return false;
+        operand->value = offset;
+        return true;
+    }
+    return component(p);
+}
+
+/* p|q, from the '|' with p on the stack. */
+static bool push_pair(struct parser *p, struct ptx_place place) {
+    uint32_t mark = p->stack.count - 1;
+    if (!parser_next(p)) return false;
+    if (!parser_is(p, TOKEN_WORD)) return parser_expected(p, "a register or '_'");
+    if (!push_word(p)) return false;
+    push_composite(p, PTX_OPERAND_PAIR, mark, place);
+    return true;
+}
+
+static bool push_operand(struct parser *p) {
+    struct ptx_place place = p->token.place;
+    switch (p->token.kind) {
+    case '{': return push_group(p, PTX_OPERAND_VECTOR, '}');
+    case '[': return push_address(p);
+    case TOKEN_WORD:
+        if (parser_is_word(p, "WARP_SZ")) return push_constant(p);
+        return push_word(p) && (!parser_is(p, '|') || push_pair(p, place));
+    case '!': {
+        struct lexer before = p->lexer;
+        struct token mark = p->token;
+        if (!parser_next(p)) return false;
+        if (parser_is(p, TOKEN_WORD) && !parser_is_word(p, "WARP_SZ")) {
+            if (!push_word(p)) return false;
+            ((struct ptx_operand *)list_at(&p->stack, p->stack.count - 1))->negated = true;
+            return true;
+        }
+        p->lexer = before; /* a constant expression that starts with it */
+        p->token = mark;
+        return push_constant(p);
+    }
+    case '(':
+        if (p->mnemonic == PTX_MN_call) return push_group(p, PTX_OPERAND_LIST, ')');
+        return push_constant(p);
+    case TOKEN_INTEGER:
+    case TOKEN_FLOAT:
+    case '+':
+    case '-':
+    case '~': return push_constant(p);
+    default: return parser_expected(p, "an operand");
+    }
+}
+
+static bool modifiers(struct parser *p, struct ptx_instr *instr) {
+    for (; parser_is(p, TOKEN_DOTTED); instr->modifier_count++) {
+        if (instr->modifier_count == PTX_MODIFIERS)
+            return ptx_error(p->module, p->token.place, p->err, "more than %d modifiers", PTX_MODIFIERS);
+        uint32_t modifier = parser_word(p, IN_MODIFIERS, &p->token);
+        if (modifier == PTX_NONE && ptx_mnemonic_supported(instr->mnemonic))
+            return ptx_error(p->module, p->token.place, p->err, "unknown modifier '.%.*s' of '%s'%s",
+                             (int)min_u64(p->token.length, 80), p->token.text, ptx_mnemonic_name(instr->mnemonic),
+                             parser_word_hint(p, IN_MODIFIERS, &p->token));
+        bool same_line = p->token.place.line == instr->place.line;
+        instr->modifier[instr->modifier_count] = (uint16_t)(modifier == PTX_NONE ? PTX_MOD_other : modifier);
+        instr->modifier_column[instr->modifier_count] =
+            (uint16_t)min_u64(same_line ? p->token.place.column : instr->place.column, UINT16_MAX);
+        if (!parser_next(p)) return false;
+    }
+    return true;
+}
+
+/* From after the mnemonic. */
+static bool instruction(struct parser *p, const struct token *word, struct ptx_instr *instr) {
+    uint32_t mnemonic = parser_word(p, IN_MNEMONICS, word);
+    if (mnemonic == PTX_NONE)
+        return ptx_error(p->module, word->place, p->err, "unknown instruction '%.*s'%s", (int)min_u64(word->length, 80),
+                         word->text, parser_word_hint(p, IN_MNEMONICS, word));
+    instr->place = word->place;
+    instr->mnemonic = p->mnemonic = (uint16_t)mnemonic;
+    instr->source_file = p->source_file;
+    instr->source_line = p->source_line;
+    if (!modifiers(p, instr)) return false;
+    p->stack.count = 0;
+    while (!parser_is(p, ';')) {
+        if (!push_operand(p)) return false;
+        if (!parser_is(p, ',')) break;
+        if (!parser_next(p)) return false;
+        if (parser_is(p, ';')) return parser_expected(p, "an operand");
+    }
+    if (!parser_take(p, ';', "',' or ';'")) return false;
+    instr->count = p->stack.count;
+    instr->first = settle(p, 0);
+    *(struct ptx_instr *)list_push(&p->instrs) = *instr;
+    return true;
+}
+
+/* From after '@'. */
+static bool guarded(struct parser *p) {
+    struct ptx_instr instr = {.guarded = true};
+    if (parser_is(p, '@')) { /* @@DWARF: debugging text of old compilers, line by line */
+        lexer_skip_line(&p->lexer);
+        return parser_next(p);
+    }
+    if (parser_is(p, '!')) {
+        instr.guard_negated = true;
+        if (!parser_next(p)) return false;
+    }
+    struct token name = p->token;
+    bool found;
+    if (!parser_take(p, TOKEN_WORD, "a predicate register")) return false;
+    p->stack.count = 0;
+    if (!push_named(p, &name, &found)) return false;
+    if (!found) return unknown(p, "register", &p->names, &name);
+    const struct ptx_operand *operand = list_at(&p->stack, 0);
+    const struct ptx_register *reg =
+        operand->kind == PTX_OPERAND_REGISTER ? list_at(&p->registers, operand->index) : NULL;
+    if (!reg || reg->type != PTX_pred || reg->vector)
+        return ptx_error(p->module, name.place, p->err, "'%.*s' is no predicate; expected a register of type .pred",
+                         (int)min_u64(name.length, 80), name.text);
+    instr.guard = operand->index;
+    struct token word = p->token;
+    return parser_take(p, TOKEN_WORD, "an instruction") && instruction(p, &word, &instr);
+}
+
+static bool declare_label(struct parser *p, const struct token *name, uint8_t kind, uint32_t index) {
+    const struct scope *scope = list_at(&p->scopes, p->scopes.count - 1);
+    const struct symbol *known = names_find(&p->labels, IN_NAMES, name->text, name->length);
+    if (known && names_position(&p->labels, known) >= scope->labels)
+        return ptx_error(p->module, name->place, p->err, "label '%.*s' already stands on line %u",
+                         (int)min_u64(name->length, 80), name->text, known->place.line);
+    struct symbol *symbol = names_add(&p->labels, IN_NAMES, name->text, name->length);
+    symbol->kind = kind;
+    symbol->index = index;
+    symbol->place = name->place;
+    return true;
+}
+
+/* Names of labels or functions. They wait among the operands and are collected at the function's end. */
+static bool target_list(struct parser *p, struct ptx_targets *targets) {
+    p->mnemonic = targets->kind == PTX_BRANCH_TARGETS ? PTX_MN_bra : PTX_MN_call;
+    p->stack.count = 0;
+    do {
+        if (targets->count > 0 && !parser_next(p)) return false;
+        if (!parser_is(p, TOKEN_WORD)) return parser_expected(p, "a name");
+        struct ptx_place place = p->token.place;
+        if (!push_word(p)) return false;
+        const struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
+        if (targets->kind == PTX_CALL_TARGETS && operand->kind != PTX_OPERAND_FUNCTION)
+            return ptx_error(p->module, place, p->err, "expected a function");
+        targets->count++;
+    } while (parser_is(p, ','));
+    targets->return_count = settle(p, 0); /* where they wait */
+    return true;
+}
+
+static uint32_t *sizes(struct parser *p, const struct list *list) {
+    uint32_t *bytes = arena_alloc(p->module->arena, 2 * (size_t)list->count, sizeof *bytes);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct ptx_variable *variable = list_at(&p->variables, *(const uint32_t *)list_at(list, i));
+        bytes[2 * i] = (uint32_t)min_u64(variable->size_bytes, UINT32_MAX);
+        bytes[2 * i + 1] = variable->align_bytes;
+    }
+    return bytes;
+}
+
+/* (returns) _ (parameters): only their sizes stay. */
+static bool prototype(struct parser *p, struct ptx_targets *targets) {
+    struct list lists[2] = {{.item_bytes = sizeof(uint32_t)}, {.item_bytes = sizeof(uint32_t)}};
+    uint32_t variables = p->variables.count, registers = p->registers.count;
+    bool ok = (!parser_is(p, '(') || parser_parameters(p, &lists[0], true)) && parser_take(p, TOKEN_WORD, "'_'") &&
+              (!parser_is(p, '(') || parser_parameters(p, &lists[1], false));
+    if (ok) {
+        targets->return_bytes = sizes(p, &lists[0]);
+        targets->return_count = lists[0].count;
+        targets->parameter_bytes = sizes(p, &lists[1]);
+        targets->parameter_count = lists[1].count;
+    }
+    p->variables.count = variables;
+    p->registers.count = registers;
+    list_free(&lists[0]);
+    list_free(&lists[1]);
+    while (ok && parser_is(p, TOKEN_DOTTED)) { /* .noreturn, .abi_preserve 4 */
+        ok = parser_next(p) && (!parser_is(p, TOKEN_INTEGER) || parser_next(p));
+    }
+    return ok;
+}
+
+/* label: .branchtargets, .calltargets or .callprototype, from the directive. */
+static bool labelled_list(struct parser *p, const struct token *label, uint32_t directive) {
+    struct ptx_targets targets = {.name = parser_text(p, label), .place = label->place};
+    targets.kind = directive == DIRECTIVE_branchtargets ? PTX_BRANCH_TARGETS
+                   : directive == DIRECTIVE_calltargets ? PTX_CALL_TARGETS
+                                                        : PTX_CALL_PROTOTYPE;
+    if (!declare_label(p, label, SYMBOL_TARGETS, p->targets.count) || !parser_next(p)) return false;
+    if (!(targets.kind == PTX_CALL_PROTOTYPE ? prototype(p, &targets) : target_list(p, &targets))) return false;
+    *(struct ptx_targets *)list_push(&p->targets) = targets;
+    return parser_take(p, ';', "';'");
+}
+
+static bool labelled(struct parser *p, const struct token *name) {
+    if (!parser_next(p)) return false;
+    uint32_t directive = parser_is(p, TOKEN_DOTTED) ? parser_word(p, IN_DIRECTIVES, &p->token) : PTX_NONE;
+    if (directive == DIRECTIVE_branchtargets || directive == DIRECTIVE_calltargets ||
+        directive == DIRECTIVE_callprototype)
+        return labelled_list(p, name, directive);
+    if (!declare_label(p, name, SYMBOL_LABEL, p->function_labels.count)) return false;
+    struct ptx_label *label = list_push(&p->function_labels);
+    *label = (struct ptx_label){.name = parser_text(p, name), .instr = p->instrs.count, .place = name->place};
+    return true;
+}
+
+static bool directive_statement(struct parser *p) {
+    uint32_t directive = parser_word(p, IN_DIRECTIVES, &p->token);
+    uint8_t linkage = PTX_LINKAGE_NONE;
+    if (directive == DIRECTIVE_extern) {
+        linkage = PTX_LINKAGE_EXTERN;
+        if (!parser_next(p)) return false;
+        directive = parser_is(p, TOKEN_DOTTED) ? parser_word(p, IN_DIRECTIVES, &p->token) : PTX_NONE;
+        if (directive != DIRECTIVE_shared) return parser_expected(p, "'.shared'");
+    }
+    static const uint8_t spaces[DIRECTIVE_COUNT] = {[DIRECTIVE_global] = PTX_SPACE_GLOBAL,
+                                                    [DIRECTIVE_const] = PTX_SPACE_CONST,
+                                                    [DIRECTIVE_shared] = PTX_SPACE_SHARED,
+                                                    [DIRECTIVE_local] = PTX_SPACE_LOCAL,
+                                                    [DIRECTIVE_param] = PTX_SPACE_PARAM};
+    if (directive == DIRECTIVE_reg) return parser_next(p) && parser_registers(p);
+    if (directive != PTX_NONE && spaces[directive])
+        return parser_next(p) && parser_variables(p, spaces[directive], linkage);
+    if (directive == DIRECTIVE_branchtargets || directive == DIRECTIVE_calltargets ||
+        directive == DIRECTIVE_callprototype)
+        return ptx_error(p->module, p->token.place, p->err, "a list of targets has a name; expected 'name:' before it");
+    return parser_debug_directive(p, directive);
+}
+
+static bool statement(struct parser *p) {
+    struct token token = p->token;
+    struct ptx_instr instr = {0};
+    switch (token.kind) {
+    case '@': return parser_next(p) && guarded(p);
+    case ';': return parser_next(p);
+    case TOKEN_DOTTED: return directive_statement(p);
+    case TOKEN_WORD:
+        if (!parser_next(p)) return false;
+        return parser_is(p, ':') ? labelled(p, &token) : instruction(p, &token, &instr);
+    case '{':
+        if (p->scopes.count >= LIMIT_SCOPES)
+            return ptx_error(p->module, token.place, p->err, "scopes nested more than %d deep", LIMIT_SCOPES);
+        scope_open(p);
+        return parser_next(p);
+    default: return parser_expected(p, "an instruction, a label, a directive or '}'");
+    }
+}
+
+/* Branch targets have been found: from the operands they waited in, to their lists. */
+static bool collect_targets(struct parser *p) {
+    for (uint32_t i = 0; i < p->targets.count; i++) {
+        struct ptx_targets *targets = list_at(&p->targets, i);
+        if (targets->kind == PTX_CALL_PROTOTYPE) continue;
+        targets->index = arena_alloc(p->module->arena, targets->count, sizeof *targets->index);
+        for (uint32_t k = 0; k < targets->count; k++) {
+            const struct ptx_operand *operand = list_at(&p->operands, targets->return_count + k);
+            if (operand->kind == PTX_OPERAND_TARGETS)
+                return ptx_error(p->module, operand->place, p->err, "found a list of targets, expected a label");
+            targets->index[k] = operand->index;
+        }
+        targets->return_count = 0;
+    }
+    return true;
+}
+
+bool parser_body(struct parser *p, struct ptx_place open) {
+    uint32_t outside = p->scopes.count - 1; /* the function's own scope is open */
+    for (;;) {
+        if (parser_is(p, TOKEN_END))
+            return ptx_error(p->module, open, p->err, "the function that starts here never ends; expected '}'");
+        if (!parser_is(p, '}')) {
+            if (!statement(p)) return false;
+            continue;
+        }
+        if (!scope_close(p)) return false;
+        if (p->scopes.count == outside) return collect_targets(p) && parser_next(p);
+        if (!parser_next(p)) return false;
+    }
+}
