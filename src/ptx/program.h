@@ -12,6 +12,8 @@
 #ifndef SLUICE_PTX_PROGRAM_H
 #define SLUICE_PTX_PROGRAM_H
 
+#include <stdio.h>
+
 #include "ptx/module.h"
 #include "stream/stream.h"
 
@@ -110,6 +112,10 @@ enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
 enum { PLACE_SHIFT = 30, PLACE_NONE = UINT32_MAX, WARP_LANES = 32 };
 static inline uint32_t place_make(unsigned block, uint32_t offset) { return (uint32_t)block << PLACE_SHIFT | offset; }
 
+/* Where a FIXED special register is, `component` 0 to 2 of a vector; PLACE_NONE for one that changes. */
+uint32_t special_place(enum special special, unsigned component);
+enum { SPECIAL_ROWS = 64 }; /* rows of 32 lanes that a special block has room for */
+
 struct op {
     uint8_t operation;            /* enum operation */
     uint8_t element;              /* enum ptx_type */
@@ -200,6 +206,7 @@ struct program {
     uint32_t record_count;
     uint64_t image_address; /* module variables: image_bytes from here are to be put in device memory */
     uint64_t image_bytes;
+    uint64_t initial_bytes; /* `image` holds this many, the rest of the variables are zeros */
     uint8_t *image;
     struct program_variable *variables;
     uint32_t variable_count;
@@ -230,5 +237,14 @@ const struct program_function *program_kernel(const struct program *program, con
 /* Parameter i of a kernel; false when there is none. */
 bool program_parameter(const struct program *program, const struct program_function *kernel, unsigned i,
                        struct program_parameter *parameter);
+
+/* Names every instruction that Sluice does not execute; their number. `found` may be NULL. */
+typedef void program_found(void *user, const struct ptx_function *function, const struct ptx_instr *instr,
+                           const char *text);
+unsigned program_unsupported(const struct ptx_module *module, program_found *found, void *user);
+
+/* A function as text, an operation a line: its number, guard, name, types, modes, places, and the registers of its record. */
+void program_dump(const struct program *program, const struct program_function *function, FILE *out);
+const char *operation_name(enum operation operation);
 
 #endif
