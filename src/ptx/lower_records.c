@@ -1,0 +1,66 @@
+/* What the stream says of an operation: its class, and of a memory access the space, cache operator and size. What only
+ * a run knows (lanes, blocks touched, bank conflicts) the emulator adds. */
+#include "ptx/lower.h"
+
+/* Classes as floats and doubles have them. 64-bit integers count as 32-bit ones, halves as floats. */
+static enum op_class class_of(const struct op *op) {
+    static const uint8_t base[] = {
+#define X(name, class) OP_##class,
+#include "ptx/operations.def"
+#undef X
+    };
+    static const struct {
+        uint8_t base, real, twice;
+    } reals[] = {
+        {OP_int_add, OP_f32_add, OP_f64_add}, {OP_int_minmax, OP_f32_minmax, OP_f64_minmax},
+        {OP_f32_mul, OP_f32_mul, OP_f64_mul}, {OP_f32_fma, OP_f32_fma, OP_f64_fma},
+        {OP_int_div, OP_f32_div, OP_f64_div},
+    };
+    enum ptx_type type = op->element;
+    bool real = ptx_type_kind(type) == PTX_FLOAT || type == PTX_f16x2 || type == PTX_bf16x2;
+    for (unsigned i = 0; i < COUNT_OF(reals) && real; i++)
+        if (reals[i].base == base[op->operation]) return type == PTX_f64 ? reals[i].twice : reals[i].real;
+    return base[op->operation];
+}
+
+static const uint8_t space_of[PTX_SPACE_COUNT] = {
+    [PTX_SPACE_GENERIC] = SPACE_GLOBAL, [PTX_SPACE_GLOBAL] = SPACE_GLOBAL, [PTX_SPACE_CONST] = SPACE_CONST,
+    [PTX_SPACE_SHARED] = SPACE_SHARED,  [PTX_SPACE_LOCAL] = SPACE_LOCAL,   [PTX_SPACE_PARAM] = SPACE_CONST,
+};
+
+static uint8_t flags_of(const struct ptx_instr *instr) {
+    uint8_t flags = 0;
+    for (unsigned i = 0; i < instr->modifier_count; i++) {
+        if (instr->modifier[i] == PTX_MOD_nc) flags |= INSTR_NONCOHERENT | INSTR_READ_ONLY;
+        if (instr->modifier[i] == PTX_MOD_ro) flags |= INSTR_READ_ONLY;
+    }
+    return flags;
+}
+
+void record_make(const struct lowering *l, const struct op *op, struct instr *record) {
+    record->op = (uint8_t)class_of(op);
+    record->conflicts = 1;
+    switch (op->operation) {
+    case OPERATION_ld:
+    case OPERATION_st:
+    case OPERATION_atom:
+    case OPERATION_red:
+        if (op->space == PTX_SPACE_PARAM &&
+            (op->modifiers & MOD_FRAME)) { /* a value on its way to or from a function */
+            record->op = OP_other;
+            break;
+        }
+        record->space = space_of[op->space];
+        record->cache = op->operation == OPERATION_ld || op->operation == OPERATION_st ? op->cache : CACHE_DEFAULT;
+        record->bytes_log2 = (uint8_t)log2_floor(ptx_type_bytes(op->element) * op->vector);
+        if (op->operation == OPERATION_ld) record->flags = flags_of(&l->source->instrs[op->instr]);
+        break;
+    case OPERATION_bar_sync:
+    case OPERATION_bar_red: record->barrier = (uint8_t)op->immediate; break;
+    case OPERATION_bar_arrive:
+        record->barrier = (uint8_t)op->immediate;
+        record->flags = INSTR_ARRIVE;
+        break;
+    default: break;
+    }
+}

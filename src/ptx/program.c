@@ -1,0 +1,276 @@
+/* A program from a module: variables are placed, functions lowered one after the other, analysed, and their records
+ * numbered. All instructions that are not executed are found before anything is lowered, so that one error names them. */
+#include "ptx/program.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/cfg.h"
+#include "ptx/liveness.h"
+#include "ptx/lower.h"
+
+static const struct {
+    const char *name;
+    bool vector, fixed;
+} specials[] = {
+#define FIXED                       true
+#define CHANGING                    false
+#define X(name, text, vector, kind) {text, vector, kind},
+#include "ptx/specials.def"
+#undef X
+};
+#undef FIXED
+#undef CHANGING
+
+uint32_t special_place(enum special special, unsigned component) {
+    if ((unsigned)special >= SPECIAL_COUNT || !specials[special].fixed) return PLACE_NONE;
+    uint32_t row = 0;
+    for (unsigned i = 0; i < (unsigned)special; i++)
+        if (specials[i].fixed) row += specials[i].vector ? 3 : 1;
+    assert(row + 3 <= SPECIAL_ROWS);
+    return place_make(PLACE_SPECIAL, (row + (specials[special].vector ? component : 0)) * 4 * WARP_LANES);
+}
+
+/* ---- what is refused ---- */
+
+static unsigned refused_walk(const struct forms *forms, const struct ptx_module *module, program_found *found,
+                             void *user) {
+    unsigned count = 0;
+    for (uint32_t f = 0; f < module->function_count; f++)
+        for (uint32_t i = 0; i < module->functions[f].instr_count; i++) {
+            const struct ptx_instr *instr = &module->functions[f].instrs[i];
+            if (!forms_refused(forms, module, instr)) continue;
+            char text[128];
+            count++;
+            if (found) found(user, &module->functions[f], instr, instr_text(instr, text, sizeof text));
+        }
+    return count;
+}
+
+unsigned program_unsupported(const struct ptx_module *module, program_found *found, void *user) {
+    struct arena *arena = arena_create();
+    unsigned count = refused_walk(forms_create(arena), module, found, user);
+    arena_destroy(arena);
+    return count;
+}
+
+struct refusal {
+    const struct ptx_module *module;
+    char text[1024];
+    size_t used;
+    unsigned named;
+};
+
+static void refusal_add(void *user, const struct ptx_function *function, const struct ptx_instr *instr,
+                        const char *text) {
+    enum { NAMED_AT_MOST = 8 };
+    struct refusal *refusal = user;
+    if (refusal->named == NAMED_AT_MOST) return;
+    int more = snprintf(refusal->text + refusal->used, sizeof refusal->text - refusal->used,
+                        "\n  line %u: `%.60s` in `%.40s`", instr->place.line, text, function->name);
+    refusal->used += more > 0 ? (size_t)more : 0;
+    refusal->named++;
+}
+
+static bool check_supported(const struct forms *forms, const struct ptx_module *module, struct error *err) {
+    struct refusal refusal = {.module = module};
+    unsigned count = refused_walk(forms, module, refusal_add, &refusal);
+    if (!count) return true;
+    char more[32] = "";
+    if (count > refusal.named) snprintf(more, sizeof more, "\n  and %u more", count - refusal.named);
+    return error_set(err, "%.200s: %u instruction%s cannot be executed:%s%s", module->file, count,
+                     count == 1 ? "" : "s", refusal.text, more);
+}
+
+/* ---- functions ---- */
+
+static void functions_declare(struct program *program) {
+    static const char *const builtins[] = {[BUILTIN_VPRINTF] = "vprintf",
+                                           [BUILTIN_MALLOC] = "malloc",
+                                           [BUILTIN_FREE] = "free",
+                                           [BUILTIN_ASSERTFAIL] = "__assertfail"};
+    const struct ptx_module *module = program->module;
+    program->function_count = module->function_count;
+    program->functions = arena_alloc(program->arena, module->function_count + 1, sizeof *program->functions);
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        const struct ptx_function *source = &module->functions[f];
+        struct program_function *function = &program->functions[f];
+        function->name = source->name;
+        function->is_kernel = source->is_kernel;
+        function->defined = source->has_body;
+        function->predicates = 1;
+        memcpy(function->max_threads, source->max_threads, sizeof function->max_threads);
+        memcpy(function->required_threads, source->required_threads, sizeof function->required_threads);
+        for (unsigned b = 1; b < COUNT_OF(builtins) && !source->has_body; b++)
+            if (strcmp(source->name, builtins[b]) == 0) function->builtin = (uint8_t)b;
+    }
+}
+
+/* The records of a function, with the numbers of the registers that each operation reads and writes. */
+static struct instr *records_make(const struct lowering *l, const struct liveness *liveness) {
+    const struct program_function *f = l->function;
+    struct instr *records = arena_alloc(l->arena, f->op_count + 1, sizeof *records);
+    const struct op_registers *registers = l->registers.items;
+    for (uint32_t i = 0; i < f->op_count; i++) {
+        record_make(l, &f->ops[i], &records[i]);
+        const uint32_t *read = (const uint32_t *)l->pool.items + registers[i].first,
+                       *write = read + registers[i].read_count;
+        for (uint32_t k = 0; k < registers[i].read_count && k < INSTR_SRCS; k++)
+            records[i].src[k] = liveness->number[read[k]];
+        for (uint32_t k = 0; k < registers[i].write_count && k < INSTR_DSTS; k++)
+            records[i].dst[k] = liveness->number[write[k]];
+    }
+    return records;
+}
+
+/* What a function's registers depend on: its own, and at each call those of the functions called. */
+struct need {
+    uint32_t units, call_count;
+    struct call_site *calls;
+};
+
+static bool function_make(struct program *program, const struct forms *forms, struct layout *layout, uint32_t f,
+                          struct need *need, struct error *err) {
+    struct lowering l = {.module = program->module,
+                         .program = program,
+                         .forms = forms,
+                         .layout = layout,
+                         .arena = program->arena,
+                         .scratch = arena_create(),
+                         .err = err,
+                         .index = f,
+                         .source = &program->module->functions[f],
+                         .function = &program->functions[f]};
+    if (l.source->is_kernel) layout_kernel(program, layout, f);
+    bool good = lower_function(&l);
+    if (good) {
+        struct cfg *cfg = cfg_create(l.scratch, l.function);
+        cfg_reconverge(cfg, l.function);
+        const struct liveness *liveness = liveness_create(l.scratch, &l, cfg);
+        l.function->records = records_make(&l, liveness);
+        need->units = liveness->units;
+        need->call_count = liveness->call_count;
+        need->calls = arena_grow(program->arena, liveness->calls, liveness->call_count, liveness->call_count + 1,
+                                 sizeof *need->calls);
+    }
+    arena_destroy(l.scratch);
+    return good;
+}
+
+/* ---- registers ---- */
+
+/* What ptxas's kernels have beyond the values that live: R1, which always holds the stack's top, and about one more for
+ * pairs that must begin at an even number. */
+enum { ABI_REGISTERS = 2 };
+
+static uint32_t callee_registers(const struct program *program, const struct layout *layout, const struct op *call) {
+    if (call->operation == OPERATION_call) return program->functions[call->target].registers;
+    uint32_t most = 0;
+    for (uint32_t g = 0; g < program->function_count; g++)
+        if (layout->address_taken[g] && program->functions[g].registers > most) most = program->functions[g].registers;
+    return most;
+}
+
+/* Callees before callers; one that is being looked at already (recursion) counts as nothing. */
+static void registers_count(struct program *program, const struct layout *layout, const struct need *needs) {
+    uint32_t count = program->function_count, depth = 0;
+    uint8_t *seen = mem_alloc(count + 1, 1);
+    uint32_t *stack = mem_alloc(count + 1, sizeof *stack), *next = mem_alloc(count + 1, sizeof *next);
+    for (uint32_t root = 0; root < count; root++) {
+        if (seen[root]) continue;
+        for (seen[root] = 1, stack[depth++] = root; depth;) {
+            uint32_t f = stack[depth - 1];
+            if (next[f] < layout->callees[f].count) {
+                uint32_t g = ((const uint32_t *)layout->callees[f].items)[next[f]++];
+                if (!seen[g]) seen[g] = 1, stack[depth++] = g;
+                continue;
+            }
+            uint32_t most = needs[f].units;
+            for (uint32_t i = 0; i < needs[f].call_count; i++) {
+                const struct op *call = &program->functions[f].ops[needs[f].calls[i].op];
+                most = (uint32_t)max_u64(most, needs[f].calls[i].units + callee_registers(program, layout, call));
+            }
+            program->functions[f].registers = most + (program->functions[f].is_kernel ? ABI_REGISTERS : 0);
+            depth--;
+        }
+    }
+    free(next);
+    free(stack);
+    free(seen);
+}
+
+/* ---- the program ---- */
+
+static void records_join(struct program *program) {
+    for (uint32_t f = 0; f < program->function_count; f++) {
+        program->functions[f].first_id = program->record_count;
+        program->record_count += program->functions[f].op_count;
+    }
+    program->records = arena_alloc(program->arena, program->record_count + 1, sizeof *program->records);
+    for (uint32_t f = 0; f < program->function_count; f++) {
+        struct program_function *function = &program->functions[f];
+        struct instr *to = program->records + function->first_id;
+        for (uint32_t i = 0; i < function->op_count; i++) {
+            to[i] = function->records[i];
+            to[i].id = function->first_id + i;
+        }
+        function->records = to;
+    }
+}
+
+static bool program_build(struct program *program, struct arena *scratch, struct error *err) {
+    const struct forms *forms = forms_create(scratch);
+    if (!check_supported(forms, program->module, err)) return false;
+    functions_declare(program);
+    struct layout layout;
+    if (!layout_create(program, scratch, &layout, err)) return false;
+    struct need *needs = arena_alloc(scratch, program->function_count + 1, sizeof *needs);
+    for (uint32_t f = 0; f < program->function_count; f++)
+        if (program->functions[f].defined && !function_make(program, forms, &layout, f, &needs[f], err)) return false;
+    registers_count(program, &layout, needs);
+    records_join(program);
+    return true;
+}
+
+struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err) {
+    struct arena *arena = arena_create(), *scratch = arena_create();
+    struct program *program = arena_alloc(arena, 1, sizeof *program);
+    program->module = module;
+    program->arena = arena;
+    program->image_address = image_address;
+    bool good = program_build(program, scratch, err);
+    arena_destroy(scratch);
+    if (good) return program;
+    program_destroy(program);
+    return NULL;
+}
+
+void program_destroy(struct program *program) {
+    if (program) arena_destroy(program->arena);
+}
+
+const struct program_function *program_kernel(const struct program *program, const char *name) {
+    for (uint32_t f = 0; f < program->function_count; f++)
+        if (program->functions[f].is_kernel && program->functions[f].defined &&
+            strcmp(program->functions[f].name, name) == 0)
+            return &program->functions[f];
+    return NULL;
+}
+
+bool program_parameter(const struct program *program, const struct program_function *kernel, unsigned i,
+                       struct program_parameter *parameter) {
+    const struct ptx_function *source = &program->module->functions[kernel - program->functions];
+    if (i >= source->parameter_count) return false;
+    uint64_t offset = 0;
+    for (unsigned k = 0;; k++) {
+        const struct ptx_variable *variable = &program->module->variables[source->parameters[k]];
+        offset = layout_next(offset, variable->align_bytes);
+        if (k == i) {
+            *parameter = (struct program_parameter){variable->name, variable->type, (uint32_t)offset,
+                                                    (uint32_t)variable->size_bytes, variable->align_bytes};
+            return true;
+        }
+        offset += variable->size_bytes;
+    }
+}
