@@ -10,6 +10,7 @@ struct cta;
 struct warp {
     uint8_t *base[PLACE_BLOCKS]; /* where a place's offset counts from: window, constants, special registers */
     uint32_t *predicates;        /* of the running function; [0] is all ones */
+    const uint32_t *elements;    /* of the running function: its element list (pack, unpack) */
     uint32_t carry;              /* the condition code, a bit for each lane */
     struct cta *cta;
 };

@@ -1,0 +1,218 @@
+/* cvt and cvt.pack, PTX ISA 9.7.9.21: between all integer and floating-point types. The frequent pairs have handlers of
+ * their own; any other conversion goes through 64-bit integers or doubles in three steps: read, convert, write.
+ *
+ * From a float to an integer the value is rounded as the instruction says and clamped to the type; NaN becomes 0, or where
+ * one side has 64 bits only the top bit. A register wider than its type has zeros or copies of the sign above. */
+#include <math.h>
+
+#include "emu/real.h"
+
+enum kind { UNSIGNED, SIGNED, FLOAT };
+static const struct type_facts {
+    uint8_t kind, bits;
+} facts[PTX_TYPE_COUNT] = {
+    [PTX_u8] = {UNSIGNED, 8}, [PTX_u16] = {UNSIGNED, 16}, [PTX_u32] = {UNSIGNED, 32}, [PTX_u64] = {UNSIGNED, 64},
+    [PTX_s8] = {SIGNED, 8},   [PTX_s16] = {SIGNED, 16},   [PTX_s32] = {SIGNED, 32},   [PTX_s64] = {SIGNED, 64},
+    [PTX_f16] = {FLOAT, 16},  [PTX_bf16] = {FLOAT, 16},   [PTX_f32] = {FLOAT, 32},    [PTX_tf32] = {FLOAT, 32},
+    [PTX_f64] = {FLOAT, 64},
+};
+
+/* The lowest `bits` of x, extended to 64. */
+static inline u64 extended(u64 x, unsigned bits, bool is_signed) {
+    const unsigned unused = 64 - bits;
+    return is_signed ? (u64)((s64)(x << unused) >> unused) : x << unused >> unused;
+}
+
+static unsigned register_bytes(unsigned given, enum ptx_type type) {
+    return given >= 2 ? given : facts[type].bits <= 16 ? 2 : facts[type].bits / 8u;
+}
+
+static void read_words(u64 *to, const struct warp *warp, uint32_t place, unsigned bytes) {
+    LANES(u16, h, place);
+    LANES(u32, w, place);
+    LANES(u64, d, place);
+    if (bytes == 2)
+        EACH_LANE to[i] = h_lanes[i];
+    else if (bytes == 4)
+        EACH_LANE to[i] = w_lanes[i];
+    else
+        EACH_LANE to[i] = d_lanes[i];
+}
+static void write_words(struct warp *warp, uint32_t place, unsigned bytes, const u64 *from, u32 mask) {
+    u16 h[WARP_LANES];
+    u32 w[WARP_LANES];
+    if (bytes == 2) {
+        EACH_LANE h[i] = (u16)from[i];
+        LANES_STORE(u16, place, h);
+    } else if (bytes == 4) {
+        EACH_LANE w[i] = (u32)from[i];
+        LANES_STORE(u32, place, w);
+    } else {
+        LANES_STORE(u64, place, from);
+    }
+}
+
+/* Bits of a float type as a double: exact. */
+static void floats_from_bits(f64 *to, const u64 *bits, enum ptx_type type, bool ftz) {
+    switch (type) {
+    case PTX_f16: EACH_LANE to[i] = (f64)f16_to_f32((u16)bits[i]); break;
+    case PTX_bf16: EACH_LANE to[i] = (f64)bf16_to_f32((u16)bits[i]); break;
+    case PTX_f64: EACH_LANE to[i] = f64_of(bits[i]); break;
+    default: EACH_LANE to[i] = (f64)(ftz ? f32_flushed(f32_of((u32)bits[i])) : f32_of((u32)bits[i]));
+    }
+}
+
+/* What a number too large for f16 or bf16 becomes. */
+static struct overflow overflow_of(enum rounding rounding, u16 infinity) {
+    const u16 most = (u16)(infinity - 1);
+    return (struct overflow){rounding == ROUND_RZ || rounding == ROUND_RM ? most : infinity,
+                             rounding == ROUND_RZ || rounding == ROUND_RP ? most : infinity};
+}
+
+/* tf32: a float whose fraction has 10 bits; ties go away from zero with .rna. */
+static inline u32 tf32_of(f32 x, enum rounding rounding) {
+    const u32 bits = f32_bits(x);
+    const u32 half = rounding == ROUND_RZ ? 0 : rounding == ROUND_RN ? 0xFFF + (bits >> 13 & 1) : 0x1000;
+    return x != x ? 0x7FFFFFFF : (bits & 0x7FFFFFFF) == 0x7F800000 ? bits : (bits + half) & ~UINT32_C(0x1FFF);
+}
+
+/* Doubles as bits of a float type, rounded in the host's mode, which is op->rounding. */
+static void bits_from_floats(u64 *to, const f64 *x, const struct op *op) {
+    const bool ftz = op->modifiers & MOD_FTZ;
+    switch (op->element) {
+    case PTX_f16: EACH_LANE to[i] = f64_to_f16(x[i], overflow_of(op->rounding, 0x7C00)); break;
+    case PTX_bf16: EACH_LANE to[i] = f64_to_bf16(x[i], overflow_of(op->rounding, 0x7F80)); break;
+    case PTX_f64: EACH_LANE to[i] = f64_bits(x[i] == x[i] ? x[i] : f64_quiet(x[i])); break;
+    case PTX_tf32: EACH_LANE to[i] = tf32_of((f32)x[i], op->rounding); break;
+    default:
+        EACH_LANE {
+            const f32 narrow = f32_canonical((f32)x[i]);
+            to[i] = f32_bits(ftz ? f32_flushed(narrow) : narrow);
+        }
+    }
+}
+
+static void round_to_integers(f64 *x, enum rounding rounding) {
+    switch (rounding) {
+    case ROUND_RNI: EACH_LANE x[i] = rint(x[i]); break;
+    case ROUND_RMI: EACH_LANE x[i] = floor(x[i]); break;
+    case ROUND_RPI: EACH_LANE x[i] = ceil(x[i]); break;
+    case ROUND_RZI: EACH_LANE x[i] = trunc(x[i]); break;
+    default: break;
+    }
+}
+
+/* 0 or less is what .sat and .relu make zero; .relu keeps NaN. */
+static void limit_floats(f64 *x, u32 modifiers) {
+    if (modifiers & MOD_SAT) EACH_LANE x[i] = f64_saturated(x[i]);
+    if (modifiers & MOD_RELU) EACH_LANE x[i] = x[i] != x[i] || x[i] > 0 ? x[i] : 0.0;
+}
+
+/* Clamped to the type's range. The limits of 64 bits are not doubles: what reaches 2^63 or 2^64 is too large. */
+static inline u64 integer_of(f64 x, struct type_facts to, u64 nan) {
+    const bool is_signed = to.kind == SIGNED;
+    const f64 beyond = is_signed ? ldexp(1.0, to.bits - 1) : ldexp(1.0, to.bits), least = is_signed ? -beyond : 0.0;
+    const u64 most = is_signed ? low_mask(to.bits - 1u) : low_mask(to.bits);
+    if (x != x) return nan;
+    if (x >= beyond) return most;
+    if (x <= least) return is_signed ? ~most : 0;
+    return is_signed ? (u64)(s64)x : (u64)x;
+}
+
+/* An integer as a double; one of more than 53 bits keeps the lost part in its last bit, if only halves come of it. */
+static inline u64 sticky(u64 magnitude) {
+    return magnitude >> 53 ? (magnitude & ~UINT64_C(0x7FF)) | (u64)((magnitude & 0x7FF) != 0) << 11 : magnitude;
+}
+static inline f64 odd_from_integer(u64 x, bool is_signed) {
+    return is_signed && (s64)x < 0 ? -(f64)sticky(0 - x) : (f64)sticky(x);
+}
+static void bits_from_integers(u64 *to, const u64 *x, bool is_signed, const struct op *op) {
+    f64 wide[WARP_LANES];
+    if (op->element == PTX_f32) {
+        EACH_LANE to[i] = f32_bits(is_signed ? (f32)(s64)x[i] : (f32)x[i]);
+    } else if (op->element == PTX_f64) {
+        EACH_LANE to[i] = f64_bits(is_signed ? (f64)(s64)x[i] : (f64)x[i]);
+    } else {
+        EACH_LANE wide[i] = odd_from_integer(x[i], is_signed);
+        bits_from_floats(to, wide, op);
+    }
+}
+
+/* Clamps a 64-bit integer to a narrower type, or one of the other sign. */
+static inline u64 clamped(u64 x, bool from_signed, struct type_facts to) {
+    const s64 least = to.kind == SIGNED ? (s64)(~UINT64_C(0) << (to.bits - 1u)) : 0;
+    const u64 most = to.kind == SIGNED ? low_mask(to.bits - 1u) : low_mask(to.bits);
+    if (from_signed && (s64)x < least) return (u64)least;
+    return (from_signed && (s64)x < 0) || x <= most ? x : most;
+}
+
+/* The value of a cvt for each lane, still to be extended. */
+static void convert(u64 *to, const u64 *raw, const struct op *op) {
+    const struct type_facts from = facts[op->source], target = facts[op->element];
+    u64 x[WARP_LANES];
+    f64 real[WARP_LANES];
+    if (from.kind != FLOAT) {
+        EACH_LANE x[i] = extended(raw[i], from.bits, from.kind == SIGNED);
+        if (target.kind == FLOAT)
+            bits_from_integers(to, x, from.kind == SIGNED, op);
+        else if (op->modifiers & MOD_SAT)
+            EACH_LANE to[i] = clamped(x[i], from.kind == SIGNED, target);
+        else
+            memcpy(to, x, sizeof x);
+        return;
+    }
+    floats_from_bits(real, raw, op->source, op->modifiers & MOD_FTZ);
+    round_to_integers(real, op->rounding);
+    if (target.kind == FLOAT) {
+        limit_floats(real, op->modifiers);
+        bits_from_floats(to, real, op);
+    } else {
+        const u64 nan = from.bits == 64 || target.bits == 64 ? UINT64_C(1) << (target.bits - 1u) : 0;
+        EACH_LANE to[i] = integer_of(real[i], target, nan);
+    }
+}
+
+HANDLER(cvt) {
+    u64 raw[WARP_LANES], value[WARP_LANES];
+    read_words(raw, warp, op->a, register_bytes(op->src_bytes, op->source));
+    convert(value, raw, op);
+    const struct type_facts to = facts[op->element];
+    EACH_LANE value[i] = extended(value[i], to.bits, to.kind == SIGNED);
+    write_words(warp, op->dst, register_bytes(op->dst_bytes, op->element), value, mask);
+}
+
+/* Two floats to a pair of halves: a is the upper one. */
+HANDLER(cvt_pair) {
+    struct op half = *op;
+    half.element = op->element == PTX_f16x2 ? PTX_f16 : PTX_bf16;
+    u64 raw[WARP_LANES], upper[WARP_LANES], lower[WARP_LANES];
+    read_words(raw, warp, op->a, 4);
+    convert(upper, raw, &half);
+    read_words(raw, warp, op->b, 4);
+    convert(lower, raw, &half);
+    EACH_LANE lower[i] |= upper[i] << 16;
+    write_words(warp, op->dst, 4, lower, mask);
+}
+
+HANDLER(cvt_directed) {
+    const bool pair = op->element == PTX_f16x2 || op->element == PTX_bf16x2;
+    rounding_run(pair ? cvt_pair : cvt, op->rounding, warp, op, mask);
+}
+
+/* cvt.pack: a and b clamped, a above b; with a third operand, whose lowest bits move up to make room. */
+static inline u32 packed(s32 a, s32 b, u32 c, struct type_facts to, bool has_c) {
+    const u32 ones = (u32)low_mask(to.bits);
+    const u32 upper = (u32)clamped((u64)(s64)a, true, to) & ones, lower = (u32)clamped((u64)(s64)b, true, to) & ones;
+    return (has_c && to.bits < 16 ? c << (2 * to.bits) : 0) | upper << to.bits | lower;
+}
+BINARY(cvt_pack_16, u32, s32, s32, packed(a, b, 0, facts[op->element], false))
+TERNARY(cvt_pack_8, u32, s32, s32, u32, packed(a, b, c, facts[op->element], true))
+
+op_handler *convert_find(const struct op *op) {
+    if (op->operation == OPERATION_cvt_pack) return facts[op->element].bits == 16 ? cvt_pack_16 : cvt_pack_8;
+    if (op->operation != OPERATION_cvt) return NULL;
+    const bool pair = op->element == PTX_f16x2 || op->element == PTX_bf16x2;
+    if (!pair && (!facts[op->element].bits || !facts[op->source].bits)) return NULL;
+    const bool directed = op->rounding == ROUND_RZ || op->rounding == ROUND_RM || op->rounding == ROUND_RP;
+    return directed ? cvt_directed : pair ? cvt_pair : cvt;
+}

@@ -1,0 +1,46 @@
+/* What executes an operation on registers: asks each family in turn. */
+#include <fenv.h>
+
+#include "emu/lanes.h"
+
+/* Bit types stand for unsigned ones of their size. */
+static uint8_t type_plain(uint8_t type) {
+    switch (type) {
+    case PTX_b8: return PTX_u8;
+    case PTX_b16: return PTX_u16;
+    case PTX_b32: return PTX_u32;
+    case PTX_b64: return PTX_u64;
+    default: return type;
+    }
+}
+
+unsigned type_size_log2(enum ptx_type type) {
+    static const uint8_t bits[PTX_TYPE_COUNT] = {
+#define X(name, bits, kind) [PTX_##name] = bits,
+#include "ptx/types.def"
+#undef X
+    };
+    return log2_floor((bits[type] + 7u) / 8);
+}
+
+op_handler *op_handler_find(const struct op *op) {
+    static op_finder *const families[] = {integer_find,  carry_find,  bits_find,   video_find, compare_find, move_find,
+                                          floating_find, minmax_find, approx_find, half_find,  convert_find};
+    struct op plain = *op;
+    plain.element = type_plain(op->element);
+    plain.source = type_plain(op->source);
+    for (size_t i = 0; i < COUNT_OF(families); i++) {
+        op_handler *handler = families[i](&plain);
+        if (handler) return handler;
+    }
+    return NULL;
+}
+
+/* The compiler moves no arithmetic of a handler it cannot see across these calls. */
+void rounding_run(op_handler *handler, enum rounding rounding, struct warp *warp, const struct op *op, uint32_t mask) {
+    static const int host[] = {[ROUND_RZ] = FE_TOWARDZERO, [ROUND_RM] = FE_DOWNWARD, [ROUND_RP] = FE_UPWARD};
+    assert(rounding == ROUND_RZ || rounding == ROUND_RM || rounding == ROUND_RP);
+    fesetround(host[rounding]);
+    handler(warp, op, mask);
+    fesetround(FE_TONEAREST);
+}
