@@ -24,10 +24,11 @@ struct memory {
 void memory_init(struct memory *memory);
 void memory_release(struct memory *memory);
 
-/* A new allocation behind all others, aligned to MEMORY_ALIGN_BYTES; its address. Addresses depend only on the sequence of allocations: freed ones
- * are not used again, so that a late access to one is found. */
+/* A new allocation behind all others, aligned to MEMORY_ALIGN_BYTES; its address, or 0 if the host has no room for it.
+ * Addresses depend only on the sequence of allocations: freed ones are not used again, so that a late access to one is
+ * found. */
 uint64_t memory_allocate(struct memory *memory, uint64_t size_bytes);
-/* An allocation at an address of the caller's choice; false if it would overlap another. */
+/* An allocation at an address of the caller's choice; false if it would overlap another, or the host has no room. */
 bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes);
 /* False if no allocation begins there. */
 bool memory_free(struct memory *memory, uint64_t address);

@@ -105,6 +105,10 @@ struct instr {
 
 _Static_assert(sizeof(struct instr) == 32, "two records to a host cache line");
 
+static inline bool instr_is_memory(const struct instr *instr) {
+    return instr->op == OP_load || instr->op == OP_store || instr->op == OP_atomic;
+}
+
 /* One warp's window on its stream, filled by the source, consumed by the SM. */
 struct warp_stream {
     uint64_t cta;      /* index in grid order, x fastest */

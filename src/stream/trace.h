@@ -18,14 +18,30 @@ struct trace_writer; /* of one warp */
 struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count);
 void trace_destroy(struct trace *trace);
 
+/* How many packed bytes are kept in memory; the rest goes to the file. Before anything is written. */
+#define TRACE_MEMORY_BYTES (UINT64_C(128) << 20)
+void trace_limit_memory(struct trace *trace, uint64_t bytes);
+
+struct trace_use {
+    uint64_t memory_bytes, peak_memory_bytes; /* of packed records in memory */
+    uint64_t total_bytes;                     /* packed so far */
+};
+struct trace_use trace_use(struct trace *trace);
+
 /* Writing. A warp's last record is OP_exit; after it its writer is gone. */
 struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32_t warp);
 void trace_put(struct trace_writer *writer, const struct instr *record, const uint64_t *touches);
 /* No more will come: the kernel has been emulated whole (`complete`), or has failed. */
 void trace_finish(struct trace *trace, bool complete);
 
-/* Reading: as stream_ops.open and refill. */
+/* Reading: as stream_ops.open and refill, each warp once. The streams of a kernel that failed end, after what was
+ * written, with an exit. */
 void trace_open(struct trace *trace, struct warp_stream *warp);
 void trace_refill(struct trace *trace, struct warp_stream *warp);
+/* Whether any stream was read that ended so. */
+bool trace_was_cut(const struct trace *trace);
+/* Asked now and then while the reader waits; false ends all streams as if the kernel had failed. NULL: always true. */
+typedef bool trace_patience(void *user);
+void trace_set_patience(struct trace *trace, trace_patience *patience, void *user);
 
 #endif

@@ -1,0 +1,87 @@
+/* Allocations are mappings of the host that reserve nothing: a page costs memory once it is touched, so a program may
+ * allocate as generously as it would on the device. They are found by binary search; most accesses meet the allocation
+ * of the one before and do not search (memory_at). */
+#include "emu/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Everything lies below the windows of generic addressing. */
+static const uint64_t memory_end = UINT64_C(1) << 56;
+
+void memory_init(struct memory *memory) { *memory = (struct memory){.next = MEMORY_FIRST_ADDRESS}; }
+
+static void unmap(const struct allocation *allocation) {
+    if (allocation->bytes) munmap(allocation->bytes, allocation->size_bytes);
+}
+
+void memory_release(struct memory *memory) {
+    for (uint32_t i = 0; i < memory->count; i++) unmap(&memory->allocations[i]);
+    free(memory->allocations);
+    *memory = (struct memory){0};
+}
+
+/* How many allocations begin at or below the address. */
+static uint32_t rank(const struct memory *memory, uint64_t address) {
+    uint32_t low = 0, high = memory->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (memory->allocations[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes) {
+    if (address >= memory_end || size_bytes > memory_end - address) return false;
+    uint64_t end = address + max_u64(size_bytes, 1);
+    uint32_t at = rank(memory, address);
+    if (at > 0) {
+        const struct allocation *below = &memory->allocations[at - 1];
+        if (address - below->address < max_u64(below->size_bytes, 1)) return false;
+    }
+    if (at < memory->count && memory->allocations[at].address < end) return false;
+    struct allocation new = {.address = address, .size_bytes = size_bytes};
+    if (size_bytes > 0) {
+        void *bytes =
+            mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (bytes == MAP_FAILED) return false;
+        new.bytes = bytes;
+    }
+    if (memory->count == memory->room) {
+        memory->room = memory->room ? 2 * memory->room : 16;
+        memory->allocations = mem_grow(memory->allocations, memory->room, sizeof *memory->allocations);
+    }
+    memmove(&memory->allocations[at + 1], &memory->allocations[at], (memory->count - at) * sizeof new);
+    memory->allocations[at] = new;
+    memory->count++;
+    uint64_t next = (end + MEMORY_ALIGN_BYTES - 1) & ~(uint64_t)(MEMORY_ALIGN_BYTES - 1);
+    memory->next = max_u64(memory->next, next);
+    return true;
+}
+
+uint64_t memory_allocate(struct memory *memory, uint64_t size_bytes) {
+    uint64_t address = memory->next;
+    return memory_place(memory, address, size_bytes) ? address : 0;
+}
+
+bool memory_free(struct memory *memory, uint64_t address) {
+    uint32_t at = rank(memory, address);
+    if (at == 0 || memory->allocations[at - 1].address != address) return false;
+    unmap(&memory->allocations[at - 1]);
+    memmove(&memory->allocations[at - 1], &memory->allocations[at], (memory->count - at) * sizeof *memory->allocations);
+    memory->count--;
+    return true;
+}
+
+const struct allocation *memory_find(struct memory *memory, uint64_t address) {
+    uint32_t at = rank(memory, address);
+    if (at == 0) return NULL;
+    const struct allocation *allocation = &memory->allocations[at - 1];
+    if (address - allocation->address >= allocation->size_bytes) return NULL;
+    memory->recent = at - 1;
+    return allocation;
+}

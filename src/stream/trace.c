@@ -1,0 +1,324 @@
+/* Each warp's records are packed (pack.h) into its writer's buffer; a full buffer becomes a chunk, and a warp's chunks
+ * form a list that the reader eats from the front. A chunk is written once and published under the lock, so reading it
+ * needs none. Since CTAs are made and consumed in about the same order, the chunks to put into the file are the newest:
+ * they are wanted last. */
+#include "stream/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stream/pack.h"
+
+enum { CHUNK_BYTES = 2048, PATIENCE_NS = 50 * 1000 * 1000 };
+
+struct chunk {
+    struct chunk *next;
+    uint8_t *bytes;  /* NULL while they are only in the file */
+    uint64_t offset; /* there */
+    uint32_t count;
+    bool in_file;
+};
+
+struct trace_writer {
+    struct trace *trace;
+    struct trace_writer *previous, *next; /* of all that are open */
+    struct chunk **link;                  /* where the next chunk is to be hung; the reader leaves it in place */
+    struct packer packer;
+    uint8_t bytes[CHUNK_BYTES + PACK_RECORD_BYTES];
+};
+
+struct trace {
+    const struct instr *records;
+    uint32_t record_count, warps_per_cta;
+    uint64_t warps;
+    struct chunk **first;         /* of each warp: what has not been consumed */
+    struct trace_writer *writers; /* open */
+    int file;                     /* -1: none yet */
+    bool no_file;                 /* and none to be had */
+    uint64_t file_bytes, memory_limit;
+    trace_patience *patience;
+    void *patience_user;
+    bool cut; /* seen by the reader: a stream that ended before its warp */
+    bool gave_up;
+
+    pthread_mutex_t lock; /* of the links between chunks and of what follows */
+    pthread_cond_t published;
+    bool waiting, finished;
+    struct trace_use use;
+};
+
+struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count) {
+    struct trace *trace = mem_alloc(1, sizeof *trace);
+    trace->records = records;
+    trace->record_count = record_count;
+    trace->warps_per_cta = kernel_warps(kernel);
+    trace->warps = kernel_ctas(kernel) * trace->warps_per_cta;
+    trace->first = mem_alloc(trace->warps, sizeof *trace->first);
+    trace->file = -1;
+    trace->memory_limit = TRACE_MEMORY_BYTES;
+    pthread_mutex_init(&trace->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&trace->published, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return trace;
+}
+
+void trace_limit_memory(struct trace *trace, uint64_t bytes) { trace->memory_limit = bytes; }
+
+void trace_set_patience(struct trace *trace, trace_patience *patience, void *user) {
+    trace->patience = patience;
+    trace->patience_user = user;
+}
+
+struct trace_use trace_use(struct trace *trace) {
+    pthread_mutex_lock(&trace->lock);
+    struct trace_use use = trace->use;
+    pthread_mutex_unlock(&trace->lock);
+    return use;
+}
+
+bool trace_was_cut(const struct trace *trace) { return trace->cut; }
+
+void trace_destroy(struct trace *trace) {
+    if (!trace) return;
+    while (trace->writers) {
+        struct trace_writer *writer = trace->writers;
+        trace->writers = writer->next;
+        free(writer);
+    }
+    for (uint64_t i = 0; i < trace->warps; i++) {
+        struct chunk *chunk = trace->first[i];
+        while (chunk) {
+            struct chunk *next = chunk->next;
+            free(chunk->bytes);
+            free(chunk);
+            chunk = next;
+        }
+    }
+    if (trace->file >= 0) close(trace->file);
+    pthread_cond_destroy(&trace->published);
+    pthread_mutex_destroy(&trace->lock);
+    free(trace->first);
+    free(trace);
+}
+
+/* --- the file --- */
+
+/* A file without a name, so that it is gone with the process however that ends. */
+static int open_unnamed(void) {
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder) folder = "/tmp";
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0) return file;
+    char *name = text_format("%s/sluice.XXXXXX", folder);
+    file = mkostemp(name, O_CLOEXEC);
+    if (file >= 0) unlink(name);
+    free(name);
+    return file;
+}
+
+static bool write_all(int file, const uint8_t *bytes, size_t count, uint64_t offset) {
+    while (count > 0) {
+        ssize_t written = pwrite(file, bytes, count, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        bytes += written;
+        count -= (size_t)written;
+        offset += (uint64_t)written;
+    }
+    return true;
+}
+
+/* Puts the bytes into the file; false if there is no room for them, and they have to stay in memory. */
+static bool spill(struct trace *trace, struct chunk *chunk, const uint8_t *bytes) {
+    if (trace->file < 0 && !trace->no_file) trace->file = open_unnamed();
+    if (trace->file < 0 || !write_all(trace->file, bytes, chunk->count, trace->file_bytes)) {
+        trace->no_file = true;
+        return false;
+    }
+    chunk->offset = trace->file_bytes;
+    trace->file_bytes += chunk->count;
+    return true;
+}
+
+static void fetch(const struct trace *trace, struct chunk *chunk) {
+    uint8_t *bytes = mem_alloc(chunk->count, 1);
+    size_t have = 0;
+    while (have < chunk->count) {
+        ssize_t got = pread(trace->file, bytes + have, chunk->count - have, (off_t)(chunk->offset + have));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) abort(); /* what was written a moment ago cannot be read: as out of memory */
+        have += (size_t)got;
+    }
+    chunk->bytes = bytes;
+}
+
+/* --- writing --- */
+
+struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32_t warp) {
+    uint64_t index = cta * trace->warps_per_cta + warp;
+    assert(index < trace->warps && !trace->first[index]);
+    struct trace_writer *writer = mem_alloc(1, sizeof *writer);
+    writer->trace = trace;
+    writer->link = &trace->first[index];
+    writer->next = trace->writers;
+    if (writer->next) writer->next->previous = writer;
+    trace->writers = writer;
+    pack_start(&writer->packer.context);
+    writer->packer.bytes = writer->bytes;
+    writer->packer.run_at = PACK_NO_RUN;
+    return writer;
+}
+
+static void publish(struct trace_writer *writer) {
+    struct trace *trace = writer->trace;
+    struct packer *packer = &writer->packer;
+    if (packer->used == 0) return;
+    struct chunk *chunk = mem_alloc(1, sizeof *chunk);
+    chunk->count = packer->used;
+    bool over = trace_use(trace).memory_bytes + chunk->count > trace->memory_limit;
+    chunk->in_file = over && spill(trace, chunk, writer->bytes);
+    if (!chunk->in_file) {
+        chunk->bytes = mem_alloc(chunk->count, 1);
+        memcpy(chunk->bytes, writer->bytes, chunk->count);
+    }
+    pthread_mutex_lock(&trace->lock);
+    if (!chunk->in_file) trace->use.memory_bytes += chunk->count;
+    trace->use.peak_memory_bytes = max_u64(trace->use.peak_memory_bytes, trace->use.memory_bytes);
+    trace->use.total_bytes += chunk->count;
+    *writer->link = chunk;
+    if (trace->waiting) pthread_cond_signal(&trace->published);
+    pthread_mutex_unlock(&trace->lock);
+    writer->link = &chunk->next;
+    packer->used = 0;
+    packer->run_at = PACK_NO_RUN;
+}
+
+static void close_writer(struct trace_writer *writer) {
+    publish(writer);
+    if (writer->next) writer->next->previous = writer->previous;
+    *(writer->previous ? &writer->previous->next : &writer->trace->writers) = writer->next;
+    free(writer);
+}
+
+void trace_put(struct trace_writer *writer, const struct instr *record, const uint64_t *touches) {
+    assert(record->id < writer->trace->record_count);
+    pack_put(&writer->packer, &writer->trace->records[record->id], record, touches);
+    if (record->op == OP_exit)
+        close_writer(writer);
+    else if (writer->packer.used >= CHUNK_BYTES)
+        publish(writer);
+}
+
+void trace_finish(struct trace *trace, bool complete) {
+    assert(!complete || !trace->writers);
+    (void)complete;
+    while (trace->writers) close_writer(trace->writers);
+    pthread_mutex_lock(&trace->lock);
+    trace->finished = true;
+    pthread_cond_broadcast(&trace->published);
+    pthread_mutex_unlock(&trace->lock);
+}
+
+/* --- reading --- */
+
+/* A warp's place, in warp_stream.state. */
+struct place {
+    struct pack_context context; /* three words */
+    uint64_t offset;             /* in the first chunk */
+    bool ended;
+};
+_Static_assert(sizeof(struct place) <= sizeof((struct warp_stream *)NULL)->state, "a place fits in a warp's state");
+
+void trace_open(struct trace *trace, struct warp_stream *warp) {
+    (void)trace;
+    struct place place = {0};
+    pack_start(&place.context);
+    warp->count = 0;
+    memcpy(warp->state, &place, sizeof place);
+}
+
+/* Waits for a chunk to be hung here; NULL if none will come. */
+static struct chunk *await(struct trace *trace, struct chunk *const *link) {
+    pthread_mutex_lock(&trace->lock);
+    while (!*link && !trace->finished && !trace->gave_up) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += PATIENCE_NS;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        trace->waiting = true;
+        int woken = pthread_cond_timedwait(&trace->published, &trace->lock, &until);
+        trace->waiting = false;
+        if (woken != ETIMEDOUT) continue;
+        pthread_mutex_unlock(&trace->lock);
+        if (trace->patience && !trace->patience(trace->patience_user)) trace->gave_up = true;
+        pthread_mutex_lock(&trace->lock);
+    }
+    struct chunk *chunk = *link;
+    pthread_mutex_unlock(&trace->lock);
+    return chunk;
+}
+
+/* Lets go of a consumed chunk, whose successor is known, or not to come. */
+static void consume(struct trace *trace, struct chunk **first, struct chunk *next) {
+    struct chunk *chunk = *first;
+    pthread_mutex_lock(&trace->lock);
+    *first = next;
+    if (!chunk->in_file) trace->use.memory_bytes -= chunk->count;
+    pthread_mutex_unlock(&trace->lock);
+    free(chunk->bytes);
+    free(chunk);
+}
+
+/* As many records as the chunk and the warp's buffer have, at most. */
+static void take(struct trace *trace, struct chunk *chunk, struct place *place, struct warp_stream *warp) {
+    struct unpacker from = {place->context, chunk->bytes + place->offset, chunk->bytes + chunk->count, false};
+    unsigned touches = 0;
+    while (warp->count < STREAM_CHUNK) {
+        struct instr *record = &warp->instr[warp->count];
+        enum pack_verdict verdict = pack_get(&from, trace->records, trace->record_count, record, warp->touch + touches,
+                                             STREAM_TOUCHES - touches);
+        assert(verdict != PACK_BAD);
+        if (verdict != PACK_TAKEN) break;
+        warp->count++;
+        place->ended = record->op == OP_exit;
+        if (!instr_is_memory(record)) continue;
+        record->touches = touches;
+        touches += record->count;
+    }
+    place->context = from.context;
+    place->offset = (uint64_t)(from.at - chunk->bytes);
+}
+
+/* A buffer never reaches over two chunks, so that what it holds does not depend on what has been published. */
+void trace_refill(struct trace *trace, struct warp_stream *warp) {
+    struct chunk **first = &trace->first[warp->cta * trace->warps_per_cta + warp->warp];
+    struct place place;
+    memcpy(&place, warp->state, sizeof place);
+    warp->count = 0;
+    if (place.ended) return;
+    struct chunk *chunk = await(trace, first);
+    if (chunk && place.offset == chunk->count && place.context.run == 0) {
+        struct chunk *next = await(trace, &chunk->next);
+        if (next || !trace->gave_up) consume(trace, first, next);
+        place.offset = 0;
+        chunk = next;
+    }
+    if (chunk) {
+        if (!chunk->bytes) fetch(trace, chunk);
+        take(trace, chunk, &place, warp);
+        if (place.ended) consume(trace, first, NULL);
+    } else { /* the warp did not come to its end */
+        trace->cut = place.ended = true;
+        warp->instr[warp->count++] =
+            (struct instr){.id = place.context.id, .active = place.context.active, .op = OP_exit, .conflicts = 1};
+    }
+    memcpy(warp->state, &place, sizeof place);
+}

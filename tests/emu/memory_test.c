@@ -1,0 +1,111 @@
+/* The device's memory: what exists, where, and what is found out about accesses that miss it. */
+#include "emu/memory.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "claim.h"
+
+CLAIM("allocations follow one another, aligned, from the first address on") {
+    struct memory memory;
+    memory_init(&memory);
+    CHECK_EQ(memory_allocate(&memory, 1), MEMORY_FIRST_ADDRESS);
+    CHECK_EQ(memory_allocate(&memory, 256), MEMORY_FIRST_ADDRESS + 256);
+    CHECK_EQ(memory_allocate(&memory, 257), MEMORY_FIRST_ADDRESS + 512);
+    CHECK_EQ(memory_allocate(&memory, 0), MEMORY_FIRST_ADDRESS + 1024);
+    CHECK_EQ(memory_allocate(&memory, 4), MEMORY_FIRST_ADDRESS + 1280);
+    memory_release(&memory);
+}
+
+CLAIM("memory is zero at first and keeps what is written") {
+    struct memory memory;
+    memory_init(&memory);
+    uint64_t a = memory_allocate(&memory, 1000), b = memory_allocate(&memory, 1000);
+    uint8_t *at = memory_at(&memory, a + 996, 4);
+    REQUIRE(at);
+    CHECK_EQ(at[0] | at[3], 0);
+    memcpy(at, "abcd", 4);
+    REQUIRE(memory_at(&memory, b, 1000));
+    CHECK_EQ(*memory_at(&memory, b, 1), 0);
+    CHECK(memcmp(memory_at(&memory, a + 997, 3), "bcd", 3) == 0);
+    memory_release(&memory);
+}
+
+CLAIM("an access that leaves its allocation by one byte is found, also where the next one begins") {
+    struct memory memory;
+    memory_init(&memory);
+    uint64_t a = memory_allocate(&memory, 256), b = memory_allocate(&memory, 10);
+    CHECK(memory_at(&memory, a, 256));
+    CHECK(!memory_at(&memory, a, 257));
+    CHECK(!memory_at(&memory, a + 255, 2));
+    CHECK(!memory_at(&memory, a - 1, 1));
+    CHECK(memory_at(&memory, b + 9, 1));
+    CHECK(!memory_at(&memory, b + 10, 1));
+    CHECK(!memory_at(&memory, b + 9, UINT64_MAX));
+    CHECK(!memory_at(&memory, 0, 1));
+    CHECK(!memory_at(&memory, UINT64_MAX, 1));
+    memory_release(&memory);
+}
+
+CLAIM("what was freed is gone, and its addresses are not given again") {
+    struct memory memory;
+    memory_init(&memory);
+    uint64_t a = memory_allocate(&memory, 64), b = memory_allocate(&memory, 64);
+    CHECK(memory_at(&memory, b, 64));
+    CHECK(!memory_free(&memory, b + 1));
+    CHECK(memory_free(&memory, b));
+    CHECK(!memory_free(&memory, b));
+    CHECK(!memory_at(&memory, b, 1));
+    CHECK(memory_at(&memory, a, 64));
+    CHECK(memory_allocate(&memory, 64) > b);
+    CHECK(memory_free(&memory, a));
+    CHECK(!memory_at(&memory, a, 1));
+    memory_release(&memory);
+}
+
+CLAIM("a place of one's own is taken if nothing is there, and later allocations go behind it") {
+    struct memory memory;
+    memory_init(&memory);
+    CHECK(memory_place(&memory, 0xD0000000, 4096));
+    CHECK(!memory_place(&memory, 0xD0000FFF, 1));
+    CHECK(!memory_place(&memory, 0xCFFFFFFF, 2));
+    CHECK(!memory_place(&memory, 0xC0000000, 0x20000000));
+    CHECK(memory_place(&memory, 0xC0000000, 0x10000000));
+    CHECK_EQ(memory_allocate(&memory, 1), 0xD0001000u);
+    CHECK(!memory_place(&memory, UINT64_C(1) << 56, 1));
+    CHECK(!memory_place(&memory, 4096, UINT64_MAX));
+    memory_release(&memory);
+}
+
+CLAIM("far more than the host has can be allocated as long as it is not touched") {
+    struct memory memory;
+    memory_init(&memory);
+    uint64_t big = UINT64_C(1) << 40, a = memory_allocate(&memory, big);
+    REQUIRE(a);
+    uint8_t *last = memory_at(&memory, a + big - 1, 1);
+    REQUIRE(last);
+    *last = 7;
+    CHECK_EQ(*memory_at(&memory, a + big - 1, 1), 7);
+    CHECK_EQ(memory_allocate(&memory, UINT64_C(1) << 55), 0u);
+    memory_release(&memory);
+}
+
+CLAIM("among many allocations each address finds its own") {
+    enum { COUNT = 500 };
+    struct memory memory;
+    uint64_t address[COUNT], size[COUNT], random = 1;
+    memory_init(&memory);
+    for (unsigned i = 0; i < COUNT; i++) {
+        size[i] = 1 + random_below(&random, 700);
+        address[i] = memory_allocate(&memory, size[i]);
+        memset(memory_at(&memory, address[i], size[i]), (int)(i & 0xFF), size[i]);
+    }
+    for (unsigned i = 0; i < COUNT; i += 3) CHECK(memory_free(&memory, address[i]));
+    for (unsigned i = 0; i < 4000; i++) {
+        unsigned which = (unsigned)random_below(&random, COUNT);
+        uint8_t *at = memory_at(&memory, address[which] + random_below(&random, size[which]), 1);
+        CHECK_EQ(at != NULL, which % 3 != 0);
+        if (at) CHECK_EQ(*at, which & 0xFF);
+    }
+    memory_release(&memory);
+}

@@ -1,0 +1,280 @@
+/* Packed records and traces: what comes out is what went in, whoever is faster and wherever it was kept. */
+#include "stream/trace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "claim.h"
+#include "stream/pack.h"
+
+enum { STATIC_RECORDS = 200 };
+
+/* Static records of all classes, with registers that mean nothing. */
+static void make_records(struct instr *records) {
+    uint64_t random = 11;
+    for (uint32_t i = 0; i < STATIC_RECORDS; i++) {
+        records[i] = (struct instr){.id = i, .active = UINT32_MAX, .op = (uint8_t)(i % OP_exit), .conflicts = 1};
+        for (unsigned j = 0; j < INSTR_SRCS; j++) records[i].src[j] = (uint8_t)random_below(&random, 40);
+        if (instr_is_memory(&records[i])) records[i].count = (uint16_t)random_below(&random, 3);
+    }
+    records[STATIC_RECORDS - 1].op = OP_exit;
+}
+
+/* Record `index` of a warp: mostly straight ahead, sometimes anything. Its touches go to `touches`. */
+static struct instr make_record(const struct instr *records, uint64_t *random, uint32_t *id, uint64_t *touches) {
+    if (random_below(random, 12) == 0) *id = (uint32_t)random_below(random, STATIC_RECORDS - 1);
+    if (++*id >= STATIC_RECORDS - 1) *id = 0;
+    struct instr record = records[*id];
+    if (random_below(random, 9) == 0) record.active = (uint32_t)random_next(random);
+    if (random_below(random, 9) == 0) record.conflicts = (uint8_t)random_next(random);
+    if (random_below(random, 30) == 0) record.flags = INSTR_PARTIAL;
+    if (random_below(random, 30) == 0) record.src[5] = (uint8_t)random_next(random);
+    if (record.op == OP_barrier) record.count = (uint16_t)random_below(random, 70);
+    if (!instr_is_memory(&record)) return record;
+    record.count = (uint16_t)random_below(random, 4);
+    if (random_below(random, 5) == 0) record.count = (uint16_t)random_below(random, 33);
+    uint64_t address = random_next(random) >> random_below(random, 60), step = 1 + random_below(random, 4);
+    bool regular = random_below(random, 2);
+    uint8_t sectors = (uint8_t)random_next(random);
+    for (unsigned i = 0; i < record.count; i++) {
+        touches[i] = touch_make(address >> 1, sectors);
+        address += 512 * (regular ? step : 1 + random_below(random, 1000));
+        if (!regular) sectors = (uint8_t)random_next(random);
+    }
+    return record;
+}
+
+static bool same_record(const struct instr *a, const struct instr *b) {
+    return memcmp(a, b, offsetof(struct instr, touches)) == 0;
+}
+
+CLAIM("random records come out of their packing as they went in") {
+    struct instr records[STATIC_RECORDS];
+    make_records(records);
+    enum { COUNT = 20000 };
+    uint8_t *bytes = malloc((size_t)COUNT * 128);
+    struct packer packer = {.bytes = bytes, .run_at = PACK_NO_RUN};
+    pack_start(&packer.context);
+    uint64_t random = 5, touches[STREAM_TOUCHES], got_touches[STREAM_TOUCHES];
+    uint32_t id = 7;
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct instr record = make_record(records, &random, &id, touches);
+        uint32_t before = packer.used;
+        pack_put(&packer, &records[record.id], &record, touches);
+        REQUIRE(packer.used - before <= PACK_RECORD_BYTES);
+    }
+    struct unpacker from = {.at = bytes, .end = bytes + packer.used};
+    pack_start(&from.context);
+    random = 5, id = 7;
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct instr record = make_record(records, &random, &id, touches), got;
+        REQUIRE(pack_get(&from, records, STATIC_RECORDS, &got, got_touches, STREAM_TOUCHES) == PACK_TAKEN);
+        REQUIRE(same_record(&record, &got));
+        if (instr_is_memory(&record)) REQUIRE(memcmp(touches, got_touches, record.count * sizeof *touches) == 0);
+    }
+    struct instr none;
+    CHECK_EQ(pack_get(&from, records, STATIC_RECORDS, &none, got_touches, STREAM_TOUCHES), PACK_END);
+    free(bytes);
+}
+
+CLAIM("straight-line code packs into less than a byte a record, a coalesced access into a few") {
+    struct instr records[STATIC_RECORDS];
+    make_records(records);
+    for (unsigned i = 0; i < STATIC_RECORDS; i++) records[i].op = OP_other;
+    uint8_t bytes[4 * PACK_RECORD_BYTES];
+    struct packer packer = {.bytes = bytes, .run_at = PACK_NO_RUN};
+    pack_start(&packer.context);
+    for (unsigned i = 0; i < STATIC_RECORDS; i++) pack_put(&packer, &records[i], &records[i], NULL);
+    CHECK_EQ(packer.used, 2u);
+    struct instr load = {.id = 3, .active = UINT32_MAX, .op = OP_load, .count = 1};
+    uint64_t touch = touch_make(0xC0000000, 0xF);
+    pack_put(&packer, &load, &load, &touch);
+    uint32_t before = packer.used;
+    load.id = 4;
+    touch += 65536;
+    pack_put(&packer, &load, &load, &touch);
+    CHECK(packer.used - before <= 4);
+}
+
+CLAIM("no bytes make unpacking fail otherwise than by its verdict") {
+    struct instr records[STATIC_RECORDS], record;
+    make_records(records);
+    uint64_t random = 3, touches[STREAM_TOUCHES];
+    unsigned bad = 0;
+    for (unsigned round = 0; round < 3000; round++) {
+        uint8_t bytes[24];
+        for (unsigned i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_next(&random);
+        struct unpacker from = {.at = bytes, .end = bytes + sizeof bytes};
+        pack_start(&from.context);
+        enum pack_verdict verdict;
+        while ((verdict = pack_get(&from, records, STATIC_RECORDS, &record, touches, STREAM_TOUCHES)) == PACK_TAKEN)
+            REQUIRE(record.count <= STREAM_TOUCHES || !instr_is_memory(&record));
+        bad += verdict == PACK_BAD;
+    }
+    CHECK(bad > 1000);
+}
+
+/* --- traces --- */
+
+struct work {
+    struct kernel kernel;
+    struct instr records[STATIC_RECORDS];
+    struct trace *trace;
+    unsigned length; /* records of a warp, at most; each has its own number */
+    bool complete;
+};
+
+static unsigned warp_length(const struct work *work, uint64_t index) {
+    uint64_t random = index;
+    return (unsigned)random_below(&random, work->length);
+}
+
+static void work_init(struct work *work, unsigned ctas, unsigned warps, unsigned length) {
+    *work = (struct work){.kernel = {.grid = {ctas, 1, 1}, .block = {warps * 32, 1, 1}}, .length = length};
+    work->complete = true;
+    make_records(work->records);
+    work->trace = trace_create(&work->kernel, work->records, STATIC_RECORDS);
+}
+
+/* Writes all warps, in turns of random length within a window of four CTAs. */
+static void *write_all(void *user) {
+    struct work *work = user;
+    unsigned warps = kernel_warps(&work->kernel), ctas = (unsigned)kernel_ctas(&work->kernel);
+    uint64_t turn = 9, touches[STREAM_TOUCHES];
+    for (unsigned cta = 0; cta < ctas; cta += 4) {
+        unsigned count = (unsigned)min_u64(4, ctas - cta) * warps, open = count;
+        struct trace_writer *writer[64];
+        uint64_t random[64];
+        uint32_t id[64];
+        unsigned left[64];
+        for (unsigned i = 0; i < count; i++) {
+            writer[i] = trace_open_writer(work->trace, cta + i / warps, i % warps);
+            random[i] = (uint64_t)cta * warps + i;
+            id[i] = 0;
+            left[i] = warp_length(work, random[i]);
+        }
+        while (open > 0) {
+            unsigned i = (unsigned)random_below(&turn, count), quantum = (unsigned)random_below(&turn, 300);
+            for (; writer[i] && quantum > 0; quantum--) {
+                struct instr record = make_record(work->records, &random[i], &id[i], touches);
+                if (left[i] == 0) {
+                    if (!work->complete && (uint64_t)cta * warps + i == 5) break;
+                    record = work->records[STATIC_RECORDS - 1];
+                }
+                trace_put(writer[i], &record, touches);
+                if (left[i]-- == 0) writer[i] = NULL, open--;
+            }
+            if (!work->complete && open == 1) {
+                trace_finish(work->trace, false);
+                return NULL;
+            }
+        }
+    }
+    trace_finish(work->trace, true);
+    return NULL;
+}
+
+/* Reads a warp to its end and compares. Returns how many records it had. */
+static unsigned read_warp(struct work *work, uint64_t cta, uint32_t warp) {
+    struct warp_stream stream = {.cta = cta, .warp = warp};
+    uint64_t random = cta * kernel_warps(&work->kernel) + warp, touches[STREAM_TOUCHES];
+    uint32_t id = 0;
+    unsigned left = warp_length(work, random), count = 0;
+    trace_open(work->trace, &stream);
+    for (;;) {
+        trace_refill(work->trace, &stream);
+        REQUIRE(stream.count > 0);
+        for (unsigned i = 0; i < stream.count; i++, count++) {
+            const struct instr *got = &stream.instr[i];
+            struct instr record = make_record(work->records, &random, &id, touches);
+            if (left-- == 0) {
+                CHECK_EQ(got->op, OP_exit);
+                CHECK_EQ(i + 1, stream.count);
+                trace_refill(work->trace, &stream);
+                CHECK_EQ(stream.count, 0u);
+                return count;
+            }
+            REQUIRE(same_record(&record, got));
+            if (instr_is_memory(got))
+                REQUIRE(memcmp(touches, stream.touch + got->touches, record.count * sizeof *touches) == 0);
+        }
+    }
+}
+
+static void read_all(struct work *work) {
+    for (uint64_t cta = 0; cta < kernel_ctas(&work->kernel); cta++)
+        for (uint32_t warp = 0; warp < kernel_warps(&work->kernel); warp++) read_warp(work, cta, warp);
+}
+
+CLAIM("a trace gives back every warp's records, written before or while they are read") {
+    struct work work;
+    work_init(&work, 10, 3, 3000);
+    write_all(&work);
+    read_all(&work);
+    CHECK_EQ(trace_use(work.trace).memory_bytes, 0u);
+    CHECK(!trace_was_cut(work.trace));
+    trace_destroy(work.trace);
+    work_init(&work, 10, 3, 3000);
+    pthread_t writer;
+    REQUIRE(pthread_create(&writer, NULL, write_all, &work) == 0);
+    read_all(&work);
+    pthread_join(writer, NULL);
+    trace_destroy(work.trace);
+}
+
+CLAIM("what is more than the memory allowed goes to a file and comes back the same") {
+    struct work work;
+    work_init(&work, 12, 4, 4000);
+    trace_limit_memory(work.trace, 10000);
+    write_all(&work);
+    struct trace_use use = trace_use(work.trace);
+    CHECK(use.total_bytes > 20 * use.peak_memory_bytes);
+    CHECK(use.peak_memory_bytes <= 10000);
+    read_all(&work);
+    CHECK_EQ(trace_use(work.trace).memory_bytes, 0u);
+    trace_destroy(work.trace);
+}
+
+CLAIM("without a folder for the file everything stays in memory") {
+    setenv("TMPDIR", "/no/such/folder", 1);
+    struct work work;
+    work_init(&work, 4, 2, 2000);
+    trace_limit_memory(work.trace, 0);
+    write_all(&work);
+    CHECK_EQ(trace_use(work.trace).memory_bytes, trace_use(work.trace).total_bytes);
+    read_all(&work);
+    trace_destroy(work.trace);
+}
+
+CLAIM("a warp of a kernel that failed ends, after what was written, with an exit") {
+    struct work work;
+    work_init(&work, 4, 2, 3000);
+    work.complete = false;
+    write_all(&work);
+    CHECK(!trace_was_cut(work.trace));
+    CHECK_EQ(read_warp(&work, 0, 0), warp_length(&work, 0));
+    CHECK(!trace_was_cut(work.trace));
+    CHECK_EQ(read_warp(&work, 2, 1), warp_length(&work, 5));
+    CHECK(trace_was_cut(work.trace));
+    trace_destroy(work.trace);
+}
+
+static bool no_patience(void *user) { return ++*(unsigned *)user < 2; }
+
+CLAIM("a reader whose patience ends gets exits, and what was not read is released") {
+    struct work work;
+    work_init(&work, 2, 1, 2);
+    unsigned asked = 0;
+    trace_set_patience(work.trace, no_patience, &asked);
+    struct trace_writer *writer = trace_open_writer(work.trace, 0, 0);
+    for (uint32_t i = 0; i < 10; i++) trace_put(writer, &work.records[0], NULL);
+    struct warp_stream stream = {.cta = 0};
+    trace_open(work.trace, &stream);
+    trace_refill(work.trace, &stream);
+    CHECK_EQ(asked, 2u);
+    REQUIRE(stream.count == 1);
+    CHECK_EQ(stream.instr[0].op, OP_exit);
+    trace_destroy(work.trace);
+}
