@@ -87,7 +87,7 @@ static void take_defaults(struct config *config) {
         const struct section *section = config->placed[i].section;
         for (unsigned p = 0; p < section->count; p++) {
             struct error err = {0};
-            if (yaml_read_value(config, LAYER_DEFAULT, (int)i, (int)p, section->params[p].fallback, &err)) continue;
+            if (yaml_read_setting(config, LAYER_DEFAULT, (int)i, (int)p, section->params[p].fallback, &err)) continue;
             fprintf(stderr, "a default that its own row does not allow: %s\n",
                     err.text); /* as assert would, with the reason */
             abort();
@@ -214,7 +214,7 @@ bool config_set(struct config *config, const char *assignment, struct error *err
         if (resolve(config, key, label, &section, &param, err)) {
             struct config *before = config_copy(config);
             uint32_t layer = store_add_layer(config, label, true);
-            read = settle(config, before, yaml_read_value(config, layer, section, param, equals + 1, err));
+            read = settle(config, before, yaml_read_setting(config, layer, section, param, equals + 1, err));
         }
         free(key);
     }

@@ -77,8 +77,8 @@ void value_describe_range(const struct param *param, char *text, size_t size);
 /* --- yaml.c --- */
 
 /* One parameter's value from YAML text. The layer says whom to blame. */
-bool yaml_read_value(struct config *config, uint32_t layer, int section, int param, const char *text,
-                     struct error *err);
+bool yaml_read_setting(struct config *config, uint32_t layer, int section, int param, const char *text,
+                       struct error *err);
 bool yaml_read_sections(struct config *config, uint32_t layer, const char *text, size_t length, struct error *err);
 /* Says that `key` is none of the section's, with the nearest that is. NOWHERE: none of the top-level sections. */
 bool yaml_blame_unknown(const struct config *config, int section, const char *key, const char *where,
