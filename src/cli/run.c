@@ -104,7 +104,7 @@ static enum status simulate(const struct run_values *values, const char *workloa
         .config = config,
         .stats = machine_stats(machine),
         .result = &result,
-        .check = checked ? source->ops->check(source) : "none",
+        .check = checked ? source->ops->check(source, &err) : "none",
         .interrupted = ended == RUN_INTERRUPTED,
         .host_seconds = seconds,
         .host_peak_rss_bytes = peak_rss_bytes(),

@@ -7,6 +7,8 @@
 #ifndef SLUICE_EMU_EMU_H
 #define SLUICE_EMU_EMU_H
 
+#include <stdatomic.h>
+
 #include "emu/memory.h"
 #include "ptx/program.h"
 
@@ -19,6 +21,7 @@ struct device {
     void *print_user;
     uint64_t heap_bytes, heap_used; /* device-side malloc: limit and use */
     uint64_t launches;              /* so far: %gridid */
+    const atomic_bool *stop;        /* not NULL: once true, emu_run fails soon, between two quanta */
 };
 
 void device_init(struct device *device);

@@ -224,6 +224,7 @@ struct run {
     uint64_t progress_limit;
     uint64_t starts_at; /* the kernel; nothing need move before */
     bool limited;       /* max_instructions reached */
+    bool gave_up;       /* the user wants the run to end, and streams have been cut short */
 };
 
 /* A row of the time series, if it is time for one. That of the last cycle is taken when the run is over. */
@@ -295,10 +296,20 @@ static void add_kernel(struct run *run, const struct run_progress *before) {
     };
 }
 
+/* Asked by the source while the machine waits for it. */
+static bool patience(void *user) {
+    struct run *run = user;
+    struct run_progress progress = progress_of(run->m);
+    run->gave_up |= run->options->progress && !run->options->progress(run->options->user, &progress);
+    return !run->gave_up;
+}
+
 static enum run_status run_program(struct run *run, struct stream_source *source) {
     struct machine *m = run->m;
     struct kernel kernel;
     source->ops->restart(source);
+    source->patience = patience;
+    source->patience_user = run;
     while (!run->limited && source->ops->next_kernel(source, &kernel)) {
         unsigned ctas_per_sm = sm_occupancy(m->config, &kernel, run->err);
         if (ctas_per_sm == 0) return RUN_REFUSED;
@@ -308,7 +319,11 @@ static enum run_status run_program(struct run *run, struct stream_source *source
         add_kernel(run, &before);
         if (status != RUN_DONE) return status;
     }
-    return RUN_DONE;
+    if (run->gave_up) return RUN_INTERRUPTED;
+    const char *failure = source->ops->failure ? source->ops->failure(source) : NULL;
+    if (!failure) return RUN_DONE;
+    error_set(run->err, "%s", failure);
+    return RUN_FAILED;
 }
 
 enum run_status machine_run(struct machine *m, struct stream_source *source, const struct run_options *options,
@@ -321,6 +336,7 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     struct run run = {
         .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
     enum run_status status = run_program(&run, source);
+    source->patience = NULL;
 
     uint64_t end = m->engine->now;
     engine_settle(m->engine, end);

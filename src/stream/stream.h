@@ -145,14 +145,22 @@ struct stream_ops {
     /* Replaces the buffer by the next records of the warp, at least one unless it has ended. */
     void (*refill)(struct stream_source *source, struct warp_stream *warp);
     void (*restart)(struct stream_source *source);
-    /* The workload's own verification: "passed", "failed" or "none". */
-    const char *(*check)(const struct stream_source *source);
+    /* What ended the program early, as far as its streams have been read; NULL if nothing did. Streams that failed end
+     * with an exit, and no kernel comes after them. May be NULL: cannot fail. */
+    const char *(*failure)(const struct stream_source *source);
+    /* The workload's own verification, once next_kernel has said that there are no more: "passed", "failed" (and what was
+     * found instead of what) or "none". */
+    const char *(*check)(struct stream_source *source, struct error *found);
     void (*destroy)(struct stream_source *source);
 };
 
 /* The head of every source. */
 struct stream_source {
     const struct stream_ops *ops;
+    /* Set by who reads, and asked now and then while the source has to wait: false lets the streams end at once. NULL:
+     * it waits as long as it takes. */
+    bool (*patience)(void *user);
+    void *patience_user;
 };
 
 #endif

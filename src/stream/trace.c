@@ -14,7 +14,7 @@
 
 #include "stream/pack.h"
 
-enum { CHUNK_BYTES = 2048, PATIENCE_NS = 50 * 1000 * 1000 };
+enum { CHUNK_BYTES = 2048, PAGE_WARPS = 4096, PATIENCE_NS = 50 * 1000 * 1000 };
 
 struct chunk {
     struct chunk *next;
@@ -36,7 +36,6 @@ struct trace {
     const struct instr *records;
     uint32_t record_count, warps_per_cta;
     uint64_t warps;
-    struct chunk **first;         /* of each warp: what has not been consumed */
     struct trace_writer *writers; /* open */
     int file;                     /* -1: none yet */
     bool no_file;                 /* and none to be had */
@@ -48,6 +47,7 @@ struct trace {
 
     pthread_mutex_t lock; /* of the links between chunks and of what follows */
     pthread_cond_t published;
+    struct chunk ***pages; /* of PAGE_WARPS warps: the first chunk of each that has not been consumed */
     bool waiting, finished;
     struct trace_use use;
 };
@@ -58,7 +58,7 @@ struct trace *trace_create(const struct kernel *kernel, const struct instr *reco
     trace->record_count = record_count;
     trace->warps_per_cta = kernel_warps(kernel);
     trace->warps = kernel_ctas(kernel) * trace->warps_per_cta;
-    trace->first = mem_alloc(trace->warps, sizeof *trace->first);
+    trace->pages = mem_alloc(div_up(trace->warps, PAGE_WARPS), sizeof *trace->pages);
     trace->file = -1;
     trace->memory_limit = TRACE_MEMORY_BYTES;
     pthread_mutex_init(&trace->lock, NULL);
@@ -86,6 +86,15 @@ struct trace_use trace_use(struct trace *trace) {
 
 bool trace_was_cut(const struct trace *trace) { return trace->cut; }
 
+static void free_chunks(struct chunk *chunk) {
+    while (chunk) {
+        struct chunk *next = chunk->next;
+        free(chunk->bytes);
+        free(chunk);
+        chunk = next;
+    }
+}
+
 void trace_destroy(struct trace *trace) {
     if (!trace) return;
     while (trace->writers) {
@@ -93,20 +102,26 @@ void trace_destroy(struct trace *trace) {
         trace->writers = writer->next;
         free(writer);
     }
-    for (uint64_t i = 0; i < trace->warps; i++) {
-        struct chunk *chunk = trace->first[i];
-        while (chunk) {
-            struct chunk *next = chunk->next;
-            free(chunk->bytes);
-            free(chunk);
-            chunk = next;
-        }
+    for (uint64_t page = 0; page < div_up(trace->warps, PAGE_WARPS); page++) {
+        for (unsigned i = 0; trace->pages[page] && i < PAGE_WARPS; i++) free_chunks(trace->pages[page][i]);
+        free(trace->pages[page]);
     }
     if (trace->file >= 0) close(trace->file);
     pthread_cond_destroy(&trace->published);
     pthread_mutex_destroy(&trace->lock);
-    free(trace->first);
+    free(trace->pages);
     free(trace);
+}
+
+/* Where a warp's chunks begin. */
+static struct chunk **first_of(struct trace *trace, uint64_t cta, uint32_t warp) {
+    uint64_t index = cta * trace->warps_per_cta + warp;
+    assert(index < trace->warps);
+    pthread_mutex_lock(&trace->lock);
+    struct chunk ***page = &trace->pages[index / PAGE_WARPS];
+    if (!*page) *page = mem_alloc(PAGE_WARPS, sizeof **page);
+    pthread_mutex_unlock(&trace->lock);
+    return &(*page)[index % PAGE_WARPS];
 }
 
 /* --- the file --- */
@@ -163,11 +178,9 @@ static void fetch(const struct trace *trace, struct chunk *chunk) {
 /* --- writing --- */
 
 struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32_t warp) {
-    uint64_t index = cta * trace->warps_per_cta + warp;
-    assert(index < trace->warps && !trace->first[index]);
     struct trace_writer *writer = mem_alloc(1, sizeof *writer);
     writer->trace = trace;
-    writer->link = &trace->first[index];
+    writer->link = first_of(trace, cta, warp);
     writer->next = trace->writers;
     if (writer->next) writer->next->previous = writer;
     trace->writers = writer;
@@ -299,7 +312,7 @@ static void take(struct trace *trace, struct chunk *chunk, struct place *place, 
 
 /* A buffer never reaches over two chunks, so that what it holds does not depend on what has been published. */
 void trace_refill(struct trace *trace, struct warp_stream *warp) {
-    struct chunk **first = &trace->first[warp->cta * trace->warps_per_cta + warp->warp];
+    struct chunk **first = first_of(trace, warp->cta, warp->warp);
     struct place place;
     memcpy(&place, warp->state, sizeof place);
     warp->count = 0;
@@ -316,7 +329,8 @@ void trace_refill(struct trace *trace, struct warp_stream *warp) {
         take(trace, chunk, &place, warp);
         if (place.ended) consume(trace, first, NULL);
     } else { /* the warp did not come to its end */
-        trace->cut = place.ended = true;
+        place.ended = true;
+        trace->cut |= !trace->gave_up;
         warp->instr[warp->count++] =
             (struct instr){.id = place.context.id, .active = place.context.active, .op = OP_exit, .conflicts = 1};
     }

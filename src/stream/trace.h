@@ -38,7 +38,7 @@ void trace_finish(struct trace *trace, bool complete);
  * written, with an exit. */
 void trace_open(struct trace *trace, struct warp_stream *warp);
 void trace_refill(struct trace *trace, struct warp_stream *warp);
-/* Whether any stream was read that ended so. */
+/* Whether any stream was read that ended so, its reader having had patience. */
 bool trace_was_cut(const struct trace *trace);
 /* Asked now and then while the reader waits; false ends all streams as if the kernel had failed. NULL: always true. */
 typedef bool trace_patience(void *user);

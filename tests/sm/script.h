@@ -97,8 +97,8 @@ static inline void script_refill(struct stream_source *base, struct warp_stream 
 
 static inline void script_restart(struct stream_source *base) { ((struct script_source *)base)->launched = 0; }
 
-static inline const char *script_check(const struct stream_source *base) {
-    (void)base;
+static inline const char *script_check(struct stream_source *base, struct error *found) {
+    (void)base, (void)found;
     return "none";
 }
 

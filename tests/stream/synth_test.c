@@ -135,7 +135,8 @@ CLAIM("every stream is well formed, ends in its only exit, and has the length th
         }
         CHECK_EQ(records, workload_warp_instructions(source));
         CHECK(!source->ops->next_kernel(source, &kernel));
-        CHECK_EQ(source->ops->check(source), "none");
+        struct error found = {0};
+        CHECK_EQ(source->ops->check(source, &found), "none");
         source->ops->destroy(source);
     }
 }

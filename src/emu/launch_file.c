@@ -1,0 +1,847 @@
+/* A launch file is read by tables of its keys (config/yaml_reader.h); then everything that can be wrong with it is looked
+ * for before anything runs, the PTX and the fit of every launch included. The program that it stands for is then short:
+ * buffers, fills, launches.
+ *
+ * Deliberately left out: expressions, loops over sizes, copies between launches. Who needs them writes a program. */
+#include "emu/launch_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "config/yaml_reader.h"
+#include "emu/emu.h"
+
+/* --- what a file holds --- */
+
+/* Types of elements and scalars: name, C type, kind. */
+#define ELEMENT_LIST(X) \
+    X(u8, uint8_t, UNSIGNED) \
+    X(u16, uint16_t, UNSIGNED) \
+    X(u32, uint32_t, UNSIGNED) \
+    X(u64, uint64_t, UNSIGNED) \
+    X(s8, int8_t, SIGNED) \
+    X(s16, int16_t, SIGNED) \
+    X(s32, int32_t, SIGNED) \
+    X(s64, int64_t, SIGNED) \
+    X(f32, float, REAL) \
+    X(f64, double, REAL)
+
+enum element_kind { UNSIGNED, SIGNED, REAL };
+
+struct element {
+    struct policy policy;
+    unsigned bytes;
+    enum element_kind kind;
+};
+#define X(name_, type, kind_) \
+    static const struct element element_##name_ = { \
+        .policy = {.name = #name_, .help = ""}, .bytes = sizeof(type), .kind = kind_};
+ELEMENT_LIST(X)
+#undef X
+static const struct policy *const elements[] = {
+#define X(name, type, kind) &element_##name.policy,
+    ELEMENT_LIST(X)
+#undef X
+};
+static const struct family element_family = {"type", elements, COUNT_OF(elements)};
+
+/* How a buffer is filled. */
+#define FILL_LIST(X) X(zeros) X(const) X(iota) X(lcg) X(random) X(file)
+#define X(name_)     static const struct policy fill_##name_ = {.name = #name_, .help = ""};
+FILL_LIST(X)
+#undef X
+static const struct policy *const fills[] = {
+#define X(name) &fill_##name,
+    FILL_LIST(X)
+#undef X
+};
+static const struct family fill_family = {"fill", fills, COUNT_OF(fills)};
+
+/* A number as it was written: what it is depends on a type that may come later. */
+struct literal {
+    const char *text; /* NULL: not given */
+    struct yaml_place place;
+};
+
+/* A number of any element type. */
+struct number {
+    double real;
+    uint64_t integer;
+};
+
+struct setting {
+    int64_t index;
+    struct literal value;
+    struct number number;
+};
+
+struct fill {
+    const struct policy *kind, *type;
+    struct literal value, start, step, low, high;
+    struct number value_number, start_number, step_number, low_number, high_number;
+    int64_t seed, shift, mod;
+    const char *file;
+    uint8_t *content; /* of the file */
+    struct setting *settings;
+    unsigned setting_count;
+};
+
+/* Keys of a form, in the order of its table. */
+enum { FILL_KIND, FILL_FILE = 10 };
+
+struct buffer {
+    const char *name, *dump, *expected;
+    int64_t bytes, address, gpgpusim_addr, final_sum_u32, final_xor_u32;
+    bool output;
+    struct fill fill;
+    uint8_t *expected_content;
+    struct yaml_place places[YAML_FORM_KEYS];
+};
+enum buffer_key {
+    BUFFER_NAME,
+    BUFFER_BYTES,
+    BUFFER_FILL,
+    BUFFER_ADDRESS,
+    BUFFER_GPGPUSIM_ADDR,
+    BUFFER_OUTPUT,
+    BUFFER_DUMP,
+    BUFFER_SUM,
+    BUFFER_XOR,
+    BUFFER_EXPECTED,
+};
+
+struct kernel_row {
+    const char *symbol;
+    int64_t registers_per_thread, static_shared_bytes;
+    struct yaml_place places[YAML_FORM_KEYS];
+};
+enum kernel_key { KERNEL_SYMBOL, KERNEL_REGISTERS, KERNEL_SHARED };
+
+struct argument {
+    const char *buffer, *bytes;
+    int64_t offset;
+    const struct policy *scalar;
+    struct literal value;
+    unsigned buffer_index;
+    uint8_t *content;
+    uint32_t size_bytes;
+    struct yaml_place places[YAML_FORM_KEYS], place;
+};
+enum argument_key { ARGUMENT_BUFFER, ARGUMENT_OFFSET, ARGUMENT_SCALAR, ARGUMENT_VALUE, ARGUMENT_BYTES };
+
+struct launch_row {
+    const char *kernel;
+    struct int_list grid, block;
+    int64_t dynamic_shared_bytes, repeat;
+    struct argument *arguments;
+    unsigned argument_count;
+    uint32_t registers;
+    struct yaml_place places[YAML_FORM_KEYS], place;
+};
+enum launch_key { LAUNCH_KERNEL, LAUNCH_GRID, LAUNCH_BLOCK, LAUNCH_SHARED, LAUNCH_REPEAT, LAUNCH_ARGS };
+
+struct launch_file {
+    const char *path, *name, *description, *ptx;
+    char *ptx_path, *ptx_text;
+    size_t ptx_bytes;
+    struct kernel_row *kernels;
+    struct buffer *buffers;
+    struct launch_row *launches;
+    unsigned kernel_count, buffer_count, launch_count;
+    struct yaml_place places[YAML_FORM_KEYS];
+    struct arena *arena;
+};
+enum file_key { FILE_NAME, FILE_DESCRIPTION, FILE_PTX, FILE_KERNELS, FILE_BUFFERS, FILE_LAUNCHES };
+
+/* --- reading --- */
+
+static struct yaml_place place_of(const struct yaml_reader *reader) {
+    return (struct yaml_place){(uint32_t)reader->at.line + 1, (uint32_t)reader->at.column + 1};
+}
+
+/* Text of any length. */
+static bool read_text(struct yaml_reader *reader, void *user, void *to) {
+    struct launch_file *file = user;
+    if (reader->event.type != YAML_SCALAR_EVENT || yaml_scalar(reader)[0] == '\0')
+        return yaml_blame(reader, reader->at, "a text is expected here, not %s",
+                          reader->event.type == YAML_SCALAR_EVENT ? "nothing" : yaml_noun(reader));
+    *(const char **)to = arena_text(file->arena, yaml_scalar(reader), strlen(yaml_scalar(reader)));
+    return true;
+}
+
+static bool read_literal(struct yaml_reader *reader, void *user, void *to) {
+    struct literal *literal = to;
+    literal->place = place_of(reader);
+    return read_text(reader, user, &literal->text);
+}
+
+#define TEXT(owner, field) \
+    { .param = {.name = #field, .offset = offsetof(owner, field)}, .read = read_text }
+#define LITERAL(owner, field) \
+    { .param = {.name = #field, .offset = offsetof(owner, field)}, .read = read_literal }
+#define NESTED(owner, field, read_) \
+    { .param = {.name = #field, .offset = offsetof(owner, field)}, .read = read_ }
+#define ROW(...) \
+    { .param = __VA_ARGS__ }
+#define FORM(name_, noun_, keys_) \
+    static const struct yaml_form name_ = {.noun = noun_, .keys = keys_, .count = COUNT_OF(keys_)}
+
+static const struct yaml_key setting_keys[] = {
+    ROW(P_INT(struct setting, index, 0, 0, 1e15, "elements", "")),
+    LITERAL(struct setting, value),
+};
+FORM(setting_form, "a setting", setting_keys);
+
+struct reading {
+    struct launch_file *file;
+    void *owner;
+};
+
+/* Appends a zeroed element to an array of the arena's. */
+static void *append(struct arena *arena, void **array, unsigned *count, size_t size) {
+    if ((*count & (*count - 1)) == 0) /* a power of two, or none */
+        *array = arena_grow(arena, *array, *count, *count ? 2 * (size_t)*count : 1, size);
+    return (char *)*array + size * (*count)++;
+}
+#define APPEND(arena, array, count) append(arena, (void **)&(array), &(count), sizeof *(array))
+
+static bool read_setting(struct yaml_reader *reader, void *user) {
+    const struct reading *reading = user;
+    struct fill *fill = reading->owner;
+    struct yaml_place places[YAML_FORM_KEYS] = {0}, start = place_of(reader);
+    struct setting *setting = APPEND(reading->file->arena, fill->settings, fill->setting_count);
+    if (!yaml_read_form(reader, &setting_form, reading->file, setting, places)) return false;
+    if (places[0].line && places[1].line) return true;
+    return error_at(reader->err, reader->label, start.line, start.column, "a setting needs index and value");
+}
+
+/* One, or a list of them. */
+static bool read_settings(struct yaml_reader *reader, void *user, void *to) {
+    struct reading reading = {user, (char *)to - offsetof(struct fill, settings)};
+    if (reader->event.type == YAML_MAPPING_START_EVENT) return read_setting(reader, &reading);
+    return yaml_read_elements(reader, "set", read_setting, &reading);
+}
+
+static const struct yaml_key fill_keys[] = {
+    ROW(P_CHOICE(struct fill, kind, fill_family, "zeros", "")),
+    ROW(P_CHOICE(struct fill, type, element_family, "u32", "")),
+    LITERAL(struct fill, value),
+    LITERAL(struct fill, start),
+    LITERAL(struct fill, step),
+    LITERAL(struct fill, low),
+    LITERAL(struct fill, high),
+    ROW(P_INT(struct fill, seed, 1, 0, 9e18, "", "")),
+    ROW(P_INT(struct fill, shift, 0, 0, 31, "bits", "")),
+    ROW(P_INT(struct fill, mod, 0, 0, 4294967296.0, "", "")),
+    TEXT(struct fill, file),
+    {.param = {.name = "set", .offset = offsetof(struct fill, settings)}, .read = read_settings},
+};
+FORM(fill_form, "a fill", fill_keys);
+
+static bool read_fill(struct yaml_reader *reader, void *user, void *to) {
+    struct fill *fill = to;
+    if (reader->event.type == YAML_SCALAR_EVENT)
+        return yaml_read_value(reader, "fill", &fill_keys[FILL_KIND].param, &fill->kind);
+    return yaml_read_form(reader, &fill_form, user, fill, NULL);
+}
+
+static const struct yaml_key buffer_keys[] = {
+    [BUFFER_NAME] = TEXT(struct buffer, name),
+    [BUFFER_BYTES] = ROW(P_INT(struct buffer, bytes, 0, 1, 1099511627776.0, "bytes", "")),
+    [BUFFER_FILL] = NESTED(struct buffer, fill, read_fill),
+    [BUFFER_ADDRESS] = ROW(P_INT(struct buffer, address, 0, 256, 36028797018963968.0, "", "")),
+    [BUFFER_GPGPUSIM_ADDR] = ROW(P_INT(struct buffer, gpgpusim_addr, 0, 256, 36028797018963968.0, "", "")),
+    [BUFFER_OUTPUT] = ROW(P_BOOL(struct buffer, output, false, "")),
+    [BUFFER_DUMP] = TEXT(struct buffer, dump),
+    [BUFFER_SUM] = ROW(P_INT(struct buffer, final_sum_u32, 0, 0, UINT32_MAX, "", "")),
+    [BUFFER_XOR] = ROW(P_INT(struct buffer, final_xor_u32, 0, 0, UINT32_MAX, "", "")),
+    [BUFFER_EXPECTED] = TEXT(struct buffer, expected),
+};
+FORM(buffer_form, "a buffer", buffer_keys);
+
+static bool read_buffer(struct yaml_reader *reader, void *user) {
+    struct launch_file *file = user;
+    struct buffer *buffer = APPEND(file->arena, file->buffers, file->buffer_count);
+    struct yaml_place start = place_of(reader);
+    buffer->fill = (struct fill){.kind = &fill_zeros, .type = &element_u32.policy, .seed = 1};
+    if (!yaml_read_form(reader, &buffer_form, file, buffer, buffer->places)) return false;
+    if (buffer->name && buffer->bytes) return true;
+    return error_at(reader->err, reader->label, start.line, start.column, "a buffer needs name and bytes");
+}
+static bool read_buffers(struct yaml_reader *reader, void *user, void *to) {
+    (void)to;
+    return yaml_read_elements(reader, "buffers", read_buffer, user);
+}
+
+static const struct yaml_key kernel_keys[] = {
+    [KERNEL_SYMBOL] = TEXT(struct kernel_row, symbol),
+    [KERNEL_REGISTERS] = ROW(P_INT(struct kernel_row, registers_per_thread, 0, 1, 255, "registers", "")),
+    [KERNEL_SHARED] = ROW(P_INT(struct kernel_row, static_shared_bytes, 0, 0, UINT32_MAX, "bytes", "")),
+};
+FORM(kernel_form, "a kernel", kernel_keys);
+
+static bool read_kernel(struct yaml_reader *reader, void *user) {
+    struct launch_file *file = user;
+    struct kernel_row *kernel = APPEND(file->arena, file->kernels, file->kernel_count);
+    struct yaml_place start = place_of(reader);
+    if (!yaml_read_form(reader, &kernel_form, file, kernel, kernel->places)) return false;
+    if (kernel->symbol) return true;
+    return error_at(reader->err, reader->label, start.line, start.column, "a kernel needs symbol");
+}
+static bool read_kernels(struct yaml_reader *reader, void *user, void *to) {
+    (void)to;
+    return yaml_read_elements(reader, "kernels", read_kernel, user);
+}
+
+static const struct yaml_key argument_keys[] = {
+    [ARGUMENT_BUFFER] = TEXT(struct argument, buffer),
+    [ARGUMENT_OFFSET] = ROW(P_INT(struct argument, offset, 0, -1e15, 1e15, "bytes", "")),
+    [ARGUMENT_SCALAR] = ROW(P_CHOICE(struct argument, scalar, element_family, "u32", "")),
+    [ARGUMENT_VALUE] = LITERAL(struct argument, value),
+    [ARGUMENT_BYTES] = TEXT(struct argument, bytes),
+};
+FORM(argument_form, "an argument", argument_keys);
+
+static bool read_argument(struct yaml_reader *reader, void *user) {
+    const struct reading *reading = user;
+    struct launch_row *launch = reading->owner;
+    struct argument *argument = APPEND(reading->file->arena, launch->arguments, launch->argument_count);
+    argument->place = place_of(reader);
+    if (!yaml_read_form(reader, &argument_form, reading->file, argument, argument->places)) return false;
+    int ways = (argument->buffer != NULL) + (argument->scalar != NULL) + (argument->bytes != NULL);
+    bool fits = ways == 1 && (argument->scalar != NULL) == (argument->value.text != NULL) &&
+                (argument->buffer || !argument->places[ARGUMENT_OFFSET].line);
+    return fits || error_at(reader->err, reader->label, argument->place.line, argument->place.column,
+                            "an argument is {buffer: NAME} (with an offset, if any), {scalar: TYPE, value: NUMBER} or"
+                            " {bytes: HEX}");
+}
+static bool read_arguments(struct yaml_reader *reader, void *user, void *to) {
+    struct reading reading = {user, (char *)to - offsetof(struct launch_row, arguments)};
+    return yaml_read_elements(reader, "args", read_argument, &reading);
+}
+
+static const struct yaml_key launch_keys[] = {
+    [LAUNCH_KERNEL] = TEXT(struct launch_row, kernel),
+    [LAUNCH_GRID] = ROW(P_LIST(struct launch_row, grid, "[1]", 1, 3, 1, INT32_MAX, "CTAs", "")),
+    [LAUNCH_BLOCK] = ROW(P_LIST(struct launch_row, block, "[1]", 1, 3, 1, 1024, "threads", "")),
+    [LAUNCH_SHARED] = ROW(P_INT(struct launch_row, dynamic_shared_bytes, 0, 0, INT32_MAX, "bytes", "")),
+    [LAUNCH_REPEAT] = ROW(P_INT(struct launch_row, repeat, 1, 1, 1e9, "times", "")),
+    [LAUNCH_ARGS] = {.param = {.name = "args", .offset = offsetof(struct launch_row, arguments)},
+                     .read = read_arguments},
+};
+FORM(launch_form, "a launch", launch_keys);
+
+static bool read_launch(struct yaml_reader *reader, void *user) {
+    struct launch_file *file = user;
+    struct launch_row *launch = APPEND(file->arena, file->launches, file->launch_count);
+    launch->place = place_of(reader);
+    launch->repeat = 1;
+    if (!yaml_read_form(reader, &launch_form, file, launch, launch->places)) return false;
+    if (launch->kernel && launch->grid.count && launch->block.count) return true;
+    return error_at(reader->err, reader->label, launch->place.line, launch->place.column,
+                    "a launch needs kernel, grid and block");
+}
+static bool read_launches(struct yaml_reader *reader, void *user, void *to) {
+    (void)to;
+    return yaml_read_elements(reader, "launches", read_launch, user);
+}
+
+static const struct yaml_key file_keys[] = {
+    [FILE_NAME] = TEXT(struct launch_file, name),
+    [FILE_DESCRIPTION] = TEXT(struct launch_file, description),
+    [FILE_PTX] = TEXT(struct launch_file, ptx),
+    [FILE_KERNELS] = NESTED(struct launch_file, kernels, read_kernels),
+    [FILE_BUFFERS] = NESTED(struct launch_file, buffers, read_buffers),
+    [FILE_LAUNCHES] = NESTED(struct launch_file, launches, read_launches),
+};
+FORM(file_form, "a launch file", file_keys);
+
+/* The whole of a file, in the arena and ended by a NUL; NULL with an error. */
+static char *read_whole(struct arena *arena, const char *path, size_t *bytes, struct error *err) {
+    FILE *in = fopen(path, "rb");
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    while (in && !ferror(in) && !feof(in)) {
+        if (used == room) {
+            text = arena_grow(arena, text, room, room ? 2 * room + 1 : 65537, 1);
+            room = room ? 2 * room : 65536;
+        }
+        used += fread(text + used, 1, room - used, in);
+    }
+    if (!in || ferror(in)) {
+        error_set(err, "%s: %s", path, strerror(errno));
+        text = NULL;
+    }
+    if (in) fclose(in);
+    *bytes = used;
+    return text;
+}
+
+static bool read_document(struct launch_file *file, struct yaml_reader *reader) {
+    if (!yaml_read_head(reader)) return false;
+    if (reader->event.type == YAML_STREAM_END_EVENT || yaml_is_nothing(reader))
+        return yaml_blame(reader, reader->at, "nothing is in here; a launch file has ptx, buffers and launches");
+    return yaml_read_form(reader, &file_form, file, file, file->places) && yaml_read_tail(reader);
+}
+
+static bool read_file(struct launch_file *file, struct error *err) {
+    size_t bytes;
+    char *text = read_whole(file->arena, file->path, &bytes, err);
+    if (!text) return false;
+    struct yaml_reader reader;
+    yaml_reader_open(&reader, file->path, text, bytes, err);
+    bool read = read_document(file, &reader);
+    yaml_reader_close(&reader);
+    return read;
+}
+
+/* --- checking --- */
+
+#define BLAME(file, place_, err, ...) error_at(err, (file)->path, (place_).line, (place_).column, __VA_ARGS__)
+
+/* A path of the file, which counts from the file's folder. */
+static char *path_beside(const struct launch_file *file, const char *path) {
+    const char *slash = strrchr(file->path, '/');
+    return path[0] == '/' || !slash ? mem_text(path)
+                                    : text_format("%.*s/%s", (int)(slash - file->path), file->path, path);
+}
+
+static bool integer_parse(const char *text, const struct element *element, uint64_t *value) {
+    const char *digits = text + (*text == '-' || *text == '+');
+    bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    const char *allowed = hex ? "0123456789abcdefABCDEF" : "0123456789", *start = digits + (hex ? 2 : 0);
+    if (*start == '\0' || start[strspn(start, allowed)] != '\0') return false;
+    errno = 0;
+    uint64_t size = strtoull(start, NULL, hex ? 16 : 10);
+    bool negative = *text == '-';
+    unsigned bits = 8 * element->bytes;
+    uint64_t most = element->kind == SIGNED && !hex ? low_mask(bits - 1) + negative : low_mask(bits);
+    if (errno == ERANGE || size > most || (negative && element->kind == UNSIGNED && size > 0)) return false;
+    *value = negative ? -size : size;
+    return true;
+}
+
+/* Floats: decimal, C's hexadecimal, inf and nan, or PTX's 0f and 0d with the bits. */
+static bool real_parse(const char *text, const struct element *element, double *value) {
+    char *end;
+    size_t length = strlen(text);
+    if (text[0] == '0' && text[1] == (element->bytes == 4 ? 'f' : 'd') && length == 2 + 2 * (size_t)element->bytes) {
+        uint64_t bits = strtoull(text + 2, &end, 16);
+        uint32_t single_bits = (uint32_t)bits;
+        float single;
+        memcpy(&single, &single_bits, sizeof single);
+        if (element->bytes == 4)
+            *value = (double)single;
+        else
+            memcpy(value, &bits, sizeof *value);
+        return *end == '\0';
+    }
+    *value = strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+static bool check_literal(const struct launch_file *file, const struct literal *literal, const struct policy *type,
+                          struct number *number, struct error *err) {
+    const struct element *element = (const struct element *)type;
+    if (!literal->text) return true;
+    if (element->kind == REAL) {
+        number->integer = 0;
+        if (real_parse(literal->text, element, &number->real)) return true;
+    } else if (integer_parse(literal->text, element, &number->integer)) {
+        return true;
+    }
+    return BLAME(file, literal->place, err, "'%s' is no %s", yaml_show(literal->text).text, type->name);
+}
+
+static void element_store(const struct element *element, struct number number, uint8_t *to) {
+    float single = (float)number.real;
+    if (element->kind != REAL)
+        memcpy(to, &number.integer, element->bytes); /* little-endian, as the device */
+    else if (element->bytes == 4)
+        memcpy(to, &single, sizeof single);
+    else
+        memcpy(to, &number.real, sizeof number.real);
+}
+
+/* Content of exactly the buffer's size. */
+static bool check_content(struct launch_file *file, const struct buffer *buffer, const char *name,
+                          struct yaml_place place, uint8_t **content, struct error *err) {
+    struct error inner = {0};
+    size_t bytes;
+    char *path = path_beside(file, name);
+    *content = (uint8_t *)read_whole(file->arena, path, &bytes, &inner);
+    free(path);
+    if (!*content) return BLAME(file, place, err, "%s", inner.text);
+    if (bytes == (uint64_t)buffer->bytes) return true;
+    return BLAME(file, place, err, "%s has %zu bytes, and buffer %s has %" PRId64, name, bytes, buffer->name,
+                 buffer->bytes);
+}
+
+static bool check_fill(struct launch_file *file, struct buffer *buffer, struct error *err) {
+    struct fill *fill = &buffer->fill;
+    struct yaml_place place = buffer->places[BUFFER_FILL];
+    const struct element *element = (const struct element *)fill->type;
+    fill->step_number = (struct number){1, 1};
+    fill->high_number.real = 1;
+    struct {
+        const struct literal *literal;
+        struct number *number;
+    } numbers[] = {{&fill->value, &fill->value_number},
+                   {&fill->start, &fill->start_number},
+                   {&fill->step, &fill->step_number},
+                   {&fill->low, &fill->low_number},
+                   {&fill->high, &fill->high_number}};
+    for (unsigned i = 0; i < COUNT_OF(numbers); i++)
+        if (!check_literal(file, numbers[i].literal, fill->type, numbers[i].number, err)) return false;
+    if ((fill->kind == &fill_const) != (fill->value.text != NULL))
+        return BLAME(file, place, err, "a fill has a value if it is of kind const, and only then");
+    if ((fill->kind == &fill_file) != (fill->file != NULL))
+        return BLAME(file, place, err, "a fill has a file if it is of kind file, and only then");
+    if (buffer->bytes % element->bytes != 0)
+        return BLAME(file, buffer->places[BUFFER_BYTES], err, "%" PRId64 " bytes are no whole number of %s",
+                     buffer->bytes, fill->type->name);
+    if ((fill->low.text != NULL) != (fill->high.text != NULL))
+        return BLAME(file, place, err, "a range needs both low and high");
+    for (unsigned i = 0; i < fill->setting_count; i++) {
+        struct setting *setting = &fill->settings[i];
+        if (!check_literal(file, &setting->value, fill->type, &setting->number, err)) return false;
+        if (setting->index >= buffer->bytes / (int64_t)element->bytes)
+            return BLAME(file, setting->value.place, err, "index %" PRId64 " is beyond the %" PRId64 " elements of %s",
+                         setting->index, buffer->bytes / (int64_t)element->bytes, buffer->name);
+    }
+    return !fill->file || check_content(file, buffer, fill->file, place, &fill->content, err);
+}
+
+static bool check_buffers(struct launch_file *file, struct memory *memory, struct error *err) {
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        struct buffer *buffer = &file->buffers[i];
+        for (unsigned j = 0; j < i; j++)
+            if (strcmp(buffer->name, file->buffers[j].name) == 0)
+                return BLAME(file, buffer->places[BUFFER_NAME], err, "there are two buffers called '%s'",
+                             yaml_show(buffer->name).text);
+        if (buffer->address && buffer->gpgpusim_addr)
+            return BLAME(file, buffer->places[BUFFER_ADDRESS], err,
+                         "gpgpusim_addr is given as well: give one of the two");
+        if (!buffer->address) buffer->address = buffer->gpgpusim_addr;
+        if (!check_fill(file, buffer, err)) return false;
+        if ((buffer->places[BUFFER_SUM].line || buffer->places[BUFFER_XOR].line) && buffer->bytes % 4 != 0)
+            return BLAME(file, buffer->places[BUFFER_BYTES], err,
+                         "sums are of 32-bit words, and %" PRId64 " bytes are no whole number of them", buffer->bytes);
+        if (buffer->expected && !check_content(file, buffer, buffer->expected, buffer->places[BUFFER_EXPECTED],
+                                               &buffer->expected_content, err))
+            return false;
+    }
+    /* Those with a place of their own come first, so that the others go behind them. */
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        const struct buffer *buffer = &file->buffers[i];
+        if (buffer->address && !memory_place(memory, (uint64_t)buffer->address, (uint64_t)buffer->bytes))
+            return BLAME(file,
+                         buffer->places[buffer->places[BUFFER_ADDRESS].line ? BUFFER_ADDRESS : BUFFER_GPGPUSIM_ADDR],
+                         err, "buffer %s overlaps another, or is more than there is room for", buffer->name);
+    }
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        struct buffer *buffer = &file->buffers[i];
+        if (!buffer->address) buffer->address = (int64_t)memory_allocate(memory, (uint64_t)buffer->bytes);
+        if (!buffer->address)
+            return BLAME(file, buffer->places[BUFFER_BYTES], err, "there is no room for buffer %s", buffer->name);
+    }
+    return true;
+}
+
+static bool check_hex(struct launch_file *file, struct argument *argument, struct error *err) {
+    static const char digits[] = "0123456789abcdef";
+    argument->content = arena_alloc(file->arena, strlen(argument->bytes) / 2 + 1, 1);
+    unsigned nibbles = 0;
+    for (const char *c = argument->bytes; *c; c++) {
+        const char *digit = strchr(digits, *c >= 'A' && *c <= 'F' ? *c + 32 : *c);
+        if (*c == ' ' || *c == '_') continue;
+        if (!digit) nibbles |= 1u << 31;
+        if (!digit) break;
+        argument->content[nibbles / 2] = (uint8_t)(argument->content[nibbles / 2] << 4 | (digit - digits));
+        nibbles++;
+    }
+    argument->size_bytes = nibbles / 2;
+    return nibbles % 2 == 0 && nibbles < 1u << 31
+               ? true
+               : BLAME(file, argument->places[ARGUMENT_BYTES], err,
+                       "bytes are pairs of hexadecimal digits, lowest address first, as in \"01 00 ff\"");
+}
+
+/* What the argument is, as bytes. */
+static bool check_argument(struct launch_file *file, struct argument *argument, struct error *err) {
+    if (argument->bytes) return check_hex(file, argument, err);
+    argument->content = arena_alloc(file->arena, 8, 1);
+    if (argument->scalar) {
+        struct number number = {0};
+        if (!check_literal(file, &argument->value, argument->scalar, &number, err)) return false;
+        element_store((const struct element *)argument->scalar, number, argument->content);
+        argument->size_bytes = ((const struct element *)argument->scalar)->bytes;
+        return true;
+    }
+    struct yaml_names names = {.count = 0};
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        yaml_names_add(&names, file->buffers[i].name);
+        if (strcmp(file->buffers[i].name, argument->buffer) != 0) continue;
+        uint64_t address = (uint64_t)(file->buffers[i].address + argument->offset);
+        memcpy(argument->content, &address, sizeof address);
+        argument->size_bytes = sizeof address;
+        return true;
+    }
+    char hint[900];
+    yaml_names_hint(&names, argument->buffer, hint, sizeof hint);
+    return BLAME(file, argument->places[ARGUMENT_BUFFER], err, "no buffer called '%s'%s",
+                 yaml_show(argument->buffer).text, hint);
+}
+
+static const struct program_function *find_kernel(const struct launch_file *file, const struct program *program,
+                                                  const char *name, struct yaml_place place, struct error *err) {
+    const struct program_function *kernel = program_kernel(program, name);
+    if (kernel) return kernel;
+    struct yaml_names names = {.count = 0};
+    char hint[900];
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (program->functions[i].is_kernel) yaml_names_add(&names, program->functions[i].name);
+    yaml_names_hint(&names, name, hint, sizeof hint);
+    BLAME(file, place, err, "%s has no kernel called '%s'%s", file->ptx_path, yaml_show(name).text, hint);
+    return NULL;
+}
+
+static bool check_arguments(struct launch_file *file, const struct program *program,
+                            const struct program_function *kernel, struct launch_row *launch, struct error *err) {
+    struct program_parameter parameter;
+    unsigned count = 0;
+    while (program_parameter(program, kernel, count, &parameter)) count++;
+    if (count != launch->argument_count)
+        return BLAME(file, launch->argument_count ? launch->places[LAUNCH_ARGS] : launch->place, err,
+                     "kernel %s takes %u arguments, and args has %u", kernel->name, count, launch->argument_count);
+    for (unsigned i = 0; i < count; i++) {
+        struct argument *argument = &launch->arguments[i];
+        if (!check_argument(file, argument, err)) return false;
+        program_parameter(program, kernel, i, &parameter);
+        if (argument->size_bytes != parameter.size_bytes)
+            return BLAME(file, argument->place, err, "parameter %s of kernel %s takes %u bytes, and this has %u",
+                         parameter.name, kernel->name, parameter.size_bytes, argument->size_bytes);
+    }
+    return true;
+}
+
+static bool check_size(const struct launch_file *file, const struct int_list *list, struct yaml_place place,
+                       const char *noun, double most, struct error *err) {
+    double all = 1;
+    for (unsigned i = 0; i < list->count; i++) all *= (double)list->value[i];
+    return all <= most || BLAME(file, place, err, "these are %.0f %s; at most %.0f are possible", all, noun, most);
+}
+
+static bool check_launches(struct launch_file *file, const struct program *program, struct error *err) {
+    for (unsigned i = 0; i < file->kernel_count; i++) {
+        const struct kernel_row *row = &file->kernels[i];
+        const struct program_function *kernel =
+            find_kernel(file, program, row->symbol, row->places[KERNEL_SYMBOL], err);
+        if (!kernel) return false;
+        if (row->places[KERNEL_SHARED].line && row->static_shared_bytes != kernel->shared_bytes)
+            return BLAME(file, row->places[KERNEL_SHARED], err, "kernel %s has %u bytes of static shared memory",
+                         kernel->name, kernel->shared_bytes);
+    }
+    for (unsigned i = 0; i < file->launch_count; i++) {
+        struct launch_row *launch = &file->launches[i];
+        const struct program_function *kernel =
+            find_kernel(file, program, launch->kernel, launch->places[LAUNCH_KERNEL], err);
+        if (!kernel || !check_arguments(file, program, kernel, launch, err) ||
+            !check_size(file, &launch->grid, launch->places[LAUNCH_GRID], "CTAs", INT32_MAX, err) ||
+            !check_size(file, &launch->block, launch->places[LAUNCH_BLOCK], "threads", 1024, err))
+            return false;
+        for (unsigned j = 0; j < file->kernel_count; j++)
+            if (strcmp(file->kernels[j].symbol, launch->kernel) == 0)
+                launch->registers = (uint32_t)file->kernels[j].registers_per_thread;
+    }
+    if (file->launch_count > 0) return true;
+    return error_at(err, file->path, 1, 1, "nothing is launched: add launches");
+}
+
+/* Everything that the run will do before its first launch, once on a device of its own. */
+static bool check_all(struct launch_file *file, struct error *err) {
+    struct device device;
+    device_init(&device);
+    struct ptx_module *module = NULL;
+    struct loaded_module *loaded = NULL;
+    bool good = check_buffers(file, &device.memory, err);
+    if (good) file->ptx_text = read_whole(file->arena, file->ptx_path, &file->ptx_bytes, err);
+    if (file->ptx_text) module = ptx_parse(file->ptx_path, file->ptx_text, file->ptx_bytes, err);
+    if (module) loaded = device_load(&device, module, err);
+    good = loaded && check_launches(file, loaded_program(loaded), err);
+    if (loaded) device_unload(&device, loaded);
+    device_release(&device);
+    return good;
+}
+
+static bool find_ptx(struct launch_file *file, const char *ptx, struct error *err) {
+    if (ptx)
+        file->ptx_path = mem_text(ptx);
+    else if (file->ptx)
+        file->ptx_path = path_beside(file, file->ptx);
+    else
+        return error_at(err, file->path, 1, 1, "no PTX is named: add `ptx: FILE`, or give --ptx FILE");
+    return true;
+}
+
+struct launch_file *launch_file_open(const char *path, const char *ptx, struct error *err) {
+    struct launch_file *file = mem_alloc(1, sizeof *file);
+    file->arena = arena_create();
+    file->path = arena_text(file->arena, path, strlen(path));
+    if (!read_file(file, err) || !find_ptx(file, ptx, err) || !check_all(file, err)) {
+        launch_file_close(file);
+        return NULL;
+    }
+    if (!file->name) {
+        const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+        file->name = arena_text(file->arena, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+    }
+    return file;
+}
+
+void launch_file_close(struct launch_file *file) {
+    free(file->ptx_path);
+    arena_destroy(file->arena);
+    free(file);
+}
+
+const char *launch_file_name(const struct launch_file *file) { return file->name; }
+
+/* --- running --- */
+
+/* Element `i` of a fill that computes them one by one; `state` is the generator's. */
+static struct number fill_element(const struct fill *fill, uint64_t i, uint64_t *state) {
+    const struct element *element = (const struct element *)fill->type;
+    struct number number = fill->value_number;
+    if (fill->kind == &fill_iota) {
+        number.integer = fill->start_number.integer + i * fill->step_number.integer;
+        number.real = fill->start_number.real + (double)i * fill->step_number.real;
+    } else if (fill->kind == &fill_lcg) {
+        *state = (uint32_t)(*state * 1664525 + 1013904223);
+        number.integer = *state >> fill->shift;
+        if (fill->mod) number.integer %= (uint64_t)fill->mod;
+        number.real = (double)number.integer;
+    } else if (fill->kind == &fill_random && element->kind == REAL) {
+        double low = fill->low_number.real, high = fill->high_number.real;
+        number.real = low + (high - low) * ((double)(random_next(state) >> 11) * 0x1p-53);
+    } else if (fill->kind == &fill_random && fill->low.text) {
+        uint64_t span = fill->high_number.integer - fill->low_number.integer + 1;
+        number.integer = fill->low_number.integer + (span ? random_below(state, span) : random_next(state));
+    } else if (fill->kind == &fill_random) {
+        number.integer = random_next(state);
+    }
+    return number;
+}
+
+static void fill_buffer(struct host *host, const struct buffer *buffer) {
+    const struct fill *fill = &buffer->fill;
+    const struct element *element = (const struct element *)fill->type;
+    uint8_t *memory = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
+    if (!memory) return;
+    uint64_t state = (uint64_t)fill->seed;
+    if (fill->content)
+        memcpy(memory, fill->content, (uint64_t)buffer->bytes);
+    else if (fill->kind != &fill_zeros)
+        for (uint64_t i = 0; i < (uint64_t)buffer->bytes / element->bytes; i++)
+            element_store(element, fill_element(fill, i, &state), memory + i * element->bytes);
+    for (unsigned i = 0; i < fill->setting_count; i++)
+        element_store(element, fill->settings[i].number, memory + (uint64_t)fill->settings[i].index * element->bytes);
+}
+
+static struct dim dim_of(const struct int_list *list) {
+    return (struct dim){(uint32_t)list->value[0], (uint32_t)list->value[1], (uint32_t)list->value[2]};
+}
+
+static void run(void *user, struct host *host) {
+    const struct launch_file *file = user;
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        host_place(host, (uint64_t)file->buffers[i].address, (uint64_t)file->buffers[i].bytes);
+        fill_buffer(host, &file->buffers[i]);
+    }
+    host_module(host, file->ptx_path, file->ptx_text, file->ptx_bytes);
+    for (unsigned i = 0; i < file->launch_count && !host_failed(host); i++) {
+        const struct launch_row *row = &file->launches[i];
+        struct host_argument *arguments = mem_alloc(row->argument_count + 1, sizeof *arguments);
+        for (unsigned j = 0; j < row->argument_count; j++)
+            arguments[j] = HOST_BYTES(row->arguments[j].content, row->arguments[j].size_bytes);
+        for (int64_t n = 0; n < row->repeat && !host_failed(host); n++)
+            host_launch(host, &(struct host_launch){
+                                  .kernel = row->kernel,
+                                  .grid = dim_of(&row->grid),
+                                  .block = dim_of(&row->block),
+                                  .dynamic_shared_bytes = (uint32_t)row->dynamic_shared_bytes,
+                                  .registers = row->registers,
+                                  .arguments = arguments,
+                                  .argument_count = row->argument_count,
+                              });
+        free(arguments);
+    }
+}
+
+static bool check_sums(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
+    uint32_t sum = 0, mix = 0;
+    for (uint64_t i = 0; i + 4 <= (uint64_t)buffer->bytes; i += 4) {
+        uint32_t word;
+        memcpy(&word, memory + i, sizeof word);
+        sum += word;
+        mix ^= word;
+    }
+    struct {
+        enum buffer_key key;
+        const char *name;
+        uint32_t found;
+        int64_t wanted;
+    } sums[] = {{BUFFER_SUM, "final_sum_u32", sum, buffer->final_sum_u32},
+                {BUFFER_XOR, "final_xor_u32", mix, buffer->final_xor_u32}};
+    for (unsigned i = 0; i < COUNT_OF(sums); i++)
+        if (buffer->places[sums[i].key].line && sums[i].found != sums[i].wanted)
+            return host_fail(host, "buffer %s: %s is %u, and should be %" PRId64, buffer->name, sums[i].name,
+                             sums[i].found, sums[i].wanted);
+    return true;
+}
+
+static bool check_expected(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
+    for (int64_t i = 0; buffer->expected && i < buffer->bytes; i++)
+        if (memory[i] != buffer->expected_content[i])
+            return host_fail(host, "buffer %s differs from %s, first at byte %" PRId64 ": 0x%02x, and should be 0x%02x",
+                             buffer->name, buffer->expected, i, memory[i], buffer->expected_content[i]);
+    return true;
+}
+
+static bool verify(void *user, struct host *host) {
+    const struct launch_file *file = user;
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        const struct buffer *buffer = &file->buffers[i];
+        const uint8_t *memory = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
+        if (!memory || !check_sums(host, buffer, memory) || !check_expected(host, buffer, memory)) return false;
+    }
+    return true;
+}
+
+struct stream_source *launch_file_source(const struct launch_file *file) {
+    bool verifies = false;
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        const struct yaml_place *places = file->buffers[i].places;
+        verifies |= places[BUFFER_SUM].line || places[BUFFER_XOR].line || places[BUFFER_EXPECTED].line;
+    }
+    return program_source_create(&(struct host_program){
+        .name = file->name, .run = run, .check = verifies ? verify : NULL, .user = (void *)(uintptr_t)file});
+}
+
+bool launch_file_dump(const struct launch_file *file, struct stream_source *source, unsigned index,
+                      struct launch_dump *dump) {
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        const struct buffer *buffer = &file->buffers[i];
+        if (!buffer->dump || index-- > 0) continue;
+        struct host *host = source ? program_source_host(source) : NULL;
+        *dump = (struct launch_dump){buffer->dump, (uint64_t)buffer->bytes, NULL};
+        if (host) dump->content = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
+        return true;
+    }
+    return false;
+}

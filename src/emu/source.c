@@ -1,0 +1,378 @@
+#include "emu/source.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "emu/emu.h"
+#include "stream/trace.h"
+
+enum { PATIENCE_NS = 50 * 1000 * 1000 };
+
+struct host {
+    struct device device;
+    struct loaded_module **modules;
+    unsigned module_count;
+    struct error err;
+    atomic_bool stop; /* nobody wants the rest */
+};
+
+/* A launch on its way from the program to the machine. */
+struct launched {
+    struct kernel kernel;
+    struct trace *trace;
+};
+
+struct program_source {
+    struct stream_source source;
+    struct host_program program;
+    struct host host; /* the thread's while it runs */
+    pthread_t thread;
+    bool started;
+    struct trace *reading; /* the machine's kernel */
+    bool told;             /* next_kernel has said that there are no more */
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    struct launched next; /* its trace is NULL until the program launches, and again when the machine has taken it */
+    bool over;            /* the program has ended */
+};
+
+/* --- the program's thread --- */
+
+static struct program_source *source_of(struct host *host) {
+    return (struct program_source *)((char *)host - offsetof(struct program_source, host));
+}
+
+static void *run_program(void *user) {
+    struct program_source *source = user;
+    source->program.run(source->program.user, &source->host);
+    pthread_mutex_lock(&source->lock);
+    source->over = true;
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+    return NULL;
+}
+
+static void host_open(struct host *host, const struct device *print_to) {
+    *host = (struct host){0};
+    device_init(&host->device);
+    host->device.print = print_to->print;
+    host->device.print_user = print_to->print_user;
+    host->device.stop = &host->stop;
+}
+
+static void host_close(struct host *host) {
+    for (unsigned i = host->module_count; i-- > 0;) device_unload(&host->device, host->modules[i]);
+    free(host->modules);
+    device_release(&host->device);
+}
+
+static void start(struct program_source *source) {
+    if (pthread_create(&source->thread, NULL, run_program, source) != 0) abort(); /* as without memory */
+    source->started = true;
+}
+
+/* Ends the program wherever it is and forgets its launches. */
+static void stop(struct program_source *source) {
+    if (source->started) {
+        pthread_mutex_lock(&source->lock);
+        atomic_store(&source->host.stop, true);
+        pthread_cond_broadcast(&source->changed);
+        pthread_mutex_unlock(&source->lock);
+        pthread_join(source->thread, NULL);
+    }
+    trace_destroy(source->next.trace);
+    trace_destroy(source->reading);
+    source->next.trace = source->reading = NULL;
+    source->started = source->over = source->told = false;
+}
+
+/* --- the machine's side --- */
+
+/* Waits until the emulation of what has been read is over and there is another launch, or none will come; false if the
+ * reader has not the patience. */
+static bool await_launch(struct program_source *source) {
+    bool patient = true;
+    pthread_mutex_lock(&source->lock);
+    while (!source->next.trace && !source->over && patient) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += PATIENCE_NS;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        if (pthread_cond_timedwait(&source->changed, &source->lock, &until) != ETIMEDOUT || !source->source.patience)
+            continue;
+        pthread_mutex_unlock(&source->lock);
+        patient = source->source.patience(source->source.patience_user);
+        pthread_mutex_lock(&source->lock);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return patient;
+}
+
+static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
+    struct program_source *source = (struct program_source *)base;
+    if (source->told || (source->reading && trace_was_cut(source->reading))) return false;
+    if (!source->started) start(source);
+    if (!await_launch(source)) return false;
+    trace_destroy(source->reading); /* its launch has returned to the program, which has gone on */
+    source->reading = source->next.trace;
+    source->told = !source->reading;
+    if (source->told) return false;
+    trace_set_patience(source->reading, base->patience, base->patience_user);
+    *kernel = source->next.kernel;
+    pthread_mutex_lock(&source->lock);
+    source->next.trace = NULL;
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+    return true;
+}
+
+static void open_warp(struct stream_source *base, struct warp_stream *warp) {
+    trace_open(((struct program_source *)base)->reading, warp);
+}
+
+static void refill(struct stream_source *base, struct warp_stream *warp) {
+    trace_refill(((struct program_source *)base)->reading, warp);
+}
+
+static void restart(struct stream_source *base) {
+    struct program_source *source = (struct program_source *)base;
+    if (!source->started) return;
+    stop(source);
+    struct device print_to = source->host.device;
+    host_close(&source->host);
+    host_open(&source->host, &print_to);
+}
+
+/* A trace is cut only after its writer, having failed, has finished it; so the error is there, and stays. */
+static const char *failure(const struct stream_source *base) {
+    const struct program_source *source = (const struct program_source *)base;
+    bool seen = source->told || (source->reading && trace_was_cut(source->reading));
+    return seen && source->host.err.set ? source->host.err.text : NULL;
+}
+
+static const char *check(struct stream_source *base, struct error *found) {
+    struct program_source *source = (struct program_source *)base;
+    struct host *host = program_source_host(base);
+    if (!source->program.check || !host || host_failed(host)) return "none";
+    bool passed = source->program.check(source->program.user, host) && !host->err.set;
+    if (host->err.set) error_set(found, "%s", host->err.text);
+    host->err.set = false;
+    return passed ? "passed" : "failed";
+}
+
+static void destroy(struct stream_source *base) {
+    struct program_source *source = (struct program_source *)base;
+    stop(source);
+    host_close(&source->host);
+    if (source->program.release) source->program.release(source->program.user);
+    pthread_cond_destroy(&source->changed);
+    pthread_mutex_destroy(&source->lock);
+    free(source);
+}
+
+static const struct stream_ops stream_ops = {
+    .name = "program",
+    .next_kernel = next_kernel,
+    .open = open_warp,
+    .refill = refill,
+    .restart = restart,
+    .failure = failure,
+    .check = check,
+    .destroy = destroy,
+};
+
+struct stream_source *program_source_create(const struct host_program *program) {
+    struct program_source *source = mem_alloc(1, sizeof *source);
+    source->source.ops = &stream_ops;
+    source->program = *program;
+    pthread_mutex_init(&source->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&source->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    host_open(&source->host, &(struct device){0});
+    return &source->source;
+}
+
+void program_source_print(struct stream_source *base, void (*print)(void *user, const char *text, size_t bytes),
+                          void *user) {
+    struct program_source *source = (struct program_source *)base;
+    source->host.device.print = print;
+    source->host.device.print_user = user;
+}
+
+struct host *program_source_host(struct stream_source *base) {
+    struct program_source *source = (struct program_source *)base;
+    return source->told ? &source->host : NULL;
+}
+
+/* --- what a program does --- */
+
+bool host_fail(struct host *host, const char *format, ...) {
+    char text[sizeof host->err.text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return error_set(&host->err, "%s", text);
+}
+
+bool host_failed(const struct host *host) { return host->err.set || atomic_load(&host->stop); }
+
+void host_module(struct host *host, const char *name, const char *text, size_t bytes) {
+    if (host_failed(host)) return;
+    struct ptx_module *module = ptx_parse(name, text, bytes, &host->err);
+    struct loaded_module *loaded = module ? device_load(&host->device, module, &host->err) : NULL;
+    if (!loaded) return;
+    host->modules = mem_grow(host->modules, host->module_count + 1, sizeof *host->modules);
+    host->modules[host->module_count++] = loaded;
+}
+
+uint64_t host_alloc(struct host *host, uint64_t bytes) {
+    if (host_failed(host)) return 0;
+    uint64_t address = memory_allocate(&host->device.memory, bytes);
+    if (!address) host_fail(host, "there is no room for %llu bytes of device memory", (unsigned long long)bytes);
+    return address;
+}
+
+void host_place(struct host *host, uint64_t address, uint64_t bytes) {
+    if (!host_failed(host) && !memory_place(&host->device.memory, address, bytes))
+        host_fail(host, "there is no room for %llu bytes of device memory at 0x%llx", (unsigned long long)bytes,
+                  (unsigned long long)address);
+}
+
+void host_free(struct host *host, uint64_t address) {
+    if (!host_failed(host) && !memory_free(&host->device.memory, address))
+        host_fail(host, "no allocation that could be freed begins at 0x%llx", (unsigned long long)address);
+}
+
+void *host_memory(struct host *host, uint64_t address, uint64_t bytes) {
+    if (host_failed(host)) return NULL;
+    void *at = memory_at(&host->device.memory, address, bytes);
+    if (!at)
+        host_fail(host, "%llu bytes at 0x%llx do not lie in one allocation of device memory", (unsigned long long)bytes,
+                  (unsigned long long)address);
+    return at;
+}
+
+void host_write(struct host *host, uint64_t to, const void *from, uint64_t bytes) {
+    void *at = bytes ? host_memory(host, to, bytes) : NULL;
+    if (at) memcpy(at, from, bytes);
+}
+
+void host_read(struct host *host, void *to, uint64_t from, uint64_t bytes) {
+    const void *at = bytes ? host_memory(host, from, bytes) : NULL;
+    if (at) memcpy(to, at, bytes);
+}
+
+void host_fill(struct host *host, uint64_t to, uint8_t byte, uint64_t bytes) {
+    void *at = bytes ? host_memory(host, to, bytes) : NULL;
+    if (at) memset(at, byte, bytes);
+}
+
+uint64_t host_symbol(struct host *host, const char *name, uint64_t *bytes) {
+    for (unsigned m = host->module_count; m-- > 0 && !host_failed(host);) {
+        const struct program *program = loaded_program(host->modules[m]);
+        for (uint32_t i = 0; i < program->variable_count; i++) {
+            if (strcmp(program->variables[i].name, name) != 0) continue;
+            if (bytes) *bytes = program->variables[i].size_bytes;
+            return program->variables[i].address;
+        }
+    }
+    if (!host_failed(host)) host_fail(host, "no loaded module has a variable called %s", name);
+    return 0;
+}
+
+/* The parameter block, or NULL with a failure if the arguments are not what the kernel takes. */
+static uint8_t *make_parameters(struct host *host, const struct program *program, const struct program_function *kernel,
+                                const struct host_launch *launch) {
+    uint8_t *block = mem_alloc(kernel->parameter_bytes + 1, 1);
+    struct program_parameter parameter;
+    unsigned count = 0;
+    for (; program_parameter(program, kernel, count, &parameter); count++) {
+        if (count >= launch->argument_count) continue;
+        const struct host_argument *argument = &launch->arguments[count];
+        if (argument->size_bytes != parameter.size_bytes)
+            host_fail(host, "kernel %s: argument %u has %u bytes, and parameter %s takes %u", kernel->name, count,
+                      argument->size_bytes, parameter.name, parameter.size_bytes);
+        else
+            memcpy(block + parameter.offset, argument->bytes ? argument->bytes : &argument->u8, argument->size_bytes);
+    }
+    if (count != launch->argument_count)
+        host_fail(host, "kernel %s takes %u arguments and is given %u", kernel->name, count, launch->argument_count);
+    if (!host->err.set) return block;
+    free(block);
+    return NULL;
+}
+
+static void set_size(uint32_t to[3], struct dim from) {
+    to[0] = from.x;
+    to[1] = from.y ? from.y : 1;
+    to[2] = from.z ? from.z : 1;
+}
+
+/* Whether a trace of it can be made at all; whether the kernel can be launched so is for emu_run to say. */
+static bool launch_is_sane(struct host *host, const struct launch *launch) {
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    double ctas = (double)grid[0] * grid[1] * grid[2], threads = (double)block[0] * block[1] * block[2];
+    if (ctas >= 1 && ctas <= INT32_MAX && threads >= 1 && threads <= 1024) return true;
+    return host_fail(host, "kernel %s: %ux%ux%u CTAs of %ux%ux%u threads; there must be 1 to %d CTAs of 1 to 1024",
+                     launch->kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], INT32_MAX);
+}
+
+/* Offers the launch to the machine as soon as that has begun the one before; false if nobody wants it. */
+static bool hand_over(struct program_source *source, const struct launched *launched) {
+    pthread_mutex_lock(&source->lock);
+    while (source->next.trace && !atomic_load(&source->host.stop)) pthread_cond_wait(&source->changed, &source->lock);
+    bool wanted = !atomic_load(&source->host.stop);
+    if (wanted) source->next = *launched;
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+    return wanted;
+}
+
+static void run_kernel(struct host *host, const struct loaded_module *module, const struct program_function *kernel,
+                       const struct host_launch *asked, const uint8_t *parameters) {
+    const struct program *program = loaded_program(module);
+    struct launch launch = {
+        .module = module,
+        .kernel = kernel,
+        .dynamic_shared_bytes = asked->dynamic_shared_bytes,
+        .parameters = parameters,
+    };
+    set_size(launch.grid, asked->grid);
+    set_size(launch.block, asked->block);
+    if (!launch_is_sane(host, &launch)) return;
+    struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
+                                           .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes}};
+    snprintf(launched.kernel.name, sizeof launched.kernel.name, "%s", kernel->name);
+    memcpy(launched.kernel.grid, launch.grid, sizeof launch.grid);
+    memcpy(launched.kernel.block, launch.block, sizeof launch.block);
+    launched.trace = trace_create(&launched.kernel, program->records, program->record_count);
+    if (!hand_over(source_of(host), &launched)) {
+        trace_destroy(launched.trace);
+        return;
+    }
+    struct emu_counts counts = {0};
+    trace_finish(launched.trace, emu_run(&host->device, &launch, launched.trace, &counts, &host->err));
+}
+
+void host_launch(struct host *host, const struct host_launch *launch) {
+    for (unsigned m = host->module_count; m-- > 0 && !host_failed(host);) {
+        const struct program *program = loaded_program(host->modules[m]);
+        const struct program_function *kernel = program_kernel(program, launch->kernel);
+        if (!kernel) continue;
+        uint8_t *parameters = make_parameters(host, program, kernel, launch);
+        if (parameters) run_kernel(host, host->modules[m], kernel, launch, parameters);
+        free(parameters);
+        return;
+    }
+    if (!host_failed(host)) host_fail(host, "no loaded module has a kernel called %s", launch->kernel);
+}
