@@ -1,0 +1,356 @@
+/* Loads and stores: where each lane's address leads, and the bytes between there and the registers.
+ *
+ * Most accesses have all their lanes in one region (an allocation, the CTA's shared memory, the kernel's parameters) and
+ * take the short way: one check for the whole warp, then a loop over lanes, or one copy where lanes lie side by side.
+ * The rest goes lane by lane. Local memory is kept as the hardware has it: a row for every word, in it the 32 lanes.
+ *
+ * An access that is misaligned or leaves its region is a fault. Lanes store in ascending order: of several that write
+ * to one place the highest wins. */
+#include "emu/cta.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Addresses */
+
+void access_addresses(const struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address[WARP_LANES]) {
+    uint64_t offset = (uint64_t)op->immediate + (op->modifiers & MOD_FRAME ? w->frame->local_base : 0);
+    if (op->a == PLACE_NONE) {
+        for (unsigned i = 0; i < WARP_LANES; i++) address[i] = offset;
+        return;
+    }
+    if (op->source == PTX_u32) {
+        const uint32_t *a = warp_place(&w->warp, op->a);
+        for (unsigned i = 0; i < WARP_LANES; i++) address[i] = (uint32_t)(a[i] + (uint32_t)offset);
+    } else {
+        const uint64_t *a = warp_place(&w->warp, op->a);
+        for (unsigned i = 0; i < WARP_LANES; i++) address[i] = a[i] + offset;
+    }
+    if (mask == UINT32_MAX) return;
+    uint64_t any = address[lowest_bit(mask)];
+    for (unsigned i = 0; i < WARP_LANES; i++) address[i] = mask >> i & 1 ? address[i] : any;
+}
+
+enum ptx_space space_resolve(enum ptx_space space, uint64_t *address) {
+    if (space != PTX_SPACE_GENERIC) return space;
+    enum ptx_space found = PTX_SPACE_GLOBAL;
+    switch (*address & WINDOW_MASK) {
+    case WINDOW_SHARED: found = PTX_SPACE_SHARED; break;
+    case WINDOW_LOCAL: found = PTX_SPACE_LOCAL; break;
+    case WINDOW_PARAM: found = PTX_SPACE_PARAM; break;
+    default: return PTX_SPACE_GLOBAL;
+    }
+    *address &= ~WINDOW_MASK;
+    return found;
+}
+
+/* The space that all lanes' addresses lead to, which are then made relative to it; GENERIC if they differ. */
+enum ptx_space space_common(enum ptx_space space, uint64_t address[WARP_LANES]) {
+    if (space != PTX_SPACE_GENERIC) return space;
+    uint64_t differ = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ address[0];
+    if (differ & WINDOW_MASK) return PTX_SPACE_GENERIC;
+    uint64_t relative = address[0];
+    space = space_resolve(PTX_SPACE_GENERIC, &relative);
+    uint64_t base = address[0] - relative;
+    for (unsigned i = 0; i < WARP_LANES; i++) address[i] -= base;
+    return space;
+}
+
+/* Regions */
+
+struct region {
+    uint8_t *bytes;
+    uint64_t address, size_bytes;
+};
+
+static struct region region_of(struct warp_state *w, enum ptx_space space, uint64_t address, enum access_kind kind) {
+    switch (space) {
+    case PTX_SPACE_SHARED: return (struct region){w->warp.cta->shared, 0, w->run->shared_bytes};
+    case PTX_SPACE_PARAM:
+        if (kind != ACCESS_READ) break;
+        return (struct region){(uint8_t *)(uintptr_t)w->run->launch->parameters, 0,
+                               w->run->kernel->function->parameter_bytes};
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST: {
+        struct memory *memory = &w->run->device->memory;
+        const struct allocation *found = memory->recent < memory->count ? &memory->allocations[memory->recent] : NULL;
+        if (!found || address - found->address >= found->size_bytes) found = memory_find(memory, address);
+        if (found) return (struct region){found->bytes, found->address, found->size_bytes};
+        break;
+    }
+    default: break;
+    }
+    return (struct region){NULL, 0, 0};
+}
+
+uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, unsigned bytes, enum access_kind kind) {
+    struct region region = region_of(w, space, address, kind);
+    uint64_t offset = address - region.address;
+    return offset < region.size_bytes && bytes <= region.size_bytes - offset ? region.bytes + offset : NULL;
+}
+
+void local_copy(struct warp_state *w, unsigned lane, uint32_t address, void *data, unsigned bytes, bool write) {
+    uint8_t *to = data;
+    for (unsigned part; bytes; bytes -= part, to += part, address += part) {
+        uint8_t *at = w->local + local_offset(address, lane);
+        part = 4 - (address & 3);
+        if (part > bytes) part = bytes;
+        write ? memcpy(at, to, part) : memcpy(to, at, part);
+    }
+}
+
+static bool local_holds(const struct warp_state *w, uint64_t address, unsigned bytes) {
+    return address < w->frame->local_top && bytes <= w->frame->local_top - address;
+}
+
+bool space_copy(struct warp_state *w, unsigned lane, enum ptx_space space, uint64_t address, void *data, unsigned bytes,
+                enum access_kind kind) {
+    if (space == PTX_SPACE_LOCAL) {
+        if (!local_holds(w, address, bytes)) return false;
+        local_copy(w, lane, (uint32_t)address, data, bytes, kind != ACCESS_READ);
+        return true;
+    }
+    uint8_t *at = space_at(w, space, address, bytes, kind);
+    if (at) kind == ACCESS_READ ? memcpy(data, at, bytes) : memcpy(at, data, bytes);
+    return at;
+}
+
+/* Faults */
+
+/* "16 bytes after the 4096-byte allocation at 0xc0000000" */
+static void nearest_allocation(const struct memory *memory, uint64_t address, char *text, size_t room) {
+    const struct allocation *best = NULL;
+    uint64_t distance = UINT64_MAX;
+    bool after = false;
+    for (uint32_t i = 0; i < memory->count; i++) {
+        const struct allocation *a = &memory->allocations[i];
+        uint64_t end = a->address + a->size_bytes;
+        uint64_t d = address < a->address ? a->address - address : address >= end ? address - end : 0;
+        if (d >= distance) continue;
+        best = a, distance = d, after = address >= end;
+    }
+    if (!best)
+        snprintf(text, room, "nothing is allocated");
+    else if (!distance && !after)
+        snprintf(text, room, "beyond the end of the %" PRIu64 "-byte allocation at 0x%" PRIx64, best->size_bytes,
+                 best->address);
+    else
+        snprintf(text, room, "%" PRIu64 " bytes %s the %" PRIu64 "-byte allocation at 0x%" PRIx64, distance,
+                 after ? "after" : "before", best->size_bytes, best->address);
+}
+
+void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space, uint64_t address,
+                  unsigned bytes, enum access_kind kind) {
+    static const char *const verbs[] = {"reads", "writes", "changes"};
+    static const char *const names[] = {"generic", "global", "constant", "shared", "local", "parameter"};
+    char where[160];
+    uint32_t size = space == PTX_SPACE_SHARED  ? w->run->shared_bytes
+                    : space == PTX_SPACE_LOCAL ? w->frame->local_top
+                                               : w->run->kernel->function->parameter_bytes;
+    if (address % bytes)
+        snprintf(where, sizeof where, "misaligned");
+    else if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST)
+        nearest_allocation(&w->run->device->memory, address, where, sizeof where);
+    else if (space == PTX_SPACE_PARAM && kind != ACCESS_READ)
+        snprintf(where, sizeof where, "parameters are only read");
+    else if (space == PTX_SPACE_LOCAL && kind == ACCESS_ATOMIC)
+        snprintf(where, sizeof where, "there are no atomics on local memory");
+    else
+        snprintf(where, sizeof where, "outside of the %u bytes there are", size);
+    fault_set(w, op, lane, "%s %u bytes of %s memory at 0x%" PRIx64 ": %s", verbs[kind], bytes, names[space], address,
+              where);
+}
+
+/* Between memory and registers. Rows are indexed by log2 of the bytes in memory and of those in the register. */
+
+typedef void mover(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask);
+typedef unsigned __int128 w128;
+
+#define GATHER(from, to) \
+    static void gather_##from##_##to(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask) { \
+        to *restrict out = row; \
+        if (mask == UINT32_MAX) { \
+            for (unsigned i = 0; i < WARP_LANES; i++) { \
+                from value; \
+                memcpy(&value, memory + offset[i], sizeof value); \
+                out[i] = (to)value; \
+            } \
+        } else { \
+            FOR_LANES(i, mask) { \
+                from value; \
+                memcpy(&value, memory + offset[i], sizeof value); \
+                out[i] = (to)value; \
+            } \
+        } \
+    }
+#define SCATTER(to, from) \
+    static void scatter_##to##_##from(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask) { \
+        const from *in = row; \
+        FOR_LANES(i, mask) { \
+            to value = (to)in[i]; \
+            memcpy(memory + offset[i], &value, sizeof value); \
+        } \
+    }
+#define PAIRS(X) \
+    X(uint8_t, uint16_t) \
+    X(uint8_t, uint32_t) X(uint8_t, uint64_t) X(uint16_t, uint16_t) X(uint16_t, uint32_t) X(uint16_t, uint64_t) \
+        X(uint32_t, uint32_t) X(uint32_t, uint64_t) X(uint64_t, uint64_t) X(w128, w128)
+#define SIGNED_PAIRS(X) \
+    X(int8_t, int16_t) X(int8_t, int32_t) X(int8_t, int64_t) X(int16_t, int32_t) X(int16_t, int64_t) X(int32_t, int64_t)
+PAIRS(GATHER)
+PAIRS(SCATTER)
+SIGNED_PAIRS(GATHER)
+
+static mover *const gathers[2][5][5] = {
+    {{NULL, gather_uint8_t_uint16_t, gather_uint8_t_uint32_t, gather_uint8_t_uint64_t},
+     {NULL, gather_uint16_t_uint16_t, gather_uint16_t_uint32_t, gather_uint16_t_uint64_t},
+     {NULL, NULL, gather_uint32_t_uint32_t, gather_uint32_t_uint64_t},
+     {NULL, NULL, NULL, gather_uint64_t_uint64_t},
+     {NULL, NULL, NULL, NULL, gather_w128_w128}},
+    {{NULL, gather_int8_t_int16_t, gather_int8_t_int32_t, gather_int8_t_int64_t},
+     {NULL, gather_uint16_t_uint16_t, gather_int16_t_int32_t, gather_int16_t_int64_t},
+     {NULL, NULL, gather_uint32_t_uint32_t, gather_int32_t_int64_t},
+     {NULL, NULL, NULL, gather_uint64_t_uint64_t}},
+};
+static mover *const scatters[5][5] = {
+    {NULL, scatter_uint8_t_uint16_t, scatter_uint8_t_uint32_t, scatter_uint8_t_uint64_t},
+    {NULL, scatter_uint16_t_uint16_t, scatter_uint16_t_uint32_t, scatter_uint16_t_uint64_t},
+    {NULL, NULL, scatter_uint32_t_uint32_t, scatter_uint32_t_uint64_t},
+    {NULL, NULL, NULL, scatter_uint64_t_uint64_t},
+    {NULL, NULL, NULL, NULL, scatter_w128_w128},
+};
+
+/* Loads and stores */
+
+struct shape {
+    mover *move;
+    unsigned element_bytes, register_bytes, elements;
+};
+
+static struct shape shape_of(const struct op *op) {
+    bool load = op->operation == OPERATION_ld;
+    unsigned element = ptx_type_bytes(op->element), reg = load ? op->dst_bytes : op->src_bytes;
+    if (reg < 2) reg = element < 2 ? 2 : element;
+    unsigned from = log2_floor(element), to = log2_floor(reg);
+    bool is_signed = ptx_type_kind(op->element) == PTX_SIGNED;
+    return (struct shape){.move = from > 4 || to > 4 ? NULL
+                                  : load             ? gathers[is_signed][from][to]
+                                                     : scatters[from][to],
+                          .element_bytes = element,
+                          .register_bytes = reg,
+                          .elements = op->vector ? op->vector : 1};
+}
+
+/* The register row of an element; NULL for a sink. */
+static void *element_row(const struct warp_state *w, const struct op *op, unsigned element) {
+    uint32_t place = op->vector > 1                  ? w->frame->code->function->element_list[op->elements + element]
+                     : op->operation == OPERATION_ld ? op->dst
+                                                     : op->b;
+    return place == PLACE_NONE ? NULL : warp_place(&w->warp, place);
+}
+
+static bool side_by_side(const uint64_t address[WARP_LANES], unsigned bytes) {
+    if (address[WARP_LANES - 1] - address[0] != (uint64_t)(WARP_LANES - 1) * bytes) return false;
+    uint64_t differ = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ (address[0] + (uint64_t)i * bytes);
+    return !differ;
+}
+
+static void region_move(struct warp_state *w, const struct op *op, const struct shape *shape, uint32_t mask,
+                        uint8_t *memory, uint64_t offset[WARP_LANES]) {
+    bool load = op->operation == OPERATION_ld;
+    if (mask == UINT32_MAX && shape->elements == 1 && shape->element_bytes == shape->register_bytes &&
+        side_by_side(offset, shape->element_bytes)) {
+        void *row = element_row(w, op, 0), *at = memory + offset[0];
+        size_t bytes = (size_t)WARP_LANES * shape->element_bytes;
+        if (row) load ? memcpy(row, at, bytes) : memcpy(at, row, bytes);
+        return;
+    }
+    for (unsigned e = 0; e < shape->elements; e++, memory += shape->element_bytes) {
+        void *row = element_row(w, op, e);
+        if (row) shape->move(memory, offset, row, mask);
+    }
+}
+
+/* All lanes at one local address: whole words of the 32 lanes lie side by side, as they do in a row of registers. */
+static bool local_rows(struct warp_state *w, const struct op *op, const struct shape *shape,
+                       const uint64_t address[WARP_LANES], unsigned bytes) {
+    if (shape->element_bytes != 4 || shape->register_bytes != 4 || !local_holds(w, address[0], bytes)) return false;
+    uint64_t differ = address[0] & 3;
+    for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ address[0];
+    if (differ) return false;
+    uint8_t *at = w->local + local_offset(address[0], 0);
+    for (unsigned e = 0; e < shape->elements; e++, at += LOCAL_ROW_BYTES) {
+        void *row = element_row(w, op, e);
+        if (row) op->operation == OPERATION_ld ? memcpy(row, at, LOCAL_ROW_BYTES) : memcpy(at, row, LOCAL_ROW_BYTES);
+    }
+    return true;
+}
+
+static void lanes_move(struct warp_state *w, const struct op *op, const struct shape *shape, uint32_t mask,
+                       enum ptx_space space, const uint64_t address[WARP_LANES], enum access_kind kind) {
+    unsigned bytes = shape->element_bytes * shape->elements;
+    static const uint64_t beginning[WARP_LANES];
+    uint8_t data[64];
+    FOR_LANES(lane, mask) {
+        uint64_t at = address[lane];
+        enum ptx_space of = space_resolve(space, &at);
+        for (unsigned e = 0; kind == ACCESS_WRITE && e < shape->elements; e++) {
+            void *row = element_row(w, op, e);
+            if (row) shape->move(data + e * shape->element_bytes, beginning, row, UINT32_C(1) << lane);
+        }
+        if (at % bytes || !space_copy(w, lane, of, at, data, bytes, kind)) {
+            access_fault(w, op, lane, of, at, bytes, kind);
+            return;
+        }
+        for (unsigned e = 0; kind == ACCESS_READ && e < shape->elements; e++) {
+            void *row = element_row(w, op, e);
+            if (row) shape->move(data + e * shape->element_bytes, beginning, row, UINT32_C(1) << lane);
+        }
+    }
+}
+
+static inline void access_run(struct warp *warp, const struct op *op, uint32_t mask, enum access_kind kind) {
+    struct warp_state *w = warp_state(warp);
+    struct shape shape = shape_of(op);
+    unsigned bytes = shape.element_bytes * shape.elements;
+    uint64_t address[WARP_LANES];
+    access_addresses(w, op, mask, address);
+    bool in_frame = op->space == PTX_SPACE_LOCAL || (op->modifiers & MOD_FRAME);
+    enum ptx_space space = in_frame ? PTX_SPACE_LOCAL : space_common(op->space, address);
+    if (w->writer) touch_note(w, mask, space, address, bytes, kind);
+    if (space == PTX_SPACE_LOCAL) {
+        if (mask == UINT32_MAX && local_rows(w, op, &shape, address, bytes)) return;
+    } else if (space != PTX_SPACE_GENERIC) {
+        struct region region = region_of(w, space, address[0], kind);
+        uint64_t last = region.size_bytes - bytes, outside = region.size_bytes < bytes, low = 0;
+        uint64_t offset[WARP_LANES];
+        for (unsigned i = 0; i < WARP_LANES; i++) {
+            offset[i] = address[i] - region.address;
+            outside |= offset[i] > last;
+            low |= address[i];
+        }
+        if (LIKELY(!outside && !(low & (bytes - 1)))) {
+            region_move(w, op, &shape, mask, region.bytes, offset);
+            return;
+        }
+    }
+    lanes_move(w, op, &shape, mask, space, address, kind);
+}
+
+static void execute_ld(struct warp *warp, const struct op *op, uint32_t mask) {
+    access_run(warp, op, mask, ACCESS_READ);
+}
+static void execute_st(struct warp *warp, const struct op *op, uint32_t mask) {
+    access_run(warp, op, mask, ACCESS_WRITE);
+}
+
+op_handler *access_handler_find(const struct op *op) {
+    switch (op->operation) {
+    case OPERATION_ld: return shape_of(op).move ? execute_ld : NULL;
+    case OPERATION_st: return shape_of(op).move ? execute_st : NULL;
+    default: return atomic_handler_find(op);
+    }
+}

@@ -1,0 +1,90 @@
+/* The CTA's barriers: sixteen, each counts the warps that have come to it.
+ *
+ * A warp counts as a whole, whichever of its lanes come (GPGPU-Sim, and the hardware before Volta). Warps that have
+ * ended are not waited for, unless the barrier was given a number of threads smaller than the CTA. When all warps that
+ * live wait, nobody will ever come: a fault. */
+#include "emu/cta.h"
+
+#include <stdio.h>
+
+/* What bar.red gives its warps. */
+static void reduction_write(struct warp_state *w, const struct cta_barrier *barrier) {
+    const struct op *op = w->waits_at;
+    if (op->operation != OPERATION_bar_red) return;
+    if (op->mode == BAR_RED_POPC) {
+        uint32_t *row = warp_place(&w->warp, op->dst);
+        FOR_LANES(lane, w->waits_mask) row[lane] = barrier->true_lanes;
+    } else {
+        bool holds = op->mode == BAR_RED_AND ? barrier->true_lanes == barrier->lanes : barrier->true_lanes > 0;
+        warp_set_predicate(&w->warp, op->dst, holds ? UINT32_MAX : 0, w->waits_mask);
+    }
+}
+
+static void barrier_check(struct cta *cta, struct cta_barrier *barrier) {
+    uint32_t expected = barrier->expected ? barrier->expected : cta->live;
+    if (!barrier->arrived || barrier->arrived < expected) return;
+    for (uint32_t waiting = barrier->waiting; waiting; waiting &= waiting - 1) {
+        struct warp_state *w = &cta->warps[lowest_bit(waiting)];
+        reduction_write(w, barrier);
+        w->status = WARP_READY;
+        cta->ready++;
+    }
+    *barrier = (struct cta_barrier){0};
+}
+
+static void deadlock_check(struct warp_state *w) {
+    struct cta *cta = w->warp.cta;
+    if (cta->ready || !cta->live) return;
+    for (uint32_t i = 0; i < w->run->warps; i++) {
+        struct warp_state *waiting = &cta->warps[i];
+        if (waiting->status != WARP_WAITING) continue;
+        const struct cta_barrier *barrier = &cta->barriers[waiting->waits_barrier];
+        fault_set(waiting, waiting->waits_at, lowest_bit(waiting->waits_mask),
+                  "barrier %u can never be passed: %u of %u warps have come, and all warps of the block that live wait",
+                  waiting->waits_barrier, barrier->arrived, barrier->expected ? barrier->expected : cta->live);
+        return;
+    }
+}
+
+void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record) {
+    struct cta *cta = w->warp.cta;
+    uint32_t id = lane_u32(w, op->a, mask), threads = op->b == PLACE_NONE ? 0 : lane_u32(w, op->b, mask);
+    if (id >= CTA_BARRIERS || threads % WARP_LANES || threads > CTA_WARPS * WARP_LANES) {
+        fault_set(w, op, lowest_bit(mask),
+                  "there is no barrier %u for %u threads: barriers are 0 to 15, threads a multiple of 32 up to 1024",
+                  id, threads);
+        return;
+    }
+    struct cta_barrier *barrier = &cta->barriers[id];
+    uint32_t warps = threads / WARP_LANES;
+    barrier->expected = warps == w->run->warps ? 0 : warps;
+    barrier->arrived++;
+    if (op->operation == OPERATION_bar_red) {
+        barrier->lanes += (uint32_t)__builtin_popcount(mask);
+        barrier->true_lanes += (uint32_t)__builtin_popcount(mask & warp_predicate(&w->warp, op->c));
+    }
+    record->barrier = (uint8_t)id;
+    record->count = (uint16_t)barrier->expected;
+    if (op->operation == OPERATION_bar_arrive) {
+        record->flags |= INSTR_ARRIVE;
+    } else {
+        barrier->waiting |= UINT32_C(1) << w->index;
+        w->status = WARP_WAITING;
+        w->waits_at = op;
+        w->waits_mask = mask;
+        w->waits_barrier = id;
+        cta->ready--;
+    }
+    barrier_check(cta, barrier);
+    deadlock_check(w);
+}
+
+void barrier_warp_ended(struct warp_state *w) {
+    struct cta *cta = w->warp.cta;
+    w->status = WARP_ENDED;
+    cta->ready--;
+    cta->live--;
+    for (unsigned id = 0; cta->live && id < CTA_BARRIERS; id++)
+        if (cta->barriers[id].waiting && !cta->barriers[id].expected) barrier_check(cta, &cta->barriers[id]);
+    deadlock_check(w);
+}

@@ -1,0 +1,98 @@
+/* The device: memory, and modules on it. Loading a module finds out once what executes each of its operations. */
+#include "emu/cta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void device_init(struct device *device) {
+    *device = (struct device){.heap_bytes = UINT64_C(8) << 20};
+    memory_init(&device->memory);
+}
+
+void device_release(struct device *device) { memory_release(&device->memory); }
+
+static enum step_kind step_kind(const struct op *op) {
+    static const uint8_t kinds[OPERATION_COUNT] = {
+        [OPERATION_ld] = STEP_ACCESS,        [OPERATION_st] = STEP_ACCESS,
+        [OPERATION_atom] = STEP_ACCESS,      [OPERATION_red] = STEP_ACCESS,
+        [OPERATION_alloca] = STEP_ACCESS,    [OPERATION_trap] = STEP_ACCESS,
+        [OPERATION_bra] = STEP_BRANCH,       [OPERATION_brx] = STEP_TABLE_BRANCH,
+        [OPERATION_call] = STEP_CALL,        [OPERATION_call_indirect] = STEP_CALL_INDIRECT,
+        [OPERATION_ret] = STEP_RETURN,       [OPERATION_exit] = STEP_EXIT,
+        [OPERATION_bar_sync] = STEP_BARRIER, [OPERATION_bar_arrive] = STEP_BARRIER,
+        [OPERATION_bar_red] = STEP_BARRIER,  [OPERATION_nanosleep] = STEP_YIELD,
+    };
+    return kinds[op->operation];
+}
+
+static op_handler *handler_find(const struct op *op) {
+    op_handler *handler = access_handler_find(op);
+    if (!handler) handler = collective_handler_find(op);
+    return handler ? handler : op_handler_find(op);
+}
+
+static bool link_function(const struct ptx_module *module, uint32_t index, struct function_code *code,
+                          struct error *err) {
+    const struct program_function *function = code->function;
+    code->steps = mem_alloc((size_t)function->op_count + 1, sizeof *code->steps);
+    for (uint32_t i = 0; i < function->op_count; i++) {
+        const struct op *op = &function->ops[i];
+        struct step *step = &code->steps[i];
+        step->kind = step_kind(op);
+        if (step->kind > STEP_ACCESS) continue;
+        step->handler = handler_find(op);
+        if (!step->handler)
+            return ptx_error(module, module->functions[index].instrs[op->instr].place, err,
+                             "this form of the instruction is not supported");
+    }
+    code->steps[function->op_count].kind = STEP_END;
+    return true;
+}
+
+static bool link_module(struct loaded_module *loaded, struct error *err) {
+    const struct program *program = loaded->program;
+    loaded->codes = mem_alloc(program->function_count ? program->function_count : 1, sizeof *loaded->codes);
+    for (uint32_t i = 0; i < program->function_count; i++) {
+        loaded->codes[i].function = &program->functions[i];
+        if (!link_function(loaded->module, i, &loaded->codes[i], err)) return false;
+    }
+    return true;
+}
+
+static void loaded_free(struct loaded_module *loaded) {
+    if (loaded->codes)
+        for (uint32_t i = 0; i < loaded->program->function_count; i++) free(loaded->codes[i].steps);
+    free(loaded->codes);
+    if (loaded->program) program_destroy(loaded->program);
+    ptx_module_destroy(loaded->module);
+    free(loaded);
+}
+
+struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err) {
+    struct loaded_module *loaded = mem_alloc(1, sizeof *loaded);
+    loaded->module = module;
+    uint64_t address = div_up(device->memory.next, MEMORY_ALIGN_BYTES) * MEMORY_ALIGN_BYTES;
+    loaded->program = program_create(module, address, err);
+    if (!loaded->program || !link_module(loaded, err)) {
+        loaded_free(loaded);
+        return NULL;
+    }
+    const struct program *program = loaded->program;
+    if (!program->image_bytes) return loaded;
+    if (memory_allocate(&device->memory, program->image_bytes) != address) {
+        error_set(err, "%s: no room for %llu bytes of variables", module->file,
+                  (unsigned long long)program->image_bytes);
+        loaded_free(loaded);
+        return NULL;
+    }
+    memcpy(memory_at(&device->memory, address, program->initial_bytes), program->image, program->initial_bytes);
+    return loaded;
+}
+
+void device_unload(struct device *device, struct loaded_module *loaded) {
+    if (!loaded) return;
+    if (loaded->program->image_bytes) memory_free(&device->memory, loaded->program->image_address);
+    loaded_free(loaded);
+}
+
+const struct program *loaded_program(const struct loaded_module *loaded) { return loaded->program; }

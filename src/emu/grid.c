@@ -1,0 +1,151 @@
+/* The order of emulation: a function of program and launch only, so that what races do is the same in every run.
+ *
+ * CTAs enter in grid order into a window; in every round each warp of each of them runs for a quantum of instructions,
+ * or to a barrier or its end. A CTA that has ended is replaced by the next one. If none has ended for long, perhaps one
+ * of them spins on what a later CTA will do: the window doubles, and waits four times as long until it does so again. */
+#include "emu/cta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_CTAS = 128, QUANTUM = 128, PATIENCE_ROUNDS = 256, THREADS_MAX = 1024, SHARED_MAX = 227 * 1024 };
+
+struct window {
+    struct cta *ctas;
+    uint32_t count, room;
+    uint64_t next, ended;
+    uint64_t idle_rounds, patience;
+};
+
+/* The launch */
+
+static bool launch_fits(const struct launch *launch, struct error *err) {
+    static const uint32_t grid_max[3] = {INT32_MAX, 65535, 65535}, block_max[3] = {1024, 1024, 64};
+    const struct program_function *kernel = launch->kernel;
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!grid[i] || grid[i] > grid_max[i])
+            return error_set(
+                err, "launch of %s: a grid of %ux%ux%u blocks; each is at least 1, at most 2147483647x65535x65535",
+                kernel->name, grid[0], grid[1], grid[2]);
+        if (!block[i] || block[i] > block_max[i])
+            return error_set(err, "launch of %s: a block of %ux%ux%u threads; each is at least 1, at most 1024x1024x64",
+                             kernel->name, block[0], block[1], block[2]);
+    }
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint32_t *most = kernel->max_threads, *exact = kernel->required_threads;
+    uint64_t limit = most[0] ? (uint64_t)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : THREADS_MAX;
+    if (threads > min_u64(limit, THREADS_MAX))
+        return error_set(err, "launch of %s: a block of %ux%ux%u has %u threads; at most %u are possible", kernel->name,
+                         block[0], block[1], block[2], (unsigned)threads, (unsigned)min_u64(limit, THREADS_MAX));
+    for (unsigned i = 0; exact[0] && i < 3; i++)
+        if (block[i] != (exact[i] ? exact[i] : 1))
+            return error_set(err, "launch of %s: a block of %ux%ux%u threads; the kernel requires %ux%ux%u",
+                             kernel->name, block[0], block[1], block[2], exact[0], exact[1] ? exact[1] : 1,
+                             exact[2] ? exact[2] : 1);
+    if ((uint64_t)kernel->shared_bytes + launch->dynamic_shared_bytes > SHARED_MAX)
+        return error_set(err,
+                         "launch of %s: %u bytes of static and %u of dynamic shared memory; at most %u are possible",
+                         kernel->name, kernel->shared_bytes, launch->dynamic_shared_bytes, SHARED_MAX);
+    return true;
+}
+
+/* Local memory of a warp as the stream sees it: the kernel's frame and some room for what it calls. */
+static uint32_t local_stride(const struct program *program, const struct program_function *kernel) {
+    uint64_t bytes = kernel->frame_bytes, deepest = 0;
+    for (uint32_t i = 0; kernel->call_count && i < program->function_count; i++)
+        if (!program->functions[i].is_kernel) deepest = max_u64(deepest, program->functions[i].frame_bytes);
+    bytes = max_u64(div_up(bytes + 4 * deepest, FRAME_ALIGN_BYTES), 1) * FRAME_ALIGN_BYTES;
+    return (uint32_t)(min_u64(bytes, UINT64_C(1) << 26) * WARP_LANES);
+}
+
+/* CTAs */
+
+static void cta_begin(struct cta *cta, struct run *run, uint64_t index) {
+    const uint32_t *grid = run->launch->grid;
+    cta->run = run;
+    cta->index = index;
+    cta->ctaid[0] = (uint32_t)(index % grid[0]);
+    cta->ctaid[1] = (uint32_t)(index / grid[0] % grid[1]);
+    cta->ctaid[2] = (uint32_t)(index / grid[0] / grid[1]);
+    cta->live = cta->ready = run->warps;
+    memset(cta->barriers, 0, sizeof cta->barriers);
+    if (!cta->warps) {
+        cta->warps = mem_alloc_lines(run->warps, sizeof *cta->warps);
+        cta->shared = mem_alloc_lines(run->shared_bytes ? run->shared_bytes : 1, 1);
+    } else {
+        memset(cta->shared, 0, run->shared_bytes);
+    }
+    for (uint32_t i = 0; i < run->warps; i++) warp_begin(&cta->warps[i], cta, i);
+}
+
+static void cta_release(struct cta *cta, uint32_t warps) {
+    for (uint32_t i = 0; cta->warps && i < warps; i++) warp_release(&cta->warps[i]);
+    free(cta->warps);
+    free(cta->shared);
+}
+
+static void window_widen(struct window *window, struct run *run, uint32_t count) {
+    if (count > window->room) {
+        window->ctas = mem_grow(window->ctas, count, sizeof *window->ctas);
+        memset(window->ctas + window->room, 0, (count - window->room) * sizeof *window->ctas);
+        window->room = count;
+        /* Warps point back to their CTA, which has moved. */
+        for (uint32_t c = 0; c < window->count; c++)
+            for (uint32_t i = 0; i < run->warps; i++) window->ctas[c].warps[i].warp.cta = &window->ctas[c];
+    }
+    while (window->count < count && window->next < run->ctas)
+        cta_begin(&window->ctas[window->count++], run, window->next++);
+}
+
+static void window_round(struct window *window, struct run *run) {
+    uint64_t ended = window->ended;
+    for (uint32_t c = 0; c < window->count && !run->failed; c++) {
+        struct cta *cta = &window->ctas[c];
+        if (!cta->live) continue;
+        for (uint32_t i = 0; i < run->warps && !run->failed; i++)
+            if (cta->warps[i].status == WARP_READY) warp_run(&cta->warps[i], QUANTUM);
+        if (cta->live) continue;
+        window->ended++;
+        if (window->next < run->ctas) cta_begin(cta, run, window->next++);
+    }
+    if (window->ended != ended)
+        window->idle_rounds = 0;
+    else
+        window->idle_rounds++;
+}
+
+bool emu_run(struct device *device, const struct launch *launch, struct trace *trace, struct emu_counts *counts,
+             struct error *err) {
+    if (!launch_fits(launch, err)) return false;
+    const struct program *program = launch->module->program;
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    struct run run = {
+        .device = device,
+        .launch = launch,
+        .loaded = launch->module,
+        .kernel = &launch->module->codes[launch->kernel - program->functions],
+        .trace = trace,
+        .err = err,
+        .ctas = (uint64_t)grid[0] * grid[1] * grid[2],
+        .threads = block[0] * block[1] * block[2],
+        .warps = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES,
+        .shared_bytes = launch->kernel->shared_bytes + launch->dynamic_shared_bytes,
+        .local_stride = local_stride(program, launch->kernel),
+    };
+    struct window window = {.patience = PATIENCE_ROUNDS};
+    uint64_t width = min_u64(WINDOW_CTAS, run.ctas);
+    window_widen(&window, &run, (uint32_t)width);
+    while (window.ended < run.ctas && !run.failed) {
+        window_round(&window, &run);
+        if (window.idle_rounds < window.patience || window.next == run.ctas) continue;
+        window_widen(&window, &run, 2 * window.room);
+        window.idle_rounds = 0;
+        window.patience *= 4;
+    }
+    for (uint32_t c = 0; c < window.room; c++) cta_release(&window.ctas[c], run.warps);
+    free(window.ctas);
+    device->launches++;
+    if (counts) *counts = run.counts;
+    return !run.failed;
+}

@@ -1,0 +1,271 @@
+/* A warp's turn: fetch, guard, execute, and say to the stream what happened.
+ *
+ * Straight-line code and uniform branches stay in one loop; what changes the SIMT stack leaves it. An operation's record
+ * is put after it was executed, since only then is known what it touched, or that it was the warp's last. */
+#include "emu/cta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The block of special registers that stay the same, as specials.def numbers its rows. */
+struct special_block {
+#define FIXED_ROWS(name, vector)    uint32_t name[(vector) ? 3 : 1][WARP_LANES];
+#define CHANGING_ROWS(name, vector) /* read by an operation */
+#define X(name, text, vector, kind) kind##_ROWS(name, vector)
+#include "ptx/specials.def"
+#undef X
+};
+
+static void specials_fill(struct special_block *s, const struct run *run, const struct cta *cta, uint32_t warp) {
+    const uint32_t *grid = run->launch->grid, *block = run->launch->block;
+    memset(s, 0, sizeof *s);
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        uint32_t thread = warp * WARP_LANES + lane, bit = UINT32_C(1) << lane;
+        uint32_t tid[3] = {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]};
+        for (unsigned i = 0; i < 3; i++) {
+            s->tid[i][lane] = tid[i];
+            s->ntid[i][lane] = block[i];
+            s->ctaid[i][lane] = s->clusterid[i][lane] = cta->ctaid[i];
+            s->nctaid[i][lane] = s->nclusterid[i][lane] = grid[i];
+            s->cluster_nctaid[i][lane] = 1;
+        }
+        s->laneid[0][lane] = lane;
+        s->warpid[0][lane] = warp;
+        s->nwarpid[0][lane] = run->warps;
+        s->smid[0][lane] = (uint32_t)(cta->index % SM_COUNT);
+        s->nsmid[0][lane] = SM_COUNT;
+        s->lanemask_eq[0][lane] = bit;
+        s->lanemask_lt[0][lane] = bit - 1;
+        s->lanemask_le[0][lane] = bit | (bit - 1);
+        s->lanemask_ge[0][lane] = ~(bit - 1);
+        s->lanemask_gt[0][lane] = ~(bit | (bit - 1));
+        s->total_smem_size[0][lane] = s->aggr_smem_size[0][lane] = run->shared_bytes;
+        s->dynamic_smem_size[0][lane] = run->launch->dynamic_shared_bytes;
+        s->cluster_nctarank[0][lane] = 1;
+    }
+}
+
+void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
+    struct run *run = cta->run;
+    uint32_t left = run->threads - index * WARP_LANES;
+    if (!w->frames) {
+        w->frame_room = 4;
+        w->frames = mem_alloc(w->frame_room, sizeof *w->frames);
+        w->specials = mem_alloc_lines(1, sizeof(struct special_block));
+    }
+    w->run = run;
+    w->index = index;
+    w->warp.cta = cta;
+    w->warp.carry = 0;
+    w->warp.base[PLACE_SPECIAL] = w->specials;
+    w->status = WARP_READY;
+    w->live = left < WARP_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
+    w->executed = 0;
+    w->path_count = w->frame_count = 0;
+    w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
+    specials_fill((struct special_block *)(void *)w->specials, run, cta, index);
+    frame_push(w, run->kernel, NULL, w->live);
+    memset(w->registers, 0, w->frame->window_end);
+    w->warp.predicates[0] = UINT32_MAX;
+    simt_push(w, (struct path){0, NO_PC, w->live});
+}
+
+void warp_release(struct warp_state *w) {
+    free(w->paths);
+    free(w->frames);
+    free(w->registers);
+    free(w->local);
+    free(w->specials);
+}
+
+/* Records */
+
+static struct instr record_of(const struct warp_state *w, uint32_t pc, uint32_t mask) {
+    struct instr record = w->frame->code->function->records[pc];
+    record.active = mask;
+    return record;
+}
+
+static void record_put(struct warp_state *w, const struct instr *record) {
+    if (w->writer) trace_put(w->writer, record, NULL);
+}
+
+static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
+    struct instr record = record_of(w, pc, mask);
+    bool memory = record.op == OP_load || record.op == OP_store || record.op == OP_atomic;
+    if (memory && mask) {
+        record.space = w->note.space;
+        record.flags |= w->note.flags;
+        record.conflicts = w->note.conflicts;
+        record.count = w->note.count;
+    } else if (memory) {
+        record.op = OP_other;
+    }
+    trace_put(w->writer, &record, w->note.touch);
+}
+
+/* Control */
+
+/* Lanes by equal keys: the group with the highest lane comes first. */
+static unsigned groups_make(const uint64_t key[WARP_LANES], uint32_t mask, struct path groups[WARP_LANES]) {
+    unsigned count = 0;
+    while (mask) {
+        unsigned highest = log2_floor(mask);
+        uint32_t same = 0;
+        FOR_LANES(lane, mask) same |= (uint32_t)(key[lane] == key[highest]) << lane;
+        groups[count++] = (struct path){.pc = (uint32_t)key[highest], .mask = same};
+        mask &= ~same;
+    }
+    return count;
+}
+
+static void branch_diverge(struct warp_state *w, const struct op *op, uint32_t pc, uint32_t taken, uint32_t active) {
+    struct path go = {.pc = op->target, .mask = taken}, stay = {.pc = pc + 1, .mask = active & ~taken};
+    bool go_first = go.mask > stay.mask;
+    struct path groups[2] = {go_first ? go : stay, go_first ? stay : go};
+    simt_diverge(w, groups, 2, op->reconverge);
+}
+
+static void table_branch(struct warp_state *w, const struct op *op, uint32_t pc, uint32_t taken, uint32_t active) {
+    const struct program_function *function = w->frame->code->function;
+    const struct op_targets *list = &function->targets[op->target];
+    const uint32_t *index = taken ? warp_place(&w->warp, op->a) : NULL;
+    uint64_t next[WARP_LANES];
+    for (unsigned i = 0; i < WARP_LANES; i++) next[i] = pc + 1;
+    FOR_LANES(lane, taken) {
+        if (index[lane] >= list->count) {
+            fault_set(w, op, lane, "index %u of a list of %u targets", index[lane], list->count);
+            return;
+        }
+        next[lane] = function->target_list[list->first + index[lane]];
+    }
+    struct path groups[WARP_LANES];
+    unsigned count = groups_make(next, active, groups);
+    if (count == 1)
+        w->paths[w->path_count - 1].pc = groups[0].pc;
+    else
+        simt_diverge(w, groups, count, op->reconverge);
+}
+
+/* Lanes that call different functions do so one group after the other: each comes back to this operation with one
+ * target. False if that is still to come. */
+static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc, uint32_t mask) {
+    uint64_t address[WARP_LANES];
+    row_read(w, op->a, op->src_bytes ? op->src_bytes : 8, address);
+    struct path groups[WARP_LANES];
+    unsigned count = groups_make(address, mask, groups);
+    if (count > 1) {
+        for (unsigned i = 0; i < count; i++) groups[i].pc = pc;
+        simt_diverge(w, groups, count, pc + 1);
+        return false;
+    }
+    const struct function_code *target = call_target(w, address[lowest_bit(mask)]);
+    if (!target) {
+        fault_set(w, op, lowest_bit(mask), "no function has the address 0x%llx",
+                  (unsigned long long)address[lowest_bit(mask)]);
+        return true;
+    }
+    w->paths[w->path_count - 1].pc = pc + 1;
+    call_function(w, op, (uint32_t)(target - w->run->loaded->codes), mask);
+    return true;
+}
+
+/* Executes an operation that is more than a uniform step; false: it has only been split, and comes again. */
+static bool control_step(struct warp_state *w, const struct op *op, enum step_kind kind, uint32_t pc, uint32_t mask,
+                         uint32_t active) {
+    struct instr record = record_of(w, pc, mask);
+    struct path *path = &w->paths[w->path_count - 1];
+    path->pc = pc + 1;
+    switch (kind) {
+    case STEP_BRANCH: branch_diverge(w, op, pc, mask, active); break;
+    case STEP_TABLE_BRANCH: table_branch(w, op, pc, mask, active); break;
+    case STEP_CALL:
+        if (mask) call_function(w, op, op->target, mask);
+        break;
+    case STEP_CALL_INDIRECT:
+        if (mask && !call_indirect(w, op, pc, mask)) return false;
+        break;
+    case STEP_RETURN: simt_return(w, mask); break;
+    case STEP_EXIT: simt_exit(w, mask); break;
+    default: break;
+    }
+    if (w->run->failed) return true;
+    bool goes_on = simt_settle(w);
+    if (record.op == OP_exit) record.op = OP_other;
+    if (kind == STEP_BARRIER && mask)
+        barrier_execute(w, op, mask, &record);
+    else if (kind == STEP_BARRIER)
+        record.op = OP_other;
+    if (!goes_on) record.op = OP_exit;
+    record_put(w, &record);
+    if (!goes_on) barrier_warp_ended(w);
+    return true;
+}
+
+/* A function that ends without a return. */
+static void implicit_return(struct warp_state *w, uint32_t active) {
+    const struct program_function *function = w->frame->code->function;
+    simt_return(w, active);
+    if (simt_settle(w)) return;
+    struct instr record = {.op = OP_exit, .id = function->first_id, .active = active, .conflicts = 1};
+    record_put(w, &record);
+    barrier_warp_ended(w);
+}
+
+/* Runs the top path until it has ended, parts, or the quantum is used up; what is left of it. */
+static unsigned path_run(struct warp_state *w, unsigned quantum) {
+    struct path *path = &w->paths[w->path_count - 1];
+    const struct function_code *code = w->frame->code;
+    const struct op *ops = code->function->ops;
+    const uint32_t stop = path->reconverge, active = path->mask;
+    uint32_t pc = path->pc;
+    uint64_t threads = 0;
+    while (quantum) {
+        const struct step *step = &code->steps[pc];
+        const struct op *op = &ops[pc];
+        if (UNLIKELY(step->kind == STEP_END)) {
+            implicit_return(w, active);
+            goto left;
+        }
+        uint32_t mask = active & warp_predicate(&w->warp, op->guard);
+        if (LIKELY(step->kind == STEP_PLAIN)) {
+            if (LIKELY(mask)) step->handler(&w->warp, op, mask);
+            if (w->writer) {
+                struct instr record = record_of(w, pc, mask);
+                trace_put(w->writer, &record, NULL);
+            }
+            pc++;
+        } else if (step->kind == STEP_ACCESS) {
+            if (mask) step->handler(&w->warp, op, mask);
+            if (UNLIKELY(w->run->failed)) goto left;
+            if (w->writer) record_access(w, pc, mask);
+            pc++;
+        } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
+            struct instr record;
+            if (w->writer) record = record_of(w, pc, mask), trace_put(w->writer, &record, NULL);
+            pc = mask ? op->target : pc + 1;
+        } else {
+            if (control_step(w, op, step->kind, pc, mask, active)) {
+                w->executed++;
+                threads += (unsigned)__builtin_popcount(mask);
+                quantum = step->kind == STEP_YIELD ? 0 : quantum - 1;
+            }
+            goto left;
+        }
+        w->executed++;
+        threads += (unsigned)__builtin_popcount(mask);
+        quantum--;
+        if (pc == stop) break;
+    }
+    path->pc = pc;
+    simt_settle(w);
+left:
+    w->run->counts.thread_instructions += threads;
+    return quantum;
+}
+
+void warp_run(struct warp_state *w, unsigned quantum) {
+    uint64_t before = w->executed;
+    while (quantum && w->status == WARP_READY && !w->run->failed) quantum = path_run(w, quantum);
+    w->run->counts.warp_instructions += w->executed - before;
+}

@@ -1,0 +1,109 @@
+/* Claims about printf, malloc, free and assertions. */
+#include "emu/run_ptx.h"
+
+#include "emu/print.h"
+
+#define DECLARATIONS \
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n" \
+    ".extern .func (.param .b64 r) malloc(.param .b64 n); .extern .func free(.param .b64 p);\n" \
+    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 u, .param .b64 s);\n" \
+    ".global .align 1 .b8 hello[12] = {116, 37, 100, 58, 32, 37, 46, 49, 102, 10, 0};\n" /* "t%d: %.1f\n" */ \
+    ".global .align 1 .b8 what[6] = {120, 32, 62, 32, 48, 0}; .global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};\n"
+
+CLAIM("printf prints what each lane says, in order of lanes") {
+    struct ptx_run run = {0};
+    bool good = run_ptx(
+        &run,
+        PTX_KERNEL_WITH(
+            DECLARATIONS,
+            ".local .align 8 .b8 l[16]; st.local.u32 [l], %r0; cvt.rn.f64.u32 %fd1, %r0; mul.f64 %fd1, %fd1, 0d3FF8000000000000; st.local.f64 [l+8], %fd1;\n"
+            "mov.u64 %rd3, l; cvta.local.u64 %rd3, %rd3; mov.u64 %rd4, hello; cvta.global.u64 %rd4, %rd4;\n"
+            "{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd4; st.param.b64 [a], %rd3; call (r), vprintf, (f, a); ld.param.b32 %r3, [r]; }\n"
+            "st.global.u32 [%rd2], %r3;"),
+        1, 3);
+    if (!good) printf("    %s\n", run.err.text);
+    REQUIRE(good);
+    CHECK_EQ((const char *)run.printed, "t0: 0.0\nt1: 1.5\nt2: 3.0\n");
+    CHECK_EQ(run_u32(&run)[1], 2u);
+    run_end(&run);
+}
+
+CLAIM("malloc gives memory of its own to every lane, until the heap is used up; free gives it back") {
+    static const char text[] = PTX_KERNEL_WITH(
+        DECLARATIONS,
+        "{ .param .b64 n; .param .b64 r; st.param.b64 [n], 1000; call (r), malloc, (n); ld.param.b64 %rd3, [r]; }\n"
+        "mul.wide.u32 %rd4, %r2, 8; add.s64 %rd4, %rd0, %rd4; st.global.u64 [%rd4], %rd3; setp.eq.u64 %p1, %rd3, 0; @%p1 exit; st.u32 [%rd3], %r0; st.u32 [%rd3+996], %r0;\n"
+        "ld.u32 %r3, [%rd3]; setp.ne.u32 %p2, %r3, %r0; @%p2 trap; setp.eq.u32 %p3, %r0, 0; @%p3 exit;\n"
+        "{ .param .b64 p; st.param.b64 [p], %rd3; call free, (p); }");
+    struct ptx_run run = {0};
+    REQUIRE(run_load(&run, text));
+    run.device.heap_bytes = 20500;
+    REQUIRE(run_loaded(&run, 1, 32));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(run_u64(&run)[i] != 0, i < 20);
+    for (unsigned i = 1; i < 20; i++) CHECK(run_u64(&run)[i] >= run_u64(&run)[i - 1] + 1000);
+    CHECK_EQ(run.device.heap_used, 1000u);
+    run_end(&run);
+}
+
+CLAIM("free of what malloc did not give, and an access behind what it gave, are faults") {
+    struct ptx_run run = {0};
+    CHECK(!run_ptx(&run, PTX_KERNEL_WITH(DECLARATIONS, "{ .param .b64 p; st.param.b64 [p], %rd0; call free, (p); }"), 1,
+                   1));
+    CHECK_TEXT(run.err.text, "free of 0xc0000000, which malloc did not give");
+    run_end(&run);
+    run = (struct ptx_run){0};
+    CHECK(!run_ptx(
+        &run,
+        PTX_KERNEL_WITH(
+            DECLARATIONS,
+            "{ .param .b64 n; .param .b64 r; st.param.b64 [n], 1000; call (r), malloc, (n); ld.param.b64 %rd3, [r]; } st.u32 [%rd3+1000], %r0;"),
+        1, 1));
+    CHECK_TEXT(run.err.text, "0 bytes after the 1000-byte allocation");
+    run_end(&run);
+}
+
+CLAIM("a failed assertion names its text, file, line, block and thread") {
+    struct ptx_run run = {0};
+    CHECK(!run_ptx(
+        &run,
+        PTX_KERNEL_WITH(
+            DECLARATIONS,
+            "setp.ne.u32 %p1, %r2, 37; @%p1 ret; mov.u64 %rd3, what; cvta.global.u64 %rd3, %rd3; mov.u64 %rd4, file; cvta.global.u64 %rd4, %rd4;\n"
+            "{ .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 u; .param .b64 s; st.param.b64 [m], %rd3; st.param.b64 [f], %rd4; st.param.b32 [l], 12; st.param.b64 [u], %rd4; st.param.b64 [s], 1;\n"
+            "call __assertfail, (m, f, l, u, s); }"),
+        2, 32));
+    CHECK_TEXT(run.err.text, "block (1,0,0), thread (5,0,0): a.cu:12: a.cu: assertion `x > 0` failed");
+    run_end(&run);
+}
+
+static bool read_host(void *user, uint64_t address, void *data, unsigned bytes) {
+    (void)user;
+    memcpy(data, (const void *)(uintptr_t)address, bytes);
+    return true;
+}
+
+CLAIM("formats mean what they mean in C") {
+    struct {
+        int32_t i;
+        uint32_t u;
+        int64_t l;
+        double d;
+        const char *s;
+        int32_t c;
+    } a = {-5, 0xBEEF, -1234567890123, 2.5, "text", 'q'};
+    char text[PRINT_TEXT_BYTES];
+    uint64_t bad = 0;
+    int used =
+        print_format(read_host, NULL, (uintptr_t) "%5d|%-8x|%lld|%+08.3f|%s|%c|%%|%y", (uintptr_t)&a, text, &bad);
+    CHECK_EQ((const char *)text, "   -5|beef    |-1234567890123|+002.500|text|q|%|%y");
+    CHECK_EQ(used, 6);
+    struct {
+        int32_t width, precision;
+        double d;
+        uint64_t u;
+        void *p;
+    } b = {12, 3, 1e-5, UINT64_MAX, (void *)0x10};
+    used = print_format(read_host, NULL, (uintptr_t) "%*.*e|%llu|%p|%99999d", (uintptr_t)&b, text, &bad);
+    CHECK_EQ((const char *)text, "   1.000e-05|18446744073709551615|0x10|%99999d");
+    CHECK_EQ(used, 5);
+}

@@ -1,0 +1,91 @@
+/* Claims about calls. */
+#include "emu/run_ptx.h"
+
+static const char functions[] = PTX_HEADER
+    ".func (.param .b32 ret) twice(.param .b32 x) { .reg .b32 %r<4>; ld.param.b32 %r1, [x]; add.u32 %r1, %r1, %r1; st.param.b32 [ret], %r1; ret; }\n"
+    ".func (.param .b32 ret) square(.param .b32 x) { .reg .b32 %r<4>; ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, %r1; st.param.b32 [ret], %r2; ret; }\n"
+    ".func (.reg .b32 %y) thrice(.reg .b32 %x) { mul.lo.u32 %y, %x, 3; ret; }\n"
+    ".func (.param .b32 ret) fib(.param .b32 n) { .reg .b32 %r<8>; .reg .pred %p1; ld.param.b32 %r1, [n]; setp.lt.u32 %p1, %r1, 2; @%p1 bra small;\n"
+    "  sub.u32 %r2, %r1, 1; sub.u32 %r3, %r1, 2;\n"
+    "  { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), fib, (a); ld.param.b32 %r4, [b]; }\n"
+    "  { .param .b32 a; .param .b32 b; st.param.b32 [a], %r3; call (b), fib, (a); ld.param.b32 %r5, [b]; }\n"
+    "  add.u32 %r1, %r4, %r5; small: st.param.b32 [ret], %r1; ret; }\n"
+    ".func (.param .b32 ret) forever(.param .b32 n) { .reg .b32 %r<8>; ld.param.b32 %r1, [n];\n"
+    "  { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), forever, (a); ld.param.b32 %r4, [b]; } st.param.b32 [ret], %r4; ret; }\n"
+    ".func leave(.param .b32 x) { .reg .b32 %r<4>; .reg .pred %p1; ld.param.b32 %r1, [x]; setp.lt.u32 %p1, %r1, 8; @%p1 exit; ret; }\n"
+    ".func (.param .b32 ret) sum(.param .align 4 .b8 s[12]) { .reg .b32 %r<4>; ld.param.b32 %r1, [s]; ld.param.b32 %r2, [s+4]; ld.param.b32 %r3, [s+8];\n"
+    "  add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.param.b32 [ret], %r1; ret; }\n"
+    ".visible .entry k(.param .u64 out, .param .u64 in) { .reg .pred %p<10>; .reg .b32 %r<60>; .reg .b64 %rd<60>;\n"
+    "ld.param.u64 %rd0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 4; add.s64 %rd2, %rd0, %rd2; mov.u32 %r9, 0;\n$\nst.global.u32 [%rd2], %r9; ret; }\n";
+
+/* What 32 lanes leave behind; false with the error. */
+static bool called(const char *body, uint32_t out[32], struct error *err) {
+    char text[8192];
+    run_fill(text, sizeof text, functions, body);
+    struct ptx_run run = {0};
+    bool good = run_ptx(&run, text, 1, 32);
+    *err = run.err;
+    memcpy(out, run_u32(&run), 128);
+    run_end(&run);
+    return good;
+}
+
+#define CALL_PARAM(function, from, to) \
+    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], " from "; call (b), " function ", (a); ld.param.b32 " to \
+    ", [b]; }\n"
+
+CLAIM("values go to a function and come back, by parameters and by registers") {
+    uint32_t out[32];
+    struct error err;
+    REQUIRE(called(CALL_PARAM("twice", "%r0", "%r9") "call (%r9), thrice, (%r9);", out, &err));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 6 * i);
+    REQUIRE(called(
+        "{ .param .align 4 .b8 a[12]; .param .b32 b; st.param.b32 [a], %r0; st.param.b32 [a+4], 100; st.param.b32 [a+8], 1000; call (b), sum, (a); ld.param.b32 %r9, [b]; }",
+        out, &err));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 1100 + i);
+}
+
+CLAIM("recursion gives every lane its own depth") {
+    static const uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13};
+    uint32_t out[32];
+    struct error err;
+    REQUIRE(called("and.b32 %r3, %r0, 7;" CALL_PARAM("fib", "%r3", "%r9"), out, &err));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], fib[i & 7]);
+}
+
+CLAIM("recursion without an end is a fault") {
+    uint32_t out[32];
+    struct error err;
+    CHECK(!called(CALL_PARAM("forever", "%r0", "%r9"), out, &err));
+    CHECK_TEXT(err.text, "calls are nested too deeply");
+}
+
+CLAIM("a call under a guard leaves the other lanes alone, and divergent calls return to where lanes meet") {
+    uint32_t out[32];
+    struct error err;
+    REQUIRE(called(
+        "mov.u32 %r9, 5; setp.lt.u32 %p1, %r0, 9; @!%p1 bra other;" CALL_PARAM(
+            "twice", "%r0", "%r9") "bra join; other:" CALL_PARAM("square", "%r0", "%r9") "join: add.u32 %r9, %r9, 1;",
+        out, &err));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 1 + (i < 9 ? 2 * i : i * i));
+    REQUIRE(called(
+        "mov.u32 %r9, 5; setp.lt.u32 %p1, %r0, 9; { .param .b32 a; st.param.b32 [a], %r0; @%p1 call leave, (a); }", out,
+        &err));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], i < 8 ? 0u : 5u);
+}
+
+CLAIM("indirect calls go by groups of lanes with one target") {
+    uint32_t out[32];
+    struct error err;
+    bool good = called(
+        "mov.u64 %rd3, twice; mov.u64 %rd4, square; and.b32 %r3, %r0, 1; setp.eq.u32 %p1, %r3, 0; selp.b64 %rd5, %rd3, %rd4, %p1;\n"
+        "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; proto: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %rd5, (a), proto; ld.param.b32 %r9, [b]; }",
+        out, &err);
+    if (!good) printf("    %s\n", err.text);
+    REQUIRE(good);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], i & 1 ? i * i : 2 * i);
+    CHECK(!called(
+        "mov.u64 %rd5, 64; { .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; proto: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %rd5, (a), proto; ld.param.b32 %r9, [b]; }",
+        out, &err));
+    CHECK_TEXT(err.text, "no function has the address 0x40");
+}

@@ -1,0 +1,104 @@
+/* Claims about launches and the order of emulation. */
+#include "emu/run_ptx.h"
+
+CLAIM("a CTA that spins on a flag of a much later CTA ends") {
+    struct ptx_run run = {0};
+    REQUIRE(run_ptx(
+        &run,
+        PTX_KERNEL(
+            "setp.eq.u32 %p1, %r1, 199; @%p1 bra set; wait: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
+            "set: st.volatile.global.u32 [%rd1], 1; both: st.global.u32 [%rd2], 9;"),
+        200, 1));
+    for (unsigned i = 0; i < 200; i++) CHECK_EQ(run_u32(&run)[i], 9u);
+    run_end(&run);
+}
+
+CLAIM("blocks and threads of three dimensions number their threads x first") {
+    struct ptx_run run = {0};
+    REQUIRE(run_load(
+        &run,
+        PTX_KERNEL(
+            "mov.u32 %r3, %tid.y; mov.u32 %r4, %tid.z; mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ctaid.z; mov.u32 %r7, %ntid.z; mov.u32 %r8, %nctaid.y;\n"
+            "mad.lo.u32 %r9, %r4, 3, %r3; mad.lo.u32 %r9, %r9, 5, %r0; mad.lo.u32 %r10, %r6, %r8, %r5; mov.u32 %r11, %nctaid.x; mad.lo.u32 %r10, %r10, %r11, %r1;\n"
+            "mad.lo.u32 %r12, %r10, 60, %r9; mul.wide.u32 %rd3, %r12, 4; add.s64 %rd3, %rd0, %rd3; mov.u32 %r13, %laneid; mov.u32 %r14, %warpid; mad.lo.u32 %r13, %r14, 32, %r13; add.u32 %r13, %r13, %r7; st.global.u32 [%rd3], %r13;")));
+    uint64_t parameters[2] = {run.out, run.in};
+    struct launch launch = run_launch_of(&run, 2, 5, parameters);
+    launch.grid[1] = 3, launch.grid[2] = 2, launch.block[1] = 3, launch.block[2] = 4;
+    REQUIRE(emu_run(&run.device, &launch, NULL, &run.counts, &run.err));
+    for (unsigned i = 0; i < 12 * 60; i++) CHECK_EQ(run_u32(&run)[i], i % 60 + 4);
+    run_end(&run);
+}
+
+CLAIM("launches that no device or kernel allows are refused with the reason") {
+    struct ptx_run run = {0};
+    REQUIRE(
+        run_load(&run, PTX_HEADER ".visible .entry k(.param .u64 out, .param .u64 in) .maxntid 64, 1, 1 { ret; }\n"));
+    uint64_t parameters[2] = {0};
+    static const struct {
+        uint32_t grid[3], block[3], shared;
+        const char *says;
+    } cases[] = {
+        {{0, 1, 1}, {32, 1, 1}, 0, "a grid of 0x1x1"},
+        {{1, 65536, 1}, {32, 1, 1}, 0, "a grid of 1x65536x1"},
+        {{1, 1, 1}, {0, 1, 1}, 0, "a block of 0x1x1"},
+        {{1, 1, 1}, {1, 1, 65}, 0, "a block of 1x1x65"},
+        {{1, 1, 1}, {65, 1, 1}, 0, "has 65 threads; at most 64"},
+        {{1, 1, 1}, {32, 1, 1}, 300000, "300000 of dynamic shared memory"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct launch launch = run_launch_of(&run, 1, 1, parameters);
+        memcpy(launch.grid, cases[i].grid, sizeof launch.grid);
+        memcpy(launch.block, cases[i].block, sizeof launch.block);
+        launch.dynamic_shared_bytes = cases[i].shared;
+        struct error err = {0};
+        CHECK(!emu_run(&run.device, &launch, NULL, NULL, &err));
+        CHECK_TEXT(err.text, cases[i].says);
+    }
+    run_end(&run);
+}
+
+CLAIM("dynamic shared memory is as large as the launch says") {
+    struct ptx_run run = {0};
+    REQUIRE(run_load(
+        &run,
+        PTX_KERNEL_WITH(
+            ".extern .shared .align 16 .b8 dyn[];",
+            "mov.u32 %r3, dyn; mad.lo.u32 %r4, %r0, 4, %r3; st.shared.u32 [%r4], %r0; mov.u32 %r5, %dynamic_smem_size; st.global.u32 [%rd2], %r5;")));
+    uint64_t parameters[2] = {run.out, run.in};
+    struct launch launch = run_launch_of(&run, 1, 32, parameters);
+    launch.dynamic_shared_bytes = 128;
+    CHECK(emu_run(&run.device, &launch, NULL, NULL, &run.err));
+    CHECK_EQ(run_u32(&run)[5], 128u);
+    launch.dynamic_shared_bytes = 124;
+    CHECK(!emu_run(&run.device, &launch, NULL, NULL, &run.err));
+    CHECK_TEXT(run.err.text, "thread (31,0,0): writes 4 bytes of shared memory at 0x7c: outside of the 124 bytes");
+    run_end(&run);
+}
+
+CLAIM("a kernel whose CTAs race leaves the same streams and memory every time") {
+    static const char text[] = PTX_KERNEL(
+        "mov.u32 %r5, 0; loop: atom.global.add.u32 %r3, [%rd1], 1; and.b32 %r4, %r3, 1023; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd0, %rd3; st.global.u32 [%rd3], %r2;\n"
+        "ld.global.u32 %r6, [%rd1+64]; add.u32 %r6, %r6, %r2; st.global.u32 [%rd1+64], %r6; and.b32 %r7, %r3, 7; add.u32 %r5, %r5, 1; add.u32 %r7, %r7, %r5; setp.lt.u32 %p1, %r7, 11; @%p1 bra loop;");
+    static struct run_stream streams[2];
+    uint32_t memory[2][1024];
+    for (unsigned i = 0; i < 2; i++) {
+        struct ptx_run run = {0};
+        REQUIRE(run_trace(&run, text, 150, 64, 140, 1, &streams[i]));
+        memcpy(memory[i], run_u32(&run), sizeof memory[i]);
+        run_end(&run);
+    }
+    CHECK(!memcmp(memory[0], memory[1], sizeof memory[0]));
+    CHECK_EQ(streams[0].count, streams[1].count);
+    CHECK(!memcmp(streams[0].touch, streams[1].touch, sizeof streams[0].touch));
+    for (unsigned i = 0; i < streams[0].count; i++) {
+        CHECK_EQ(streams[0].instr[i].id, streams[1].instr[i].id);
+        CHECK_EQ(streams[0].instr[i].active, streams[1].instr[i].active);
+    }
+}
+
+CLAIM("trap ends the run") {
+    struct ptx_run run = {0};
+    CHECK(!run_ptx(&run, PTX_KERNEL("setp.eq.u32 %p1, %r2, 70; @%p1 trap;"), 2, 64));
+    CHECK_TEXT(run.err.text, "block (1,0,0), thread (6,0,0): the program stops itself");
+    run_end(&run);
+}
