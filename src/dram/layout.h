@@ -18,8 +18,8 @@
 #include "dram/mapping.h"
 
 enum {
-    MATRIX_BITS_MAX = 20,  /* controller, channel and bank bits together */
-    MATRIX_READ_BITS = 32, /* address bits above the interleave that a matrix may read */
+    MATRIX_BITS_MAX = 20,                   /* controller, channel and bank bits together */
+    MATRIX_READ_BITS = 8 * MAP_TABLE_BYTES, /* address bits above the interleave that a matrix may read */
 };
 
 /* The shape that a mapping works on, in bits. */

@@ -22,28 +22,10 @@ static const struct policy *const members[] = {
 
 const struct family dram_mapping_family = {"address mapping", members, COUNT_OF(members)};
 
-/* A run of bits of the mapped address that becomes part of a field. */
-struct run {
-    unsigned shift;
-    uint64_t mask; /* after the shift */
-};
-
-/* Controller, channel, slice and bank are parities of address bits, in a mapping without a matrix of one bit each. So
- * what each byte of the address contributes to them can be tabulated and is combined by exclusive or. An entry holds,
- * from bit 0: the flips that the matrix makes to the address (32 bits), controller, channel, slice, bank (8 bits each).
- */
-enum { ENTRY_MC = 32, ENTRY_CHANNEL = 40, ENTRY_SLICE = 48, ENTRY_BANK = 56, TABLE_BYTES = MATRIX_READ_BITS / 8 };
-
-struct address_map {
-    unsigned interleave_bits, row_shift, partition_shift;
-    uint32_t divisor;       /* controllers taken by division, 0 if by bits */
-    uint32_t slice_divisor; /* slices taken by division, 0 if by bits */
-    uint64_t low_mask;      /* of the interleave */
-    struct run column_high;
-    uint64_t table[TABLE_BYTES][256];
-
-    struct run mc, channel, bank_low, bank_high, slice_channel, slice_bank;
-    unsigned mcs, slices, channels, low_bank_bits;
+/* What building the map and turning it round need besides. */
+struct map_inside {
+    struct bit_run mc, channel, bank_low, bank_high, slice_channel, slice_bank;
+    unsigned low_bank_bits;
     struct map_shape shape;
     struct map_matrix inverse;
 };
@@ -106,30 +88,30 @@ bool map_matrix_invert(const struct map_matrix *forward, unsigned first_bit, str
     return true;
 }
 
-static struct run run_of(unsigned from, unsigned bits, unsigned to) {
+static struct bit_run bit_run_of(unsigned from, unsigned bits, unsigned to) {
     assert(from >= to);
-    return (struct run){from - to, low_mask(bits) << to};
+    return (struct bit_run){from - to, low_mask(bits) << to};
 }
 
 /* Places the fields one above the other. */
 static void place_fields(struct address_map *map) {
-    const struct map_shape *s = &map->shape;
-    unsigned at = s->interleave_bits, low = map->low_bank_bits, high = s->bank_bits - low;
-    map->mc = run_of(at, s->mc_bits, 0);
+    const struct map_shape *s = &map->inside->shape;
+    unsigned at = s->interleave_bits, low = map->inside->low_bank_bits, high = s->bank_bits - low;
+    map->inside->mc = bit_run_of(at, s->mc_bits, 0);
     at += s->mc_bits;
-    map->channel = run_of(at, s->channel_bits, 0);
+    map->inside->channel = bit_run_of(at, s->channel_bits, 0);
     at += s->channel_bits;
-    map->bank_low = run_of(at, low, 0);
+    map->inside->bank_low = bit_run_of(at, low, 0);
     at += low;
-    map->column_high = run_of(at, s->column_bits - s->interleave_bits, s->interleave_bits);
+    map->column_high = bit_run_of(at, s->column_bits - s->interleave_bits, s->interleave_bits);
     at += s->column_bits - s->interleave_bits;
-    map->bank_high = run_of(at, high, low);
+    map->inside->bank_high = bit_run_of(at, high, low);
     map->row_shift = at + high;
 }
 
 /* A slice is its channel's number and, below it, the low bank bits; so a channel's slices share its banks evenly. */
 static void place_slices(struct address_map *map) {
-    const struct map_shape *s = &map->shape;
+    const struct map_shape *s = &map->inside->shape;
     unsigned at = s->interleave_bits + s->mc_bits;
     map->partition_shift = at;
     if (!is_power_of_two(map->slices)) {
@@ -138,13 +120,12 @@ static void place_slices(struct address_map *map) {
     }
     unsigned bits = log2_floor(map->slices), from_channel = bits < s->channel_bits ? bits : s->channel_bits;
     unsigned from_bank = bits - from_channel;
-    map->slice_bank = run_of(at + s->channel_bits, from_bank, 0);
-    map->slice_channel = (struct run){at, low_mask(from_channel)};
+    map->inside->slice_bank = bit_run_of(at + s->channel_bits, from_bank, 0);
+    map->inside->slice_channel = (struct bit_run){at, low_mask(from_channel)};
     map->partition_shift = at + bits;
 }
 
-static inline uint64_t run_get(struct run run, uint64_t address) { return address >> run.shift & run.mask; }
-static inline uint64_t run_put(struct run run, uint64_t field) { return (field & run.mask) << run.shift; }
+static inline uint64_t bit_run_put(struct bit_run run, uint64_t field) { return (field & run.mask) << run.shift; }
 
 static uint64_t table_entry(const struct address_map *map, const struct map_matrix *forward, uint64_t address) {
     uint64_t mapped = address;
@@ -152,12 +133,14 @@ static uint64_t table_entry(const struct address_map *map, const struct map_matr
         unsigned bit = map->interleave_bits + i;
         mapped = (mapped & ~(UINT64_C(1) << bit)) | (uint64_t)__builtin_parityll(address & forward->mask[i]) << bit;
     }
-    uint64_t bank = run_get(map->bank_low, mapped) | run_get(map->bank_high, mapped);
+    uint64_t bank = bit_run_get(map->inside->bank_low, mapped) | bit_run_get(map->inside->bank_high, mapped);
     uint64_t slice = 0;
     if (!map->slice_divisor)
-        slice = run_get(map->slice_channel, mapped) * (map->slice_bank.mask + 1) + run_get(map->slice_bank, mapped);
-    return (mapped ^ address) | run_get(map->mc, mapped) << ENTRY_MC | run_get(map->channel, mapped) << ENTRY_CHANNEL |
-           slice << ENTRY_SLICE | bank << ENTRY_BANK;
+        slice = bit_run_get(map->inside->slice_channel, mapped) * (map->inside->slice_bank.mask + 1) +
+                bit_run_get(map->inside->slice_bank, mapped);
+    return (mapped ^ address) | bit_run_get(map->inside->mc, mapped) << MAP_ENTRY_MC |
+           bit_run_get(map->inside->channel, mapped) << MAP_ENTRY_CHANNEL | slice << MAP_ENTRY_SLICE |
+           bank << MAP_ENTRY_BANK;
 }
 
 struct address_map *address_map_create(const struct config *config, struct error *err) {
@@ -166,71 +149,44 @@ struct address_map *address_map_create(const struct config *config, struct error
     const struct llc_config *llc = config_get(config, &llc_section);
     if (!address_map_check(config, err)) return NULL;
     struct address_map *map = mem_alloc(1, sizeof *map);
-    map->shape = shape_of(config);
+    map->inside = mem_alloc(1, sizeof *map->inside);
+    map->inside->shape = shape_of(config);
     map->mcs = (unsigned)dram->mcs;
     map->slices = (unsigned)llc->slices_per_mc;
     map->channels = (unsigned)dram->channels_per_mc;
-    map->interleave_bits = map->shape.interleave_bits;
+    map->interleave_bits = map->inside->shape.interleave_bits;
     map->low_mask = low_mask(map->interleave_bits);
     map->divisor = is_power_of_two(map->mcs) ? 0 : map->mcs;
-    map->low_bank_bits = ops->low_bank_bits(&map->shape);
+    map->inside->low_bank_bits = ops->low_bank_bits(&map->inside->shape);
     place_fields(map);
     place_slices(map);
     struct map_matrix forward = {0};
     if (ops->matrix) {
-        bool made = ops->matrix(config, &map->shape, &forward, err) &&
-                    map_matrix_invert(&forward, map->interleave_bits, &map->inverse);
+        bool made = ops->matrix(config, &map->inside->shape, &forward, err) &&
+                    map_matrix_invert(&forward, map->interleave_bits, &map->inside->inverse);
         assert(made);
         (void)made;
     }
-    for (unsigned byte = 0; byte < TABLE_BYTES; byte++)
+    for (unsigned byte = 0; byte < MAP_TABLE_BYTES; byte++)
         for (uint64_t value = 0; value < 256; value++)
             map->table[byte][value] = table_entry(map, &forward, value << (map->interleave_bits + 8 * byte));
     return map;
 }
 
-void address_map_destroy(struct address_map *map) { free(map); }
-
-/* The two cases of odd numbers are kept out of the way of the others. */
-static uint64_t __attribute__((noinline))
-divide_mcs(const struct address_map *map, uint64_t block, struct location *location) {
-    location->mc = (uint16_t)(block % map->divisor);
-    return block / map->divisor;
-}
-static uint64_t __attribute__((noinline))
-divide_slices(const struct address_map *map, uint64_t rest, struct location *location) {
-    location->slice = (uint16_t)(rest % map->slice_divisor);
-    return rest / map->slice_divisor;
-}
-
-void address_map_locate(const struct address_map *map, uint64_t address, struct location *location) {
-    uint64_t block = address >> map->interleave_bits, low = address & map->low_mask;
-    if (UNLIKELY(map->divisor)) block = divide_mcs(map, block, location);
-    uint64_t entry = map->table[0][block & 0xFF] ^ map->table[1][block >> 8 & 0xFF] ^
-                     map->table[2][block >> 16 & 0xFF] ^ map->table[3][block >> 24 & 0xFF];
-    uint64_t original = block << map->interleave_bits, mapped = original ^ (uint32_t)entry;
-    if (LIKELY(!map->divisor)) location->mc = (uint8_t)(entry >> ENTRY_MC);
-    location->channel = (uint8_t)(entry >> ENTRY_CHANNEL);
-    location->bank = (uint8_t)(entry >> ENTRY_BANK);
-    location->row = (uint32_t)(original >> map->row_shift);
-    location->column = (uint32_t)(low | run_get(map->column_high, original));
-    uint64_t rest = mapped >> map->partition_shift;
-    if (LIKELY(!map->slice_divisor)) {
-        location->slice = (uint8_t)(entry >> ENTRY_SLICE);
-    } else {
-        rest = divide_slices(map, rest, location);
-    }
-    location->partition = rest << map->interleave_bits | low;
+void address_map_destroy(struct address_map *map) {
+    if (!map) return;
+    free(map->inside);
+    free(map);
 }
 
 uint64_t address_map_address(const struct address_map *map, const struct location *location) {
     uint64_t mapped = (location->column & map->low_mask) | (uint64_t)location->row << map->row_shift;
-    mapped |= run_put(map->channel, location->channel) | run_put(map->column_high, location->column);
-    mapped |= run_put(map->bank_low, location->bank) | run_put(map->bank_high, location->bank);
-    if (!map->divisor) mapped |= run_put(map->mc, location->mc);
-    uint64_t address = mapped & ~(low_mask(map->inverse.count) << map->interleave_bits);
-    for (unsigned i = 0; i < map->inverse.count; i++)
-        address |= (uint64_t)__builtin_parityll(mapped & map->inverse.mask[i]) << (map->interleave_bits + i);
+    mapped |= bit_run_put(map->inside->channel, location->channel) | bit_run_put(map->column_high, location->column);
+    mapped |= bit_run_put(map->inside->bank_low, location->bank) | bit_run_put(map->inside->bank_high, location->bank);
+    if (!map->divisor) mapped |= bit_run_put(map->inside->mc, location->mc);
+    uint64_t address = mapped & ~(low_mask(map->inside->inverse.count) << map->interleave_bits);
+    for (unsigned i = 0; i < map->inside->inverse.count; i++)
+        address |= (uint64_t)__builtin_parityll(mapped & map->inside->inverse.mask[i]) << (map->interleave_bits + i);
     if (!map->divisor) return address;
     uint64_t block = (address >> map->interleave_bits) * map->divisor + location->mc;
     return block << map->interleave_bits | (address & map->low_mask);

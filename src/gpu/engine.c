@@ -1,5 +1,6 @@
 #include "gpu/engine.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -52,13 +53,13 @@ static void tick_shuffled(struct engine *engine, const uint64_t *due) {
 
 /* How far away the next slot with anything due is: 0 for the current one, ENGINE_WHEEL if there is none. */
 static unsigned next_slot(const struct engine *engine) {
-    unsigned start = (unsigned)(engine->now % ENGINE_WHEEL), words = ENGINE_WHEEL / 64;
-    uint64_t bits = engine->slot_used[start / 64] >> (start % 64);
-    if (bits) return lowest_bit(bits);
+    unsigned start = (unsigned)(engine->now % ENGINE_WHEEL), words = ENGINE_WHEEL / 8;
+    uint64_t bytes = le64toh(engine->slot_used[start / 8]) >> (start % 8 * 8);
+    if (bytes) return lowest_bit(bytes) / 8;
     for (unsigned i = 1; i <= words; i++) {
-        bits = engine->slot_used[(start / 64 + i) % words];
-        if (i == words) bits &= low_mask(start % 64);
-        if (bits) return i * 64 + lowest_bit(bits) - start % 64;
+        bytes = le64toh(engine->slot_used[(start / 8 + i) % words]);
+        if (i == words) bytes &= low_mask(start % 8 * 8);
+        if (bytes) return i * 8 + lowest_bit(bytes) / 8 - start % 8;
     }
     return ENGINE_WHEEL;
 }
@@ -70,7 +71,7 @@ static void run_cycle(struct engine *engine) {
         due[word] = engine->due[slot][word];
         engine->due[slot][word] = 0;
     }
-    engine->slot_used[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+    ((uint8_t *)engine->slot_used)[slot] = 0;
     if (UNLIKELY(engine->poll))
         for (unsigned word = 0; word < engine->words; word++)
             due[word] = low_mask(engine->components > word * 64 ? engine->components - word * 64 : 0);

@@ -42,12 +42,12 @@ struct engine {
     uint64_t now;
     uint64_t progress; /* grows whenever anything real happens; a run in which it stops growing is stuck */
     unsigned components;
-    unsigned words;   /* of 64 components */
-    bool poll;        /* tick everything in every cycle */
-    bool stop;        /* set by a component: return to the caller at the end of this cycle */
-    uint64_t shuffle; /* when not 0: seed of a random order of ticks within each cycle */
-    uint64_t slot_used[ENGINE_WHEEL / 64];
-    uint64_t (*due)[ENGINE_WORDS]; /* [ENGINE_WHEEL] */
+    unsigned words;                       /* of 64 components */
+    bool poll;                            /* tick everything in every cycle */
+    bool stop;                            /* set by a component: return to the caller at the end of this cycle */
+    uint64_t shuffle;                     /* when not 0: seed of a random order of ticks within each cycle */
+    uint64_t slot_used[ENGINE_WHEEL / 8]; /* a byte for each slot, the first the lowest: whether anything is due */
+    uint64_t (*due)[ENGINE_WORDS];        /* [ENGINE_WHEEL] */
     struct component {
         const struct component_ops *ops;
         void *self;
@@ -69,7 +69,7 @@ static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) 
     if (UNLIKELY(at - engine->now >= ENGINE_WHEEL)) at = engine->now + ENGINE_WHEEL - 1; /* it will ask again */
     unsigned slot = (unsigned)(at % ENGINE_WHEEL);
     engine->due[slot][id / 64] |= UINT64_C(1) << (id % 64);
-    engine->slot_used[slot / 64] |= UINT64_C(1) << (slot % 64);
+    ((uint8_t *)engine->slot_used)[slot] = 1;
 }
 
 enum engine_state {

@@ -8,11 +8,12 @@ void port_init(struct port *port, struct engine *engine, const char *name, unsig
     assert(latency >= 1 && capacity >= 1);
     uint32_t slots = (uint32_t)round_up_power_of_two(capacity);
     *port = (struct port){
-        .slot = mem_alloc(slots, sizeof *port->slot),
-        .freed = mem_alloc(slots, sizeof *port->freed),
+        .slot = mem_alloc_lines(slots, sizeof *port->slot),
+        .time = mem_alloc_lines(slots, sizeof *port->time),
         .mask = slots - 1,
         .capacity = capacity,
         .latency = latency,
+        .reach = latency,
         .sender = sender,
         .receiver = receiver,
         .engine = engine,
@@ -23,18 +24,18 @@ void port_init(struct port *port, struct engine *engine, const char *name, unsig
 
 void port_lengthen(struct port *port, unsigned delay, unsigned room) {
     assert(port->pushed == 0);
-    port->delay = delay;
+    port->reach = port->latency + delay;
     port->capacity += room;
     uint32_t slots = (uint32_t)round_up_power_of_two(port->capacity);
     port->mask = slots - 1;
     free(port->slot);
-    free(port->freed);
-    port->slot = mem_alloc(slots, sizeof *port->slot);
-    port->freed = mem_alloc(slots, sizeof *port->freed);
+    free(port->time);
+    port->slot = mem_alloc_lines(slots, sizeof *port->slot);
+    port->time = mem_alloc_lines(slots, sizeof *port->time);
 }
 
 void port_release(struct port *port) {
     free(port->slot);
-    free(port->freed);
+    free(port->time);
     *port = (struct port){0};
 }

@@ -14,20 +14,20 @@
 
 #include "gpu/engine.h"
 
-enum { PORT_MESSAGE_MAX = 40 };
+enum { PORT_MESSAGE_MAX = 32 };
 
 struct port_slot {
-    uint64_t visible; /* first cycle in which the receiver sees it */
     unsigned char message[PORT_MESSAGE_MAX];
 };
 
 struct port {
     struct port_slot *slot;
-    uint64_t *freed; /* when the credit of each popped message arrives, in order of pops */
+    uint64_t *time; /* of each slot: the first cycle in which the receiver sees its message; once that is popped and
+                       until the slot is used again, the one in which the sender sees its credit */
     uint32_t mask;
     uint32_t capacity;
-    uint32_t latency;
-    uint32_t delay;                    /* added to the latency of messages, but not of credits */
+    uint32_t latency;                  /* of credits */
+    uint32_t reach;                    /* of messages: the latency and what the receiver adds to it */
     uint32_t pushed, popped, credited; /* free-running */
     uint64_t last_visible;             /* of the message pushed last */
     uint32_t sender, receiver;         /* components */
@@ -55,7 +55,7 @@ static inline void port_watch(struct port *port, uint64_t word[2], unsigned bit)
 }
 
 static inline uint32_t port_credits(struct port *port, uint64_t now) {
-    while (port->credited != port->popped && port->freed[port->credited & port->mask] <= now) port->credited++;
+    while (port->credited != port->popped && port->time[port->credited & port->mask] <= now) port->credited++;
     return port->capacity - (port->pushed - port->credited);
 }
 
@@ -68,20 +68,18 @@ static inline bool port_can_push(struct port *port, uint64_t now) {
 static inline void port_await_credit(struct port *port, uint64_t now) {
     (void)now;
     if (port->credited != port->popped)
-        engine_wake(port->engine, port->sender, port->freed[port->credited & port->mask]);
+        engine_wake(port->engine, port->sender, port->time[port->credited & port->mask]);
     else
         port->sender_waits = true;
 }
 
 /* `extra` cycles are added to the latency (serialisation, a lookup pipeline); messages never overtake each other. */
 static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
-    assert(port_can_push(port, now));
-    struct port_slot *slot = &port->slot[port->pushed & port->mask];
-    uint64_t visible = max_u64(now + port->latency + port->delay + extra, port->last_visible);
-    port->last_visible = visible;
-    slot->visible = visible;
-    memcpy(slot->message, message, size);
-    port->pushed++;
+    assert(port_can_push(port, now) && size <= PORT_MESSAGE_MAX);
+    uint32_t slot = port->pushed++ & port->mask;
+    uint64_t visible = max_u64(now + port->reach + extra, port->last_visible);
+    port->last_visible = port->time[slot] = visible;
+    memcpy(port->slot[slot].message, message, size);
     port->engine->progress++;
     if (port->watch) port->watch[(visible + 1) % 2] |= port->watch_bit;
     engine_wake(port->engine, port->receiver, visible);
@@ -93,19 +91,17 @@ static inline void port_push(struct port *port, uint64_t now, const void *messag
 
 /* The oldest message if it can be seen, else NULL. */
 static inline const void *port_peek(const struct port *port, uint64_t now) {
-    if (port->pushed == port->popped) return NULL;
-    const struct port_slot *slot = &port->slot[port->popped & port->mask];
-    return slot->visible <= now ? slot->message : NULL;
+    uint32_t slot = port->popped & port->mask;
+    return port->pushed != port->popped && port->time[slot] <= now ? port->slot[slot].message : NULL;
 }
 
 /* When the oldest message can be seen; NEVER if there is none. */
 static inline uint64_t port_next_visible(const struct port *port) {
-    return port->pushed == port->popped ? NEVER : port->slot[port->popped & port->mask].visible;
+    return port->pushed == port->popped ? NEVER : port->time[port->popped & port->mask];
 }
 
 static inline void port_pop(struct port *port, uint64_t now) {
-    port->freed[port->popped & port->mask] = now + port->latency;
-    port->popped++;
+    port->time[port->popped++ & port->mask] = now + port->latency;
     port->engine->progress++;
     if (port->sender_waits) {
         port->sender_waits = false;

@@ -414,6 +414,8 @@ static bool must_go_aside(const struct slice *slice, uint64_t key) {
 }
 
 static void look_up_once(struct slice *slice, uint64_t now) {
+    /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
+    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry) return;
     slice->hold = HOLD_NONE;
     if (slice->lookup_free_at > now || look_up_aside(slice, now)) return;
     const struct message *message = port_peek(slice->from_network, now);
