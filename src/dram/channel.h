@@ -25,9 +25,10 @@ enum { DRAM_BANKS_MAX = 64, REQUEST_NONE = 0xFFFF };
  * that finding one is a shift. */
 struct dram_request {
     struct message message;
-    uint64_t entered; /* the queue, in memory cycles */
-    uint64_t done;    /* last data on the bus, in memory cycles */
-    uint64_t ready;   /* for the queue, in core cycles */
+    uint64_t entered;     /* the queue, in memory cycles */
+    uint64_t done;        /* last data on the bus, in memory cycles */
+    uint64_t ready;       /* for the queue, in core cycles */
+    uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
     uint32_t row, column;
     uint32_t sequence;       /* age: order of entering the queue */
     uint16_t next;           /* the next younger one of the same bank and queue */
@@ -38,7 +39,7 @@ struct dram_request {
     uint8_t bursts; /* of the line that are still to be moved, one bit each */
     bool begun;     /* a command has been issued for it */
     bool activated; /* its row has been opened for it */
-    uint8_t spare[47];
+    uint8_t spare[39];
 };
 
 _Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host");
@@ -111,6 +112,8 @@ struct dram_channel {
     unsigned free_count, request_count; /* without the two that only hold the queues' rings together */
     uint16_t arrival, last_arrival;     /* requests on their way to the queue, linked by `next`; REQUEST_NONE: none */
     uint64_t blocked_since;             /* core cycle in which the first of them found the queue full, else NEVER */
+    uint64_t enter_from;                /* core cycle from which the next may enter: one in each */
+    unsigned writes;                    /* requests that are writes, from port to port */
     uint16_t *done; /* requests whose last data has been scheduled and that the controller has not collected yet */
     unsigned done_count;
 

@@ -4,8 +4,17 @@
  * requests, from port to port, as its queues and its return queue have entries (GPGPU-Sim's credits between L2 and
  * DRAM). The crossbar between slices and channels carries one request per channel and core cycle, the slices in turn.
  *
- * In its tick at core cycle t a controller first runs the memory cycles that have begun by then, hands out what they
- * completed, and then lets in what has arrived: it takes part from the next memory cycle on.
+ * At core cycle t a controller first runs the memory cycles that have begun by then, hands out what they completed,
+ * then lets in what has arrived, and last moves one request for each channel into its queue: it takes part from the
+ * next memory cycle on.
+ *
+ * That is the order of events, but not when they are computed. What goes on between a channel's arrivals and its
+ * replies is seen by nobody before the first data has crossed the bus, `delay.done` after its command. So a controller
+ * with one channel *runs behind*: it is ticked for what its slices send and, in time for the first reply, catches up
+ * with all that has happened meanwhile. It keeps up with every cycle where that could be noticed: while all requests of
+ * the channel are taken or replies wait for a slice (a request is then free when the reply has left), while a read may
+ * be answered from the write queue at once, for the log of commands, whose order is that of time, and with `--no-skip`,
+ * which so checks the other.
  */
 #include "dram/dram.h"
 
@@ -18,6 +27,12 @@
 #include "gpu/gpu_config.h"
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
+
+/* A core cycle, the last memory cycle that has begun by its start, and how long ago that was in units of which a memory
+ * cycle has clock.core_mhz and a core cycle clock.domain_mhz. */
+struct moment {
+    uint64_t core, cycle, fraction;
+};
 
 /* What a slice's port has to say to the controller. */
 struct slice_side {
@@ -39,10 +54,10 @@ struct controller {
     uint64_t all_channels, full; /* sets of channels: all, and those without a request to spare */
     unsigned waiting_returns;    /* replies in all return rings */
     uint64_t controller_cycles;
-    /* The memory's clock: the memory cycle that had begun by core cycle `core`, and how far the next one is, in
-     * fractions of a core cycle. */
     struct clock clock;
-    uint64_t core, cycle, fraction;
+    struct moment caught_up; /* the channels' commands have been issued up to here */
+    uint64_t due;            /* core cycle by which they must be issued further */
+    bool behind;             /* and until then may wait; else they are issued in every tick */
     struct slice_side *slice;
     struct dram_channel *channel;
     uint8_t bursts_of[256]; /* which bursts of a line hold some of the sectors of a mask */
@@ -55,20 +70,17 @@ struct dram {
 
 /* ------------------------------------------------------------------ time */
 
-static void advance_clock(struct controller *mc, uint64_t now) {
-    if (now == mc->core) return;
-    uint64_t ahead = mc->fraction + (now - mc->core) * mc->clock.domain_mhz;
-    uint64_t cycles = ahead / mc->clock.core_mhz;
-    mc->cycle += cycles;
-    mc->fraction = ahead - cycles * mc->clock.core_mhz;
-    mc->core = now;
+/* The moment of core cycle `core`, not before `from`. */
+static inline struct moment moment_at(struct clock clock, struct moment from, uint64_t core) {
+    uint64_t ahead = from.fraction + (core - from.core) * clock.domain_mhz, cycles = ahead / clock.core_mhz;
+    return (struct moment){core, from.cycle + cycles, ahead - cycles * clock.core_mhz};
 }
 
-/* The first core cycle by which memory cycle `cycle`, not before the current one, has begun. */
-static inline uint64_t core_cycle_of(const struct controller *mc, uint64_t cycle) {
-    uint64_t behind = (cycle - mc->cycle) * mc->clock.core_mhz;
-    if (behind <= mc->fraction) return mc->core;
-    return mc->core + (behind - mc->fraction + mc->clock.domain_mhz - 1) / mc->clock.domain_mhz;
+/* The first core cycle, not before `from`, by which memory cycle `cycle` has begun. */
+static inline uint64_t core_cycle_of(struct clock clock, const struct moment *from, uint64_t cycle) {
+    if (cycle <= from->cycle) return from->core;
+    uint64_t behind = (cycle - from->cycle) * clock.core_mhz - from->fraction;
+    return from->core + (behind + clock.domain_mhz - 1) / clock.domain_mhz;
 }
 
 /* --------------------------------------------------------------- the way out */
@@ -76,8 +88,9 @@ static inline uint64_t core_cycle_of(const struct controller *mc, uint64_t cycle
 static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel,
                               uint16_t index, uint64_t now) {
     struct dram_request *request = &channel->request[index];
-    uint64_t done = LIKELY(request->done > mc->cycle) ? core_cycle_of(mc, request->done) : now;
+    uint64_t done = max_u64(core_cycle_of(mc->clock, &mc->caught_up, request->done), now);
     request->message.kind = request->write ? MESSAGE_ACK : MESSAGE_DATA;
+    channel->writes -= request->write;
     port_push_late(&slice->output, now, done - now, &request->message, sizeof request->message);
     channel_free(channel, index);
     mc->full &= ~(UINT64_C(1) << channel->index);
@@ -100,6 +113,12 @@ static inline void collect(struct controller *mc, struct dram_channel *channel, 
     channel->done_count = 0;
 }
 
+static inline void collect_all(struct controller *mc, uint64_t now) {
+    struct dram_channel *end = mc->channel + mc->channels;
+    for (struct dram_channel *channel = mc->channel; channel != end; channel++)
+        if (channel->done_count) collect(mc, channel, now);
+}
+
 static void drain_returns(struct controller *mc, uint64_t now) {
     for (unsigned i = 0; i < mc->slices; i++) {
         struct slice_side *slice = &mc->slice[i];
@@ -115,7 +134,8 @@ static void drain_returns(struct controller *mc, uint64_t now) {
 /* ---------------------------------------------------------------- the way in */
 
 /* The head of the slice's port becomes a request of its channel, which has one to spare. */
-static inline void take_in(struct controller *mc, unsigned slice_index, const struct location *place, uint64_t now) {
+static inline void take_in(struct controller *mc, unsigned slice_index, const struct location *place,
+                           const struct moment *ready, uint64_t now) {
     struct port *input = &mc->slice[slice_index].input;
     struct dram_channel *channel = &mc->channel[place->channel];
     uint16_t index = channel_allocate(channel);
@@ -124,21 +144,26 @@ static inline void take_in(struct controller *mc, unsigned slice_index, const st
     memcpy(&request->message, port_peek(input, now), sizeof request->message);
     port_pop(input, now);
     if (input->pushed == input->popped) mc->asking &= ~(UINT64_C(1) << slice_index);
-    request->ready = now + mc->controller_cycles;
+    request->ready = ready->core;
+    request->ready_cycle = ready->cycle;
     request->row = place->row;
     request->column = place->column;
     request->bank = (uint8_t)place->bank;
     request->slice = (uint16_t)slice_index;
     request->write = request->message.kind == MESSAGE_WRITE;
+    channel->writes += request->write;
     request->bursts = mc->bursts_of[request->message.sectors];
     request->next = REQUEST_NONE;
+    /* What the channel waits for, or whether it may run behind, may no longer be what it was. */
+    if (channel->arrival == REQUEST_NONE || request->write || !channel->free_count) mc->due = now;
     *(channel->arrival == REQUEST_NONE ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
     channel->last_arrival = index;
 }
 
 /* Lets the message at the head of a slice's port in, unless it cannot be seen yet or its channel is among the `taken`.
  */
-static inline bool accept_head(struct controller *mc, unsigned slice_index, uint64_t *taken, uint64_t now) {
+static inline bool accept_head(struct controller *mc, unsigned slice_index, uint64_t *taken, const struct moment *ready,
+                               uint64_t now) {
     struct slice_side *slice = &mc->slice[slice_index];
     const struct message *message = port_peek(&slice->input, now);
     if (!message) return false;
@@ -151,19 +176,21 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
     if (*taken & channel) return false;
     *taken |= channel;
     slice->head_known = false;
-    take_in(mc, slice_index, &slice->head, now);
+    take_in(mc, slice_index, &slice->head, ready, now);
     return true;
 }
 
-/* One request for each channel from the slices' ports, the slices in turn. Returns when it has to be asked again: in
- * the next cycle, if any was taken and a slice may have another. A channel without room is asked again when a reply has
+/* One request for each channel from the slices' ports, the slices in turn. Returns whether it is to be asked again in
+ * the next cycle: if any was taken and a slice may have another. A channel without room is asked again when a reply has
  * made some, in a tick of its own. */
-static inline uint64_t accept_requests(struct controller *mc, uint64_t now) {
+static inline bool accept_requests(struct controller *mc, const struct moment *here) {
+    uint64_t now = here->core;
     mc->asking |= mc->pushed[(now + 1) & 1];
     mc->pushed[(now + 1) & 1] = 0;
     uint64_t taken = mc->full;
-    if (!mc->asking || taken == mc->all_channels) return NEVER;
+    if (!mc->asking || taken == mc->all_channels) return false;
     uint64_t from_turn = UINT64_MAX << mc->turn, later = mc->asking & ~from_turn;
+    struct moment ready = moment_at(mc->clock, *here, now + mc->controller_cycles);
     bool any = false;
     for (uint64_t left = mc->asking & from_turn; taken != mc->all_channels; left &= left - 1) {
         if (!left) {
@@ -172,62 +199,129 @@ static inline uint64_t accept_requests(struct controller *mc, uint64_t now) {
             if (!left) break;
         }
         unsigned slice = lowest_bit(left);
-        if (!accept_head(mc, slice, &taken, now)) continue;
+        if (!accept_head(mc, slice, &taken, &ready, now)) continue;
         if (!any) mc->turn = slice + 1 == mc->slices ? 0 : slice + 1;
         any = true;
     }
-    return any && mc->asking ? now + 1 : NEVER;
+    return any && mc->asking;
 }
 
-/* The oldest arrival of a channel into its queue. Returns when the next one is to be looked at, as far as it does not
- * wait for the queue. */
-static inline uint64_t enter_queue(struct controller *mc, struct dram_channel *channel, uint64_t now) {
+/* ------------------------------------------------------------------ catching up */
+
+/* Runs the channel until the queue, which is full, has room for the request, but not beyond memory cycle `until`.
+ * Returns the core cycle in which it has, NEVER if it is still full. */
+static uint64_t run_until_room(struct controller *mc, struct dram_channel *channel, const struct dram_request *request,
+                               uint64_t until) {
+    uint64_t cycle;
+    do {
+        cycle = channel->next;
+        if (cycle > until) return NEVER;
+        channel_run(channel, cycle);
+    } while (!channel_has_room(channel, request->write, request->bank));
+    return core_cycle_of(mc->clock, &mc->caught_up, cycle);
+}
+
+/* Gets on with the oldest arrival: it enters its queue or is found to wait for room. Returns false if nothing more
+ * happens to it before core cycle `before` and in memory cycles up to `until`. */
+static inline bool enter_queue(struct controller *mc, struct dram_channel *channel, uint64_t before, uint64_t until) {
     uint16_t index = channel->arrival;
     const struct dram_request *request = &channel->request[index];
-    if (request->ready > now) return request->ready;
-    if (!channel_has_room(channel, request->write, request->bank)) {
-        if (channel->blocked_since == NEVER) channel->blocked_since = now;
-        return NEVER;
-    }
     if (channel->blocked_since != NEVER) {
-        channel->stats.full_cycles += now - channel->blocked_since;
+        uint64_t room = run_until_room(mc, channel, request, until);
+        if (room == NEVER) return false;
+        channel->stats.full_cycles += room - channel->blocked_since;
         channel->blocked_since = NEVER;
+        channel->enter_from = room;
+    }
+    uint64_t core = max_u64(request->ready, channel->enter_from), cycle = request->ready_cycle;
+    if (core >= before) return false;
+    if (core != request->ready) cycle = moment_at(mc->clock, mc->caught_up, core).cycle;
+    if (channel->next <= cycle) channel_run(channel, cycle);
+    if (!channel_has_room(channel, request->write, request->bank)) {
+        channel->blocked_since = core;
+        return true;
     }
     channel->arrival = request->next;
+    channel->enter_from = core + 1;
     mc->engine->progress++;
-    channel_enter(channel, index, mc->cycle);
-    if (UNLIKELY(channel->done_count)) collect(mc, channel, now);
-    if (channel->arrival == REQUEST_NONE) return NEVER;
-    return max_u64(now + 1, channel->request[channel->arrival].ready);
+    channel_enter(channel, index, cycle);
+    return true;
+}
+
+/* What has happened before core cycle `before` and in memory cycles up to `until`. Replies are left to be collected. */
+static inline void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
+    struct dram_channel *end = mc->channel + mc->channels;
+    for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
+        while (channel->arrival != REQUEST_NONE && enter_queue(mc, channel, before, until)) continue;
+        if (channel->next <= until) channel_run(channel, until);
+    }
+}
+
+/* Whether nobody can tell that the controller runs behind. */
+static inline bool may_run_behind(const struct controller *mc) {
+    const struct dram_channel *channel = mc->channel;
+    return mc->channels == 1 && !mc->full && !mc->waiting_returns && !(channel->write_drain && channel->writes) &&
+           !channel->log && !mc->engine->poll;
+}
+
+/* The core cycle by which the channels must have caught up: that of the next event or, where they may run behind, the
+ * first in which data of a command not issued yet can have crossed the bus. */
+static inline uint64_t next_due(const struct controller *mc) {
+    const struct dram_channel *end = mc->channel + mc->channels;
+    uint64_t cycle = NEVER, core = NEVER;
+    for (const struct dram_channel *channel = mc->channel; channel != end; channel++) {
+        uint64_t next = channel_idle(channel) ? NEVER : channel->next;
+        if (channel->arrival != REQUEST_NONE && channel->blocked_since == NEVER) {
+            const struct dram_request *first = &channel->request[channel->arrival];
+            if (mc->behind)
+                next = min_u64(next, max_u64(first->ready_cycle, mc->caught_up.cycle) + 1);
+            else
+                core = min_u64(core, max_u64(first->ready, channel->enter_from));
+        }
+        if (mc->behind && next != NEVER)
+            next += channel->writes ? min_u64(channel->delay.done[0], channel->delay.done[1]) : channel->delay.done[0];
+        cycle = min_u64(cycle, next);
+    }
+    return cycle == NEVER ? core : min_u64(core, core_cycle_of(mc->clock, &mc->caught_up, cycle));
 }
 
 /* ------------------------------------------------------------- the component */
 
 static void controller_tick(void *self, uint64_t now) {
     struct controller *mc = self;
-    struct dram_channel *end = mc->channel + mc->channels;
-    advance_clock(mc, now);
-    for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
-        if (channel->next > mc->cycle) continue;
-        channel_run(channel, mc->cycle);
-        if (channel->done_count) collect(mc, channel, now);
+    struct moment here = moment_at(mc->clock, mc->caught_up, now);
+    bool catches_up = !mc->behind || mc->due <= now;
+    if (catches_up) {
+        catch_up(mc, now, here.cycle);
+        mc->caught_up = here;
+        collect_all(mc, now);
     }
     if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
-    uint64_t wake = accept_requests(mc, now), next = NEVER;
-    for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
-        if (channel->arrival != REQUEST_NONE) wake = min_u64(wake, enter_queue(mc, channel, now));
-        if (!channel_idle(channel)) next = min_u64(next, channel->next);
+    if (accept_requests(mc, &here)) engine_wake(mc->engine, mc->component, now + 1);
+    if (catches_up || mc->due <= now) {
+        mc->behind = may_run_behind(mc);
+        if (!mc->behind) {
+            catch_up(mc, now + 1, here.cycle);
+            mc->caught_up = here;
+            collect_all(mc, now);
+        }
+        mc->due = next_due(mc);
+        /* Nearer than the engine's horizon, so that the wake need not be renewed. */
+        if (mc->due != NEVER) {
+            mc->due = min_u64(max_u64(mc->due, now + 1), now + ENGINE_WHEEL - 1);
+            engine_wake(mc->engine, mc->component, mc->due);
+        }
     }
-    if (next != NEVER) wake = min_u64(wake, core_cycle_of(mc, next));
-    if (wake != NEVER) engine_wake(mc->engine, mc->component, wake);
 }
 
 static void controller_settle(void *self, uint64_t now) {
     struct controller *mc = self;
+    if (now == 0) return;
+    catch_up(mc, now, clock_domain_cycle(mc->clock, now - 1));
+    mc->caught_up = moment_at(mc->clock, mc->caught_up, now);
+    mc->due = min_u64(mc->due, now); /* replies that this has left are collected in the next tick */
     for (unsigned i = 0; i < mc->channels; i++) {
         struct dram_channel *channel = &mc->channel[i];
-        /* What is left to do in an idle channel are refreshes. */
-        if (now > 0 && channel_idle(channel)) channel_run(channel, clock_domain_cycle(mc->clock, now - 1));
         if (channel->blocked_since == NEVER || channel->blocked_since >= now) continue;
         channel->stats.full_cycles += now - channel->blocked_since;
         channel->blocked_since = now;
@@ -335,6 +429,7 @@ struct dram *dram_create(const struct config *config, const struct address_map *
         mc->controller_cycles = (uint64_t)dram_config->controller_cycles;
         mc->clock = clock_of_config(config, core_khz);
         mc->component = engine_add(engine, &controller_ops, mc, i);
+        mc->due = NEVER;
         fill_bursts(mc, config);
         create_channels(mc, config, stats);
         create_slices(mc, dram_config, slice_component, mc->channels * mc->channel[0].request_count);
