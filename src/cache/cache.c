@@ -5,6 +5,7 @@
 void cache_init(struct cache *cache, const struct cache_geometry *geometry, const struct policy *replacement,
                 const struct config *config, uint64_t seed) {
     unsigned tag_ways = geometry->tag_ways ? geometry->tag_ways : geometry->ways;
+    unsigned hints = (unsigned)div_up(tag_ways, CACHE_HINTS) * CACHE_HINTS;
     size_t tags = (size_t)geometry->sets * tag_ways, lines = (size_t)geometry->sets * geometry->ways;
     const struct replacement_ops *ops = (const struct replacement_ops *)replacement;
     *cache = (struct cache){
@@ -13,9 +14,9 @@ void cache_init(struct cache *cache, const struct cache_geometry *geometry, cons
         .tag_ways = tag_ways,
         .set_mask = is_power_of_two(geometry->sets) ? geometry->sets - 1 : 0,
         .key = mem_alloc_lines(tags, sizeof *cache->key),
-        .hint = mem_alloc_lines((size_t)geometry->sets * ((tag_ways + 7) / 8), sizeof *cache->hint),
-        .hint_words = (tag_ways + 7) / 8,
-        .held = mem_alloc(geometry->sets, sizeof *cache->held),
+        .hint = mem_alloc_lines((size_t)geometry->sets * hints, sizeof *cache->hint),
+        .hints = hints,
+        .free_from = mem_alloc(geometry->sets, sizeof *cache->free_from),
         .line_of = mem_alloc(tags, sizeof *cache->line_of),
         .line = mem_alloc_lines(lines, sizeof *cache->line),
         .replacement = ops,
@@ -30,7 +31,7 @@ void cache_release(struct cache *cache) {
     if (cache->replacement) cache->replacement->destroy(cache->replacement_state);
     free(cache->key);
     free(cache->hint);
-    free(cache->held);
+    free(cache->free_from);
     free(cache->line_of);
     free(cache->line);
     *cache = (struct cache){0};
@@ -38,19 +39,24 @@ void cache_release(struct cache *cache) {
 
 struct cache_line *cache_victim(struct cache *cache, unsigned set) {
     struct cache_line *lines = cache_line_at(cache, set, 0);
-    for (unsigned way = 0; cache->held[set] < cache->ways; way++)
-        if (lines[way].state == LINE_INVALID) return &lines[way];
+    unsigned first = cache->free_from[set];
+    while (first < cache->ways && lines[first].state != LINE_INVALID) first++;
+    cache->free_from[set] = (uint16_t)first;
+    if (first < cache->ways) return &lines[first];
     int way = cache->replacement->victim(cache->replacement_state, set, lines);
     return way < 0 ? NULL : &lines[way];
 }
 
+static void free_tag(struct cache *cache, unsigned set, const struct cache_line *line) {
+    size_t tag = (size_t)set * cache->tag_ways + line->tag;
+    cache->key[tag] = CACHE_NO_KEY;
+    cache->line_of[tag] = CACHE_NONE;
+}
+
 void cache_drop(struct cache *cache, unsigned set, struct cache_line *line) {
-    if (line->tag != CACHE_NONE) {
-        size_t tag = (size_t)set * cache->tag_ways + line->tag;
-        cache->key[tag] = CACHE_NO_KEY;
-        cache->line_of[tag] = CACHE_NONE;
-    }
-    cache->held[set] = (uint16_t)(cache->held[set] - (line->state != LINE_INVALID));
+    if (line->tag != CACHE_NONE) free_tag(cache, set, line);
+    uint16_t way = (uint16_t)cache_way_of(cache, set, line);
+    if (way < cache->free_from[set]) cache->free_from[set] = way;
     *line = (struct cache_line){.tag = CACHE_NONE};
 }
 
@@ -58,16 +64,15 @@ void cache_place(struct cache *cache, struct cache_line *line, const struct cach
                  enum line_state state) {
     unsigned set = access->set, way = cache_way_of(cache, set, line);
     assert(line->state != LINE_RESERVED);
-    if (line->state != LINE_INVALID && cache->replacement->evict)
+    if (UNLIKELY(cache->replacement->evict != NULL) && line->state != LINE_INVALID)
         cache->replacement->evict(cache->replacement_state, set, way);
-    cache_drop(cache, set, line);
-    /* With one tag for each line, tag way i owns line i; with more, the tags' owner places tags itself. */
+    /* With one tag for each line, tag way i owns line i, and what it held is overwritten; with more, the tags' owner
+     * places tags itself. */
+    if (UNLIKELY(line->tag != way && line->tag != CACHE_NONE)) free_tag(cache, set, line);
     size_t tag = (size_t)set * cache->tag_ways + way;
     cache->key[tag] = access->key;
     cache->line_of[tag] = (uint16_t)way;
-    uint64_t *hint = &cache->hint[(size_t)set * cache->hint_words + way / 8];
-    *hint = (*hint & ~(UINT64_C(0xFF) << way % 8 * 8)) | (uint64_t)cache_hint(access->key) << way % 8 * 8;
-    cache->held[set]++;
+    cache->hint[(size_t)set * cache->hints + way] = cache_hint(access->key);
     *line = (struct cache_line){.state = (uint8_t)state, .tag = (uint16_t)way};
     cache->replacement->insert(cache->replacement_state, set, way, access);
 }

@@ -11,6 +11,10 @@
 #ifndef SLUICE_CACHE_CACHE_H
 #define SLUICE_CACHE_CACHE_H
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "base/base.h"
 #include "cache/replacement.h"
 #include "config/config.h"
@@ -31,7 +35,7 @@ struct cache_line {
     uint16_t tag;  /* tag way that points here; CACHE_NONE if none */
 };
 
-enum { CACHE_NONE = 0xFFFF };
+enum { CACHE_NONE = 0xFFFF, CACHE_HINTS = 16 };
 
 /* What a lookup is told about its cause; replacement policies may key on it. */
 struct cache_access {
@@ -42,12 +46,11 @@ struct cache_access {
 
 struct cache {
     unsigned sets, ways, tag_ways;
-    uint64_t set_mask; /* sets - 1 if that is a power of two, else 0 */
-    uint64_t *key;     /* [sets][tag_ways]; CACHE_NO_KEY if the tag is free */
-    uint64_t *hint;    /* [sets][hint_words]: a byte of each tag's key, eight to a word, so that most tags need not be
-                          compared */
-    unsigned hint_words;
-    uint16_t *held;          /* [sets] lines that are not invalid */
+    uint64_t set_mask;       /* sets - 1 if that is a power of two, else 0 */
+    uint64_t *key;           /* [sets][tag_ways]; CACHE_NO_KEY if the tag is free */
+    uint8_t *hint;           /* [sets][hints]: a byte of each tag's key, so that most tags need not be compared */
+    unsigned hints;          /* tag_ways rounded up to whole groups of CACHE_HINTS */
+    uint16_t *free_from;     /* [sets] no line of a way before this one is invalid */
     uint16_t *line_of;       /* [sets][tag_ways] data way, or CACHE_NONE */
     struct cache_line *line; /* [sets][ways] */
     const struct replacement_ops *replacement;
@@ -76,23 +79,33 @@ static inline unsigned cache_set_of(const struct cache *cache, uint64_t index) {
     return (unsigned)(cache->set_mask ? index & cache->set_mask : index % cache->sets);
 }
 
-static inline uint8_t cache_hint(uint64_t key) { return (uint8_t)((key ^ key >> 8 ^ key >> 16) * 0x9D >> 3); }
+/* Of bits above those that most often choose the set. */
+static inline uint8_t cache_hint(uint64_t key) { return (uint8_t)(key >> 6 ^ key >> 14); }
+
+/* The set of those of CACHE_HINTS bytes that are equal to `wanted`. */
+static inline unsigned cache_equal_hints(const uint8_t *hints, uint8_t wanted) {
+#ifdef __SSE2__
+    __m128i equal = _mm_cmpeq_epi8(_mm_load_si128((const __m128i *)hints), _mm_set1_epi8((char)wanted));
+    return (unsigned)_mm_movemask_epi8(equal);
+#else
+    unsigned equal = 0;
+    for (unsigned i = 0; i < CACHE_HINTS; i++) equal |= (unsigned)(hints[i] == wanted) << i;
+    return equal;
+#endif
+}
 
 /* The tag way that holds `key`, or -1. */
 static inline int cache_find(const struct cache *cache, unsigned set, uint64_t key) {
-    const uint64_t *keys = &cache->key[(size_t)set * cache->tag_ways],
-                   *hints = &cache->hint[(size_t)set * cache->hint_words];
-    uint64_t wanted = cache_hint(key) * UINT64_C(0x0101010101010101);
-    for (unsigned word = 0; word < cache->hint_words; word++) {
-        /* The upper bit of every byte that may be equal; a byte above an equal one may be marked falsely, hence the
-         * comparison of keys. */
-        uint64_t other = hints[word] ^ wanted;
-        uint64_t equal = (other - UINT64_C(0x0101010101010101)) & ~other & UINT64_C(0x8080808080808080);
-        for (; equal; equal &= equal - 1) {
-            unsigned way = word * 8 + lowest_bit(equal) / 8;
+    const uint64_t *keys = &cache->key[(size_t)set * cache->tag_ways];
+    const uint8_t *hints = &cache->hint[(size_t)set * cache->hints], wanted = cache_hint(key);
+    unsigned first = 0;
+    do {
+        for (unsigned equal = cache_equal_hints(&hints[first], wanted); equal; equal &= equal - 1) {
+            unsigned way = first + lowest_bit(equal);
             if (way < cache->tag_ways && keys[way] == key) return (int)way;
         }
-    }
+        first += CACHE_HINTS;
+    } while (UNLIKELY(first < cache->hints));
     return -1;
 }
 
