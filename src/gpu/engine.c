@@ -7,22 +7,19 @@
 #include "gpu/port.h"
 
 struct engine *engine_create(void) {
-    struct engine *engine = mem_alloc(1, sizeof *engine);
-    engine->due = mem_alloc_lines(ENGINE_WHEEL, sizeof *engine->due);
-    return engine;
+    return mem_alloc_lines(1, sizeof(struct engine));
 }
 
 void engine_destroy(struct engine *engine) {
     if (!engine) return;
     free(engine->ports);
-    free(engine->due);
     free(engine);
 }
 
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index) {
     assert(engine->components < ENGINE_MAX_COMPONENTS);
     unsigned id = engine->components++;
-    engine->component[id] = (struct component){ops, self, index};
+    engine->component[id] = (struct component){ops->tick, self, ops, index};
     engine->words = (engine->components + 63) / 64;
     return id;
 }
@@ -34,7 +31,7 @@ void engine_add_port(struct engine *engine, struct port *port) {
 
 static void tick(struct engine *engine, unsigned id) {
     struct component *component = &engine->component[id];
-    component->ops->tick(component->self, engine->now);
+    component->tick(component->self, engine->now);
 }
 
 /* Ticks every due component once, in an order drawn anew for every cycle: the test that order does not matter. */

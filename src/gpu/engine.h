@@ -42,15 +42,16 @@ struct engine {
     uint64_t now;
     uint64_t progress; /* grows whenever anything real happens; a run in which it stops growing is stuck */
     unsigned components;
-    unsigned words;                       /* of 64 components */
-    bool poll;                            /* tick everything in every cycle */
-    bool stop;                            /* set by a component: return to the caller at the end of this cycle */
-    uint64_t shuffle;                     /* when not 0: seed of a random order of ticks within each cycle */
-    uint64_t slot_used[ENGINE_WHEEL / 8]; /* a byte for each slot, the first the lowest: whether anything is due */
-    uint64_t (*due)[ENGINE_WORDS];        /* [ENGINE_WHEEL] */
+    unsigned words;                           /* of 64 components */
+    bool poll;                                /* tick everything in every cycle */
+    bool stop;                                /* set by a component: return to the caller at the end of this cycle */
+    uint64_t shuffle;                         /* when not 0: seed of a random order of ticks within each cycle */
+    uint64_t slot_used[ENGINE_WHEEL / 8];     /* a byte for each slot, the first the lowest: whether anything is due */
+    uint64_t due[ENGINE_WHEEL][ENGINE_WORDS]; /* components, by slot */
     struct component {
-        const struct component_ops *ops;
+        void (*tick)(void *self, uint64_t now); /* of ops */
         void *self;
+        const struct component_ops *ops;
         unsigned index; /* among its kind */
     } component[ENGINE_MAX_COMPONENTS];
     struct port **ports;

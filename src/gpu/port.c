@@ -14,6 +14,7 @@ void port_init(struct port *port, struct engine *engine, const char *name, unsig
         .capacity = capacity,
         .latency = latency,
         .reach = latency,
+        .head_visible = NEVER,
         .sender = sender,
         .receiver = receiver,
         .engine = engine,

@@ -29,6 +29,7 @@ struct port {
     uint32_t latency;                  /* of credits */
     uint32_t reach;                    /* of messages: the latency and what the receiver adds to it */
     uint32_t pushed, popped, credited; /* free-running */
+    uint64_t head_visible;             /* when the oldest message can be seen; NEVER if there is none */
     uint64_t last_visible;             /* of the message pushed last */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
@@ -76,9 +77,11 @@ static inline void port_await_credit(struct port *port, uint64_t now) {
 /* `extra` cycles are added to the latency (serialisation, a lookup pipeline); messages never overtake each other. */
 static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
     assert(port_can_push(port, now) && size <= PORT_MESSAGE_MAX);
+    bool empty = port->pushed == port->popped;
     uint32_t slot = port->pushed++ & port->mask;
     uint64_t visible = max_u64(now + port->reach + extra, port->last_visible);
     port->last_visible = port->time[slot] = visible;
+    if (empty) port->head_visible = visible;
     memcpy(port->slot[slot].message, message, size);
     port->engine->progress++;
     if (port->watch) port->watch[(visible + 1) % 2] |= port->watch_bit;
@@ -91,17 +94,15 @@ static inline void port_push(struct port *port, uint64_t now, const void *messag
 
 /* The oldest message if it can be seen, else NULL. */
 static inline const void *port_peek(const struct port *port, uint64_t now) {
-    uint32_t slot = port->popped & port->mask;
-    return port->pushed != port->popped && port->time[slot] <= now ? port->slot[slot].message : NULL;
+    return port->head_visible <= now ? port->slot[port->popped & port->mask].message : NULL;
 }
 
 /* When the oldest message can be seen; NEVER if there is none. */
-static inline uint64_t port_next_visible(const struct port *port) {
-    return port->pushed == port->popped ? NEVER : port->time[port->popped & port->mask];
-}
+static inline uint64_t port_next_visible(const struct port *port) { return port->head_visible; }
 
 static inline void port_pop(struct port *port, uint64_t now) {
     port->time[port->popped++ & port->mask] = now + port->latency;
+    port->head_visible = port->pushed == port->popped ? NEVER : port->time[port->popped & port->mask];
     port->engine->progress++;
     if (port->sender_waits) {
         port->sender_waits = false;
