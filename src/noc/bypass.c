@@ -10,11 +10,16 @@ void bypass_arrive(struct stage *stage, unsigned word, uint64_t mask, uint64_t c
         unsigned number = word * 64 + lowest_bit(mask);
         struct buffer *in = buffers_get(&stage->input, number);
         struct output_vc *out = &stage->output[number];
-        uint32_t flit = in->flit[in->head++ & stage->input.mask];
-        assert(!(flit & FLIT_HEAD) ||
-               (uint32_t)in->first_output + stage->route[packet_at(stage->packets, flit)->destination] ==
+        if (!in->left) {
+            uint32_t name = buffer_first(in, stage->input.mask);
+            const struct packet *packet = packet_at(stage->packets, name);
+            assert((uint32_t)in->first_output + stage->route[packet->destination] ==
                    number >> stage->vc_shift); /* no other output can be reached */
-        buffer_at(stage->next.memory, out->target)->flit[out->sent++ & stage->input.mask] = flit;
+            buffer_add(buffer_at(stage->next.memory, out->target), stage->input.mask, name);
+            in->left = packet->flits;
+        }
+        if (!--in->left) in->head++;
+        out->given++;
         uint64_t *target = arriving + out->target_word / sizeof(struct link_word);
         assert(!(*target & out->target_bit));
         *target |= out->target_bit;

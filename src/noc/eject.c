@@ -41,30 +41,32 @@ static inline bool reserve(struct ejection *ejection, unsigned destination, uint
     return true;
 }
 
-/* Takes the head or tail of a packet out of the network if the packet has, or gets, a place at its destination. */
-static inline bool take_end(struct ejection *ejection, uint32_t flit, uint64_t cycle, uint64_t now) {
+/* The last flit of a packet has left its buffer: it is handed over. */
+static inline void hand_over(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
     struct packet_pool *pool = ejection->pool;
-    struct packet *packet = packet_at(pool->packet, flit);
-    unsigned destination = packet->destination;
-    if ((flit & FLIT_HEAD) && UNLIKELY(!reserve(ejection, destination, now))) return false;
-    if (!(flit & FLIT_TAIL)) return true;
     struct network *network = ejection->network;
-    ejection->promised[destination]--;
-    port_push(&network->output[destination], now, &packet->message, sizeof packet->message);
+    uint32_t name = buffer_first(buffer, ejection->buffers.mask);
+    const struct packet *packet = packet_at(pool->packet, name);
+    ejection->promised[packet->destination]--;
+    port_push(&network->output[packet->destination], now, &packet->message, sizeof packet->message);
     network->stats.packets_ejected++;
     network->stats.packet_cycles += cycle - packet->start;
-    pool->free[pool->free_count++] = flit & ~(uint32_t)(FLIT_HEAD | FLIT_TAIL);
-    return true;
+    pool->free[pool->free_count++] = name;
+    buffer->head++;
 }
 
-/* The front flit of a buffer leaves if it can. If not, its destination will tell when it has room. */
-static inline bool take_front(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
-    uint32_t flit = buffer->flit[buffer->head & ejection->buffers.mask];
-    if ((flit & (FLIT_HEAD | FLIT_TAIL)) && UNLIKELY(!take_end(ejection, flit, cycle, now))) {
-        port_await_credit(&ejection->network->output[packet_at(ejection->pool->packet, flit)->destination], now);
-        return false;
+/* The first flit of a buffer leaves if it can: as head of a packet only if that gets a place at its destination. If not,
+ * the destination will tell when it has room. */
+static inline bool take_first(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
+    if (!buffer->left) {
+        const struct packet *packet = packet_at(ejection->pool->packet, buffer_first(buffer, ejection->buffers.mask));
+        if (UNLIKELY(!reserve(ejection, packet->destination, now))) {
+            port_await_credit(&ejection->network->output[packet->destination], now);
+            return false;
+        }
+        buffer->left = packet->flits;
     }
-    buffer->head++;
+    if (!--buffer->left) hand_over(ejection, buffer, cycle, now);
     return true;
 }
 
@@ -76,7 +78,7 @@ void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, ui
     unsigned char *memory = ejection->buffers.memory + ((size_t)word * 64 << shift);
     for (uint64_t bits = mask ^ stay, rest; bits; bits = rest) {
         rest = bits & (bits - 1);
-        if (LIKELY(take_front(ejection, buffer_at(memory, (size_t)lowest_bit(bits) << shift), cycle, now))) continue;
+        if (LIKELY(take_first(ejection, buffer_at(memory, (size_t)lowest_bit(bits) << shift), cycle, now))) continue;
         stay |= bits ^ rest;
         ejection->network->stats.ejection_stalls++;
     }
@@ -99,7 +101,7 @@ static bool drain_output(struct ejection *ejection, uint32_t first, unsigned gro
     while (group) {
         unsigned vc = islip_first(group, turn), number = first + vc;
         group &= ~(1u << vc);
-        if (!take_front(ejection, buffers_get(&ejection->buffers, number), cycle, now)) continue;
+        if (!take_first(ejection, buffers_get(&ejection->buffers, number), cycle, now)) continue;
         uint64_t at = cycle + link->credit_cycles, bit = UINT64_C(1) << (number % 64);
         timeline_row(link->time, at)[link->returning + number / 64] |= bit;
         timeline_mark(link->time, at);

@@ -21,20 +21,19 @@ struct injection {
     struct buffers next; /* and the buffers there */
     unsigned inputs, sources_each;
     unsigned vcs, vc_shift;
-    unsigned words;        /* of masks over inputs */
-    uint64_t (*pushed)[2]; /* [sources_each][words]: set by the sources' ports (port_watch) */
-    uint64_t *arrived;     /* [sources_each][words]: the source has a message */
-    uint64_t *idle;        /* [words]: has no packet to send */
-    uint64_t *choosing;    /* [words]: several VCs: has a packet that has no VC yet, */
-    uint64_t *blocked;     /* [words]: because none had a credit */
-    uint64_t *sending;     /* [link->words] by VC of the link: a packet is being sent over it */
-    uint64_t *next_flit;   /* [inputs]: the next flit and, above it, how many are left to send: LEFT_ONE for each */
-    uint16_t *turn;        /* [inputs]: source that is preferred next */
-    uint8_t *vc;           /* [inputs]: several VCs: the one that was chosen last */
+    unsigned words;                          /* of masks over inputs */
+    uint64_t (*pushed)[2];                   /* [sources_each][words]: set by the sources' ports (port_watch) */
+    uint64_t *arrived;                       /* [sources_each][words]: the source has a message */
+    uint64_t *idle;                          /* [words]: has no packet to send */
+    uint64_t *choosing;                      /* [words]: several VCs: has a packet that has no VC yet, */
+    uint64_t *blocked;                       /* [words]: because none had a credit */
+    uint64_t *sending;                       /* [link->words] by VC of the link: a packet is being sent over it */
+    uint32_t *packet;                        /* [inputs]: the one that is being sent, */
+    uint32_t *left;                          /* [inputs]: and how many of its flits are left to send */
+    uint16_t *turn;                          /* [inputs]: source that is preferred next */
+    uint8_t *vc;                             /* [inputs]: several VCs: the one that was chosen last */
     uint16_t flits_of[MESSAGE_ACK + 1][256]; /* length of a packet, by the message's kind and sectors */
 };
-
-#define LEFT_ONE (UINT64_C(1) << 32)
 
 void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
                     const struct stage *next, unsigned sources_each);

@@ -104,7 +104,10 @@ static unsigned stage_filled(const struct stage *stage, unsigned input_vc) {
 static uint64_t router_sent(const struct stage *stage, unsigned router) {
     unsigned count = stage->outputs << stage->vc_shift;
     uint64_t sent = 0;
-    for (unsigned i = 0; i < count; i++) sent += stage->output[router * count + i].sent;
+    for (unsigned i = 0; i < count; i++) {
+        const struct output_vc *out = &stage->output[router * count + i];
+        sent += out->given - (out->owner == NOBODY ? 0 : buffers_get(&stage->input, out->owner)->left);
+    }
     return sent;
 }
 
@@ -164,7 +167,7 @@ static void explain_stage(const struct stage *stage, const char *network, unsign
         else
             fprintf(
                 out, "waits for a VC of output %u\n",
-                (unsigned)stage->route[packet_at(stage->packets, in->flit[in->head & stage->input.mask])->destination]);
+                (unsigned)stage->route[packet_at(stage->packets, buffer_first(in, stage->input.mask))->destination]);
     }
 }
 
@@ -180,8 +183,7 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     fprintf(out, "%s network: %u packets inside\n", name, inside);
     for (unsigned i = 0; i < injection->inputs; i++)
         if (!(injection->idle[i / 64] >> (i % 64) & 1))
-            fprintf(out, "%s network: input %u has %u flits of a packet to send\n", name, i,
-                    (unsigned)(injection->next_flit[i] / LEFT_ONE));
+            fprintf(out, "%s network: input %u has %u flits of a packet to send\n", name, i, injection->left[i]);
     for (unsigned i = 0; i < fabric->stages; i++) explain_stage(&fabric->stage[i], name, i, out);
     for (unsigned i = 0; i < fabric->stage[fabric->stages - 1].output_vcs; i++)
         if (ejection->waiting[i])

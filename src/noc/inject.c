@@ -26,7 +26,8 @@ void injection_init(struct injection *injection, struct network *network, struct
     injection->choosing = mem_alloc(words, sizeof *injection->choosing);
     injection->blocked = mem_alloc(words, sizeof *injection->blocked);
     injection->sending = mem_alloc(link->words, sizeof *injection->sending);
-    injection->next_flit = mem_alloc(inputs, sizeof *injection->next_flit);
+    injection->packet = mem_alloc(inputs, sizeof *injection->packet);
+    injection->left = mem_alloc(inputs, sizeof *injection->left);
     injection->turn = mem_alloc(inputs, sizeof *injection->turn);
     injection->vc = mem_alloc(inputs, sizeof *injection->vc);
     memset(injection->idle, 0xff, words * sizeof *injection->idle);
@@ -44,9 +45,9 @@ void injection_init(struct injection *injection, struct network *network, struct
 }
 
 void injection_release(struct injection *injection) {
-    void *const blocks[] = {injection->pushed,    injection->arrived, injection->idle,
-                            injection->choosing,  injection->blocked, injection->sending,
-                            injection->next_flit, injection->turn,    injection->vc};
+    void *const blocks[] = {injection->pushed,  injection->arrived, injection->idle,   injection->choosing,
+                            injection->blocked, injection->sending, injection->packet, injection->left,
+                            injection->turn,    injection->vc};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
@@ -64,6 +65,12 @@ void injection_credit(struct injection *injection, unsigned word, uint64_t mask)
         memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
 }
 
+/* The packet of an input has its VC. */
+static inline void start_packet(struct injection *injection, unsigned input, unsigned vc) {
+    buffer_add(buffers_get(&injection->next, vc), injection->next.mask, injection->packet[input]);
+    injection->sending[vc / 64] |= UINT64_C(1) << (vc % 64);
+}
+
 /* Takes the source's next packet if it can be seen. */
 static inline bool accept_packet(struct injection *injection, struct port *port, unsigned input, unsigned source,
                                  uint64_t cycle, uint64_t now) {
@@ -78,12 +85,17 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
     packet->start = cycle;
     packet->destination = (uint16_t)network_destination(network, message);
     assert(packet->destination < network->destinations);
-    injection->next_flit[input] = LEFT_ONE * injection->flits_of[message->kind][message->sectors] | name | FLIT_HEAD;
+    packet->flits = injection->flits_of[message->kind][message->sectors];
+    injection->packet[input] = name;
+    injection->left[input] = packet->flits;
     port_pop(port, now);
     uint64_t bit = UINT64_C(1) << (input % 64);
     if (port->pushed == port->popped) injection->arrived[source * injection->words + input / 64] ^= bit;
     injection->idle[input / 64] ^= bit;
-    (injection->vcs == 1 ? injection->sending : injection->choosing)[input / 64] |= bit;
+    if (injection->vcs == 1)
+        start_packet(injection, input, input);
+    else
+        injection->choosing[input / 64] |= bit;
     network->stats.packets_injected++;
     return true;
 }
@@ -125,27 +137,17 @@ static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, 
         unsigned vc = islip_first(credit, injection->vc[input] + 1u);
         injection->vc[input] = (uint8_t)vc;
         injection->choosing[word] ^= bits ^ rest;
-        injection->sending[base / 64] |= UINT64_C(1) << (base % 64 + vc);
+        start_packet(injection, input, base + vc);
     }
 }
 
 /* The VCs in `bits` have a flit to send and the credit that it needs. */
-static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, unsigned vc_shift,
-                               unsigned shift) {
-    unsigned mask = injection->next.mask;
-    unsigned char *memory = injection->next.memory + ((size_t)word * 64 << shift);
-    uint64_t *next_flit = &injection->next_flit[word * 64 >> vc_shift], ended = 0;
+static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, unsigned vc_shift) {
+    uint32_t *left = &injection->left[word * 64 >> vc_shift];
+    uint64_t ended = 0;
     for (uint64_t rest; bits; bits = rest) {
         rest = bits & (bits - 1);
-        unsigned index = lowest_bit(bits), input = index >> vc_shift;
-        struct buffer *target = buffer_at(memory, (size_t)index << shift);
-        uint64_t flit = next_flit[input], after = (flit - LEFT_ONE) & ~(uint64_t)FLIT_HEAD;
-        next_flit[input] = after;
-        if (after < LEFT_ONE) {
-            flit |= FLIT_TAIL;
-            ended |= bits ^ rest;
-        }
-        target->flit[target->tail++ & mask] = (uint32_t)flit;
+        if (!--left[lowest_bit(bits) >> vc_shift]) ended |= bits ^ rest;
     }
     injection->sending[word] ^= ended;
     if (vc_shift == 0) {
@@ -158,17 +160,9 @@ static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint6
     }
 }
 
-static NEVER_INLINE void send_single(struct injection *injection, unsigned word, uint64_t bits) {
-    send(injection, word, bits, 0, BUFFER_SHIFT);
-}
-static NEVER_INLINE void send_several(struct injection *injection, unsigned word, uint64_t bits) {
-    send(injection, word, bits, injection->vc_shift, injection->next.shift);
-}
-
 void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
     struct link *link = injection->link;
     unsigned words = injection->words, sources = injection->sources_each;
-    bool single = injection->vcs == 1 && injection->next.shift == BUFFER_SHIFT;
     for (unsigned word = 0; word < words; word++) {
         uint64_t arrived = injection->arrived[word];
         for (unsigned source = 1; source < sources; source++) arrived |= injection->arrived[source * words + word];
@@ -185,10 +179,10 @@ void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
         arriving[word] |= bits;
         link_spend(link, word, bits);
         injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
-        if (single)
-            send_single(injection, word, bits);
+        if (injection->vcs == 1)
+            send(injection, word, bits, 0);
         else
-            send_several(injection, word, bits);
+            send(injection, word, bits, injection->vc_shift);
     }
     if (any) timeline_mark(link->time, at);
 }

@@ -82,8 +82,8 @@ static void init_outputs(struct stage *stage) {
         stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
         stage->open[port] = (uint8_t)((1u << stage->vcs) - 1);
         stage->best[port] = UINT64_MAX;
-        for (unsigned vc = 0; vc < stage->vcs; vc++) stage->output[(port << stage->vc_shift) + vc].owner = NOBODY;
     }
+    for (unsigned i = 0; i < stage->output_vcs; i++) stage->output[i].owner = NOBODY;
 }
 
 void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
@@ -153,8 +153,9 @@ static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word, uint
     uint64_t *waiting = stage->waiting;
     struct port_word *ports = stage->port_word;
     for (; fresh; fresh &= fresh - 1) {
-        const struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
-        const struct packet *packet = packet_at(stage->packets, in->flit[in->head & mask]);
+        struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
+        const struct packet *packet = packet_at(stage->packets, buffer_first(in, mask));
+        in->left = packet->flits;
         uint32_t port = (uint32_t)in->first_output + stage->route[packet->destination];
         if (LIKELY(words == 1))
             waiting[port] |= UINT64_C(1) << (in->local % 64);
@@ -173,7 +174,13 @@ static inline struct link_word *target_word(const struct stage *stage, const str
 /* The output VC has a new owner, who may use the switch from the next step on. */
 static inline void give_vc(struct stage *stage, uint32_t number, uint32_t input_vc) {
     struct output_vc *out = &stage->output[number];
-    buffers_get(&stage->input, input_vc)->output = number << OUTPUT_SHIFT;
+    struct buffer *in = buffers_get(&stage->input, input_vc);
+    unsigned mask = stage->input.mask;
+    in->output = number << OUTPUT_SHIFT;
+    in->target_bit = out->target_bit;
+    in->target_word = out->target_word;
+    buffer_add(buffer_at(stage->next.memory, out->target), mask, buffer_first(in, mask));
+    out->given += in->left;
     out->owner = input_vc;
     stage->allocated[number]++;
     uint64_t supplied = (target_word(stage, out)->credit & out->target_bit) != 0;
@@ -381,13 +388,13 @@ void stage_allocate_switch(struct stage *stage) {
 
 /* Internal speedup and several VCs: the flit leaves when its link is free, and so does the credit of the place that it
  * leaves. */
-static void leave_late(struct stage *stage, uint64_t step, const struct output_vc *out, uint32_t number) {
-    uint32_t port = (uint32_t)(out - stage->output) >> stage->vc_shift, input = number >> stage->vc_shift;
+static void leave_late(struct stage *stage, uint64_t step, const struct buffer *in, uint32_t number) {
+    uint32_t port = stage->port_of[number], input = number >> stage->vc_shift;
     uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]),
              at = leave + stage->out->flit_cycles;
     stage->link_free[port] = leave + 1;
-    timeline_row(stage->out->time, at)[stage->out->arriving + out->target_word / sizeof(struct link_word)] |=
-        out->target_bit;
+    timeline_row(stage->out->time, at)[stage->out->arriving + in->target_word / sizeof(struct link_word)] |=
+        in->target_bit;
     timeline_mark(stage->out->time, at);
     if (stage->credit_step[input] != step + 1) {
         stage->credit_step[input] = step + 1;
@@ -398,62 +405,57 @@ static void leave_late(struct stage *stage, uint64_t step, const struct output_v
     timeline_mark(stage->in->time, at);
 }
 
-/* The front flits of the input VCs in `sending` move into the buffers at the other end of their links. Returns the
- * input VCs whose packet has ended. */
-static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, unsigned shift,
-                                   bool single, bool late) {
-    unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift), *output = (unsigned char *)stage->output,
-                  *next = stage->next.memory;
+/* The output VC is open again. */
+static inline void end_packet(struct stage *stage, struct buffer *in, bool single) {
+    struct output_vc *out = (struct output_vc *)(void *)((unsigned char *)stage->output + in->output);
+    uint32_t number = in->output >> OUTPUT_SHIFT, port = single ? number : number >> stage->vc_shift;
+    in->head++;
+    out->owner = NOBODY;
+    stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
+    if (!single) stage->open[port] |= out->own_bit;
+}
+
+/* A flit leaves each input VC of `sending` for the buffer at the other end of its link. Returns the input VCs whose
+ * packet has ended. */
+static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
+                                   bool late) {
+    unsigned shift = stage->input.shift;
+    unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift);
     unsigned char *link_words = (unsigned char *)stage->out->word;
     uint64_t ended = 0;
-    unsigned mask = stage->input.mask;
     for (uint64_t rest; sending; sending = rest) {
         rest = sending & (sending - 1);
         unsigned index = lowest_bit(sending);
         struct buffer *in = buffer_at(input, (size_t)index << shift);
-        struct output_vc *out = (struct output_vc *)(void *)(output + in->output);
-        uint32_t flit = in->flit[in->head++ & mask];
-        buffer_at(next, out->target)->flit[out->sent++ & mask] = flit;
-        ((struct link_word *)(void *)(link_words + out->target_word))->spent |= out->target_bit;
-        if (late) leave_late(stage, step, out, word * 64 + index);
-        if (flit & FLIT_TAIL) {
-            ended |= sending ^ rest;
-            out->owner = NOBODY;
-            uint32_t number = in->output >> OUTPUT_SHIFT, port = single ? number : number >> stage->vc_shift;
-            stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
-            if (!single) stage->open[port] |= out->own_bit;
-        }
+        ((struct link_word *)(void *)(link_words + in->target_word))->spent |= in->target_bit;
+        if (late) leave_late(stage, step, in, word * 64 + index);
+        if (--in->left) continue;
+        ended |= sending ^ rest;
+        end_packet(stage, in, single);
     }
     return ended;
 }
 
 static NEVER_INLINE uint64_t send_single(struct stage *stage, unsigned word, uint64_t sending) {
-    return send(stage, 0, word, sending, BUFFER_SHIFT, true, false);
-}
-static NEVER_INLINE uint64_t send_single_deep(struct stage *stage, unsigned word, uint64_t sending) {
-    return send(stage, 0, word, sending, stage->input.shift, true, false);
+    return send(stage, 0, word, sending, true, false);
 }
 static NEVER_INLINE uint64_t send_several(struct stage *stage, unsigned word, uint64_t sending) {
-    return send(stage, 0, word, sending, BUFFER_SHIFT, false, false);
-}
-static NEVER_INLINE uint64_t send_several_deep(struct stage *stage, unsigned word, uint64_t sending) {
-    return send(stage, 0, word, sending, stage->input.shift, false, false);
+    return send(stage, 0, word, sending, false, false);
 }
 static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
-    return send(stage, step, word, sending, stage->input.shift, false, true);
+    return send(stage, step, word, sending, false, true);
 }
 
 /* Those that won the switch leave their buffers. */
 static inline void traverse(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
     struct input_word *in = &stage->in_word[word];
-    bool usual = stage->input.shift == BUFFER_SHIFT;
     uint64_t ended;
     if (stage->vcs == 1)
-        ended = LIKELY(usual) ? send_single(stage, word, sending) : send_single_deep(stage, word, sending);
+        ended = send_single(stage, word, sending);
     else if (stage->fast)
         ended = send_several_late(stage, step, word, sending);
     else
-        ended = LIKELY(usual) ? send_several(stage, word, sending) : send_several_deep(stage, word, sending);
+        ended = send_several(stage, word, sending);
     in->nonempty = tally_take(&in->filled, stage->planes, sending);
     in->go &= ~ended;
     in->fresh |= ended & in->nonempty;

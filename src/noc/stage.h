@@ -12,25 +12,29 @@ struct packet {
     struct message message;
     uint64_t start; /* network cycle in which it left its injection queue */
     uint16_t destination;
-    uint8_t spare[22];
+    uint16_t flits;
+    uint8_t spare[20];
 };
 
-/* A flit is its packet's name and, in the lowest bits, whether it is its head and its tail. */
-enum { FLIT_TAIL = 1, FLIT_HEAD = 2, PACKET_SHIFT = 6 };
+enum { PACKET_SHIFT = 6 };
 _Static_assert(sizeof(struct packet) == 1 << PACKET_SHIFT, "a line of the host's cache");
 
-static inline struct packet *packet_at(const unsigned char *packets, uint32_t flit) {
-    return (struct packet *)(void *)(packets + (flit & ~(uint32_t)(FLIT_TAIL | FLIT_HEAD)));
+static inline struct packet *packet_at(const unsigned char *packets, uint32_t name) {
+    return (struct packet *)(void *)(packets + name);
 }
 
-/* The buffer of a VC at the far end of a link: of an input VC or an ejector. With up to 8 flits it lies within a line
- * of the host's cache. */
+/* The buffer of a VC at the far end of a link: of an input VC or an ejector. What it keeps is packets: a flit is but one
+ * that is left of them. A packet is here from the moment in which it holds the VC before the link until its last flit
+ * has left. */
 struct buffer {
-    uint32_t head, tail;   /* free-running; the tail counts flits that are still on the link, too */
-    uint32_t output;       /* input VC that holds an output VC: which, as a place */
+    uint64_t target_bit;   /* input VC that holds an output VC: that one's, */
+    uint32_t target_word;  /* likewise, */
+    uint32_t output;       /* and which it is, as a place */
+    uint32_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
+    uint32_t head, tail;   /* of the packets; free-running */
     uint16_t first_output; /* input VC: of its router */
     uint16_t local;        /* input VC: its number among its router's */
-    uint32_t flit[];
+    uint32_t packet[];     /* names */
 };
 
 /* A set of equal buffers. A buffer's place is its number << shift. */
@@ -39,10 +43,9 @@ struct buffers {
     unsigned shift, mask; /* mask: of positions in a buffer */
 };
 
-enum { BUFFER_SHIFT = 6 }; /* of buffers with up to 8 flits */
-
+/* Each packet has a flit in the buffer or on its way there, but for one: the one that is to be sent next. */
 static inline struct buffers buffers_of(unsigned count, unsigned flits) {
-    unsigned length = (unsigned)round_up_power_of_two(max_u64(flits, 8));
+    unsigned length = (unsigned)round_up_power_of_two(flits + 1);
     unsigned shift = log2_floor(round_up_power_of_two(sizeof(struct buffer) + length * sizeof(uint32_t)));
     return (struct buffers){mem_alloc_lines(count, (size_t)1 << shift), shift, length - 1};
 }
@@ -55,10 +58,18 @@ static inline struct buffer *buffers_get(const struct buffers *buffers, size_t n
     return buffer_at(buffers->memory, number << buffers->shift);
 }
 
+static inline uint32_t buffer_first(const struct buffer *buffer, unsigned mask) {
+    return buffer->packet[buffer->head & mask];
+}
+
+static inline void buffer_add(struct buffer *buffer, unsigned mask, uint32_t name) {
+    buffer->packet[buffer->tail++ & mask] = name;
+}
+
 /* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage; its place is number <<
  * OUTPUT_SHIFT. */
 struct output_vc {
-    uint64_t sent;
+    uint64_t given;       /* flits of the packets that have held it */
     uint64_t target_bit;  /* the VC at the other end of the link: its bit in the link's masks, */
     uint32_t target_word; /* the place of its struct link_word, */
     uint32_t target;      /* and the place of its buffer */
