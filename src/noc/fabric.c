@@ -61,9 +61,8 @@ static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
 static void run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     if (fabric->ejection.held) ejection_drain(&fabric->ejection, cycle, now);
     if (timeline_take(&fabric->time, cycle)) arrive(fabric, cycle, now);
-    for (unsigned step = 0; step < fabric->speedup; step++)
-        for (unsigned i = 0; i < fabric->stages; i++)
-            if (fabric->stage[i].active) stage_step(&fabric->stage[i], cycle * fabric->speedup + step);
+    for (unsigned i = 0; i < fabric->stages; i++)
+        if (fabric->stage[i].active) stage_run(&fabric->stage[i], cycle);
     injection_run(&fabric->injection, cycle, now);
 }
 

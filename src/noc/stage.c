@@ -447,12 +447,13 @@ static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t ste
 }
 
 /* Those that won the switch leave their buffers. */
-static inline void traverse(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
-    struct input_word *in = &stage->in_word[word];
+static inline void traverse(struct stage *stage, uint64_t step, struct input_word *in, uint64_t sending, bool single,
+                            bool fast) {
+    unsigned word = (unsigned)(in - stage->in_word);
     uint64_t ended;
-    if (stage->vcs == 1)
+    if (single)
         ended = send_single(stage, word, sending);
-    else if (stage->fast)
+    else if (fast)
         ended = send_several_late(stage, step, word, sending);
     else
         ended = send_several(stage, word, sending);
@@ -470,113 +471,131 @@ static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) 
     }
 }
 
-/* What has crossed the switch sets out on its links. With internal speedup it queues for the link, which takes one flit
- * in a cycle: flits of steps 2c - 1 and 2c can leave in cycle c. Returns whether any still wait. */
-static inline bool depart_fast(struct stage *stage, struct output_word *out, uint64_t step, uint64_t spent,
-                               uint64_t *arriving) {
-    unsigned extra = stage->traversal_steps - 1;
-    uint64_t crossed = spent;
-    if (UNLIKELY(extra)) {
-        out->crossing[(step + extra) % 8] = spent;
-        crossed = out->crossing[step % 8];
-        out->crossing[step % 8] = 0;
-        stage->crossing_steps += (spent != 0) - (unsigned)(crossed != 0);
-    }
-    if (crossed) tally_add(&out->queued, crossed);
-    out->queueing |= crossed;
-    if (step % 2 == 0 && out->queueing) {
-        assert(!(*arriving & out->queueing));
-        *arriving |= out->queueing;
-        out->queueing = tally_take(&out->queued, stage->planes, out->queueing);
-    }
-    return out->queueing != 0;
-}
-
-/* The same for credits: those of steps 2c and 2c + 1 can leave in cycle c. */
-static inline bool repay_fast(struct stage *stage, struct input_word *in, uint64_t step, uint64_t sending,
-                              uint64_t *returning) {
-    if (sending) tally_add(&in->owed, sending);
-    in->owing |= sending;
-    if (step % 2 == 1 && in->owing) {
-        assert(!(*returning & in->owing));
-        *returning |= in->owing;
-        in->owing = tally_take(&in->owed, stage->planes, in->owing);
-    }
-    return in->owing != 0;
+/* A longer traversal: what enters the switch now, and what leaves it. */
+static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_word *out, uint64_t step, uint64_t spent) {
+    out->crossing[(step + stage->traversal_steps - 1) % 8] = spent;
+    uint64_t crossed = out->crossing[step % 8];
+    out->crossing[step % 8] = 0;
+    stage->crossing_steps += (spent != 0) - (unsigned)(crossed != 0);
+    return crossed;
 }
 
 /* The second half of a step, after the allocations: flits leave, their credits are spent, the credits of the places
- * that they leave start back, and new owners may send from the next step on. Returns whether the next step has anything
- * to do. */
-static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, bool single, bool fast) {
-    struct link *in_link = stage->in, *out_link = stage->out;
-    uint64_t cycle = fast ? step / 2 : step;
-    uint64_t flits_at = cycle + out_link->flit_cycles + (fast ? 0 : stage->traversal_steps),
-             credits_at = cycle + in_link->credit_cycles;
-    uint64_t *arriving = timeline_row(out_link->time, flits_at) + out_link->arriving;
-    uint64_t *returning = timeline_row(in_link->time, credits_at) + in_link->returning;
+ * that they leave start back, and new owners may send from the next step on. What starts on a link does so in
+ * `arriving` and `returning`; with one VC and internal speedup it queues for it. Returns whether the next step has
+ * anything to do. */
+static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, uint64_t *arriving, uint64_t *returning, bool single,
+                               bool fast) {
     uint64_t any = 0, moved = 0;
-    for (unsigned word = 0; word < stage->in_words; word++) {
+    for (unsigned word = 0, words = stage->in_words; word < words; word++) {
         struct input_word *in = &stage->in_word[word];
         uint64_t sending = single ? in->nonempty & in->go : in->sending;
+        moved |= sending;
         if (sending) {
-            traverse(stage, step, word, sending);
-            moved |= sending;
-            in->sending = 0;
+            traverse(stage, step, in, sending, single, fast);
+            if (!single) in->sending = 0;
+            if (single && fast) queue_push(&in->owed, sending);
             assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
             if (!fast) returning[word] |= sending;
         }
-        if (fast && single) any |= repay_fast(stage, in, step, sending, &returning[word]);
         in->go |= in->granted;
         in->granted = 0;
-        any |= (in->go & in->nonempty) | in->fresh;
+        any |= in->fresh;
     }
-    for (unsigned word = 0; word < stage->out_words; word++) {
-        uint64_t spent = out_link->word[word].spent;
-        if (spent) {
-            uint64_t exhausted = link_spend(out_link, word, spent);
-            if (exhausted) stop_owners(stage, word, exhausted);
-            assert(fast || !(arriving[word] & spent));
-            if (!fast) arriving[word] |= spent;
-            out_link->word[word].spent = 0;
+    if (moved || (single && fast && UNLIKELY(stage->crossing_steps)))
+        for (unsigned word = 0, words = stage->out_words; word < words; word++) {
+            uint64_t spent = stage->out->word[word].spent;
+            if (spent) {
+                uint64_t exhausted = link_spend(stage->out, word, spent);
+                if (exhausted) stop_owners(stage, word, exhausted);
+                assert(fast || !(arriving[word] & spent));
+                if (!fast) arriving[word] |= spent;
+                stage->out->word[word].spent = 0;
+            }
+            if (!(single && fast)) continue;
+            struct output_word *out = &stage->out_word[word];
+            queue_push(&out->queued, LIKELY(stage->traversal_steps == 1) ? spent : cross_slowly(stage, out, step, spent));
         }
-        if (fast && single) any |= depart_fast(stage, &stage->out_word[word], step, spent, &arriving[word]);
-    }
-    if (moved || (fast && single)) {
-        timeline_mark(out_link->time, flits_at);
-        timeline_mark(in_link->time, credits_at);
-    }
-    for (unsigned word = 0; word < stage->port_words; word++)
+    for (unsigned word = 0, words = stage->in_words; word < words; word++)
+        any |= stage->in_word[word].go & stage->in_word[word].nonempty;
+    for (unsigned word = 0, words = stage->port_words; word < words; word++)
         any |= stage->port_word[word].want & stage->port_word[word].open;
-    return any || stage->crossing_steps;
-}
-
-static NEVER_INLINE bool move_single(struct stage *stage, uint64_t step) { return move(stage, step, true, false); }
-static NEVER_INLINE bool move_single_fast(struct stage *stage, uint64_t step) { return move(stage, step, true, true); }
-static NEVER_INLINE bool move_several(struct stage *stage, uint64_t step) { return move(stage, step, false, false); }
-static NEVER_INLINE bool move_several_fast(struct stage *stage, uint64_t step) {
-    return move(stage, step, false, true);
+    return any != 0;
 }
 
 static inline void compute_all_routes(struct stage *stage) {
-    for (unsigned word = 0; word < stage->in_words; word++) {
-        if (!stage->in_word[word].fresh) continue;
-        compute_routes(stage, word, stage->in_word[word].fresh);
+    for (unsigned word = 0, words = stage->in_words; word < words; word++) {
+        uint64_t fresh = stage->in_word[word].fresh;
+        if (!fresh) continue;
         stage->in_word[word].fresh = 0;
+        compute_routes(stage, word, fresh);
     }
 }
 
 /* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a
  * step for each, and an output VC that opens in this step is allocated in the next. Routes are known at the end of the
  * step, or with lookahead at its beginning. */
-void stage_step(struct stage *stage, uint64_t step) {
+static ALWAYS_INLINE bool run_step(struct stage *stage, uint64_t step, uint64_t *arriving, uint64_t *returning,
+                                   bool single, bool fast) {
     if (stage->lookahead) compute_all_routes(stage);
     stage_allocate_vcs(stage);
     if (!stage->lookahead) compute_all_routes(stage);
-    if (stage->vcs == 1) {
-        stage->active = stage->fast ? move_single_fast(stage, step) : move_single(stage, step);
-        return;
+    if (!single) stage_allocate_switch(stage);
+    return move(stage, step, arriving, returning, single, fast);
+}
+
+static inline uint64_t *row_of(const struct link *link, uint64_t cycle) { return timeline_row(link->time, cycle); }
+
+/* Flits and credits of this cycle set out on their links. */
+static NEVER_INLINE bool run_plain(struct stage *stage, uint64_t cycle) {
+    uint64_t flits_at = cycle + stage->out->flit_cycles + stage->traversal_steps,
+             credits_at = cycle + stage->in->credit_cycles;
+    uint64_t *arriving = row_of(stage->out, flits_at) + stage->out->arriving,
+             *returning = row_of(stage->in, credits_at) + stage->in->returning;
+    timeline_mark(stage->out->time, flits_at);
+    timeline_mark(stage->in->time, credits_at);
+    return stage->vcs == 1 ? run_step(stage, cycle, arriving, returning, true, false)
+                           : run_step(stage, cycle, arriving, returning, false, false);
+}
+
+/* Several VCs and internal speedup: flits and credits have found their time on the links as they left. */
+static NEVER_INLINE bool run_several_fast(struct stage *stage, uint64_t cycle) {
+    run_step(stage, 2 * cycle, NULL, NULL, false, true);
+    return run_step(stage, 2 * cycle + 1, NULL, NULL, false, true);
+}
+
+/* One VC and internal speedup: a link takes one of the flits that have crossed by step 2c in cycle c, and one of the
+ * credits up to step 2c + 1. */
+static NEVER_INLINE bool run_single_fast(struct stage *stage, uint64_t cycle) {
+    struct link *in_link = stage->in, *out_link = stage->out;
+    uint64_t flits_at = cycle + out_link->flit_cycles, credits_at = cycle + in_link->credit_cycles, sent = 0, rest = 0;
+    uint64_t *arriving = row_of(out_link, flits_at) + out_link->arriving,
+             *returning = row_of(in_link, credits_at) + in_link->returning;
+    bool again = run_step(stage, 2 * cycle, NULL, NULL, true, true);
+    for (unsigned word = 0, words = stage->out_words; word < words; word++) {
+        uint64_t flits = queue_pop(&stage->out_word[word].queued, stage->planes);
+        assert(!(arriving[word] & flits));
+        arriving[word] |= flits;
+        sent |= flits;
     }
-    stage_allocate_switch(stage);
-    stage->active = stage->fast ? move_several_fast(stage, step) : move_several(stage, step);
+    if (sent) timeline_mark(out_link->time, flits_at);
+    if (again || stage->crossing_steps) again = run_step(stage, 2 * cycle + 1, NULL, NULL, true, true);
+    sent = 0;
+    for (unsigned word = 0, words = stage->in_words; word < words; word++) {
+        uint64_t credits = queue_pop(&stage->in_word[word].owed, stage->planes);
+        assert(!(returning[word] & credits));
+        returning[word] |= credits;
+        sent |= credits;
+        rest |= stage->in_word[word].owed.some;
+    }
+    if (sent) timeline_mark(in_link->time, credits_at);
+    for (unsigned word = 0, words = stage->out_words; word < words; word++) rest |= stage->out_word[word].queued.some;
+    return again || rest || stage->crossing_steps;
+}
+
+void stage_run(struct stage *stage, uint64_t cycle) {
+    if (!stage->fast)
+        stage->active = run_plain(stage, cycle);
+    else
+        stage->active = stage->vcs == 1 ? run_single_fast(stage, cycle) : run_several_fast(stage, cycle);
 }

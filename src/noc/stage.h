@@ -6,6 +6,7 @@
 #include "noc/islip.h"
 #include "noc/link.h"
 #include "noc/noc.h"
+#include "noc/queue.h"
 
 /* A packet on its way. Its name is its place: number << PACKET_SHIFT. */
 struct packet {
@@ -90,15 +91,13 @@ struct input_word {
     uint64_t go;       /* owns an output VC that has a credit */
     uint64_t granted;  /* joins `go` at the end of the step */
     uint64_t sending;  /* several VCs: won the switch in this step */
-    uint64_t owing;    /* internal speedup: credits wait for the link, */
-    struct tally owed; /* so many */
+    struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
 };
 
-/* Internal speedup: 64 VCs at the far end of the links behind the outputs. */
+/* One VC and internal speedup: 64 VCs at the far end of the links behind the outputs. */
 struct output_word {
-    uint64_t queueing;    /* flits wait for the link, */
-    struct tally queued;  /* so many */
-    uint64_t crossing[8]; /* and are still in a longer traversal, by step */
+    struct queue_word queued; /* flits that wait for the link */
+    uint64_t crossing[8];     /* and are still in a longer traversal, by step */
 };
 
 /* 64 outputs. */
@@ -186,8 +185,8 @@ void stage_allocate_switch(struct stage *stage);
 void stage_arrive(struct stage *stage, unsigned word, uint64_t mask);
 void stage_credit(struct stage *stage, unsigned word, uint64_t mask);
 
-/* One step of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s
+/* One cycle of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s
  * belongs to cycle s / 2. */
-void stage_step(struct stage *stage, uint64_t step);
+void stage_run(struct stage *stage, uint64_t cycle);
 
 #endif
