@@ -41,6 +41,7 @@ static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
         uint64_t *arriving = row + link->arriving, *returning = row + link->returning;
         for (unsigned word = 0; word < link->words; word++) {
             uint64_t flits = arriving[word], credits = returning[word];
+            if (!(flits | credits)) continue;
             arriving[word] = returning[word] = 0;
             if (credits && i == 0)
                 injection_credit(&fabric->injection, word, credits);

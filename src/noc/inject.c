@@ -194,7 +194,7 @@ bool injection_ready(const struct injection *injection) {
     for (unsigned word = 0; word < injection->words; word++) {
         any |= injection->choosing[word] & ~injection->blocked[word];
         for (unsigned i = word; i < injection->sources_each * injection->words; i += injection->words)
-            any |= (injection->idle[word] & injection->arrived[i]) | injection->pushed[i][0] | injection->pushed[i][1];
+            any |= (injection->idle[word] & injection->arrived[i]);
     }
     return any != 0;
 }

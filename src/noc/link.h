@@ -14,7 +14,9 @@ struct link_word {
     uint64_t spent;       /* was sent a flit in this step */
     uint64_t credit;      /* has a credit, */
     struct tally credits; /* so many */
+    uint64_t spare[4];
 };
+_Static_assert(sizeof(struct link_word) == 128, "two lines of the host's cache");
 
 struct link {
     struct timeline *time;

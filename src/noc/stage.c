@@ -147,11 +147,13 @@ void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
 }
 
 /* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
-static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word, uint64_t fresh) {
+static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word) {
     unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     uint64_t *waiting = stage->waiting;
     struct port_word *ports = stage->port_word;
+    uint64_t fresh = stage->in_word[word].fresh;
+    stage->in_word[word].fresh = 0;
     for (; fresh; fresh &= fresh - 1) {
         struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
         const struct packet *packet = packet_at(stage->packets, buffer_first(in, mask));
@@ -447,9 +449,9 @@ static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t ste
 }
 
 /* Those that won the switch leave their buffers. */
-static inline void traverse(struct stage *stage, uint64_t step, struct input_word *in, uint64_t sending, bool single,
+static inline void traverse(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
                             bool fast) {
-    unsigned word = (unsigned)(in - stage->in_word);
+    struct input_word *in = &stage->in_word[word];
     uint64_t ended;
     if (single)
         ended = send_single(stage, word, sending);
@@ -480,19 +482,30 @@ static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_wor
     return crossed;
 }
 
-/* The second half of a step, after the allocations: flits leave, their credits are spent, the credits of the places
- * that they leave start back, and new owners may send from the next step on. What starts on a link does so in
- * `arriving` and `returning`; with one VC and internal speedup it queues for it. Returns whether the next step has
- * anything to do. */
-static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, uint64_t *arriving, uint64_t *returning, bool single,
-                               bool fast) {
-    uint64_t any = 0, moved = 0;
-    for (unsigned word = 0, words = stage->in_words; word < words; word++) {
+/* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a
+ * step for each, and an output VC that opens in this step is allocated in the next. Routes are known at the end of the
+ * step, or with lookahead at its beginning. */
+static ALWAYS_INLINE void allocate_step(struct stage *stage, bool single) {
+    if (UNLIKELY(stage->lookahead))
+        for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
+    stage_allocate_vcs(stage);
+    if (!single) stage_allocate_switch(stage);
+}
+
+/* One step. After the allocations flits leave, their credits are spent, the credits of the places that they leave start
+ * back, and new owners may send from the next step on. What starts on a link does so in `arriving` and `returning`;
+ * with one VC and internal speedup it queues for it. Returns 0 if nothing left. */
+static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint64_t *arriving, uint64_t *returning,
+                                       bool single, bool fast) {
+    uint64_t moved = 0;
+    allocate_step(stage, single);
+    for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *in = &stage->in_word[word];
+        if (in->fresh) compute_routes(stage, word);
         uint64_t sending = single ? in->nonempty & in->go : in->sending;
         moved |= sending;
         if (sending) {
-            traverse(stage, step, in, sending, single, fast);
+            traverse(stage, step, word, sending, single, fast);
             if (!single) in->sending = 0;
             if (single && fast) queue_push(&in->owed, sending);
             assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
@@ -500,102 +513,85 @@ static ALWAYS_INLINE bool move(struct stage *stage, uint64_t step, uint64_t *arr
         }
         in->go |= in->granted;
         in->granted = 0;
-        any |= in->fresh;
     }
-    if (moved || (single && fast && UNLIKELY(stage->crossing_steps)))
-        for (unsigned word = 0, words = stage->out_words; word < words; word++) {
-            uint64_t spent = stage->out->word[word].spent;
-            if (spent) {
-                uint64_t exhausted = link_spend(stage->out, word, spent);
-                if (exhausted) stop_owners(stage, word, exhausted);
-                assert(fast || !(arriving[word] & spent));
-                if (!fast) arriving[word] |= spent;
-                stage->out->word[word].spent = 0;
-            }
-            if (!(single && fast)) continue;
-            struct output_word *out = &stage->out_word[word];
-            queue_push(&out->queued, LIKELY(stage->traversal_steps == 1) ? spent : cross_slowly(stage, out, step, spent));
+    struct link *link = stage->out;
+    for (unsigned word = 0; word < stage->out_words; word++) {
+        uint64_t spent = link->word[word].spent;
+        if (spent) {
+            uint64_t exhausted = link_spend(link, word, spent);
+            if (exhausted) stop_owners(stage, word, exhausted);
+            assert(fast || !(arriving[word] & spent));
+            if (!fast) arriving[word] |= spent;
+            link->word[word].spent = 0;
         }
-    for (unsigned word = 0, words = stage->in_words; word < words; word++)
-        any |= stage->in_word[word].go & stage->in_word[word].nonempty;
-    for (unsigned word = 0, words = stage->port_words; word < words; word++)
-        any |= stage->port_word[word].want & stage->port_word[word].open;
-    return any != 0;
-}
-
-static inline void compute_all_routes(struct stage *stage) {
-    for (unsigned word = 0, words = stage->in_words; word < words; word++) {
-        uint64_t fresh = stage->in_word[word].fresh;
-        if (!fresh) continue;
-        stage->in_word[word].fresh = 0;
-        compute_routes(stage, word, fresh);
+        if (!(single && fast)) continue;
+        struct output_word *out = &stage->out_word[word];
+        if (UNLIKELY(stage->traversal_steps > 1)) spent = cross_slowly(stage, out, step, spent);
+        queue_push(&out->queued, spent);
     }
+    return moved;
 }
 
-/* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a
- * step for each, and an output VC that opens in this step is allocated in the next. Routes are known at the end of the
- * step, or with lookahead at its beginning. */
-static ALWAYS_INLINE bool run_step(struct stage *stage, uint64_t step, uint64_t *arriving, uint64_t *returning,
-                                   bool single, bool fast) {
-    if (stage->lookahead) compute_all_routes(stage);
-    stage_allocate_vcs(stage);
-    if (!stage->lookahead) compute_all_routes(stage);
-    if (!single) stage_allocate_switch(stage);
-    return move(stage, step, arriving, returning, single, fast);
+/* Without internal speedup what leaves is on its link at once. */
+static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool single) {
+    struct link *in = stage->in, *out = stage->out;
+    uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
+    uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
+             *returning = timeline_row(in->time, credits_at) + in->returning;
+    if (!run_step(stage, cycle, arriving, returning, single, false)) return;
+    timeline_mark(out->time, flits_at);
+    timeline_mark(in->time, credits_at);
 }
 
-static inline uint64_t *row_of(const struct link *link, uint64_t cycle) { return timeline_row(link->time, cycle); }
+static NEVER_INLINE void run_single(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true); }
+static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, false); }
 
-/* Flits and credits of this cycle set out on their links. */
-static NEVER_INLINE bool run_plain(struct stage *stage, uint64_t cycle) {
-    uint64_t flits_at = cycle + stage->out->flit_cycles + stage->traversal_steps,
-             credits_at = cycle + stage->in->credit_cycles;
-    uint64_t *arriving = row_of(stage->out, flits_at) + stage->out->arriving,
-             *returning = row_of(stage->in, credits_at) + stage->in->returning;
-    timeline_mark(stage->out->time, flits_at);
-    timeline_mark(stage->in->time, credits_at);
-    return stage->vcs == 1 ? run_step(stage, cycle, arriving, returning, true, false)
-                           : run_step(stage, cycle, arriving, returning, false, false);
+/* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
+static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
+    for (unsigned step = 0; step < 2; step++) run_step(stage, 2 * cycle + step, NULL, NULL, false, true);
 }
 
-/* Several VCs and internal speedup: flits and credits have found their time on the links as they left. */
-static NEVER_INLINE bool run_several_fast(struct stage *stage, uint64_t cycle) {
-    run_step(stage, 2 * cycle, NULL, NULL, false, true);
-    return run_step(stage, 2 * cycle + 1, NULL, NULL, false, true);
-}
-
-/* One VC and internal speedup: a link takes one of the flits that have crossed by step 2c in cycle c, and one of the
- * credits up to step 2c + 1. */
-static NEVER_INLINE bool run_single_fast(struct stage *stage, uint64_t cycle) {
-    struct link *in_link = stage->in, *out_link = stage->out;
-    uint64_t flits_at = cycle + out_link->flit_cycles, credits_at = cycle + in_link->credit_cycles, sent = 0, rest = 0;
-    uint64_t *arriving = row_of(out_link, flits_at) + out_link->arriving,
-             *returning = row_of(in_link, credits_at) + in_link->returning;
-    bool again = run_step(stage, 2 * cycle, NULL, NULL, true, true);
-    for (unsigned word = 0, words = stage->out_words; word < words; word++) {
+/* One VC and internal speedup: in cycle c a link takes one of the flits that have crossed by step 2c, and one of the
+ * credits of steps up to 2c + 1. */
+static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
+    struct link *in = stage->in, *out = stage->out;
+    uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
+    run_step(stage, 2 * cycle, NULL, NULL, true, true);
+    uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
+    for (unsigned word = 0; word < stage->out_words; word++) {
         uint64_t flits = queue_pop(&stage->out_word[word].queued, stage->planes);
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
         sent |= flits;
     }
-    if (sent) timeline_mark(out_link->time, flits_at);
-    if (again || stage->crossing_steps) again = run_step(stage, 2 * cycle + 1, NULL, NULL, true, true);
-    sent = 0;
-    for (unsigned word = 0, words = stage->in_words; word < words; word++) {
+    if (sent) timeline_mark(out->time, flits_at);
+    run_step(stage, 2 * cycle + 1, NULL, NULL, true, true);
+    uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
+    for (unsigned word = 0; word < stage->in_words; word++) {
         uint64_t credits = queue_pop(&stage->in_word[word].owed, stage->planes);
         assert(!(returning[word] & credits));
         returning[word] |= credits;
-        sent |= credits;
-        rest |= stage->in_word[word].owed.some;
+        repaid |= credits;
     }
-    if (sent) timeline_mark(in_link->time, credits_at);
-    for (unsigned word = 0, words = stage->out_words; word < words; word++) rest |= stage->out_word[word].queued.some;
-    return again || rest || stage->crossing_steps;
+    if (repaid) timeline_mark(in->time, credits_at);
+}
+
+/* Whether the next cycle has anything to do even if nothing arrives. */
+static NEVER_INLINE bool anything_left(const struct stage *stage) {
+    uint64_t any = stage->crossing_steps;
+    for (const struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)
+        any |= (in->go & in->nonempty) | in->fresh | in->owed.some;
+    for (const struct output_word *out = stage->out_word, *end = out + stage->out_words; out != end; out++)
+        any |= out->queued.some;
+    for (const struct port_word *port = stage->port_word, *end = port + stage->port_words; port != end; port++)
+        any |= port->want & port->open;
+    return any != 0;
 }
 
 void stage_run(struct stage *stage, uint64_t cycle) {
-    if (!stage->fast)
-        stage->active = run_plain(stage, cycle);
+    if (stage->vcs == 1)
+        (stage->fast ? run_single_fast : run_single)(stage, cycle);
     else
-        stage->active = stage->vcs == 1 ? run_single_fast(stage, cycle) : run_several_fast(stage, cycle);
+        (stage->fast ? run_several_fast : run_several)(stage, cycle);
+    stage->active = anything_left(stage);
 }

@@ -87,18 +87,21 @@ struct input_word {
     uint64_t nonempty;   /* there are flits that can be seen, */
     struct tally filled; /* so many */
     uint64_t idle;
-    uint64_t fresh;    /* a head has come to the front, whose route will be known at the end of this step */
-    uint64_t go;       /* owns an output VC that has a credit */
-    uint64_t granted;  /* joins `go` at the end of the step */
-    uint64_t sending;  /* several VCs: won the switch in this step */
+    uint64_t fresh;         /* a head has come to the front, whose route will be known at the end of this step */
+    uint64_t go;            /* owns an output VC that has a credit */
+    uint64_t granted;       /* joins `go` at the end of the step */
+    uint64_t sending;       /* several VCs: won the switch in this step */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
+    uint64_t spare[4];
 };
 
 /* One VC and internal speedup: 64 VCs at the far end of the links behind the outputs. */
 struct output_word {
     struct queue_word queued; /* flits that wait for the link */
     uint64_t crossing[8];     /* and are still in a longer traversal, by step */
+    uint64_t spare[12];
 };
+_Static_assert(sizeof(struct input_word) == 256 && sizeof(struct output_word) == 256, "found by a shift");
 
 /* 64 outputs. */
 struct port_word {

@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 enum {
-    TALLY_PLANES = 11,  /* counts up to 2047 */
+    TALLY_PLANES = 10,  /* counts up to 1023 */
     TALLY_UNROLLED = 4, /* planes that are always in use */
 };
 
