@@ -106,7 +106,8 @@ static uint64_t router_sent(const struct stage *stage, unsigned router) {
     uint64_t sent = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct output_vc *out = &stage->output[router * count + i];
-        sent += out->given - (out->owner == NOBODY ? 0 : buffers_get(&stage->input, out->owner)->left);
+        sent += out->given -
+                (stage->owner[out->vc] == NOBODY ? 0 : buffers_get(&stage->input, stage->owner[out->vc])->left);
     }
     return sent;
 }
@@ -160,7 +161,7 @@ static void explain_stage(const struct stage *stage, const char *network, unsign
         fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits and ", network, number,
                 input / stage->inputs, input % stage->inputs, i & ((1u << stage->vc_shift) - 1),
                 stage_filled(stage, i));
-        if (stage->output[holds].owner == i)
+        if (stage_owner(stage, holds) == i)
             fprintf(out, "has VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1),
                     (holds >> stage->vc_shift) - in->first_output,
                     link_credits(stage->out, stage->output[holds].target >> stage->next.shift));

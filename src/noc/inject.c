@@ -147,7 +147,8 @@ static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint6
     uint64_t ended = 0;
     for (uint64_t rest; bits; bits = rest) {
         rest = bits & (bits - 1);
-        if (!--left[lowest_bit(bits) >> vc_shift]) ended |= bits ^ rest;
+        if (LIKELY(--left[lowest_bit(bits) >> vc_shift])) continue;
+        ended |= bits ^ rest;
     }
     injection->sending[word] ^= ended;
     if (vc_shift == 0) {
@@ -191,6 +192,7 @@ bool injection_ready(const struct injection *injection) {
     uint64_t any = 0;
     for (unsigned word = 0; word < injection->link->words; word++)
         any |= injection->sending[word] & injection->link->word[word].credit;
+    if (any) return true;
     for (unsigned word = 0; word < injection->words; word++) {
         any |= injection->choosing[word] & ~injection->blocked[word];
         for (unsigned i = word; i < injection->sources_each * injection->words; i += injection->words)

@@ -19,6 +19,7 @@ static void allocate(struct stage *stage, unsigned destinations) {
     stage->waiting = mem_alloc((size_t)stage->output_ports * stage->wait_words, sizeof *stage->waiting);
     stage->first_input = mem_alloc(stage->output_ports, sizeof *stage->first_input);
     stage->output_of = mem_alloc(stage->output_vcs, sizeof *stage->output_of);
+    stage->owner = mem_alloc(stage->output_vcs, sizeof *stage->owner);
     stage->vc_grant = mem_alloc(stage->output_vcs, sizeof *stage->vc_grant);
     stage->vc_accept = mem_alloc(stage->input_vcs, sizeof *stage->vc_accept);
     stage->switch_grant = mem_alloc(stage->output_ports, sizeof *stage->switch_grant);
@@ -46,7 +47,7 @@ void stage_release(struct stage *stage) {
         stage->output_of, stage->vc_grant,     stage->vc_accept,   stage->switch_grant, stage->switch_accept,
         stage->way_vc,    stage->way,          stage->next_way,    stage->next_output,  stage->best,
         stage->requested, stage->offer,        stage->offered,     stage->way_taken,    stage->output_taken,
-        stage->port_of,   stage->link_free,    stage->credit_free, stage->credit_step};
+        stage->port_of,   stage->link_free,    stage->credit_free, stage->credit_step,  stage->owner};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     *stage = (struct stage){0};
 }
@@ -80,10 +81,10 @@ static void init_outputs(struct stage *stage) {
         stage->switch_grant[port] = router * stage->router_ways;
         stage->next_output[port] = port % stage->outputs == stage->outputs - 1 ? router * stage->outputs : port + 1;
         stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
-        stage->open[port] = (uint8_t)((1u << stage->vcs) - 1);
+        stage->open[port] = (uint16_t)((1u << stage->vcs) - 1);
         stage->best[port] = UINT64_MAX;
     }
-    for (unsigned i = 0; i < stage->output_vcs; i++) stage->output[i].owner = NOBODY;
+    for (unsigned i = 0; i < stage->output_vcs; i++) stage->owner[i] = NOBODY;
 }
 
 void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
@@ -118,6 +119,7 @@ void stage_init(struct stage *stage, const struct noc_config *noc, unsigned rout
 
 void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
     struct output_vc *out = &stage->output[number];
+    out->vc = vc;
     out->target = vc << stage->next.shift;
     out->target_word = vc / 64 * (uint32_t)sizeof(struct link_word);
     out->target_bit = UINT64_C(1) << (vc % 64);
@@ -139,7 +141,7 @@ void stage_arrive(struct stage *stage, unsigned word, uint64_t mask) {
 
 void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
     for (uint64_t supplied = link_repay(stage->out, word, mask); supplied; supplied &= supplied - 1) {
-        uint32_t owner = stage->output[stage->output_of[word * 64 + lowest_bit(supplied)]].owner;
+        uint32_t owner = stage->owner[word * 64 + lowest_bit(supplied)];
         if (owner == NOBODY) continue;
         stage->in_word[owner / 64].go |= UINT64_C(1) << (owner % 64);
         stage->active = true;
@@ -183,7 +185,7 @@ static inline void give_vc(struct stage *stage, uint32_t number, uint32_t input_
     in->target_word = out->target_word;
     buffer_add(buffer_at(stage->next.memory, out->target), mask, buffer_first(in, mask));
     out->given += in->left;
-    out->owner = input_vc;
+    stage->owner[out->vc] = input_vc;
     stage->allocated[number]++;
     uint64_t supplied = (target_word(stage, out)->credit & out->target_bit) != 0;
     stage->in_word[input_vc / 64].granted |= supplied << (input_vc % 64);
@@ -197,10 +199,16 @@ static NEVER_INLINE void allocate_single(struct stage *stage, unsigned word, uin
     uint64_t *waiting = &stage->waiting[word * 64], satisfied = 0;
     for (uint64_t next; ports; ports = next) {
         next = ports & (ports - 1);
-        unsigned port = lowest_bit(ports),
-                 local = islip_first(waiting[port], pointer[port] % 64); /* beyond the last is as good as the first */
-        waiting[port] ^= UINT64_C(1) << local;
-        if (!waiting[port]) satisfied |= ports ^ next;
+        unsigned port = lowest_bit(ports);
+        uint64_t waits = waiting[port], others = waits & (waits - 1);
+        unsigned local = lowest_bit(waits);
+        if (others) {
+            local = islip_first(waits, pointer[port] % 64); /* beyond the last is as good as the first */
+            others = waits ^ UINT64_C(1) << local;
+        } else {
+            satisfied |= ports ^ next;
+        }
+        waiting[port] = others;
         pointer[port] = local + 1;
         give_vc(stage, word * 64 + port, first_input[port] + local);
     }
@@ -284,7 +292,7 @@ static NEVER_INLINE void allocate_several(struct stage *stage, unsigned word, ui
                 more = any_waiting(stage, port);
             }
         }
-        stage->open[port] = (uint8_t)open;
+        stage->open[port] = (uint16_t)open;
         if (!more) satisfied |= ports ^ rest;
         if (!open) exhausted |= ports ^ rest;
     }
@@ -362,8 +370,9 @@ static NEVER_INLINE unsigned accept_switch(struct stage *stage, unsigned request
 
 static NEVER_INLINE void match_switch(struct stage *stage, unsigned offered, bool first) {
     unsigned vc_mask = (1u << stage->vc_shift) - 1;
-    for (unsigned i = 0; i < offered; i++) {
-        uint32_t way = stage->offered[i], port = stage->offer[way].port, number = stage->offer[way].input_vc;
+    bool several = stage->iterations > 1;
+    for (const uint32_t *next = stage->offered, *end = next + offered; next != end; next++) {
+        uint32_t way = *next, port = stage->offer[way].port, number = stage->offer[way].input_vc;
         stage->offer[way].port = NOBODY;
         stage->way_vc[way] = stage->next_vc[number & vc_mask];
         stage->in_word[number / 64].sending |= UINT64_C(1) << (number % 64);
@@ -371,7 +380,7 @@ static NEVER_INLINE void match_switch(struct stage *stage, unsigned offered, boo
             stage->switch_grant[port] = stage->next_way[way];
             stage->switch_accept[way] = stage->next_output[port];
         }
-        if (UNLIKELY(stage->iterations > 1)) stage->way_taken[way] = stage->output_taken[port] = true;
+        if (UNLIKELY(several)) stage->way_taken[way] = stage->output_taken[port] = true;
     }
 }
 
@@ -412,9 +421,9 @@ static inline void end_packet(struct stage *stage, struct buffer *in, bool singl
     struct output_vc *out = (struct output_vc *)(void *)((unsigned char *)stage->output + in->output);
     uint32_t number = in->output >> OUTPUT_SHIFT, port = single ? number : number >> stage->vc_shift;
     in->head++;
-    out->owner = NOBODY;
+    stage->owner[out->vc] = NOBODY;
     stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
-    if (!single) stage->open[port] |= out->own_bit;
+    if (!single) stage->open[port] = (uint16_t)(stage->open[port] | out->own_bit);
 }
 
 /* A flit leaves each input VC of `sending` for the buffer at the other end of its link. Returns the input VCs whose
@@ -468,7 +477,7 @@ static inline void traverse(struct stage *stage, uint64_t step, unsigned word, u
 /* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
 static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) {
     for (; exhausted; exhausted &= exhausted - 1) {
-        uint32_t owner = stage->output[stage->output_of[word * 64 + lowest_bit(exhausted)]].owner;
+        uint32_t owner = stage->owner[word * 64 + lowest_bit(exhausted)];
         if (owner != NOBODY) stage->in_word[owner / 64].go &= ~(UINT64_C(1) << (owner % 64));
     }
 }

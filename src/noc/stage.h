@@ -74,7 +74,7 @@ struct output_vc {
     uint64_t target_bit;  /* the VC at the other end of the link: its bit in the link's masks, */
     uint32_t target_word; /* the place of its struct link_word, */
     uint32_t target;      /* and the place of its buffer */
-    uint32_t owner;       /* number of the input VC whose packet holds it; NOBODY */
+    uint32_t vc;          /* its number */
     uint8_t own_bit;      /* among its output's VCs */
     uint8_t spare[3];
 };
@@ -138,17 +138,18 @@ struct stage {
 
     struct output_vc *output; /* [output_vcs] */
     uint64_t *allocated;      /* [output_vcs]: how often it was given away */
-    uint8_t *open;            /* [output_ports]: several VCs: those without owner */
+    uint16_t *open;           /* [output_ports]: several VCs: those without owner */
     uint64_t *waiting;        /* [output_ports][wait_words]: the input VCs that wait for one of its VCs */
     uint32_t *first_input;    /* [output_ports]: number of its router's first input VC */
-    uint32_t *output_of;      /* by VC at the far end of `out`: number of the output VC that feeds it */
+    uint32_t *output_of;      /* by VC at the far end of `out`: number of the output VC that feeds it, */
+    uint32_t *owner;          /* and of the input VC whose packet holds that; NOBODY */
 
     /* Allocator pointers. Ways and outputs are counted through the stage; `next_*` goes round within a router. */
     uint32_t *vc_grant;      /* [output_vcs]: number among its router's input VCs */
     uint32_t *vc_accept;     /* [input_vcs]: an output VC, or NOBODY for the first of any output */
     uint32_t *switch_grant;  /* [output_ports]: a way */
     uint32_t *switch_accept; /* [ways]: an output */
-    uint8_t *way_vc;         /* [ways]: the VC preferred next among those that share way and output */
+    uint16_t *way_vc;        /* [ways]: the VC preferred next among those that share way and output */
     uint32_t *way;           /* [input_vcs]: its way into the switch */
     uint32_t *next_way, *next_output;
 
@@ -176,6 +177,10 @@ void stage_init(struct stage *stage, const struct noc_config *noc, unsigned rout
 void stage_release(struct stage *stage);
 /* Output VC `number` feeds VC `vc` at the far end of `out`. */
 void stage_wire(struct stage *stage, unsigned number, unsigned vc);
+
+static inline uint32_t stage_owner(const struct stage *stage, uint32_t output_vc) {
+    return stage->owner[stage->output[output_vc].vc];
+}
 
 /* VC allocation among those that wait now: output VCs get their owners, who become `granted` if there is a credit, too.
  */

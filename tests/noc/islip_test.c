@@ -71,8 +71,8 @@ static void wait_for(struct bench *bench, unsigned input, unsigned output) {
 /* Who gets the only VC of output 0, which then is given back. */
 static unsigned vc_winner(struct bench *bench) {
     stage_allocate_vcs(&bench->stage);
-    unsigned owner = bench->stage.output[0].owner;
-    bench->stage.output[0].owner = NOBODY;
+    unsigned owner = bench->stage.owner[0];
+    bench->stage.owner[0] = NOBODY;
     bench->stage.port_word[0].open |= 1;
     return owner;
 }
