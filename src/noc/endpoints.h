@@ -28,8 +28,9 @@ struct injection {
     uint64_t *choosing;                      /* [words]: several VCs: has a packet that has no VC yet, */
     uint64_t *blocked;                       /* [words]: because none had a credit */
     uint64_t *sending;                       /* [link->words] by VC of the link: a packet is being sent over it */
-    uint32_t *packet;                        /* [inputs]: the one that is being sent, */
-    uint32_t *left;                          /* [inputs]: and how many of its flits are left to send */
+    struct tally *left;                      /* [link->words]: so many of its flits have not been sent */
+    unsigned planes;                         /* of those */
+    uint32_t *packet;                        /* [inputs]: several VCs: the packet that has no VC yet */
     uint16_t *turn;                          /* [inputs]: source that is preferred next */
     uint8_t *vc;                             /* [inputs]: several VCs: the one that was chosen last */
     uint16_t flits_of[MESSAGE_ACK + 1][256]; /* length of a packet, by the message's kind and sectors */
@@ -38,6 +39,8 @@ struct injection {
 void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
                     const struct stage *next, unsigned sources_each);
 void injection_release(struct injection *injection);
+/* Flits that an input has not sent of the packet that it is sending. */
+unsigned injection_left(const struct injection *injection, unsigned input);
 /* What the sources pushed and can be seen from `now` on. */
 void injection_collect(struct injection *injection, uint64_t now);
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask);

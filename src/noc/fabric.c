@@ -32,29 +32,38 @@ struct fabric {
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-/* Credits that return and flits that arrive in this cycle. The row is emptied as it is read. */
+/* Credits return to where a link begins, and flits arrive where it ends. */
+static inline void return_credits(struct fabric *fabric, unsigned link, unsigned word, uint64_t credits,
+                                  uint64_t cycle) {
+    if (link == 0)
+        injection_credit(&fabric->injection, word, credits);
+    else if (UNLIKELY(link - 1 == fabric->bypass.stage))
+        bypass_credit(&fabric->stage[link - 1], word, credits, cycle);
+    else
+        stage_credit(&fabric->stage[link - 1], word, credits);
+}
+
+static inline void arrive_flits(struct fabric *fabric, unsigned link, unsigned word, uint64_t flits, uint64_t cycle,
+                                uint64_t now) {
+    if (link == fabric->stages)
+        ejection_arrive(&fabric->ejection, word, flits, cycle, now);
+    else if (UNLIKELY(link == fabric->bypass.stage))
+        bypass_arrive(&fabric->stage[link], word, flits, cycle);
+    else
+        stage_arrive(&fabric->stage[link], word, flits);
+}
+
+/* What happens on the links in this cycle. The row is emptied as it is read. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
-    unsigned bypassed = fabric->bypass.stage;
     for (unsigned i = 0; i <= fabric->stages; i++) {
         const struct link *link = &fabric->link[i];
         uint64_t *arriving = row + link->arriving, *returning = row + link->returning;
         for (unsigned word = 0; word < link->words; word++) {
             uint64_t flits = arriving[word], credits = returning[word];
-            if (!(flits | credits)) continue;
-            arriving[word] = returning[word] = 0;
-            if (credits && i == 0)
-                injection_credit(&fabric->injection, word, credits);
-            else if (credits && UNLIKELY(i - 1 == bypassed))
-                bypass_credit(&fabric->stage[i - 1], word, credits, cycle);
-            else if (credits)
-                stage_credit(&fabric->stage[i - 1], word, credits);
-            if (flits && UNLIKELY(i == bypassed))
-                bypass_arrive(&fabric->stage[i], word, flits, cycle);
-            else if (flits && i < fabric->stages)
-                stage_arrive(&fabric->stage[i], word, flits);
-            else if (flits)
-                ejection_arrive(&fabric->ejection, word, flits, cycle, now);
+            returning[word] = arriving[word] = 0;
+            if (credits) return_credits(fabric, i, word, credits, cycle);
+            if (flits) arrive_flits(fabric, i, word, flits, cycle, now);
         }
     }
 }
@@ -184,7 +193,8 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     fprintf(out, "%s network: %u packets inside\n", name, inside);
     for (unsigned i = 0; i < injection->inputs; i++)
         if (!(injection->idle[i / 64] >> (i % 64) & 1))
-            fprintf(out, "%s network: input %u has %u flits of a packet to send\n", name, i, injection->left[i]);
+            fprintf(out, "%s network: input %u has %u flits of a packet to send\n", name, i,
+                    injection_left(injection, i));
     for (unsigned i = 0; i < fabric->stages; i++) explain_stage(&fabric->stage[i], name, i, out);
     for (unsigned i = 0; i < fabric->stage[fabric->stages - 1].output_vcs; i++)
         if (ejection->waiting[i])

@@ -3,8 +3,7 @@
 
 #include "noc/endpoints.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NEVER_INLINE  __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
+#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
 void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
                     const struct stage *next, unsigned sources_each) {
@@ -27,7 +26,7 @@ void injection_init(struct injection *injection, struct network *network, struct
     injection->blocked = mem_alloc(words, sizeof *injection->blocked);
     injection->sending = mem_alloc(link->words, sizeof *injection->sending);
     injection->packet = mem_alloc(inputs, sizeof *injection->packet);
-    injection->left = mem_alloc(inputs, sizeof *injection->left);
+    injection->left = mem_alloc(link->words, sizeof *injection->left);
     injection->turn = mem_alloc(inputs, sizeof *injection->turn);
     injection->vc = mem_alloc(inputs, sizeof *injection->vc);
     memset(injection->idle, 0xff, words * sizeof *injection->idle);
@@ -39,8 +38,9 @@ void injection_init(struct injection *injection, struct network *network, struct
     for (unsigned kind = 0; kind < COUNT_OF(injection->flits_of); kind++)
         for (unsigned sectors = 0; sectors < COUNT_OF(injection->flits_of[kind]); sectors++) {
             struct message message = {.kind = (uint8_t)kind, .sectors = (uint8_t)sectors};
-            injection->flits_of[kind][sectors] =
-                (uint16_t)message_flits(&message, (unsigned)network->config->channel_bytes);
+            unsigned flits = message_flits(&message, (unsigned)network->config->channel_bytes);
+            injection->flits_of[kind][sectors] = (uint16_t)flits;
+            injection->planes = (unsigned)max_u64(injection->planes, tally_planes(flits));
         }
 }
 
@@ -65,9 +65,15 @@ void injection_credit(struct injection *injection, unsigned word, uint64_t mask)
         memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
 }
 
-/* The packet of an input has its VC. */
-static inline void start_packet(struct injection *injection, unsigned input, unsigned vc) {
-    buffer_add(buffers_get(&injection->next, vc), injection->next.mask, injection->packet[input]);
+unsigned injection_left(const struct injection *injection, unsigned input) {
+    unsigned vc = input << injection->vc_shift | (injection->vcs == 1 ? 0 : injection->vc[input]);
+    return tally_value(&injection->left[vc / 64], vc % 64);
+}
+
+/* A packet has its VC of the link. */
+static inline void start_packet(struct injection *injection, uint32_t name, unsigned vc) {
+    buffer_add(buffers_get(&injection->next, vc), injection->next.mask, name);
+    tally_start(&injection->left[vc / 64], vc % 64, packet_at(injection->pool->packet, name)->flits);
     injection->sending[vc / 64] |= UINT64_C(1) << (vc % 64);
 }
 
@@ -86,16 +92,16 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
     packet->destination = (uint16_t)network_destination(network, message);
     assert(packet->destination < network->destinations);
     packet->flits = injection->flits_of[message->kind][message->sectors];
-    injection->packet[input] = name;
-    injection->left[input] = packet->flits;
     port_pop(port, now);
     uint64_t bit = UINT64_C(1) << (input % 64);
     if (port->pushed == port->popped) injection->arrived[source * injection->words + input / 64] ^= bit;
     injection->idle[input / 64] ^= bit;
-    if (injection->vcs == 1)
-        start_packet(injection, input, input);
-    else
+    if (injection->vcs == 1) {
+        start_packet(injection, name, input);
+    } else {
+        injection->packet[input] = name;
         injection->choosing[input / 64] |= bit;
+    }
     network->stats.packets_injected++;
     return true;
 }
@@ -137,26 +143,20 @@ static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, 
         unsigned vc = islip_first(credit, injection->vc[input] + 1u);
         injection->vc[input] = (uint8_t)vc;
         injection->choosing[word] ^= bits ^ rest;
-        start_packet(injection, input, base + vc);
+        start_packet(injection, injection->packet[input], base + vc);
     }
 }
 
-/* The VCs in `bits` have a flit to send and the credit that it needs. */
-static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, unsigned vc_shift) {
-    uint32_t *left = &injection->left[word * 64 >> vc_shift];
-    uint64_t ended = 0;
-    for (uint64_t rest; bits; bits = rest) {
-        rest = bits & (bits - 1);
-        if (LIKELY(--left[lowest_bit(bits) >> vc_shift])) continue;
-        ended |= bits ^ rest;
-    }
+/* The VCs in `bits` send a flit: they had one and the credit that it needs. */
+static inline void send(struct injection *injection, unsigned word, uint64_t bits) {
+    uint64_t ended = bits & ~tally_take(&injection->left[word], injection->planes, bits);
     injection->sending[word] ^= ended;
-    if (vc_shift == 0) {
+    if (injection->vcs == 1) {
         injection->idle[word] |= ended;
         return;
     }
     for (; ended; ended &= ended - 1) {
-        unsigned input = (word * 64 + lowest_bit(ended)) >> vc_shift;
+        unsigned input = (word * 64 + lowest_bit(ended)) >> injection->vc_shift;
         injection->idle[input / 64] |= UINT64_C(1) << (input % 64);
     }
 }
@@ -180,10 +180,7 @@ void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
         arriving[word] |= bits;
         link_spend(link, word, bits);
         injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
-        if (injection->vcs == 1)
-            send(injection, word, bits, 0);
-        else
-            send(injection, word, bits, injection->vc_shift);
+        send(injection, word, bits);
     }
     if (any) timeline_mark(link->time, at);
 }
