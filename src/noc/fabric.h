@@ -15,9 +15,10 @@
  *
  * How it is made fast. What can happen is bits in 64-bit words: input VCs with flits, input VCs whose output VC has a
  * credit, outputs that are wanted, outputs that have an open VC. So what is ready is an AND of words, and what waits
- * costs nothing. Whatever is counted per VC in large numbers (flits in a buffer, credits) is counted for 64 VCs at once
- * (tally.h), whatever takes time is bits in the row of the cycle in which it arrives (timeline.h, link.h). A flit is
- * touched when it is sent, and then no more until it is sent again. A network in which nothing is ready sleeps until
+ * costs nothing. Whatever is counted per VC in large numbers (flits in a buffer, credits, what queues for a link) is
+ * counted for 64 VCs at once (tally.h, queue.h), whatever takes time is bits in the row of the cycle in which it arrives
+ * (timeline.h, link.h). Buffers hold packets: a packet enters the next buffer when it is given the VC that leads there,
+ * and of its flits nothing moves but bits and one count of those left. A network in which nothing is ready sleeps until
  * the next row that is not empty.
  *
  * The routers of one stage can be powered off and bypassed (bypass.h).

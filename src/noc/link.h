@@ -1,7 +1,7 @@
 /* All links that end in one place: at the input VCs of a stage, or at the ejectors. A link carries a flit forth and a
- * credit back in a cycle. Flits themselves are written into the buffer at the far end when they are sent, since a
- * credit says that there is room; what travels is the right to see them. So everything in flight is bits, one for each
- * VC at the far end: flits that arrive, credits that return, VCs that have credits.
+ * credit back in a cycle. Which packet a flit belongs to is known at the far end before it comes (stage.h, struct
+ * buffer), so everything in flight is bits, one for each VC at the far end: flits that arrive, credits that return, VCs
+ * that have credits.
  */
 #ifndef SLUICE_NOC_LINK_H
 #define SLUICE_NOC_LINK_H

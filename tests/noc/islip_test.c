@@ -179,4 +179,34 @@ CLAIM("tallies count as counters do") {
     }
     tally_set(&tally, 5, 19);
     CHECK_EQ(tally_value(&tally, 5), 19u);
+    struct tally fresh = {0};
+    tally_start(&fresh, 63, 13);
+    tally_start(&fresh, 5, 1);
+    CHECK_EQ(tally_value(&fresh, 63), 13u);
+    CHECK_EQ(tally_value(&fresh, 5), 1u);
+    CHECK_EQ(tally_take(&fresh, tally_planes(13), UINT64_C(1) << 63 | 1 << 5), UINT64_C(1) << 63);
+}
+
+CLAIM("of every queue that is not empty one leaves at a time") {
+    struct queue_word queue = {0};
+    unsigned length[64] = {0}, planes = tally_planes(20);
+    uint64_t random = 3;
+    for (unsigned round = 0; round < 2000; round++) {
+        uint64_t mask = random_next(&random), nonempty = 0;
+        if (round % 100 < 40 || random_below(&random, 2)) {
+            for (unsigned i = 0; i < 64; i++) {
+                if (length[i] == 20) mask &= ~(UINT64_C(1) << i);
+                length[i] += (unsigned)(mask >> i & 1);
+            }
+            queue_push(&queue, mask);
+        } else {
+            for (unsigned i = 0; i < 64; i++) {
+                nonempty |= (uint64_t)(length[i] > 0) << i;
+                length[i] -= length[i] > 0;
+            }
+            CHECK_EQ(queue_pop(&queue, planes), nonempty);
+        }
+        for (unsigned i = 0; i < 64; i++)
+            if ((queue.some >> i & 1) != (length[i] > 0)) CHECK_EQ(queue.some >> i & 1, (uint64_t)(length[i] > 0));
+    }
 }

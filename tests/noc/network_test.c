@@ -253,6 +253,33 @@ CLAIM("every flit is written, granted the switch and read once in each router th
     traffic_close(&traffic);
 }
 
+CLAIM("in the middle of a run, too, counters are of the flits that have passed") {
+    static const char *const variants[] = {"noc.vcs=1", "noc.vcs=3", "noc.internal_speedup=2"};
+    for (unsigned i = 0; i < COUNT_OF(variants); i++) {
+        const char *const settings[] = {"noc.topology=hierarchical", variants[i], NULL};
+        struct traffic traffic;
+        struct error err = {0};
+        REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, small, 5, &err));
+        traffic_start(&traffic, TRAFFIC_UNIFORM, 0.6);
+        for (uint64_t now = 10; now < 400; now++) {
+            engine_run_until(traffic.engine, now);
+            engine_settle(traffic.engine, now);
+            /* What has come so far has come this far before. */
+            static const char *const way[] = {"flits_injected",         "sm_router.buffer_writes",
+                                              "sm_router.buffer_reads", "mc_router.buffer_writes",
+                                              "mc_router.buffer_reads", "flits_ejected"};
+            uint64_t before = UINT64_MAX, passed = 0;
+            for (unsigned k = 0; k < COUNT_OF(way); k++, before = passed) {
+                char name[64];
+                snprintf(name, sizeof name, "noc.request.%s", way[k]);
+                passed = stats_get(traffic.stats, name, NULL);
+                if (passed > before) CHECK_EQ(passed, before);
+            }
+        }
+        traffic_close(&traffic);
+    }
+}
+
 /* ---- settings --------------------------------------------------------------------------------------------------- */
 
 static void refused(const char *const *settings, const char *part) {
