@@ -7,7 +7,7 @@
  * Enters: requests of the SMs by l1_access, a call that accepts or refuses with the reason in the same cycle (the one
  *         place where two rooms meet without a port, because a private L1 sits inside its SM); replies from the reply
  *         network.
- * Leaves: completions by l1_collect; requests to the request network.
+ * Leaves: completions by l1_tick; requests to the request network.
  *
  * Everything that an SM sends to memory passes here, also what uses no L1 data cache: instruction, constant and
  * read-only cache misses and atomics come as requests marked `bypass`.
@@ -36,8 +36,8 @@ extern const struct section l1_section;
 extern const struct family l1_organisation_family;
 
 enum l1_outcome {
-    L1_HIT,         /* complete after latency_cycles; nothing will be collected */
-    L1_HIT_PENDING, /* the line is on its way; completes by l1_collect, as do the three below */
+    L1_HIT,         /* complete after latency_cycles; no completion will follow */
+    L1_HIT_PENDING, /* the line is on its way; completes by a tick, as do the three below */
     L1_MISS,
     L1_BYPASS,     /* a read that was sent past the cache */
     L1_SENT,       /* a write or atomic */
@@ -52,7 +52,7 @@ enum l1_outcome {
 
 struct l1_request {
     uint64_t address; /* of the line */
-    uint32_t token;   /* comes back by l1_collect */
+    uint32_t token;   /* comes back by a tick */
     uint32_t instr;
     uint8_t kind; /* MESSAGE_READ, MESSAGE_WRITE or MESSAGE_ATOMIC */
     uint8_t sectors;
@@ -62,6 +62,8 @@ struct l1_request {
     bool bypass; /* past the data cache */
     bool local;  /* thread-local memory: written back, not through */
 };
+
+enum { L1_COMPLETIONS = 2 }; /* in a cycle: an access past the cache, and a load that waited for a line */
 
 struct l1;
 
@@ -84,23 +86,22 @@ struct l1_ops {
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
     void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
-    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request. The L1
-     * wakes the SM for what it has to do later. */
-    void (*tick)(struct l1 *l1, unsigned sm, uint64_t now);
+    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request, and gives
+     * the tokens of accesses that complete in this cycle. Returns how many, at most L1_COMPLETIONS. The L1 wakes the SM
+     * for what it has to do later. */
+    unsigned (*tick)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
     enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
-    /* After the tick, until it says no: the token of an access that completes in this cycle. */
-    bool (*collect)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
     /* Kernel boundary: forgets every line. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
 };
 
-/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, tick and collect would do
+/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, a tick would do
  * nothing. */
 struct l1_gate {
     const struct port *replies;
-    bool open;        /* something waits to be sent or collected */
+    bool open;        /* something waits to be sent or to complete */
     uint32_t changes; /* grows with everything that can turn a refusal into an acceptance; until then there is no use in
                          asking again */
 };

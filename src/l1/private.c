@@ -39,9 +39,6 @@ struct node {
     /* Lines that arrived and whose waiters are being woken, oldest first; at most one entry per MSHR. */
     struct ring arrived;
     uint64_t sent_at; /* cycle of the last request sent */
-    bool has_token;   /* an access past the cache that completes in this cycle */
-    uint32_t token;
-    uint64_t woken_at; /* cycle of the last load woken from `arrived` */
     /* Accesses past the cache: the tokens that their replies bring back. */
     uint32_t *outside;
     uint32_t outside_free; /* head of the free list, kept in `outside` */
@@ -77,7 +74,7 @@ static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *
     node->queue = mem_alloc(node->queue_mask + 1, sizeof *node->queue);
     ring_init(&node->arrived, (uint64_t)config->mshrs);
     node->outside_free = NO_ENTRY;
-    node->woken_at = node->sent_at = NEVER;
+    node->sent_at = NEVER;
     stats_add(site->stats, &l1_stat_table, &node->stats);
 }
 
@@ -291,10 +288,11 @@ static void wake(struct l1 *base, unsigned sm, uint64_t now) {
     engine_wake(l1->engine, l1->component[sm], now + 1);
 }
 
-static void receive(struct l1 *base, unsigned sm, uint64_t now) {
+/* Takes a reply from the network. Returns whether it completes an access past the cache. */
+static bool receive(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     struct node *node = &((struct l1_private *)base)->node[sm];
     const struct message *reply = port_peek(node->from_network, now);
-    if (!reply) return;
+    if (!reply) return false;
     node->stats.replies++;
     uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
     if (kind == TAG_FILL) {
@@ -304,17 +302,16 @@ static void receive(struct l1 *base, unsigned sm, uint64_t now) {
         node->stats.fills++;
         base->gate[sm].changes++;
     } else if (kind == TAG_TOKEN) {
-        node->token = outside_give_back(node, index);
-        node->has_token = true;
+        *token = outside_give_back(node, index);
     }
     port_pop(node->from_network, now);
     if (port_next_visible(node->from_network) <= now) wake(base, sm, now);
+    return kind == TAG_TOKEN;
 }
 
-static void private_tick(struct l1 *base, unsigned sm, uint64_t now) {
+/* Sends what waits for the network. */
+static void drain_queue(struct l1 *base, unsigned sm, uint64_t now) {
     struct node *node = &((struct l1_private *)base)->node[sm];
-    receive(base, sm, now);
-    if (node->queue_head == node->queue_tail) return;
     if (port_can_push(node->to_network, now)) {
         push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
         base->gate[sm].changes++;
@@ -325,27 +322,23 @@ static void private_tick(struct l1 *base, unsigned sm, uint64_t now) {
         wake(base, sm, now);
 }
 
-static bool private_collect(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
+static unsigned private_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     struct node *node = &((struct l1_private *)base)->node[sm];
-    if (node->has_token) {
-        node->has_token = false;
-        *token = node->token;
-        return true;
-    }
-    if (ring_empty(&node->arrived) || node->woken_at == now) {
-        bool more = !ring_empty(&node->arrived);
+    unsigned completions = receive(base, sm, now, token);
+    if (node->queue_head != node->queue_tail) drain_queue(base, sm, now);
+    bool more = false;
+    if (!ring_empty(&node->arrived)) { /* one waiter is woken */
+        unsigned mshr = ring_first(&node->arrived);
+        memcpy(&token[completions++], mshr_next_waiter(&node->mshrs, mshr), sizeof *token);
+        if (mshr_answer(&node->mshrs, mshr)) {
+            ring_pop(&node->arrived);
+            base->gate[sm].changes++;
+        }
+        more = !ring_empty(&node->arrived);
         if (more) wake(base, sm, now);
-        base->gate[sm].open = more || node->queue_head != node->queue_tail;
-        return false;
     }
-    node->woken_at = now;
-    unsigned mshr = ring_first(&node->arrived);
-    memcpy(token, mshr_next_waiter(&node->mshrs, mshr), sizeof *token);
-    if (mshr_answer(&node->mshrs, mshr)) {
-        ring_pop(&node->arrived);
-        base->gate[sm].changes++;
-    }
-    return true;
+    base->gate[sm].open = more || node->queue_head != node->queue_tail;
+    return completions;
 }
 
 static void private_flush(struct l1 *base, unsigned sm) {
@@ -376,7 +369,6 @@ const struct l1_ops l1_private = {
     .connect = private_connect,
     .tick = private_tick,
     .access = private_access,
-    .collect = private_collect,
     .flush = private_flush,
     .busy = private_busy,
     .explain = private_explain,

@@ -2,7 +2,7 @@
 #include "sm/sm_state.h"
 
 /* Warps of a CTA sit in consecutive slots, so that within a CTA a lower slot is older. */
-void cta_launch(struct sm *sm, uint64_t index) {
+void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
     unsigned slot = 0, warps = sm->launch->warps_per_cta;
     while (sm->cta[slot].used) slot++;
     assert((slot + 1) * warps <= sm->shared->warps);
@@ -26,7 +26,7 @@ void cta_launch(struct sm *sm, uint64_t index) {
         sm->by_unit[sm->unit_of[warp]] |= UINT64_C(1) << warp;
         sm->fetched_line[warp] = 0;
         if (!sm->shared->perfect_instruction) sm_fetch(sm, warp);
-        sm_classify(sm, warp);
+        sm_classify(sm, warp, now);
     }
 }
 
@@ -47,12 +47,17 @@ static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
 void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     if (!((sm->at_fence | sm->exited) & bit) || sm->outstanding[warp] || sm->stores[warp]) return;
-    if (sm->at_fence & bit) {
-        sm->at_fence &= ~bit;
-        sm_classify(sm, warp);
+    bool fence = sm->at_fence & bit;
+    uint64_t at = fence ? sm->loads_at[warp] : sm->results_at[warp];
+    if (at > now) {
+        sm_due_later(sm, bit, at);
         return;
     }
-    if (sm->busy_count[warp]) return; /* a result to come would find another warp in this slot */
+    if (fence) {
+        sm->at_fence &= ~bit;
+        sm_classify(sm, warp, now);
+        return;
+    }
     sm->resident &= ~bit;
     sm->exited &= ~bit;
     unsigned slot = sm->cta_of[warp];
@@ -66,12 +71,9 @@ static void barrier_check(struct sm *sm, unsigned slot, unsigned id, uint64_t no
     if (!cta->barrier[id].arrived || cta->barrier[id].arrived < expected) return;
     sm->stats.barriers++;
     cta->barrier[id].arrived = 0;
-    if (!cta->barrier[id].waiting)
-        return; /* all have only arrived: there is nobody to let go, and the CTA may end before */
-    cta->barrier[id].leaving |= cta->barrier[id].waiting;
+    if (!cta->barrier[id].waiting) return; /* all have only arrived: there is nobody to let go */
+    sm_due_later(sm, cta->barrier[id].waiting, now + sm->shared->op[OP_barrier].result_cycles);
     cta->barrier[id].waiting = 0;
-    struct result release = {.kind = RESULT_BARRIER, .warp = (uint8_t)slot, .dst = {(uint8_t)id}};
-    sm_result_later(sm, now + sm->shared->op[OP_barrier].result_cycles, release);
 }
 
 void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
@@ -84,13 +86,6 @@ void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64
         sm->at_barrier |= UINT64_C(1) << warp;
     }
     barrier_check(sm, slot, id, now);
-}
-
-void cta_barrier_release(struct sm *sm, unsigned slot, unsigned id) {
-    uint64_t leaving = sm->cta[slot].barrier[id].leaving;
-    sm->cta[slot].barrier[id].leaving = 0;
-    sm->at_barrier &= ~leaving;
-    for (; leaving; leaving &= leaving - 1) sm_classify(sm, lowest_bit(leaving));
 }
 
 void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now) {

@@ -12,79 +12,83 @@
 /* Instructions of all programs lie here, out of the way of their data. */
 #define INSTRUCTION_BASE UINT64_C(0xE0000000)
 
-/* Results. */
+/* What a warp waits for. */
 
-void sm_result_later(struct sm *sm, uint64_t at, struct result result) {
-    if (sm->result_free == RESULT_NONE) {
-        unsigned old = sm->result_count, grown = 2 * old;
-        assert(grown < RESULT_NONE);
-        sm->result = mem_grow(sm->result, grown, sizeof *sm->result);
-        for (unsigned i = old; i < grown; i++) sm->result[i].next = (uint16_t)(i + 1 < grown ? i + 1 : RESULT_NONE);
-        sm->result_free = (uint16_t)old;
-        sm->result_count = grown;
-    }
-    assert(at > sm->engine->now && at - sm->engine->now < RESULT_WHEEL);
-    uint16_t node = sm->result_free;
-    sm->result_free = sm->result[node].next;
-    uint16_t *slot = &sm->result_slot[at % RESULT_WHEEL];
-    result.next = *slot;
-    sm->result[node] = result;
-    *slot = node;
-    sm->results_pending++;
+/* The warps are looked at again in the cycle `at`. A warp has a date only while it waits for something that does not
+ * happen before. */
+void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
+    assert(at > sm->engine->now && at - sm->engine->now < WARP_WHEEL);
+    sm->due[at % WARP_WHEEL] |= warps;
     engine_wake(sm->engine, sm->component, at);
 }
 
-static void registers_free(struct sm *sm, unsigned warp, const uint8_t *dst) {
-    sm->busy[warp][dst[0]] = REGISTER_THERE;
-    if (UNLIKELY(dst[1]))
-        for (unsigned i = 1; i < INSTR_DSTS; i++) sm->busy[warp][dst[i]] = REGISTER_THERE;
-    sm->busy_count[warp]--;
-    if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify(sm, warp);
-}
-
-void sm_results_due(struct sm *sm, uint64_t now) {
-    uint16_t *slot = &sm->result_slot[now % RESULT_WHEEL];
-    uint16_t node = *slot;
-    *slot = RESULT_NONE;
-    while (node != RESULT_NONE) {
-        struct result *result = &sm->result[node];
-        uint16_t next = result->next;
-        sm->results_pending--;
-        if (result->kind == RESULT_BARRIER) {
-            cta_barrier_release(sm, result->warp, result->dst[0]);
-        } else {
-            if (result->dst[0]) registers_free(sm, result->warp, result->dst);
-            if (result->kind == RESULT_MEMORY) sm->outstanding[result->warp]--;
-            if ((sm->at_fence | sm->exited) >> result->warp & 1) cta_warp_check(sm, result->warp, now);
-        }
-        result->next = sm->result_free;
-        sm->result_free = node;
-        node = next;
+void sm_due(struct sm *sm, uint64_t now) {
+    uint64_t warps = sm->due[now % WARP_WHEEL];
+    sm->due[now % WARP_WHEEL] = 0;
+    sm->at_barrier &= ~warps;
+    for (; warps; warps &= warps - 1) {
+        unsigned warp = lowest_bit(warps);
+        if ((sm->at_fence | sm->exited) >> warp & 1)
+            cta_warp_check(sm, warp, now);
+        else
+            sm_classify(sm, warp, now);
     }
 }
 
-/* What a warp waits for. */
+/* The instruction waits for registers, the latest of them known or to be there at `last`. While one of them comes from
+ * memory, that is what it waits for. */
+static void wait_for_registers(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+    const struct instr *instr = sm->next[warp];
+    const uint64_t *at = sm->register_at[warp];
+    uint64_t bit = UINT64_C(1) << warp, memory = last & 1 ? last : 0;
+    if (!memory) {
+        for (unsigned i = 0; i < INSTR_DSTS; i++)
+            memory = max_u64(memory, at[instr->dst[i]] & 1 ? at[instr->dst[i]] : 0);
+        for (unsigned i = 0; i < INSTR_SRCS; i++)
+            memory = max_u64(memory, at[instr->src[i]] & 1 ? at[instr->src[i]] : 0);
+        if (memory <= REGISTER_AT(now, 1)) memory = 0;
+    }
+    if (memory)
+        sm->wait_memory |= bit, last = memory;
+    else
+        sm->wait_alu |= bit;
+    if (last < REGISTER_UNKNOWN(false)) sm_due_later(sm, bit, last >> 1);
+}
 
-void sm_classify(struct sm *sm, unsigned warp) {
+/* The registers that few instructions have: all but the first written and the first three read. */
+static bool has_more_registers(const struct instr *instr) {
+    uint32_t dst, src;
+    memcpy(&dst, instr->dst, sizeof dst);
+    memcpy(&src, instr->src + 2, sizeof src);
+    static const union {
+        uint8_t byte[4];
+        uint32_t word;
+    } rest = {{0, 0xFF, 0xFF, 0xFF}};
+    return (dst | src) & rest.word;
+}
+
+/* Finds out what a warp waits for that so far is known to wait for nothing. */
+static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
-    sm->wait_alu &= ~bit;
-    sm->wait_memory &= ~bit;
     if ((sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched) & bit) return;
-    if (sm->busy_count[warp]) {
-        const struct instr *instr = sm->next[warp];
-        const uint8_t *busy = sm->busy[warp];
-        unsigned state = 0;
-        for (unsigned i = 0; i < INSTR_DSTS; i++) state |= busy[instr->dst[i]];
-        for (unsigned i = 0; i < INSTR_SRCS; i++) state |= busy[instr->src[i]];
-        if (state) {
-            if (state & REGISTER_LOADING)
-                sm->wait_memory |= bit;
-            else
-                sm->wait_alu |= bit;
-            return;
-        }
+    const struct instr *instr = sm->next[warp];
+    const uint64_t *at = sm->register_at[warp];
+    uint64_t last =
+        max_u64(max_u64(at[instr->dst[0]], at[instr->src[0]]), max_u64(at[instr->src[1]], at[instr->src[2]]));
+    if (UNLIKELY(has_more_registers(instr))) {
+        for (unsigned i = 1; i < INSTR_DSTS; i++) last = max_u64(last, at[instr->dst[i]]);
+        for (unsigned i = 3; i < INSTR_SRCS; i++) last = max_u64(last, at[instr->src[i]]);
     }
-    sm->ready |= bit;
+    if (last <= REGISTER_AT(now, 1))
+        sm->ready |= bit;
+    else
+        wait_for_registers(sm, warp, last, now);
+}
+
+void sm_classify(struct sm *sm, unsigned warp, uint64_t now) {
+    sm->wait_alu &= ~(UINT64_C(1) << warp);
+    sm->wait_memory &= ~(UINT64_C(1) << warp);
+    classify(sm, warp, now);
 }
 
 /* Counted from 1, so that 0 can mean none. */
@@ -112,32 +116,39 @@ void sm_fetch(struct sm *sm, unsigned warp) {
 }
 
 /* The warp's record at `next` has issued: on to the one after it. */
-void sm_advance(struct sm *sm, unsigned warp) {
+static void advance(struct sm *sm, unsigned warp, uint64_t now) {
     struct warp_stream *stream = &sm->stream[warp];
     uint64_t bit = UINT64_C(1) << warp;
     const struct instr *instr = sm->next[warp] + 1;
-    sm->by_unit[sm->unit_of[warp]] &= ~bit;
     if (instr == stream->instr + stream->count) {
         sm->launch->source->ops->refill(sm->launch->source, stream);
         assert(stream->count > 0);
         instr = stream->instr;
     }
-    sm->unit_of[warp] = sm->shared->op[instr->op].unit;
-    sm->by_unit[sm->unit_of[warp]] |= bit;
     sm->next[warp] = instr;
     sm->ready &= ~bit;
+    unsigned unit = sm->shared->op[instr->op].unit;
+    if (unit != sm->unit_of[warp]) {
+        sm->by_unit[sm->unit_of[warp]] &= ~bit;
+        sm->by_unit[unit] |= bit;
+        sm->unit_of[warp] = (uint8_t)unit;
+    }
     if (instruction_line(sm, instr) != sm->fetched_line[warp] && !sm->shared->perfect_instruction) sm_fetch(sm, warp);
-    sm_classify(sm, warp);
+    classify(sm, warp, now);
 }
 
 /* Issuing. */
 
-static void registers_take(struct sm *sm, unsigned warp, const struct instr *instr, bool memory) {
-    uint8_t state = memory ? REGISTER_BUSY | REGISTER_LOADING : REGISTER_BUSY;
-    sm->busy[warp][instr->dst[0]] = state;
-    if (UNLIKELY(instr->dst[1]))
-        for (unsigned i = 1; i < INSTR_DSTS && instr->dst[i]; i++) sm->busy[warp][instr->dst[i]] = state;
-    sm->busy_count[warp]++;
+static void registers_set(struct sm *sm, unsigned warp, const uint8_t *dst, uint64_t at) {
+    if (!dst[0]) return;
+    sm->register_at[warp][dst[0]] = at;
+    if (UNLIKELY(dst[1]))
+        for (unsigned i = 1; i < INSTR_DSTS && dst[i]; i++) sm->register_at[warp][dst[i]] = at;
+}
+
+void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at) {
+    registers_set(sm, warp, dst, REGISTER_AT(at, beyond));
+    sm->results_at[warp] = max_u64(sm->results_at[warp], at);
 }
 
 /* Whether one more instruction can go to the unit in this cycle. */
@@ -164,27 +175,44 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
     case OP_load:
     case OP_store:
     case OP_atomic:
-        if (instr->dst[0]) registers_take(sm, warp, instr, instr->space != SPACE_SHARED);
+        registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, now);
         break;
     case OP_barrier: cta_barrier(sm, warp, instr, now); break;
     case OP_fence:
-        if (sm->outstanding[warp] || sm->stores[warp]) sm->at_fence |= UINT64_C(1) << warp;
+        if (sm->outstanding[warp] || sm->stores[warp] || sm->loads_at[warp] > now) {
+            sm->at_fence |= UINT64_C(1) << warp;
+            cta_warp_check(sm, warp, now);
+        }
         break;
     case OP_exit: cta_warp_exit(sm, warp, now); return;
     default:
-        if (!instr->dst[0]) break;
-        registers_take(sm, warp, instr, false);
-        struct result result = {.kind = RESULT_ALU, .warp = (uint8_t)warp};
-        memcpy(result.dst, instr->dst, sizeof result.dst);
-        sm_result_later(sm, now + timing->result_cycles, result);
+        if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles);
         break;
     }
-    sm_advance(sm, warp);
+    advance(sm, warp, now);
+}
+
+/* Lets a scheduler issue from one of the candidates; returns the unit that the instruction went to. */
+static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
+    struct warp_view *view = &sm->view[scheduler];
+    view->waiting_memory = sm->wait_memory;
+    view->resident = sm->resident & ~sm->exited;
+    view->ctas = sm->ctas;
+    unsigned warp = sm->shared->scheduler->pick(sm->scheduler[scheduler], candidates, view);
+    enum unit unit = sm->unit_of[warp];
+    issue(sm, warp, now);
+    return unit;
 }
 
 bool sm_issue_cycle(struct sm *sm, uint64_t now) {
-    if (!sm->ready || sm->halted) return false;
+    if (sm->halted) return false;
+    if (!(sm->ready & (sm->ready - 1))) { /* a lone warp, as most often when memory is the limit */
+        unsigned warp = lowest_bit(sm->ready);
+        if (!unit_free(sm, sm->unit_of[warp], now)) return false;
+        issue_one(sm, sm->scheduler_of[warp], sm->ready, now);
+        return true;
+    }
     /* The warps whose next instruction finds its unit free. A warp belongs to one scheduler, so an issue changes
      * nothing in the others' share but the unit that it took. */
     uint64_t open[UNIT_COUNT];
@@ -195,31 +223,23 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
         uint64_t candidates =
             sm->ready & sm->view[s].mine & (open[UNIT_SP] | open[UNIT_SFU] | open[UNIT_DP] | open[UNIT_MEM]);
         if (!candidates) continue;
-        struct warp_view *view = &sm->view[s];
-        view->waiting_memory = sm->wait_memory;
-        view->resident = sm->resident & ~sm->exited;
-        view->ctas = sm->ctas;
-        unsigned warp = sm->shared->scheduler->pick(sm->scheduler[s], candidates, view);
-        enum unit unit = sm->unit_of[warp];
-        issue(sm, warp, now);
+        enum unit unit = issue_one(sm, s, candidates, now);
         if (!unit_free(sm, unit, now)) open[unit] = 0;
         issued = true;
     }
     return issued;
 }
 
-/* The next cycle in which something that is ready now can issue; the load/store unit's room comes with its own ticks.
- */
-uint64_t sm_next_issue(const struct sm *sm, uint64_t now) {
-    if (!sm->ready || sm->halted) return NEVER;
-    uint64_t next = NEVER;
+/* Wakes the SM when something that is ready now can issue; the load/store unit's room comes with its own ticks. */
+void sm_next_issue(struct sm *sm, uint64_t now) {
+    if (sm->halted) return;
     for (enum unit unit = 0; unit < UNIT_COUNT; unit++) {
         if (!(sm->ready & sm->by_unit[unit])) continue;
-        uint64_t free_at = unit != UNIT_MEM ? sm->pipeline_free_at[unit][0] : lsu_has_room(sm) ? now : NEVER;
-        if (free_at <= now + 1) return now + 1;
-        next = min_u64(next, free_at);
+        if (unit != UNIT_MEM)
+            engine_wake(sm->engine, sm->component, max_u64(sm->pipeline_free_at[unit][0], now + 1));
+        else if (lsu_has_room(sm))
+            engine_wake(sm->engine, sm->component, now + 1);
     }
-    return next;
 }
 
 enum sm_stall sm_stall_cause(const struct sm *sm) {

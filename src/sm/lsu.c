@@ -26,33 +26,54 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
     return index;
 }
 
+/* The accesses of the instruction. Most touch just one line, and all of it. */
+static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr *instr, uint64_t *access) {
+    const struct sm_shared *shared = sm->shared;
+    const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
+    if (LIKELY(instr->count == 1 && shared->line_is_one_access[instr->bytes_log2 % WIDTHS])) {
+        unsigned line = (unsigned)low_mask(1u << (shared->line_log2 - 5)), sectors = touch_sectors(*touch),
+                 first = lowest_bit(sectors);
+        if (sectors == line << first && !(first << 5 & ((1u << shared->line_log2) - 1))) {
+            *access = (touch_address(*touch) + ((uint64_t)first << 5)) | line;
+            return 1;
+        }
+    }
+    return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, access);
+}
+
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
     assert(lsu_has_room(sm));
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
     bool beyond = instr->space != SPACE_SHARED;
     entry->ready_at = now + sm->shared->operand_cycles;
     entry->warp = (uint8_t)warp;
-    entry->op = instr->op;
     entry->space = instr->space;
-    entry->conflicts = instr->conflicts ? instr->conflicts : 1;
-    entry->instr = instr->id;
-    entry->message_flags = (uint8_t)((instr->flags & INSTR_READ_ONLY ? MESSAGE_READ_ONLY : 0) |
-                                     (instr->flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0));
-    entry->bypass = instr->op == OP_atomic ||
-                    (instr->op == OP_load && (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE));
-    entry->read_only_path = instr->op == OP_load && (instr->flags & INSTR_NONCOHERENT) && sm->shared->has_read_only;
+    entry->small_cache = instr->space == SPACE_CONST ||
+                         (instr->op == OP_load && (instr->flags & INSTR_NONCOHERENT) && sm->shared->has_read_only);
     entry->done = 0;
     entry->count = 0;
+    entry->load = wants_data(instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
+    entry->request = (struct l1_request){
+        .token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp,
+        .instr = instr->id,
+        .kind = instr->op == OP_load    ? MESSAGE_READ
+                : instr->op == OP_store ? MESSAGE_WRITE
+                                        : MESSAGE_ATOMIC,
+        .flags = (uint8_t)((instr->flags & INSTR_READ_ONLY ? MESSAGE_READ_ONLY : 0) |
+                           (instr->flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0)),
+        .program = sm->launch->program,
+        .conflicts = instr->conflicts ? instr->conflicts : 1,
+        .bypass = instr->op == OP_atomic ||
+                  (instr->op == OP_load && (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE)),
+        .local = instr->space == SPACE_LOCAL,
+    };
     if (beyond) {
-        const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
-        entry->count = (uint16_t)sm->shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2,
-                                                                  sm->shared->line_log2, entry->access);
+        entry->count = (uint16_t)coalesce(sm, warp, instr, entry->access);
         sm->stats.accesses += entry->count;
+        sm->stats.loads += entry->load != LOAD_NONE;
     } else {
         sm->stats.shared_accesses++;
     }
-    entry->load = wants_data(instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
-    if (entry->load != LOAD_NONE && beyond) sm->stats.loads++;
     sm->outstanding[warp]++;
     engine_wake(sm->engine, sm->component, entry->ready_at);
 }
@@ -68,9 +89,12 @@ static void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t n
         stat_min(&sm->stats.load_cycles_min, cycles);
         stat_max(&sm->stats.load_cycles_max, cycles);
     }
-    struct result result = {.kind = RESULT_MEMORY, .warp = load->warp};
-    memcpy(result.dst, load->dst, sizeof result.dst);
-    sm_result_later(sm, at, result);
+    unsigned warp = load->warp;
+    sm_result_at(sm, warp, load->dst, beyond, at);
+    sm->loads_at[warp] = max_u64(sm->loads_at[warp], at);
+    sm->outstanding[warp]--;
+    if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify(sm, warp, now);
+    if ((sm->at_fence | sm->exited) >> warp & 1) cta_warp_check(sm, warp, now);
     load->next = sm->load_free;
     sm->load_free = index;
     sm->loads_used--;
@@ -89,10 +113,11 @@ static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
 }
 
 static void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
-    sm->lsu_free_at = now + entry->conflicts;
-    sm->stats.shared_conflicts += entry->conflicts - 1u;
+    unsigned conflicts = entry->request.conflicts;
+    sm->lsu_free_at = now + conflicts;
+    sm->stats.shared_conflicts += conflicts - 1;
     if (entry->load != LOAD_NONE)
-        sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + entry->conflicts - 1u;
+        sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + conflicts - 1;
     retire(sm, entry, now);
 }
 
@@ -117,40 +142,21 @@ static enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, u
 static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     uint64_t access = entry->access[entry->done];
     uint64_t address = access_line(access, sm->shared->line_log2);
-    if (entry->space == SPACE_CONST || entry->read_only_path) return access_readonly(sm, entry, address);
-    bool load = entry->load != LOAD_NONE;
-    struct l1_request request = {
-        .address = address,
-        .token = load ? TOKEN_LOAD | entry->load : TOKEN_STORE | entry->warp,
-        .instr = entry->instr,
-        .kind = entry->op == OP_load    ? MESSAGE_READ
-                : entry->op == OP_store ? MESSAGE_WRITE
-                                        : MESSAGE_ATOMIC,
-        .sectors = access_sectors(access, sm->shared->line_log2),
-        .flags = entry->message_flags,
-        .program = sm->launch->program,
-        .conflicts = entry->conflicts,
-        .bypass = entry->bypass,
-        .local = entry->space == SPACE_LOCAL,
-    };
-    return sm->l1->ops->access(sm->l1, sm->index, &request, now);
+    if (entry->small_cache) return access_readonly(sm, entry, address);
+    entry->request.address = address;
+    entry->request.sectors = access_sectors(access, sm->shared->line_log2);
+    return sm->l1->ops->access(sm->l1, sm->index, &entry->request, now);
 }
 
 static void refused(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome refusal) {
-    bool by_l1 = entry->space != SPACE_CONST && !entry->read_only_path;
-    uint32_t changes = sm->l1->gate[sm->index].changes;
     sm->refusal = refusal;
-    sm->refused_changes =
-        by_l1 ? changes : changes - 1; /* the small caches keep no such count: always ask them again */
-    if (!sm->frozen) sm->refused_cycles[refusal - L1_NO_MSHR]++;
+    /* The small caches keep no count of changes: they are always asked again. */
+    sm->refused_changes = sm->l1->gate[sm->index].changes - entry->small_cache;
 }
 
+/* There is something in the unit. */
 void lsu_tick(struct sm *sm, uint64_t now) {
-    if (sm->lsu_head == sm->lsu_tail) return;
-    if (sm->refusal && sm->refused_changes == sm->l1->gate[sm->index].changes) {
-        if (!sm->frozen) sm->refused_cycles[sm->refusal - L1_NO_MSHR]++;
-        return;
-    }
+    if (sm->refusal && sm->refused_changes == sm->l1->gate[sm->index].changes) return;
     sm->refusal = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
     if (entry->ready_at > now || sm->lsu_free_at > now) return;
@@ -185,7 +191,7 @@ static void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned 
         memcpy(&waiter, mshr_next_waiter(&cache->mshrs, mshr), sizeof waiter);
         if (cache == &sm->instruction_cache) {
             sm->fetching &= ~(UINT64_C(1) << waiter);
-            sm_classify(sm, waiter);
+            sm_classify(sm, waiter, now);
         } else {
             load_progress(sm, (uint16_t)waiter, true, now);
         }
@@ -209,10 +215,9 @@ void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     }
 }
 
-/* The next cycle in which the unit can do something by itself. While the L1 refuses, only a change in the L1 helps, and
- * that comes with a tick of its own. */
-uint64_t lsu_next(const struct sm *sm, uint64_t now) {
-    if (sm->lsu_head == sm->lsu_tail || sm->refusal) return NEVER;
-    const struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    return max_u64(max_u64(entry->ready_at, sm->lsu_free_at), now + 1);
+/* Wakes the SM when the unit can go on by itself. For an instruction that waits for its operands that was done when it
+ * was accepted; while the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
+void lsu_next(struct sm *sm, uint64_t now) {
+    if (sm->refusal || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
+    engine_wake(sm->engine, sm->component, max_u64(sm->lsu_free_at, now + 1));
 }

@@ -27,6 +27,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     struct sm_shared *shared = mem_alloc(1, sizeof *shared);
     *shared = (struct sm_shared){
+        .register_at = mem_alloc((size_t)(values->count * values->warps), sizeof *shared->register_at),
         .schedulers = (unsigned)values->schedulers,
         .warps = (unsigned)values->warps,
         .lsu_queue = (unsigned)values->lsu_queue,
@@ -44,6 +45,10 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .coalescing = (const struct coalescing_ops *)values->coalescing,
         .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
     };
+    uint64_t line = touch_make(0, (uint8_t)low_mask(1u << (shared->line_log2 - 5))), access[COALESCING_MAX];
+    for (unsigned width = 0; width < WIDTHS; width++)
+        shared->line_is_one_access[width] =
+            shared->coalescing->coalesce(&line, 1, width, shared->line_log2, access) == 1;
     for (unsigned op = 0; op < OP_COUNT; op++) {
         struct op_cycles cycles = sm_op_cycles(values, op);
         shared->op[op] = (struct op_timing){
@@ -55,7 +60,10 @@ struct sm_shared *sm_shared_create(const struct config *config) {
     return shared;
 }
 
-void sm_shared_destroy(struct sm_shared *shared) { free(shared); }
+void sm_shared_destroy(struct sm_shared *shared) {
+    free(shared->register_at);
+    free(shared);
+}
 
 static void create_caches(struct sm *sm, const struct sm_config *values, const struct config *config) {
     struct {
@@ -84,20 +92,18 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->component = engine_add(engine, &component_ops, sm, index);
     for (unsigned s = 0; s < shared->schedulers; s++) {
         sm->scheduler[s] = shared->scheduler->create(config);
-        for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers)
+        for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers) {
             sm->view[s].mine |= UINT64_C(1) << warp;
+            sm->scheduler_of[warp] = (uint8_t)s;
+        }
         sm->view[s].cta_slots = sm->cta_slots;
     }
-    for (unsigned slot = 0; slot < RESULT_WHEEL; slot++) sm->result_slot[slot] = RESULT_NONE;
-    sm->result_count = 64;
-    sm->result = mem_alloc(sm->result_count, sizeof *sm->result);
-    for (unsigned i = 0; i < sm->result_count; i++)
-        sm->result[i].next = (uint16_t)(i + 1 < sm->result_count ? i + 1 : RESULT_NONE);
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
         sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
+    sm->register_at = shared->register_at + (size_t)index * shared->warps;
     sm->stream = mem_alloc_lines(shared->warps, sizeof *sm->stream);
     create_caches(sm, values, config);
     stats_add(stats, &sm_stat_table, &sm->stats);
@@ -113,7 +119,6 @@ void sm_destroy(struct sm *sm) {
     readonly_release(&sm->instruction_cache);
     readonly_release(&sm->constant_cache);
     readonly_release(&sm->read_only_cache);
-    free(sm->result);
     free(sm->lsu);
     free(sm->load);
     free(sm->stream);
@@ -138,16 +143,20 @@ void sm_freeze(struct sm *sm, uint64_t now) {
 
 void sm_halt(struct sm *sm) { sm->halted = true; }
 
-/* Counts the cycles since the last tick, in which nothing changed. */
-static void sm_settle(void *self, uint64_t now) {
-    struct sm *sm = self;
-    if (now <= sm->settled || sm->frozen) return;
-    uint64_t cycles = now - sm->settled;
-    sm->settled = now;
+static void count(struct sm *sm, uint64_t *where, uint64_t cycles) {
     sm->stats.cycles += cycles;
-    sm->stall_cycles[sm->stall] += cycles;
+    *where += cycles;
     if (sm->refusal) sm->refused_cycles[sm->refusal - L1_NO_MSHR] += cycles;
 }
+
+/* Counts the cycles since something last issued. What they are lost to has not changed since the last tick. */
+static inline void settle(struct sm *sm, uint64_t now) {
+    if (now <= sm->settled || sm->frozen) return;
+    count(sm, &sm->stall_cycles[sm_stall_cause(sm)], now - sm->settled);
+    sm->settled = now;
+}
+
+static void sm_settle(void *self, uint64_t now) { settle(self, now); }
 
 static void take_orders(struct sm *sm, uint64_t now) {
     const struct sm_order *order;
@@ -155,7 +164,7 @@ static void take_orders(struct sm *sm, uint64_t now) {
         struct sm_order taken = *order;
         port_pop(sm->orders, now);
         if (taken.kind == ORDER_RUN_CTA) {
-            cta_launch(sm, taken.cta);
+            cta_launch(sm, taken.cta, now);
             continue;
         }
         sm->l1->ops->flush(sm->l1, sm->index);
@@ -173,39 +182,39 @@ static void send_readonly_miss(struct sm *sm, uint64_t now) {
         if (readonly_send(caches[i], sm->l1, sm->index, now)) return;
 }
 
-static void sm_tick(void *self, uint64_t now) {
-    struct sm *sm = self;
-    sm_settle(sm, now);
-    take_orders(sm, now);
-    if (sm->results_pending) sm_results_due(sm, now);
-    if (!l1_idle(sm->l1, sm->index, now)) {
-        uint32_t token;
-        sm->l1->ops->tick(sm->l1, sm->index, now);
-        while (sm->l1->ops->collect(sm->l1, sm->index, now, &token)) lsu_complete(sm, token, now);
-    }
-    if (UNLIKELY(sm->unsent)) send_readonly_miss(sm, now);
+/* What the small caches and the instruction cache did not get rid of or take before. */
+static void retry(struct sm *sm, uint64_t now) {
+    if (sm->unsent) send_readonly_miss(sm, now);
     for (uint64_t warps = sm->unfetched; warps; warps &= warps - 1) {
         sm_fetch(sm, lowest_bit(warps));
-        sm_classify(sm, lowest_bit(warps));
+        sm_classify(sm, lowest_bit(warps), now);
     }
-    lsu_tick(sm, now);
-    bool issued = sm_issue_cycle(sm, now);
-    uint64_t next = sm->unsent || sm->unfetched ? now + 1 : min_u64(sm_next_issue(sm, now), lsu_next(sm, now));
-    if (next != NEVER) engine_wake(sm->engine, sm->component, next);
-    if (!issued || next != now + 1)
-        sm->stall = sm_stall_cause(sm); /* of this cycle, and of those that it sleeps through */
-    if (sm->frozen) return;
-    sm->settled = now + 1;
-    sm->stats.cycles++;
-    if (issued)
-        sm->stats.issuing++;
-    else
-        sm->stall_cycles[sm->stall]++;
+}
+
+static void sm_tick(void *self, uint64_t now) {
+    struct sm *sm = self;
+    settle(sm, now);
+    take_orders(sm, now);
+    if (sm->due[now % WARP_WHEEL]) sm_due(sm, now);
+    if (!l1_idle(sm->l1, sm->index, now)) {
+        uint32_t token[L1_COMPLETIONS];
+        unsigned completions = sm->l1->ops->tick(sm->l1, sm->index, now, token);
+        for (unsigned i = 0; i < completions; i++) lsu_complete(sm, token[i], now);
+    }
+    if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
+    if (sm->lsu_head != sm->lsu_tail) lsu_tick(sm, now);
+    if (sm->ready && sm_issue_cycle(sm, now) && !sm->frozen) {
+        count(sm, &sm->stats.issuing, 1);
+        sm->settled = now + 1;
+    }
+    if (sm->ready) sm_next_issue(sm, now);
+    if (sm->lsu_head != sm->lsu_tail) lsu_next(sm, now);
+    if (UNLIKELY(sm->unsent | sm->unfetched)) engine_wake(sm->engine, sm->component, now + 1);
 }
 
 static bool sm_busy(const void *self) {
     const struct sm *sm = self;
-    return (sm->resident && !sm->halted) || sm->results_pending || sm->lsu_head != sm->lsu_tail || sm->loads_used ||
+    return (sm->resident && !sm->halted) || sm->lsu_head != sm->lsu_tail || sm->loads_used ||
            readonly_busy(&sm->instruction_cache) || readonly_busy(&sm->constant_cache) ||
            readonly_busy(&sm->read_only_cache) || sm->l1->ops->busy(sm->l1, sm->index);
 }

@@ -11,12 +11,14 @@ enum {
     SM_WARPS = 64,
     SM_SCHEDULERS = 4,
     SM_BARRIERS = 16,
-    RESULT_WHEEL = 512, /* cycles; longer than any latency of an operation and its stages */
-    RESULT_NONE = 0xFFFF,
+    WARP_WHEEL = 512, /* cycles; longer than any latency of an operation and its stages */
+    WIDTHS = 8,       /* of an access by one lane, as powers of two */
 };
 
-/* Constants of the machine, decoded once for all SMs. */
+/* Constants of the machine, decoded once for all SMs, and their scoreboards in one piece: the host then provides just
+ * the pages that are used. */
 struct sm_shared {
+    uint64_t (*register_at)[STREAM_REGISTERS]; /* [SMs][warps], REGISTER_AT */
     unsigned schedulers, warps, lsu_queue, loads_in_flight;
     unsigned operand_cycles, writeback_cycles, shared_latency_cycles, l1_latency_cycles;
     unsigned line_log2, instruction_log2;
@@ -24,6 +26,7 @@ struct sm_shared {
     bool perfect_instruction, perfect_constant, has_read_only;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
+    bool line_is_one_access[WIDTHS]; /* a touched line is one access, for lanes of this width */
     struct op_timing {
         uint16_t result_cycles; /* from issue until a dependent instruction may issue */
         uint16_t interval;
@@ -31,18 +34,11 @@ struct sm_shared {
     } op[OP_COUNT];
 };
 
-/* Something that happens at a known later cycle. */
-struct result {
-    uint16_t next; /* in its slot of the wheel, or the free list */
-    uint8_t kind;
-    uint8_t warp;            /* RESULT_BARRIER: the CTA slot */
-    uint8_t dst[INSTR_DSTS]; /* RESULT_BARRIER: the barrier in dst[0] */
-};
-enum { RESULT_ALU, RESULT_MEMORY, RESULT_BARRIER };
-
-/* Bits, so that the states of an instruction's registers can be put together without a branch. Register 0 is "none" and
- * always there. */
-enum register_state { REGISTER_THERE = 0, REGISTER_BUSY = 1, REGISTER_LOADING = 2 };
+/* The scoreboard keeps for each register when its value is there: the cycle, and in the lowest bit whether it comes
+ * from memory beyond the SM. So the latest of an instruction's registers says whether and why it waits, and a result
+ * that nobody waits for is no event. Register 0 is "none" and always there. */
+#define REGISTER_AT(cycle, beyond) ((cycle) << 1 | (beyond))
+#define REGISTER_UNKNOWN(beyond)   (UINT64_MAX - !(beyond)) /* a load that has no data yet */
 
 /* A load that waits for data. */
 struct load {
@@ -68,10 +64,9 @@ struct lsu_entry {
     uint64_t ready_at; /* its operands are there */
     uint16_t load;     /* LOAD_NONE for stores */
     uint16_t done, count;
-    uint8_t warp, op, space, conflicts;
-    uint8_t message_flags;
-    bool bypass, read_only_path;
-    uint32_t instr;
+    uint8_t warp, space;
+    bool small_cache;          /* by the constant or the read-only cache */
+    struct l1_request request; /* of each access, but for its address and sectors */
     uint64_t access[COALESCING_MAX];
 };
 
@@ -84,7 +79,6 @@ struct cta {
         uint16_t arrived;  /* warps, waiting or not */
         uint16_t expected; /* 0: all live ones */
         uint64_t waiting;  /* slots */
-        uint64_t leaving;  /* slots that it has let go and that will be ready in a moment */
     } barrier[SM_BARRIERS];
 };
 
@@ -98,10 +92,9 @@ struct sm {
     uint64_t resident;                        /* launched and not completely ended */
     uint64_t exited;                          /* of these: its exit has issued */
     uint64_t pipeline_free_at[UNIT_COUNT][8]; /* in ascending order, so that the first says whether the unit is free */
-    uint64_t settled;
-    enum sm_stall stall;      /* why nothing issued in the last tick */
-    enum l1_outcome refusal;  /* of the load/store unit in the last tick, 0 if none */
-    uint32_t refused_changes; /* state of the L1 when it refused */
+    uint64_t settled;                         /* cycles before this one are counted */
+    enum l1_outcome refusal;                  /* of the load/store unit in the last tick, 0 if none */
+    uint32_t refused_changes;                 /* state of the L1 when it refused */
     bool frozen, halted;
     unsigned index, component;
     const struct sm_shared *shared;
@@ -116,13 +109,15 @@ struct sm {
 
     /* Warps. */
     const struct instr *next[SM_WARPS];
-    uint8_t busy[SM_WARPS][STREAM_REGISTERS]; /* registers whose value is not there yet: enum register_state */
-    uint32_t busy_count[SM_WARPS];            /* instructions in flight that write registers */
-    uint32_t outstanding[SM_WARPS];           /* loads and stores in flight */
-    uint32_t stores[SM_WARPS];                /* of these: stores */
-    uint32_t fetched_line[SM_WARPS];          /* instruction line that the warp last used, plus one */
+    uint64_t (*register_at)[STREAM_REGISTERS]; /* this SM's part of the scoreboards */
+    uint64_t results_at[SM_WARPS];             /* when all results that have a date are there */
+    uint64_t loads_at[SM_WARPS];               /* likewise, of loads */
+    uint32_t outstanding[SM_WARPS];            /* loads without data, and stores in the load/store unit */
+    uint32_t stores[SM_WARPS];                 /* accesses of stores that are not acknowledged */
+    uint32_t fetched_line[SM_WARPS];           /* instruction line that the warp last used, plus one */
     uint8_t cta_of[SM_WARPS];
-    uint8_t unit_of[SM_WARPS]; /* of the next instruction */
+    uint8_t unit_of[SM_WARPS];      /* of the next instruction */
+    uint8_t scheduler_of[SM_WARPS]; /* the one that the slot belongs to */
 
     /* CTAs, and the order in which they came. */
     struct cta cta[SM_WARPS];
@@ -133,11 +128,7 @@ struct sm {
     struct warp_view view[SM_SCHEDULERS];
     void *scheduler[SM_SCHEDULERS];
 
-    /* Results to come. */
-    uint16_t result_slot[RESULT_WHEEL];
-    struct result *result;
-    uint16_t result_free;
-    unsigned result_count, results_pending;
+    uint64_t due[WARP_WHEEL]; /* warps that wait for this cycle: for a result, for leaving a barrier */
 
     /* Load/store unit. */
     struct lsu_entry *lsu;
@@ -154,28 +145,28 @@ struct sm {
 };
 
 /* issue.c */
-void sm_classify(struct sm *sm, unsigned warp);
-void sm_advance(struct sm *sm, unsigned warp);
-/* Returns whether anything issued. */
+void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
+/* Returns whether anything issued. Something is ready. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now);
 void sm_fetch(struct sm *sm, unsigned warp);
-uint64_t sm_next_issue(const struct sm *sm, uint64_t now);
+void sm_next_issue(struct sm *sm, uint64_t now);
 enum sm_stall sm_stall_cause(const struct sm *sm);
-void sm_result_later(struct sm *sm, uint64_t at, struct result result);
-void sm_results_due(struct sm *sm, uint64_t now);
+void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at);
+void sm_due(struct sm *sm, uint64_t now);
+/* The registers `dst` of the warp get their values in the cycle `at`. */
+void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at);
 
 /* lsu.c */
 bool lsu_has_room(const struct sm *sm);
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 void lsu_tick(struct sm *sm, uint64_t now);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
-uint64_t lsu_next(const struct sm *sm, uint64_t now);
+void lsu_next(struct sm *sm, uint64_t now);
 
 /* cta.c */
-void cta_launch(struct sm *sm, uint64_t index);
+void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
 void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
 void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
 void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
-void cta_barrier_release(struct sm *sm, unsigned cta, unsigned barrier);
 
 #endif

@@ -61,12 +61,12 @@ static void lone_l1_destroy(struct lone_l1 *lone) {
 /* The next cycle begins as an SM begins it: the L1 sends and receives, and what completes is collected. */
 static void cycle(struct lone_l1 *lone) {
     lone->engine->now = ++lone->now;
-    lone->l1->ops->tick(lone->l1, 0, lone->now);
-    uint32_t token;
-    while (lone->l1->ops->collect(lone->l1, 0, lone->now, &token)) {
+    uint32_t token[L1_COMPLETIONS];
+    unsigned completions = lone->l1->ops->tick(lone->l1, 0, lone->now, token);
+    for (unsigned i = 0; i < completions; i++) {
         REQUIRE(lone->woken_count < 256);
         lone->woken_at[lone->woken_count] = lone->now;
-        lone->woken[lone->woken_count++] = token;
+        lone->woken[lone->woken_count++] = token[i];
     }
 }
 
