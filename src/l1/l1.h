@@ -47,6 +47,7 @@ enum l1_outcome {
     L1_NO_LINE,    /* every line of the set is reserved */
     L1_NO_QUEUE,   /* the miss queue is full */
     L1_NO_NETWORK, /* the miss queue is full because the network takes nothing */
+    L1_NO_ORDER,   /* a store to the same sectors is not acknowledged, and the network might let this overtake it */
     L1_OUTCOMES,
 };
 
@@ -130,6 +131,7 @@ unsigned l1_sets(const struct config *config);
     S(SUM, evictions, "lines", "lines replaced") \
     S(SUM, write_backs, "lines", "modified local lines written back when replaced") \
     S(SUM, fills, "lines", "lines that arrived") \
+    S(SUM, outdated, "lines", "of these: dropped at once, since a store had gone down in the meantime") \
     S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once") \
     S(SUM, requests, "packets", "requests sent to the network") \
     S(SUM, replies, "packets", "replies received from the network") \

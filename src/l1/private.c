@@ -3,14 +3,23 @@
  * Models the L1 of GPGPU-Sim 3.2.2 as "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015, section 2.2) describes
  * it: allocation on a miss, MSHRs with merging, a miss queue, and reservation failures that the load/store unit
  * retries. Global writes go through and drop a line they hit; writes to thread-local memory stay in a line they hit
- * and are written back when it is replaced. Nothing is allocated by a write. Atomics and reads marked `bypass` pass
- * by.
+ * and are written back when it is replaced. Nothing is allocated by a write. Atomics, which drop a line like a write, and
+ * reads marked `bypass` pass by.
+ *
+ * A thread sees its own earlier stores:
+ *   - A line that is on its way when a store to it goes down may be older than the store. It serves those who wait for
+ *     it and is dropped; later reads of it do not join them but go past the cache, behind the store.
+ *   - Where the network may let packets overtake each other, whatever needs a sector with a store that is not
+ *     acknowledged is refused until it is: reads and atomics, which must see the store, and stores, the last of which
+ *     must win. Atomics count as stores, except among themselves: none of them is lost in whatever order they come.
+ *     What goes down is compared with each such store exactly, line and sectors.
  *
  * A request leaves in the cycle of its lookup unless others wait before it. One access, one arriving reply, one
  * departing request and one woken load per cycle. The waiters of a line that arrived are woken one per cycle, and its
  * MSHR is free again after the last of them.
  *
- * Left out: a data port narrower than a line, so that a hit takes one cycle whatever its width.
+ * Left out: a data port narrower than a line, so that a hit takes one cycle whatever its width; a store that overtakes
+ * an earlier read in the network, whose data would then be too new.
  */
 #include <stdlib.h>
 
@@ -20,14 +29,28 @@
 #include "gpu/gpu_config.h"
 #include "l1/l1.h"
 #include "llc/organisation.h"
+#include "noc/noc.h"
 
 /* What a request carries in `tag`, and so what its reply means. */
 enum tag_kind {
-    TAG_FILL = 0u << 30,   /* MSHR index: a line for the cache */
-    TAG_TOKEN = 1u << 30,  /* index into `token`: data or acknowledgement for one access */
-    TAG_NOBODY = 2u << 30, /* the acknowledgement of a write-back */
+    TAG_FILL = 0u << 30,    /* MSHR index: a line for the cache */
+    TAG_OUTSIDE = 1u << 30, /* index into `outside`: data or acknowledgement for one access past the cache */
 };
 enum { TAG_MASK = (1 << 30) - 1 };
+
+enum { NO_ENTRY = UINT32_MAX, NOBODY = UINT32_MAX /* in place of a token: a write-back */, STORE_CHAINS = 256 };
+
+/* Flag of a cache line: a store has gone down while it was on its way. */
+enum { LINE_OUTDATED = 1 };
+
+/* Something that has gone past the cache and is not answered. */
+struct outside {
+    uint64_t key;    /* its line */
+    uint32_t token;  /* what its reply brings back */
+    uint32_t next;   /* in the chain of stores, or in the free list */
+    uint8_t sectors; /* in a chain: those that it stores to */
+    uint8_t kind;    /* likewise: MESSAGE_WRITE or MESSAGE_ATOMIC */
+};
 
 struct node {
     struct cache cache;
@@ -39,10 +62,10 @@ struct node {
     /* Lines that arrived and whose waiters are being woken, oldest first; at most one entry per MSHR. */
     struct ring arrived;
     uint64_t sent_at; /* cycle of the last request sent */
-    /* Accesses past the cache: the tokens that their replies bring back. */
-    uint32_t *outside;
-    uint32_t outside_free; /* head of the free list, kept in `outside` */
+    struct outside *outside;
+    uint32_t outside_free; /* head of the free list */
     uint32_t outside_count, outside_used;
+    uint32_t *stores; /* [STORE_CHAINS] by line: those not acknowledged; NULL where the network keeps order */
     struct l1_stats stats;
 };
 
@@ -61,8 +84,6 @@ const struct l1_ops l1_private;
 
 STATS_TABLE(l1_stat_table, "l1", l1_stats, L1_STATS);
 
-enum { NO_ENTRY = UINT32_MAX };
-
 static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *site) {
     const struct l1_config *config = config_get(site->config, &l1_section);
     struct node *node = &l1->node[sm];
@@ -74,6 +95,10 @@ static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *
     node->queue = mem_alloc(node->queue_mask + 1, sizeof *node->queue);
     ring_init(&node->arrived, (uint64_t)config->mshrs);
     node->outside_free = NO_ENTRY;
+    if (!network_keeps_order(site->config)) {
+        node->stores = mem_alloc(STORE_CHAINS, sizeof *node->stores);
+        for (unsigned i = 0; i < STORE_CHAINS; i++) node->stores[i] = NO_ENTRY;
+    }
     node->sent_at = NEVER;
     stats_add(site->stats, &l1_stat_table, &node->stats);
 }
@@ -108,6 +133,7 @@ static void private_destroy(struct l1 *base) {
         free(node->queue);
         ring_release(&node->arrived);
         free(node->outside);
+        free(node->stores);
     }
     free(l1->base.gate);
     free(l1->cluster);
@@ -135,24 +161,58 @@ static uint32_t outside_take(struct node *node, uint32_t token) {
         uint32_t old = node->outside_count, grown = old ? 2 * old : 64;
         node->outside = mem_grow(node->outside, grown, sizeof *node->outside);
         for (uint32_t i = grown; i > old; i--) {
-            node->outside[i - 1] = node->outside_free;
+            node->outside[i - 1].next = node->outside_free;
             node->outside_free = i - 1;
         }
         node->outside_count = grown;
     }
     uint32_t entry = node->outside_free;
-    node->outside_free = node->outside[entry];
-    node->outside[entry] = token;
+    node->outside_free = node->outside[entry].next;
+    node->outside[entry].token = token;
+    node->outside[entry].sectors = 0;
     node->outside_used++;
     return entry;
 }
 
-static uint32_t outside_give_back(struct node *node, uint32_t entry) {
-    uint32_t token = node->outside[entry];
-    node->outside[entry] = node->outside_free;
+static uint32_t *store_chain(const struct node *node, uint64_t key) {
+    return &node->stores[key * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+}
+
+static void store_begin(struct node *node, uint32_t entry, enum message_kind kind, uint64_t key, uint8_t sectors) {
+    if (!node->stores) return;
+    uint32_t *chain = store_chain(node, key);
+    struct outside *store = &node->outside[entry];
+    *store = (struct outside){key, store->token, *chain, sectors, (uint8_t)kind};
+    *chain = entry;
+}
+
+/* Whether a request for these sectors could overtake a store to one of them. */
+static bool store_ahead(const struct node *node, enum message_kind kind, uint64_t key, uint8_t sectors) {
+    if (!node->stores) return false;
+    for (uint32_t i = *store_chain(node, key); i != NO_ENTRY; i = node->outside[i].next) {
+        const struct outside *store = &node->outside[i];
+        bool both_atomic = kind == MESSAGE_ATOMIC && store->kind == MESSAGE_ATOMIC;
+        if (store->key == key && store->sectors & sectors && !both_atomic) return true;
+    }
+    return false;
+}
+
+static void store_end(struct node *node, uint32_t entry) {
+    uint32_t *link = store_chain(node, node->outside[entry].key);
+    while (*link != entry) link = &node->outside[*link].next;
+    *link = node->outside[entry].next;
+}
+
+/* Its reply has come: returns the token. */
+static uint32_t outside_give_back(struct node *node, uint32_t entry, struct l1_gate *gate) {
+    if (node->outside[entry].sectors) {
+        store_end(node, entry);
+        gate->changes++;
+    }
+    node->outside[entry].next = node->outside_free;
     node->outside_free = entry;
     node->outside_used--;
-    return token;
+    return node->outside[entry].token;
 }
 
 static uint32_t queue_room(const struct node *node) {
@@ -195,18 +255,26 @@ static enum l1_outcome queue_refusal(struct node *node, uint64_t now) {
     return port_can_push(node->to_network, now) ? L1_NO_QUEUE : L1_NO_NETWORK;
 }
 
-static enum l1_outcome pass_by(struct l1_private *l1, unsigned sm, const struct l1_request *request, uint64_t now) {
-    struct node *node = &l1->node[sm];
-    if (queue_room(node) == 0) return queue_refusal(node, now);
-    uint32_t entry = outside_take(node, request->token);
-    send(l1, sm, request, request->kind, request->address, request->sectors, TAG_TOKEN | entry, now);
-    if (request->kind == MESSAGE_ATOMIC) node->stats.atomics++;
-    if (request->kind != MESSAGE_READ) return L1_SENT;
-    node->stats.read_bypasses++;
-    return L1_BYPASS;
+static uint64_t key_of(const struct l1_private *l1, const struct l1_request *request) {
+    return cache_key(request->address >> l1->line_log2, request->program);
 }
 
-static enum l1_outcome write(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+static enum l1_outcome pass_by(struct l1_private *l1, unsigned sm, const struct l1_request *request, uint64_t now) {
+    struct node *node = &l1->node[sm];
+    if (store_ahead(node, request->kind, key_of(l1, request), request->sectors)) return L1_NO_ORDER;
+    if (queue_room(node) == 0) return queue_refusal(node, now);
+    uint32_t entry = outside_take(node, request->token);
+    send(l1, sm, request, request->kind, request->address, request->sectors, TAG_OUTSIDE | entry, now);
+    if (request->kind == MESSAGE_READ) {
+        node->stats.read_bypasses++;
+        return L1_BYPASS;
+    }
+    store_begin(node, entry, request->kind, key_of(l1, request), request->sectors);
+    return L1_SENT;
+}
+
+/* A write or an atomic. */
+static enum l1_outcome store(struct l1_private *l1, unsigned sm, const struct l1_request *request,
                              struct cache_line *line, const struct cache_access *access, uint64_t now) {
     struct node *node = &l1->node[sm];
     bool held = line && line->state != LINE_RESERVED;
@@ -219,26 +287,34 @@ static enum l1_outcome write(struct l1_private *l1, unsigned sm, const struct l1
     }
     enum l1_outcome outcome = pass_by(l1, sm, request, now);
     if (outcome != L1_SENT) return outcome;
-    if (held) {
+    if (held)
         cache_drop(&node->cache, access->set, line);
-        node->stats.write_hits++;
-    } else {
-        node->stats.write_misses++;
-    }
+    else if (line)
+        line->flags |= LINE_OUTDATED;
+    uint64_t *counter = request->kind == MESSAGE_ATOMIC ? &node->stats.atomics
+                        : held                          ? &node->stats.write_hits
+                                                        : &node->stats.write_misses;
+    ++*counter;
     return L1_SENT;
 }
 
+/* The line has no store on its way: it was read after the last one was acknowledged. */
 static void write_back(struct l1_private *l1, unsigned sm, uint64_t key, struct cache_line *line, uint64_t now) {
+    struct node *node = &l1->node[sm];
     struct l1_request request = {.program = (uint8_t)(key >> 56)};
-    send(l1, sm, &request, MESSAGE_WRITE, (key & low_mask(56)) << l1->line_log2, line->dirty, TAG_NOBODY, now);
+    uint32_t entry = outside_take(node, NOBODY);
+    send(l1, sm, &request, MESSAGE_WRITE, (key & low_mask(56)) << l1->line_log2, line->dirty, TAG_OUTSIDE | entry, now);
+    store_begin(node, entry, MESSAGE_WRITE, key, line->dirty);
     line->state = LINE_VALID;
     line->dirty = 0;
-    l1->node[sm].stats.write_backs++;
+    node->stats.write_backs++;
 }
 
 static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request,
                                  const struct cache_access *access, uint64_t now) {
     struct node *node = &l1->node[sm];
+    uint8_t whole_line = (uint8_t)low_mask((1u << l1->line_log2) / SECTOR_BYTES);
+    if (store_ahead(node, MESSAGE_READ, access->key, whole_line)) return L1_NO_ORDER;
     if (queue_room(node) == 0) return queue_refusal(node, now);
     if (mshr_full(&node->mshrs)) return L1_NO_MSHR;
     struct cache_line *victim = cache_victim(&node->cache, access->set);
@@ -255,7 +331,6 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
     node->mshrs.mshr[mshr].way = (uint16_t)cache_way_of(&node->cache, access->set, victim);
     mshr_add(&node->mshrs, mshr, &request->token, sizeof request->token);
     stat_max(&node->stats.mshrs_peak, node->mshrs.in_use);
-    uint8_t whole_line = (uint8_t)low_mask((1u << l1->line_log2) / SECTOR_BYTES);
     send(l1, sm, request, MESSAGE_READ, request->address, whole_line, TAG_FILL | mshr, now);
     node->stats.read_misses++;
     return L1_MISS;
@@ -264,18 +339,20 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
 static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
     struct l1_private *l1 = (struct l1_private *)base;
     struct node *node = &l1->node[sm];
-    if (request->bypass) return pass_by(l1, sm, request, now);
-    uint64_t number = request->address >> l1->line_log2;
-    struct cache_access access = {
-        .key = cache_key(number, request->program), .instr = request->instr, .set = cache_set_of(&node->cache, number)};
+    bool read = request->kind == MESSAGE_READ;
+    if (read && request->bypass) return pass_by(l1, sm, request, now);
+    struct cache_access access = {.key = key_of(l1, request),
+                                  .instr = request->instr,
+                                  .set = cache_set_of(&node->cache, request->address >> l1->line_log2)};
     struct cache_line *line = cache_lookup(&node->cache, access.set, access.key);
-    if (request->kind == MESSAGE_WRITE) return write(l1, sm, request, line, &access, now);
+    if (!read) return store(l1, sm, request, line, &access, now);
     if (!line) return read_miss(l1, sm, request, &access, now);
     if (line->state != LINE_RESERVED) {
         cache_touch(&node->cache, line, &access);
         node->stats.read_hits++;
         return L1_HIT;
     }
+    if (line->flags & LINE_OUTDATED) return pass_by(l1, sm, request, now);
     if (!mshr_can_merge(&node->mshrs, line->mshr)) return L1_NO_MERGE;
     mshr_add(&node->mshrs, line->mshr, &request->token, sizeof request->token);
     node->stats.read_pending++;
@@ -288,6 +365,19 @@ static void wake(struct l1 *base, unsigned sm, uint64_t now) {
     engine_wake(l1->engine, l1->component[sm], now + 1);
 }
 
+static void fill(struct node *node, unsigned mshr) {
+    unsigned set = node->mshrs.mshr[mshr].set;
+    struct cache_line *line = cache_line_at(&node->cache, set, node->mshrs.mshr[mshr].way);
+    if (line->flags & LINE_OUTDATED) {
+        cache_drop(&node->cache, set, line);
+        node->stats.outdated++;
+    } else {
+        line->state = LINE_VALID;
+    }
+    ring_push(&node->arrived, mshr);
+    node->stats.fills++;
+}
+
 /* Takes a reply from the network. Returns whether it completes an access past the cache. */
 static bool receive(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     struct node *node = &((struct l1_private *)base)->node[sm];
@@ -296,17 +386,14 @@ static bool receive(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token)
     node->stats.replies++;
     uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
     if (kind == TAG_FILL) {
-        const struct mshr *mshr = &node->mshrs.mshr[index];
-        cache_line_at(&node->cache, mshr->set, mshr->way)->state = LINE_VALID;
-        ring_push(&node->arrived, index);
-        node->stats.fills++;
+        fill(node, index);
         base->gate[sm].changes++;
-    } else if (kind == TAG_TOKEN) {
-        *token = outside_give_back(node, index);
+    } else {
+        *token = outside_give_back(node, index, &base->gate[sm]);
     }
     port_pop(node->from_network, now);
     if (port_next_visible(node->from_network) <= now) wake(base, sm, now);
-    return kind == TAG_TOKEN;
+    return kind == TAG_OUTSIDE && *token != NOBODY;
 }
 
 /* Sends what waits for the network. */

@@ -179,6 +179,7 @@ static const struct component_ops ideal_component = {
 const struct topology topology_ideal = {
     .policy = {"ideal", "a fixed latency and serialisation at both ends: a yardstick", &ideal_section},
     .component = &ideal_component,
+    .keeps_order = true,
     .build = ideal_build,
     .destroy = ideal_destroy,
     .conserved = ideal_conserved,

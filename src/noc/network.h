@@ -43,6 +43,7 @@ struct network {
 struct topology {
     struct policy policy;
     const struct component_ops *component;
+    bool keeps_order; /* whatever the number of VCs */
     bool (*build)(struct network *network, const struct config *config, struct stats *stats, struct error *err);
     void (*destroy)(struct network *network);
     bool (*conserved)(const struct network *network, char *text, size_t size);

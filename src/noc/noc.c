@@ -152,6 +152,11 @@ struct port *network_output(struct network *network, unsigned destination) {
     return &network->output[destination];
 }
 
+bool network_keeps_order(const struct config *config) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    return noc->vcs == 1 || topology_of(noc)->keeps_order;
+}
+
 bool network_conserved(const struct network *network, char *text, size_t size) {
     const struct network_stats *stats = &network->stats;
     if (stats->packets_injected != stats->packets_ejected || stats->flits_injected != stats->flits_ejected) {

@@ -69,6 +69,10 @@ void network_destroy(struct network *network);
 struct port *network_input(struct network *network, unsigned source);
 struct port *network_output(struct network *network, unsigned destination);
 
+/* Whether packets of a source for one destination arrive in the order in which they were pushed: where there is just
+ * one VC, or nothing that a packet could overtake on. */
+bool network_keeps_order(const struct config *config);
+
 /* Whether every flit that went in has come out and every credit is back where it started. Otherwise a sentence in
  * `text` says what is not. Meaningful once nothing is due any more. */
 bool network_conserved(const struct network *network, char *text, size_t size);

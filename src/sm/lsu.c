@@ -63,8 +63,8 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_
                            (instr->flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0)),
         .program = sm->launch->program,
         .conflicts = instr->conflicts ? instr->conflicts : 1,
-        .bypass = instr->op == OP_atomic ||
-                  (instr->op == OP_load && (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE)),
+        .bypass = instr->op == OP_atomic || (instr->op == OP_load && instr->space != SPACE_LOCAL &&
+                                             (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE)),
         .local = instr->space == SPACE_LOCAL,
     };
     if (beyond) {

@@ -225,7 +225,8 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
                                           "refuses: no room in a line's MSHR",
                                           "refuses: every line of the set is reserved",
                                           "refuses: miss queue full",
-                                          "refuses: network takes nothing"};
+                                          "refuses: network takes nothing",
+                                          "refuses: a store to the same sectors is not acknowledged"};
     const struct sm *sm = self;
     (void)now;
     if (!sm_busy(sm)) return;

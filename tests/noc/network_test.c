@@ -130,6 +130,30 @@ CLAIM("with one VC the packets of a source for one destination keep their order"
         }
 }
 
+CLAIM("with several VCs packets overtake each other, but for the ideal network, and a network says so") {
+    static const struct {
+        const char *topology;
+        bool keeps_order;
+    } cases[] = {{"noc.topology=full", false},
+                 {"noc.topology=concentrated", false},
+                 {"noc.topology=hierarchical", false},
+                 {"noc.topology=ideal", true}};
+    for (unsigned t = 0; t < COUNT_OF(cases); t++) {
+        const char *const settings[] = {cases[t].topology, "noc.vcs=4", NULL};
+        struct traffic traffic;
+        struct error err = {0};
+        struct order order = {0};
+        REQUIRE(traffic_open(&traffic, settings, NETWORK_REPLY, small, 3, &err));
+        CHECK_EQ(network_keeps_order(traffic.config), cases[t].keeps_order);
+        traffic.observe = check_order;
+        traffic.observer = &order;
+        traffic_start(&traffic, TRAFFIC_UNIFORM, 1.0);
+        engine_run_until(traffic.engine, 2000);
+        CHECK_EQ(order.wrong == 0, cases[t].keeps_order);
+        traffic_close(&traffic);
+    }
+}
+
 /* ---- fairness --------------------------------------------------------------------------------------------------- */
 
 static void count_sources(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {

@@ -118,22 +118,26 @@ CLAIM("a warp whose instruction is not in the instruction cache stalls for the f
     stand_destroy(stand);
 }
 
-/* Three loads: the L1 takes the first and refuses the second, so that the third finds the load/store unit full. */
+/* A load or store and two loads: the L1 takes the first and refuses the second, so that the third finds the load/store
+ * unit full. */
 struct refusal_scene {
     const char *cause;
     uint64_t addresses[3];
     const char *setting;
+    bool store;
 };
 
 CLAIM("a memory instruction behind one that the L1 refuses stalls for the reason of the refusal") {
     static const struct refusal_scene scenes[] = {
-        {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1"},
-        {"merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1"},
-        {"line", {0x1000, 0x1000 + 8 * 128, 0x3080}, "l1.ways=1"}, /* 1 KB in 8 sets of one line */
+        {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1", false},
+        {"merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1", false},
+        {"line", {0x1000, 0x1000 + 8 * 128, 0x3080}, "l1.ways=1", false}, /* 1 KB in 8 sets of one line */
+        {"store", {0x1000, 0x1000, 0x3000}, "noc.vcs=2", true},
     };
     for (unsigned i = 0; i < COUNT_OF(scenes); i++) {
-        struct step steps[] = {load_line(1, scenes[i].addresses[0]), load_line(2, scenes[i].addresses[1]),
-                               load_line(3, scenes[i].addresses[2])};
+        const uint64_t *at = scenes[i].addresses;
+        struct step steps[] = {scenes[i].store ? store_line(0, at[0]) : load_line(1, at[0]), load_line(2, at[1]),
+                               load_line(3, at[2])};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
         struct stand *stand = stand_make(SETTINGS(scenes[i].setting, "sm.lsu_queue=1", "l1.size_kb=1"));
         char stall[64], refused[64];
