@@ -1,13 +1,18 @@
 /* synth:stream: the whole grid reads one array from front to back, each line once. In a round every warp takes a few
  * lines that follow each other, and the warps of the grid take neighbouring runs, as a grid-stride loop over wide
- * elements does: whatever part of the grid is resident reads long stretches of memory. */
+ * elements does: whatever part of the grid is resident reads long stretches of memory. Each loaded value is added to a
+ * sum of its own: half the instructions are loads, and each load has one that depends on it. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
+    int64_t loads = synth->params.loads;
     synth_add_loads(synth);
-    synth_add_compute(synth);
-    return synth_buffer(synth, 0, (uint64_t)synth->params.iterations * (uint64_t)synth->params.loads * synth->warps,
-                        err);
+    for (int64_t i = 0; i < synth->params.compute; i++) {
+        struct instr *add = synth_add(synth, OP_f32_add);
+        add->dst[0] = add->src[0] = (uint8_t)(loads + 1 + i % 4);
+        add->src[1] = (uint8_t)(1 + i % loads);
+    }
+    return synth_buffer(synth, 0, (uint64_t)(synth->params.iterations * loads) * synth->warps, err);
 }
 
 static uint64_t address(const struct synth *synth, struct warp_stream *warp, uint64_t round, unsigned slot) {
@@ -17,7 +22,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 const struct synth_ops synth_stream = {
     .name = "stream",
     .help = "disjoint sequential reads, each of a new line: DRAM bandwidth",
-    .own = {.ctas = 320, .warps = 4, .kernels = 1, .iterations = 96, .loads = 2, .compute = 1, .stride_bytes = 128},
+    .own = {.ctas = 320, .warps = 4, .kernels = 1, .iterations = 96, .loads = 2, .compute = 2, .stride_bytes = 128},
     .build = build,
     .address = address,
 };
