@@ -113,8 +113,8 @@ struct l1 {
     struct l1_gate *gate; /* [sms] */
 };
 
-static inline bool l1_idle(const struct l1 *l1, unsigned sm, uint64_t now) {
-    return !l1->gate[sm].open && port_next_visible(l1->gate[sm].replies) > now;
+static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
+    return !gate->open && port_next_visible(gate->replies) > now;
 }
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err);

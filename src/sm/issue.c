@@ -93,7 +93,12 @@ void sm_classify(struct sm *sm, unsigned warp, uint64_t now) {
 
 /* Counted from 1, so that 0 can mean none. */
 static uint32_t instruction_line(const struct sm *sm, const struct instr *instr) {
-    return (instr->id >> (sm->shared->line_log2 - sm->shared->instruction_log2)) + 1;
+    return (instr->id >> sm->shared->instruction_line_log2) + 1;
+}
+
+/* What the small caches could not send or take is tried again in the next cycle. */
+void sm_retry_later(struct sm *sm) {
+    if (sm->unsent | sm->unfetched) engine_wake(sm->engine, sm->component, sm->engine->now + 1);
 }
 
 /* Looks for the line of the warp's next instruction; the warp waits if it is not there. */
@@ -113,6 +118,7 @@ void sm_fetch(struct sm *sm, unsigned warp) {
         break;
     case READONLY_REFUSED: sm->unfetched |= bit; break;
     }
+    sm_retry_later(sm);
 }
 
 /* The warp's record at `next` has issued: on to the one after it. */
@@ -205,26 +211,28 @@ static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidate
     return unit;
 }
 
+/* A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit that it took. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now) {
     if (sm->halted) return false;
-    if (!(sm->ready & (sm->ready - 1))) { /* a lone warp, as most often when memory is the limit */
-        unsigned warp = lowest_bit(sm->ready);
+    uint64_t open = sm->ready; /* the warps whose next instruction finds its unit free */
+    unsigned schedulers = sm->shared->schedulers, s, left;
+    if (!(open & (open - 1))) { /* a lone warp, as most often when memory is the limit */
+        unsigned warp = lowest_bit(open);
         if (!unit_free(sm, sm->unit_of[warp], now)) return false;
-        issue_one(sm, sm->scheduler_of[warp], sm->ready, now);
-        return true;
+        s = sm->scheduler_of[warp];
+        left = 1;
+    } else {
+        for (enum unit unit = 0; unit < UNIT_COUNT; unit++)
+            if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
+        s = (unsigned)(now % schedulers);
+        left = schedulers;
     }
-    /* The warps whose next instruction finds its unit free. A warp belongs to one scheduler, so an issue changes
-     * nothing in the others' share but the unit that it took. */
-    uint64_t open[UNIT_COUNT];
-    for (enum unit unit = 0; unit < UNIT_COUNT; unit++) open[unit] = unit_free(sm, unit, now) ? sm->by_unit[unit] : 0;
     bool issued = false;
-    unsigned schedulers = sm->shared->schedulers, s = (unsigned)(now % schedulers);
-    for (unsigned i = 0; i < schedulers; i++, s = s + 1 < schedulers ? s + 1 : 0) {
-        uint64_t candidates =
-            sm->ready & sm->view[s].mine & (open[UNIT_SP] | open[UNIT_SFU] | open[UNIT_DP] | open[UNIT_MEM]);
+    for (; left; left--, s = s + 1 < schedulers ? s + 1 : 0) {
+        uint64_t candidates = open & sm->view[s].mine;
         if (!candidates) continue;
         enum unit unit = issue_one(sm, s, candidates, now);
-        if (!unit_free(sm, unit, now)) open[unit] = 0;
+        if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
         issued = true;
     }
     return issued;

@@ -78,10 +78,9 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_
     engine_wake(sm->engine, sm->component, entry->ready_at);
 }
 
-/* One of the things that a load waits for has happened; the last one sends its value to the registers. */
-static void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
+/* A load has all that it waited for: its value goes to the registers. */
+static void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
     struct load *load = &sm->load[index];
-    if (--load->waiting) return;
     uint64_t at = max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles, now + 1);
     if (beyond) {
         uint64_t cycles = at - load->issued_at;
@@ -98,6 +97,11 @@ static void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t n
     load->next = sm->load_free;
     sm->load_free = index;
     sm->loads_used--;
+}
+
+/* One of the things that a load waits for has happened. */
+static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
+    if (--sm->load[index].waiting == 0) load_end(sm, index, beyond, now);
 }
 
 /* The instruction has made all its accesses and leaves the unit. */
@@ -130,6 +134,7 @@ static enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, u
     }
     struct readonly_cache *cache = constant ? &sm->constant_cache : &sm->read_only_cache;
     enum readonly_outcome outcome = readonly_access(cache, address, sm->launch->program, entry->load);
+    sm_retry_later(sm);
     if (outcome == READONLY_REFUSED) return L1_NO_MSHR;
     bool hit = outcome == READONLY_HIT;
     if (constant)
@@ -151,19 +156,11 @@ static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint6
 static void refused(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome refusal) {
     sm->refusal = refusal;
     /* The small caches keep no count of changes: they are always asked again. */
-    sm->refused_changes = sm->l1->gate[sm->index].changes - entry->small_cache;
+    sm->refused_changes = sm->gate->changes - entry->small_cache;
 }
 
-/* There is something in the unit. */
-void lsu_tick(struct sm *sm, uint64_t now) {
-    if (sm->refusal && sm->refused_changes == sm->l1->gate[sm->index].changes) return;
-    sm->refusal = 0;
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    if (entry->ready_at > now || sm->lsu_free_at > now) return;
-    if (entry->space == SPACE_SHARED) {
-        access_shared(sm, entry, now);
-        return;
-    }
+/* The next access of an instruction. */
+static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     if (entry->count) {
         enum l1_outcome outcome = access_once(sm, entry, now);
         if (outcome > L1_ACCEPTED) {
@@ -181,6 +178,23 @@ void lsu_tick(struct sm *sm, uint64_t now) {
         entry->done++;
     }
     if (entry->done == entry->count) retire(sm, entry, now);
+}
+
+/* There is something in the unit. */
+void lsu_tick(struct sm *sm, uint64_t now) {
+    if (sm->refusal && sm->refused_changes == sm->gate->changes) return;
+    sm->refusal = 0;
+    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    if (entry->ready_at > now) return; /* the SM is woken for it since it was accepted */
+    if (sm->lsu_free_at <= now) {
+        if (entry->space == SPACE_SHARED)
+            access_shared(sm, entry, now);
+        else
+            access_next(sm, entry, now);
+        /* While the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
+        if (sm->refusal || sm->lsu_head == sm->lsu_tail || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
+    }
+    engine_wake(sm->engine, sm->component, max_u64(sm->lsu_free_at, now + 1));
 }
 
 static void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {
@@ -213,11 +227,4 @@ void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     case TOKEN_READ_ONLY: readonly_done(sm, &sm->read_only_cache, index, now); break;
     default: assert(!"a completion for nobody");
     }
-}
-
-/* Wakes the SM when the unit can go on by itself. For an instruction that waits for its operands that was done when it
- * was accepted; while the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
-void lsu_next(struct sm *sm, uint64_t now) {
-    if (sm->refusal || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
-    engine_wake(sm->engine, sm->component, max_u64(sm->lsu_free_at, now + 1));
 }

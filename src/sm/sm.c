@@ -38,6 +38,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .l1_latency_cycles = (unsigned)l1->latency_cycles,
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
+        .instruction_line_log2 = log2_floor((uint64_t)(gpu->line_bytes / values->instruction_bytes)),
         .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
@@ -129,6 +130,7 @@ unsigned sm_component(const struct sm *sm) { return sm->component; }
 
 void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *orders, struct port *words) {
     sm->l1 = l1;
+    sm->gate = &l1->gate[sm->index];
     sm->launch = launch;
     sm->orders = orders;
     sm->words = words;
@@ -143,17 +145,17 @@ void sm_freeze(struct sm *sm, uint64_t now) {
 
 void sm_halt(struct sm *sm) { sm->halted = true; }
 
-static void count(struct sm *sm, uint64_t *where, uint64_t cycles) {
-    sm->stats.cycles += cycles;
+/* Counts the cycles up to, but without, `until`. */
+static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
+    uint64_t cycles = until - sm->stats.cycles;
+    sm->stats.cycles = until;
     *where += cycles;
     if (sm->refusal) sm->refused_cycles[sm->refusal - L1_NO_MSHR] += cycles;
 }
 
 /* Counts the cycles since something last issued. What they are lost to has not changed since the last tick. */
 static inline void settle(struct sm *sm, uint64_t now) {
-    if (now <= sm->settled || sm->frozen) return;
-    count(sm, &sm->stall_cycles[sm_stall_cause(sm)], now - sm->settled);
-    sm->settled = now;
+    if (now > sm->stats.cycles && !sm->frozen) count(sm, &sm->stall_cycles[sm_stall_cause(sm)], now);
 }
 
 static void sm_settle(void *self, uint64_t now) { settle(self, now); }
@@ -189,6 +191,7 @@ static void retry(struct sm *sm, uint64_t now) {
         sm_fetch(sm, lowest_bit(warps));
         sm_classify(sm, lowest_bit(warps), now);
     }
+    sm_retry_later(sm);
 }
 
 static void sm_tick(void *self, uint64_t now) {
@@ -196,20 +199,16 @@ static void sm_tick(void *self, uint64_t now) {
     settle(sm, now);
     take_orders(sm, now);
     if (sm->due[now % WARP_WHEEL]) sm_due(sm, now);
-    if (!l1_idle(sm->l1, sm->index, now)) {
+    if (!l1_idle(sm->gate, now)) {
         uint32_t token[L1_COMPLETIONS];
         unsigned completions = sm->l1->ops->tick(sm->l1, sm->index, now, token);
         for (unsigned i = 0; i < completions; i++) lsu_complete(sm, token[i], now);
     }
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
     if (sm->lsu_head != sm->lsu_tail) lsu_tick(sm, now);
-    if (sm->ready && sm_issue_cycle(sm, now) && !sm->frozen) {
-        count(sm, &sm->stats.issuing, 1);
-        sm->settled = now + 1;
-    }
+    if (!sm->ready) return;
+    if (sm_issue_cycle(sm, now) && !sm->frozen) count(sm, &sm->stats.issuing, now + 1);
     if (sm->ready) sm_next_issue(sm, now);
-    if (sm->lsu_head != sm->lsu_tail) lsu_next(sm, now);
-    if (UNLIKELY(sm->unsent | sm->unfetched)) engine_wake(sm->engine, sm->component, now + 1);
 }
 
 static bool sm_busy(const void *self) {

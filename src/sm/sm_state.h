@@ -22,6 +22,7 @@ struct sm_shared {
     unsigned schedulers, warps, lsu_queue, loads_in_flight;
     unsigned operand_cycles, writeback_cycles, shared_latency_cycles, l1_latency_cycles;
     unsigned line_log2, instruction_log2;
+    unsigned instruction_line_log2; /* instructions of a line */
     unsigned units[UNIT_COUNT];
     bool perfect_instruction, perfect_constant, has_read_only;
     const struct coalescing_ops *coalescing;
@@ -92,7 +93,6 @@ struct sm {
     uint64_t resident;                        /* launched and not completely ended */
     uint64_t exited;                          /* of these: its exit has issued */
     uint64_t pipeline_free_at[UNIT_COUNT][8]; /* in ascending order, so that the first says whether the unit is free */
-    uint64_t settled;                         /* cycles before this one are counted */
     enum l1_outcome refusal;                  /* of the load/store unit in the last tick, 0 if none */
     uint32_t refused_changes;                 /* state of the L1 when it refused */
     bool frozen, halted;
@@ -100,6 +100,7 @@ struct sm {
     const struct sm_shared *shared;
     struct engine *engine;
     struct l1 *l1;
+    const struct l1_gate *gate; /* of the L1, to this SM */
     const struct launch *launch;
     struct port *orders, *words;
     struct sm_stats stats;
@@ -149,6 +150,7 @@ void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
 /* Returns whether anything issued. Something is ready. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now);
 void sm_fetch(struct sm *sm, unsigned warp);
+void sm_retry_later(struct sm *sm);
 void sm_next_issue(struct sm *sm, uint64_t now);
 enum sm_stall sm_stall_cause(const struct sm *sm);
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at);
@@ -161,7 +163,6 @@ bool lsu_has_room(const struct sm *sm);
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 void lsu_tick(struct sm *sm, uint64_t now);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
-void lsu_next(struct sm *sm, uint64_t now);
 
 /* cta.c */
 void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
