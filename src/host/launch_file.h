@@ -1,9 +1,9 @@
 /* Launch files: YAML that says how to run the kernels of a PTX file, for who has no program for it: buffers and how they
  * are filled, launches in order, what to verify and to write out afterwards. docs/launch-files.md describes them. */
-#ifndef SLUICE_EMU_LAUNCH_FILE_H
-#define SLUICE_EMU_LAUNCH_FILE_H
+#ifndef SLUICE_HOST_LAUNCH_FILE_H
+#define SLUICE_HOST_LAUNCH_FILE_H
 
-#include "emu/source.h"
+#include "host/source.h"
 
 struct launch_file;
 

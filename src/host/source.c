@@ -1,4 +1,4 @@
-#include "emu/source.h"
+#include "host/source.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * buffers, fills, launches.
  *
  * Deliberately left out: expressions, loops over sizes, copies between launches. Who needs them writes a program. */
-#include "emu/launch_file.h"
+#include "host/launch_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -16,8 +16,8 @@
  * Errors are sticky: after the first one everything is without effect, so a program need look at none; loops that may be
  * long ask host_failed.
  */
-#ifndef SLUICE_EMU_SOURCE_H
-#define SLUICE_EMU_SOURCE_H
+#ifndef SLUICE_HOST_SOURCE_H
+#define SLUICE_HOST_SOURCE_H
 
 #include "base/error.h"
 #include "stream/stream.h"
