@@ -9,17 +9,23 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "dram/dram.h"
+#include "emu/launch_file.h"
 #include "stream/workload.h"
 
 struct run_values {
     struct machine_options machine;
-    const char *json, *dram_log;
+    const char *ptx, *launch, *json, *dram_log;
     uint64_t max_insts, sample;
     bool no_skip, no_check;
 };
 
 static const struct option options[] = {
     MACHINE_OPTIONS(run_values, machine),
+    {"--launch", "FILE", OPTION_TEXT, offsetof(struct run_values, launch),
+     "runs kernels of one's own instead of a workload: the launch file (YAML, docs/launch-files.md) gives buffers and how"
+     " they are filled, launches with their arguments, what to verify and what to write out"},
+    {"--ptx", "FILE", OPTION_TEXT, offsetof(struct run_values, ptx),
+     "the PTX that the launch file is about, in place of the one that it names"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),
      "writes everything about the run: every counter, in total and for each unit, the configuration, kernels and"
      " samples; `-` is standard output, without the summary"},
@@ -63,8 +69,57 @@ static void log_command(void *user, const struct dram_log_entry *entry) {
             dram_command_name(entry->command), entry->bank, entry->row, entry->column);
 }
 
-static enum status simulate(const struct run_values *values, const char *workload, const struct config *config,
-                            struct machine *machine, struct stream_source *source) {
+/* What is run: a workload by its name, or a launch file. */
+struct job {
+    const char *name;
+    struct launch_file *file; /* NULL for a workload */
+    struct stream_source *source;
+};
+
+static void print_device(void *user, const char *text, size_t bytes) { fwrite(text, 1, bytes, user); }
+
+static bool job_open_launch(struct job *job, const struct run_values *values, struct error *err) {
+    struct launch_dump dump;
+    job->file = launch_file_open(values->launch, values->ptx, err);
+    if (!job->file) return false;
+    for (unsigned i = 0; launch_file_dump(job->file, NULL, i, &dump); i++)
+        if (!output_check(dump.path, err)) return false;
+    job->name = launch_file_name(job->file);
+    job->source = launch_file_source(job->file);
+    bool only_json = values->json && strcmp(values->json, "-") == 0;
+    program_source_print(job->source, print_device, only_json ? stderr : stdout);
+    return true;
+}
+
+static bool job_open(struct job *job, const struct run_values *values, const char *workload,
+                     const struct config *config, struct error *err) {
+    *job = (struct job){.name = workload};
+    if (values->launch) return job_open_launch(job, values, err);
+    job->source = workload_open(config, workload, err);
+    return job->source != NULL;
+}
+
+static void job_close(struct job *job) {
+    if (job->source) job->source->ops->destroy(job->source);
+    if (job->file) launch_file_close(job->file);
+}
+
+static void write_dump(FILE *out, const void *what) {
+    const struct launch_dump *dump = what;
+    fwrite(dump->content, 1, dump->size_bytes, out);
+}
+
+/* Buffers that are to be written out, if the program came to its end. */
+static bool job_dump(const struct job *job, struct error *err) {
+    struct launch_dump dump;
+    for (unsigned i = 0; job->file && launch_file_dump(job->file, job->source, i, &dump); i++)
+        if (dump.content && !output_write(dump.path, write_dump, &dump, err)) return false;
+    return true;
+}
+
+static enum status simulate(const struct run_values *values, const struct job *job, const struct config *config,
+                            struct machine *machine) {
+    struct stream_source *source = job->source;
     struct error err = {0};
     struct run_result result = {0};
     struct progress progress;
@@ -97,19 +152,23 @@ static enum status simulate(const struct run_values *values, const char *workloa
         return ended == RUN_REFUSED ? STATUS_BAD_INPUT : STATUS_FAILED;
     }
     bool checked = ended == RUN_DONE && !values->no_check;
+    const char *check = checked ? source->ops->check(source, &err) : "none";
+    if (err.set) complain_error(&err); /* what the check found */
+    err.set = false;
     struct run_report report = {
         .gpu = values->machine.gpu ? values->machine.gpu : DEFAULT_GPU,
         .design = values->machine.design ? values->machine.design : "default",
-        .workload = workload,
+        .workload = job->name,
         .config = config,
         .stats = machine_stats(machine),
         .result = &result,
-        .check = checked ? source->ops->check(source, &err) : "none",
+        .check = check,
         .interrupted = ended == RUN_INTERRUPTED,
         .host_seconds = seconds,
         .host_peak_rss_bytes = peak_rss_bytes(),
     };
     enum status status = tell(values, &report);
+    if (!job_dump(job, &err)) status = (complain_error(&err), STATUS_FAILED);
     run_result_release(&result);
     return status;
 }
@@ -119,27 +178,33 @@ static enum status run(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (arguments.count == 0)
+    if (values.ptx && !values.launch)
+        return complain(command, "how is %s to be launched? Say so in a launch file: --launch FILE", values.ptx);
+    if (arguments.count == 0 && !values.launch)
         return complain(command, "say what to run: sluice run WORKLOAD; `sluice list workloads` names them");
+    if (arguments.count > 0 && values.launch)
+        return complain(command, "one at a time: the workload `%s`, or --launch %s", arguments.word[0], values.launch);
     if (arguments.count > 1)
         return complain(command, "one workload at a time: `%s` is one too many", arguments.word[1]);
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
-    const char *workload = arguments.word[0];
+    struct job job = {0};
     struct config *config = machine_config(&values.machine, &err);
-    struct stream_source *source = config ? workload_open(config, workload, &err) : NULL;
-    struct machine *machine = source ? machine_create(config, &err) : NULL;
-    enum status status = machine ? simulate(&values, workload, config, machine, source) : complain_error(&err);
+    bool opened = config && job_open(&job, &values, arguments.word[0], config, &err);
+    struct machine *machine = opened ? machine_create(config, &err) : NULL;
+    enum status status = machine ? simulate(&values, &job, config, machine) : complain_error(&err);
     if (machine) machine_destroy(machine);
-    if (source) source->ops->destroy(source);
+    job_close(&job);
     if (config) config_destroy(config);
     return status;
 }
 
 static const char *const details[] = {
     "Simulates a bundled workload (`sluice list workloads`) and prints a summary: how many cycles it took, where"
-    " they went, and what caches, networks and memory did.",
+    " they went, and what caches, networks and memory did. With --launch it is a PTX file of one's own that runs: its"
+    " kernels are executed exactly, and what they do wrong (an access outside of every buffer, a trap) ends the run with"
+    " the place in the PTX, the CTA and the thread.",
     "The JSON holds `sluice` (the version), `gpu`, `design`, `workload`, `interrupted`, `check` (the workload's"
     " own verification: passed, failed or none), `cycles`,"
     " `thread_instructions`, `warp_instructions`, `ipc` (thread instructions per cycle), `kernels` (name, grid,"
@@ -157,11 +222,12 @@ static const struct example examples[] = {
      "another machine with one choice changed"},
     {"sluice run synth:chase --set workload.footprint_kb=8 --set workload.stride_bytes=128 --json chase.json",
      "the latency of the L1, and all counters in a file"},
+    {"sluice run --launch examples/saxpy.yaml", "a kernel of one's own, verified"},
 };
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "run WORKLOAD [OPTIONS]",
+    .synopsis = "run WORKLOAD|--launch FILE [OPTIONS]",
     .summary = "simulates a workload and prints what happened",
     .details = details,
     .options = options,

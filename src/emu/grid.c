@@ -137,6 +137,10 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
     uint64_t width = min_u64(WINDOW_CTAS, run.ctas);
     window_widen(&window, &run, (uint32_t)width);
     while (window.ended < run.ctas && !run.failed) {
+        if (device->stop && atomic_load_explicit(device->stop, memory_order_relaxed)) {
+            run.failed = !error_set(err, "launch of %s: stopped", launch->kernel->name);
+            break;
+        }
         window_round(&window, &run);
         if (window.idle_rounds < window.patience || window.next == run.ctas) continue;
         window_widen(&window, &run, 2 * window.room);

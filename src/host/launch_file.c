@@ -754,7 +754,9 @@ static void fill_buffer(struct host *host, const struct buffer *buffer) {
 }
 
 static struct dim dim_of(const struct int_list *list) {
-    return (struct dim){(uint32_t)list->value[0], (uint32_t)list->value[1], (uint32_t)list->value[2]};
+    uint32_t size[3] = {1, 1, 1};
+    for (unsigned i = 0; i < list->count; i++) size[i] = (uint32_t)list->value[i];
+    return dim3(size[0], size[1], size[2]);
 }
 
 static void run(void *user, struct host *host) {

@@ -312,12 +312,6 @@ static uint8_t *make_parameters(struct host *host, const struct program *program
     return NULL;
 }
 
-static void set_size(uint32_t to[3], struct dim from) {
-    to[0] = from.x;
-    to[1] = from.y ? from.y : 1;
-    to[2] = from.z ? from.z : 1;
-}
-
 /* Whether a trace of it can be made at all; whether the kernel can be launched so is for emu_run to say. */
 static bool launch_is_sane(struct host *host, const struct launch *launch) {
     const uint32_t *grid = launch->grid, *block = launch->block;
@@ -344,11 +338,11 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     struct launch launch = {
         .module = module,
         .kernel = kernel,
+        .grid = {asked->grid.x, asked->grid.y, asked->grid.z},
+        .block = {asked->block.x, asked->block.y, asked->block.z},
         .dynamic_shared_bytes = asked->dynamic_shared_bytes,
         .parameters = parameters,
     };
-    set_size(launch.grid, asked->grid);
-    set_size(launch.block, asked->block);
     if (!launch_is_sane(host, &launch)) return;
     struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
                                            .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes}};

@@ -10,7 +10,7 @@
  *         host_module(host, "saxpy.ptx", text, strlen(text));
  *         uint64_t x = host_alloc(host, bytes), y = host_alloc(host, bytes);
  *         host_write(host, x, data, bytes);
- *         HOST_LAUNCH(host, "saxpy", ((struct dim){128}), ((struct dim){256}), 0, HOST_U64(x), HOST_U64(y), HOST_F32(2));
+ *         HOST_LAUNCH(host, "saxpy", dim1(128), dim1(256), 0, HOST_U64(x), HOST_U64(y), HOST_F32(2));
  *     }
  *
  * Errors are sticky: after the first one everything is without effect, so a program need look at none; loops that may be
@@ -46,8 +46,11 @@ struct host *program_source_host(struct stream_source *source);
 /* --- what a program does --- */
 
 struct dim {
-    uint32_t x, y, z; /* y and z: 0 is 1 */
+    uint32_t x, y, z;
 };
+static inline struct dim dim1(uint32_t x) { return (struct dim){x, 1, 1}; }
+static inline struct dim dim2(uint32_t x, uint32_t y) { return (struct dim){x, y, 1}; }
+static inline struct dim dim3(uint32_t x, uint32_t y, uint32_t z) { return (struct dim){x, y, z}; }
 
 /* A kernel's argument: a value, or bytes of any number. */
 struct host_argument {

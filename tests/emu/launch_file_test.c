@@ -1,0 +1,213 @@
+/* Launch files: what each of their words means, and what is said of those that mean nothing. */
+#include "emu/launch_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "claim.h"
+#include "emu/programs.h"
+
+#define LAUNCH_ADD "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: a}, {scalar: u32, value: 0}]}\n"
+
+/* A folder with files of its own for each claim. */
+static char folder[] = "/tmp/sluice-launch-XXXXXX";
+
+static char *put_file(const char *name, const void *content, size_t bytes) {
+    if (strstr(folder, "XXXXXX")) REQUIRE(mkdtemp(folder));
+    char *path = text_format("%s/%s", folder, name);
+    FILE *out = fopen(path, "wb");
+    REQUIRE(out);
+    REQUIRE(fwrite(content, 1, bytes, out) == bytes);
+    REQUIRE(fclose(out) == 0);
+    return path;
+}
+
+static void remove_files(void) {
+    static const char *const names[] = {"a.yaml", "a.ptx", "data"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = text_format("%s/%s", folder, names[i]);
+        unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+    memset(folder + strlen(folder) - 6, 'X', 6);
+}
+
+static struct launch_file *open_text(const char *text, struct error *err) {
+    static const char ptx[] = PTX_HEAD PTX_ADD PTX_PAIR;
+    free(put_file("a.ptx", ptx, strlen(ptx)));
+    char *whole = text_format("ptx: a.ptx\n%s", text), *path = put_file("a.yaml", whole, strlen(whole));
+    struct launch_file *file = launch_file_open(path, NULL, err);
+    free(whole);
+    free(path);
+    return file;
+}
+
+/* Runs the file; its first dump goes to `to`, whose size it must have. */
+static void run_text(const char *text, void *to, size_t bytes, const char *check, int line) {
+    struct claim_place place = {__FILE__, line};
+    struct error err = {0};
+    struct launch_file *file = open_text(text, &err);
+    if (!claim_check_eq(place, "err.text", "\"\"", claim_string(err.text), claim_string(""))) claim_give_up();
+    struct stream_source *source = launch_file_source(file);
+    struct kernel kernel;
+    struct launch_dump dump;
+    while (source->ops->next_kernel(source, &kernel)) {
+        for (uint64_t cta = 0; cta < kernel_ctas(&kernel); cta++) {
+            struct warp_stream stream = {.cta = cta};
+            source->ops->open(source, &stream);
+            do source->ops->refill(source, &stream);
+            while (stream.count > 0);
+        }
+    }
+    claim_check(place, "no failure", !source->ops->failure(source));
+    claim_check_eq(place, "check", "wanted", claim_string(source->ops->check(source, &err)), claim_string(check));
+    if (to) {
+        REQUIRE(launch_file_dump(file, source, 0, &dump) && dump.content);
+        REQUIRE(dump.size_bytes == bytes);
+        memcpy(to, dump.content, bytes);
+    }
+    source->ops->destroy(source);
+    launch_file_close(file);
+    remove_files();
+}
+#define RUN(text, to, check) run_text(text, to, sizeof(to), check, __LINE__)
+
+static void expect(const char *text, const char *message, int line) {
+    struct claim_place place = {__FILE__, line};
+    struct error err = {0};
+    struct launch_file *file = open_text(text, &err);
+    claim_check(place, "the file is refused", !file);
+    claim_check_text(place, "err.text", err.text, message);
+    if (file) launch_file_close(file);
+    remove_files();
+}
+#define EXPECT(text, message) expect(text, message, __LINE__)
+
+#define FILLED(bytes, fill) "buffers:\n  - {name: a, bytes: " bytes ", dump: d, fill: " fill "}\n" LAUNCH_ADD
+
+CLAIM("fills give what they say") {
+    uint32_t u[4];
+    float f[4];
+    RUN(FILLED("16", "zeros"), u, "none");
+    CHECK_EQ(u[0] | u[1] | u[2] | u[3], 0u);
+    RUN(FILLED("16", "{kind: const, value: 0xFFFFFFFF}"), u, "none");
+    CHECK_EQ(u[3], UINT32_MAX);
+    RUN(FILLED("16", "{kind: iota, type: s32, start: 5, step: -3}"), u, "none");
+    CHECK_EQ((int32_t)u[3], -4);
+    RUN(FILLED("16", "{kind: iota}"), u, "none");
+    CHECK_EQ(u[3], 3u);
+    RUN(FILLED("16", "{kind: iota, type: f32, start: 0.5, step: 0.25}"), f, "none");
+    CHECK_EQ(f[3], 1.25f);
+    RUN(FILLED("16", "{kind: const, type: f32, value: 0f7FC00001}"), u, "none");
+    CHECK_EQ(u[0], 0x7FC00001u);
+    RUN(FILLED("16", "{kind: lcg, seed: 1, shift: 16, mod: 1024}"), u, "none");
+    CHECK_EQ(u[0], ((1u * 1664525 + 1013904223) >> 16) % 1024);
+    CHECK_EQ(u[1], (((1u * 1664525 + 1013904223) * 1664525 + 1013904223) >> 16) % 1024);
+    uint8_t b[7];
+    RUN("buffers:\n  - {name: a, bytes: 16}\n  - {name: b, bytes: 7, dump: d, fill: {kind: iota, type: u8, start: 250}}\n" LAUNCH_ADD,
+        b, "none");
+    CHECK_EQ(b[6], 0u);
+    CHECK_EQ(b[5], 255u);
+}
+
+CLAIM("random fills stay in their range, differ by seed and repeat") {
+    double d[64], again[64];
+    int16_t s[64];
+    RUN(FILLED("512", "{kind: random, type: f64, low: -2, high: 3, seed: 4}"), d, "none");
+    RUN(FILLED("512", "{kind: random, type: f64, low: -2, high: 3, seed: 4}"), again, "none");
+    CHECK(memcmp(d, again, sizeof d) == 0);
+    RUN(FILLED("512", "{kind: random, type: f64, low: -2, high: 3, seed: 5}"), again, "none");
+    CHECK(memcmp(d, again, sizeof d) != 0);
+    double least = 9, most = -9;
+    for (unsigned i = 0; i < 64; i++) least = d[i] < least ? d[i] : least, most = d[i] > most ? d[i] : most;
+    CHECK(least >= -2 && least < -1.5 && most < 3 && most > 2.5);
+    RUN(FILLED("128", "{kind: random, type: s16, low: -1, high: 1}"), s, "none");
+    for (unsigned i = 0; i < 64; i++) CHECK(s[i] >= -1 && s[i] <= 1);
+}
+
+CLAIM("single elements are set after the fill, and files fill and are compared") {
+    uint32_t u[4];
+    RUN(FILLED("16", "{kind: iota, set: [{index: 1, value: 70}, {index: 3, value: 90}]}"), u, "none");
+    CHECK_EQ(u[1] + u[3] + u[2], 162u);
+    RUN(FILLED("16", "{kind: iota, set: {index: 0, value: 70}}"), u, "none");
+    CHECK_EQ(u[0], 70u);
+    free(put_file("data", "0123456789abcdef", 16));
+    RUN(FILLED("16", "{kind: file, file: data}"), u, "none");
+    CHECK(memcmp(u, "0123456789abcdef", 16) == 0);
+    free(put_file("data", "0123", 4));
+    uint32_t word[1];
+    RUN("buffers:\n  - {name: a, bytes: 4, dump: d, expected: data, fill: {kind: const, value: 0x33323130}}\n" LAUNCH_ADD,
+        word, "passed");
+}
+
+CLAIM("sums and expectations decide the check") {
+    RUN("buffers:\n  - {name: a, bytes: 16, dump: d, fill: {kind: iota}, final_sum_u32: 6, final_xor_u32: 0}\n" LAUNCH_ADD,
+        (uint8_t[16]){0}, "passed");
+    RUN("buffers:\n  - {name: a, bytes: 16, dump: d, fill: {kind: iota}, final_xor_u32: 1}\n" LAUNCH_ADD,
+        (uint8_t[16]){0}, "failed");
+}
+
+CLAIM("arguments are addresses with an offset, scalars and bytes; launches repeat in order") {
+    uint32_t u[2];
+    RUN("buffers:\n  - {name: a, bytes: 8, dump: d}\n"
+        "launches:\n"
+        "  - {kernel: add, grid: [1], block: [2], repeat: 3, args: [{buffer: a}, {scalar: u32, value: 7}]}\n"
+        "  - {kernel: add, grid: [1, 1], block: [1, 1, 1], args: [{buffer: a, offset: 4}, {scalar: s32, value: -1}]}\n",
+        u, "none");
+    CHECK_EQ(u[0], 21u);
+    CHECK_EQ(u[1], 20u);
+    RUN("buffers:\n  - {name: a, bytes: 8, dump: d}\n"
+        "launches:\n"
+        "  - {kernel: pair, grid: [1], block: [1], args: [{buffer: a}, {bytes: '0a000000 01_01_00_00'}]}\n",
+        u, "none");
+    CHECK_EQ(u[0], 10u + 257 + 6);
+}
+
+CLAIM("buffers lie where they say, and the others behind them") {
+    uint64_t addresses[2] = {0};
+    RUN("buffers:\n  - {name: b, bytes: 300}\n  - {name: a, bytes: 16, dump: d, gpgpusim_addr: 0xC0010000}\n"
+        "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: b, offset: -256}, {scalar: u32, value: 5}]}\n",
+        addresses, "none");
+    CHECK_EQ(addresses[0], 5u); /* b is the next after a: 256 bytes before b is a */
+    EXPECT(
+        "buffers:\n  - {name: a, bytes: 300, address: 0xC0000000}\n  - {name: b, bytes: 300, address: 0xC0000100}\n" LAUNCH_ADD,
+        "a.yaml:4:36: buffer b overlaps another");
+}
+
+CLAIM("what is wrong is said where it is, with what would be right") {
+    EXPECT("", "a.yaml:1:1: nothing is launched: add launches");
+    EXPECT("launch: []\n", "a.yaml:2:1: unknown key 'launch' of a launch file; did you mean 'launches'?");
+    EXPECT("buffers: 3\n", "a.yaml:2:10: buffers takes a list (- ...), not a value");
+    EXPECT("buffers: [3]\n", "a.yaml:2:11: a buffer is a mapping of its keys (name: ...), not a value");
+    EXPECT("buffers: [{name: a}]\n", "a.yaml:2:11: a buffer needs name and bytes");
+    EXPECT("buffers: [{name: a, bytes: 0}]\n", "a.yaml:2:28: bytes = 0 is out of range: at least 1");
+    EXPECT("buffers: [{name: a, name: b}]\n", "a.yaml:2:21: 'name' is given twice; the first is on line 2");
+    EXPECT("launches: [{kernel: add}]\n", "a.yaml:2:12: a launch needs kernel, grid and block");
+    EXPECT("launches: [{kernel: ad, grid: [1], block: [1]}]\n", "a.ptx has no kernel called 'ad'; did you mean 'add'?");
+    EXPECT("launches: [{kernel: add, grid: [1], block: [1]}]\n",
+           "a.yaml:2:12: kernel add takes 2 arguments, and args has 0");
+    EXPECT(
+        "launches: [{kernel: add, grid: [1], block: [512, 4], args: [{scalar: u64, value: 0}, {scalar: u32, value: 0}]}]\n",
+        "a.yaml:2:44: these are 2048 threads; at most 1024 are possible");
+    EXPECT("launches: [{kernel: add, grid: [0], block: [1]}]\n", "grid[0] = 0 is out of range");
+    EXPECT("launches: [{kernel: add, grid: [1], block: [1], args: [{scalar: u8}]}]\n",
+           "a.yaml:2:56: an argument is {buffer: NAME}");
+    EXPECT("launches: [{kernel: pair, grid: [1], block: [1], args: [{scalar: u64, value: 0}, {bytes: 0g}]}]\n",
+           "bytes are pairs of hexadecimal digits");
+    EXPECT(
+        "launches: [{kernel: add, grid: [1], block: [1], args: [{scalar: u64, value: -1}, {scalar: u32, value: 0}]}]\n",
+        "a.yaml:2:77: '-1' is no u64");
+    EXPECT("kernels: [{symbol: add, static_shared_bytes: 16}]\n" LAUNCH_ADD,
+           "kernel add has 0 bytes of static shared memory");
+    EXPECT(FILLED("16", "{kind: const}"), "a fill has a value if it is of kind const, and only then");
+    EXPECT(FILLED("16", "{kind: file, file: no-such}"), "no-such: No such file");
+    EXPECT(FILLED("17", "zeros"), "17 bytes are no whole number of u32");
+    EXPECT(FILLED("16", "{set: {index: 4, value: 1}}"), "index 4 is beyond the 4 elements of a");
+    EXPECT(FILLED("16", "{kind: random, low: 4}"), "a range needs both low and high");
+    EXPECT(FILLED("16", "{type: u33}"), "no type called 'u33'; did you mean 'u32'?");
+    EXPECT("name: [1]\n", "a.yaml:2:7: a text is expected here, not a list");
+}

@@ -1,0 +1,233 @@
+/* Programs as sources: launches reach the reader in order, results the program, and failures whoever runs it. */
+#include "emu/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "claim.h"
+#include "emu/programs.h"
+
+static const char text[] = PTX_HEAD PTX_ADD PTX_SPIN PTX_PAIR;
+
+struct story {
+    unsigned launches, value, runs;
+    uint64_t fault_at; /* the launch that is given a wrong address; 0: none */
+    unsigned seen;     /* launches that have returned */
+};
+
+/* Adds 1, 2, 3, ... to 64 words, launch by launch. */
+static void tell_story(void *user, struct host *host) {
+    struct story *story = user;
+    story->runs++;
+    host_module(host, "test.ptx", text, strlen(text));
+    uint64_t p = host_alloc(host, 256);
+    for (unsigned i = 1; i <= story->launches && !host_failed(host); i++) {
+        HOST_LAUNCH(host, "add", dim1(1), dim1(64), 0, HOST_U64(i == story->fault_at ? 16 : p), HOST_U32(i));
+        __atomic_store_n(&story->seen, i, __ATOMIC_RELEASE);
+    }
+    host_read(host, &story->value, p + 63 * 4, 4);
+}
+
+static bool check_story(void *user, struct host *host) {
+    struct story *story = user;
+    unsigned wanted = story->launches * (story->launches + 1) / 2;
+    return story->value == wanted || host_fail(host, "it is %u, and should be %u", story->value, wanted);
+}
+
+static struct stream_source *story_source(struct story *story) {
+    return program_source_create(
+        &(struct host_program){.name = "story", .run = tell_story, .check = check_story, .user = story});
+}
+
+/* Reads a kernel to its end; its warp instructions. */
+static unsigned read_kernel(struct stream_source *source, const struct kernel *kernel) {
+    unsigned count = 0;
+    for (uint64_t cta = 0; cta < kernel_ctas(kernel); cta++)
+        for (uint32_t warp = 0; warp < kernel_warps(kernel); warp++) {
+            struct warp_stream stream = {.cta = cta, .warp = warp};
+            source->ops->open(source, &stream);
+            do {
+                source->ops->refill(source, &stream);
+                REQUIRE(stream.count > 0);
+                count += stream.count;
+            } while (stream.instr[stream.count - 1].op != OP_exit);
+        }
+    return count;
+}
+
+static unsigned read_all(struct stream_source *source, unsigned *kernels) {
+    struct kernel kernel;
+    unsigned count = 0;
+    *kernels = 0;
+    while (source->ops->next_kernel(source, &kernel)) {
+        CHECK_EQ(kernel.name, "add");
+        CHECK_EQ(kernel_threads(&kernel), 64u);
+        CHECK(kernel.registers > 0);
+        count += read_kernel(source, &kernel);
+        ++*kernels;
+    }
+    return count;
+}
+
+CLAIM("a program's launches are read in order, its results are its own, and its check is made") {
+    struct story story = {.launches = 5};
+    struct stream_source *source = story_source(&story);
+    struct error found = {0};
+    unsigned kernels, count = read_all(source, &kernels);
+    CHECK_EQ(kernels, 5u);
+    CHECK_EQ(count, 5u * 2 * 9);
+    CHECK(!source->ops->failure(source));
+    CHECK_EQ(story.value, 15u);
+    CHECK_EQ(source->ops->check(source, &found), "passed");
+    story.value = 16;
+    CHECK_EQ(source->ops->check(source, &found), "failed");
+    CHECK_EQ(found.text, "it is 16, and should be 15");
+    source->ops->destroy(source);
+}
+
+CLAIM("a restarted program runs again from the start and gives the same streams") {
+    struct story story = {.launches = 3};
+    struct stream_source *source = story_source(&story);
+    unsigned kernels, count = read_all(source, &kernels);
+    source->ops->restart(source);
+    CHECK_EQ(read_all(source, &kernels), count);
+    CHECK_EQ(story.runs, 2u);
+    CHECK_EQ(story.value, 6u);
+    struct kernel kernel;
+    source->ops->restart(source);
+    CHECK(source->ops->next_kernel(source, &kernel));
+    source->ops->restart(source);
+    CHECK_EQ(read_all(source, &kernels), count);
+    source->ops->destroy(source);
+}
+
+CLAIM("emulation does not get further ahead than one kernel") {
+    struct story story = {.launches = 9};
+    struct stream_source *source = story_source(&story);
+    struct kernel kernel;
+    for (unsigned i = 1; source->ops->next_kernel(source, &kernel); i++) {
+        read_kernel(source, &kernel);
+        CHECK(__atomic_load_n(&story.seen, __ATOMIC_ACQUIRE) <= i + 1);
+    }
+    CHECK_EQ(story.seen, 9u);
+    source->ops->destroy(source);
+}
+
+CLAIM("a fault ends the streams of its kernel and the program, and is told once it is reached") {
+    struct story story = {.launches = 5, .fault_at = 3};
+    struct stream_source *source = story_source(&story);
+    struct kernel kernel;
+    struct error found = {0};
+    for (unsigned i = 1; i <= 3; i++) {
+        REQUIRE(source->ops->next_kernel(source, &kernel));
+        CHECK(!source->ops->failure(source));
+        read_kernel(source, &kernel);
+        CHECK_EQ(source->ops->failure(source) != NULL, i == 3);
+    }
+    CHECK(!source->ops->next_kernel(source, &kernel));
+    REQUIRE(source->ops->failure(source));
+    CHECK_TEXT(source->ops->failure(source), "add");
+    CHECK_EQ(source->ops->check(source, &found), "none");
+    source->ops->destroy(source);
+}
+
+static void forget(void *user, struct host *host) {
+    (void)user;
+    host_module(host, "test.ptx", text, strlen(text));
+    uint64_t p = host_alloc(host, 4);
+    HOST_LAUNCH(host, "spin", dim1(2), dim1(64), 0, HOST_U64(p));
+}
+
+CLAIM("a program that would never end is stopped by its destruction") {
+    struct stream_source *source = program_source_create(&(struct host_program){.name = "spin", .run = forget});
+    struct kernel kernel;
+    CHECK(source->ops->next_kernel(source, &kernel));
+    source->ops->destroy(source);
+}
+
+static bool impatient(void *user) { return ++*(unsigned *)user < 2; }
+
+static void wait_long(void *user, struct host *host) {
+    (void)user;
+    while (!host_failed(host)) continue;
+}
+
+CLAIM("a reader whose patience ends is told of no more kernels, and of no failure") {
+    unsigned asked = 0;
+    struct stream_source *source = program_source_create(&(struct host_program){.name = "slow", .run = wait_long});
+    source->patience = impatient;
+    source->patience_user = &asked;
+    struct kernel kernel;
+    CHECK(!source->ops->next_kernel(source, &kernel));
+    CHECK_EQ(asked, 2u);
+    CHECK(!source->ops->failure(source));
+    source->ops->destroy(source);
+}
+
+/* --- one failure each --- */
+
+static void failing(void *user, struct host *host) {
+    unsigned which = *(unsigned *)user;
+    host_module(host, "test.ptx", which == 0 ? "nonsense" : text, which == 0 ? 8 : strlen(text));
+    uint64_t p = host_alloc(host, which == 1 ? UINT64_C(1) << 55 : 256);
+    struct dim one = dim1(1), many = dim1(2048);
+    switch (which) {
+    case 2: HOST_LAUNCH(host, "sub", one, one, 0, HOST_U64(p)); break;
+    case 3: HOST_LAUNCH(host, "add", one, one, 0, HOST_U64(p)); break;
+    case 4: HOST_LAUNCH(host, "add", one, one, 0, HOST_U64(p), HOST_U64(1)); break;
+    case 5: HOST_LAUNCH(host, "add", one, many, 0, HOST_U64(p), HOST_U32(1)); break;
+    case 6: host_fill(host, p + 1, 0, 256); break;
+    case 7: host_free(host, p + 1); break;
+    case 8: host_place(host, p, 1); break;
+    case 9: host_symbol(host, "chair", NULL); break;
+    default: break;
+    }
+    host_fail(host, "only the first is told");
+}
+
+CLAIM("what a program does wrong between its launches is told in words") {
+    static const char *const words[] = {
+        "test.ptx:1:1",
+        "no room for 36028797018963968 bytes",
+        "no loaded module has a kernel called sub",
+        "kernel add takes 2 arguments and is given 1",
+        "argument 1 has 8 bytes, and parameter n takes 4",
+        "of 2048x1x1 threads",
+        "256 bytes at 0x",
+        "no allocation that could be freed",
+        "no room for 1 bytes of device memory at 0x",
+        "no loaded module has a variable called chair",
+    };
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        struct stream_source *source =
+            program_source_create(&(struct host_program){.name = "failing", .run = failing, .user = &i});
+        struct kernel kernel;
+        CHECK(!source->ops->next_kernel(source, &kernel));
+        REQUIRE(source->ops->failure(source));
+        CHECK_TEXT(source->ops->failure(source), words[i]);
+        source->ops->destroy(source);
+    }
+}
+
+static void use_symbol(void *user, struct host *host) {
+    host_module(host, "test.ptx", text, strlen(text));
+    uint64_t p = host_alloc(host, 4), bytes = 0, table = host_symbol(host, "table", &bytes);
+    uint32_t nine = 9, pair[2] = {10, 20};
+    host_write(host, table + 4, &nine, 4);
+    HOST_LAUNCH(host, "pair", dim1(1), dim1(1), 0, HOST_U64(p), HOST_BYTES(pair, 8));
+    host_read(host, user, p, 4);
+    *(uint32_t *)user += (uint32_t)bytes * 1000;
+}
+
+CLAIM("variables of a module are found by name, and structs are handed over by their bytes") {
+    uint32_t result = 0;
+    struct stream_source *source =
+        program_source_create(&(struct host_program){.name = "symbol", .run = use_symbol, .user = &result});
+    struct kernel kernel;
+    REQUIRE(source->ops->next_kernel(source, &kernel));
+    read_kernel(source, &kernel);
+    CHECK(!source->ops->next_kernel(source, &kernel));
+    CHECK(!source->ops->failure(source));
+    CHECK_EQ(result, 12039u);
+    source->ops->destroy(source);
+}
