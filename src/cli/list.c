@@ -7,6 +7,7 @@
 #include "cli/catalogue.h"
 #include "gpu/machine.h"
 #include "stream/workload.h"
+#include "work.h"
 
 struct list_values {
     struct machine_options machine;
@@ -45,6 +46,15 @@ static enum status list_designs(const struct machine_options *options_, const ch
 
 static enum status list_workloads(const struct machine_options *options_, const char *part) {
     (void)options_, (void)part;
+    puts("programs, run as NAME:SIZE (NAME alone: small)");
+    for (unsigned i = 0; i < workload_total; i++) {
+        const struct workload *workload = workloads[i];
+        printf("%-14s %s%s%s%s\n%-14s  ", workload->name, workload->help, workload->aliases ? " (also " : "",
+               workload->aliases ? workload->aliases : "", workload->aliases ? ")" : "", "");
+        for (unsigned k = 0; k < workload->size_count; k++) printf(" %s", workload->sizes[k].name);
+        puts("");
+    }
+    puts("\ngenerated streams");
     for (unsigned i = 0; i < workload_count(); i++) {
         struct workload_info info;
         workload_info_at(i, &info);

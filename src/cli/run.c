@@ -9,8 +9,9 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "dram/dram.h"
-#include "emu/launch_file.h"
+#include "host/launch_file.h"
 #include "stream/workload.h"
+#include "work.h"
 
 struct run_values {
     struct machine_options machine;
@@ -95,7 +96,8 @@ static bool job_open(struct job *job, const struct run_values *values, const cha
                      const struct config *config, struct error *err) {
     *job = (struct job){.name = workload};
     if (values->launch) return job_open_launch(job, values, err);
-    job->source = workload_open(config, workload, err);
+    bool bundled = strncmp(workload, "synth:", 6) != 0 && work_near(workload);
+    job->source = bundled ? work_open(workload, !values->no_check, err) : workload_open(config, workload, err);
     return job->source != NULL;
 }
 

@@ -332,14 +332,16 @@ static bool hand_over(struct program_source *source, const struct launched *laun
     return wanted;
 }
 
+static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
+
 static void run_kernel(struct host *host, const struct loaded_module *module, const struct program_function *kernel,
                        const struct host_launch *asked, const uint8_t *parameters) {
     const struct program *program = loaded_program(module);
     struct launch launch = {
         .module = module,
         .kernel = kernel,
-        .grid = {asked->grid.x, asked->grid.y, asked->grid.z},
-        .block = {asked->block.x, asked->block.y, asked->block.z},
+        .grid = {asked->grid.x, at_least_one(asked->grid.y), at_least_one(asked->grid.z)},
+        .block = {asked->block.x, at_least_one(asked->block.y), at_least_one(asked->block.z)},
         .dynamic_shared_bytes = asked->dynamic_shared_bytes,
         .parameters = parameters,
     };

@@ -1,11 +1,11 @@
 /* Programs as sources: launches reach the reader in order, results the program, and failures whoever runs it. */
-#include "emu/source.h"
+#include "host/source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "claim.h"
-#include "emu/programs.h"
+#include "host/programs.h"
 
 static const char text[] = PTX_HEAD PTX_ADD PTX_SPIN PTX_PAIR;
 

@@ -1,5 +1,5 @@
 /* Launch files: what each of their words means, and what is said of those that mean nothing. */
-#include "emu/launch_file.h"
+#include "host/launch_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "claim.h"
-#include "emu/programs.h"
+#include "host/programs.h"
 
 #define LAUNCH_ADD "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: a}, {scalar: u32, value: 0}]}\n"
 

@@ -1,0 +1,109 @@
+/* A bundled workload: one of the programs that the four papers evaluate, as its host does it. NAME.c makes inputs from a
+ * fixed seed, launches the kernels of NAME.ptx (made from NAME.cu) in the order of the original program, and compares what
+ * they computed with a reference on the CPU.
+ *
+ * A workload is one folder and one line in workloads.def. It appears in `sluice list workloads`, in `sluice run NAME:SIZE`
+ * and in the table of docs/workloads.md by that. */
+#ifndef SLUICE_WORKLOADS_WORK_H
+#define SLUICE_WORKLOADS_WORK_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "host/source.h"
+
+enum { WORK_PARAMETERS = 8 };
+
+/* One size: its name and the values of the workload's parameters, in their order. `tiny` is for tests, `small` lets the
+ * mechanisms under study act, and one for each paper that uses the program (s000, s002, s003, s004) is as large as there. */
+struct work_size {
+    const char *name;
+    int64_t value[WORK_PARAMETERS];
+};
+
+/* A run of a workload. */
+struct work {
+    struct host *host;
+    const int64_t *size; /* values of the parameters */
+    bool verify;
+    uint64_t random; /* the seed's state: the same in every run */
+    bool wrong;
+    char found[256]; /* the first difference from the reference */
+};
+
+struct workload {
+    const char *name, *aliases; /* aliases: separated by blanks; NULL if there are none */
+    const char *help;
+    const char *parameters; /* names of the sizes' values, separated by blanks */
+    const struct work_size *sizes;
+    unsigned size_count;
+    const char *ptx, *ptx_end;
+    void (*run)(struct work *work);
+};
+
+/* The PTX of workloads/NAME/NAME.ptx, carried by the program, as symbols NAME_ptx and NAME_ptx_end. */
+#define WORK_PTX(symbol, path) \
+    __asm__(".section .rodata\n.global " #symbol "_ptx, " #symbol "_ptx_end\n.hidden " #symbol "_ptx, " #symbol \
+            "_ptx_end\n" #symbol "_ptx:\n.incbin \"" path "\"\n" #symbol "_ptx_end:\n.byte 0\n.previous\n"); \
+    extern const char symbol##_ptx[], symbol##_ptx_end[]
+
+#define WORKLOAD(symbol, name_, ...) \
+    const struct workload workload_##symbol = {.name = name_, \
+                                               .sizes = sizes, \
+                                               .size_count = COUNT_OF(sizes), \
+                                               .ptx = symbol##_ptx, \
+                                               .ptx_end = symbol##_ptx_end, \
+                                               .run = run, \
+                                               __VA_ARGS__}
+
+/* --- what hosts share --- */
+
+/* Device memory of `count` elements, with the host's view of it: filled and read in place. */
+uint64_t work_alloc(struct work *work, uint64_t bytes);
+void *work_view(struct work *work, uint64_t address, uint64_t bytes);
+#define WORK_NEW(work, type, count, address) \
+    (*(address) = work_alloc(work, (uint64_t)(count) * sizeof(type)), \
+     (type *)work_view(work, *(address), (uint64_t)(count) * sizeof(type)))
+
+/* Random numbers: below a bound; between two reals. */
+uint32_t work_below(struct work *work, uint32_t bound);
+float work_between(struct work *work, float low, float high);
+void work_fill(struct work *work, float *data, uint64_t count, float low, float high);
+
+/* A copy of what the host sees now, to compute a reference from; the caller frees it. */
+void *work_copy(const void *data, uint64_t bytes);
+
+/* Compares results with the reference: equal, or within `tolerance` of the larger of |expected| and `scale`. The first
+ * difference is kept; nothing is compared after it. */
+void work_expect_i32(struct work *work, const char *what, const int32_t *found, const int32_t *expected,
+                     uint64_t count);
+void work_expect_f32(struct work *work, const char *what, const float *found, const float *expected, uint64_t count,
+                     double tolerance, double scale);
+void work_expect_f64(struct work *work, const char *what, const double *found, const double *expected, uint64_t count,
+                     double tolerance, double scale);
+void work_expect(struct work *work, bool holds, const char *what);
+
+/* Launch with arguments written as HOST_...(x). Addresses are HOST_U64. */
+#define WORK_LAUNCH(work, kernel, grid, block, ...) HOST_LAUNCH((work)->host, kernel, grid, block, 0, __VA_ARGS__)
+/* DIM(x), DIM(x, y) or DIM(x, y, z). */
+#define DIM(...)             work_dim((const uint32_t[3]){__VA_ARGS__})
+static inline struct dim work_dim(const uint32_t *d) { return (struct dim){d[0], d[1], d[2]}; }
+static inline uint32_t blocks_of(int64_t count, int64_t block) { return (uint32_t)((count + block - 1) / block); }
+
+/* --- the catalogue --- */
+
+extern const struct workload *const workloads[];
+extern const unsigned workload_total;
+
+/* The workload of that name or alias, or NULL. */
+const struct workload *work_find(const char *name);
+
+/* Its name, or a name near to what was written before a colon; NULL if nothing is. */
+const char *work_near(const char *name);
+
+/* The stream of "NAME" or "NAME:SIZE" (without a size: small). NULL with an error that knows near names. */
+struct stream_source *work_open(const char *name, bool verify, struct error *err);
+
+#endif
