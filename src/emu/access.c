@@ -91,6 +91,19 @@ uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, 
     return offset < region.size_bytes && bytes <= region.size_bytes - offset ? region.bytes + offset : NULL;
 }
 
+/* The lanes' addresses as offsets from one piece of memory; NULL if it does not hold all of them, aligned. */
+uint8_t *space_at_all(struct warp_state *w, enum ptx_space space, const uint64_t address[WARP_LANES], unsigned bytes,
+                      enum access_kind kind, uint64_t offset[WARP_LANES]) {
+    struct region region = region_of(w, space, address[0], kind);
+    uint64_t last = region.size_bytes - bytes, outside = region.size_bytes < bytes, low = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        offset[i] = address[i] - region.address;
+        outside |= offset[i] > last;
+        low |= address[i];
+    }
+    return outside || (low & (bytes - 1)) ? NULL : region.bytes;
+}
+
 void local_copy(struct warp_state *w, unsigned lane, uint32_t address, void *data, unsigned bytes, bool write) {
     uint8_t *to = data;
     for (unsigned part; bytes; bytes -= part, to += part, address += part) {
@@ -178,7 +191,7 @@ typedef unsigned __int128 w128;
                 out[i] = (to)value; \
             } \
         } else { \
-            FOR_LANES(i, mask) { \
+            FOR_LANES (i, mask) { \
                 from value; \
                 memcpy(&value, memory + offset[i], sizeof value); \
                 out[i] = (to)value; \
@@ -188,15 +201,17 @@ typedef unsigned __int128 w128;
 #define SCATTER(to, from) \
     static void scatter_##to##_##from(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask) { \
         const from *in = row; \
-        FOR_LANES(i, mask) { \
+        FOR_LANES (i, mask) { \
             to value = (to)in[i]; \
             memcpy(memory + offset[i], &value, sizeof value); \
         } \
     }
 #define PAIRS(X) \
     X(uint8_t, uint16_t) \
-    X(uint8_t, uint32_t) X(uint8_t, uint64_t) X(uint16_t, uint16_t) X(uint16_t, uint32_t) X(uint16_t, uint64_t) \
-        X(uint32_t, uint32_t) X(uint32_t, uint64_t) X(uint64_t, uint64_t) X(w128, w128)
+    X(uint8_t, uint32_t) \
+    X(uint8_t, uint64_t) \
+    X(uint16_t, uint16_t) X(uint16_t, uint32_t) X(uint16_t, uint64_t) X(uint32_t, uint32_t) X(uint32_t, uint64_t) \
+        X(uint64_t, uint64_t) X(w128, w128)
 #define SIGNED_PAIRS(X) \
     X(int8_t, int16_t) X(int8_t, int32_t) X(int8_t, int64_t) X(int16_t, int32_t) X(int16_t, int64_t) X(int32_t, int64_t)
 PAIRS(GATHER)
@@ -294,7 +309,7 @@ static void lanes_move(struct warp_state *w, const struct op *op, const struct s
     unsigned bytes = shape->element_bytes * shape->elements;
     static const uint64_t beginning[WARP_LANES];
     uint8_t data[64];
-    FOR_LANES(lane, mask) {
+    FOR_LANES (lane, mask) {
         uint64_t at = address[lane];
         enum ptx_space of = space_resolve(space, &at);
         for (unsigned e = 0; kind == ACCESS_WRITE && e < shape->elements; e++) {
@@ -324,16 +339,10 @@ static inline void access_run(struct warp *warp, const struct op *op, uint32_t m
     if (space == PTX_SPACE_LOCAL) {
         if (mask == UINT32_MAX && local_rows(w, op, &shape, address, bytes)) return;
     } else if (space != PTX_SPACE_GENERIC) {
-        struct region region = region_of(w, space, address[0], kind);
-        uint64_t last = region.size_bytes - bytes, outside = region.size_bytes < bytes, low = 0;
         uint64_t offset[WARP_LANES];
-        for (unsigned i = 0; i < WARP_LANES; i++) {
-            offset[i] = address[i] - region.address;
-            outside |= offset[i] > last;
-            low |= address[i];
-        }
-        if (LIKELY(!outside && !(low & (bytes - 1)))) {
-            region_move(w, op, &shape, mask, region.bytes, offset);
+        uint8_t *memory = space_at_all(w, space, address, bytes, kind, offset);
+        if (LIKELY(memory)) {
+            region_move(w, op, &shape, mask, memory, offset);
             return;
         }
     }

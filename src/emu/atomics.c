@@ -70,56 +70,66 @@ static combine *combine_find(const struct op *op) {
     }
 }
 
-/* exch and cas of 16 bytes. */
-static void wide_change(const struct op *op, uint8_t *at, const uint8_t *b, const uint8_t *c, uint8_t old[16]) {
-    memcpy(old, at, 16);
-    if (op->mode == ATOMIC_EXCH)
-        memcpy(at, b, 16);
-    else if (!memcmp(at, b, 16))
-        memcpy(at, c, 16);
+/* One lane's memory, or a fault. */
+static uint8_t *lane_at(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space,
+                        uint64_t address, unsigned bytes) {
+    space = space_resolve(space, &address);
+    uint8_t *at = address % bytes ? NULL : space_at(w, space, address, bytes, ACCESS_ATOMIC);
+    if (!at) access_fault(w, op, lane, space, address, bytes, ACCESS_ATOMIC);
+    return at;
 }
 
-static uint64_t lane_value(const uint8_t *row, unsigned lane, unsigned bytes) {
-    uint64_t value = 0;
-    if (row) memcpy(&value, row + (size_t)lane * bytes, bytes);
-    return value;
-}
-
-static void execute_atomic(struct warp *warp, const struct op *op, uint32_t mask) {
+static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask, unsigned bytes) {
     struct warp_state *w = warp_state(warp);
-    unsigned bytes = ptx_type_bytes(op->element);
     combine *change = combine_find(op);
-    uint64_t address[WARP_LANES];
+    uint64_t address[WARP_LANES], offset[WARP_LANES], b[WARP_LANES], c[WARP_LANES] = {0}, old[WARP_LANES];
     access_addresses(w, op, mask, address);
     enum ptx_space common = space_common(op->space, address);
     if (w->writer) touch_note(w, mask, common, address, bytes, ACCESS_ATOMIC);
-    const uint8_t *b = warp_place(warp, op->b), *c = op->c == PLACE_NONE ? NULL : warp_place(warp, op->c);
-    uint8_t *dst = op->operation == OPERATION_red || op->dst == PLACE_NONE ? NULL : warp_place(warp, op->dst);
-    uint8_t old[WARP_LANES][16]; /* the destination may be a source, too */
-    FOR_LANES(lane, mask) {
-        uint64_t where = address[lane];
-        enum ptx_space space = space_resolve(common, &where);
-        uint8_t *at = where % bytes ? NULL : space_at(w, space, where, bytes, ACCESS_ATOMIC);
-        if (!at) {
-            access_fault(w, op, lane, space, where, bytes, ACCESS_ATOMIC);
-            return;
-        }
-        if (bytes == 16) {
-            wide_change(op, at, b + lane * 16u, c ? c + lane * 16u : NULL, old[lane]);
-            continue;
-        }
-        combine *use = space == PTX_SPACE_SHARED && change == op_add_f32_flushed ? op_add_f32 : change;
-        uint64_t value = lane_value(at, 0, bytes);
-        memcpy(old[lane], &value, 8);
-        value = use(value, lane_value(b, lane, bytes), lane_value(c, lane, bytes));
+    if (common == PTX_SPACE_SHARED && change == op_add_f32_flushed) change = op_add_f32;
+    uint8_t *memory = space_at_all(w, common, address, bytes, ACCESS_ATOMIC, offset);
+    row_read(w, op->b, bytes, b);
+    if (op->mode == ATOMIC_CAS) row_read(w, op->c, bytes, c);
+    FOR_LANES (lane, mask) {
+        uint8_t *at = memory ? memory + offset[lane] : lane_at(w, op, lane, common, address[lane], bytes);
+        if (!at) return;
+        uint64_t value = 0;
+        memcpy(&value, at, bytes);
+        old[lane] = value;
+        value = change(value, b[lane], c[lane]);
         memcpy(at, &value, bytes);
     }
-    FOR_LANES(lane, dst ? mask : 0) memcpy(dst + (size_t)lane * bytes, old[lane], bytes);
+    if (op->operation == OPERATION_atom) row_write(w, op->dst, bytes, old, mask);
+}
+
+static void execute_2(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 2); }
+static void execute_4(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 4); }
+static void execute_8(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 8); }
+
+/* exch and cas of 16 bytes. */
+static void execute_16(struct warp *warp, const struct op *op, uint32_t mask) {
+    struct warp_state *w = warp_state(warp);
+    uint64_t address[WARP_LANES];
+    access_addresses(w, op, mask, address);
+    enum ptx_space common = space_common(op->space, address);
+    if (w->writer) touch_note(w, mask, common, address, 16, ACCESS_ATOMIC);
+    const uint8_t *b = warp_place(warp, op->b), *c = op->mode == ATOMIC_CAS ? warp_place(warp, op->c) : b;
+    uint8_t old[WARP_LANES][16]; /* the destination may be a source, too */
+    FOR_LANES (lane, mask) {
+        uint8_t *at = lane_at(w, op, lane, common, address[lane], 16);
+        if (!at) return;
+        memcpy(old[lane], at, 16);
+        if (op->mode == ATOMIC_EXCH || !memcmp(at, b + lane * 16u, 16)) memcpy(at, c + lane * 16u, 16);
+    }
+    uint8_t *dst = warp_place(warp, op->dst);
+    FOR_LANES (lane, mask) memcpy(dst + lane * 16u, old[lane], 16);
 }
 
 op_handler *atomic_handler_find(const struct op *op) {
+    static op_handler *const by_size[] = {NULL, execute_2, execute_4, execute_8};
     if (op->operation != OPERATION_atom && op->operation != OPERATION_red) return NULL;
-    bool wide = ptx_type_bytes(op->element) == 16 && op->vector <= 1 &&
-                (op->mode == ATOMIC_EXCH || (op->mode == ATOMIC_CAS && op->c != PLACE_NONE));
-    return wide || combine_find(op) ? execute_atomic : NULL;
+    unsigned bytes = ptx_type_bytes(op->element);
+    bool exchanges = op->mode == ATOMIC_EXCH || op->mode == ATOMIC_CAS;
+    if (bytes == 16) return op->vector <= 1 && op->operation == OPERATION_atom && exchanges ? execute_16 : NULL;
+    return combine_find(op) ? by_size[log2_floor(bytes)] : NULL;
 }

@@ -13,7 +13,7 @@ static void reduction_write(struct warp_state *w, const struct cta_barrier *barr
     if (op->operation != OPERATION_bar_red) return;
     if (op->mode == BAR_RED_POPC) {
         uint32_t *row = warp_place(&w->warp, op->dst);
-        FOR_LANES(lane, w->waits_mask) row[lane] = barrier->true_lanes;
+        FOR_LANES (lane, w->waits_mask) row[lane] = barrier->true_lanes;
     } else {
         bool holds = op->mode == BAR_RED_AND ? barrier->true_lanes == barrier->lanes : barrier->true_lanes > 0;
         warp_set_predicate(&w->warp, op->dst, holds ? UINT32_MAX : 0, w->waits_mask);

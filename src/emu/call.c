@@ -103,7 +103,7 @@ static void value_copy(struct warp_state *w, struct side from, struct side to, u
     for (uint32_t done = 0; done < bytes;) {
         uint8_t data[64];
         uint32_t part = (uint32_t)min_u64(bytes - done, sizeof data);
-        FOR_LANES(lane, mask) {
+        FOR_LANES (lane, mask) {
             lane_move(w, from, lane, data, part, false);
             lane_move(w, to, lane, data, part, true);
         }

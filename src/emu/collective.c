@@ -8,20 +8,31 @@
 
 #include <string.h>
 
-void row_read(const struct warp_state *w, uint32_t place, unsigned bytes, uint64_t value[WARP_LANES]) {
-    const uint8_t *row = warp_place(&w->warp, place);
+/* With the width known to the compiler each of these is a short loop. */
+static inline void row_load(const uint8_t *row, unsigned bytes, uint64_t value[WARP_LANES]) {
     for (unsigned i = 0; i < WARP_LANES; i++) {
         value[i] = 0;
         memcpy(&value[i], row + (size_t)i * bytes, bytes < 8 ? bytes : 8);
     }
 }
 
+static inline void row_store(uint8_t *row, unsigned bytes, const uint64_t value[WARP_LANES], uint32_t mask) {
+    FOR_LANES (lane, mask) memcpy(row + (size_t)lane * bytes, &value[lane], bytes < 8 ? bytes : 8);
+}
+
+void row_read(const struct warp_state *w, uint32_t place, unsigned bytes, uint64_t value[WARP_LANES]) {
+    const uint8_t *row = warp_place(&w->warp, place);
+    bytes == 4 ? row_load(row, 4, value) : bytes == 8 ? row_load(row, 8, value) : row_load(row, bytes, value);
+}
+
 void row_write(struct warp_state *w, uint32_t place, unsigned bytes, const uint64_t value[WARP_LANES], uint32_t mask) {
     uint8_t *row = warp_place(&w->warp, place);
-    FOR_LANES(lane, mask) {
-        if (bytes > 8) memset(row + (size_t)lane * bytes, 0, bytes);
-        memcpy(row + (size_t)lane * bytes, &value[lane], bytes < 8 ? bytes : 8);
-    }
+    if (bytes == 4)
+        row_store(row, 4, value, mask);
+    else if (bytes == 8)
+        row_store(row, 8, value, mask);
+    else
+        row_store(row, bytes, value, mask);
 }
 
 static void row_fill(struct warp_state *w, uint32_t place, unsigned bytes, uint64_t value, uint32_t mask) {
@@ -57,13 +68,13 @@ static void execute_shfl(struct warp *warp, const struct op *op, uint32_t mask) 
     struct warp_state *w = warp_state(warp);
     const uint32_t *a = warp_place(warp, op->a), *b = warp_place(warp, op->b), *c = warp_place(warp, op->c);
     uint32_t here = op->modifiers & MOD_SYNC ? members(w, op->d, mask) : mask, result[WARP_LANES], valid = 0;
-    FOR_LANES(lane, mask) {
+    FOR_LANES (lane, mask) {
         unsigned source;
         valid |= (uint32_t)shuffle_source(op->mode, lane, b[lane], c[lane], &source) << lane;
         result[lane] = a[here >> source & 1 ? source : lane];
     }
     uint32_t *row = op->dst == PLACE_NONE ? NULL : warp_place(warp, op->dst);
-    FOR_LANES(lane, row ? mask : 0) row[lane] = result[lane];
+    FOR_LANES (lane, row ? mask : 0) row[lane] = result[lane];
     if (op->dst2 != PLACE_NONE) warp_set_predicate(warp, op->dst2, valid, mask);
 }
 
@@ -86,8 +97,8 @@ static void execute_match(struct warp *warp, const struct op *op, uint32_t mask)
     uint64_t value[WARP_LANES], result[WARP_LANES] = {0};
     row_read(w, op->a, ptx_type_bytes(op->element), value);
     uint32_t here = members(w, op->b, mask), all = 0;
-    FOR_LANES(lane, here) {
-        FOR_LANES(other, here) result[lane] |= (uint64_t)(value[other] == value[lane]) << other;
+    FOR_LANES (lane, here) {
+        FOR_LANES (other, here) result[lane] |= (uint64_t)(value[other] == value[lane]) << other;
         all |= (uint32_t)(result[lane] == here) << lane;
     }
     bool agree = all == here;
@@ -115,7 +126,7 @@ static void execute_redux(struct warp *warp, const struct op *op, uint32_t mask)
     if (!here) return;
     const uint32_t *a = warp_place(warp, op->a);
     uint32_t sum = a[lowest_bit(here)];
-    FOR_LANES(lane, here & (here - 1)) sum = reduce(op, sum, a[lane]);
+    FOR_LANES (lane, here & (here - 1)) sum = reduce(op, sum, a[lane]);
     row_fill(w, op->dst, 4, sum, mask);
 }
 
@@ -182,10 +193,10 @@ static void execute_isspacep(struct warp *warp, const struct op *op, uint32_t ma
     const struct program *program = w->run->loaded->program;
     uint32_t holds = 0;
     for (unsigned i = 0; i < WARP_LANES; i++) {
-        bool constant = value[i] - program->image_address < program->image_bytes;
+        bool variable = value[i] - program->image_address < program->image_bytes;
         uint64_t at = value[i];
         enum ptx_space space = space_resolve(PTX_SPACE_GENERIC, &at);
-        for (uint32_t v = 0; constant && v < program->variable_count; v++)
+        for (uint32_t v = 0; variable && v < program->variable_count; v++)
             if (value[i] - program->variables[v].address < program->variables[v].size_bytes)
                 space = program->variables[v].space;
         holds |= (uint32_t)(space == op->space) << i;
@@ -200,7 +211,7 @@ static void execute_alloca(struct warp *warp, const struct op *op, uint32_t mask
     uint64_t size[WARP_LANES], most = 0,
                                align = op->immediate > FRAME_ALIGN_BYTES ? (uint64_t)op->immediate : FRAME_ALIGN_BYTES;
     row_read(w, op->a, op->src_bytes ? op->src_bytes : 8, size);
-    FOR_LANES(lane, mask) most = max_u64(most, size[lane]);
+    FOR_LANES (lane, mask) most = max_u64(most, size[lane]);
     uint64_t base = div_up(w->frame->local_top, align) * align;
     if (most > STACK_LIMIT_BYTES || base + most > w->frames[0].code->function->frame_bytes + STACK_LIMIT_BYTES) {
         fault_set(w, op, lowest_bit(mask), "alloca of %llu bytes: more than %u KiB of stack", (unsigned long long)most,
@@ -223,7 +234,7 @@ static void execute_stackrestore(struct warp *warp, const struct op *op, uint32_
     if (mask != (w->frame->mask & w->live)) return;
     uint64_t saved[WARP_LANES], most = 0;
     row_read(w, op->a, op->src_bytes ? op->src_bytes : 8, saved);
-    FOR_LANES(lane, mask) most = max_u64(most, saved[lane]);
+    FOR_LANES (lane, mask) most = max_u64(most, saved[lane]);
     uint64_t floor = w->frame->local_base + w->frame->code->function->frame_bytes;
     if (most >= floor && most <= w->frame->local_top) w->frame->local_top = (uint32_t)most;
 }

@@ -163,6 +163,8 @@ enum access_kind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
 enum ptx_space space_resolve(enum ptx_space space, uint64_t *address);
 enum ptx_space space_common(enum ptx_space space, uint64_t address[WARP_LANES]);
 uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, unsigned bytes, enum access_kind kind);
+uint8_t *space_at_all(struct warp_state *w, enum ptx_space space, const uint64_t address[WARP_LANES], unsigned bytes,
+                      enum access_kind kind, uint64_t offset[WARP_LANES]);
 bool space_copy(struct warp_state *w, unsigned lane, enum ptx_space space, uint64_t address, void *data, unsigned bytes,
                 enum access_kind kind);
 static inline uint64_t local_offset(uint64_t address, unsigned lane) {

@@ -12,51 +12,71 @@
 
 #include <string.h>
 
-enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32, LOCAL_CTAS = 4096 };
+enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32, LOCAL_WORDS = SECTOR_BYTES / 4, LOCAL_CTAS = 4096 };
 #define TRACE_LOCAL     UINT64_C(0x010000000000)
 #define TRACE_PARAMETER UINT64_C(0x020000000000)
 
-/* Touched blocks in ascending order, each with its sectors and the bytes of them that are covered. */
-struct blocks {
-    uint32_t count;
-    uint64_t block[WARP_LANES];
-    uint8_t sectors[WARP_LANES];
-    uint32_t covered[WARP_LANES][TOUCH_BLOCK_BYTES / SECTOR_BYTES];
+/* What an access touches, piece by piece: pieces are of one size, a power of two up to that of a sector, and aligned. */
+struct pieces {
+    unsigned count, bytes;
+    uint64_t address[WARP_LANES * LOCAL_WORDS];
 };
 
-static void blocks_add(struct blocks *b, uint64_t address, unsigned bytes) {
-    uint64_t block = address / TOUCH_BLOCK_BYTES;
-    uint32_t i = b->count;
-    while (i && b->block[i - 1] > block) i--;
-    if (!i || b->block[i - 1] != block) {
-        if (b->count == WARP_LANES) return;
-        memmove(&b->block[i + 1], &b->block[i], (b->count - i) * sizeof b->block[0]);
-        memmove(&b->sectors[i + 1], &b->sectors[i], (b->count - i) * sizeof b->sectors[0]);
-        memmove(&b->covered[i + 1], &b->covered[i], (b->count - i) * sizeof b->covered[0]);
-        b->block[i] = block;
-        b->sectors[i] = 0;
-        memset(b->covered[i], 0, sizeof b->covered[i]);
-        b->count++;
-        i++;
+/* Most accesses come in ascending order already, for which this is one look at each. */
+static void pieces_sort(struct pieces *p) {
+    for (unsigned i = 1; i < p->count; i++) {
+        uint64_t piece = p->address[i];
+        unsigned at = i;
+        for (; at && p->address[at - 1] > piece; at--) p->address[at] = p->address[at - 1];
+        p->address[at] = piece;
     }
-    unsigned sector = (unsigned)(address % TOUCH_BLOCK_BYTES) / SECTOR_BYTES;
-    b->sectors[i - 1] |= (uint8_t)(1u << sector);
-    b->covered[i - 1][sector] |= (uint32_t)(low_mask(bytes) << (address % SECTOR_BYTES));
 }
 
-static bool blocks_partial(const struct blocks *b) {
-    for (uint32_t i = 0; i < b->count; i++)
-        for (unsigned s = 0; s < TOUCH_BLOCK_BYTES / SECTOR_BYTES; s++)
-            if ((b->sectors[i] >> s & 1) && b->covered[i][s] != UINT32_MAX) return true;
-    return false;
+/* Sorted pieces become touched blocks; a sector is filled when all its pieces are there. Notes the piece that most lanes
+ * want, too. */
+static void pieces_note(const struct pieces *p, struct access_note *note) {
+    uint64_t sector = 0;
+    unsigned filled = SECTOR_BYTES, same = 0, most = 0;
+    for (unsigned i = 0; i < p->count; i++) {
+        uint64_t piece = p->address[i], block = piece / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES;
+        same = i && piece == p->address[i - 1] ? same + 1 : 1;
+        if (same > most) most = same;
+        if (same > 1) continue;
+        if (!i || piece / SECTOR_BYTES != sector) {
+            if (filled < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
+            if (!note->count || touch_address(note->touch[note->count - 1]) != block) {
+                if (note->count == WARP_LANES) break;
+                note->touch[note->count++] = block;
+            }
+            sector = piece / SECTOR_BYTES;
+            note->touch[note->count - 1] |= UINT64_C(1) << (sector % (TOUCH_BLOCK_BYTES / SECTOR_BYTES));
+            filled = 0;
+        }
+        filled += p->bytes;
+    }
+    if (filled < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
+    note->conflicts = (uint8_t)most;
 }
 
-static void blocks_local(struct warp_state *w, struct blocks *b, uint32_t mask, const uint64_t *address,
+static void pieces_local(const struct warp_state *w, struct pieces *p, uint32_t mask, const uint64_t *address,
                          unsigned bytes) {
     uint32_t stride = w->run->local_stride;
     uint64_t area = TRACE_LOCAL + ((w->warp.cta->index % LOCAL_CTAS) * w->run->warps + w->index) * stride;
-    for (unsigned word = 0; word < bytes; word += 4) FOR_LANES(lane, mask)
-    blocks_add(b, area + local_offset(address[lane] + word, lane) % stride, bytes < 4 ? bytes : 4);
+    p->bytes = bytes < 4 ? bytes : 4;
+    for (unsigned word = 0; word < bytes; word += 4)
+        FOR_LANES (lane, mask) p->address[p->count++] = area + local_offset(address[lane] + word, lane) % stride;
+}
+
+/* No two lanes want the same bank: the common case. */
+static bool banks_distinct(uint32_t mask, const uint64_t *address, unsigned bytes) {
+    unsigned words = bytes < BANK_BYTES ? 1 : bytes / BANK_BYTES, lanes = 0;
+    uint64_t wanted = low_mask(words), banks = 0;
+    FOR_LANES (lane, mask) {
+        unsigned bank = address[lane] / BANK_BYTES % BANKS;
+        banks |= wanted << bank;
+        lanes++;
+    }
+    return lanes && (unsigned)__builtin_popcount((uint32_t)(banks | banks >> BANKS)) == lanes * words;
 }
 
 /* Passes over the banks for one group of lanes. A word is read once for all lanes that want it; an atomic changes it
@@ -65,14 +85,15 @@ static unsigned bank_passes(uint32_t mask, const uint64_t *address, unsigned byt
     uint64_t words[BANKS][WARP_LANES];
     uint8_t count[BANKS] = {0};
     unsigned most = 0;
-    FOR_LANES(lane, mask)
-    for (unsigned at = 0; at < bytes; at += BANK_BYTES) {
-        uint64_t word = (address[lane] + at) / BANK_BYTES;
-        unsigned bank = word % BANKS, i = 0;
-        while (i < count[bank] && (atomic || words[bank][i] != word)) i++;
-        if (i == count[bank] && count[bank] < WARP_LANES) words[bank][count[bank]++] = word;
-        if (count[bank] > most) most = count[bank];
-    }
+    if (banks_distinct(mask, address, bytes)) return 1;
+    FOR_LANES (lane, mask)
+        for (unsigned at = 0; at < bytes; at += BANK_BYTES) {
+            uint64_t word = (address[lane] + at) / BANK_BYTES;
+            unsigned bank = word % BANKS, i = 0;
+            while (i < count[bank] && (atomic || words[bank][i] != word)) i++;
+            if (i == count[bank] && count[bank] < WARP_LANES) words[bank][count[bank]++] = word;
+            if (count[bank] > most) most = count[bank];
+        }
     return most;
 }
 
@@ -84,24 +105,10 @@ static unsigned shared_passes(uint32_t mask, const uint64_t *address, unsigned b
     return passes;
 }
 
-/* Lanes that meet on the busiest word. */
-static unsigned busiest_word(uint32_t mask, const uint64_t *address, unsigned bytes) {
-    unsigned most = 0;
-    for (uint32_t rest = mask; rest;) {
-        uint64_t word = address[lowest_bit(rest)] / bytes;
-        uint32_t met = 0;
-        FOR_LANES(lane, rest) met |= (uint32_t)(address[lane] / bytes == word) << lane;
-        unsigned n = (unsigned)__builtin_popcount(met);
-        if (n > most) most = n;
-        rest &= ~met;
-    }
-    return most;
-}
-
 /* The lanes of a mixed access that are in global memory. */
 static uint32_t global_lanes(uint32_t mask, const uint64_t *address) {
     uint32_t global = 0;
-    FOR_LANES(lane, mask) {
+    FOR_LANES (lane, mask) {
         uint64_t at = address[lane];
         if (space_resolve(PTX_SPACE_GENERIC, &at) == PTX_SPACE_GLOBAL) global |= UINT32_C(1) << lane;
     }
@@ -122,16 +129,17 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
     static const uint8_t as[PTX_SPACE_COUNT] = {
         [PTX_SPACE_LOCAL] = SPACE_LOCAL, [PTX_SPACE_CONST] = SPACE_CONST, [PTX_SPACE_PARAM] = SPACE_CONST};
     note->space = as[space];
-    struct blocks b;
-    b.count = 0;
+    struct pieces pieces;
+    pieces.count = 0;
+    pieces.bytes = bytes;
+    uint64_t base = space == PTX_SPACE_PARAM ? TRACE_PARAMETER : 0;
     if (space == PTX_SPACE_GENERIC) mask = global_lanes(mask, address);
     if (space == PTX_SPACE_LOCAL)
-        blocks_local(w, &b, mask, address, bytes);
+        pieces_local(w, &pieces, mask, address, bytes);
     else
-        FOR_LANES(lane, mask) blocks_add(&b, address[lane] + (space == PTX_SPACE_PARAM ? TRACE_PARAMETER : 0), bytes);
-    if (kind == ACCESS_WRITE && blocks_partial(&b)) note->flags |= INSTR_PARTIAL;
-    if (kind == ACCESS_ATOMIC) note->conflicts = (uint8_t)busiest_word(mask, address, bytes);
-    if (!note->conflicts) note->conflicts = 1;
-    note->count = (uint16_t)b.count;
-    for (uint32_t i = 0; i < b.count; i++) note->touch[i] = touch_make(b.block[i] * TOUCH_BLOCK_BYTES, b.sectors[i]);
+        FOR_LANES (lane, mask) pieces.address[pieces.count++] = base + address[lane];
+    pieces_sort(&pieces);
+    pieces_note(&pieces, note);
+    if (kind != ACCESS_WRITE) note->flags = 0;
+    if (kind != ACCESS_ATOMIC) note->conflicts = 1;
 }

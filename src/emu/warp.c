@@ -112,7 +112,7 @@ static unsigned groups_make(const uint64_t key[WARP_LANES], uint32_t mask, struc
     while (mask) {
         unsigned highest = log2_floor(mask);
         uint32_t same = 0;
-        FOR_LANES(lane, mask) same |= (uint32_t)(key[lane] == key[highest]) << lane;
+        FOR_LANES (lane, mask) same |= (uint32_t)(key[lane] == key[highest]) << lane;
         groups[count++] = (struct path){.pc = (uint32_t)key[highest], .mask = same};
         mask &= ~same;
     }
@@ -132,7 +132,7 @@ static void table_branch(struct warp_state *w, const struct op *op, uint32_t pc,
     const uint32_t *index = taken ? warp_place(&w->warp, op->a) : NULL;
     uint64_t next[WARP_LANES];
     for (unsigned i = 0; i < WARP_LANES; i++) next[i] = pc + 1;
-    FOR_LANES(lane, taken) {
+    FOR_LANES (lane, taken) {
         if (index[lane] >= list->count) {
             fault_set(w, op, lane, "index %u of a list of %u targets", index[lane], list->count);
             return;

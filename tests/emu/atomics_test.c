@@ -66,8 +66,9 @@ CLAIM("every atomic leaves what PTX says and gives back what was there") {
         uint64_t old, after;
         applied(cases[i].instruction, cases[i].before, cases[i].operand, &old, &after);
         bool half = strstr(cases[i].instruction, "%h4");
-        if (!CHECK_EQ(after, cases[i].after) | !CHECK_EQ(old, half ? cases[i].before & 0xFFFF : cases[i].before))
-            printf("      %s\n", cases[i].instruction);
+        bool left = CHECK_EQ(after, cases[i].after),
+             gave = CHECK_EQ(old, half ? cases[i].before & 0xFFFF : cases[i].before);
+        if (!left || !gave) printf("      %s\n", cases[i].instruction);
     }
 }
 
