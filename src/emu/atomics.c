@@ -79,7 +79,9 @@ static uint8_t *lane_at(struct warp_state *w, const struct op *op, unsigned lane
     return at;
 }
 
-static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask, unsigned bytes) {
+/* Inlined for each width, so that a value is read and written by one instruction of the host. */
+__attribute__((always_inline)) static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask,
+                                                             unsigned bytes) {
     struct warp_state *w = warp_state(warp);
     combine *change = combine_find(op);
     uint64_t address[WARP_LANES], offset[WARP_LANES], b[WARP_LANES], c[WARP_LANES] = {0}, old[WARP_LANES];
