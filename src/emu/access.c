@@ -1,8 +1,9 @@
 /* Loads and stores: where each lane's address leads, and the bytes between there and the registers.
  *
- * Most accesses have all their lanes in one region (an allocation, the CTA's shared memory, the kernel's parameters) and
- * take the short way: one check for the whole warp, then a loop over lanes, or one copy where lanes lie side by side.
- * The rest goes lane by lane. Local memory is kept as the hardware has it: a row for every word, in it the 32 lanes.
+ * Most accesses have all their lanes in one region (an allocation, the CTA's shared memory, the kernel's parameters)
+ * and take the short way: one check for the whole warp, then a loop over lanes, or one copy where lanes lie side by
+ * side. The rest goes lane by lane. Local memory is kept as the hardware has it: a row for every word, in it the 32
+ * lanes.
  *
  * An access that is misaligned or leaves its region is a fault. Lanes store in ascending order: of several that write
  * to one place the highest wins. */
@@ -210,8 +211,9 @@ typedef unsigned __int128 w128;
     X(uint8_t, uint16_t) \
     X(uint8_t, uint32_t) \
     X(uint8_t, uint64_t) \
-    X(uint16_t, uint16_t) X(uint16_t, uint32_t) X(uint16_t, uint64_t) X(uint32_t, uint32_t) X(uint32_t, uint64_t) \
-        X(uint64_t, uint64_t) X(w128, w128)
+    X(uint16_t, uint16_t) \
+    X(uint16_t, uint32_t) X(uint16_t, uint64_t) X(uint32_t, uint32_t) X(uint32_t, uint64_t) X(uint64_t, uint64_t) \
+        X(w128, w128)
 #define SIGNED_PAIRS(X) \
     X(int8_t, int16_t) X(int8_t, int32_t) X(int8_t, int64_t) X(int16_t, int32_t) X(int16_t, int64_t) X(int32_t, int64_t)
 PAIRS(GATHER)

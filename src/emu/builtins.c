@@ -1,5 +1,5 @@
-/* Functions that CUDA's device library supplies through ordinary calls: vprintf, malloc, free, __assertfail. Lanes go one
- * after the other, in ascending order, so that what is printed has one order, too.
+/* Functions that CUDA's device library supplies through ordinary calls: vprintf, malloc, free, __assertfail. Lanes go
+ * one after the other, in ascending order, so that what is printed has one order, too.
  *
  * malloc takes from the device's memory, so that an access outside of what it gave is found; its limit is the device's
  * heap. free of anything else is a fault. vprintf gives back the number of arguments it used, as CUDA's does. */

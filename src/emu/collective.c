@@ -1,5 +1,5 @@
-/* Operations in which the lanes of a warp look at each other, and what else a lane learns of its surroundings: shuffles,
- * votes, matches, reductions, changing special registers, address spaces, the stack.
+/* Operations in which the lanes of a warp look at each other, and what else a lane learns of its surroundings:
+ * shuffles, votes, matches, reductions, changing special registers, address spaces, the stack.
  *
  * A member mask (.sync) restricts who takes part to those of its lanes that execute the operation now: under the SIMT
  * stack there is nobody to wait for. A shuffle from a lane that does not take part gives the lane's own value, where

@@ -1,5 +1,5 @@
-/* What a program must not do ends its run with an error that says where: the line of PTX and its text, kernel, block and
- * thread. The first one counts. */
+/* What a program must not do ends its run with an error that says where: the line of PTX and its text, kernel, block
+ * and thread. The first one counts. */
 #include "emu/cta.h"
 
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * CTAs enter in grid order into a window; in every round each warp of each of them runs for a quantum of instructions,
  * or to a barrier or its end. A CTA that has ended is replaced by the next one. If none has ended for long, perhaps one
- * of them spins on what a later CTA will do: the window doubles, and waits four times as long until it does so again. */
+ * of them spins on what a later CTA will do: the window doubles, and waits four times as long until the next time. */
 #include "emu/cta.h"
 
 #include <stdlib.h>

@@ -9,7 +9,8 @@ enum { PRINT_TEXT_BYTES = 8192 }; /* longer output of one call is cut */
 
 typedef bool print_reader(void *user, uint64_t address, void *data, unsigned bytes);
 
-/* Puts the text, cut to fit and ended by a zero; how many arguments were used. -1 if memory could not be read, at `bad`. */
+/* Puts the text, cut to fit and ended by a zero; how many arguments were used. -1 if memory could not be read, at
+ * `bad`. */
 int print_format(print_reader *read, void *user, uint64_t format, uint64_t arguments, char text[PRINT_TEXT_BYTES],
                  uint64_t *bad);
 

@@ -1,5 +1,5 @@
-/* What the stream says of a memory operation: the sectors it touches, the passes it needs over shared memory's banks, the
- * lanes that meet on one word.
+/* What the stream says of a memory operation: the sectors it touches, the passes it needs over shared memory's banks,
+ * the lanes that meet on one word.
  *
  * Local memory appears in the stream as the hardware lays it out: word k of the 32 lanes side by side, so that a wide
  * access of a lane is several words in several rows. Every warp has an area of its own there, which CTAs use again
@@ -16,7 +16,7 @@ enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32, LOCAL_WORDS = SECTOR_BYTES
 #define TRACE_LOCAL     UINT64_C(0x010000000000)
 #define TRACE_PARAMETER UINT64_C(0x020000000000)
 
-/* What an access touches, piece by piece: pieces are of one size, a power of two up to that of a sector, and aligned. */
+/* What an access touches, piece by piece: pieces are of one size, a power of two up to a sector, and aligned. */
 struct pieces {
     unsigned count, bytes;
     uint64_t address[WARP_LANES * LOCAL_WORDS];
@@ -32,8 +32,8 @@ static void pieces_sort(struct pieces *p) {
     }
 }
 
-/* Sorted pieces become touched blocks; a sector is filled when all its pieces are there. Notes the piece that most lanes
- * want, too. */
+/* Sorted pieces become touched blocks; a sector is filled when all its pieces are there. Notes the piece that most
+ * lanes want, too. */
 static void pieces_note(const struct pieces *p, struct access_note *note) {
     uint64_t sector = 0;
     unsigned filled = SECTOR_BYTES, same = 0, most = 0;

@@ -1,7 +1,7 @@
 /* A warp's turn: fetch, guard, execute, and say to the stream what happened.
  *
- * Straight-line code and uniform branches stay in one loop; what changes the SIMT stack leaves it. An operation's record
- * is put after it was executed, since only then is known what it touched, or that it was the warp's last. */
+ * Straight-line code and uniform branches stay in one loop; what changes the SIMT stack leaves it. An operation's
+ * record is put after it was executed, since only then is known what it touched, or that it was the warp's last. */
 #include "emu/cta.h"
 
 #include <stdlib.h>
