@@ -1,5 +1,5 @@
-/* The words of PTX: identifiers, words with a dot, numbers, strings and marks, each with its place in the text. Comments
- * and blanks are passed over. Grammar: "Parallel Thread Execution ISA" 9.0, section 4 (Syntax). */
+/* The words of PTX: identifiers, words with a dot, numbers, strings and marks, each with its place in the text.
+ * Comments and blanks are passed over. Grammar: "Parallel Thread Execution ISA" 9.0, section 4 (Syntax). */
 #ifndef SLUICE_PTX_LEXER_H
 #define SLUICE_PTX_LEXER_H
 

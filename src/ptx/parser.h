@@ -1,6 +1,6 @@
-/* The parser's inside: what its files share. A module is read in one pass, a token at a time, with one table of names for
- * everything declared: a scope is a mark in it, and leaving the scope forgets what came after. Labels alone may be used
- * before they stand, so what a name in a label's place means is settled when its scope closes.
+/* The parser's inside: what its files share. A module is read in one pass, a token at a time, with one table of names
+ * for everything declared: a scope is a mark in it, and leaving the scope forgets what came after. Labels alone may be
+ * used before they stand, so what a name in a label's place means is settled when its scope closes.
  *
  *   parser.c             modules, functions, directives
  *   parser_body.c        statements: labels, guards, instructions, operands, nested scopes
@@ -59,8 +59,8 @@ static inline void *list_at(const struct list *list, uint32_t i) { return list->
 void list_free(struct list *list);
 void *list_keep(struct list *list, struct arena *arena); /* a copy; the list is empty then */
 
-/* What a name means. The spaces of names do not meet: a range %r<9> is known by its stem, a register of it that has been
- * used belongs to its range. */
+/* What a name means. The spaces of names do not meet: a range %r<9> is known by its stem, a register of it that has
+ * been used belongs to its range. */
 enum symbol_space {
     IN_MNEMONICS,
     IN_MODIFIERS,

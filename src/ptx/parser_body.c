@@ -107,10 +107,11 @@ static const struct symbol *range_of(const struct parser *p, const struct token 
         if (digit == '0' && stem + 1 < name->length) continue;
         const struct symbol *symbol = names_find(&p->names, IN_RANGES, name->text, stem);
         for (; symbol && (!best || symbol > best); symbol = names_outer(&p->names, symbol)) {
-            if (value < ((const struct range *)list_at(&p->ranges, symbol->index))->count) {
+            const struct range *range = list_at(&p->ranges, symbol->index);
+            if (value < range->count) {
                 best = symbol;
                 *number = (uint32_t)value;
-            } else {
+            } else if (!range->is_special) {
                 *beyond = symbol;
             }
         }
@@ -158,8 +159,8 @@ static bool is_vector(const struct parser *p, const struct ptx_operand *operand)
     return ((const struct ptx_register *)list_at(&p->registers, operand->index))->vector != 0;
 }
 
-/* .x of a vector. The byte and half selectors of video instructions are passed over where the instruction is one that is
- * refused anyway. */
+/* .x of a vector. The byte and half selectors of video instructions are passed over where the instruction is one that
+ * is refused anyway. */
 static bool component(struct parser *p) {
     if (!parser_is(p, TOKEN_DOTTED)) return true;
     struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
@@ -235,6 +236,14 @@ static bool target_read(const struct parser *p) {
            (p->stack.count > 1 || ((const struct ptx_operand *)list_at(&p->stack, 0))->kind != PTX_OPERAND_LIST);
 }
 
+/* Names that PTX gives a meaning Sluice has none for; a module may not use them as its own. */
+static bool is_refused_special(const struct token *name) {
+    static const char *const stems[] = {"%reserved_smem_offset_", "%is_explicit_cluster", "%current_graph_exec", "%pm"};
+    for (unsigned i = 0; i < COUNT_OF(stems); i++)
+        if (name->length >= strlen(stems[i]) && memcmp(name->text, stems[i], strlen(stems[i])) == 0) return true;
+    return false;
+}
+
 static bool push_word(struct parser *p) {
     struct token name = p->token;
     bool found;
@@ -243,9 +252,11 @@ static bool push_word(struct parser *p) {
     if (p->mnemonic == PTX_MN_bra) return push_label(p, &name);
     if (!push_named(p, &name, &found)) return false;
     if (!found) {
-        bool label =
-            p->mnemonic == PTX_MN_brx || p->mnemonic == PTX_MN_mov || (p->mnemonic == PTX_MN_call && target_read(p));
+        bool label = p->mnemonic == PTX_MN_brx || (p->mnemonic == PTX_MN_call && target_read(p));
         if (label && name.text[0] != '%') return push_label(p, &name);
+        if (is_refused_special(&name))
+            return ptx_error(p->module, name.place, p->err, "special register '%.*s' is not supported",
+                             (int)min_u64(name.length, 80), name.text);
         const char *what = p->mnemonic == PTX_MN_call && p->depth == 0 ? "function" : "register or variable";
         return unknown(p, name.text[0] == '%' ? "register" : what, &p->names, &name);
     }

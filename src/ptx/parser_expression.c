@@ -1,5 +1,6 @@
-/* Constant expressions, by precedence climbing. Integers are 64 bits, signed unless a literal has U or does not fit, and
- * mixed ones are unsigned; floats are doubles ("Parallel Thread Execution ISA", section 4.5). Integer overflow wraps. */
+/* Constant expressions, by precedence climbing. Integers are 64 bits, signed unless a literal has U or does not fit,
+ * and mixed ones are unsigned; floats are doubles ("Parallel Thread Execution ISA", section 4.5). Integer overflow
+ * wraps. */
 #include <string.h>
 
 #include "ptx/parser.h"

@@ -176,14 +176,15 @@ static const char *candidate(const struct parser *p, const struct symbol *symbol
 }
 
 /* Looked for only once, when the module is refused; of very many names only the newest are compared. */
-static const char *hint(const struct parser *p, const struct names *names, uint32_t first, uint32_t space_from,
-                        uint32_t space_to, const struct token *token) {
+static const char *hint(const struct parser *p, const struct names *names, uint32_t space_from, uint32_t space_to,
+                        const struct token *token) {
     enum { COMPARED = 4096 };
     if (token->length > 60) return "";
     const char *word = parser_text(p, token), **near = arena_alloc(p->module->arena, COMPARED, sizeof *near);
+    uint32_t all = names->symbols.count;
     size_t count = 0;
-    for (uint32_t i = names->symbols.count; i > first && count < COMPARED; i--) {
-        const struct symbol *symbol = symbol_at(names, i - 1);
+    for (uint32_t i = all > COMPARED ? all - COMPARED : 0; i < all; i++) {
+        const struct symbol *symbol = symbol_at(names, i);
         if (symbol->space >= space_from && symbol->space <= space_to) near[count++] = candidate(p, symbol, word);
     }
     const char *best = nearest_name(word, near, count);
@@ -195,11 +196,11 @@ static const char *hint(const struct parser *p, const struct names *names, uint3
 }
 
 const char *parser_word_hint(const struct parser *p, uint32_t space, const struct token *token) {
-    return hint(p, &p->words, 0, space, space, token);
+    return hint(p, &p->words, space, space, token);
 }
 
 const char *parser_name_hint(const struct parser *p, const struct names *names, const struct token *token) {
-    return hint(p, names, 0, IN_NAMES, IN_RANGES, token);
+    return hint(p, names, IN_NAMES, IN_RANGES, token);
 }
 
 bool parser_next(struct parser *p) { return lexer_next(&p->lexer, &p->token, p->err); }

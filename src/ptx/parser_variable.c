@@ -1,5 +1,5 @@
-/* What a module or a function declares: registers, variables of every space, parameters. An initialiser's bytes are made
- * here; addresses of symbols stay relocations until the program is laid out. */
+/* What a module or a function declares: registers, variables of every space, parameters. An initialiser's bytes are
+ * made here; addresses of symbols stay relocations until the program is laid out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,7 +218,8 @@ static bool scalar_value(struct parser *p, struct image *image, uint64_t offset,
     return true;
 }
 
-/* symbol, symbol+offset, generic(symbol), generic(symbol+offset)+offset: the address, as a relocation without a place. */
+/* symbol, symbol+offset, generic(symbol), generic(symbol+offset)+offset: the address, as a relocation without a place.
+ * */
 static bool address_of(struct parser *p, struct ptx_relocation *relocation) {
     *relocation = (struct ptx_relocation){0};
     int64_t inner = 0, outer;
@@ -243,8 +244,8 @@ static bool address_of(struct parser *p, struct ptx_relocation *relocation) {
     return true;
 }
 
-/* Parts of an address, as in 0xFF(x), 0xFF00(x), ...: the lowest starts a relocation, and each next one that lies behind
- * it lengthens it. */
+/* Parts of an address, as in 0xFF(x), 0xFF00(x), ...: the lowest starts a relocation, and each next one that lies
+ * behind it lengthens it. */
 static bool masked_part(struct parser *p, struct image *image, uint64_t offset, uint64_t mask,
                         struct ptx_relocation *part, struct ptx_place place) {
     unsigned bytes = ptx_type_bytes(image->shape->type), from = mask == 0 ? 0 : lowest_bit(mask) / 8;

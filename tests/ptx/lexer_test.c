@@ -36,7 +36,7 @@ CLAIM("an instruction is read as words, modifiers, numbers and marks, each with 
         {TOKEN_WORD, "ld", 1, 7},
         {TOKEN_DOTTED, "global", 1, 9},
         {TOKEN_DOTTED, "L2::128B", 1, 16},
-        {TOKEN_DOTTED, "v2", 1, 26},
+        {TOKEN_DOTTED, "v2", 1, 25},
         {'{', "{", 2, 2},
         {TOKEN_WORD, "$L_a", 2, 3},
         {',', ",", 2, 7},
@@ -46,8 +46,8 @@ CLAIM("an instruction is read as words, modifiers, numbers and marks, each with 
         {TOKEN_STRING, "a b", 2, 14},
         {TOKEN_WORD, "tex", 3, 1},
         {TOKEN_DOTTED, "2d", 3, 4},
-        {TOKEN_WORD, "x", 3, 8},
-        {TOKEN_END, "", 3, 9},
+        {TOKEN_WORD, "x", 3, 11},
+        {TOKEN_END, "", 3, 12},
     };
     struct reading reading;
     start(&reading, "@!%p1 ld.global.L2::128B.v2\n\t{$L_a, _}<< \"a b\" // no { more\ntex.2d/**/x");
