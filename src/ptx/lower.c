@@ -212,7 +212,7 @@ bool lower_target(struct lowering *l, const struct ptx_operand *o, enum ptx_type
 /* ---- sources ---- */
 
 static bool predicate_source(struct lowering *l, const struct ptx_operand *o, uint32_t *place) {
-    if (o->kind == PTX_OPERAND_INTEGER && (o->value == 0 || o->value == 1)) {
+    if (o->kind == PTX_OPERAND_INTEGER) { /* anything but 0 is true; predicate 0 is, too */
         *place = (uint32_t)(o->value == 0) ^ o->negated;
         return true;
     }
@@ -412,7 +412,7 @@ static bool operand_lower(struct lowering *l, const struct form_shape *shape, co
 
 bool lower_operands(struct lowering *l, const struct form *form, const struct ptx_instr *instr, struct op *op,
                     const uint8_t *types) {
-    for (unsigned i = 0; i < instr->count; i++)
+    for (unsigned i = 0; i < instr->count && !form->any_operands; i++)
         if (form->shape[i].role != 'l' && form->shape[i].role != 't' &&
             !operand_lower(l, &form->shape[i], &l->source->operands[instr->first + i], op, types))
             return false;

@@ -85,8 +85,8 @@ struct layout {
 };
 
 bool layout_create(struct program *program, struct arena *scratch, struct layout *layout, struct error *err);
-/* Places a kernel's own shared variables: to be called before its instructions are lowered. */
-void layout_kernel(struct program *program, struct layout *layout, uint32_t kernel);
+/* Places what a function sees of shared memory: to be called before its instructions are lowered. */
+void layout_enter(struct program *program, struct layout *layout, uint32_t function);
 static inline uint64_t layout_next(uint64_t offset, uint64_t align_bytes) {
     return align_bytes > 1 ? (offset + align_bytes - 1) / align_bytes * align_bytes : offset;
 }

@@ -303,24 +303,23 @@ static bool place_shared(struct program *program, struct layout *layout, struct 
         program->functions[f].shared_bytes = (uint32_t)end;
         if (use.dynamic) layout->dynamic_from = max_u64(layout->dynamic_from, end);
     }
-    for (uint32_t v = 0; v < module->variable_count; v++)
-        if (layout->is_common[v] && module->variables[v].unsized) layout->address[v] = layout->dynamic_from;
     return true;
 }
 
-void layout_kernel(struct program *program, struct layout *layout, uint32_t kernel) {
+void layout_enter(struct program *program, struct layout *layout, uint32_t f) {
     const struct ptx_module *module = program->module;
-    struct shared_use use = shared_use_of(module, layout, kernel);
-    const struct ptx_variable *last = NULL;
-    place_own(module, layout, kernel, &use, &last);
-    struct program_function *function = &program->functions[kernel];
-    if (use.dynamic) function->shared_bytes = (uint32_t)layout->dynamic_from;
-    for (uint32_t i = 0; i < module->functions[kernel].operand_count; i++) {
-        const struct ptx_operand *operand = &module->functions[kernel].operands[i];
-        if (is_shared(module, operand) && module->variables[operand->index].unsized &&
-            !layout->is_common[operand->index])
-            layout->address[operand->index] = function->shared_bytes;
+    const struct ptx_function *function = &module->functions[f];
+    uint64_t dynamic_from = layout->dynamic_from;
+    if (function->is_kernel) {
+        struct shared_use use = shared_use_of(module, layout, f);
+        const struct ptx_variable *last = NULL;
+        place_own(module, layout, f, &use, &last);
+        if (use.dynamic) program->functions[f].shared_bytes = (uint32_t)dynamic_from;
+        dynamic_from = program->functions[f].shared_bytes;
     }
+    for (uint32_t i = 0; i < function->operand_count; i++)
+        if (is_shared(module, &function->operands[i]) && module->variables[function->operands[i].index].unsized)
+            layout->address[function->operands[i].index] = dynamic_from;
 }
 
 bool layout_create(struct program *program, struct arena *scratch, struct layout *layout, struct error *err) {

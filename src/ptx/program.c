@@ -142,7 +142,7 @@ static bool function_make(struct program *program, const struct forms *forms, st
                          .index = f,
                          .source = &program->module->functions[f],
                          .function = &program->functions[f]};
-    if (l.source->is_kernel) layout_kernel(program, layout, f);
+    layout_enter(program, layout, f);
     bool good = lower_function(&l);
     if (good) {
         struct cfg *cfg = cfg_create(l.scratch, l.function);

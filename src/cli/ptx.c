@@ -1,0 +1,217 @@
+/* `sluice ptx`: what a module of PTX holds and needs, and whether it can be executed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "ptx/program.h"
+
+struct ptx_values {
+    const char *json;
+};
+
+static const struct option options[] = {
+    {"--json", "FILE", OPTION_TEXT, offsetof(struct ptx_values, json),
+     "writes the same as JSON (`-`: standard output)"},
+};
+
+/* Where the module's variables would begin on a device; addresses are shown from here on. */
+#define IMAGE_ADDRESS UINT64_C(0xC0000000)
+
+struct unsupported {
+    const char *function;
+    uint32_t line;
+    char text[128];
+};
+
+/* All that is shown. */
+struct inspection {
+    const struct ptx_module *module;
+    const struct program *program; /* NULL if something is unsupported */
+    struct unsupported *unsupported;
+    unsigned unsupported_count;
+};
+
+static void unsupported_add(void *user, const struct ptx_function *function, const struct ptx_instr *instr,
+                            const char *text) {
+    struct inspection *inspection = user;
+    unsigned count = inspection->unsupported_count++;
+    inspection->unsupported = realloc(inspection->unsupported, (count + 1) * sizeof *inspection->unsupported);
+    if (!inspection->unsupported) abort();
+    struct unsupported *fresh = &inspection->unsupported[count];
+    *fresh = (struct unsupported){.function = function->name, .line = instr->place.line};
+    snprintf(fresh->text, sizeof fresh->text, "%s", text);
+}
+
+static uint32_t branch_count(const struct program_function *function) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < function->op_count; i++)
+        count += function->ops[i].operation == OPERATION_bra || function->ops[i].operation == OPERATION_brx;
+    return count;
+}
+
+static const char *const space_names[PTX_SPACE_COUNT] = {[PTX_SPACE_GLOBAL] = "global", [PTX_SPACE_CONST] = "const"};
+
+/* ---- as text ---- */
+
+static void function_print(const struct program *program, const struct program_function *f, FILE *out) {
+    fprintf(out,
+            "%s %s: %" PRIu32 " register%s, %" PRIu32 " bytes of shared memory, %" PRIu32 " local, %" PRIu32
+            " instructions, %" PRIu32 " branches\n",
+            f->is_kernel ? "kernel" : "function", f->name, f->registers, f->registers == 1 ? "" : "s", f->shared_bytes,
+            f->frame_bytes, f->op_count, branch_count(f));
+    struct program_parameter parameter;
+    for (unsigned i = 0; f->is_kernel && program_parameter(program, f, i, &parameter); i++)
+        fprintf(out, "  %-40s offset %4" PRIu32 ", %" PRIu32 " bytes\n", parameter.name, parameter.offset,
+                parameter.size_bytes);
+}
+
+static void inspection_print(FILE *out, const void *what) {
+    const struct inspection *inspection = what;
+    const struct ptx_module *module = inspection->module;
+    fprintf(out, "%s: PTX %u.%u for %s, %u-bit addresses\n", module->file, module->version_major, module->version_minor,
+            module->target, module->address_bits);
+    for (unsigned i = 0; i < inspection->unsupported_count; i++)
+        fprintf(out, "unsupported: line %" PRIu32 ": %s in %s\n", inspection->unsupported[i].line,
+                inspection->unsupported[i].text, inspection->unsupported[i].function);
+    const struct program *program = inspection->program;
+    for (uint32_t f = 0; program && f < program->function_count; f++)
+        if (program->functions[f].defined) function_print(program, &program->functions[f], out);
+    for (uint32_t v = 0; program && v < program->variable_count; v++)
+        fprintf(out, "variable %s: %s, %" PRIu64 " bytes\n", program->variables[v].name,
+                space_names[program->variables[v].space], program->variables[v].size_bytes);
+}
+
+/* ---- as JSON ---- */
+
+static void function_json(struct json *json, const struct program *program, const struct program_function *f) {
+    json_object(json);
+    json_put_text(json, "name", f->name);
+    json_put_bool(json, "kernel", f->is_kernel);
+    json_put_unsigned(json, "registers", f->registers);
+    json_put_unsigned(json, "shared_bytes", f->shared_bytes);
+    json_put_unsigned(json, "local_bytes", f->frame_bytes);
+    json_put_unsigned(json, "instructions", f->op_count);
+    json_put_unsigned(json, "branches", branch_count(f));
+    json_key(json, "parameters");
+    json_array(json);
+    struct program_parameter parameter;
+    for (unsigned i = 0; f->is_kernel && program_parameter(program, f, i, &parameter); i++) {
+        json_object_compact(json);
+        json_put_text(json, "name", parameter.name);
+        json_put_unsigned(json, "offset", parameter.offset);
+        json_put_unsigned(json, "bytes", parameter.size_bytes);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+}
+
+static void variable_json(struct json *json, const struct program_variable *variable) {
+    json_object_compact(json);
+    json_put_text(json, "name", variable->name);
+    json_put_text(json, "space", space_names[variable->space]);
+    json_put_unsigned(json, "bytes", variable->size_bytes);
+    json_end(json);
+}
+
+static void unsupported_json(struct json *json, const struct unsupported *unsupported) {
+    json_object_compact(json);
+    json_put_text(json, "instruction", unsupported->text);
+    json_put_unsigned(json, "line", unsupported->line);
+    json_put_text(json, "function", unsupported->function);
+    json_end(json);
+}
+
+static void inspection_json(FILE *out, const void *what) {
+    const struct inspection *inspection = what;
+    const struct program *program = inspection->program;
+    char version[32];
+    snprintf(version, sizeof version, "%u.%u", inspection->module->version_major, inspection->module->version_minor);
+    struct json json;
+    json_start(&json, out);
+    json_object(&json);
+    json_put_text(&json, "file", inspection->module->file);
+    json_put_text(&json, "version", version);
+    json_put_text(&json, "target", inspection->module->target);
+    json_put_unsigned(&json, "address_bits", inspection->module->address_bits);
+    json_key(&json, "functions");
+    json_array(&json);
+    for (uint32_t f = 0; program && f < program->function_count; f++)
+        if (program->functions[f].defined) function_json(&json, program, &program->functions[f]);
+    json_end(&json);
+    json_key(&json, "variables");
+    json_array(&json);
+    for (uint32_t v = 0; program && v < program->variable_count; v++) variable_json(&json, &program->variables[v]);
+    json_end(&json);
+    json_key(&json, "unsupported");
+    json_array(&json);
+    for (unsigned i = 0; i < inspection->unsupported_count; i++) unsupported_json(&json, &inspection->unsupported[i]);
+    json_end(&json);
+    json_end(&json);
+    json_finish(&json);
+}
+
+/* ---- the command ---- */
+
+static bool inspection_show(const struct inspection *inspection, const char *json, struct error *err) {
+    bool only_json = json && strcmp(json, "-") == 0;
+    if (!only_json) inspection_print(stdout, inspection);
+    return !json || output_write(json, inspection_json, inspection, err);
+}
+
+static enum status inspect(const struct ptx_module *module, const char *json) {
+    struct error err = {0}, shown = {0};
+    struct inspection inspection = {.module = module};
+    program_unsupported(module, unsupported_add, &inspection);
+    struct program *program = inspection.unsupported_count ? NULL : program_create(module, IMAGE_ADDRESS, &err);
+    inspection.program = program;
+    enum status status = inspection.unsupported_count ? STATUS_BAD_INPUT : STATUS_DONE;
+    if (err.set)
+        status = complain_error(&err);
+    else if (!inspection_show(&inspection, json, &shown))
+        status = complain_error(&shown);
+    program_destroy(program);
+    free(inspection.unsupported);
+    return status;
+}
+
+static enum status ptx(const struct command *command, int argc, char **argv) {
+    struct ptx_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (arguments.count != 1) return complain(command, "one file of PTX is looked at: sluice ptx FILE");
+    struct error err = {0};
+    struct ptx_module *module = ptx_parse_file(arguments.word[0], &err);
+    if (!module) return complain_error(&err);
+    enum status status = inspect(module, values.json);
+    ptx_module_destroy(module);
+    return status;
+}
+
+static const char *const details[] = {
+    "Parses and checks a module of PTX and says what is in it: each kernel with the registers a thread needs (the most"
+    " values that live at once), its static shared and local memory, its parameters with their places in the parameter"
+    " block; device functions; variables.",
+    "Instructions that Sluice does not execute are listed all at once, and the status is then 2.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice ptx data/reference/ptx/variants.ptx", "what a module holds"},
+};
+
+const struct command command_ptx = {
+    .name = "ptx",
+    .synopsis = "ptx FILE [OPTIONS]",
+    .summary = "checks PTX and says what is in it",
+    .details = details,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .examples = examples,
+    .example_count = 1,
+    .run = ptx,
+};
