@@ -34,6 +34,16 @@ uint32_t special_place(enum special special, unsigned component) {
 
 /* ---- what is refused ---- */
 
+/* The instruction's name as it is written, unknown modifiers and all. */
+static const char *written_text(const struct ptx_module *module, const struct ptx_instr *instr, char *text,
+                                size_t size) {
+    size_t length = 0, from = instr->place.offset;
+    while (from + length < module->text_bytes && length + 1 < size && !strchr(" \t\r\n;", module->text[from + length]))
+        length++;
+    snprintf(text, size, "%.*s", (int)length, module->text + from);
+    return text;
+}
+
 static unsigned refused_walk(const struct forms *forms, const struct ptx_module *module, program_found *found,
                              void *user) {
     unsigned count = 0;
@@ -43,7 +53,7 @@ static unsigned refused_walk(const struct forms *forms, const struct ptx_module 
             if (!forms_refused(forms, module, instr)) continue;
             char text[128];
             count++;
-            if (found) found(user, &module->functions[f], instr, instr_text(instr, text, sizeof text));
+            if (found) found(user, &module->functions[f], instr, written_text(module, instr, text, sizeof text));
         }
     return count;
 }

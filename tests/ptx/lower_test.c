@@ -22,6 +22,7 @@ static const struct {
     {"rem.u64 %d1, %d2, 7;", "rem u64 r0 <- r256 c0=0x7 ; int_div"},
     {"sqrt.approx.f32 %f1, %f2;", "sqrt f32 approx r0 <- r128 ; special"},
     {"min.NaN.f32 %f1, %f2, %f3;", "min f32 NaN r0 <- r128 r256 ; f32_minmax"},
+    {"min.ftz.xorsign.abs.f32 %f1, %f2, %f3;", "min f32 ftz xorsign"},
     {"max.f32 %f1, %f2, %f3, %f4;", "max f32 three"},
     {"testp.subnormal.f32 %p1, %f1;", "testp f32 p1 <- r0"},
     {"and.pred %p1, %p2, !%p3;", "and pred p1 <- p2 !p3"},

@@ -1,0 +1,51 @@
+# `sluice ptx`: what a module holds, what cannot be executed, where a mistake is.
+. "$(dirname "$0")/../claims.sh"
+
+cat >"$work/good.ptx" <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .b8 table[40];
+.visible .entry fill(.param .u64 buffer, .param .u32 n)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %d<3>;
+    .shared .align 4 .b8 tile[256];
+    ld.param.u64 %d1, [buffer];
+    ld.param.u32 %r1, [n];
+    st.global.u32 [%d1], %r1;
+    st.shared.u32 [tile], %r1;
+    ret;
+}
+PTX
+sed 's/st.shared.u32 .*/cp.async.wait_all;\n    barrier.cluster.arrive;/' "$work/good.ptx" >"$work/unsupported.ptx"
+sed 's/st.shared.u32 .*/st.shared.u32 [tile], %d1;/' "$work/good.ptx" >"$work/wrong.ptx"
+
+claim "a module is shown with its kernels, parameters and variables"
+sluice ptx "$work/good.ptx"
+status_is 0
+err_empty
+out_has "PTX 8.0 for sm_80"
+out_has "kernel fill: 5 registers, 256 bytes of shared memory, 0 local, 5 instructions, 0 branches"
+out_has "offset    8, 4 bytes"
+out_has "variable table: global, 40 bytes"
+
+claim "the same as JSON"
+sluice ptx "$work/good.ptx" --json -
+status_is 0
+out_has '"shared_bytes": 256'
+out_has '{"name": "n", "offset": 8, "bytes": 4}'
+
+claim "everything unsupported is listed at once"
+sluice ptx "$work/unsupported.ptx"
+status_is 2
+out_has "unsupported: line 13: cp.async.wait_all in fill"
+out_has "unsupported: line 14: barrier.cluster.arrive in fill"
+
+claim "a mistake is shown with its line"
+sluice ptx "$work/wrong.ptx"
+status_is 2
+err_has "wrong.ptx:13:27: \`%d1\` is a .b64 register"
+sluice ptx
+status_is 2
+err_has "sluice ptx FILE"
