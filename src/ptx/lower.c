@@ -99,7 +99,7 @@ uint32_t lower_constant(struct lowering *l, uint64_t bits, unsigned bytes) {
             uint8_t *lanes = list_add(l->arena, &l->constants, 2 * WARP_LANES);
             for (unsigned i = 0; i < 2 * WARP_LANES; i++) {
                 unsigned byte = (row * 2 * WARP_LANES + i) % bytes;
-                lanes[i] = byte < 8 ? (uint8_t)(bits >> (8 * byte)) : 0;
+                lanes[i] = (uint8_t)(byte < 8 ? bits >> (8 * byte) : 0);
             }
         }
     }

@@ -49,3 +49,5 @@ err_has "wrong.ptx:13:27: \`%d1\` is a .b64 register"
 sluice ptx
 status_is 2
 err_has "sluice ptx FILE"
+
+claims_end
