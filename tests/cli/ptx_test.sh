@@ -19,7 +19,7 @@ cat >"$work/good.ptx" <<'PTX'
 }
 PTX
 sed 's/st.shared.u32 .*/cp.async.wait_all;\n    barrier.cluster.arrive;/' "$work/good.ptx" >"$work/unsupported.ptx"
-sed 's/st.shared.u32 .*/st.shared.u32 [tile], %d1;/' "$work/good.ptx" >"$work/wrong.ptx"
+sed 's/st.shared.u32 .*/st.shared.u64 [tile], %r1;/' "$work/good.ptx" >"$work/wrong.ptx"
 
 claim "a module is shown with its kernels, parameters and variables"
 sluice ptx "$work/good.ptx"
@@ -45,7 +45,7 @@ out_has "unsupported: line 14: barrier.cluster.arrive in fill"
 claim "a mistake is shown with its line"
 sluice ptx "$work/wrong.ptx"
 status_is 2
-err_has "wrong.ptx:13:27: \`%d1\` is a .b64 register"
+err_has "wrong.ptx:13:27: \`%r1\` is a .b32 register"
 sluice ptx
 status_is 2
 err_has "sluice ptx FILE"
