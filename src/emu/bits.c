@@ -110,7 +110,8 @@ static inline u32 dp2a(u32 a, u32 b, bool a_signed, bool b_signed) {
     X(shr, s32, SHIFT, RIGHT_SIGNED(s32, a, b)) \
     X(shr, s64, SHIFT, RIGHT_SIGNED(s64, a, b)) \
     X(bfe, u32, BFE_OF, ) \
-    X(bfe, s32, BFE_OF, ) X(bfe, u64, BFE_OF, ) X(bfe, s64, BFE_OF, ) X(bfi, u32, BFI_OF, ) X(bfi, u64, BFI_OF, ) \
+    X(bfe, s32, BFE_OF, ) \
+    X(bfe, u64, BFE_OF, ) X(bfe, s64, BFE_OF, ) X(bfi, u32, BFI_OF, ) X(bfi, u64, BFI_OF, ) \
         X(bfind, u32, BFIND, u32, a) X(bfind, s32, BFIND, u32, a < 0 ? ~(u32)a : (u32)a) X(bfind, u64, BFIND, u64, a) \
             X(bfind, s64, BFIND, u64, a < 0 ? ~(u64)a : (u64)a) X(brev, u32, UNARY_SAME, reversed(a)) \
                 X(brev, u64, UNARY_SAME, joined(reversed((u32)(a >> 32)), reversed((u32)a))) \

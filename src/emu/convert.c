@@ -209,10 +209,11 @@ BINARY(cvt_pack_16, u32, s32, s32, packed(a, b, 0, facts[op->element], false))
 TERNARY(cvt_pack_8, u32, s32, s32, u32, packed(a, b, c, facts[op->element], true))
 
 op_handler *convert_find(const struct op *op) {
-    if (op->operation == OPERATION_cvt_pack) return facts[op->element].bits == 16 ? cvt_pack_16 : cvt_pack_8;
+    const unsigned to = facts[op->element].bits, from = facts[op->source].bits;
+    if (op->operation == OPERATION_cvt_pack) return to == 16 ? cvt_pack_16 : to == 8 ? cvt_pack_8 : NULL;
     if (op->operation != OPERATION_cvt) return NULL;
-    const bool pair = op->element == PTX_f16x2 || op->element == PTX_bf16x2;
-    if (!pair && (!facts[op->element].bits || !facts[op->source].bits)) return NULL;
+    const bool pair = (op->element == PTX_f16x2 || op->element == PTX_bf16x2) && op->source == PTX_f32;
+    if (!pair && (!to || !from)) return NULL;
     const bool directed = op->rounding == ROUND_RZ || op->rounding == ROUND_RM || op->rounding == ROUND_RP;
     return directed ? cvt_directed : pair ? cvt_pair : cvt;
 }

@@ -3,17 +3,6 @@
 
 #include "emu/lanes.h"
 
-/* Bit types stand for unsigned ones of their size. */
-static uint8_t type_plain(uint8_t type) {
-    switch (type) {
-    case PTX_b8: return PTX_u8;
-    case PTX_b16: return PTX_u16;
-    case PTX_b32: return PTX_u32;
-    case PTX_b64: return PTX_u64;
-    default: return type;
-    }
-}
-
 unsigned type_size_log2(enum ptx_type type) {
     static const uint8_t bits[PTX_TYPE_COUNT] = {
 #define X(name, bits, kind) [PTX_##name] = bits,
@@ -26,11 +15,8 @@ unsigned type_size_log2(enum ptx_type type) {
 op_handler *op_handler_find(const struct op *op) {
     static op_finder *const families[] = {integer_find,  carry_find,  bits_find,   video_find, compare_find, move_find,
                                           floating_find, minmax_find, approx_find, half_find,  convert_find};
-    struct op plain = *op;
-    plain.element = type_plain(op->element);
-    plain.source = type_plain(op->source);
     for (size_t i = 0; i < COUNT_OF(families); i++) {
-        op_handler *handler = families[i](&plain);
+        op_handler *handler = families[i](op);
         if (handler) return handler;
     }
     return NULL;

@@ -106,7 +106,7 @@ typedef op_handler *op_table[PTX_TYPE_COUNT][OPERATION_COUNT];
 #define DEFINE(operation, T, shape, ...) shape(operation##_of_##T, T, __VA_ARGS__)
 #define ENTER(operation, T, ...)         [PTX_##T][OPERATION_##operation] = operation##_of_##T,
 
-/* Each family's part of op_handler_find: NULL for what is not its own. `op` names bit types by unsigned ones. */
+/* Each family's part of op_handler_find: NULL for what is not its own. */
 typedef op_handler *op_finder(const struct op *op);
 op_finder integer_find, carry_find, bits_find, video_find, compare_find, move_find, floating_find, minmax_find,
     approx_find, half_find, convert_find;

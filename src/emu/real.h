@@ -63,13 +63,13 @@ struct overflow {
 };
 
 /* x rounded once, in the host's rounding mode, to a format of `fraction` bits whose exponents start at that of `least`: the
- * sum with a number whose last bit weighs as much as the result's must round there. Then the bits are those of a
- * float, shifted, after `scale` has moved the smallest exponents of both formats together. */
+ * sum with a number of x's sign whose last bit weighs as much as the result's must round there. Then the bits are those of
+ * a float, shifted, after `scale` has moved the smallest exponents of both formats together. */
 static inline u16 f64_narrowed(f64 x, unsigned fraction, f64 least, f64 scale, f64 beyond, u16 infinity,
                                struct overflow overflow) {
     const f64 magnitude = __builtin_fabs(x);
     const f64 leading = f64_of(f64_bits(magnitude) & UINT64_C(0x7FF0000000000000));
-    const f64 unit = (leading > least ? leading : least) * (f64)(UINT64_C(3) << (51 - fraction));
+    const f64 unit = __builtin_copysign((leading > least ? leading : least) * (f64)(UINT64_C(3) << (51 - fraction)), x);
     const f64 rounded = __builtin_fabs((x + unit) - unit);
     const bool negative = f64_bits(x) >> 63;
     const u16 bits = (u16)(f32_bits((f32)(rounded * scale)) >> (23 - fraction));

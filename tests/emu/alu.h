@@ -1,4 +1,5 @@
-/* A warp for operations on registers: sixteen registers as wide as the widest, and predicates. */
+/* A warp for operations on registers: sixteen registers as wide as the widest, and so many predicates that a register's
+ * place, read as a predicate, is one, too. */
 #ifndef SLUICE_TESTS_EMU_ALU_H
 #define SLUICE_TESTS_EMU_ALU_H
 
@@ -12,7 +13,7 @@ enum { ALU_REGISTERS = 16, ALU_REGISTER_BYTES = 16 * WARP_LANES, ALU_D = 0, ALU_
 
 struct alu {
     _Alignas(64) uint8_t registers[ALU_REGISTERS][ALU_REGISTER_BYTES];
-    uint32_t predicates[8], elements[8];
+    uint32_t predicates[ALU_REGISTERS * ALU_REGISTER_BYTES / 2], elements[8];
     struct warp warp;
 };
 
