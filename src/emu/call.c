@@ -24,6 +24,7 @@ static void frame_enter(struct warp_state *w) {
     const struct program_function *function = w->frame->code->function;
     w->warp.base[PLACE_REGISTER] = w->registers + w->frame->window;
     w->warp.base[PLACE_CONSTANT] = function->constants;
+    w->warp.elements = function->element_list;
     w->warp.predicates = (uint32_t *)(void *)(w->registers + w->frame->window + round_up(function->window_bytes, 64));
 }
 
