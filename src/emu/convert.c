@@ -63,8 +63,8 @@ static void floats_from_bits(f64 *to, const u64 *bits, enum ptx_type type, bool 
 }
 
 /* What a number too large for f16 or bf16 becomes. */
-static struct overflow overflow_of(enum rounding rounding, u16 infinity) {
-    const u16 most = (u16)(infinity - 1);
+static struct overflow overflow_of(enum rounding rounding, u64 infinity) {
+    const u64 most = infinity - 1;
     return (struct overflow){rounding == ROUND_RZ || rounding == ROUND_RM ? most : infinity,
                              rounding == ROUND_RZ || rounding == ROUND_RP ? most : infinity};
 }
@@ -208,12 +208,93 @@ static inline u32 packed(s32 a, s32 b, u32 c, struct type_facts to, bool has_c) 
 BINARY(cvt_pack_16, u32, s32, s32, packed(a, b, 0, facts[op->element], false))
 TERNARY(cvt_pack_8, u32, s32, s32, u32, packed(a, b, c, facts[op->element], true))
 
+/* The frequent ones, in registers of their types' width and without modifiers. */
+#define IN_RANGE(x, low, high) ((x) >= (low) && (x) < (high) ? (x) : 0)
+static inline s32 s32_of(f32 x) {
+    const s32 inside = (s32)IN_RANGE(x, -0x1p31f, 0x1p31f);
+    return x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : inside;
+}
+static inline u32 u32_of(f32 x) {
+    const u32 low = (u32)(s32)IN_RANGE(x, 0, 0x1p31f), high = (u32)(s32)IN_RANGE(x - 0x1p31f, 0, 0x1p31f) | 0x80000000;
+    return x >= 0x1p32f ? UINT32_MAX : x >= 0x1p31f ? high : low;
+}
+#define FREQUENT(X) \
+    X(f32, s32, ROUND_RN, (f32)a) \
+    X(f32, u32, ROUND_RN, (f32)a) \
+    X(f64, s32, ROUND_RN, (f64)a) \
+    X(f64, u32, ROUND_RN, (f64)a) \
+    X(f32, f64, ROUND_RN, f32_canonical((f32)a)) \
+    X(f64, f32, ROUND_DEFAULT, (f64)a) \
+    X(s32, f32, ROUND_RZI, s32_of(a)) \
+    X(s32, f32, ROUND_RNI, s32_of(rintf(a))) \
+    X(s32, f32, ROUND_RMI, s32_of(floorf(a))) \
+    X(s32, f32, ROUND_RPI, s32_of(ceilf(a))) \
+    X(u32, f32, ROUND_RZI, u32_of(a)) \
+    X(u32, f32, ROUND_RNI, u32_of(rintf(a))) \
+    X(f32, f32, ROUND_RZI, f32_canonical(truncf(a))) \
+    X(f32, f32, ROUND_RNI, f32_canonical(rintf(a))) \
+    X(f32, f32, ROUND_RMI, f32_canonical(floorf(a))) \
+    X(f32, f32, ROUND_RPI, f32_canonical(ceilf(a)))
+#define DEFINE_FREQUENT(D, S, rounding, ...) UNARY(D##_from_##S##_##rounding, D, S, __VA_ARGS__)
+FREQUENT(DEFINE_FREQUENT)
+UNARY(f32_from_f16, f32, u16, f32_canonical(f16_to_f32(a)))
+static op_handler *frequent_find(const struct op *op) {
+    static const struct {
+        uint8_t to, from, rounding;
+        op_handler *handler;
+    } rows[] = {
+#define ENTER_FREQUENT(D, S, rounding, ...) {PTX_##D, PTX_##S, rounding, D##_from_##S##_##rounding},
+        FREQUENT(ENTER_FREQUENT){PTX_f32, PTX_f16, ROUND_DEFAULT, f32_from_f16}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (rows[i].to == op->element && rows[i].from == op->source && rows[i].rounding == op->rounding)
+            return rows[i].handler;
+    return NULL;
+}
+
+/* Between integers, the narrower type decides: its bits of the source register, extended to the result's. */
+#define EXTEND_TO(K, S) \
+    UNARY(K##_##S##_u16, u16, S, (K)a) UNARY(K##_##S##_u32, u32, S, (K)a) UNARY(K##_##S##_u64, u64, S, (K)a)
+#define EXTEND(K) EXTEND_TO(K, u16) EXTEND_TO(K, u32) EXTEND_TO(K, u64)
+EXTEND(u8)
+EXTEND(s8)
+EXTEND(u16)
+EXTEND(s16)
+EXTEND_TO(u32, u32)
+EXTEND_TO(s32, u32)
+EXTEND_TO(u32, u64)
+EXTEND_TO(s32, u64)
+EXTEND_TO(u64, u64)
+#define EXTENDED_TO(K, S) \
+    { K##_##S##_u16, K##_##S##_u32, K##_##S##_u64 }
+static op_handler *integers_find(const struct op *op) {
+    static op_handler *const extend[PTX_TYPE_COUNT][3][3] = {
+        [PTX_u8] = {EXTENDED_TO(u8, u16), EXTENDED_TO(u8, u32), EXTENDED_TO(u8, u64)},
+        [PTX_s8] = {EXTENDED_TO(s8, u16), EXTENDED_TO(s8, u32), EXTENDED_TO(s8, u64)},
+        [PTX_u16] = {EXTENDED_TO(u16, u16), EXTENDED_TO(u16, u32), EXTENDED_TO(u16, u64)},
+        [PTX_s16] = {EXTENDED_TO(s16, u16), EXTENDED_TO(s16, u32), EXTENDED_TO(s16, u64)},
+        [PTX_u32] = {[1] = EXTENDED_TO(u32, u32), EXTENDED_TO(u32, u64)},
+        [PTX_s32] = {[1] = EXTENDED_TO(s32, u32), EXTENDED_TO(s32, u64)},
+        [PTX_u64] = {[2] = EXTENDED_TO(u64, u64)},
+        [PTX_s64] = {[2] = EXTENDED_TO(u64, u64)},
+    };
+    const struct type_facts to = facts[op->element], from = facts[op->source];
+    const unsigned dst = register_bytes(op->dst_bytes, op->element), src = register_bytes(op->src_bytes, op->source);
+    if (to.bits > from.bits && from.kind == SIGNED && to.kind == UNSIGNED && 8 * dst > to.bits) return NULL;
+    return extend[to.bits <= from.bits ? op->element : op->source][log2_floor(src) - 1][log2_floor(dst) - 1];
+}
+
 op_handler *convert_find(const struct op *op) {
-    const unsigned to = facts[op->element].bits, from = facts[op->source].bits;
-    if (op->operation == OPERATION_cvt_pack) return to == 16 ? cvt_pack_16 : to == 8 ? cvt_pack_8 : NULL;
+    const struct type_facts to = facts[op->element], from = facts[op->source];
+    if (op->operation == OPERATION_cvt_pack) return to.bits == 16 ? cvt_pack_16 : to.bits == 8 ? cvt_pack_8 : NULL;
     if (op->operation != OPERATION_cvt) return NULL;
-    const bool pair = (op->element == PTX_f16x2 || op->element == PTX_bf16x2) && op->source == PTX_f32;
-    if (!pair && (!to || !from)) return NULL;
-    const bool directed = op->rounding == ROUND_RZ || op->rounding == ROUND_RM || op->rounding == ROUND_RP;
-    return directed ? cvt_directed : pair ? cvt_pair : cvt;
+    if ((op->element == PTX_f16x2 || op->element == PTX_bf16x2) && op->source == PTX_f32)
+        return is_directed(op->rounding) ? cvt_directed : cvt_pair;
+    if (!to.bits || !from.bits) return NULL;
+    op_handler *handler = NULL;
+    if (!op->modifiers && to.kind != FLOAT && from.kind != FLOAT)
+        handler = integers_find(op);
+    else if (!op->modifiers && register_bytes(op->dst_bytes, op->element) * 8 == to.bits &&
+             register_bytes(op->src_bytes, op->source) * 8 == from.bits)
+        handler = frequent_find(op);
+    return handler ? handler : is_directed(op->rounding) ? cvt_directed : cvt;
 }

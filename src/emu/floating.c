@@ -22,14 +22,34 @@
     X(sqrt, v, UNARY_SAME, OUT_##v(__builtin_sqrtf(IN_##v(a)))) \
     X(abs, v, UNARY_SAME, __builtin_fabsf(IN_##v(a))) \
     X(neg, v, UNARY_SAME, -IN_##v(a))
+/* A double's NaN is chosen apart: only a warp that has one pays for it. */
+#define DOUBLE_NAN(name, b_place, c_place, ...) \
+    HANDLER(name) { \
+        LANES(f64, a, op->a); \
+        LANES(f64, b, b_place); \
+        LANES(f64, c, c_place); \
+        f64 result[WARP_LANES]; \
+        u64 nans = 0; \
+        EACH_LANE { \
+            const f64 a = a_lanes[i], b = b_lanes[i], c = c_lanes[i], r = (__VA_ARGS__); \
+            (void)b, (void)c; \
+            result[i] = r; \
+            nans |= r != r; \
+        } \
+        if (UNLIKELY(nans)) EACH_LANE result[i] = f64_result(result[i], a_lanes[i], b_lanes[i], c_lanes[i]); \
+        LANES_STORE(f64, op->dst, result); \
+    }
+#define DOUBLE_1(name, T, ...) DOUBLE_NAN(name, op->a, op->a, __VA_ARGS__)
+#define DOUBLE_2(name, T, ...) DOUBLE_NAN(name, op->b, op->b, __VA_ARGS__)
+#define DOUBLE_3(name, T, ...) DOUBLE_NAN(name, op->b, op->c, __VA_ARGS__)
 #define DOUBLE(X) \
-    X(add, f64, BINARY_SAME, f64_result(a + b, a, b, 0)) \
-    X(sub, f64, BINARY_SAME, f64_result(a - b, a, b, 0)) \
-    X(mul, f64, BINARY_SAME, f64_result(a *b, a, b, 0)) \
-    X(fma, f64, TERNARY_SAME, f64_result(__builtin_fma(a, b, c), a, b, c)) \
-    X(div, f64, BINARY_SAME, f64_result(a / b, a, b, 0)) \
-    X(rcp, f64, UNARY_SAME, f64_result(1.0 / a, a, 0, 0)) \
-    X(sqrt, f64, UNARY_SAME, f64_result(__builtin_sqrt(a), a, 0, 0)) \
+    X(add, f64, DOUBLE_2, a + b) \
+    X(sub, f64, DOUBLE_2, a - b) \
+    X(mul, f64, DOUBLE_2, a *b) \
+    X(fma, f64, DOUBLE_3, __builtin_fma(a, b, c)) \
+    X(div, f64, DOUBLE_2, a / b) \
+    X(rcp, f64, DOUBLE_1, 1.0 / a) \
+    X(sqrt, f64, DOUBLE_1, __builtin_sqrt(a)) \
     X(abs, f64, UNARY_SAME, __builtin_fabs(a)) \
     X(neg, f64, UNARY_SAME, -a) \
     X(copysign, f64, BINARY_SAME, __builtin_copysign(b, a))
@@ -87,6 +107,5 @@ op_handler *floating_find(const struct op *op) {
     if (op->operation == OPERATION_testp) return op->element == PTX_f32 ? testp_f32 : testp_f64;
     if (op->modifiers & (MOD_APPROX | MOD_FULL)) return NULL;
     op_handler *nearest = to_nearest(op);
-    const bool is_directed = op->rounding == ROUND_RZ || op->rounding == ROUND_RM || op->rounding == ROUND_RP;
-    return nearest && is_directed ? directed : nearest;
+    return nearest && is_directed(op->rounding) ? directed : nearest;
 }

@@ -25,7 +25,7 @@ op_handler *op_handler_find(const struct op *op) {
 /* The compiler moves no arithmetic of a handler it cannot see across these calls. */
 void rounding_run(op_handler *handler, enum rounding rounding, struct warp *warp, const struct op *op, uint32_t mask) {
     static const int host[] = {[ROUND_RZ] = FE_TOWARDZERO, [ROUND_RM] = FE_DOWNWARD, [ROUND_RP] = FE_UPWARD};
-    assert(rounding == ROUND_RZ || rounding == ROUND_RM || rounding == ROUND_RP);
+    assert(is_directed(rounding));
     fesetround(host[rounding]);
     handler(warp, op, mask);
     fesetround(FE_TONEAREST);

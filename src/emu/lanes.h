@@ -114,6 +114,10 @@ op_finder integer_find, carry_find, bits_find, video_find, compare_find, move_fi
 /* Bytes of a type, as a power of two; predicates count as bytes. */
 unsigned type_size_log2(enum ptx_type type);
 
+/* Not to nearest, and not to an integer. */
+static inline bool is_directed(enum rounding rounding) {
+    return rounding == ROUND_RZ || rounding == ROUND_RM || rounding == ROUND_RP;
+}
 /* Runs `handler` with the host rounding as `rounding` says, and to nearest again afterwards. */
 void rounding_run(op_handler *handler, enum rounding rounding, struct warp *warp, const struct op *op, uint32_t mask);
 

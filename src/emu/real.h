@@ -59,30 +59,29 @@ static inline f32 bf16_to_f32(u16 h) { return f32_of((u32)h << 16); }
 /* What an overflow becomes in a format, by sign: infinity, or the largest number where the rounding mode is away from
  * it. */
 struct overflow {
-    u16 positive, negative;
+    u64 positive, negative;
 };
 
-/* x rounded once, in the host's rounding mode, to a format of `fraction` bits whose exponents start at that of `least`: the
- * sum with a number of x's sign whose last bit weighs as much as the result's must round there. Then the bits are those of
- * a float, shifted, after `scale` has moved the smallest exponents of both formats together. */
-static inline u16 f64_narrowed(f64 x, unsigned fraction, f64 least, f64 scale, f64 beyond, u16 infinity,
+/* x rounded once, in the host's rounding mode, to a format of `fraction` bits whose exponents start at that of `least`: the sum with a
+ * number of x's sign whose last bit weighs as much as the result's must round there. Then the bits are those of a double,
+ * shifted, after a product has moved the smallest exponents of both formats together. All in words of 64 bits, for the
+ * sake of vector code. */
+static inline u64 f64_narrowed(f64 x, unsigned fraction, f64 least, f64 scale, f64 beyond, u64 infinity,
                                struct overflow overflow) {
     const f64 magnitude = __builtin_fabs(x);
     const f64 leading = f64_of(f64_bits(magnitude) & UINT64_C(0x7FF0000000000000));
     const f64 unit = __builtin_copysign((leading > least ? leading : least) * (f64)(UINT64_C(3) << (51 - fraction)), x);
     const f64 rounded = __builtin_fabs((x + unit) - unit);
-    const bool negative = f64_bits(x) >> 63;
-    const u16 bits = (u16)(f32_bits((f32)(rounded * scale)) >> (23 - fraction));
-    const u16 most = negative ? overflow.negative : overflow.positive;
-    const u16 finite = magnitude < beyond && rounded < beyond ? bits : most;
-    const u16 number = (u16)((magnitude == F64_INFINITY ? infinity : finite) | (u16)(negative << 15));
-    return x == x ? number : 0x7FFF;
+    const u64 sign = f64_bits(x) >> 48 & 0x8000, bits = f64_bits(rounded * scale) >> (52 - fraction);
+    const u64 most = sign ? overflow.negative : overflow.positive;
+    const u64 finite = (magnitude < beyond) & (rounded < beyond) ? bits : most; /* the sum itself may overflow */
+    return x == x ? (magnitude == F64_INFINITY ? infinity : finite) | sign : 0x7FFF;
 }
-static inline u16 f64_to_f16(f64 x, struct overflow overflow) {
-    return f64_narrowed(x, 10, 0x1p-14, 0x1p-112, 0x1p16, 0x7C00, overflow);
+static inline u64 f64_to_f16(f64 x, struct overflow overflow) {
+    return f64_narrowed(x, 10, 0x1p-14, 0x1p-1008, 0x1p16, 0x7C00, overflow);
 }
-static inline u16 f64_to_bf16(f64 x, struct overflow overflow) {
-    return f64_narrowed(x, 7, 0x1p-126, 1.0, 0x1p128, 0x7F80, overflow);
+static inline u64 f64_to_bf16(f64 x, struct overflow overflow) {
+    return f64_narrowed(x, 7, 0x1p-126, 0x1p-896, 0x1p128, 0x7F80, overflow);
 }
 #define F16_NEAREST  ((struct overflow){0x7C00, 0x7C00})
 #define BF16_NEAREST ((struct overflow){0x7F80, 0x7F80})
