@@ -42,8 +42,9 @@
 #define INTEGERS(X) \
     ALL(X, u16, u16, u32) \
     ALL(X, s16, u16, s32) \
-    ALL(X, u32, u32, u64) ALL(X, s32, u32, s64) ALL(X, u64, u64, u128) ALL(X, s64, u64, s128) SIGNED(X, s16, u16) \
-        SIGNED(X, s32, u32) SIGNED(X, s64, u64) WIDE(X, u16, u32, u32) WIDE(X, s16, s32, u32) WIDE(X, u32, u64, u64) \
+    ALL(X, u32, u32, u64) \
+    ALL(X, s32, u32, s64) ALL(X, u64, u64, u128) ALL(X, s64, u64, s128) SIGNED(X, s16, u16) SIGNED(X, s32, u32) \
+        SIGNED(X, s64, u64) WIDE(X, u16, u32, u32) WIDE(X, s16, s32, u32) WIDE(X, u32, u64, u64) \
             WIDE(X, s32, s64, u64) ONLY32(X, u32, u64) ONLY32(X, s32, s64)
 
 /* .sat, which only s32 has. */
@@ -53,26 +54,21 @@
     X(mad_hi, s32, TERNARY_SAME, CLAMP_S32(HIGH(s32, s64, a, b) + c)) \
     X(mad24_hi, s32, TERNARY_SAME, CLAMP_S32((s64)(s32)(PRODUCT24(s32, s64, a, b) >> 16) + c))
 
-/* Two 16-bit numbers in a register of 32 bits: a result for each half. */
-#define LOW(T, x)          ((T)(x))
-#define HIGH16(T, x)       ((T)((x) >> 16))
-#define BOTH(low, high)    ((u32)(u16)(low) | (u32)(u16)(high) << 16)
-#define LESSER(x, y)       ((x) < (y) ? (x) : (y))
-#define GREATER(x, y)      ((x) > (y) ? (x) : (y))
-#define HALVES(name, T, f) BINARY(name, u32, u32, u32, BOTH(f(LOW(T, a), LOW(T, b)), f(HIGH16(T, a), HIGH16(T, b))))
-#define SUM(x, y)          ((x) + (y))
-#define DIFFERENCE(x, y)   ((x) - (y))
+/* Two 16-bit numbers in a register of 32 bits: f of each pair of halves. */
+#define LOWER(T, x)        ((T)(x))
+#define UPPER(T, x)        ((T)((x) >> 16))
+#define BOTH(lower, upper) ((u32)(u16)(lower) | (u32)(u16)(upper) << 16)
+#define HALVES(name, T, E, f) \
+    BINARY(name, u32, u32, u32, BOTH(f(LOWER(E, a), LOWER(E, b)), f(UPPER(E, a), UPPER(E, b))))
+#define SUM(x, y)        ((x) + (y))
+#define DIFFERENCE(x, y) ((x) - (y))
+#define LESSER(x, y)     ((x) < (y) ? (x) : (y))
+#define GREATER(x, y)    ((x) > (y) ? (x) : (y))
 #define PACKED(X, T, E) \
-    X(add, T, PACKED_##T, SUM) \
-    X(sub, T, PACKED_##T, DIFFERENCE) \
-    X(min, T, PACKED_##T, LESSER) \
-    X(max, T, PACKED_##T, GREATER)
-#define PACKED_u16x2(name, T, f) HALVES(name, u16, f)
-#define PACKED_s16x2(name, T, f) HALVES(name, s16, f)
-#define NEGATED(x)               (-(x))
-#define NEG_s16x2(name, T)       UNARY(name, u32, u32, BOTH(NEGATED(LOW(s16, a)), NEGATED(HIGH16(s16, a))))
-#define ABS_s16x2(name, T) \
-    UNARY(name, u32, u32, BOTH(GREATER(LOW(s16, a), -LOW(s16, a)), GREATER(HIGH16(s16, a), -HIGH16(s16, a))))
+    X(add, T, HALVES, E, SUM) \
+    X(sub, T, HALVES, E, DIFFERENCE) \
+    X(min, T, HALVES, E, LESSER) \
+    X(max, T, HALVES, E, GREATER)
 
 /* min.relu and max.relu: nothing below zero. */
 #define NOT_NEGATIVE(x)    ((x) > 0 ? (x) : 0)
@@ -81,14 +77,13 @@
 #define RELU(X) \
     X(min, s32, BINARY_SAME, LESSER_RELU(a, b)) \
     X(max, s32, BINARY_SAME, GREATER_RELU(a, b)) \
-    X(min, s16x2, PACKED_s16x2, LESSER_RELU) \
-    X(max, s16x2, PACKED_s16x2, GREATER_RELU)
+    X(min, s16x2, HALVES, s16, LESSER_RELU) \
+    X(max, s16x2, HALVES, s16, GREATER_RELU)
 
 INTEGERS(DEFINE)
 PACKED(DEFINE, u16x2, u16)
 PACKED(DEFINE, s16x2, s16)
-NEG_s16x2(neg_of_s16x2, s16x2) ABS_s16x2(abs_of_s16x2, s16x2) static const op_table wrapping = {
-    INTEGERS(ENTER) PACKED(ENTER, u16x2, u16) PACKED(ENTER, s16x2, s16) ENTER(neg, s16x2) ENTER(abs, s16x2)};
+static const op_table wrapping = {INTEGERS(ENTER) PACKED(ENTER, u16x2, u16) PACKED(ENTER, s16x2, s16)};
 
 #define DEFINE_SATURATING(operation, T, shape, ...) shape(operation##_sat_##T, T, __VA_ARGS__)
 #define ENTER_SATURATING(operation, T, ...)         [PTX_##T][OPERATION_##operation] = operation##_sat_##T,

@@ -74,7 +74,7 @@ static inline u64 f64_narrowed(f64 x, unsigned fraction, f64 least, f64 scale, f
     const f64 rounded = __builtin_fabs((x + unit) - unit);
     const u64 sign = f64_bits(x) >> 48 & 0x8000, bits = f64_bits(rounded * scale) >> (52 - fraction);
     const u64 most = sign ? overflow.negative : overflow.positive;
-    const u64 finite = (magnitude < beyond) & (rounded < beyond) ? bits : most; /* the sum itself may overflow */
+    const u64 finite = ((magnitude < beyond) & (rounded < beyond)) ? bits : most; /* the sum itself may overflow */
     return x == x ? (magnitude == F64_INFINITY ? infinity : finite) | sign : 0x7FFF;
 }
 static inline u64 f64_to_f16(f64 x, struct overflow overflow) {

@@ -3,7 +3,7 @@
 
 #include "emu/alu.h"
 
-/* Operations whose first operand and result are as the table says, with any modifiers that they may have. */
+/* The operations that op_handler_find is asked for. */
 static bool is_register_operation(enum operation operation) {
     return operation != OPERATION_mov_frame && operation <= OPERATION_cvt_pack;
 }
@@ -52,7 +52,7 @@ static unsigned each_operation(uint64_t *random, bool (*body)(op_handler *, cons
                 op.modifiers = modifiers[m];
                 op.source = (uint8_t)(operation == OPERATION_cvt ? random_below(random, PTX_TYPE_COUNT) : PTX_s32);
                 op.rounding = (uint8_t)random_below(random, ROUND_RP + 1);
-                op.compare = (uint8_t)random_below(random, operation == OPERATION_testp ? 6 : 6);
+                op.compare = (uint8_t)random_below(random, 6); /* of every kind there are at least six */
                 op.vector = 2;
                 op.immediate = (int64_t)random_next(random);
                 if (!is_register_operation(operation)) continue;
@@ -79,7 +79,8 @@ static bool mask_parts(op_handler *handler, const struct op *op, uint64_t *rando
     copy(&parts, &start);
     handler(&parts.warp, op, mask);
     handler(&parts.warp, op, ~mask);
-    return CHECK(same(&none, &start)) & CHECK(same(&parts, &whole));
+    const bool nothing = CHECK(same(&none, &start)), everything = CHECK(same(&parts, &whole));
+    return nothing && everything;
 }
 CLAIM("lanes are independent: an operation for some lanes and then for the others is the operation for all") {
     uint64_t random = 5;
