@@ -123,15 +123,17 @@ static inline u64 integer_of(f64 x, struct type_facts to, u64 nan) {
 static inline u64 sticky(u64 magnitude) {
     return magnitude >> 53 ? (magnitude & ~UINT64_C(0x7FF)) | (u64)((magnitude & 0x7FF) != 0) << 11 : magnitude;
 }
+/* Compilers convert unsigned numbers by differences, whose zero is negative when rounding down: the sign is set apart. */
+static inline f64 magnitude_from_integer(u64 x) { return f64_of(f64_bits((f64)x) & INT64_MAX); }
 static inline f64 odd_from_integer(u64 x, bool is_signed) {
-    return is_signed && (s64)x < 0 ? -(f64)sticky(0 - x) : (f64)sticky(x);
+    return is_signed && (s64)x < 0 ? -magnitude_from_integer(sticky(0 - x)) : magnitude_from_integer(sticky(x));
 }
 static void bits_from_integers(u64 *to, const u64 *x, bool is_signed, const struct op *op) {
     f64 wide[WARP_LANES];
     if (op->element == PTX_f32) {
-        EACH_LANE to[i] = f32_bits(is_signed ? (f32)(s64)x[i] : (f32)x[i]);
+        EACH_LANE to[i] = is_signed ? f32_bits((f32)(s64)x[i]) : f32_bits((f32)x[i]) & INT32_MAX;
     } else if (op->element == PTX_f64) {
-        EACH_LANE to[i] = f64_bits(is_signed ? (f64)(s64)x[i] : (f64)x[i]);
+        EACH_LANE to[i] = is_signed ? f64_bits((f64)(s64)x[i]) : f64_bits((f64)x[i]) & INT64_MAX;
     } else {
         EACH_LANE wide[i] = odd_from_integer(x[i], is_signed);
         bits_from_floats(to, wide, op);
