@@ -1,17 +1,14 @@
 #include "host/source.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/deadline.h"
 #include "emu/emu.h"
 #include "stream/trace.h"
-
-enum { PATIENCE_NS = 50 * 1000 * 1000 };
 
 struct host {
     struct device device;
@@ -100,12 +97,9 @@ static bool await_launch(struct program_source *source) {
     bool patient = true;
     pthread_mutex_lock(&source->lock);
     while (!source->next.trace && !source->over && patient) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += PATIENCE_NS;
-        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-        if (pthread_cond_timedwait(&source->changed, &source->lock, &until) != ETIMEDOUT || !source->source.patience)
-            continue;
+        struct timespec until = deadline_in(DEADLINE_PATIENCE_MS);
+        int woken = pthread_cond_timedwait(&source->changed, &source->lock, &until);
+        if (woken != ETIMEDOUT || !source->source.patience) continue;
         pthread_mutex_unlock(&source->lock);
         patient = source->source.patience(source->source.patience_user);
         pthread_mutex_lock(&source->lock);
@@ -192,11 +186,7 @@ struct stream_source *program_source_create(const struct host_program *program) 
     source->source.ops = &stream_ops;
     source->program = *program;
     pthread_mutex_init(&source->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&source->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    deadline_condition(&source->changed);
     host_open(&source->host, &(struct device){0});
     return &source->source;
 }

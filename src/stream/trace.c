@@ -6,15 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "stream/pack.h"
 
-enum { CHUNK_BYTES = 2048, PAGE_WARPS = 4096, PATIENCE_NS = 50 * 1000 * 1000 };
+enum { CHUNK_BYTES = 2048, PAGE_WARPS = 4096 };
 
 struct chunk {
     struct chunk *next;
@@ -62,11 +61,7 @@ struct trace *trace_create(const struct kernel *kernel, const struct instr *reco
     trace->file = -1;
     trace->memory_limit = TRACE_MEMORY_BYTES;
     pthread_mutex_init(&trace->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&trace->published, &attributes);
-    pthread_condattr_destroy(&attributes);
+    deadline_condition(&trace->published);
     return trace;
 }
 
@@ -261,17 +256,16 @@ void trace_open(struct trace *trace, struct warp_stream *warp) {
 /* Waits for a chunk to be hung here; NULL if none will come. */
 static struct chunk *await(struct trace *trace, struct chunk *const *link) {
     pthread_mutex_lock(&trace->lock);
+    struct timespec until = {0}; /* stands while other warps' chunks wake the reader */
     while (!*link && !trace->finished && !trace->gave_up) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += PATIENCE_NS;
-        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        if (!until.tv_sec) until = deadline_in(DEADLINE_PATIENCE_MS);
         trace->waiting = true;
         int woken = pthread_cond_timedwait(&trace->published, &trace->lock, &until);
         trace->waiting = false;
         if (woken != ETIMEDOUT) continue;
         pthread_mutex_unlock(&trace->lock);
         if (trace->patience && !trace->patience(trace->patience_user)) trace->gave_up = true;
+        until.tv_sec = 0;
         pthread_mutex_lock(&trace->lock);
     }
     struct chunk *chunk = *link;

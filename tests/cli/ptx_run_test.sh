@@ -97,6 +97,33 @@ sluice run --launch "$work/launch.yaml" $small --max-insts 1000 --json "$work/sh
 status_is 0
 holds "no check" grep -q '"check": "none"' "$work/short.json"
 
+claim "a kernel that never ends is ended in good order by a signal, also while the machine waits for it"
+cat >"$work/spin.ptx" <<'TEXT'
+.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry spin(.param .u64 p) {
+    .reg .pred %p<3>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r2, %tid.x;
+    setp.ge.u32 %p2, %r2, 32;
+    @%p2 bra DONE;
+AGAIN:
+    ld.volatile.global.u32 %r1, [%rd1];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra AGAIN;
+DONE:
+    bar.sync 0;
+    ret;
+}
+TEXT
+printf '%s\n' 'buffers: [{name: a, bytes: 4}]' 'launches: [{kernel: spin, grid: [4], block: [64], args: [{buffer: a}]}]' >"$work/spin.yaml"
+timeout --preserve-status -k 60 -s TERM 1 "$SLUICE" run --launch "$work/spin.yaml" --ptx "$work/spin.ptx" $small --json "$work/spin.json" >"$work/out" 2>&1
+holds "status 1" test $? -eq 1
+holds "marked as interrupted" grep -q '"interrupted": true' "$work/spin.json"
+
 claim "mistakes in a launch file are found where they are, with a remedy"
 edited 's/kernel: saxpy/kernel: saxpi/'
 refused "did you mean 'saxpy'"
