@@ -195,9 +195,7 @@ static void number_ranges(struct arena *arena, const struct flow *f, struct live
 struct liveness *liveness_create(struct arena *arena, const struct lowering *l, const struct cfg *cfg) {
     struct liveness *liveness = arena_alloc(arena, 1, sizeof *liveness);
     uint32_t count = l->source->register_count;
-    static const uint32_t none; /* so that a span of nothing has somewhere to point */
-    struct flow f = {
-        .l = l, .cfg = cfg, .registers = l->registers.items, .pool = l->pool.count ? l->pool.items : &none};
+    struct flow f = {.l = l, .cfg = cfg, .registers = l->registers.items, .pool = l->pool.items};
     liveness->number = arena_alloc(arena, count + 1, 1);
     liveness->calls = arena_alloc(arena, l->function->call_count + 1, sizeof *liveness->calls);
     f.live = arena_alloc(arena, count + 1, 1);

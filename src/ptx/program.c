@@ -152,6 +152,8 @@ static bool function_make(struct program *program, const struct forms *forms, st
                          .index = f,
                          .source = &program->module->functions[f],
                          .function = &program->functions[f]};
+    l.pool = (struct list){.items = arena_alloc(l.scratch, 16, sizeof(uint32_t)),
+                           .room = 16}; /* an empty span points somewhere */
     layout_enter(program, layout, f);
     bool good = lower_function(&l);
     if (good) {
