@@ -69,7 +69,8 @@ bool output_close(struct output *output, bool keep, struct error *err) {
         if (!good || !keep) unlink(output->draft);
         free(output->draft);
     }
-    return good || error_set(err, "%s: %s", output->file == stdout ? "standard output" : output->path, strerror(number));
+    return good ||
+           error_set(err, "%s: %s", output->file == stdout ? "standard output" : output->path, strerror(number));
 }
 
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err) {

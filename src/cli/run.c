@@ -5,28 +5,24 @@
 
 #include "base/base.h"
 #include "cli/catalogue.h"
+#include "cli/job.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "dram/dram.h"
-#include "host/launch_file.h"
-#include "stream/workload.h"
-#include "work.h"
 
 struct run_values {
     struct machine_options machine;
-    const char *ptx, *launch, *json, *dram_log;
+    struct job_options job;
+    const char *json, *dram_log;
     uint64_t max_insts, sample;
-    bool no_skip, no_check;
+    bool no_skip;
 };
 
 static const struct option options[] = {
     MACHINE_OPTIONS(run_values, machine),
-    {"--launch", "FILE", OPTION_TEXT, offsetof(struct run_values, launch),
-     "runs kernels of one's own instead of a workload: the launch file (YAML, docs/launch-files.md) gives buffers and how"
-     " they are filled, launches with their arguments, what to verify and what to write out"},
-    {"--ptx", "FILE", OPTION_TEXT, offsetof(struct run_values, ptx),
-     "the PTX that the launch file is about, in place of the one that it names"},
+    JOB_OPTIONS(run_values, job),
+    {"--trace", "FILE", OPTION_TEXT, offsetof(struct run_values, job.trace), "a stream that `sluice record` wrote"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),
      "writes everything about the run: every counter, in total and for each unit, the configuration, kernels and"
      " samples; `-` is standard output, without the summary"},
@@ -39,8 +35,6 @@ static const struct option options[] = {
      " column"},
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
      "visits every part of the machine in every cycle: slower, with the same result"},
-    {"--no-check", NULL, OPTION_FLAG, offsetof(struct run_values, no_check),
-     "skips the workload's own verification of what it computed"},
 };
 
 static uint64_t peak_rss_bytes(void) {
@@ -60,63 +54,14 @@ static enum status tell(const struct run_values *values, const struct run_report
 }
 
 /* Warp instructions of the whole run, for the time left; 0 if unknown. Most warps are full. */
-static uint64_t expected_instructions(const struct run_values *values, const struct stream_source *source) {
-    uint64_t all = workload_warp_instructions(source), most = values->max_insts ? values->max_insts / 32 + 1 : all;
+static uint64_t expected_instructions(const struct run_values *values, const struct job *job) {
+    uint64_t all = job_instructions(job), most = values->max_insts ? values->max_insts / 32 + 1 : all;
     return all ? min_u64(all, most) : most;
 }
 
 static void log_command(void *user, const struct dram_log_entry *entry) {
     fprintf(user, "%llu,%u,%u,%s,%u,%u,%u\n", (unsigned long long)entry->cycle, entry->mc, entry->channel,
             dram_command_name(entry->command), entry->bank, entry->row, entry->column);
-}
-
-/* What is run: a workload by its name, or a launch file. */
-struct job {
-    const char *name;
-    struct launch_file *file; /* NULL for a workload */
-    struct stream_source *source;
-};
-
-static void print_device(void *user, const char *text, size_t bytes) { fwrite(text, 1, bytes, user); }
-
-static bool job_open_launch(struct job *job, const struct run_values *values, struct error *err) {
-    struct launch_dump dump;
-    job->file = launch_file_open(values->launch, values->ptx, err);
-    if (!job->file) return false;
-    for (unsigned i = 0; launch_file_dump(job->file, NULL, i, &dump); i++)
-        if (!output_check(dump.path, err)) return false;
-    job->name = launch_file_name(job->file);
-    job->source = launch_file_source(job->file);
-    bool only_json = values->json && strcmp(values->json, "-") == 0;
-    program_source_print(job->source, print_device, only_json ? stderr : stdout);
-    return true;
-}
-
-static bool job_open(struct job *job, const struct run_values *values, const char *workload,
-                     const struct config *config, struct error *err) {
-    *job = (struct job){.name = workload};
-    if (values->launch) return job_open_launch(job, values, err);
-    bool bundled = strncmp(workload, "synth:", 6) != 0 && work_near(workload);
-    job->source = bundled ? work_open(workload, !values->no_check, err) : workload_open(config, workload, err);
-    return job->source != NULL;
-}
-
-static void job_close(struct job *job) {
-    if (job->source) job->source->ops->destroy(job->source);
-    if (job->file) launch_file_close(job->file);
-}
-
-static void write_dump(FILE *out, const void *what) {
-    const struct launch_dump *dump = what;
-    fwrite(dump->content, 1, dump->size_bytes, out);
-}
-
-/* Buffers that are to be written out, if the program came to its end. */
-static bool job_dump(const struct job *job, struct error *err) {
-    struct launch_dump dump;
-    for (unsigned i = 0; job->file && launch_file_dump(job->file, job->source, i, &dump); i++)
-        if (dump.content && !output_write(dump.path, write_dump, &dump, err)) return false;
-    return true;
 }
 
 static enum status simulate(const struct run_values *values, const struct job *job, const struct config *config,
@@ -139,7 +84,7 @@ static enum status simulate(const struct run_values *values, const struct job *j
         dram_set_log(machine_dram(machine), log_command, log.file);
     }
     signals_catch();
-    progress_start(&progress, expected_instructions(values, source));
+    progress_start(&progress, expected_instructions(values, job));
     enum run_status ended = machine_run(machine, source, &run, &result, &err);
     double seconds = progress_clock() - progress.started;
     progress_end(&progress);
@@ -151,9 +96,10 @@ static enum status simulate(const struct run_values *values, const struct job *j
         complain_error(&err);
         if (result.diagnosis) fputs(result.diagnosis, stderr);
         run_result_release(&result);
-        return ended == RUN_REFUSED ? STATUS_BAD_INPUT : STATUS_FAILED;
+        bool damaged = values->job.trace && source->ops->failure(source); /* the recording, not the machine */
+        return ended == RUN_REFUSED || damaged ? STATUS_BAD_INPUT : STATUS_FAILED;
     }
-    bool checked = ended == RUN_DONE && !values->no_check;
+    bool checked = ended == RUN_DONE && !values->job.no_check;
     const char *check = checked ? source->ops->check(source, &err) : "none";
     if (err.set) complain_error(&err); /* what the check found */
     err.set = false;
@@ -180,20 +126,14 @@ static enum status run(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (values.ptx && !values.launch)
-        return complain(command, "how is %s to be launched? Say so in a launch file: --launch FILE", values.ptx);
-    if (arguments.count == 0 && !values.launch)
-        return complain(command, "say what to run: sluice run WORKLOAD; `sluice list workloads` names them");
-    if (arguments.count > 0 && values.launch)
-        return complain(command, "one at a time: the workload `%s`, or --launch %s", arguments.word[0], values.launch);
-    if (arguments.count > 1)
-        return complain(command, "one workload at a time: `%s` is one too many", arguments.word[1]);
+    if (!job_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
     struct job job = {0};
     struct config *config = machine_config(&values.machine, &err);
-    bool opened = config && job_open(&job, &values, arguments.word[0], config, &err);
+    FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* JSON stays JSON */
+    bool opened = config && job_open(&job, &values.job, arguments.word[0], config, print, &err);
     struct machine *machine = opened ? machine_create(config, &err) : NULL;
     enum status status = machine ? simulate(&values, &job, config, machine) : complain_error(&err);
     if (machine) machine_destroy(machine);
@@ -203,7 +143,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Simulates a bundled workload (`sluice list workloads`) and prints a summary: how many cycles it took, where"
+    "Simulates a bundled workload (NAME or NAME:SIZE; `sluice list workloads`) and prints a summary: how many cycles it took, where"
     " they went, and what caches, networks and memory did. With --launch it is a PTX file of one's own that runs: its"
     " kernels are executed exactly, and what they do wrong (an access outside of every buffer, a trap) ends the run with"
     " the place in the PTX, the CTA and the thread.",
@@ -224,12 +164,13 @@ static const struct example examples[] = {
      "another machine with one choice changed"},
     {"sluice run synth:chase --set workload.footprint_kb=8 --set workload.stride_bytes=128 --json chase.json",
      "the latency of the L1, and all counters in a file"},
+    {"sluice run mm:tiny --design private", "a program of the papers, under a private last-level cache"},
     {"sluice run --launch examples/saxpy.yaml", "a kernel of one's own, verified"},
 };
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "run WORKLOAD|--launch FILE [OPTIONS]",
+    .synopsis = "run WORKLOAD|--launch FILE|--trace FILE [OPTIONS]",
     .summary = "simulates a workload and prints what happened",
     .details = details,
     .options = options,

@@ -187,3 +187,18 @@ enum pack_verdict pack_get(struct unpacker *unpacker, const struct instr *record
     if (instr_is_memory(record)) record->count = 0;
     return PACK_TAKEN;
 }
+
+bool pack_take(struct unpacker *from, const struct instr *records, uint32_t record_count, struct warp_stream *warp) {
+    unsigned touches = 0;
+    while (warp->count < STREAM_CHUNK) {
+        struct instr *record = &warp->instr[warp->count];
+        enum pack_verdict verdict =
+            pack_get(from, records, record_count, record, warp->touch + touches, STREAM_TOUCHES - touches);
+        if (verdict != PACK_TAKEN) return verdict != PACK_BAD;
+        warp->count++;
+        if (!instr_is_memory(record)) continue;
+        record->touches = touches;
+        touches += record->count;
+    }
+    return true;
+}

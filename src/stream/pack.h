@@ -66,5 +66,8 @@ enum pack_verdict {
 /* The next record; its touches go to `touches`, `room` of which are free. `records` are the static ones, by id. */
 enum pack_verdict pack_get(struct unpacker *unpacker, const struct instr *records, uint32_t record_count,
                            struct instr *record, uint64_t *touches, unsigned room);
+/* Adds to the warp's buffer, from its first touch on, as many records as the bytes and the buffer have. False if no record
+ * is packed like this. */
+bool pack_take(struct unpacker *from, const struct instr *records, uint32_t record_count, struct warp_stream *warp);
 
 #endif

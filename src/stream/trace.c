@@ -287,19 +287,10 @@ static void consume(struct trace *trace, struct chunk **first, struct chunk *nex
 /* As many records as the chunk and the warp's buffer have, at most. */
 static void take(struct trace *trace, struct chunk *chunk, struct place *place, struct warp_stream *warp) {
     struct unpacker from = {place->context, chunk->bytes + place->offset, chunk->bytes + chunk->count, false};
-    unsigned touches = 0;
-    while (warp->count < STREAM_CHUNK) {
-        struct instr *record = &warp->instr[warp->count];
-        enum pack_verdict verdict = pack_get(&from, trace->records, trace->record_count, record, warp->touch + touches,
-                                             STREAM_TOUCHES - touches);
-        assert(verdict != PACK_BAD);
-        if (verdict != PACK_TAKEN) break;
-        warp->count++;
-        place->ended = record->op == OP_exit;
-        if (!instr_is_memory(record)) continue;
-        record->touches = touches;
-        touches += record->count;
-    }
+    bool good = pack_take(&from, trace->records, trace->record_count, warp);
+    assert(good);
+    (void)good;
+    place->ended = warp->count > 0 && warp->instr[warp->count - 1].op == OP_exit;
     place->context = from.context;
     place->offset = (uint64_t)(from.at - chunk->bytes);
 }

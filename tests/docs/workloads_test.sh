@@ -15,3 +15,5 @@ for source in workloads/*/*.c; do
     name=$(basename "$source" .c)
     holds "workloads/$name/README.md is missing" test -s "workloads/$name/README.md"
 done
+
+claims_end

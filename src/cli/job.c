@@ -1,0 +1,77 @@
+#include "cli/job.h"
+
+#include <string.h>
+
+#include "cli/output.h"
+#include "host/launch_file.h"
+#include "stream/recording.h"
+#include "stream/workload.h"
+#include "work.h"
+
+bool job_named(const struct command *command, const struct job_options *options, const struct arguments *arguments) {
+    const char *other = options->launch ? options->launch : options->trace;
+    if (options->ptx && !options->launch)
+        complain(command, "how is %s to be launched? Say so in a launch file: --launch FILE", options->ptx);
+    else if (options->launch && options->trace)
+        complain(command, "one at a time: --launch %s, or --trace %s", options->launch, options->trace);
+    else if (arguments->count == 0 && !other)
+        complain(command, "say what to %s: sluice %s WORKLOAD; `sluice list workloads` names them", command->name,
+                 command->name);
+    else if (arguments->count > 0 && other)
+        complain(command, "one at a time: the workload `%s`, or %s", arguments->word[0], other);
+    else if (arguments->count > 1)
+        complain(command, "one workload at a time: `%s` is one too many", arguments->word[1]);
+    else
+        return true;
+    return false;
+}
+
+static void print_device(void *user, const char *text, size_t bytes) { fwrite(text, 1, bytes, user); }
+
+static bool open_launch(struct job *job, const struct job_options *options, FILE *print, struct error *err) {
+    struct launch_dump dump;
+    job->file = launch_file_open(options->launch, options->ptx, err);
+    if (!job->file) return false;
+    for (unsigned i = 0; launch_file_dump(job->file, NULL, i, &dump); i++)
+        if (!output_check(dump.path, err)) return false;
+    job->name = launch_file_name(job->file);
+    job->source = launch_file_source(job->file);
+    program_source_print(job->source, print_device, print);
+    return true;
+}
+
+bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
+              FILE *print, struct error *err) {
+    *job = (struct job){.name = workload};
+    if (options->launch) return open_launch(job, options, print, err);
+    if (options->trace) {
+        job->source = recording_open(options->trace, err);
+        if (job->source) job->name = recording_info(job->source)->workload;
+        return job->source != NULL;
+    }
+    bool bundled = strncmp(workload, "synth:", 6) != 0 && work_near(workload);
+    job->source = bundled ? work_open(workload, !options->no_check, err) : workload_open(config, workload, err);
+    return job->source != NULL;
+}
+
+static void write_dump(FILE *out, const void *what) {
+    const struct launch_dump *dump = what;
+    fwrite(dump->content, 1, dump->size_bytes, out);
+}
+
+bool job_dump(const struct job *job, struct error *err) {
+    struct launch_dump dump;
+    for (unsigned i = 0; job->file && launch_file_dump(job->file, job->source, i, &dump); i++)
+        if (dump.content && !output_write(dump.path, write_dump, &dump, err)) return false;
+    return true;
+}
+
+void job_close(struct job *job) {
+    if (job->source) job->source->ops->destroy(job->source);
+    if (job->file) launch_file_close(job->file);
+}
+
+uint64_t job_instructions(const struct job *job) {
+    const struct recording_info *recorded = recording_info(job->source);
+    return recorded ? recorded->warp_instructions : workload_warp_instructions(job->source);
+}

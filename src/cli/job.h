@@ -1,0 +1,46 @@
+/* What is run: a bundled workload by its name, a launch file, or a recorded stream. Commands that run something embed
+ * `struct job_options` and JOB_OPTIONS. */
+#ifndef SLUICE_CLI_JOB_H
+#define SLUICE_CLI_JOB_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "config/config.h"
+#include "stream/stream.h"
+
+struct job_options {
+    const char *ptx, *launch, *trace;
+    bool no_check;
+};
+
+#define JOB_OPTIONS(values, field) \
+    {"--launch", "FILE", OPTION_TEXT, offsetof(struct values, field.launch), \
+     "kernels of one's own instead of a workload: the launch file (YAML, docs/launch-files.md) gives buffers and how" \
+     " they are filled, launches with their arguments, what to verify and what to write out"}, \
+        {"--ptx", "FILE", OPTION_TEXT, offsetof(struct values, field.ptx), \
+         "the PTX that the launch file is about, in place of the one that it names"}, \
+    { \
+        "--no-check", NULL, OPTION_FLAG, offsetof(struct values, field.no_check), \
+            "skips the workload's own verification of what it computed" \
+    }
+
+struct job {
+    const char *name;
+    struct launch_file *file; /* NULL unless it is one */
+    struct stream_source *source;
+};
+
+/* Whether the words and options name exactly one thing; complains if not. */
+bool job_named(const struct command *command, const struct job_options *options, const struct arguments *arguments);
+/* `workload` may be NULL if the options name something. What the device prints goes to `print`. */
+bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
+              FILE *print, struct error *err);
+/* Writes the buffers that a launch file wants written out, if its program came to its end. */
+bool job_dump(const struct job *job, struct error *err);
+void job_close(struct job *job);
+
+/* Warp instructions from start to end; 0 if that is not known. */
+uint64_t job_instructions(const struct job *job);
+
+#endif

@@ -1,0 +1,192 @@
+/* `sluice record`: a program's stream into a file, and `sluice info`: what is in one. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/catalogue.h"
+#include "cli/job.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "stream/recording.h"
+
+struct record_values {
+    struct machine_options machine;
+    struct job_options job;
+    const char *output;
+};
+
+static const struct option record_options[] = {
+    {"-o", "FILE", OPTION_TEXT, offsetof(struct record_values, output), "where the recording goes"},
+    JOB_OPTIONS(record_values, job),
+    MACHINE_OPTIONS(record_values, machine),
+};
+
+static bool step(void *user, uint64_t done) {
+    struct run_progress now = {.warp_instructions = done};
+    return progress_step(user, &now);
+}
+
+static enum status write_recording(const struct record_values *values, const struct job *job, struct error *err) {
+    struct output output;
+    struct progress progress;
+    if (!output_open(&output, values->output, err)) return complain_error(err);
+    signals_catch();
+    progress_start(&progress, job_instructions(job));
+    bool good = recording_write(output.file, job->source, job->name, step, &progress, err);
+    progress_end(&progress);
+    struct error found = {0};
+    const char *check = good && !values->job.no_check ? job->source->ops->check(job->source, &found) : "none";
+    if (strcmp(check, "failed") == 0) good = error_set(err, "nothing was written: %s", found.text);
+    struct error closing = {0};
+    if (!output_close(&output, good, &closing) && good) *err = closing, good = false;
+    return good ? STATUS_DONE : (complain_error(err), STATUS_FAILED);
+}
+
+static enum status record(const struct command *command, int argc, char **argv) {
+    struct record_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (!job_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
+    if (!values.output) return complain(command, "where to? Say -o FILE");
+    if (strcmp(values.output, "-") == 0) return complain(command, "a recording goes to a file, not to standard output");
+    struct error err = {0};
+    if (!output_check(values.output, &err)) return complain_error(&err);
+    struct job job = {0};
+    struct config *config = machine_config(&values.machine, &err);
+    bool opened = config && job_open(&job, &values.job, arguments.word[0], config, stdout, &err);
+    enum status status = opened ? write_recording(&values, &job, &err) : complain_error(&err);
+    job_close(&job);
+    if (config) config_destroy(config);
+    return status;
+}
+
+static const char *const record_details[] = {
+    "Executes a workload or a launch file and writes what every warp did to a file that `sluice run --trace` simulates:"
+    " the same counters as from the program itself, without executing it again. What is written depends on the program"
+    " and its launches only; a machine may be named, and changes nothing but the parameters of generated streams.",
+    NULL,
+};
+
+static const struct example record_examples[] = {
+    {"sluice record mm:tiny -o mm.stream", "the stream of a small matrix product"},
+    {"sluice run --trace mm.stream --design private", "simulating it"},
+};
+
+const struct command command_record = {
+    .name = "record",
+    .synopsis = "record WORKLOAD|--launch FILE -o FILE [OPTIONS]",
+    .summary = "writes a program's stream to a file",
+    .details = record_details,
+    .options = record_options,
+    .option_count = COUNT_OF(record_options),
+    .examples = record_examples,
+    .example_count = COUNT_OF(record_examples),
+    .run = record,
+};
+
+/* --- info --- */
+
+struct info_values {
+    const char *json;
+};
+
+static const struct option info_options[] = {
+    {"--json", "FILE", OPTION_TEXT, offsetof(struct info_values, json),
+     "writes the same as JSON (`-`: standard output)"},
+};
+
+static void write_json(FILE *out, const void *what) {
+    const struct recording_info *info = what;
+    struct json json;
+    json_start(&json, out);
+    json_object(&json);
+    json_put_unsigned(&json, "version", RECORDING_VERSION);
+    json_put_text(&json, "workload", info->workload);
+    json_put_unsigned(&json, "file_bytes", info->file_bytes);
+    json_put_unsigned(&json, "warp_instructions", info->warp_instructions);
+    json_put_unsigned(&json, "thread_instructions", info->thread_instructions);
+    json_key(&json, "kernels");
+    json_array(&json);
+    for (uint32_t k = 0; k < info->kernel_count; k++) {
+        const struct recording_kernel *kernel = &info->kernels[k];
+        json_object_compact(&json);
+        json_put_text(&json, "name", kernel->kernel.name);
+        for (int which = 0; which < 2; which++) {
+            json_key(&json, which ? "block" : "grid");
+            json_array(&json);
+            for (int d = 0; d < 3; d++) json_unsigned(&json, which ? kernel->kernel.block[d] : kernel->kernel.grid[d]);
+            json_end(&json);
+        }
+        json_put_unsigned(&json, "registers", kernel->kernel.registers);
+        json_put_unsigned(&json, "shared_bytes", kernel->kernel.shared_bytes);
+        json_put_unsigned(&json, "warp_instructions", kernel->warp_instructions);
+        json_put_unsigned(&json, "thread_instructions", kernel->thread_instructions);
+        json_put_unsigned(&json, "memory_instructions", kernel->memory_instructions);
+        json_put_unsigned(&json, "stored_bytes", kernel->stored_bytes);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_end(&json);
+    json_finish(&json);
+}
+
+static void write_text(const struct recording_info *info) {
+    printf("%s: %u kernel%s, %" PRIu64 " warp instructions (%" PRIu64 " of threads), %.3g bytes each\n\n",
+           info->workload, info->kernel_count, info->kernel_count == 1 ? "" : "s", info->warp_instructions,
+           info->thread_instructions,
+           info->warp_instructions ? (double)info->file_bytes / (double)info->warp_instructions : 0);
+    printf("  %-24s %18s %14s %9s %9s %14s %8s %12s\n", "kernel", "grid", "block", "registers", "shared", "warp instr.",
+           "memory", "bytes");
+    for (uint32_t k = 0; k < info->kernel_count; k++) {
+        const struct recording_kernel *kernel = &info->kernels[k];
+        char grid[40], block[40];
+        snprintf(grid, sizeof grid, "%u x %u x %u", kernel->kernel.grid[0], kernel->kernel.grid[1],
+                 kernel->kernel.grid[2]);
+        snprintf(block, sizeof block, "%u x %u x %u", kernel->kernel.block[0], kernel->kernel.block[1],
+                 kernel->kernel.block[2]);
+        printf("  %-24s %18s %14s %9u %9u %14" PRIu64 " %6.1f %% %12" PRIu64 "\n", kernel->kernel.name, grid, block,
+               kernel->kernel.registers, kernel->kernel.shared_bytes, kernel->warp_instructions,
+               kernel->warp_instructions
+                   ? 100.0 * (double)kernel->memory_instructions / (double)kernel->warp_instructions
+                   : 0,
+               kernel->stored_bytes);
+    }
+}
+
+static enum status info(const struct command *command, int argc, char **argv) {
+    struct info_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (arguments.count != 1) return complain(command, "name one recording: sluice info FILE");
+    struct error err = {0};
+    struct stream_source *source = recording_open(arguments.word[0], &err);
+    if (!source) return complain_error(&err);
+    const struct recording_info *found = recording_info(source);
+    bool good = !values.json || output_write(values.json, write_json, found, &err);
+    if (!values.json || strcmp(values.json, "-") != 0) write_text(found);
+    source->ops->destroy(source);
+    return good ? STATUS_DONE : (complain_error(&err), STATUS_FAILED);
+}
+
+static const char *const info_details[] = {
+    "Says what a recorded stream holds: the workload, and of each kernel its launch, what it needs of an SM, its"
+    " instructions, the share of them that access memory, and the bytes they take in the file.",
+    NULL,
+};
+
+static const struct example info_examples[] = {{"sluice info mm.stream", "what `sluice record` wrote"}};
+
+const struct command command_info = {
+    .name = "info",
+    .synopsis = "info FILE [OPTIONS]",
+    .summary = "says what a recorded stream holds",
+    .details = info_details,
+    .options = info_options,
+    .option_count = COUNT_OF(info_options),
+    .examples = info_examples,
+    .example_count = COUNT_OF(info_examples),
+    .run = info,
+};

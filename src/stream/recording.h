@@ -1,0 +1,47 @@
+/* Recorded streams: a program's kernels with all their warps' records in one file, so that what was emulated once can be
+ * simulated a hundred times. Written and read with memory that does not grow with the stream.
+ *
+ * The file, all numbers varints unless said otherwise, every part a zstd frame with its checksum:
+ *     head       "sluice stream\n" and a byte: the version
+ *     chunks     packed records (pack.h) of one warp, about CHUNK_BYTES before compression
+ *     directory  of each kernel, after its chunks: name, grid, block, registers, shared memory, the static records, and
+ *                for every warp its chunks' places
+ *     contents   workload, totals, and where each kernel's directory is
+ *     foot       where the contents are: offset and size, 8 bytes each; then "stream end\n"
+ * A file that was cut off lacks its foot, and a changed byte does not pass its frame's checksum. */
+#ifndef SLUICE_STREAM_RECORDING_H
+#define SLUICE_STREAM_RECORDING_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "stream/stream.h"
+
+enum { RECORDING_VERSION = 1 };
+
+/* What a recording says of itself and of each kernel. */
+struct recording_kernel {
+    struct kernel kernel;
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t memory_instructions; /* loads, stores and atomics, in warp instructions */
+    uint64_t packed_bytes, stored_bytes;
+};
+
+struct recording_info {
+    const char *workload;
+    uint64_t file_bytes;
+    uint32_t kernel_count;
+    const struct recording_kernel *kernels;
+    uint64_t warp_instructions, thread_instructions;
+};
+
+/* Runs the source from its first kernel to its last and writes what it gives. `step` is asked now and then with the warp
+ * instructions so far (NULL: never); false ends it. */
+bool recording_write(FILE *out, struct stream_source *source, const char *workload,
+                     bool (*step)(void *user, uint64_t done), void *user, struct error *err);
+
+/* A source that reads the file; NULL with an error that names file and place. */
+struct stream_source *recording_open(const char *path, struct error *err);
+const struct recording_info *recording_info(const struct stream_source *source);
+
+#endif

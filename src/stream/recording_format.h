@@ -1,0 +1,18 @@
+/* What writing and reading a recording share: the marks at both ends and bytes as they are put into frames. */
+#ifndef SLUICE_STREAM_RECORDING_FORMAT_H
+#define SLUICE_STREAM_RECORDING_FORMAT_H
+
+#include "stream/pack.h"
+#include "stream/recording.h"
+
+#define RECORDING_HEAD "sluice stream\n"
+#define RECORDING_FOOT "stream end\n"
+
+enum {
+    RECORDING_HEAD_BYTES = sizeof RECORDING_HEAD - 1 + 1,
+    RECORDING_FOOT_BYTES = 16 + sizeof RECORDING_FOOT - 1,
+    CHUNK_BYTES = 8192,
+    CHUNK_MOST_BYTES = CHUNK_BYTES + PACK_RECORD_BYTES,
+};
+
+#endif

@@ -1,0 +1,352 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "stream/recording_format.h"
+
+/* Where a frame is, and how much is in it. */
+struct frame {
+    uint64_t offset, size, content;
+};
+
+struct recording {
+    struct stream_source source;
+    char *path;
+    int file;
+    ZSTD_DCtx *zstd;
+    uint8_t *compressed; /* of the frame being read */
+    size_t compressed_room;
+    char *workload;
+    struct recording_info info;
+    struct recording_kernel *kernels;
+    struct frame *directories;
+    uint32_t next; /* kernel */
+
+    /* of the kernel being read */
+    uint8_t *directory;
+    struct instr *records;
+    uint32_t record_count, warps_per_cta;
+    uint64_t warps;
+    uint64_t *first_chunk; /* of each warp, and one beyond */
+    struct frame *chunks;
+    struct reader *readers;
+    struct error failure; /* what ended the streams early */
+};
+
+/* A warp's place: its chunk in memory and how far it has come. The warp's state points to it. */
+struct reader {
+    struct reader *previous, *next; /* of all that are open */
+    struct unpacker unpacker;
+    uint64_t chunk; /* the next one to fetch */
+    uint8_t bytes[CHUNK_MOST_BYTES];
+};
+
+/* --- numbers out of frames --- */
+
+/* What is left of a frame's content; `at` is NULL once something did not fit. */
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+static uint64_t get_number(struct cursor *c) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; c->at && c->at < c->end && shift < 64; shift += 7) {
+        uint8_t byte = *c->at++;
+        value |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) return value;
+    }
+    c->at = NULL;
+    return 0;
+}
+
+static const uint8_t *get_bytes(struct cursor *c, uint64_t count) {
+    const uint8_t *bytes = c->at;
+    if (!bytes || count > (uint64_t)(c->end - bytes)) return c->at = NULL;
+    c->at += count;
+    return bytes;
+}
+
+static void get_kernel(struct cursor *c, struct recording_kernel *k) {
+    uint64_t length = get_number(c);
+    const uint8_t *name = get_bytes(c, length);
+    if (name) snprintf(k->kernel.name, sizeof k->kernel.name, "%.*s", (int)min_u64(length, 63), (const char *)name);
+    for (int d = 0; d < 3; d++) k->kernel.grid[d] = (uint32_t)get_number(c);
+    for (int d = 0; d < 3; d++) k->kernel.block[d] = (uint32_t)get_number(c);
+    k->kernel.registers = (uint32_t)get_number(c);
+    k->kernel.shared_bytes = (uint32_t)get_number(c);
+    k->warp_instructions = get_number(c);
+    k->thread_instructions = get_number(c);
+    k->memory_instructions = get_number(c);
+    k->packed_bytes = get_number(c);
+    k->stored_bytes = get_number(c);
+}
+
+static bool damaged(const struct recording *r, uint64_t offset, struct error *err, const char *what) {
+    return error_set(err, "%s: byte %" PRIu64 ": %s; the recording is damaged: make it anew with `sluice record`",
+                     r->path, offset, what);
+}
+
+/* Reads a frame into `to`, frame->content bytes long. */
+static bool read_frame(struct recording *r, const struct frame *frame, uint8_t *to, struct error *err) {
+    if (frame->offset > r->info.file_bytes || frame->size > r->info.file_bytes - frame->offset)
+        return damaged(r, frame->offset, err, "a part of the stream would lie beyond the file's end");
+    if (r->compressed_room < frame->size) {
+        r->compressed_room = round_up_power_of_two(frame->size);
+        r->compressed = mem_grow(r->compressed, r->compressed_room, 1);
+    }
+    for (size_t got = 0; got < frame->size;) {
+        ssize_t n = pread(r->file, r->compressed + got, frame->size - got, (off_t)(frame->offset + got));
+        if (n <= 0) return damaged(r, frame->offset + got, err, n < 0 ? strerror(errno) : "the file ends here");
+        got += (size_t)n;
+    }
+    size_t count = ZSTD_decompressDCtx(r->zstd, to, frame->content, r->compressed, frame->size);
+    if (ZSTD_isError(count)) return damaged(r, frame->offset, err, ZSTD_getErrorName(count));
+    return count == frame->content ||
+           damaged(r, frame->offset, err, "a part of the stream is shorter than its entry says");
+}
+
+/* Content sizes come from the file: a frame cannot hold much more than zstd can make of its bytes. */
+static bool content_is_sane(const struct frame *frame) { return frame->content <= frame->size * 65536 + 65536; }
+
+/* --- the file as a whole --- */
+
+static bool read_contents(struct recording *r, struct error *err) {
+    uint8_t foot[RECORDING_FOOT_BYTES], head[RECORDING_HEAD_BYTES];
+    if (pread(r->file, head, sizeof head, 0) != sizeof head || memcmp(head, RECORDING_HEAD, sizeof head - 1) != 0)
+        return error_set(err, "%s: this is no recorded stream of `sluice record`", r->path);
+    if (head[sizeof head - 1] != RECORDING_VERSION)
+        return error_set(
+            err,
+            "%s: the recording has version %u, and this sluice reads version %d: make it anew, or use the sluice that wrote it",
+            r->path, head[sizeof head - 1], RECORDING_VERSION);
+    struct frame contents;
+    if (r->info.file_bytes < sizeof head + sizeof foot ||
+        pread(r->file, foot, sizeof foot, (off_t)(r->info.file_bytes - sizeof foot)) != sizeof foot ||
+        memcmp(foot + 16, RECORDING_FOOT, sizeof foot - 16) != 0)
+        return error_set(err, "%s: byte %" PRIu64 ": the recording is cut off here: its end is missing", r->path,
+                         r->info.file_bytes);
+    memcpy(&contents.offset, foot, 8);
+    memcpy(&contents.size, foot + 8, 8);
+    if (contents.offset > r->info.file_bytes || contents.size > r->info.file_bytes - contents.offset)
+        return damaged(r, r->info.file_bytes - sizeof foot, err, "the contents would lie beyond the file's end");
+    uint8_t *frame = mem_alloc(contents.size, 1);
+    bool good = pread(r->file, frame, contents.size, (off_t)contents.offset) == (ssize_t)contents.size;
+    contents.content = good ? ZSTD_getFrameContentSize(frame, contents.size) : 0;
+    free(frame);
+    if (!good || contents.content > (UINT64_C(1) << 32) || !content_is_sane(&contents))
+        return damaged(r, contents.offset, err, "the contents cannot be read");
+    uint8_t *text = mem_alloc(contents.content + 1, 1);
+    good = read_frame(r, &contents, text, err);
+    if (good) {
+        struct cursor c = {text, text + contents.content};
+        uint64_t length = get_number(&c);
+        const uint8_t *name = get_bytes(&c, length);
+        r->workload = name ? text_format("%.*s", (int)min_u64(length, 4096), (const char *)name) : mem_text("");
+        uint64_t count = get_number(&c);
+        if (count > contents.content) c.at = NULL, count = 0;
+        r->kernels = mem_alloc(count, sizeof *r->kernels);
+        r->directories = mem_alloc(count, sizeof *r->directories);
+        for (uint64_t k = 0; k < count && c.at; k++) {
+            get_kernel(&c, &r->kernels[k]);
+            r->directories[k].offset = get_number(&c);
+            r->directories[k].size = get_number(&c);
+            r->directories[k].content = get_number(&c);
+            r->info.warp_instructions += r->kernels[k].warp_instructions;
+            r->info.thread_instructions += r->kernels[k].thread_instructions;
+        }
+        r->info.kernel_count = (uint32_t)count;
+        good = c.at || damaged(r, contents.offset, err, "the contents end too early");
+    }
+    free(text);
+    r->info.kernels = r->kernels;
+    r->info.workload = r->workload;
+    return good;
+}
+
+/* --- a kernel --- */
+
+static void close_reader(struct recording *r, struct reader *reader) {
+    if (reader->next) reader->next->previous = reader->previous;
+    *(reader->previous ? &reader->previous->next : &r->readers) = reader->next;
+    free(reader);
+}
+
+static void forget_kernel(struct recording *r) {
+    while (r->readers) close_reader(r, r->readers);
+    free(r->directory);
+    free(r->records);
+    free(r->first_chunk);
+    free(r->chunks);
+    r->directory = NULL, r->records = NULL, r->first_chunk = NULL, r->chunks = NULL;
+}
+
+/* The list of chunks: of every warp how many, and where each is. */
+static void read_chunk_list(struct recording *r, struct cursor *c) {
+    uint64_t room = 0, count = 0;
+    r->first_chunk = mem_alloc(r->warps + 1, sizeof *r->first_chunk);
+    for (uint64_t w = 0; w < r->warps && c->at; w++) {
+        r->first_chunk[w] = count;
+        for (uint64_t left = get_number(c); left > 0 && c->at; left--) {
+            if (count == room)
+                r->chunks = mem_grow(r->chunks, room = round_up_power_of_two(2 * room + 64), sizeof *r->chunks);
+            struct frame *chunk = &r->chunks[count++];
+            chunk->size = get_number(c);
+            chunk->content = get_number(c);
+            chunk->offset = get_number(c);
+            if (chunk->content > CHUNK_MOST_BYTES) c->at = NULL;
+        }
+    }
+    r->first_chunk[r->warps] = count;
+}
+
+static bool read_directory(struct recording *r, uint32_t k, struct error *err) {
+    const struct frame *frame = &r->directories[k];
+    const struct kernel *kernel = &r->kernels[k].kernel;
+    if (!content_is_sane(frame)) return damaged(r, frame->offset, err, "a kernel's directory is too large");
+    r->warps = kernel_ctas(kernel) * kernel_warps(kernel);
+    r->warps_per_cta = kernel_warps(kernel);
+    if (r->warps > frame->content) return damaged(r, frame->offset, err, "a kernel's directory is too short");
+    r->directory = mem_alloc(frame->content + 1, 1);
+    if (!read_frame(r, frame, r->directory, err)) return false;
+    struct cursor c = {r->directory, r->directory + frame->content};
+    struct recording_kernel again = {0};
+    get_kernel(&c, &again);
+    uint64_t count = get_number(&c);
+    const uint8_t *records = count < frame->content ? get_bytes(&c, count * sizeof *r->records) : (c.at = NULL);
+    if (records) {
+        r->record_count = (uint32_t)count;
+        r->records = mem_alloc(count, sizeof *r->records);
+        memcpy(r->records, records, count * sizeof *r->records);
+        for (uint64_t i = 0; i < count; i++)
+            if (r->records[i].op >= OP_COUNT) c.at = NULL;
+    }
+    read_chunk_list(r, &c);
+    return c.at || damaged(r, frame->offset, err, "a kernel's directory makes no sense");
+}
+
+/* --- as a source --- */
+
+static struct recording *recording_of(const struct stream_source *source) { return (struct recording *)source; }
+
+static bool next_kernel(struct stream_source *source, struct kernel *kernel) {
+    struct recording *r = recording_of(source);
+    forget_kernel(r);
+    if (r->failure.set || r->next == r->info.kernel_count) return false;
+    *kernel = r->kernels[r->next].kernel;
+    return read_directory(r, r->next++, &r->failure);
+}
+
+static void open_warp(struct stream_source *source, struct warp_stream *warp) {
+    struct recording *r = recording_of(source);
+    struct reader *reader = mem_alloc(1, sizeof *reader);
+    reader->next = r->readers;
+    if (r->readers) r->readers->previous = reader;
+    r->readers = reader;
+    pack_start(&reader->unpacker.context);
+    reader->chunk = r->first_chunk[warp->cta * r->warps_per_cta + warp->warp];
+    memcpy(warp->state, &reader, sizeof(struct reader *));
+    warp->count = 0;
+}
+
+/* The next chunk of the warp; false if there is none, which is damage: a warp ends with its exit. */
+static bool fetch(struct recording *r, const struct warp_stream *warp, struct reader *reader) {
+    uint64_t w = warp->cta * r->warps_per_cta + warp->warp;
+    if (reader->chunk == r->first_chunk[w + 1])
+        return damaged(r, r->directories[r->next - 1].offset, &r->failure, "a warp's stream has no end");
+    const struct frame *chunk = &r->chunks[reader->chunk++];
+    if (!read_frame(r, chunk, reader->bytes, &r->failure)) return false;
+    reader->unpacker.at = reader->bytes;
+    reader->unpacker.end = reader->bytes + chunk->content;
+    return true;
+}
+
+static void refill(struct stream_source *source, struct warp_stream *warp) {
+    struct recording *r = recording_of(source);
+    struct reader *reader;
+    memcpy(&reader, warp->state, sizeof(struct reader *));
+    warp->count = 0;
+    if (!reader) return;
+    bool good = !r->failure.set;
+    while (good && warp->count == 0) {
+        if (reader->unpacker.at == reader->unpacker.end && reader->unpacker.context.run == 0)
+            good = fetch(r, warp, reader);
+        if (good && !pack_take(&reader->unpacker, r->records, r->record_count, warp))
+            good = damaged(r, r->chunks[reader->chunk - 1].offset, &r->failure, "a record makes no sense");
+    }
+    if (!good) warp->instr[warp->count++] = (struct instr){.op = OP_exit, .conflicts = 1};
+    if (warp->instr[warp->count - 1].op == OP_exit) {
+        close_reader(r, reader);
+        memset(warp->state, 0, sizeof(struct reader *));
+    }
+}
+
+static void restart(struct stream_source *source) {
+    struct recording *r = recording_of(source);
+    forget_kernel(r);
+    r->next = 0;
+    r->failure = (struct error){0};
+}
+
+static const char *failure(const struct stream_source *source) {
+    const struct recording *r = recording_of(source);
+    return r->failure.set ? r->failure.text : NULL;
+}
+
+static const char *check(struct stream_source *source, struct error *found) {
+    (void)source, (void)found;
+    return "none";
+}
+
+static void destroy(struct stream_source *source) {
+    struct recording *r = recording_of(source);
+    forget_kernel(r);
+    if (r->file >= 0) close(r->file);
+    ZSTD_freeDCtx(r->zstd);
+    free(r->compressed);
+    free(r->workload);
+    free(r->kernels);
+    free(r->directories);
+    free(r->path);
+    free(r);
+}
+
+static const struct stream_ops recording_ops = {
+    .name = "recording",
+    .next_kernel = next_kernel,
+    .open = open_warp,
+    .refill = refill,
+    .restart = restart,
+    .failure = failure,
+    .check = check,
+    .destroy = destroy,
+};
+
+struct stream_source *recording_open(const char *path, struct error *err) {
+    struct recording *r = mem_alloc(1, sizeof *r);
+    struct stat status;
+    r->source.ops = &recording_ops;
+    r->path = mem_text(path);
+    r->zstd = ZSTD_createDCtx();
+    r->file = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = r->file >= 0 && fstat(r->file, &status) == 0;
+    if (!good)
+        error_set(err, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        good = error_set(err, "%s: this is no file", path);
+    if (good) {
+        r->info.file_bytes = (uint64_t)status.st_size;
+        good = read_contents(r, err);
+    }
+    if (good) return &r->source;
+    destroy(&r->source);
+    return NULL;
+}
+
+const struct recording_info *recording_info(const struct stream_source *source) {
+    return source->ops == &recording_ops ? &recording_of(source)->info : NULL;
+}

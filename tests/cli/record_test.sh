@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Recording a stream, looking into it, and simulating it.
+. "$(dirname "$0")/../claims.sh"
+
+claim "a run from a recording equals the run from the program to the last counter"
+sluice record mm:tiny -o "$work/mm.stream"
+status_is 0
+sluice run mm:tiny --json "$work/program.json"
+status_is 0
+sluice run --trace "$work/mm.stream" --json "$work/recording.json"
+status_is 0
+for side in program recording; do grep -vE '"(check|workload|seconds|warp_instructions_per_second|peak_rss_bytes)"' "$work/$side.json" >"$work/$side.txt"; done
+holds "the counters differ" diff -q "$work/program.txt" "$work/recording.txt"
+holds "there are no counters" grep -q '"l1.read_hits"' "$work/program.txt"
+
+claim "a recording is the same whatever machine is named"
+sluice record mm:tiny -o "$work/other.stream" --gpu fermi-15sm --design lrr
+status_is 0
+holds "the files differ" cmp -s "$work/mm.stream" "$work/other.stream"
+
+claim "sluice info says what is in a recording"
+sluice info "$work/mm.stream"
+status_is 0
+out_has "mm_tiled"
+sluice info "$work/mm.stream" --json -
+out_has '"thread_instructions"'
+
+claim "a damaged recording is refused with its place"
+head -c 1500 "$work/mm.stream" >"$work/cut.stream"
+sluice info "$work/cut.stream"
+status_is 2
+err_has "cut.stream: byte 1500"
+{ head -c 200 "$work/mm.stream"; printf 'X'; tail -c +202 "$work/mm.stream"; } >"$work/bad.stream"
+sluice run --trace "$work/bad.stream"
+status_is 2
+err_has "bad.stream: byte"
+sluice info README.md
+status_is 2
+err_has "no recorded stream"
+
+claim "what was recorded before stays when a recording fails"
+cp "$work/mm.stream" "$work/kept.stream"
+sluice record mm:huge -o "$work/kept.stream"
+status_is 2
+holds "the old file is gone" cmp -s "$work/mm.stream" "$work/kept.stream"
+
+claims_end
