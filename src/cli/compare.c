@@ -1,0 +1,354 @@
+/* `sluice compare`: the same stream through several designs, side by side, normalised to the first. The program is executed
+ * once, into a recording that disappears with the command; every design simulates that. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "cli/catalogue.h"
+#include "cli/job.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "stream/recording.h"
+
+struct compare_values {
+    struct machine_options machine;
+    struct job_options job;
+    const char *designs, *json;
+    uint64_t max_insts;
+};
+
+static const struct option options[] = {
+    {"--designs", "A,B,...", OPTION_TEXT, offsetof(struct compare_values, designs),
+     "the designs (`sluice list designs`, or YAML files), separated by commas; `default` is the GPU as described"},
+    JOB_OPTIONS(compare_values, job),
+    {"--trace", "FILE", OPTION_TEXT, offsetof(struct compare_values, job.trace), "a stream that `sluice record` wrote"},
+    {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct compare_values, machine.gpu),
+     "the GPU description for all of them; " DEFAULT_GPU " if none is given"},
+    {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct compare_values, machine.settings),
+     "sets one parameter for all of them, on top of their designs; may be repeated"},
+    {"--max-insts", "N", OPTION_COUNT, offsetof(struct compare_values, max_insts),
+     "ends each run once N thread instructions have been issued"},
+    {"--json", "FILE", OPTION_TEXT, offsetof(struct compare_values, json),
+     "writes the same as JSON, with every counter of every design (`-`: standard output, without the table)"},
+};
+
+enum { MOST_DESIGNS = 32 };
+
+/* A row of the table: a sum of counters over a sum of counters, or a plain sum. */
+struct metric {
+    const char *name, *unit;
+    const char *over[4], *under[8]; /* names of counters; `under` empty: a plain sum */
+    double scale;
+};
+
+#define L1_READS  "l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.read_bypasses"
+#define LLC_READS "llc.read_hits", "llc.read_pending", "llc.read_misses"
+static const struct metric metrics[] = {
+    {"load latency", "cycles", {"sm.load_cycles"}, {"sm.loads"}, 1},
+    {"L1 hits", "% of reads", {"l1.read_hits"}, {L1_READS}, 100},
+    {"LLC accesses", "reads", {LLC_READS}, {NULL}, 1},
+    {"LLC misses", "% of reads", {"llc.read_misses"}, {LLC_READS}, 100},
+    {"flit-hops", "", {"noc.request.flit_hops", "noc.reply.flit_hops"}, {NULL}, 1},
+    {"DRAM requests", "", {"dram.reads", "dram.writes"}, {NULL}, 1},
+    {"row hits", "% of them", {"dram.row_hits"}, {"dram.row_hits", "dram.row_misses", "dram.row_conflicts"}, 100},
+};
+
+/* What one design's run came to. */
+struct outcome {
+    char *design;
+    uint64_t cycles, thread_instructions, warp_instructions;
+    double seconds, value[COUNT_OF(metrics)];
+    char **counter_names;
+    uint64_t *counters;
+    unsigned counter_count;
+};
+
+struct comparison {
+    const char *gpu, *workload, *check;
+    struct outcome outcomes[MOST_DESIGNS];
+    unsigned count;
+};
+
+static double sum_of(const struct stats *stats, const char *const *names, unsigned most) {
+    double sum = 0;
+    for (unsigned i = 0; i < most && names[i]; i++) sum += (double)stats_get(stats, names[i], NULL);
+    return sum;
+}
+
+static void take_outcome(struct outcome *outcome, const struct machine *machine, const struct run_result *result) {
+    const struct stats *stats = machine_stats(machine);
+    outcome->cycles = result->cycles;
+    outcome->thread_instructions = result->thread_instructions;
+    outcome->warp_instructions = result->warp_instructions;
+    for (unsigned m = 0; m < COUNT_OF(metrics); m++) {
+        double over = sum_of(stats, metrics[m].over, COUNT_OF(metrics[m].over)) * metrics[m].scale;
+        double under = sum_of(stats, metrics[m].under, COUNT_OF(metrics[m].under));
+        outcome->value[m] = metrics[m].under[0] ? ratio(over, under) : over;
+    }
+    outcome->counter_count = stats_count(stats);
+    outcome->counter_names = mem_alloc(outcome->counter_count, sizeof *outcome->counter_names);
+    outcome->counters = mem_alloc(outcome->counter_count, sizeof *outcome->counters);
+    for (unsigned i = 0; i < outcome->counter_count; i++) {
+        char name[128];
+        stats_name(stats, i, name, sizeof name);
+        outcome->counter_names[i] = mem_text(name);
+        outcome->counters[i] = stats_total(stats, i);
+    }
+}
+
+static enum status simulate(const struct compare_values *values, struct stream_source *source,
+                            struct outcome *outcome) {
+    struct error err = {0};
+    struct machine_options options_ = values->machine;
+    options_.design = strcmp(outcome->design, "default") == 0 ? NULL : outcome->design;
+    struct config *config = machine_config(&options_, &err);
+    struct machine *machine = config ? machine_create(config, &err) : NULL;
+    if (!machine) {
+        if (config) config_destroy(config);
+        return complain_error(&err);
+    }
+    struct run_result result = {0};
+    struct progress progress;
+    struct run_options run = {.max_instructions = values->max_insts, .progress = progress_step, .user = &progress};
+    progress_start(&progress, recording_info(source)->warp_instructions);
+    source->ops->restart(source);
+    enum run_status ended = machine_run(machine, source, &run, &result, &err);
+    outcome->seconds = progress_clock() - progress.started;
+    progress_end(&progress);
+    take_outcome(outcome, machine, &result);
+    if (ended == RUN_REFUSED || ended == RUN_FAILED) complain_error(&err);
+    if (result.diagnosis) fputs(result.diagnosis, stderr);
+    run_result_release(&result);
+    machine_destroy(machine);
+    config_destroy(config);
+    return ended == RUN_DONE ? STATUS_DONE : ended == RUN_REFUSED ? STATUS_BAD_INPUT : STATUS_FAILED;
+}
+
+/* --- telling --- */
+
+static double ipc(const struct outcome *outcome) {
+    return ratio((double)outcome->thread_instructions, (double)outcome->cycles);
+}
+
+static double speedup(const struct comparison *comparison, unsigned i) {
+    return ratio(ipc(&comparison->outcomes[i]), ipc(&comparison->outcomes[0]));
+}
+
+static void write_row(const struct comparison *comparison, const char *name, const char *unit, int digits,
+                      double (*value)(const struct comparison *, unsigned design, unsigned metric), unsigned metric) {
+    printf("  %-14s %-11s", name, unit);
+    for (unsigned i = 0; i < comparison->count; i++) printf(" %16.*f", digits, value(comparison, i, metric));
+    putchar('\n');
+}
+
+static double value_cycles(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return (double)c->outcomes[i].cycles;
+}
+static double value_ipc(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return ipc(&c->outcomes[i]);
+}
+static double value_speedup(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return speedup(c, i);
+}
+static double value_metric(const struct comparison *c, unsigned i, unsigned m) { return c->outcomes[i].value[m]; }
+
+static void write_table(const struct comparison *comparison) {
+    printf("%s on %s: %" PRIu64 " thread instructions", comparison->workload, comparison->gpu,
+           comparison->outcomes[0].thread_instructions);
+    if (strcmp(comparison->check, "none") != 0) printf(", check %s", comparison->check);
+    printf("\n\n  %-26s", "");
+    for (unsigned i = 0; i < comparison->count; i++) printf(" %16.16s", comparison->outcomes[i].design);
+    putchar('\n');
+    write_row(comparison, "cycles", "", 0, value_cycles, 0);
+    write_row(comparison, "IPC", "", 2, value_ipc, 0);
+    write_row(comparison, "normalised IPC", "", 3, value_speedup, 0);
+    for (unsigned m = 0; m < COUNT_OF(metrics); m++)
+        write_row(comparison, metrics[m].name, metrics[m].unit, metrics[m].under[0] ? 1 : 0, value_metric, m);
+}
+
+static void write_json(FILE *out, const void *what) {
+    const struct comparison *comparison = what;
+    struct json json;
+    json_start(&json, out);
+    json_object(&json);
+    json_put_text(&json, "sluice", SLUICE_VERSION);
+    json_put_text(&json, "gpu", comparison->gpu);
+    json_put_text(&json, "workload", comparison->workload);
+    json_put_text(&json, "check", comparison->check);
+    json_key(&json, "designs");
+    json_array(&json);
+    for (unsigned i = 0; i < comparison->count; i++) {
+        const struct outcome *outcome = &comparison->outcomes[i];
+        json_object(&json);
+        json_put_text(&json, "design", outcome->design);
+        json_put_unsigned(&json, "cycles", outcome->cycles);
+        json_put_unsigned(&json, "thread_instructions", outcome->thread_instructions);
+        json_put_unsigned(&json, "warp_instructions", outcome->warp_instructions);
+        json_put_real(&json, "ipc", ipc(outcome));
+        json_put_real(&json, "normalised_ipc", speedup(comparison, i));
+        json_key(&json, "stats");
+        json_object(&json);
+        for (unsigned k = 0; k < outcome->counter_count; k++)
+            json_put_unsigned(&json, outcome->counter_names[k], outcome->counters[k]);
+        json_end(&json);
+        json_key(&json, "host");
+        json_object_compact(&json);
+        json_put_real(&json, "seconds", outcome->seconds);
+        json_end(&json);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_end(&json);
+    json_finish(&json);
+}
+
+/* --- the command --- */
+
+static bool step(void *user, uint64_t done) {
+    struct run_progress now = {.warp_instructions = done};
+    return progress_step(user, &now);
+}
+
+/* Executes the program into a file that is gone once it is closed; `check` is what it says of its results. */
+static struct stream_source *record_job(const struct job *job, bool verify, const char **check, struct error *err) {
+    const char *folder = getenv("TMPDIR");
+    char *path = text_format("%s/sluice-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    int file = mkstemp(path);
+    FILE *out = file >= 0 ? fdopen(file, "wb") : NULL;
+    struct stream_source *recorded = NULL;
+    struct progress progress;
+    if (!out) {
+        error_set(err, "%s cannot be made, where the stream would be kept meanwhile: TMPDIR names another folder",
+                  path);
+    } else {
+        progress_start(&progress, job_instructions(job));
+        bool good = recording_write(out, job->source, job->name, step, &progress, err);
+        progress_end(&progress);
+        good = fclose(out) == 0 && good;
+        struct error found = {0};
+        if (good && verify) *check = job->source->ops->check(job->source, &found);
+        if (found.set) complain_error(&found);
+        if (good) recorded = recording_open(path, err);
+        unlink(path);
+    }
+    free(path);
+    return recorded;
+}
+
+static bool read_designs(const struct command *command, const char *list, struct comparison *comparison) {
+    for (const char *at = list; *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        if (length == 0) continue;
+        if (comparison->count == MOST_DESIGNS)
+            return complain(command, "at most %d designs at a time", MOST_DESIGNS), false;
+        comparison->outcomes[comparison->count++].design = text_format("%.*s", (int)length, at);
+        at += length;
+    }
+    return comparison->count > 0 || (complain(command, "name the designs: --designs shared,private"), false);
+}
+
+/* Mistyped designs are told before anything runs. */
+static bool designs_are_good(const struct compare_values *values, const struct comparison *comparison,
+                             struct error *err) {
+    bool good = true;
+    for (unsigned i = 0; i < comparison->count && good; i++) {
+        struct machine_options options_ = values->machine;
+        const char *design = comparison->outcomes[i].design;
+        options_.design = strcmp(design, "default") == 0 ? NULL : design;
+        struct config *config = machine_config(&options_, err);
+        good = config != NULL;
+        if (config) config_destroy(config);
+    }
+    return good;
+}
+
+static enum status compare_job(const struct compare_values *values, const struct job *job,
+                               struct comparison *comparison) {
+    struct error err = {0};
+    signals_catch();
+    struct stream_source *source = job->source, *recorded = NULL;
+    if (!recording_info(source)) {
+        source = recorded = record_job(job, !values->job.no_check, &comparison->check, &err);
+        if (!recorded) return complain_error(&err), STATUS_FAILED;
+    }
+    enum status status = STATUS_DONE;
+    for (unsigned i = 0; i < comparison->count && status == STATUS_DONE; i++)
+        status = simulate(values, source, &comparison->outcomes[i]);
+    if (status == STATUS_DONE) {
+        if (!values->json || strcmp(values->json, "-") != 0) write_table(comparison);
+        if (values->json && !output_write(values->json, write_json, comparison, &err))
+            status = (complain_error(&err), STATUS_FAILED);
+    }
+    if (status == STATUS_DONE && strcmp(comparison->check, "failed") == 0) status = STATUS_FAILED;
+    if (recorded) recorded->ops->destroy(recorded);
+    return status;
+}
+
+static void release(struct comparison *comparison) {
+    for (unsigned i = 0; i < comparison->count; i++) {
+        struct outcome *outcome = &comparison->outcomes[i];
+        for (unsigned k = 0; k < outcome->counter_count; k++) free(outcome->counter_names[k]);
+        free(outcome->counter_names);
+        free(outcome->counters);
+        free(outcome->design);
+    }
+}
+
+static enum status compare(const struct command *command, int argc, char **argv) {
+    struct compare_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (!job_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
+    struct comparison comparison = {.gpu = values.machine.gpu ? values.machine.gpu : DEFAULT_GPU, .check = "none"};
+    if (!read_designs(command, values.designs ? values.designs : "", &comparison)) return STATUS_BAD_INPUT;
+    struct error err = {0};
+    struct job job = {0};
+    struct config *config = NULL;
+    enum status status = STATUS_BAD_INPUT;
+    bool good = (!values.json || output_check(values.json, &err)) && designs_are_good(&values, &comparison, &err) &&
+                (config = machine_config(&values.machine, &err)) != NULL &&
+                job_open(&job, &values.job, arguments.word[0], config, stderr, &err);
+    if (good) {
+        comparison.workload = job.name;
+        status = compare_job(&values, &job, &comparison);
+    } else {
+        complain_error(&err);
+    }
+    job_close(&job);
+    if (config) config_destroy(config);
+    release(&comparison);
+    return status;
+}
+
+static const char *const details[] = {
+    "Executes a workload once and simulates what it did under each of several designs. The table has a column for each"
+    " design: cycles, instructions per cycle, the same normalised to the first design, and what caches, networks and"
+    " memory did.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice compare mm:tiny --designs shared,private", "does replicating shared data in the LLC pay?"},
+    {"sluice compare synth:hotline --designs shared,private,private-bypass --json hot.json", "generated streams, too"},
+};
+
+const struct command command_compare = {
+    .name = "compare",
+    .synopsis = "compare WORKLOAD|--launch FILE|--trace FILE --designs A,B,... [OPTIONS]",
+    .summary = "runs the same stream through several designs, side by side",
+    .details = details,
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .examples = examples,
+    .example_count = COUNT_OF(examples),
+    .run = compare,
+};
