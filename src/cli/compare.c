@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "base/json.h"
@@ -212,37 +211,6 @@ static void write_json(FILE *out, const void *what) {
 
 /* --- the command --- */
 
-static bool step(void *user, uint64_t done) {
-    struct run_progress now = {.warp_instructions = done};
-    return progress_step(user, &now);
-}
-
-/* Executes the program into a file that is gone once it is closed; `check` is what it says of its results. */
-static struct stream_source *record_job(const struct job *job, bool verify, const char **check, struct error *err) {
-    const char *folder = getenv("TMPDIR");
-    char *path = text_format("%s/sluice-XXXXXX", folder && folder[0] ? folder : "/tmp");
-    int file = mkstemp(path);
-    FILE *out = file >= 0 ? fdopen(file, "wb") : NULL;
-    struct stream_source *recorded = NULL;
-    struct progress progress;
-    if (!out) {
-        error_set(err, "%s cannot be made, where the stream would be kept meanwhile: TMPDIR names another folder",
-                  path);
-    } else {
-        progress_start(&progress, job_instructions(job));
-        bool good = recording_write(out, job->source, job->name, step, &progress, err);
-        progress_end(&progress);
-        good = fclose(out) == 0 && good;
-        struct error found = {0};
-        if (good && verify) *check = job->source->ops->check(job->source, &found);
-        if (found.set) complain_error(&found);
-        if (good) recorded = recording_open(path, err);
-        unlink(path);
-    }
-    free(path);
-    return recorded;
-}
-
 static bool read_designs(const struct command *command, const char *list, struct comparison *comparison) {
     for (const char *at = list; *at; at += strspn(at, ",")) {
         size_t length = strcspn(at, ",");
@@ -276,7 +244,7 @@ static enum status compare_job(const struct compare_values *values, const struct
     signals_catch();
     struct stream_source *source = job->source, *recorded = NULL;
     if (!recording_info(source)) {
-        source = recorded = record_job(job, !values->job.no_check, &comparison->check, &err);
+        source = recorded = job_record(job, !values->job.no_check, &comparison->check, &err);
         if (!recorded) return complain_error(&err), STATUS_FAILED;
     }
     enum status status = STATUS_DONE;

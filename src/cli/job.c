@@ -1,8 +1,11 @@
 #include "cli/job.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "host/launch_file.h"
 #include "stream/recording.h"
 #include "stream/workload.h"
@@ -74,4 +77,34 @@ void job_close(struct job *job) {
 uint64_t job_instructions(const struct job *job) {
     const struct recording_info *recorded = recording_info(job->source);
     return recorded ? recorded->warp_instructions : workload_warp_instructions(job->source);
+}
+
+static bool step(void *user, uint64_t done) {
+    struct run_progress now = {.warp_instructions = done};
+    return progress_step(user, &now);
+}
+
+struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err) {
+    const char *folder = getenv("TMPDIR");
+    char *path = text_format("%s/sluice-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    int file = mkstemp(path);
+    FILE *out = file >= 0 ? fdopen(file, "wb") : NULL;
+    struct stream_source *recorded = NULL;
+    struct progress progress;
+    if (!out) {
+        error_set(err, "%s cannot be made, where the stream would be kept meanwhile: TMPDIR names another folder",
+                  path);
+    } else {
+        progress_start(&progress, job_instructions(job));
+        bool good = recording_write(out, job->source, job->name, step, &progress, err);
+        progress_end(&progress);
+        good = fclose(out) == 0 && good;
+        struct error found = {0};
+        if (good && verify) *check = job->source->ops->check(job->source, &found);
+        if (found.set) complain_error(&found);
+        if (good) recorded = recording_open(path, err);
+        unlink(path);
+    }
+    free(path);
+    return recorded;
 }

@@ -40,6 +40,10 @@ bool job_open(struct job *job, const struct job_options *options, const char *wo
 bool job_dump(const struct job *job, struct error *err);
 void job_close(struct job *job);
 
+/* Executes the program into a recording that is gone once it is closed, so that it can be simulated again and again;
+ * *check is what the program says of its results, if it is asked. */
+struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err);
+
 /* Warp instructions from start to end; 0 if that is not known. */
 uint64_t job_instructions(const struct job *job);
 

@@ -5,15 +5,26 @@
 
 #include "base/base.h"
 #include "cli/catalogue.h"
+#include "cli/characterise.h"
 #include "gpu/machine.h"
 #include "stream/workload.h"
 #include "work.h"
 
 struct list_values {
     struct machine_options machine;
+    bool characterise;
+    const char *size;
 };
 
-static const struct option options[] = {MACHINE_OPTIONS(list_values, machine)};
+static const struct option options[] = {
+    MACHINE_OPTIONS(list_values, machine),
+    {"--long", NULL, OPTION_FLAG, offsetof(struct list_values, characterise),
+     "workloads: executes, surveys and simulates each, and prints what they are like as a table: launches, instructions,"
+     " memory that several SMs share and how much of it is only read, lines that several clusters want within 1,000"
+     " cycles, hit rates, and what binds it"},
+    {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
+     "with --long: at which size; tiny if none is given"},
+};
 
 static void list_folder(const char *folder) {
     struct catalogue catalogue;
@@ -159,8 +170,12 @@ static enum status list(const struct command *command, int argc, char **argv) {
     for (unsigned i = 0; i < COUNT_OF(things); i++) {
         names[i] = things[i].name;
         if (strcmp(arguments.word[0], things[i].name) != 0) continue;
-        if (arguments.count > (things[i].takes_part ? 2u : 1u))
+        bool workloads_long = values.characterise && things[i].list == list_workloads;
+        if (arguments.count > (things[i].takes_part || workloads_long ? 2u : 1u))
             return complain(command, "`%s` is one word too many", arguments.word[arguments.count - 1]);
+        if (workloads_long)
+            return characterise(values.size ? values.size : "tiny", values.machine.gpu,
+                                arguments.count > 1 ? arguments.word[1] : NULL);
         return things[i].list(&values.machine, arguments.count > 1 ? arguments.word[1] : NULL);
     }
     char near[128];
@@ -180,6 +195,7 @@ static const char *const details[] = {
 
 static const struct example examples[] = {
     {"sluice list workloads", "the bundled workloads and their parameters"},
+    {"sluice list workloads --long", "what they do, measured at their smallest size"},
     {"sluice list parameters llc", "every parameter of the last-level cache"},
     {"sluice list stats dram", "every counter of the memory"},
 };

@@ -10,6 +10,7 @@
 #include "l1/l1.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "llc/sharing.h"
 #include "noc/noc.h"
 #include "sm/sm.h"
 
@@ -29,6 +30,7 @@ struct machine {
     struct l1 *l1;
     struct network *request, *reply;
     struct dram *dram;
+    struct sharing *sharing; /* NULL unless it is observed */
 };
 
 /* Building. */
@@ -95,6 +97,17 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     return true;
 }
 
+static void create_observers(struct machine *m, unsigned clusters) {
+    const struct llc_config *llc = config_get(m->config, &llc_section);
+    if (!llc->sharing_window) return;
+    unsigned endpoints = m->l1->ops->endpoints(m->l1);
+    uint16_t *cluster_of = mem_alloc(endpoints, sizeof *cluster_of);
+    for (unsigned i = 0; i < endpoints; i++) cluster_of[i] = (uint16_t)(i * clusters / endpoints);
+    m->sharing = sharing_create((uint64_t)llc->sharing_window, cluster_of, endpoints, m->stats);
+    for (unsigned i = 0; i < m->slices; i++) sharing_observe(m->sharing, m->slice[i]);
+    free(cluster_of);
+}
+
 struct machine *machine_create(const struct config *config, struct error *err) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct sm_config *sm = config_get(config, &sm_section);
@@ -116,6 +129,7 @@ struct machine *machine_create(const struct config *config, struct error *err) {
         machine_destroy(m);
         return NULL;
     }
+    create_observers(m, clusters);
     for (unsigned i = 0; i < m->sms; i++) control_connect(m->control, m->sm[i], i, m->l1, &m->launch);
     return m;
 }
@@ -124,6 +138,7 @@ void machine_destroy(struct machine *m) {
     if (!m) return;
     for (unsigned i = 0; m->sm && i < m->sms; i++) sm_destroy(m->sm[i]);
     for (unsigned i = 0; m->slice && i < m->slices; i++) slice_destroy(m->slice[i]);
+    sharing_destroy(m->sharing);
     if (m->dram) dram_destroy(m->dram);
     if (m->reply) network_destroy(m->reply);
     if (m->request) network_destroy(m->request);
@@ -355,6 +370,7 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
         drain(m);
         engine_settle(m->engine, m->engine->now);
     }
+    if (m->sharing) sharing_finish(m->sharing);
     if (result->series) series_sample(result->series, end); /* with what has drained, so that rows add up to totals */
     return status == RUN_DONE ? check_conservation(m, result, err) : status;
 }

@@ -39,6 +39,8 @@ static const struct param params[] = {
     P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles",
           "of the atomics unit, for each lane that meets on one word"),
     P_INT(struct llc_config, flush_lines, 8, 1, 65536, "lines/cycle", "that a slice forgets while it is flushed"),
+    P_INT(struct llc_config, sharing_window, 0, 0, 1000000000, "cycles",
+          "counts of every line how many clusters access it within so many cycles (sharing.*); 0: does not"),
 };
 
 static bool check(const struct config *config, struct error *err) {

@@ -29,6 +29,7 @@ struct llc_config {
     int64_t input_queue, reply_queue;
     int64_t atomic_cycles;
     int64_t flush_lines;
+    int64_t sharing_window;
 };
 
 extern const struct section llc_section;
