@@ -12,6 +12,7 @@ struct engine *engine_create(void) {
 
 void engine_destroy(struct engine *engine) {
     if (!engine) return;
+    free(engine->far);
     free(engine->ports);
     free(engine);
 }
@@ -29,9 +30,26 @@ void engine_add_port(struct engine *engine, struct port *port) {
     engine->ports[engine->port_count++] = port;
 }
 
-static void tick(struct engine *engine, unsigned id) {
-    struct component *component = &engine->component[id];
-    component->tick(component->self, engine->now);
+/* The last slot of the wheel, as it is when the list begins, is visited to look at the list again. */
+void engine_wake_far(struct engine *engine, unsigned id, uint64_t at) {
+    if (!engine->far_count) {
+        engine->far_until = engine->now + ENGINE_WHEEL - 1;
+        ((uint8_t *)engine->slot_used)[engine->far_until % ENGINE_WHEEL] = 1;
+    }
+    for (unsigned i = 0; i < engine->far_count; i++)
+        if (engine->far[i].id == id && engine->far[i].at == at) return;
+    engine->far = mem_grow(engine->far, engine->far_count + 1, sizeof *engine->far);
+    engine->far[engine->far_count++] = (struct far_wake){at, id};
+}
+
+/* Those that have come near go to the wheel. */
+static void file_far_wakes(struct engine *engine) {
+    unsigned count = engine->far_count;
+    struct far_wake *far = engine->far;
+    engine->far = NULL;
+    engine->far_count = 0;
+    for (unsigned i = 0; i < count; i++) engine_wake(engine, far[i].id, far[i].at);
+    free(far);
 }
 
 /* Ticks every due component once, in an order drawn anew for every cycle: the test that order does not matter. */
@@ -45,7 +63,7 @@ static void tick_shuffled(struct engine *engine, const uint64_t *due) {
         ids[i - 1] = ids[j];
         ids[j] = id;
     }
-    for (unsigned i = 0; i < count; i++) tick(engine, ids[i]);
+    for (unsigned i = 0; i < count; i++) engine->component[ids[i]].tick(engine->component[ids[i]].self, engine->now);
 }
 
 /* How far away the next slot with anything due is: 0 for the current one, ENGINE_WHEEL if there is none. */
@@ -62,6 +80,7 @@ static unsigned next_slot(const struct engine *engine) {
 }
 
 static void run_cycle(struct engine *engine) {
+    if (UNLIKELY(engine->far_count) && engine->now == engine->far_until) file_far_wakes(engine);
     unsigned slot = (unsigned)(engine->now % ENGINE_WHEEL);
     uint64_t due[ENGINE_WORDS];
     for (unsigned word = 0; word < engine->words; word++) {
@@ -76,8 +95,11 @@ static void run_cycle(struct engine *engine) {
         tick_shuffled(engine, due);
         return;
     }
-    for (unsigned word = 0; word < engine->words; word++)
-        for (uint64_t bits = due[word]; bits; bits &= bits - 1) tick(engine, word * 64 + lowest_bit(bits));
+    const struct component *component = engine->component;
+    uint64_t now = engine->now;
+    for (unsigned word = 0; word < engine->words; word++, component += 64)
+        for (uint64_t bits = due[word]; bits; bits &= bits - 1)
+            component[lowest_bit(bits)].tick(component[lowest_bit(bits)].self, now);
 }
 
 enum engine_state engine_run_until(struct engine *engine, uint64_t until) {

@@ -22,7 +22,7 @@
 struct port;
 
 enum {
-    ENGINE_WHEEL = 1024, /* cycles that the wheel looks ahead; a later wake is renewed on the way */
+    ENGINE_WHEEL = 1024, /* cycles that the wheel looks ahead; later wakes are kept in a list until they are near */
     ENGINE_MAX_COMPONENTS = 1024,
     ENGINE_WORDS = ENGINE_MAX_COMPONENTS / 64,
 };
@@ -38,9 +38,14 @@ struct component_ops {
     bool (*busy)(const void *self);
 };
 
+struct far_wake {
+    uint64_t at;
+    unsigned id;
+};
+
 struct engine {
     uint64_t now;
-    uint64_t progress; /* grows whenever anything real happens; a run in which it stops growing is stuck */
+    uint64_t progress; /* grows with every push and issue; a run in which it stops growing is stuck */
     unsigned components;
     unsigned words;                           /* of 64 components */
     bool poll;                                /* tick everything in every cycle */
@@ -54,6 +59,9 @@ struct engine {
         const struct component_ops *ops;
         unsigned index; /* among its kind */
     } component[ENGINE_MAX_COMPONENTS];
+    struct far_wake *far; /* beyond the wheel, in no order */
+    unsigned far_count;
+    uint64_t far_until; /* when they are looked at again */
     struct port **ports;
     unsigned port_count;
 };
@@ -64,10 +72,15 @@ void engine_destroy(struct engine *engine);
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index);
 void engine_add_port(struct engine *engine, struct port *port);
 
+void engine_wake_far(struct engine *engine, unsigned id, uint64_t at);
+
 /* Asks that `id` be ticked in cycle `at`, which must be later than the current cycle (or the current one before the run
- * starts). */
+ * starts). It will be, so nobody need ask twice. */
 static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) {
-    if (UNLIKELY(at - engine->now >= ENGINE_WHEEL)) at = engine->now + ENGINE_WHEEL - 1; /* it will ask again */
+    if (UNLIKELY(at - engine->now >= ENGINE_WHEEL)) {
+        engine_wake_far(engine, id, at);
+        return;
+    }
     unsigned slot = (unsigned)(at % ENGINE_WHEEL);
     engine->due[slot][id / 64] |= UINT64_C(1) << (id % 64);
     ((uint8_t *)engine->slot_used)[slot] = 1;

@@ -55,7 +55,9 @@ static inline void port_watch(struct port *port, uint64_t word[2], unsigned bit)
     port->watch_bit = UINT64_C(1) << bit;
 }
 
+/* Credits come back in order, and most often the last of them has come. */
 static inline uint32_t port_credits(struct port *port, uint64_t now) {
+    if (LIKELY(port->time[(port->popped - 1) & port->mask] <= now)) port->credited = port->popped;
     while (port->credited != port->popped && port->time[port->credited & port->mask] <= now) port->credited++;
     return port->capacity - (port->pushed - port->credited);
 }
@@ -100,10 +102,10 @@ static inline const void *port_peek(const struct port *port, uint64_t now) {
 /* When the oldest message can be seen; NEVER if there is none. */
 static inline uint64_t port_next_visible(const struct port *port) { return port->head_visible; }
 
+/* No progress of its own: what was pushed counts, and so will what comes of it. */
 static inline void port_pop(struct port *port, uint64_t now) {
     port->time[port->popped++ & port->mask] = now + port->latency;
     port->head_visible = port->pushed == port->popped ? NEVER : port->time[port->popped & port->mask];
-    port->engine->progress++;
     if (port->sender_waits) {
         port->sender_waits = false;
         engine_wake(port->engine, port->sender, now + port->latency);
