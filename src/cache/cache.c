@@ -37,44 +37,17 @@ void cache_release(struct cache *cache) {
     *cache = (struct cache){0};
 }
 
-struct cache_line *cache_victim(struct cache *cache, unsigned set) {
-    struct cache_line *lines = cache_line_at(cache, set, 0);
-    unsigned first = cache->free_from[set];
-    while (first < cache->ways && lines[first].state != LINE_INVALID) first++;
-    cache->free_from[set] = (uint16_t)first;
-    if (first < cache->ways) return &lines[first];
-    int way = cache->replacement->victim(cache->replacement_state, set, lines);
-    return way < 0 ? NULL : &lines[way];
-}
-
-static void free_tag(struct cache *cache, unsigned set, const struct cache_line *line) {
+void cache_free_tag(struct cache *cache, unsigned set, const struct cache_line *line) {
     size_t tag = (size_t)set * cache->tag_ways + line->tag;
     cache->key[tag] = CACHE_NO_KEY;
     cache->line_of[tag] = CACHE_NONE;
 }
 
 void cache_drop(struct cache *cache, unsigned set, struct cache_line *line) {
-    if (line->tag != CACHE_NONE) free_tag(cache, set, line);
+    if (line->tag != CACHE_NONE) cache_free_tag(cache, set, line);
     uint16_t way = (uint16_t)cache_way_of(cache, set, line);
     if (way < cache->free_from[set]) cache->free_from[set] = way;
     *line = (struct cache_line){.tag = CACHE_NONE};
-}
-
-void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
-                 enum line_state state) {
-    unsigned set = access->set, way = cache_way_of(cache, set, line);
-    assert(line->state != LINE_RESERVED);
-    if (UNLIKELY(cache->replacement->evict != NULL) && line->state != LINE_INVALID)
-        cache->replacement->evict(cache->replacement_state, set, way);
-    /* With one tag for each line, tag way i owns line i, and what it held is overwritten; with more, the tags' owner
-     * places tags itself. */
-    if (UNLIKELY(line->tag != way && line->tag != CACHE_NONE)) free_tag(cache, set, line);
-    size_t tag = (size_t)set * cache->tag_ways + way;
-    cache->key[tag] = access->key;
-    cache->line_of[tag] = (uint16_t)way;
-    cache->hint[(size_t)set * cache->hints + way] = cache_hint(access->key);
-    *line = (struct cache_line){.state = (uint8_t)state, .tag = (uint16_t)way};
-    cache->replacement->insert(cache->replacement_state, set, way, access);
 }
 
 void cache_invalidate(struct cache *cache) {

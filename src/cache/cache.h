@@ -137,11 +137,38 @@ static inline void cache_touch(struct cache *cache, const struct cache_line *lin
 /* The line that would make room in a plain cache: an invalid one, else the policy's choice among those not reserved;
  * NULL if all are reserved. Changes nothing but the policy's own memory of having been asked, so that a refused access
  * can be tried again. */
-struct cache_line *cache_victim(struct cache *cache, unsigned set);
+static inline struct cache_line *cache_victim(struct cache *cache, unsigned set) {
+    struct cache_line *lines = cache_line_at(cache, set, 0);
+    if (UNLIKELY(cache->free_from[set] < cache->ways)) {
+        unsigned first = cache->free_from[set];
+        while (first < cache->ways && lines[first].state != LINE_INVALID) first++;
+        cache->free_from[set] = (uint16_t)first;
+        if (first < cache->ways) return &lines[first];
+    }
+    int way = cache->replacement->victim(cache->replacement_state, set, lines);
+    return way < 0 ? NULL : &lines[way];
+}
+
+/* Frees the tag that points to the line. */
+void cache_free_tag(struct cache *cache, unsigned set, const struct cache_line *line);
 
 /* Takes `line` (from cache_victim) away from whatever it held and gives it to `access->key` in state `state`. */
-void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
-                 enum line_state state);
+static inline void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
+                               enum line_state state) {
+    unsigned set = access->set, way = cache_way_of(cache, set, line);
+    assert(line->state != LINE_RESERVED);
+    if (UNLIKELY(cache->replacement->evict != NULL) && line->state != LINE_INVALID)
+        cache->replacement->evict(cache->replacement_state, set, way);
+    /* With one tag for each line, tag way i owns line i, and what it held is overwritten; with more, the tags' owner
+     * places tags itself. */
+    if (UNLIKELY(line->tag != way && line->tag != CACHE_NONE)) cache_free_tag(cache, set, line);
+    size_t tag = (size_t)set * cache->tag_ways + way;
+    cache->key[tag] = access->key;
+    cache->line_of[tag] = (uint16_t)way;
+    cache->hint[(size_t)set * cache->hints + way] = cache_hint(access->key);
+    *line = (struct cache_line){.state = (uint8_t)state, .tag = (uint16_t)way};
+    cache->replacement->insert(cache->replacement_state, set, way, access);
+}
 
 /* Frees the line and its tag. */
 void cache_drop(struct cache *cache, unsigned set, struct cache_line *line);
