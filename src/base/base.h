@@ -10,6 +10,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define LIKELY(x)       __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)     __builtin_expect(!!(x), 0)
+#define ALWAYS_INLINE   inline __attribute__((always_inline)) /* where a call costs as much as what it does */
 
 /* A time that never comes. */
 #define NEVER UINT64_MAX

@@ -8,16 +8,12 @@
 
 #include <stdlib.h>
 
-/* A request whose row has been opened goes before all others: its age is counted so much higher. */
-static const uint32_t ACTIVATED_FIRST = UINT32_C(1) << 30;
-
 static inline void raise_to(uint64_t *time, uint64_t value) {
     if (value > *time) *time = value;
 }
 static inline void lower_to(uint64_t *time, uint64_t value) {
     if (value < *time) *time = value;
 }
-static inline bool is_older(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
 
 /* ------------------------------------------------------------------ building */
 
@@ -46,20 +42,16 @@ static struct dram_delays delays_of(const struct dram_device *d) {
     };
 }
 
-static void init_queue(struct dram_queue *queue, int64_t limit) {
-    queue->limit = (unsigned)limit;
+static void init_queue(struct dram_queue *queue, int64_t room) {
+    queue->room = (unsigned)room;
     for (unsigned b = 0; b < DRAM_BANKS_MAX; b++) queue->head[b] = queue->tail[b] = queue->candidate[b] = REQUEST_NONE;
 }
 
 static void init_requests(struct dram_channel *ch, const struct dram_config *dram) {
     unsigned queues = dram->write_drain ? 2 : 1;
-    ch->request_count = ch->queue[0].limit + ch->queue[1].limit +
-                        queues * ch->bank_queue * (unsigned)ch->device->banks + (unsigned)dram->return_queue;
-    ch->request = mem_alloc_lines(ch->request_count + 2, sizeof *ch->request);
-    for (unsigned q = 0; q < 2; q++) {
-        uint16_t ring = ch->queue[q].ring = (uint16_t)(ch->request_count + q);
-        ch->request[ring].older = ch->request[ring].younger = ring;
-    }
+    ch->request_count = ch->queue[0].room + ch->queue[1].room + queues * ch->bank_queue * (unsigned)ch->device->banks +
+                        (unsigned)dram->return_queue;
+    ch->request = mem_alloc_lines(ch->request_count, sizeof *ch->request);
     ch->free_request = mem_alloc(ch->request_count, sizeof *ch->free_request);
     ch->done = mem_alloc(ch->request_count, sizeof *ch->done);
     for (unsigned i = ch->request_count; i-- > 0;) channel_free(ch, (uint16_t)i);
@@ -90,7 +82,8 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->idle = &ch->queue[1];
     ch->column_next = ch->row_next = ch->starve_next = ch->blocked_since = NEVER;
     ch->arrival = ch->last_arrival = REQUEST_NONE;
-    ch->refresh_due = ch->refresh_next = ch->next = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
+    ch->refresh_due = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
+    ch->refresh_next = ch->rare_next = ch->next = ch->refresh_due;
 }
 
 void channel_release(struct dram_channel *ch) {
@@ -117,10 +110,15 @@ static inline uint64_t all_banks(const struct dram_queue *queue) {
     return queue->hit[0] | queue->hit[1] | queue->closed | queue->conflict;
 }
 
+/* A request whose row has been opened goes before all others, else an older one before a younger. */
+static inline uint64_t rank_of(const struct dram_request *request, unsigned bank) {
+    return (uint64_t)!request->activated << 62 | (request->sequence * DRAM_BANKS_MAX + bank);
+}
+
 static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
                                  const struct dram_request *request) {
     queue->candidate[bank] = index;
-    queue->age[bank] = request->sequence - (request->activated ? ACTIVATED_FIRST : 0);
+    queue->rank[bank] = rank_of(request, bank);
 }
 
 /* Decides anew which request of a bank goes next, and what it needs. */
@@ -186,8 +184,7 @@ static inline void expect_turn(struct dram_channel *ch, uint64_t cycle) {
 }
 
 static inline void update_next(struct dram_channel *ch) {
-    if (UNLIKELY(ch->refreshing)) return; /* nothing but the refresh */
-    ch->next = min_u64(min_u64(ch->column_next, ch->row_next), min_u64(ch->starve_next, ch->refresh_next));
+    ch->next = min_u64(min_u64(ch->column_next, ch->row_next), ch->rare_next);
 }
 
 /* -------------------------------------------------------------- into the queue */
@@ -195,11 +192,13 @@ static inline void update_next(struct dram_channel *ch) {
 /* A bank's first `bank_queue` requests stand in a queue of its own, the others in the channel's. */
 static inline void take_entry(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
     queue->in_queue++;
-    if (UNLIKELY(ch->bank_queue) && queue->entries[bank]++ < ch->bank_queue) queue->apart++;
+    if (UNLIKELY(ch->bank_queue) && queue->entries[bank]++ < ch->bank_queue) return;
+    queue->room--;
 }
 static inline void give_up_entry(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
     queue->in_queue--;
-    if (UNLIKELY(ch->bank_queue) && --queue->entries[bank] < ch->bank_queue) queue->apart--;
+    if (UNLIKELY(ch->bank_queue) && --queue->entries[bank] < ch->bank_queue) return;
+    queue->room++;
 }
 
 static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
@@ -217,25 +216,19 @@ static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_
     return false;
 }
 
-/* At the end of the queue and of the bank's requests. */
+/* At the end of the bank's requests. */
 static inline void link_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index) {
-    struct dram_request *request = &ch->request[index], *ring = &ch->request[queue->ring];
+    struct dram_request *request = &ch->request[index];
     uint16_t before = queue->tail[request->bank];
     *(before == REQUEST_NONE ? &queue->head[request->bank] : &ch->request[before].next) = index;
     queue->tail[request->bank] = index;
     request->next = REQUEST_NONE;
-    request->older = ring->older;
-    request->younger = queue->ring;
-    ch->request[ring->older].younger = index;
-    ring->older = index;
     queue->waiting++;
 }
 
 static inline void unlink_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index) {
     const struct dram_request *request = &ch->request[index];
     unsigned bank = request->bank;
-    ch->request[request->older].younger = request->younger;
-    ch->request[request->younger].older = request->older;
     queue->waiting--;
     if (LIKELY(queue->head[bank] == index)) {
         queue->head[bank] = request->next;
@@ -260,7 +253,10 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
     request->begun = request->activated = false;
     take_entry(ch, queue, bank);
     link_request(ch, queue, index);
-    if (ch->starve_next == NEVER && ch->starvation_cycles) ch->starve_next = cycle + ch->starvation_cycles;
+    if (UNLIKELY(ch->starve_next == NEVER) && ch->starvation_cycles) {
+        ch->starve_next = cycle + ch->starvation_cycles;
+        lower_to(&ch->rare_next, ch->starve_next);
+    }
     bool first = queue->head[bank] == index;
     bool becomes_hit = (queue->conflict & ~queue->strict & bit) && ch->open_row[bank] == request->row;
     if (first || becomes_hit) {
@@ -268,7 +264,7 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
         expect(ch, bank, cycle + 1);
     }
     if (ch->write_drain) expect_turn(ch, cycle);
-    update_next(ch);
+    if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
 }
 
 /* ------------------------------------------------------------------ commands */
@@ -333,7 +329,8 @@ static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, ui
     ch->stats.bus_cycles += delay->burst;
 }
 
-static inline void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                       uint64_t cycle) {
     uint16_t index = queue->candidate[bank];
     struct dram_request *request = &ch->request[index];
     if (UNLIKELY(ch->log != NULL)) {
@@ -399,8 +396,7 @@ static void issue_precharge(struct dram_channel *ch, struct dram_queue *queue, u
  * the next of the others. */
 struct choice {
     struct dram_queue *queue; /* NULL: none */
-    unsigned bank;
-    uint32_t age;
+    uint64_t rank;
     bool last_resort; /* only if nothing else can be issued */
     uint64_t next;
 };
@@ -432,34 +428,16 @@ static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, cons
     return banks;
 }
 
-static inline void choose_oldest(struct choice *choice, struct dram_queue *queue, uint64_t banks) {
-    for (; banks; banks &= banks - 1) {
-        unsigned bank = lowest_bit(banks);
-        if (choice->queue && !is_older(queue->age[bank], choice->age)) continue;
-        choice->queue = queue;
-        choice->bank = bank;
-        choice->age = queue->age[bank];
-    }
-}
+static inline unsigned chosen_bank(const struct choice *choice) { return choice->rank % DRAM_BANKS_MAX; }
 
-/* The same by walking the queue from its oldest request on: better where many banks are to be compared. */
-static inline void choose_first(const struct dram_channel *ch, struct choice *choice, struct dram_queue *queue,
-                                uint64_t banks) {
-    uint16_t index = ch->request[queue->ring].younger;
-    unsigned bank = ch->request[index].bank;
-    while (!(banks >> bank & 1) || queue->candidate[bank] != index) {
-        index = ch->request[index].younger;
-        bank = ch->request[index].bank;
-    }
-    if (choice->queue && !is_older(queue->age[bank], choice->age)) return;
+static inline void choose_first(struct choice *choice, struct dram_queue *queue, uint64_t banks) {
+    if (!banks) return;
+    uint64_t first = NEVER;
+    do first = min_u64(first, queue->rank[lowest_bit(banks)]);
+    while (banks &= banks - 1);
+    if (choice->queue && choice->rank < first) return;
     choice->queue = queue;
-    choice->bank = bank;
-    choice->age = queue->age[bank];
-}
-
-static inline bool has_three(uint64_t set) {
-    set &= set - 1;
-    return (set & (set - 1)) != 0;
+    choice->rank = first;
 }
 
 static inline void look_for_columns(struct dram_channel *ch, struct choice *choice, struct dram_queue *queue,
@@ -476,11 +454,7 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
         banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
     choice->next = next;
     if (banks & queue->activated) banks &= queue->activated;
-    if (has_three(banks)) {
-        choose_first(ch, choice, queue, banks);
-    } else {
-        choose_oldest(choice, queue, banks);
-    }
+    choose_first(choice, queue, banks);
 }
 
 /* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
@@ -491,7 +465,7 @@ static struct choice __attribute__((noinline)) look_for_capped(struct dram_chann
     for (unsigned write = 0; write < 2; write++) look_for_columns(ch, &capped, queue, ch->capped, write, cycle);
     if (!capped.queue) return capped;
     for (uint64_t banks = all_banks(queue) & ~queue->activated; banks; banks &= banks - 1)
-        if (is_older(queue->age[lowest_bit(banks)], capped.age)) return (struct choice){.next = capped.next};
+        if (queue->rank[lowest_bit(banks)] < capped.rank) return (struct choice){.next = capped.next};
     capped.last_resort = true;
     return capped;
 }
@@ -523,14 +497,14 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
     }
     struct choice choice = {.next = next};
     uint64_t ready = conflict | closed;
-    choose_oldest(&choice, queue, ready);
+    choose_first(&choice, queue, ready);
     /* Those that are ready now and are not chosen can be issued next. */
     ch->row_next = ready & (ready - 1) ? cycle + 1 : next;
     return choice;
 }
 
-static inline void __attribute__((always_inline))
-take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                      uint64_t cycle) {
     issue_column(ch, queue, bank, cycle);
     const struct dram_queue *active = ch->active, *idle = ch->idle;
     ch->column_next = NEVER;
@@ -561,7 +535,7 @@ static inline void issue(struct dram_channel *ch, uint64_t cycle) {
     if (ch->column_next <= cycle) column = choose_column(ch, cycle);
     if (ch->row_next <= cycle) row = choose_row(ch, cycle);
     if (column.queue && row.queue && !ch->two_command_buses) {
-        if (!column.last_resort && is_older(column.age, row.age)) {
+        if (!column.last_resort && column.rank < row.rank) {
             row.queue = NULL;
             ch->row_next = cycle + 1;
         } else {
@@ -569,8 +543,8 @@ static inline void issue(struct dram_channel *ch, uint64_t cycle) {
             ch->column_next = cycle + 1;
         }
     }
-    if (column.queue) take_column(ch, column.queue, column.bank, cycle);
-    if (row.queue) take_row(ch, row.queue, row.bank, cycle);
+    if (column.queue) take_column(ch, column.queue, chosen_bank(&column), cycle);
+    if (row.queue) take_row(ch, row.queue, chosen_bank(&row), cycle);
     if (ch->write_drain) expect_turn(ch, cycle);
 }
 
@@ -583,7 +557,9 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
     for (unsigned q = 0; q < 2; q++) {
         struct dram_queue *queue = &ch->queue[q];
         if (!queue->waiting) continue;
-        uint64_t entered = ch->request[ch->request[queue->ring].younger].entered;
+        uint64_t entered = NEVER;
+        for (uint64_t banks = all_banks(queue); banks; banks &= banks - 1)
+            lower_to(&entered, ch->request[queue->head[lowest_bit(banks)]].entered);
         if (entered + limit <= cycle && entered < oldest) turn_to(ch, q);
         lower_to(&oldest, entered);
         for (uint64_t banks = all_banks(queue); banks; banks &= banks - 1) {
@@ -616,7 +592,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
         for (unsigned i = 0; i < 4; i++)
             look_for_columns(ch, &choice, &ch->queue[i / 2], ch->queue[i / 2].activated, i % 2, cycle);
         ch->refresh_next = choice.queue ? cycle + 1 : choice.next;
-        if (choice.queue) take_column(ch, choice.queue, choice.bank, cycle);
+        if (choice.queue) take_column(ch, choice.queue, chosen_bank(&choice), cycle);
         return;
     }
     uint64_t at = cycle;
@@ -644,17 +620,27 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
     ch->row_next = ch->column_next = cycle + 1;
 }
 
+/* Returns whether the cycle is taken: by a refresh. */
+static bool __attribute__((noinline)) run_rarely(struct dram_channel *ch, uint64_t cycle) {
+    bool refreshes = cycle >= ch->refresh_next;
+    if (refreshes) {
+        ch->refreshing = true;
+        refresh(ch, cycle);
+    } else {
+        check_starvation(ch, cycle);
+    }
+    ch->rare_next = min_u64(ch->starve_next, ch->refresh_next);
+    if (ch->refreshing)
+        ch->next = ch->refresh_next;
+    else
+        update_next(ch);
+    return refreshes;
+}
+
 void channel_run(struct dram_channel *ch, uint64_t until) {
     while (ch->next <= until) {
         uint64_t cycle = ch->next;
-        if (UNLIKELY(cycle >= ch->refresh_next)) {
-            ch->refreshing = true;
-            refresh(ch, cycle);
-            ch->next = ch->refresh_next;
-            if (!ch->refreshing) update_next(ch);
-            continue;
-        }
-        if (UNLIKELY(cycle >= ch->starve_next)) check_starvation(ch, cycle);
+        if (UNLIKELY(cycle >= ch->rare_next) && run_rarely(ch, cycle)) continue;
         issue(ch, cycle);
         update_next(ch);
     }

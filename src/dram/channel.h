@@ -29,11 +29,10 @@ struct dram_request {
     uint64_t done;        /* last data on the bus, in memory cycles */
     uint64_t ready;       /* for the queue, in core cycles */
     uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
+    uint64_t sequence;    /* age: order of entering the queue */
     uint32_t row, column;
-    uint32_t sequence;       /* age: order of entering the queue */
-    uint16_t next;           /* the next younger one of the same bank and queue */
-    uint16_t older, younger; /* neighbours in the queue */
-    uint16_t slice;          /* the port it came by */
+    uint16_t next;  /* the next younger one of the same bank and queue */
+    uint16_t slice; /* the port it came by */
     uint8_t bank;
     uint8_t write;  /* 0 or 1 */
     uint8_t bursts; /* of the line that are still to be moved, one bit each */
@@ -52,13 +51,11 @@ struct dram_queue {
     uint64_t conflict;  /* banks whose candidate needs a precharge */
     uint64_t activated; /* banks whose candidate has had its row opened for it */
     uint64_t strict;    /* banks whose oldest request has waited too long: no row hit overtakes it */
-    unsigned limit;     /* entries of the channel's queue */
+    unsigned room;      /* free entries of the channel's queue */
     unsigned in_queue;  /* requests that hold an entry: they give it up when their row is opened */
-    unsigned apart;     /* of those, in an entry of their bank's own queue */
     unsigned waiting;   /* requests that still need their column command */
-    uint16_t ring;      /* no request, but the place in the ring of those by age where youngest and oldest meet */
     uint16_t candidate[DRAM_BANKS_MAX];
-    uint32_t age[DRAM_BANKS_MAX];                        /* of the candidate */
+    uint64_t rank[DRAM_BANKS_MAX]; /* of the candidate: the lowest goes first. Its bank is in the lowest bits */
     uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX]; /* of the bank's requests, oldest first */
     uint16_t entries[DRAM_BANKS_MAX];                    /* in_queue by bank */
 };
@@ -83,12 +80,13 @@ struct dram_channel {
     uint64_t row_next;     /* lower bound of the next activate or precharge */
     uint64_t starve_next;  /* when the oldest request will have waited too long */
     uint64_t refresh_next; /* when the refresh has something to do: it is due, or its next step can be taken */
+    uint64_t rare_next;    /* the earlier of the two */
     bool refreshing;
     bool writing; /* the write queue is being drained */
     bool write_drain, two_command_buses;
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
     unsigned group_mask;
-    uint32_t sequence;
+    uint64_t sequence;
 
     /* When each command may next be issued as far as the whole channel, a bank group and a bank are concerned. */
     uint64_t column_at[2], activate_at;
@@ -109,11 +107,11 @@ struct dram_channel {
 
     struct dram_request *request;
     uint16_t *free_request;
-    unsigned free_count, request_count; /* without the two that only hold the queues' rings together */
-    uint16_t arrival, last_arrival;     /* requests on their way to the queue, linked by `next`; REQUEST_NONE: none */
-    uint64_t blocked_since;             /* core cycle in which the first of them found the queue full, else NEVER */
-    uint64_t enter_from;                /* core cycle from which the next may enter: one in each */
-    unsigned writes;                    /* requests that are writes, from port to port */
+    unsigned free_count, request_count;
+    uint16_t arrival, last_arrival; /* requests on their way to the queue, linked by `next`; REQUEST_NONE: none */
+    uint64_t blocked_since;         /* core cycle in which the first of them found the queue full, else NEVER */
+    uint64_t enter_from;            /* core cycle from which the next may enter: one in each */
+    unsigned writes;                /* requests that are writes, from port to port */
     uint16_t *done; /* requests whose last data has been scheduled and that the controller has not collected yet */
     unsigned done_count;
 
@@ -147,7 +145,7 @@ static inline bool channel_idle(const struct dram_channel *channel) {
 
 static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {
     const struct dram_queue *queue = &channel->queue[write && channel->write_drain];
-    return queue->in_queue - queue->apart < queue->limit || queue->entries[bank] < channel->bank_queue;
+    return queue->room || queue->entries[bank] < channel->bank_queue;
 }
 
 /* Puts a request, which must find room, into its queue in memory cycle `cycle`; commands for it can be issued from the

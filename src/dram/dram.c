@@ -37,10 +37,11 @@ struct moment {
 /* What a slice's port has to say to the controller. */
 struct slice_side {
     struct port input, output;
-    struct ring returns;  /* replies that found no room in the output: channel in the upper half, its request below */
-    struct location head; /* of the message at the head of the input */
-    bool head_known;
+    struct ring returns;   /* replies that found no room in the output: channel in the upper half, its request below */
+    uint16_t head_channel; /* of the message at the head of the input; CHANNEL_UNKNOWN before that was looked at */
 };
+
+enum { CHANNEL_UNKNOWN = 0xFFFF };
 
 struct controller {
     struct engine *engine;
@@ -134,21 +135,23 @@ static void drain_returns(struct controller *mc, uint64_t now) {
 /* ---------------------------------------------------------------- the way in */
 
 /* The head of the slice's port becomes a request of its channel, which has one to spare. */
-static inline void take_in(struct controller *mc, unsigned slice_index, const struct location *place,
+static inline void take_in(struct controller *mc, unsigned slice_index, struct dram_channel *channel,
                            const struct moment *ready, uint64_t now) {
     struct port *input = &mc->slice[slice_index].input;
-    struct dram_channel *channel = &mc->channel[place->channel];
     uint16_t index = channel_allocate(channel);
-    if (!channel->free_count) mc->full |= UINT64_C(1) << place->channel;
+    if (!channel->free_count) mc->full |= UINT64_C(1) << channel->index;
     struct dram_request *request = &channel->request[index];
     memcpy(&request->message, port_peek(input, now), sizeof request->message);
     port_pop(input, now);
+    struct location place;
+    address_map_locate(mc->map, request->message.address, &place);
+    assert(place.mc == mc->index && "a slice asks the controller that holds the line");
     if (input->pushed == input->popped) mc->asking &= ~(UINT64_C(1) << slice_index);
     request->ready = ready->core;
     request->ready_cycle = ready->cycle;
-    request->row = place->row;
-    request->column = place->column;
-    request->bank = (uint8_t)place->bank;
+    request->row = place.row;
+    request->column = place.column;
+    request->bank = (uint8_t)place.bank;
     request->slice = (uint16_t)slice_index;
     request->write = request->message.kind == MESSAGE_WRITE;
     channel->writes += request->write;
@@ -167,30 +170,32 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
     struct slice_side *slice = &mc->slice[slice_index];
     const struct message *message = port_peek(&slice->input, now);
     if (!message) return false;
-    if (!slice->head_known) {
-        address_map_locate(mc->map, message->address, &slice->head);
-        assert(slice->head.mc == mc->index && "a slice asks the controller that holds the line");
-        slice->head_known = true;
+    unsigned channel = 0;
+    if (mc->channels > 1) {
+        if (slice->head_channel == CHANNEL_UNKNOWN) {
+            struct location place;
+            address_map_locate(mc->map, message->address, &place);
+            slice->head_channel = place.channel;
+        }
+        channel = slice->head_channel;
+        if (*taken >> channel & 1) return false;
+        slice->head_channel = CHANNEL_UNKNOWN;
     }
-    uint64_t channel = UINT64_C(1) << slice->head.channel;
-    if (*taken & channel) return false;
-    *taken |= channel;
-    slice->head_known = false;
-    take_in(mc, slice_index, &slice->head, ready, now);
+    *taken |= UINT64_C(1) << channel;
+    take_in(mc, slice_index, &mc->channel[channel], ready, now);
     return true;
 }
 
 /* One request for each channel from the slices' ports, the slices in turn. Returns whether it is to be asked again in
  * the next cycle: if any was taken and a slice may have another. A channel without room is asked again when a reply has
  * made some, in a tick of its own. */
-static inline bool accept_requests(struct controller *mc, const struct moment *here) {
-    uint64_t now = here->core;
+static inline bool accept_requests(struct controller *mc, uint64_t now) {
     mc->asking |= mc->pushed[(now + 1) & 1];
     mc->pushed[(now + 1) & 1] = 0;
     uint64_t taken = mc->full;
     if (!mc->asking || taken == mc->all_channels) return false;
     uint64_t from_turn = UINT64_MAX << mc->turn, later = mc->asking & ~from_turn;
-    struct moment ready = moment_at(mc->clock, *here, now + mc->controller_cycles);
+    struct moment ready = moment_at(mc->clock, mc->caught_up, now + mc->controller_cycles);
     bool any = false;
     for (uint64_t left = mc->asking & from_turn; taken != mc->all_channels; left &= left - 1) {
         if (!left) {
@@ -243,7 +248,6 @@ static inline bool enter_queue(struct controller *mc, struct dram_channel *chann
     }
     channel->arrival = request->next;
     channel->enter_from = core + 1;
-    mc->engine->progress++;
     channel_enter(channel, index, cycle);
     return true;
 }
@@ -287,31 +291,27 @@ static inline uint64_t next_due(const struct controller *mc) {
 
 /* ------------------------------------------------------------- the component */
 
+/* Catches up with what has happened before core cycle `before` and in the memory cycles begun by `now`. */
+static inline void keep_up(struct controller *mc, uint64_t before, uint64_t now) {
+    struct moment here = moment_at(mc->clock, mc->caught_up, now);
+    catch_up(mc, before, here.cycle);
+    mc->caught_up = here;
+    collect_all(mc, now);
+}
+
 static void controller_tick(void *self, uint64_t now) {
     struct controller *mc = self;
-    struct moment here = moment_at(mc->clock, mc->caught_up, now);
     bool catches_up = !mc->behind || mc->due <= now;
-    if (catches_up) {
-        catch_up(mc, now, here.cycle);
-        mc->caught_up = here;
-        collect_all(mc, now);
-    }
+    if (catches_up) keep_up(mc, now, now);
     if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
-    if (accept_requests(mc, &here)) engine_wake(mc->engine, mc->component, now + 1);
-    if (catches_up || mc->due <= now) {
-        mc->behind = may_run_behind(mc);
-        if (!mc->behind) {
-            catch_up(mc, now + 1, here.cycle);
-            mc->caught_up = here;
-            collect_all(mc, now);
-        }
-        mc->due = next_due(mc);
-        /* Nearer than the engine's horizon, so that the wake need not be renewed. */
-        if (mc->due != NEVER) {
-            mc->due = min_u64(max_u64(mc->due, now + 1), now + ENGINE_WHEEL - 1);
-            engine_wake(mc->engine, mc->component, mc->due);
-        }
-    }
+    if (accept_requests(mc, now)) engine_wake(mc->engine, mc->component, now + 1);
+    if (!catches_up && mc->due > now) return;
+    mc->behind = may_run_behind(mc);
+    if (!mc->behind) keep_up(mc, now + 1, now);
+    mc->due = next_due(mc);
+    if (mc->due == NEVER) return;
+    mc->due = max_u64(mc->due, now + 1);
+    engine_wake(mc->engine, mc->component, mc->due);
 }
 
 static void controller_settle(void *self, uint64_t now) {
@@ -398,6 +398,7 @@ static void create_slices(struct controller *mc, const struct dram_config *dram,
         snprintf(name, sizeof name, "dram %u to slice %u", mc->index, i);
         port_init(&slice->output, mc->engine, name, mc->component, peer, entries, latency);
         ring_init(&slice->returns, requests);
+        slice->head_channel = CHANNEL_UNKNOWN;
     }
 }
 
