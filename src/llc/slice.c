@@ -42,7 +42,7 @@ enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY
 
 enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
 
-/* A request that has been decoded for the lookup. */
+/* A request that has been set aside, decoded for the lookup. */
 struct lookup {
     struct cache_access access;
     struct message message;
@@ -218,7 +218,7 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
     if (kind == TAG_FILL) {
         const struct mshr *mshr = &slice->mshrs.mshr[index];
         struct cache_line *line = cache_line_at(&slice->cache, mshr->set, mshr->way);
-        uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
+        uint64_t key = slice->observer ? cache_line_key(&slice->cache, mshr->set, line) : 0; /* only to be told */
         line->state = LINE_VALID;
         tell(slice, SLICE_FILL, key, NULL, now);
         /* All that waited takes effect now, in order: the line may be replaced before the last of them is answered. */
@@ -298,25 +298,26 @@ static bool reply_queue_full(const struct slice *slice) {
     return slice->reply_tail - slice->reply_head >= slice->reply_capacity;
 }
 
-static void answer(struct slice *slice, const struct lookup *lookup, struct cache_line *line, uint64_t now) {
-    apply(slice, &lookup->message, lookup->access.key, line, now);
-    if (lookup->message.kind != MESSAGE_WRITE) tell(slice, SLICE_READ, lookup->access.key, &lookup->message, now);
-    slice->reply[slice->reply_tail++ & slice->reply_mask] = lookup->message;
+static void answer(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
+                   uint64_t now) {
+    apply(slice, message, key, line, now);
+    if (message->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, message, now);
+    slice->reply[slice->reply_tail++ & slice->reply_mask] = *message;
 }
 
 /* A write that goes through to memory, which answers for it. */
-static enum hold write_through(struct slice *slice, const struct lookup *lookup, struct cache_line *line,
-                               uint64_t now) {
+static enum hold write_through(struct slice *slice, const struct cache_access *access, const struct message *message,
+                               struct cache_line *line, uint64_t now) {
     if (slice->through_free_count == 0 || !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     uint32_t index = slice->through_free[--slice->through_free_count];
-    slice->through[index] = lookup->message;
-    send_to_memory(slice, MESSAGE_WRITE, lookup->access.key, lookup->message.sectors, TAG_THROUGH | index, now);
+    slice->through[index] = *message;
+    send_to_memory(slice, MESSAGE_WRITE, access->key, message->sectors, TAG_THROUGH | index, now);
     slice->outstanding_writes++;
     slice->stats.writes_through++;
-    count(slice, &lookup->message, line != NULL, false);
-    if (line) apply(slice, &lookup->message, lookup->access.key, line, now);
-    tell(slice, SLICE_THROUGH, lookup->access.key, &lookup->message, now);
-    if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, &lookup->access);
+    count(slice, message, line != NULL, false);
+    if (line) apply(slice, message, access->key, line, now);
+    tell(slice, SLICE_THROUGH, access->key, message, now);
+    if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, access);
     return HOLD_NONE;
 }
 
@@ -330,9 +331,8 @@ static void replace(struct slice *slice, struct cache_line *victim, const struct
     cache_place(&slice->cache, victim, access, state);
 }
 
-static enum hold miss(struct slice *slice, const struct lookup *lookup, uint64_t now) {
-    const struct message *message = &lookup->message;
-    const struct cache_access *access = &lookup->access;
+static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_access *access,
+                                    const struct message *message, uint64_t now) {
     bool fetch =
         message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
     if (!fetch && reply_queue_full(slice)) return HOLD_REPLY;
@@ -347,7 +347,7 @@ static enum hold miss(struct slice *slice, const struct lookup *lookup, uint64_t
     count(slice, message, false, false);
     replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
     if (!fetch) {
-        answer(slice, lookup, victim, now);
+        answer(slice, message, access->key, victim, now);
         return HOLD_NONE;
     }
     unsigned index = mshr_take(&slice->mshrs);
@@ -362,11 +362,11 @@ static enum hold miss(struct slice *slice, const struct lookup *lookup, uint64_t
     return HOLD_NONE;
 }
 
-static enum hold look_up(struct slice *slice, const struct lookup *lookup, uint64_t now) {
-    const struct message *message = &lookup->message;
-    struct cache_line *line = cache_lookup(&slice->cache, lookup->access.set, lookup->access.key);
-    if (slice->write_through && message->kind == MESSAGE_WRITE) return write_through(slice, lookup, line, now);
-    if (!line) return miss(slice, lookup, now);
+static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_access *access,
+                                       const struct message *message, uint64_t now) {
+    struct cache_line *line = cache_lookup(&slice->cache, access->set, access->key);
+    if (slice->write_through && message->kind == MESSAGE_WRITE) return write_through(slice, access, message, line, now);
+    if (!line) return miss(slice, access, message, now);
     if (line->state == LINE_RESERVED) {
         if (!mshr_can_merge(&slice->mshrs, line->mshr)) return HOLD_MERGE;
         mshr_add(&slice->mshrs, line->mshr, message, sizeof *message);
@@ -375,23 +375,21 @@ static enum hold look_up(struct slice *slice, const struct lookup *lookup, uint6
     }
     /* A line that has come keeps its MSHR until its waiters are answered; later requests simply hit. */
     if (reply_queue_full(slice)) return HOLD_REPLY;
-    cache_touch(&slice->cache, line, &lookup->access);
+    cache_touch(&slice->cache, line, access);
     count(slice, message, true, false);
-    answer(slice, lookup, line, now);
+    answer(slice, message, access->key, line, now);
     return HOLD_NONE;
 }
 
 static void looked_up(struct slice *slice, const struct message *message, uint64_t now) {
     if (message->kind == MESSAGE_ATOMIC)
         slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (message->conflicts ? message->conflicts : 1);
-    slice->engine->progress++;
 }
 
 /* Tries those set aside, oldest first, one lookup per cycle. Returns whether one took the cycle. */
-static bool look_up_aside(struct slice *slice, uint64_t now) {
-    if (!slice->aside_retry) return false;
+static bool __attribute__((noinline)) look_up_aside(struct slice *slice, uint64_t now) {
     for (unsigned i = 0; i < slice->aside_count; i++) {
-        enum hold hold = look_up(slice, &slice->aside[i], now);
+        enum hold hold = look_up(slice, &slice->aside[i].access, &slice->aside[i].message, now);
         if (hold == HOLD_MERGE) continue;
         if (hold != HOLD_NONE) { /* it would be served but for something that the others would need as well */
             slice->hold = hold;
@@ -417,25 +415,24 @@ static void look_up_once(struct slice *slice, uint64_t now) {
     /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
     if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry) return;
     slice->hold = HOLD_NONE;
-    if (slice->lookup_free_at > now || look_up_aside(slice, now)) return;
+    if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
     const struct message *message = port_peek(slice->from_network, now);
     if (!message) return;
     struct location location;
     address_map_locate(slice->map, message->address, &location);
-    struct lookup lookup = {
-        .access = {.key = cache_key(message->address >> slice->line_log2, message->program),
-                   .set = cache_set_of(&slice->cache, location.partition >> slice->line_log2)},
-        .message = *message,
+    struct cache_access access = {
+        .key = cache_key(message->address >> slice->line_log2, message->program),
+        .set = cache_set_of(&slice->cache, location.partition >> slice->line_log2),
     };
     slice->hold =
-        slice->aside_count && must_go_aside(slice, lookup.access.key) ? HOLD_MERGE : look_up(slice, &lookup, now);
+        slice->aside_count && must_go_aside(slice, access.key) ? HOLD_MERGE : look_up(slice, &access, message, now);
     if (slice->hold == HOLD_MERGE && slice->aside_count < slice->aside_capacity) {
-        slice->aside[slice->aside_count++] = lookup;
+        slice->aside[slice->aside_count++] = (struct lookup){access, *message};
         slice->stats.set_aside++;
         slice->hold = HOLD_NONE;
     }
     if (slice->hold != HOLD_NONE) return;
-    looked_up(slice, &lookup.message, now);
+    looked_up(slice, message, now);
     port_pop(slice->from_network, now);
 }
 
@@ -494,28 +491,27 @@ static void flush_once(struct slice *slice, uint64_t now) {
 
 /* The tick. */
 
-static uint64_t next_tick(struct slice *slice, bool replied, uint64_t now) {
-    /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of memory.
-     * The last two are wakes by ports; after the first it is tried again in the next cycle. */
-    if (replied && slice->hold != HOLD_NONE) return now + 1;
+/* When there is something to do that no port will wake the slice for: what is there already, and what waits for the
+ * slice itself. NEVER if there is not. */
+static uint64_t next_tick(const struct slice *slice, bool replied, uint64_t now) {
     uint64_t next = NEVER;
-    if (replies_wait(slice)) {
-        if (slice->port_free_at > now)
-            next = slice->port_free_at;
-        else if (port_can_push(slice->to_network, now))
-            next = now + 1; /* else its credit wakes us */
+    if (slice->hold == HOLD_NONE) {
+        if (port_next_visible(slice->from_network) <= now || slice->aside_retry)
+            next = max_u64(slice->lookup_free_at, now + 1);
+    } else if (replied && slice->hold != HOLD_FLUSH) {
+        /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of
+         * memory. The last two are wakes by ports. */
+        return now + 1;
     }
-    if (slice->hold == HOLD_NONE && !slice->flushing) {
-        uint64_t request = slice->aside_retry ? now + 1 : port_next_visible(slice->from_network);
-        if (request != NEVER) next = min_u64(next, max_u64(request, slice->lookup_free_at));
-    }
-    next = min_u64(next, port_next_visible(slice->from_memory));
-    return next == NEVER ? NEVER : max_u64(next, now + 1);
+    if (replies_wait(slice) && slice->port_free_at > now) /* else a credit wakes the slice */
+        next = min_u64(next, slice->port_free_at);
+    return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
 }
 
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
-    slice_settle(slice, now);
+    if (slice->hold != HOLD_NONE) slice_settle(slice, now);
+    slice->settled = now;
     receive_from_memory(slice, now);
     take_order(slice, now);
     if (UNLIKELY(slice->flushing))
