@@ -16,7 +16,7 @@ static void *gto_create(const struct config *config) {
 static unsigned gto_pick(void *state, uint64_t candidates, const struct warp_view *view) {
     struct gto *gto = state;
     if (candidates >> gto->last & 1) return gto->last;
-    for (unsigned i = 0; i < view->ctas; i++) {
+    for (unsigned i = 0; i < *view->ctas; i++) {
         uint64_t ready = candidates & view->cta_slots[i];
         if (ready) return gto->last = lowest_bit(ready);
     }

@@ -26,6 +26,12 @@ void sm_due(struct sm *sm, uint64_t now) {
     uint64_t warps = sm->due[now % WARP_WHEEL];
     sm->due[now % WARP_WHEEL] = 0;
     sm->at_barrier &= ~warps;
+    uint64_t dated = warps & sm->dated;
+    sm->ready |= dated;
+    sm->wait_alu &= ~dated;
+    sm->wait_memory &= ~dated;
+    sm->dated ^= dated;
+    warps ^= dated;
     for (; warps; warps &= warps - 1) {
         unsigned warp = lowest_bit(warps);
         if ((sm->at_fence | sm->exited) >> warp & 1)
@@ -35,24 +41,26 @@ void sm_due(struct sm *sm, uint64_t now) {
     }
 }
 
-/* The instruction waits for registers, the latest of them known or to be there at `last`. While one of them comes from
- * memory, that is what it waits for. */
-static void wait_for_registers(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+/* The warp waits for a register that is there at `until`, and for none after `last`. */
+static inline void wait_until(struct sm *sm, uint64_t bit, uint64_t *why, uint64_t until, uint64_t last) {
+    *why |= bit;
+    if (until >= REGISTER_UNKNOWN(false)) return;
+    sm_due_later(sm, bit, until >> 1);
+    if (until == last) sm->dated |= bit;
+}
+
+/* The last of the registers that the instruction waits for, there at `last`, comes from an operation. While one of them
+ * comes from memory, that is what it waits for. */
+static void __attribute__((noinline)) wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const uint64_t *at = sm->register_at[warp];
-    uint64_t bit = UINT64_C(1) << warp, memory = last & 1 ? last : 0;
-    if (!memory) {
-        for (unsigned i = 0; i < INSTR_DSTS; i++)
-            memory = max_u64(memory, at[instr->dst[i]] & 1 ? at[instr->dst[i]] : 0);
-        for (unsigned i = 0; i < INSTR_SRCS; i++)
-            memory = max_u64(memory, at[instr->src[i]] & 1 ? at[instr->src[i]] : 0);
-        if (memory <= REGISTER_AT(now, 1)) memory = 0;
-    }
-    if (memory)
-        sm->wait_memory |= bit, last = memory;
+    uint64_t memory = 0;
+    for (unsigned i = 0; i < INSTR_DSTS; i++) memory = max_u64(memory, at[instr->dst[i]] & 1 ? at[instr->dst[i]] : 0);
+    for (unsigned i = 0; i < INSTR_SRCS; i++) memory = max_u64(memory, at[instr->src[i]] & 1 ? at[instr->src[i]] : 0);
+    if (memory > REGISTER_AT(now, 1))
+        wait_until(sm, UINT64_C(1) << warp, &sm->wait_memory, memory, last);
     else
-        sm->wait_alu |= bit;
-    if (last < REGISTER_UNKNOWN(false)) sm_due_later(sm, bit, last >> 1);
+        wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
 }
 
 /* The registers that few instructions have: all but the first written and the first three read. */
@@ -81,8 +89,10 @@ static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
     }
     if (last <= REGISTER_AT(now, 1))
         sm->ready |= bit;
+    else if (last & 1)
+        wait_until(sm, bit, &sm->wait_memory, last, last);
     else
-        wait_for_registers(sm, warp, last, now);
+        wait_for_any(sm, warp, last, now);
 }
 
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now) {
@@ -169,7 +179,7 @@ static void unit_take(struct sm *sm, enum unit unit, unsigned interval, uint64_t
     free_at[i] = busy_until;
 }
 
-static void issue(struct sm *sm, unsigned warp, uint64_t now) {
+static inline void __attribute__((always_inline)) issue(struct sm *sm, unsigned warp, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const struct op_timing *timing = &sm->shared->op[instr->op];
     sm->stats.warp_instructions++;
@@ -200,35 +210,23 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
 }
 
 /* Lets a scheduler issue from one of the candidates; returns the unit that the instruction went to. */
-static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
-    struct warp_view *view = &sm->view[scheduler];
-    view->waiting_memory = sm->wait_memory;
-    view->resident = sm->resident & ~sm->exited;
-    view->ctas = sm->ctas;
-    unsigned warp = sm->shared->scheduler->pick(sm->scheduler[scheduler], candidates, view);
+static inline enum unit __attribute__((always_inline))
+issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
+    unsigned warp = sm->shared->scheduler->pick(sm->scheduler[scheduler], candidates, &sm->view[scheduler]);
     enum unit unit = sm->unit_of[warp];
     issue(sm, warp, now);
     return unit;
 }
 
-/* A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit that it took. */
-bool sm_issue_cycle(struct sm *sm, uint64_t now) {
-    if (sm->halted) return false;
+/* Several warps are ready. A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit
+ * that it took. */
+static bool __attribute__((noinline)) issue_in_turn(struct sm *sm, uint64_t now) {
     uint64_t open = sm->ready; /* the warps whose next instruction finds its unit free */
-    unsigned schedulers = sm->shared->schedulers, s, left;
-    if (!(open & (open - 1))) { /* a lone warp, as most often when memory is the limit */
-        unsigned warp = lowest_bit(open);
-        if (!unit_free(sm, sm->unit_of[warp], now)) return false;
-        s = sm->scheduler_of[warp];
-        left = 1;
-    } else {
-        for (enum unit unit = 0; unit < UNIT_COUNT; unit++)
-            if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
-        s = (unsigned)(now % schedulers);
-        left = schedulers;
-    }
+    for (enum unit unit = 0; unit < UNIT_COUNT; unit++)
+        if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
+    unsigned schedulers = sm->shared->schedulers, s = (unsigned)(now % schedulers);
     bool issued = false;
-    for (; left; left--, s = s + 1 < schedulers ? s + 1 : 0) {
+    for (unsigned left = schedulers; left; left--, s = s + 1 < schedulers ? s + 1 : 0) {
         uint64_t candidates = open & sm->view[s].mine;
         if (!candidates) continue;
         enum unit unit = issue_one(sm, s, candidates, now);
@@ -236,6 +234,15 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
         issued = true;
     }
     return issued;
+}
+
+bool sm_issue_cycle(struct sm *sm, uint64_t now) {
+    if (sm->halted) return false;
+    if (sm->ready & (sm->ready - 1)) return issue_in_turn(sm, now);
+    unsigned warp = lowest_bit(sm->ready); /* a lone one, as most often when memory is the limit */
+    if (!unit_free(sm, sm->unit_of[warp], now)) return false;
+    issue_one(sm, sm->scheduler_of[warp], sm->ready, now);
+    return true;
 }
 
 /* Wakes the SM when something that is ready now can issue; the load/store unit's room comes with its own ticks. */

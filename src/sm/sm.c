@@ -97,7 +97,11 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
             sm->view[s].mine |= UINT64_C(1) << warp;
             sm->scheduler_of[warp] = (uint8_t)s;
         }
+        sm->view[s].waiting_memory = &sm->wait_memory;
+        sm->view[s].resident = &sm->resident;
+        sm->view[s].exited = &sm->exited;
         sm->view[s].cta_slots = sm->cta_slots;
+        sm->view[s].ctas = &sm->ctas;
     }
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);

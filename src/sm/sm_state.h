@@ -88,6 +88,7 @@ struct sm {
     uint64_t ready;               /* its next instruction could issue if its pipeline were free */
     uint64_t by_unit[UNIT_COUNT]; /* the pipeline of the next instruction */
     uint64_t wait_alu, wait_memory, at_barrier, at_fence;
+    uint64_t dated;                           /* of those that wait: they are ready when they are due */
     uint64_t fetching;                        /* its instruction line is on the way */
     uint64_t unfetched;                       /* the instruction cache took no further miss: to be asked again */
     uint64_t resident;                        /* launched and not completely ended */

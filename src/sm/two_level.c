@@ -52,13 +52,13 @@ static unsigned two_level_pick(void *state, uint64_t candidates, const struct wa
     struct two_level *two = state;
     unsigned groups = (unsigned)div_up((uint64_t)__builtin_popcountll(view->mine), two->group_warps);
     bool stalled = true;
-    uint64_t ready = 0;
+    uint64_t ready = 0, running = *view->resident & ~*view->exited;
     for (unsigned i = 0; i < groups && !ready; i++) {
         unsigned group = (two->group + i) % groups;
         uint64_t slots = group_slots(view->mine, group, two->group_warps);
         ready = candidates & slots;
         if (ready && stalled) two->group = group;
-        stalled = stalled && !(slots & view->resident & ~view->waiting_memory);
+        stalled = stalled && !(slots & running & ~*view->waiting_memory);
     }
     uint64_t after = ready & ~low_mask(two->next);
     unsigned warp = lowest_bit(after ? after : ready);

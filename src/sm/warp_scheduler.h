@@ -10,14 +10,15 @@
 #include "base/base.h"
 #include "config/config.h"
 
-/* What a scheduler may look at. */
+/* What a scheduler may look at: its own slots, and the SM's words as they are now. */
 struct warp_view {
-    uint64_t mine;           /* slots that are this scheduler's */
-    uint64_t waiting_memory; /* warps whose next instruction waits for data from memory */
-    uint64_t resident;       /* warps that have not ended */
+    uint64_t mine;                  /* slots that are this scheduler's */
+    const uint64_t *waiting_memory; /* warps whose next instruction waits for data from memory */
+    const uint64_t *resident;       /* warps that have been launched and not completely ended */
+    const uint64_t *exited;         /* of these: warps that will issue nothing more */
     /* CTAs in the SM, oldest first, as masks of their slots. Within a CTA a lower slot is older. */
     const uint64_t *cta_slots;
-    unsigned ctas;
+    const unsigned *ctas;
 };
 
 struct warp_scheduler_ops {

@@ -8,13 +8,14 @@ struct choosing {
     struct config *config;
     const struct warp_scheduler_ops *ops;
     void *state;
-    struct warp_view view;
+    uint64_t mine, resident, waiting_memory;
 };
 
 static const uint64_t cta_slots[] = {0x0C, 0x03, 0xC0, 0x30};
 
 static struct choosing choosing_with(const char *name, const char *setting) {
-    struct choosing choosing = {.config = config_create(config_sections, config_section_count)};
+    struct choosing choosing = {
+        .config = config_create(config_sections, config_section_count), .mine = 0xFF, .resident = 0xFF};
     struct error err = {0};
     if (setting) REQUIRE(config_set(choosing.config, setting, &err));
     for (unsigned i = 0; i < warp_scheduler_family.count; i++)
@@ -22,7 +23,6 @@ static struct choosing choosing_with(const char *name, const char *setting) {
             choosing.ops = (const struct warp_scheduler_ops *)warp_scheduler_family.members[i];
     REQUIRE(choosing.ops);
     choosing.state = choosing.ops->create(choosing.config);
-    choosing.view = (struct warp_view){.mine = 0xFF, .resident = 0xFF, .cta_slots = cta_slots, .ctas = 4};
     return choosing;
 }
 
@@ -32,7 +32,11 @@ static void choosing_end(struct choosing *choosing) {
 }
 
 static unsigned pick(struct choosing *choosing, uint64_t candidates) {
-    unsigned warp = choosing->ops->pick(choosing->state, candidates, &choosing->view);
+    const uint64_t exited = 0;
+    const unsigned ctas = COUNT_OF(cta_slots);
+    const struct warp_view view = {choosing->mine, &choosing->waiting_memory, &choosing->resident, &exited, cta_slots,
+                                   &ctas};
+    unsigned warp = choosing->ops->pick(choosing->state, candidates, &view);
     CHECK(candidates >> warp & 1);
     return warp;
 }
@@ -71,7 +75,7 @@ CLAIM("LRR takes the next warp after the one that issued last, around the end") 
 
 CLAIM("LRR reaches slot 63 and goes on with slot 0") {
     struct choosing lrr = choosing_with("lrr", NULL);
-    lrr.view.mine = lrr.view.resident = UINT64_MAX;
+    lrr.mine = lrr.resident = UINT64_MAX;
     uint64_t ends = UINT64_C(1) << 63 | 1;
     CHECK_EQ(pick(&lrr, ends), 0u);
     CHECK_EQ(pick(&lrr, ends), 63u);
@@ -83,14 +87,14 @@ CLAIM("two-level goes round robin in its group, and keeps to it until every warp
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=4");
     for (unsigned i = 0; i < 6; i++) CHECK_EQ(pick(&two, 0xFF), i % 4);
     CHECK_EQ(pick(&two, 0xFD), 2u);
-    two.view.waiting_memory = 0x0F;
+    two.waiting_memory = 0x0F;
     CHECK_EQ(pick(&two, 0xF0), 4u); /* group 0 is stalled: the turn goes to group 1 */
-    two.view.waiting_memory = 0;
+    two.waiting_memory = 0;
     CHECK_EQ(pick(&two, 0xFF), 5u); /* and stays there when group 0 is back */
     CHECK_EQ(pick(&two, 0xFF), 6u);
     CHECK_EQ(pick(&two, 0xFF), 7u);
     CHECK_EQ(pick(&two, 0xFF), 4u);
-    two.view.waiting_memory = 0xF0;
+    two.waiting_memory = 0xF0;
     CHECK_EQ(pick(&two, 0x0F), 0u);
     choosing_end(&two);
 }
@@ -98,9 +102,9 @@ CLAIM("two-level goes round robin in its group, and keeps to it until every warp
 CLAIM("two-level lends a cycle to the next group while its own waits for something short, and has its turn back") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=4");
     CHECK_EQ(pick(&two, 0xFF), 0u);
-    two.view.waiting_memory = 0x0E; /* warp 0 waits for an operation only */
+    two.waiting_memory = 0x0E; /* warp 0 waits for an operation only */
     CHECK(pick(&two, 0xF0) >= 4);
-    two.view.waiting_memory = 0;
+    two.waiting_memory = 0;
     CHECK(pick(&two, 0xFF) < 4);
     choosing_end(&two);
 }
@@ -108,23 +112,23 @@ CLAIM("two-level lends a cycle to the next group while its own waits for somethi
 CLAIM("two-level does not wait for warps that have ended") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=4");
     CHECK_EQ(pick(&two, 0xFF), 0u);
-    two.view.resident = 0xF3; /* 2 and 3 have ended */
-    two.view.waiting_memory = 0x03;
+    two.resident = 0xF3; /* 2 and 3 have ended */
+    two.waiting_memory = 0x03;
     CHECK_EQ(pick(&two, 0xF0), 4u);
-    two.view.waiting_memory = 0;
+    two.waiting_memory = 0;
     CHECK_EQ(pick(&two, 0xF3), 5u);
     choosing_end(&two);
 }
 
 CLAIM("the groups of a two-level scheduler are made of its own warps") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=2");
-    two.view.mine = 0xAA; /* the odd ones: groups {1, 3} and {5, 7} */
+    two.mine = 0xAA; /* the odd ones: groups {1, 3} and {5, 7} */
     CHECK_EQ(pick(&two, 0xAA), 1u);
     CHECK_EQ(pick(&two, 0xAA), 3u);
     CHECK_EQ(pick(&two, 0xAA), 1u);
-    two.view.waiting_memory = 0x0A;
+    two.waiting_memory = 0x0A;
     CHECK_EQ(pick(&two, 0xA0), 5u);
-    two.view.waiting_memory = 0;
+    two.waiting_memory = 0;
     CHECK_EQ(pick(&two, 0xAA), 7u);
     choosing_end(&two);
 }
