@@ -77,7 +77,8 @@ struct l1_private {
     unsigned sms;
     uint16_t *cluster; /* [sms] */
     unsigned line_log2;
-    struct node *node; /* [sms] */
+    uint8_t whole_line; /* all sectors of a line */
+    struct node *node;  /* [sms] */
 };
 
 const struct l1_ops l1_private;
@@ -115,6 +116,7 @@ static struct l1 *private_create(const struct l1_site *site, struct error *err) 
         .sms = site->sms,
         .cluster = mem_alloc(site->sms, sizeof *l1->cluster),
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
+        .whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES),
         .node = mem_alloc_lines(site->sms, sizeof *l1->node),
     };
     for (unsigned sm = 0; sm < site->sms; sm++) {
@@ -313,8 +315,7 @@ static void write_back(struct l1_private *l1, unsigned sm, uint64_t key, struct 
 static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request,
                                  const struct cache_access *access, uint64_t now) {
     struct node *node = &l1->node[sm];
-    uint8_t whole_line = (uint8_t)low_mask((1u << l1->line_log2) / SECTOR_BYTES);
-    if (store_ahead(node, MESSAGE_READ, access->key, whole_line)) return L1_NO_ORDER;
+    if (store_ahead(node, MESSAGE_READ, access->key, l1->whole_line)) return L1_NO_ORDER;
     if (queue_room(node) == 0) return queue_refusal(node, now);
     if (mshr_full(&node->mshrs)) return L1_NO_MSHR;
     struct cache_line *victim = cache_victim(&node->cache, access->set);
@@ -331,7 +332,7 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
     node->mshrs.mshr[mshr].way = (uint16_t)cache_way_of(&node->cache, access->set, victim);
     mshr_add(&node->mshrs, mshr, &request->token, sizeof request->token);
     stat_max(&node->stats.mshrs_peak, node->mshrs.in_use);
-    send(l1, sm, request, MESSAGE_READ, request->address, whole_line, TAG_FILL | mshr, now);
+    send(l1, sm, request, MESSAGE_READ, request->address, l1->whole_line, TAG_FILL | mshr, now);
     node->stats.read_misses++;
     return L1_MISS;
 }
