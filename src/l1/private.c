@@ -229,8 +229,8 @@ static void push(struct node *node, const struct message *message, uint64_t now)
 
 /* Fills in where the request goes and sends it: at once if nothing waits before it and the network takes it, else by
  * the miss queue. */
-static void send(struct l1_private *l1, unsigned sm, const struct l1_request *request, enum message_kind kind,
-                 uint64_t address, uint8_t sectors, uint32_t tag, uint64_t now) {
+static ALWAYS_INLINE void send(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                               enum message_kind kind, uint64_t address, uint8_t sectors, uint32_t tag, uint64_t now) {
     struct node *node = &l1->node[sm];
     struct message message = {
         .address = address,

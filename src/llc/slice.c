@@ -61,6 +61,7 @@ struct slice {
     struct mshr_table mshrs;
     struct message *reply; /* answered lookups waiting for the data port */
     uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
+    unsigned replies_waiting; /* of lookups, and what `arrived` holds */
     struct ring arrived;  /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH
                              and a write */
     struct lookup *aside; /* oldest first */
@@ -228,11 +229,15 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
             if (waiter->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, waiter, now);
         }
         ring_push(&slice->arrived, index);
+        slice->replies_waiting++;
         slice->aside_retry = slice->aside_count > 0;
         slice->stats.fills++;
     } else {
         slice->outstanding_writes--;
-        if (kind == TAG_THROUGH) ring_push(&slice->arrived, message->tag);
+        if (kind == TAG_THROUGH) {
+            ring_push(&slice->arrived, message->tag);
+            slice->replies_waiting++;
+        }
     }
     port_pop(slice->from_memory, now);
 }
@@ -256,30 +261,28 @@ static void send_reply(struct slice *slice, const struct message *request, uint6
     port_push(slice->to_network, now, &reply, sizeof reply);
 }
 
-static bool replies_wait(const struct slice *slice) {
-    return !ring_empty(&slice->arrived) || slice->reply_head != slice->reply_tail;
-}
-
 /* One reply per cycle at most: of what came from memory, else of a lookup. Returns whether one left. */
 static bool reply_once(struct slice *slice, uint64_t now) {
-    if (!replies_wait(slice) || slice->port_free_at > now) return false;
+    if (!slice->replies_waiting || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
         port_await_credit(slice->to_network, now);
         return false;
     }
     if (ring_empty(&slice->arrived)) {
         send_reply(slice, &slice->reply[slice->reply_head++ & slice->reply_mask], now);
+        slice->replies_waiting--;
         return true;
     }
     uint32_t first = ring_first(&slice->arrived), index = first & ~TAG_KIND;
     if ((first & TAG_KIND) == TAG_THROUGH) {
         send_reply(slice, &slice->through[index], now);
         slice->through_free[slice->through_free_count++] = (uint16_t)index;
-        ring_pop(&slice->arrived);
     } else {
         send_reply(slice, mshr_next_waiter(&slice->mshrs, index), now);
-        if (mshr_answer(&slice->mshrs, index)) ring_pop(&slice->arrived);
+        if (!mshr_answer(&slice->mshrs, index)) return true;
     }
+    ring_pop(&slice->arrived);
+    slice->replies_waiting--;
     return true;
 }
 
@@ -303,6 +306,7 @@ static void answer(struct slice *slice, const struct message *message, uint64_t 
     apply(slice, message, key, line, now);
     if (message->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, message, now);
     slice->reply[slice->reply_tail++ & slice->reply_mask] = *message;
+    slice->replies_waiting++;
 }
 
 /* A write that goes through to memory, which answers for it. */
@@ -503,7 +507,7 @@ static uint64_t next_tick(const struct slice *slice, bool replied, uint64_t now)
          * memory. The last two are wakes by ports. */
         return now + 1;
     }
-    if (replies_wait(slice) && slice->port_free_at > now) /* else a credit wakes the slice */
+    if (slice->replies_waiting && slice->port_free_at > now) /* else a credit wakes the slice */
         next = min_u64(next, slice->port_free_at);
     return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
 }
@@ -527,7 +531,7 @@ static void slice_tick(void *self, uint64_t now) {
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
     return slice->mshrs.in_use || slice->outstanding_writes || slice->aside_count || slice->flushing ||
-           replies_wait(slice) || cache_reserved_lines(&slice->cache);
+           slice->replies_waiting || cache_reserved_lines(&slice->cache);
 }
 
 static void slice_explain(const void *self, uint64_t now, FILE *out) {

@@ -179,7 +179,7 @@ static void unit_take(struct sm *sm, enum unit unit, unsigned interval, uint64_t
     free_at[i] = busy_until;
 }
 
-static inline void __attribute__((always_inline)) issue(struct sm *sm, unsigned warp, uint64_t now) {
+static void issue(struct sm *sm, unsigned warp, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const struct op_timing *timing = &sm->shared->op[instr->op];
     sm->stats.warp_instructions++;
@@ -210,39 +210,38 @@ static inline void __attribute__((always_inline)) issue(struct sm *sm, unsigned 
 }
 
 /* Lets a scheduler issue from one of the candidates; returns the unit that the instruction went to. */
-static inline enum unit __attribute__((always_inline))
-issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
+static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
     unsigned warp = sm->shared->scheduler->pick(sm->scheduler[scheduler], candidates, &sm->view[scheduler]);
     enum unit unit = sm->unit_of[warp];
     issue(sm, warp, now);
     return unit;
 }
 
-/* Several warps are ready. A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit
- * that it took. */
-static bool __attribute__((noinline)) issue_in_turn(struct sm *sm, uint64_t now) {
-    uint64_t open = sm->ready; /* the warps whose next instruction finds its unit free */
-    for (enum unit unit = 0; unit < UNIT_COUNT; unit++)
-        if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
-    unsigned schedulers = sm->shared->schedulers, s = (unsigned)(now % schedulers);
-    bool issued = false;
-    for (unsigned left = schedulers; left; left--, s = s + 1 < schedulers ? s + 1 : 0) {
-        uint64_t candidates = open & sm->view[s].mine;
-        if (!candidates) continue;
-        enum unit unit = issue_one(sm, s, candidates, now);
-        if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
-        issued = true;
-    }
-    return issued;
-}
-
+/* A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit that it took. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now) {
     if (sm->halted) return false;
-    if (sm->ready & (sm->ready - 1)) return issue_in_turn(sm, now);
-    unsigned warp = lowest_bit(sm->ready); /* a lone one, as most often when memory is the limit */
-    if (!unit_free(sm, sm->unit_of[warp], now)) return false;
-    issue_one(sm, sm->scheduler_of[warp], sm->ready, now);
-    return true;
+    uint64_t open = sm->ready; /* the warps whose next instruction finds its unit free */
+    unsigned schedulers = sm->shared->schedulers, s, left;
+    if (!(open & (open - 1))) { /* a lone warp, as most often when memory is the limit */
+        unsigned warp = lowest_bit(open);
+        if (!unit_free(sm, sm->unit_of[warp], now)) return false;
+        s = sm->scheduler_of[warp];
+        left = 1;
+    } else {
+        for (enum unit unit = 0; unit < UNIT_COUNT; unit++)
+            if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
+        s = (unsigned)(now % schedulers);
+        left = schedulers;
+    }
+    bool issued = false;
+    for (;;) {
+        uint64_t candidates = open & sm->view[s].mine;
+        enum unit unit = candidates ? issue_one(sm, s, candidates, now) : UNIT_COUNT;
+        issued |= candidates != 0;
+        if (!--left) return issued;
+        if (unit != UNIT_COUNT && !unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
+        s = s + 1 < schedulers ? s + 1 : 0;
+    }
 }
 
 /* Wakes the SM when something that is ready now can issue; the load/store unit's room comes with its own ticks. */
