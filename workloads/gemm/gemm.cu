@@ -2,9 +2,12 @@
  * step of its loop stores. */
 #include "cuda.h"
 
-extern "C" __global__ void gemm(const float *a, const float *b, float *c, float alpha, float beta, int ni, int nj, int nk) {
+extern "C" __global__ void gemm(const float *a, const float *b, float *c, float alpha, float beta, int ni, int nj,
+                                int nk) {
     int j = (int)(blockIdx.x * blockDim.x + threadIdx.x), i = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     if (i >= ni || j >= nj) return;
-    c[i * nj + j] *= beta;
-    for (int k = 0; k < nk; k++) c[i * nj + j] += alpha * a[i * nk + k] * b[k * nj + j];
+    float *sum = c + i * nj + j;
+    *sum *= beta;
+    a += i * nk, b += j;
+    for (int k = 0; k < nk; k++, b += nj) *sum += alpha * a[k] * *b;
 }
