@@ -17,8 +17,8 @@ static __device__ void price(float *call, float *put, float s, float x, float t,
     *put = x * discount * (1.0f - n2) - s * (1.0f - n1);
 }
 
-extern "C" __global__ void bs_price(float2 *call, float2 *put, const float2 *stock, const float2 *strike, const float2 *years,
-                                    float rate, float volatility, int pairs) {
+extern "C" __global__ void bs_price(float2 *call, float2 *put, const float2 *stock, const float2 *strike,
+                                    const float2 *years, float rate, float volatility, int pairs) {
     int i = (int)(blockDim.x * blockIdx.x + threadIdx.x);
     if (i >= pairs) return;
     float2 c, p, s = stock[i], x = strike[i], t = years[i];

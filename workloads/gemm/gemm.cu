@@ -1,5 +1,5 @@
-/* C = alpha A B + beta C without tiles: a thread computes one element and keeps the running sum in memory, so that every
- * step of its loop stores. */
+/* C = alpha A B + beta C without tiles: a thread computes one element and keeps the running sum in memory, so that
+ * every step of its loop stores. */
 #include "cuda.h"
 
 extern "C" __global__ void gemm(const float *a, const float *b, float *c, float alpha, float beta, int ni, int nj,

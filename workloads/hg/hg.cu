@@ -1,5 +1,5 @@
-/* A histogram of bytes in 256 bins: each warp counts in a histogram of its own in shared memory with atomics, a CTA adds
- * its warps' up and stores one partial histogram, and a second kernel adds the partial ones. */
+/* A histogram of bytes in 256 bins: each warp counts in a histogram of its own in shared memory with atomics, a CTA
+ * adds its warps' up and stores one partial histogram, and a second kernel adds the partial ones. */
 #include "cuda.h"
 
 enum { BINS = 256, WARPS = 6, THREADS = WARPS * 32 };

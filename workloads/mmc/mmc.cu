@@ -1,5 +1,5 @@
-/* C = A B in blocks meant for the L1: the loop runs tile by tile, as in mm, but without shared memory, so that a tile is
- * read from the cache by all threads of the CTA while it is there. */
+/* C = A B in blocks meant for the L1: the loop runs tile by tile, as in mm, but without shared memory, so that a tile
+ * is read from the cache by all threads of the CTA while it is there. */
 #include "cuda.h"
 
 enum { TILE = 16 };

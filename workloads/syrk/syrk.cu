@@ -1,5 +1,5 @@
-/* C = alpha A A' + beta C over the first `steps` columns of A. The lanes of a warp read A down a column: each load touches
- * a line per lane, and the next 31 steps of the loop find theirs in the same lines. */
+/* C = alpha A A' + beta C over the first `steps` columns of A. The lanes of a warp read A down a column: each load
+ * touches a line per lane, and the next 31 steps of the loop find theirs in the same lines. */
 #include "cuda.h"
 
 extern "C" __global__ void syrk(const float *a, float *c, float alpha, float beta, int n, int m, int steps) {
