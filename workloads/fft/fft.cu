@@ -6,7 +6,9 @@ enum { POINTS = 1024, THREADS = POINTS / 4 };
 
 static __device__ __forceinline__ float2 add(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
 static __device__ __forceinline__ float2 subtract(float2 a, float2 b) { return {a.x - b.x, a.y - b.y}; }
-static __device__ __forceinline__ float2 multiply(float2 a, float2 b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }
+static __device__ __forceinline__ float2 multiply(float2 a, float2 b) {
+    return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
+}
 
 extern "C" __global__ void fft_batch(const float2 *in, float2 *out) {
     __shared__ float real[POINTS], imaginary[POINTS];

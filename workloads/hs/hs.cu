@@ -4,8 +4,8 @@
 
 enum { SIDE = 16 };
 
-extern "C" __global__ void hs_steps(int steps, const float *power, const float *source, float *target, int columns, int rows,
-                                    int border, float step_over_cap, float rx1, float ry1, float rz1) {
+extern "C" __global__ void hs_steps(int steps, const float *power, const float *source, float *target, int columns,
+                                    int rows, int border, float step_over_cap, float rx1, float ry1, float rz1) {
     __shared__ float now[SIDE][SIDE], heat[SIDE][SIDE], next[SIDE][SIDE];
     const float ambient = 80.0f;
     int tx = (int)threadIdx.x, ty = (int)threadIdx.y, useful = SIDE - border * 2;
@@ -23,12 +23,13 @@ extern "C" __global__ void hs_steps(int steps, const float *power, const float *
     int n = max(ty - 1, top), s = min(ty + 1, bottom), w = max(tx - 1, left), e = min(tx + 1, right);
     bool computed = false;
     for (int i = 0; i < steps; i++) {
-        computed = tx >= i + 1 && tx <= SIDE - 2 - i && ty >= i + 1 && ty <= SIDE - 2 - i && tx >= left && tx <= right &&
-                   ty >= top && ty <= bottom;
+        computed = tx >= i + 1 && tx <= SIDE - 2 - i && ty >= i + 1 && ty <= SIDE - 2 - i && tx >= left &&
+                   tx <= right && ty >= top && ty <= bottom;
         if (computed)
-            next[ty][tx] = now[ty][tx] + step_over_cap * (heat[ty][tx] + (now[s][tx] + now[n][tx] - 2.0f * now[ty][tx]) * ry1 +
-                                                          (now[ty][e] + now[ty][w] - 2.0f * now[ty][tx]) * rx1 +
-                                                          (ambient - now[ty][tx]) * rz1);
+            next[ty][tx] =
+                now[ty][tx] +
+                step_over_cap * (heat[ty][tx] + (now[s][tx] + now[n][tx] - 2.0f * now[ty][tx]) * ry1 +
+                                 (now[ty][e] + now[ty][w] - 2.0f * now[ty][tx]) * rx1 + (ambient - now[ty][tx]) * rz1);
         __syncthreads();
         if (i == steps - 1) break;
         if (computed) now[ty][tx] = next[ty][tx];

@@ -7,7 +7,8 @@ enum { TILE = 16 };
 
 static __device__ __forceinline__ int best(int a, int b, int c) { return max(max(a, b), c); }
 
-static __device__ __forceinline__ void tile(const int *reference, int *score, int columns, int penalty, int bx, int by) {
+static __device__ __forceinline__ void tile(const int *reference, int *score, int columns, int penalty, int bx,
+                                            int by) {
     __shared__ int cell[TILE + 1][TILE + 1], ref[TILE][TILE];
     int t = (int)threadIdx.x;
     int corner = columns * TILE * by + TILE * bx; /* above and left of the tile */

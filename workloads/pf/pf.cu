@@ -4,7 +4,8 @@
 
 enum { THREADS = 256 };
 
-extern "C" __global__ void pf_rows(int rows, const int *wall, const int *source, int *result, int columns, int start, int border) {
+extern "C" __global__ void pf_rows(int rows, const int *wall, const int *source, int *result, int columns, int start,
+                                   int border) {
     __shared__ int previous[THREADS], cost[THREADS];
     int tx = (int)threadIdx.x, useful = THREADS - rows * 2;
     int x0 = useful * (int)blockIdx.x - border, x = x0 + tx;
@@ -15,8 +16,7 @@ extern "C" __global__ void pf_rows(int rows, const int *wall, const int *source,
     __syncthreads();
     for (int i = 0; i < rows; i++) {
         computed = tx >= i + 1 && tx <= THREADS - 2 - i && inside;
-        if (computed)
-            cost[tx] = min(min(previous[w], previous[tx]), previous[e]) + wall[columns * (start + i) + x];
+        if (computed) cost[tx] = min(min(previous[w], previous[tx]), previous[e]) + wall[columns * (start + i) + x];
         __syncthreads();
         if (i == rows - 1) break;
         if (computed) previous[tx] = cost[tx];

@@ -38,8 +38,9 @@ extern "C" __global__ void sd1_reduce(int elements, int stride, float *sums, flo
     }
 }
 
-extern "C" __global__ void sd1_srad(int rows, int elements, const int *north, const int *south, const int *east, const int *west,
-                                    float *dn, float *ds, float *de, float *dw, float q0, float *c, const float *image) {
+extern "C" __global__ void sd1_srad(int rows, int elements, const int *north, const int *south, const int *east,
+                                    const int *west, float *dn, float *ds, float *de, float *dw, float q0, float *c,
+                                    const float *image) {
     int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= elements) return;
     int row = i % rows, column = i / rows;
@@ -57,8 +58,9 @@ extern "C" __global__ void sd1_srad(int rows, int elements, const int *north, co
     de[i] = e;
 }
 
-extern "C" __global__ void sd1_srad2(float lambda, int rows, int elements, const int *south, const int *east, const float *dn,
-                                     const float *ds, const float *de, const float *dw, const float *c, float *image) {
+extern "C" __global__ void sd1_srad2(float lambda, int rows, int elements, const int *south, const int *east,
+                                     const float *dn, const float *ds, const float *de, const float *dw, const float *c,
+                                     float *image) {
     int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= elements) return;
     int row = i % rows, column = i / rows;

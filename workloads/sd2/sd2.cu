@@ -4,14 +4,14 @@
 
 enum { SIDE = 16 };
 
-
-extern "C" __global__ void sd2_coefficient(float *east, float *west, float *north, float *south, const float *image, float *c,
-                                           int columns, int rows, float q0) {
+extern "C" __global__ void sd2_coefficient(float *east, float *west, float *north, float *south, const float *image,
+                                           float *c, int columns, int rows, float q0) {
     __shared__ float now[SIDE][SIDE], up[SIDE][SIDE], down[SIDE][SIDE], right[SIDE][SIDE], left[SIDE][SIDE];
     int bx = (int)blockIdx.x, by = (int)blockIdx.y, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
     int index = columns * SIDE * by + SIDE * bx + columns * ty + tx;
     int n = by == 0 ? SIDE * bx + tx : columns * SIDE * by + SIDE * bx + tx - columns;
-    int s = by == (int)gridDim.y - 1 ? columns * (rows - 1) + SIDE * bx + tx : columns * SIDE * (by + 1) + SIDE * bx + tx;
+    int s =
+        by == (int)gridDim.y - 1 ? columns * (rows - 1) + SIDE * bx + tx : columns * SIDE * (by + 1) + SIDE * bx + tx;
     int w = bx == 0 ? columns * SIDE * by + columns * ty : index - tx - 1;
     int e = bx == (int)gridDim.x - 1 ? columns * SIDE * by + SIDE * bx + columns * ty + SIDE - 1 : index - tx + SIDE;
     up[ty][tx] = image[n];
@@ -24,7 +24,8 @@ extern "C" __global__ void sd2_coefficient(float *east, float *west, float *nort
     __syncthreads();
     float j = now[ty][tx];
     float dn = (ty == 0 ? up[ty][tx] : now[ty - 1][tx]) - j, ds = (ty == SIDE - 1 ? down[ty][tx] : now[ty + 1][tx]) - j;
-    float dw = (tx == 0 ? left[ty][tx] : now[ty][tx - 1]) - j, de = (tx == SIDE - 1 ? right[ty][tx] : now[ty][tx + 1]) - j;
+    float dw = (tx == 0 ? left[ty][tx] : now[ty][tx - 1]) - j,
+          de = (tx == SIDE - 1 ? right[ty][tx] : now[ty][tx + 1]) - j;
     float g2 = (dn * dn + ds * ds + dw * dw + de * de) / (j * j), l = (dn + ds + dw + de) / j;
     float numerator = 0.5f * g2 - (1.0f / 16.0f) * (l * l), denominator = 1.0f + 0.25f * l;
     float q = numerator / (denominator * denominator);
@@ -36,12 +37,13 @@ extern "C" __global__ void sd2_coefficient(float *east, float *west, float *nort
     north[index] = dn;
 }
 
-extern "C" __global__ void sd2_update(const float *east, const float *west, const float *north, const float *south, float *image,
-                                      const float *c, int columns, int rows, float lambda) {
+extern "C" __global__ void sd2_update(const float *east, const float *west, const float *north, const float *south,
+                                      float *image, const float *c, int columns, int rows, float lambda) {
     __shared__ float here[SIDE][SIDE], below[SIDE][SIDE], beside[SIDE][SIDE];
     int bx = (int)blockIdx.x, by = (int)blockIdx.y, tx = (int)threadIdx.x, ty = (int)threadIdx.y;
     int index = columns * SIDE * by + SIDE * bx + columns * ty + tx;
-    int s = by == (int)gridDim.y - 1 ? columns * (rows - 1) + SIDE * bx + tx : columns * SIDE * (by + 1) + SIDE * bx + tx;
+    int s =
+        by == (int)gridDim.y - 1 ? columns * (rows - 1) + SIDE * bx + tx : columns * SIDE * (by + 1) + SIDE * bx + tx;
     int e = bx == (int)gridDim.x - 1 ? columns * SIDE * by + SIDE * bx + columns * ty + SIDE - 1 : index - tx + SIDE;
     float j = image[index];
     below[ty][tx] = c[s];

@@ -1,0 +1,52 @@
+/* LU decomposition in place, in blocks of 16 x 16. */
+#include "work.h"
+
+WORK_PTX(lud, "lud/lud.ptx");
+
+enum { BLOCK = 16 };
+
+/* What the first `pivots` pivots make of the matrix: eliminated one by one, each at once from all that remains. */
+static double *reference(const float *matrix, int64_t n, int64_t pivots) {
+    double *m = mem_alloc((size_t)(n * n), sizeof *m);
+    for (int64_t i = 0; i < n * n; i++) m[i] = (double)matrix[i];
+    for (int64_t k = 0; k < pivots; k++)
+        for (int64_t i = k + 1; i < n; i++) {
+            double *row = m + i * n, *pivot = m + k * n, factor = row[k] /= pivot[k];
+            for (int64_t j = k + 1; j < n; j++) row[j] -= factor * pivot[j];
+        }
+    return m;
+}
+
+static void run(struct work *work) {
+    int64_t n = work->size[0], blocks = n / BLOCK, steps = work->size[1];
+    uint64_t count = (uint64_t)(n * n), m;
+    float *hm = WORK_NEW(work, float, count, &m);
+    work_fill(work, hm, count, -1, 1);
+    /* No pivot comes near 0: a random matrix's eigenvalues stay within sqrt(n / 3). */
+    for (int64_t i = 0; i < n; i++) hm[i * n + i] += 2 * sqrtf((float)n);
+    double *expected = work->verify ? reference(hm, n, steps * BLOCK) : NULL;
+    for (int64_t k = 0; k < steps; k++) {
+        uint32_t rest = (uint32_t)(blocks - k - 1);
+        int32_t offset = (int32_t)(k * BLOCK);
+#define LAUNCH(kernel, grid, block) \
+    WORK_LAUNCH(work, kernel, grid, block, HOST_U64(m), HOST_S32((int32_t)n), HOST_S32(offset))
+        LAUNCH("lud_diagonal", DIM(1), DIM(BLOCK));
+        if (rest == 0) break;
+        LAUNCH("lud_perimeter", DIM(rest), DIM(2 * BLOCK));
+        LAUNCH("lud_internal", DIM(rest, rest), DIM(BLOCK, BLOCK));
+#undef LAUNCH
+    }
+    /* Elements are of the order of 1 (multipliers of 1 / sqrt(n)) and sums of up to n rounded products. */
+    for (uint64_t i = 0; expected && i < count && !work->wrong; i++) {
+        float element = (float)expected[i];
+        work_expect_f32(work, "m", hm + i, &element, 1, 1e-5, 1);
+    }
+    free(expected);
+}
+
+static const struct work_size sizes[] = {
+    {"tiny", {64, 4}},   {"small", {384, 24}}, {"s000", {2912, 1}},
+    {"s002", {512, 32}}, {"s003", {2912, 1}},  {"s004", {144, 9}},
+};
+
+WORKLOAD(lud, "lud", .help = "LU decomposition in blocks", .parameters = "n steps");
