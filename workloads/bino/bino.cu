@@ -1,6 +1,6 @@
-/* Binomial options: a CTA of 128 threads folds the tree of one option from its last step to the first. A thread keeps its
- * stretch of the row of values in registers and hands its first value to its left neighbour through shared memory. The
- * depth of a tree is 128 stretches: 2,048 steps in the original. */
+/* Binomial options: a CTA of 128 threads folds the tree of one option from its last step to the first. A thread
+ * keeps its stretch of the row of values in registers and hands its first value to its left neighbour through shared
+ * memory. The depth of a tree is 128 stretches: 2,048 steps in the original. */
 #include "cuda.h"
 
 enum { THREADS = 128 };

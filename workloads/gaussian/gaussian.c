@@ -33,8 +33,8 @@ static void run(struct work *work) {
                     HOST_U64(a), HOST_U64(b), HOST_S32((int32_t)n), HOST_S32(t));
     }
     if (work->verify) {
-        /* The solution goes back into the system as it was: a0 x is b0 but for the rounding of n steps on numbers of the
-         * order of 1. */
+        /* The solution goes back into the system as it was: a0 x is b0 but for the rounding of n steps on numbers of
+         * the order of 1. */
         double *x = substitute(ha, hb, n);
         for (int64_t i = 0; i < n && !work->wrong; i++) {
             double sum = 0, right = (double)b0[i];

@@ -1,5 +1,5 @@
-/* Hot spots: temperature on a chip's grid over time, a five-point stencil. A CTA of 16 x 16 threads computes several steps
- * at once on a tile whose valid part shrinks by one on each side with every step (a pyramid). */
+/* Hot spots: temperature on a chip's grid over time, a five-point stencil. A CTA of 16 x 16 threads computes several
+ * steps at once on a tile whose valid part shrinks by one on each side with every step (a pyramid). */
 #include "cuda.h"
 
 enum { SIDE = 16 };

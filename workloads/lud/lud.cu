@@ -1,5 +1,6 @@
-/* LU decomposition in place, in blocks of 16 x 16. For each block of the diagonal: decompose it (diagonal), solve for the
- * row and the column of blocks beside it (perimeter), and subtract their products from all that remains (internal). */
+/* LU decomposition in place, in blocks of 16 x 16. For each block of the diagonal: decompose it (diagonal), solve
+ * for the row and the column of blocks beside it (perimeter), and subtract their products from all that remains
+ * (internal). */
 #include "cuda.h"
 
 enum { BLOCK = 16 };

@@ -1,5 +1,5 @@
-/* Cheapest path through a grid from its first to its last row, stepping to one of three cells below. A CTA of 256 threads
- * carries its stretch of a row through several rows at once; the stretch's ends serve as halo. */
+/* Cheapest path through a grid from its first to its last row, stepping to one of three cells below. A CTA of 256
+ * threads carries its stretch of a row through several rows at once; the stretch's ends serve as halo. */
 #include "cuda.h"
 
 enum { THREADS = 256 };

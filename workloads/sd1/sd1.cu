@@ -1,6 +1,6 @@
-/* Speckle-reducing anisotropic diffusion of an ultrasound image, with neighbours through index arrays. extract and compress
- * take the image through e^x and log x; prepare and reduce compute its mean and variance; srad and srad2 are the diffusion
- * coefficient and the step. The image is stored by columns. */
+/* Speckle-reducing anisotropic diffusion of an ultrasound image, with neighbours through index arrays. extract and
+ * compress take the image through e^x and log x; prepare and reduce compute its mean and variance; srad and srad2
+ * are the diffusion coefficient and the step. The image is stored by columns. */
 #include "cuda.h"
 
 enum { THREADS = 512 };
