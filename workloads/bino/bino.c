@@ -53,10 +53,7 @@ static void run(struct work *work) {
     if (work->verify) verify(work, option, price, count, steps);
 }
 
-static const struct work_size sizes[] = {{"tiny", {3, 256}},
-                                         {"small", {32, 2048}},
-                                         {"s000", {1024, 512}},
-                                         {"s003", {1024, 512}},
-                                         {"original", {1024, 2048}}};
+static const struct work_size sizes[] = {
+    {"tiny", {3, 256}}, {"small", {32, 2048}}, {"s000", {1024, 512}}, {"s003", {1024, 512}}};
 
 WORKLOAD(bino, "bino", .help = "binomial options: compute bound", .parameters = "options steps");
