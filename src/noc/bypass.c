@@ -15,12 +15,12 @@ void bypass_arrive(struct stage *stage, unsigned word, uint64_t mask, uint64_t c
             const struct packet *packet = packet_at(stage->packets, name);
             assert((uint32_t)in->first_output + stage->route[packet->destination] ==
                    number >> stage->vc_shift); /* no other output can be reached */
-            buffer_add(buffer_at(stage->next.memory, out->target), stage->input.mask, name);
+            buffer_add(out->buffer, stage->input.mask, name);
             in->left = packet->flits;
         }
         if (!--in->left) in->head++;
         out->given++;
-        uint64_t *target = arriving + out->target_word / sizeof(struct link_word);
+        uint64_t *target = arriving + (out->target - link->word);
         assert(!(*target & out->target_bit));
         *target |= out->target_bit;
     }

@@ -115,8 +115,7 @@ static uint64_t router_sent(const struct stage *stage, unsigned router) {
     uint64_t sent = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct output_vc *out = &stage->output[router * count + i];
-        sent += out->given -
-                (stage->owner[out->vc] == NOBODY ? 0 : buffers_get(&stage->input, stage->owner[out->vc])->left);
+        sent += out->given - (*out->owner ? (*out->owner)->left : 0);
     }
     return sent;
 }
@@ -124,7 +123,7 @@ static uint64_t router_sent(const struct stage *stage, unsigned router) {
 static void count_router(const struct stage *stage, unsigned router, uint64_t bypassed, struct router_stats *stats) {
     unsigned outputs = stage->outputs << stage->vc_shift;
     uint64_t left = router_sent(stage, router), sent = left - bypassed, allocated = 0, held = 0;
-    for (unsigned i = 0; i < outputs; i++) allocated += stage->allocated[router * outputs + i];
+    for (unsigned i = 0; i < outputs; i++) allocated += stage->output[router * outputs + i].allocated;
     for (unsigned i = 0; i < stage->inputs << stage->vc_shift; i++)
         held += stage_filled(stage, (router * stage->inputs << stage->vc_shift) + i);
     *stats = (struct router_stats){
@@ -166,14 +165,14 @@ static void explain_stage(const struct stage *stage, const char *network, unsign
     for (unsigned i = 0; i < stage->input_vcs; i++) {
         if (stage->in_word[i / 64].idle >> (i % 64) & 1) continue;
         const struct buffer *in = buffers_get(&stage->input, i);
-        unsigned input = i >> stage->vc_shift, holds = in->output >> OUTPUT_SHIFT;
+        unsigned input = i >> stage->vc_shift, holds = in->output ? (unsigned)(in->output - stage->output) : 0;
         fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits and ", network, number,
                 input / stage->inputs, input % stage->inputs, i & ((1u << stage->vc_shift) - 1),
                 stage_filled(stage, i));
-        if (stage_owner(stage, holds) == i)
+        if (in->output && *in->output->owner == in)
             fprintf(out, "has VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1),
                     (holds >> stage->vc_shift) - in->first_output,
-                    link_credits(stage->out, stage->output[holds].target >> stage->next.shift));
+                    link_credits(stage->out, (unsigned)(in->output->owner - stage->owner)));
         else
             fprintf(
                 out, "waits for a VC of output %u\n",

@@ -14,7 +14,6 @@ static void allocate(struct stage *stage, unsigned destinations) {
     stage->out_word = mem_alloc_lines(stage->out_words, sizeof *stage->out_word);
     stage->port_word = mem_alloc(stage->port_words, sizeof *stage->port_word);
     stage->output = mem_alloc_lines(stage->output_vcs, sizeof *stage->output);
-    stage->allocated = mem_alloc(stage->output_vcs, sizeof *stage->allocated);
     stage->open = mem_alloc(stage->output_ports, sizeof *stage->open);
     stage->waiting = mem_alloc((size_t)stage->output_ports * stage->wait_words, sizeof *stage->waiting);
     stage->first_input = mem_alloc(stage->output_ports, sizeof *stage->first_input);
@@ -42,12 +41,12 @@ static void allocate(struct stage *stage, unsigned destinations) {
 
 void stage_release(struct stage *stage) {
     void *const blocks[] = {
-        stage->route,     stage->input.memory, stage->in_word,     stage->out_word,     stage->port_word,
-        stage->output,    stage->allocated,    stage->open,        stage->waiting,      stage->first_input,
-        stage->output_of, stage->vc_grant,     stage->vc_accept,   stage->switch_grant, stage->switch_accept,
-        stage->way_vc,    stage->way,          stage->next_way,    stage->next_output,  stage->best,
-        stage->requested, stage->offer,        stage->offered,     stage->way_taken,    stage->output_taken,
-        stage->port_of,   stage->link_free,    stage->credit_free, stage->credit_step,  stage->owner};
+        stage->route,     stage->input.memory, stage->in_word,      stage->out_word,      stage->port_word,
+        stage->output,    stage->open,         stage->waiting,      stage->first_input,   stage->output_of,
+        stage->vc_grant,  stage->vc_accept,    stage->switch_grant, stage->switch_accept, stage->way_vc,
+        stage->way,       stage->next_way,     stage->next_output,  stage->best,          stage->requested,
+        stage->offer,     stage->offered,      stage->way_taken,    stage->output_taken,  stage->port_of,
+        stage->link_free, stage->credit_free,  stage->credit_step,  stage->owner};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     *stage = (struct stage){0};
 }
@@ -57,9 +56,11 @@ static void init_inputs(struct stage *stage) {
     for (unsigned i = 0; i < stage->input_vcs; i++) {
         struct buffer *in = buffers_get(&stage->input, i);
         unsigned vc = i & ((1u << stage->vc_shift) - 1);
+        in->word = &stage->in_word[i / 64];
+        in->bit = UINT64_C(1) << (i % 64);
         in->local = (uint16_t)(i % locals);
         in->first_output = (uint16_t)(i / locals * stage->outputs);
-        stage->in_word[i / 64].idle |= UINT64_C(1) << (i % 64);
+        in->word->idle |= in->bit;
         stage->way[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
         stage->vc_accept[i] = NOBODY;
     }
@@ -84,7 +85,6 @@ static void init_outputs(struct stage *stage) {
         stage->open[port] = (uint16_t)((1u << stage->vcs) - 1);
         stage->best[port] = UINT64_MAX;
     }
-    for (unsigned i = 0; i < stage->output_vcs; i++) stage->owner[i] = NOBODY;
 }
 
 void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
@@ -118,12 +118,13 @@ void stage_init(struct stage *stage, const struct noc_config *noc, unsigned rout
 }
 
 void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
-    struct output_vc *out = &stage->output[number];
-    out->vc = vc;
-    out->target = vc << stage->next.shift;
-    out->target_word = vc / 64 * (uint32_t)sizeof(struct link_word);
-    out->target_bit = UINT64_C(1) << (vc % 64);
-    out->own_bit = (uint8_t)(1u << (number & ((1u << stage->vc_shift) - 1)));
+    unsigned port = number >> stage->vc_shift;
+    stage->output[number] = (struct output_vc){.target_bit = UINT64_C(1) << (vc % 64),
+                                               .target = &stage->out->word[vc / 64],
+                                               .buffer = buffers_get(&stage->next, vc),
+                                               .owner = &stage->owner[vc],
+                                               .port = &stage->port_word[port / 64],
+                                               .port_bit = UINT64_C(1) << (port % 64)};
     stage->output_of[vc] = number;
 }
 
@@ -141,9 +142,9 @@ void stage_arrive(struct stage *stage, unsigned word, uint64_t mask) {
 
 void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
     for (uint64_t supplied = link_repay(stage->out, word, mask); supplied; supplied &= supplied - 1) {
-        uint32_t owner = stage->owner[word * 64 + lowest_bit(supplied)];
-        if (owner == NOBODY) continue;
-        stage->in_word[owner / 64].go |= UINT64_C(1) << (owner % 64);
+        const struct buffer *owner = stage->owner[word * 64 + lowest_bit(supplied)];
+        if (!owner) continue;
+        owner->word->go |= owner->bit;
         stage->active = true;
     }
 }
@@ -171,24 +172,17 @@ static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word) {
 
 /* ---- VC allocation ---------------------------------------------------------------------------------------------- */
 
-static inline struct link_word *target_word(const struct stage *stage, const struct output_vc *out) {
-    return (struct link_word *)(void *)((unsigned char *)stage->out->word + out->target_word);
-}
-
 /* The output VC has a new owner, who may use the switch from the next step on. */
-static inline void give_vc(struct stage *stage, uint32_t number, uint32_t input_vc) {
-    struct output_vc *out = &stage->output[number];
-    struct buffer *in = buffers_get(&stage->input, input_vc);
+static inline void give_vc(const struct stage *stage, struct output_vc *out, struct buffer *in) {
     unsigned mask = stage->input.mask;
-    in->output = number << OUTPUT_SHIFT;
+    in->output = out;
     in->target_bit = out->target_bit;
-    in->target_word = out->target_word;
-    buffer_add(buffer_at(stage->next.memory, out->target), mask, buffer_first(in, mask));
+    in->target = out->target;
+    buffer_add(out->buffer, mask, buffer_first(in, mask));
     out->given += in->left;
-    stage->owner[out->vc] = input_vc;
-    stage->allocated[number]++;
-    uint64_t supplied = (target_word(stage, out)->credit & out->target_bit) != 0;
-    stage->in_word[input_vc / 64].granted |= supplied << (input_vc % 64);
+    out->allocated++;
+    *out->owner = in;
+    in->word->go |= out->target->credit & out->target_bit ? in->bit : 0;
 }
 
 /* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds
@@ -196,6 +190,7 @@ static inline void give_vc(struct stage *stage, uint32_t number, uint32_t input_
 static NEVER_INLINE void allocate_single(struct stage *stage, unsigned word, uint64_t ports) {
     uint32_t *pointer = &stage->vc_grant[word * 64];
     const uint32_t *first_input = &stage->first_input[word * 64];
+    struct output_vc *output = &stage->output[word * 64];
     uint64_t *waiting = &stage->waiting[word * 64], satisfied = 0;
     for (uint64_t next; ports; ports = next) {
         next = ports & (ports - 1);
@@ -210,7 +205,7 @@ static NEVER_INLINE void allocate_single(struct stage *stage, unsigned word, uin
         }
         waiting[port] = others;
         pointer[port] = local + 1;
-        give_vc(stage, word * 64 + port, first_input[port] + local);
+        give_vc(stage, &output[port], buffers_get(&stage->input, first_input[port] + local));
     }
     stage->port_word[word].want ^= satisfied;
 }
@@ -226,7 +221,7 @@ static NEVER_INLINE void allocate_single_wide(struct stage *stage, unsigned word
         for (unsigned i = 0; i < words; i++) rest |= waiting[i];
         if (!rest) stage->port_word[word].want ^= ports & -ports;
         *pointer = local + 1 == stage->inputs ? 0 : local + 1;
-        give_vc(stage, port, stage->first_input[port] + local);
+        give_vc(stage, &stage->output[port], buffers_get(&stage->input, stage->first_input[port] + local));
     }
 }
 
@@ -241,7 +236,7 @@ static inline unsigned accept_vc(struct stage *stage, uint32_t port, uint32_t lo
         stage->vc_grant[base + vc] = local + 1; /* beyond the last is as good as the first */
     }
     stage->port_of[input_vc] = port;
-    give_vc(stage, base + vc, input_vc);
+    give_vc(stage, &stage->output[base + vc], buffers_get(&stage->input, input_vc));
     return vc;
 }
 
@@ -404,7 +399,7 @@ static void leave_late(struct stage *stage, uint64_t step, const struct buffer *
     uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]),
              at = leave + stage->out->flit_cycles;
     stage->link_free[port] = leave + 1;
-    timeline_row(stage->out->time, at)[stage->out->arriving + in->target_word / sizeof(struct link_word)] |=
+    timeline_row(stage->out->time, at)[stage->out->arriving + (unsigned)(in->target - stage->out->word)] |=
         in->target_bit;
     timeline_mark(stage->out->time, at);
     if (stage->credit_step[input] != step + 1) {
@@ -418,12 +413,13 @@ static void leave_late(struct stage *stage, uint64_t step, const struct buffer *
 
 /* The output VC is open again. */
 static inline void end_packet(struct stage *stage, struct buffer *in, bool single) {
-    struct output_vc *out = (struct output_vc *)(void *)((unsigned char *)stage->output + in->output);
-    uint32_t number = in->output >> OUTPUT_SHIFT, port = single ? number : number >> stage->vc_shift;
+    struct output_vc *out = in->output;
     in->head++;
-    stage->owner[out->vc] = NOBODY;
-    stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
-    if (!single) stage->open[port] = (uint16_t)(stage->open[port] | out->own_bit);
+    *out->owner = NULL;
+    out->port->open |= out->port_bit;
+    if (single) return;
+    unsigned number = (unsigned)(out - stage->output), vc = number & ((1u << stage->vc_shift) - 1);
+    stage->open[number >> stage->vc_shift] |= (uint16_t)(1u << vc);
 }
 
 /* A flit leaves each input VC of `sending` for the buffer at the other end of its link. Returns the input VCs whose
@@ -432,13 +428,12 @@ static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned 
                                    bool late) {
     unsigned shift = stage->input.shift;
     unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift);
-    unsigned char *link_words = (unsigned char *)stage->out->word;
     uint64_t ended = 0;
     for (uint64_t rest; sending; sending = rest) {
         rest = sending & (sending - 1);
         unsigned index = lowest_bit(sending);
         struct buffer *in = buffer_at(input, (size_t)index << shift);
-        ((struct link_word *)(void *)(link_words + in->target_word))->spent |= in->target_bit;
+        in->target->spent |= in->target_bit;
         if (late) leave_late(stage, step, in, word * 64 + index);
         if (--in->left) continue;
         ended |= sending ^ rest;
@@ -477,8 +472,8 @@ static inline void traverse(struct stage *stage, uint64_t step, unsigned word, u
 /* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
 static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) {
     for (; exhausted; exhausted &= exhausted - 1) {
-        uint32_t owner = stage->owner[word * 64 + lowest_bit(exhausted)];
-        if (owner != NOBODY) stage->in_word[owner / 64].go &= ~(UINT64_C(1) << (owner % 64));
+        const struct buffer *owner = stage->owner[word * 64 + lowest_bit(exhausted)];
+        if (owner) owner->word->go &= ~owner->bit;
     }
 }
 
@@ -491,14 +486,18 @@ static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_wor
     return crossed;
 }
 
-/* Allocations see what the step began with: VC allocation comes first but takes effect last, so that a packet needs a
- * step for each, and an output VC that opens in this step is allocated in the next. Routes are known at the end of the
- * step, or with lookahead at its beginning. */
+/* Allocations see what the step began with: switch allocation comes first, so that a packet needs a step for each, and
+ * an output VC that opens in this step is allocated in the next. Routes are known at the end of the step, or with
+ * lookahead at its beginning. */
 static ALWAYS_INLINE void allocate_step(struct stage *stage, bool single) {
+    if (single)
+        for (struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)
+            in->sending = in->nonempty & in->go;
+    else
+        stage_allocate_switch(stage);
     if (UNLIKELY(stage->lookahead))
         for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
     stage_allocate_vcs(stage);
-    if (!single) stage_allocate_switch(stage);
 }
 
 /* One step. After the allocations flits leave, their credits are spent, the credits of the places that they leave start
@@ -511,19 +510,17 @@ static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint6
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *in = &stage->in_word[word];
         if (in->fresh) compute_routes(stage, word);
-        uint64_t sending = single ? in->nonempty & in->go : in->sending;
+        uint64_t sending = in->sending;
+        if (!sending) continue;
         moved |= sending;
-        if (sending) {
-            traverse(stage, step, word, sending, single, fast);
-            if (!single) in->sending = 0;
-            if (single && fast) queue_push(&in->owed, sending);
-            assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
-            if (!fast) returning[word] |= sending;
-        }
-        in->go |= in->granted;
-        in->granted = 0;
+        traverse(stage, step, word, sending, single, fast);
+        in->sending = 0;
+        if (single && fast) queue_push(&in->owed, sending);
+        assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
+        if (!fast) returning[word] |= sending;
     }
     struct link *link = stage->out;
+    bool slow = single && fast && UNLIKELY(stage->traversal_steps > 1);
     for (unsigned word = 0; word < stage->out_words; word++) {
         uint64_t spent = link->word[word].spent;
         if (spent) {
@@ -533,10 +530,8 @@ static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint6
             if (!fast) arriving[word] |= spent;
             link->word[word].spent = 0;
         }
-        if (!(single && fast)) continue;
-        struct output_word *out = &stage->out_word[word];
-        if (UNLIKELY(stage->traversal_steps > 1)) spent = cross_slowly(stage, out, step, spent);
-        queue_push(&out->queued, spent);
+        if (slow) spent = cross_slowly(stage, &stage->out_word[word], step, spent);
+        if (single && fast && spent) queue_push(&stage->out_word[word].queued, spent);
     }
     return moved;
 }

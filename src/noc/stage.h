@@ -28,9 +28,11 @@ static inline struct packet *packet_at(const unsigned char *packets, uint32_t na
  * that is left of them. A packet is here from the moment in which it holds the VC before the link until its last flit
  * has left. */
 struct buffer {
-    uint64_t target_bit;   /* input VC that holds an output VC: that one's, */
-    uint32_t target_word;  /* likewise, */
-    uint32_t output;       /* and which it is, as a place */
+    uint64_t bit;             /* input VC: its bit in the stage's masks, */
+    struct input_word *word;  /* and their word */
+    uint64_t target_bit;      /* input VC that holds an output VC: copies of that one's, */
+    struct link_word *target; /* likewise, */
+    struct output_vc *output; /* and which it is */
     uint32_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
     uint32_t head, tail;   /* of the packets; free-running */
     uint16_t first_output; /* input VC: of its router */
@@ -67,19 +69,18 @@ static inline void buffer_add(struct buffer *buffer, unsigned mask, uint32_t nam
     buffer->packet[buffer->tail++ & mask] = name;
 }
 
-/* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage; its place is number <<
- * OUTPUT_SHIFT. */
+/* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage. */
 struct output_vc {
-    uint64_t given;       /* flits of the packets that have held it */
-    uint64_t target_bit;  /* the VC at the other end of the link: its bit in the link's masks, */
-    uint32_t target_word; /* the place of its struct link_word, */
-    uint32_t target;      /* and the place of its buffer */
-    uint32_t vc;          /* its number */
-    uint8_t own_bit;      /* among its output's VCs */
-    uint8_t spare[3];
+    uint64_t given;           /* flits of the packets that have held it, */
+    uint64_t allocated;       /* and how many those were */
+    uint64_t target_bit;      /* the VC at the other end of the link: its bit in the link's masks, */
+    struct link_word *target; /* and their word, */
+    struct buffer *buffer;    /* its buffer, */
+    struct buffer **owner;    /* and its place in stage->owner */
+    struct port_word *port;   /* of its output, */
+    uint64_t port_bit;        /* likewise */
 };
-enum { OUTPUT_SHIFT = 5 };
-_Static_assert(sizeof(struct output_vc) == 1 << OUTPUT_SHIFT, "two to a line of the host's cache");
+_Static_assert(sizeof(struct output_vc) == 64, "a line of the host's cache");
 #define NOBODY UINT32_MAX
 
 /* 64 input VCs. A VC is idle (no packet), waits for an output VC (first as `fresh`, then in `waiting`), or owns one. */
@@ -89,10 +90,9 @@ struct input_word {
     uint64_t idle;
     uint64_t fresh;         /* a head has come to the front, whose route will be known at the end of this step */
     uint64_t go;            /* owns an output VC that has a credit */
-    uint64_t granted;       /* joins `go` at the end of the step */
-    uint64_t sending;       /* several VCs: won the switch in this step */
+    uint64_t sending;       /* won the switch in this step */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
-    uint64_t spare[4];
+    uint64_t spare[5];
 };
 
 /* One VC and internal speedup: 64 VCs at the far end of the links behind the outputs. */
@@ -137,12 +137,11 @@ struct stage {
     unsigned crossing_steps;      /* steps whose flits are in a longer traversal */
 
     struct output_vc *output; /* [output_vcs] */
-    uint64_t *allocated;      /* [output_vcs]: how often it was given away */
     uint16_t *open;           /* [output_ports]: several VCs: those without owner */
     uint64_t *waiting;        /* [output_ports][wait_words]: the input VCs that wait for one of its VCs */
     uint32_t *first_input;    /* [output_ports]: number of its router's first input VC */
     uint32_t *output_of;      /* by VC at the far end of `out`: number of the output VC that feeds it, */
-    uint32_t *owner;          /* and of the input VC whose packet holds that; NOBODY */
+    struct buffer **owner;    /* and the input VC whose packet holds that; NULL */
 
     /* Allocator pointers. Ways and outputs are counted through the stage; `next_*` goes round within a router. */
     uint32_t *vc_grant;      /* [output_vcs]: number among its router's input VCs */
@@ -178,11 +177,7 @@ void stage_release(struct stage *stage);
 /* Output VC `number` feeds VC `vc` at the far end of `out`. */
 void stage_wire(struct stage *stage, unsigned number, unsigned vc);
 
-static inline uint32_t stage_owner(const struct stage *stage, uint32_t output_vc) {
-    return stage->owner[stage->output[output_vc].vc];
-}
-
-/* VC allocation among those that wait now: output VCs get their owners, who become `granted` if there is a credit, too.
+/* VC allocation among those that wait now: output VCs get their owners, who may use the switch from the next step on.
  */
 void stage_allocate_vcs(struct stage *stage);
 /* Switch allocation among the flits that are ready now: who wins is `sending`. For several VCs: with one, an input and

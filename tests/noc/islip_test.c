@@ -71,8 +71,8 @@ static void wait_for(struct bench *bench, unsigned input, unsigned output) {
 /* Who gets the only VC of output 0, which then is given back. */
 static unsigned vc_winner(struct bench *bench) {
     stage_allocate_vcs(&bench->stage);
-    unsigned owner = bench->stage.owner[0];
-    bench->stage.owner[0] = NOBODY;
+    unsigned owner = bench->stage.owner[0]->local;
+    bench->stage.owner[0] = NULL;
     bench->stage.port_word[0].open |= 1;
     return owner;
 }
