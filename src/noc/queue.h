@@ -1,5 +1,4 @@
-/* Queues for links that take one at a time, 64 side by side. What queues is all alike, so a queue is its length. Most
- * are short: only what is beyond the first is counted.
+/* Queues for links that take one at a time, 64 side by side. What queues is all alike, so a queue is its length.
  */
 #ifndef SLUICE_NOC_QUEUE_H
 #define SLUICE_NOC_QUEUE_H
@@ -7,25 +6,19 @@
 #include "noc/tally.h"
 
 struct queue_word {
-    uint64_t some, more; /* is not empty; is longer than one, */
-    struct tally beyond; /* by so many */
+    uint64_t some; /* is not empty, */
+    struct tally length;
 };
 
-/* One more in every queue of `mask`. */
-static inline void queue_push(struct queue_word *queue, uint64_t mask) {
-    uint64_t again = mask & queue->some;
-    queue->some |= mask;
-    if (!again) return;
-    queue->more |= again;
-    tally_add(&queue->beyond, again);
-}
-
-/* The first leaves every queue that has one. Returns which have. `planes` is as for tallies. */
-static inline uint64_t queue_pop(struct queue_word *queue, unsigned planes) {
-    uint64_t left = queue->some;
-    queue->some = queue->more;
-    if (queue->more) queue->more = tally_take(&queue->beyond, planes, queue->more);
-    return left;
+/* A cycle of a link that is offered twice what it can take: one joins every queue of `first` and of `second`, then one
+ * leaves every queue that is not empty. Returns which are left. `planes` is as for tallies. */
+static inline uint64_t queue_pass(struct queue_word *queue, unsigned planes, uint64_t first, uint64_t second) {
+    uint64_t offered = first | second, longer = first & second, shorter = queue->some & ~offered;
+    if (shorter) queue->some = tally_take(&queue->length, planes, shorter);
+    if (longer) tally_add(&queue->length, longer);
+    queue->some |= longer;
+    return offered |
+           shorter; /* a queue that was offered some is never empty, and one that was not has lost its first */
 }
 
 #endif

@@ -58,8 +58,9 @@ static void init_inputs(struct stage *stage) {
         unsigned vc = i & ((1u << stage->vc_shift) - 1);
         in->word = &stage->in_word[i / 64];
         in->bit = UINT64_C(1) << (i % 64);
-        in->local = (uint16_t)(i % locals);
         in->first_output = (uint16_t)(i / locals * stage->outputs);
+        in->waiting = &stage->waiting[in->first_output * stage->wait_words + i % locals / 64];
+        in->wait_bit = UINT64_C(1) << (i % locals % 64);
         in->word->idle |= in->bit;
         stage->way[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
         stage->vc_accept[i] = NOBODY;
@@ -150,23 +151,21 @@ void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
 }
 
 /* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
-static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word) {
+static NEVER_INLINE void compute_routes(struct stage *stage) {
     unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
-    unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
-    uint64_t *waiting = stage->waiting;
+    unsigned char *memory = stage->input.memory;
     struct port_word *ports = stage->port_word;
-    uint64_t fresh = stage->in_word[word].fresh;
-    stage->in_word[word].fresh = 0;
-    for (; fresh; fresh &= fresh - 1) {
-        struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
-        const struct packet *packet = packet_at(stage->packets, buffer_first(in, mask));
-        in->left = packet->flits;
-        uint32_t port = (uint32_t)in->first_output + stage->route[packet->destination];
-        if (LIKELY(words == 1))
-            waiting[port] |= UINT64_C(1) << (in->local % 64);
-        else
-            waiting[port * words + in->local / 64u] |= UINT64_C(1) << (in->local % 64);
-        ports[port / 64].want |= UINT64_C(1) << (port % 64);
+    for (struct input_word *word = stage->in_word, *end = word + stage->in_words; word != end; word++) {
+        for (uint64_t fresh = word->fresh; fresh; fresh &= fresh - 1) {
+            struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
+            const struct packet *packet = packet_at(stage->packets, buffer_first(in, mask));
+            uint32_t output = stage->route[packet->destination], port = in->first_output + output;
+            in->left = packet->flits;
+            in->waiting[output * words] |= in->wait_bit;
+            ports[port / 64].want |= UINT64_C(1) << (port % 64);
+        }
+        word->fresh = 0;
+        memory += (size_t)64 << shift;
     }
 }
 
@@ -187,41 +186,42 @@ static inline void give_vc(const struct stage *stage, struct output_vc *out, str
 
 /* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds
  * nothing. */
-static NEVER_INLINE void allocate_single(struct stage *stage, unsigned word, uint64_t ports) {
-    uint32_t *pointer = &stage->vc_grant[word * 64];
-    const uint32_t *first_input = &stage->first_input[word * 64];
-    struct output_vc *output = &stage->output[word * 64];
-    uint64_t *waiting = &stage->waiting[word * 64], satisfied = 0;
-    for (uint64_t next; ports; ports = next) {
-        next = ports & (ports - 1);
-        unsigned port = lowest_bit(ports);
-        uint64_t waits = waiting[port], others = waits & (waits - 1);
-        unsigned local = lowest_bit(waits);
-        if (others) {
-            local = islip_first(waits, pointer[port] % 64); /* beyond the last is as good as the first */
-            others = waits ^ UINT64_C(1) << local;
-        } else {
-            satisfied |= ports ^ next;
+static NEVER_INLINE void allocate_single(struct stage *stage) {
+    uint32_t *pointer = stage->vc_grant;
+    const uint32_t *first_input = stage->first_input;
+    struct output_vc *output = stage->output;
+    uint64_t *waiting = stage->waiting;
+    for (struct port_word *word = stage->port_word, *end = word + stage->port_words; word != end; word++) {
+        uint64_t ports = word->want & word->open;
+        word->open ^= ports;
+        for (; ports; ports &= ports - 1) {
+            unsigned port = lowest_bit(ports);
+            uint64_t waits = waiting[port];
+            unsigned local = islip_first(waits, pointer[port] % 64); /* beyond the last is as good as the first */
+            pointer[port] = local + 1;
+            if (!(waiting[port] = waits ^ UINT64_C(1) << local)) word->want ^= ports & -ports;
+            give_vc(stage, &output[port], buffers_get(&stage->input, first_input[port] + local));
         }
-        waiting[port] = others;
-        pointer[port] = local + 1;
-        give_vc(stage, &output[port], buffers_get(&stage->input, first_input[port] + local));
+        pointer += 64, first_input += 64, output += 64, waiting += 64;
     }
-    stage->port_word[word].want ^= satisfied;
 }
 
 /* The same for routers with more than 64 inputs. */
-static NEVER_INLINE void allocate_single_wide(struct stage *stage, unsigned word, uint64_t ports) {
+static NEVER_INLINE void allocate_single_wide(struct stage *stage) {
     unsigned words = stage->wait_words;
-    for (; ports; ports &= ports - 1) {
-        uint32_t port = word * 64 + lowest_bit(ports), *pointer = &stage->vc_grant[port];
-        uint64_t *waiting = &stage->waiting[port * words], rest = 0;
-        unsigned local = islip_first_of(waiting, words, *pointer);
-        waiting[local / 64] ^= UINT64_C(1) << (local % 64);
-        for (unsigned i = 0; i < words; i++) rest |= waiting[i];
-        if (!rest) stage->port_word[word].want ^= ports & -ports;
-        *pointer = local + 1 == stage->inputs ? 0 : local + 1;
-        give_vc(stage, &stage->output[port], buffers_get(&stage->input, stage->first_input[port] + local));
+    for (unsigned word = 0; word < stage->port_words; word++) {
+        uint64_t ports = stage->port_word[word].want & stage->port_word[word].open;
+        stage->port_word[word].open ^= ports;
+        for (; ports; ports &= ports - 1) {
+            uint32_t port = word * 64 + lowest_bit(ports), *pointer = &stage->vc_grant[port];
+            uint64_t *waiting = &stage->waiting[port * words], rest = 0;
+            unsigned local = islip_first_of(waiting, words, *pointer);
+            waiting[local / 64] ^= UINT64_C(1) << (local % 64);
+            for (unsigned i = 0; i < words; i++) rest |= waiting[i];
+            if (!rest) stage->port_word[word].want ^= ports & -ports;
+            *pointer = local + 1 == stage->inputs ? 0 : local + 1;
+            give_vc(stage, &stage->output[port], buffers_get(&stage->input, stage->first_input[port] + local));
+        }
     }
 }
 
@@ -269,46 +269,48 @@ static bool any_waiting(const struct stage *stage, uint32_t port) {
     return any != 0;
 }
 
-static NEVER_INLINE void allocate_several(struct stage *stage, unsigned word, uint64_t ports) {
-    uint64_t satisfied = 0, exhausted = 0;
-    bool narrow = stage->wait_words == 1;
-    for (uint64_t rest; ports; ports = rest) {
-        rest = ports & (ports - 1);
-        uint32_t port = word * 64 + lowest_bit(ports);
-        unsigned open = stage->open[port];
-        uint64_t waiting = stage->waiting[port];
-        bool more = false;
-        if (LIKELY(narrow && !(waiting & (waiting - 1)))) { /* alone: it is granted all of them, and accepts one */
-            open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
-            stage->waiting[port] = 0;
-        } else {
-            for (unsigned i = 0; i < stage->iterations && open && (more || i == 0); i++) {
-                open &= ~allocate_output(stage, port, open, i == 0);
-                more = any_waiting(stage, port);
-            }
-        }
-        stage->open[port] = (uint16_t)open;
-        if (!more) satisfied |= ports ^ rest;
-        if (!open) exhausted |= ports ^ rest;
+/* As many iterations for one output as there are and do any good. Whether somebody still waits for it then. */
+static bool allocate_among(struct stage *stage, uint32_t port, unsigned *open) {
+    bool more = true;
+    for (unsigned i = 0; i < stage->iterations && *open && more; i++) {
+        *open &= ~allocate_output(stage, port, *open, i == 0);
+        more = any_waiting(stage, port);
     }
-    stage->port_word[word].want ^= satisfied;
-    stage->port_word[word].open ^= exhausted;
+    return more;
+}
+
+static NEVER_INLINE void allocate_several(struct stage *stage) {
+    bool narrow = stage->wait_words == 1;
+    for (unsigned word = 0; word < stage->port_words; word++) {
+        uint64_t satisfied = 0, exhausted = 0;
+        for (uint64_t ports = stage->port_word[word].want & stage->port_word[word].open, rest; ports; ports = rest) {
+            rest = ports & (ports - 1);
+            uint32_t port = word * 64 + lowest_bit(ports);
+            unsigned open = stage->open[port];
+            uint64_t waiting = stage->waiting[port];
+            bool more = false;
+            if (LIKELY(narrow && !(waiting & (waiting - 1)))) { /* alone: it is granted all of them, and accepts one */
+                open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
+                stage->waiting[port] = 0;
+            } else {
+                more = allocate_among(stage, port, &open);
+            }
+            stage->open[port] = (uint16_t)open;
+            if (!more) satisfied |= ports ^ rest;
+            if (!open) exhausted |= ports ^ rest;
+        }
+        stage->port_word[word].want ^= satisfied;
+        stage->port_word[word].open ^= exhausted;
+    }
 }
 
 void stage_allocate_vcs(struct stage *stage) {
-    for (unsigned word = 0; word < stage->port_words; word++) {
-        uint64_t ports = stage->port_word[word].want & stage->port_word[word].open;
-        if (!ports) continue;
-        if (stage->vcs > 1) {
-            allocate_several(stage, word, ports);
-            continue;
-        }
-        stage->port_word[word].open ^= ports;
-        if (stage->wait_words == 1)
-            allocate_single(stage, word, ports);
-        else
-            allocate_single_wide(stage, word, ports);
-    }
+    if (stage->vcs > 1)
+        allocate_several(stage);
+    else if (stage->wait_words > 1)
+        allocate_single_wide(stage);
+    else
+        allocate_single(stage);
 }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
@@ -422,51 +424,43 @@ static inline void end_packet(struct stage *stage, struct buffer *in, bool singl
     stage->open[number >> stage->vc_shift] |= (uint16_t)(1u << vc);
 }
 
-/* A flit leaves each input VC of `sending` for the buffer at the other end of its link. Returns the input VCs whose
- * packet has ended. */
-static ALWAYS_INLINE uint64_t send(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
-                                   bool late) {
+/* A flit leaves each input VC that won the switch for the buffer at the other end of its link. Without internal speedup
+ * the credit of the place that it leaves starts back at once. */
+static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, uint64_t *returning, bool single, bool fast) {
     unsigned shift = stage->input.shift;
-    unsigned char *input = stage->input.memory + ((size_t)word * 64 << shift);
-    uint64_t ended = 0;
-    for (uint64_t rest; sending; sending = rest) {
-        rest = sending & (sending - 1);
-        unsigned index = lowest_bit(sending);
-        struct buffer *in = buffer_at(input, (size_t)index << shift);
-        in->target->spent |= in->target_bit;
-        if (late) leave_late(stage, step, in, word * 64 + index);
-        if (--in->left) continue;
-        ended |= sending ^ rest;
-        end_packet(stage, in, single);
+    unsigned char *memory = stage->input.memory;
+    for (unsigned word = 0; word < stage->in_words; word++, memory += (size_t)64 << shift) {
+        struct input_word *in_word = &stage->in_word[word];
+        uint64_t ended = 0;
+        if (!in_word->sending) continue;
+        for (uint64_t sending = in_word->sending; sending; sending &= sending - 1) {
+            unsigned index = lowest_bit(sending);
+            struct buffer *in = buffer_at(memory, (size_t)index << shift);
+            in->target->spent |= in->target_bit;
+            if (!single && fast) leave_late(stage, step, in, word * 64 + index);
+            if (--in->left) continue;
+            ended |= sending & -sending;
+            end_packet(stage, in, single);
+        }
+        in_word->nonempty = tally_take(&in_word->filled, stage->planes, in_word->sending);
+        in_word->go &= ~ended;
+        in_word->fresh |= ended & in_word->nonempty;
+        in_word->idle |= ended & ~in_word->nonempty;
+        assert(fast || !(returning[word] & in_word->sending)); /* a link carries one credit per VC and cycle */
+        if (!fast) returning[word] |= in_word->sending;
+        if (!single) in_word->sending = 0;
     }
-    return ended;
 }
 
-static NEVER_INLINE uint64_t send_single(struct stage *stage, unsigned word, uint64_t sending) {
-    return send(stage, 0, word, sending, true, false);
+static NEVER_INLINE void leave_single(struct stage *stage, uint64_t *returning) {
+    leave(stage, 0, returning, true, false);
 }
-static NEVER_INLINE uint64_t send_several(struct stage *stage, unsigned word, uint64_t sending) {
-    return send(stage, 0, word, sending, false, false);
+static NEVER_INLINE void leave_single_fast(struct stage *stage) { leave(stage, 0, NULL, true, true); }
+static NEVER_INLINE void leave_several(struct stage *stage, uint64_t *returning) {
+    leave(stage, 0, returning, false, false);
 }
-static NEVER_INLINE uint64_t send_several_late(struct stage *stage, uint64_t step, unsigned word, uint64_t sending) {
-    return send(stage, step, word, sending, false, true);
-}
-
-/* Those that won the switch leave their buffers. */
-static inline void traverse(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
-                            bool fast) {
-    struct input_word *in = &stage->in_word[word];
-    uint64_t ended;
-    if (single)
-        ended = send_single(stage, word, sending);
-    else if (fast)
-        ended = send_several_late(stage, step, word, sending);
-    else
-        ended = send_several(stage, word, sending);
-    in->nonempty = tally_take(&in->filled, stage->planes, sending);
-    in->go &= ~ended;
-    in->fresh |= ended & in->nonempty;
-    in->idle |= ended & ~in->nonempty;
+static NEVER_INLINE void leave_several_fast(struct stage *stage, uint64_t step) {
+    leave(stage, step, NULL, false, true);
 }
 
 /* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
@@ -488,52 +482,32 @@ static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_wor
 
 /* Allocations see what the step began with: switch allocation comes first, so that a packet needs a step for each, and
  * an output VC that opens in this step is allocated in the next. Routes are known at the end of the step, or with
- * lookahead at its beginning. */
-static ALWAYS_INLINE void allocate_step(struct stage *stage, bool single) {
-    if (single)
-        for (struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)
+ * lookahead at its beginning. Returns 0 if nobody won the switch. */
+static ALWAYS_INLINE uint64_t allocate_step(struct stage *stage, bool single) {
+    uint64_t fresh = 0, sending = 0;
+    if (!single) stage_allocate_switch(stage);
+    for (struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++) {
+        if (single) {
+            in->sent = in->sending;
             in->sending = in->nonempty & in->go;
-    else
-        stage_allocate_switch(stage);
-    if (UNLIKELY(stage->lookahead))
-        for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
+        }
+        sending |= in->sending;
+        fresh |= in->fresh;
+    }
+    if (UNLIKELY(stage->lookahead) && fresh) compute_routes(stage);
     stage_allocate_vcs(stage);
+    if (LIKELY(!stage->lookahead) && fresh) compute_routes(stage);
+    return sending;
 }
 
-/* One step. After the allocations flits leave, their credits are spent, the credits of the places that they leave start
- * back, and new owners may send from the next step on. What starts on a link does so in `arriving` and `returning`;
- * with one VC and internal speedup it queues for it. Returns 0 if nothing left. */
-static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint64_t *arriving, uint64_t *returning,
-                                       bool single, bool fast) {
-    uint64_t moved = 0;
-    allocate_step(stage, single);
-    for (unsigned word = 0; word < stage->in_words; word++) {
-        struct input_word *in = &stage->in_word[word];
-        if (in->fresh) compute_routes(stage, word);
-        uint64_t sending = in->sending;
-        if (!sending) continue;
-        moved |= sending;
-        traverse(stage, step, word, sending, single, fast);
-        in->sending = 0;
-        if (single && fast) queue_push(&in->owed, sending);
-        assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
-        if (!fast) returning[word] |= sending;
-    }
-    struct link *link = stage->out;
-    bool slow = single && fast && UNLIKELY(stage->traversal_steps > 1);
-    for (unsigned word = 0; word < stage->out_words; word++) {
-        uint64_t spent = link->word[word].spent;
-        if (spent) {
-            uint64_t exhausted = link_spend(link, word, spent);
-            if (exhausted) stop_owners(stage, word, exhausted);
-            assert(fast || !(arriving[word] & spent));
-            if (!fast) arriving[word] |= spent;
-            link->word[word].spent = 0;
-        }
-        if (slow) spent = cross_slowly(stage, &stage->out_word[word], step, spent);
-        if (single && fast && spent) queue_push(&stage->out_word[word].queued, spent);
-    }
-    return moved;
+/* The credits of flits that have left are spent. Returns where they are going, by VC of a word of the link's mask. */
+static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word) {
+    uint64_t spent = stage->out->word[word].spent;
+    if (!spent) return 0;
+    stage->out->word[word].spent = 0;
+    uint64_t exhausted = link_spend(stage->out, word, spent);
+    if (exhausted) stop_owners(stage, word, exhausted);
+    return spent;
 }
 
 /* Without internal speedup what leaves is on its link at once. */
@@ -542,9 +516,16 @@ static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool si
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
              *returning = timeline_row(in->time, credits_at) + in->returning;
-    if (!run_step(stage, cycle, arriving, returning, single, false)) return;
+    if (!allocate_step(stage, single)) return;
+    (single ? leave_single : leave_several)(stage, returning);
+    for (unsigned word = 0; word < stage->out_words; word++) {
+        uint64_t flits = spend_credits(stage, word);
+        assert(!(arriving[word] & flits));
+        arriving[word] |= flits;
+    }
     timeline_mark(out->time, flits_at);
     timeline_mark(in->time, credits_at);
+    stage->moved = true;
 }
 
 static NEVER_INLINE void run_single(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true); }
@@ -552,27 +533,49 @@ static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_
 
 /* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
 static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
-    for (unsigned step = 0; step < 2; step++) run_step(stage, 2 * cycle + step, NULL, NULL, false, true);
+    for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
+        if (!allocate_step(stage, false)) continue;
+        leave_several_fast(stage, step);
+        for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word);
+        stage->moved = true;
+    }
 }
 
-/* One VC and internal speedup: in cycle c a link takes one of the flits that have crossed by step 2c, and one of the
- * credits of steps up to 2c + 1. */
+/* One VC and internal speedup: a step. */
+static ALWAYS_INLINE void run_step(struct stage *stage) {
+    if (!allocate_step(stage, true)) return;
+    leave_single_fast(stage);
+    stage->moved = true;
+}
+
+/* The flits that leave the switch in this step. */
+static ALWAYS_INLINE uint64_t cross(struct stage *stage, uint64_t step, unsigned word) {
+    uint64_t spent = spend_credits(stage, word);
+    return UNLIKELY(stage->traversal_steps > 1) ? cross_slowly(stage, &stage->out_word[word], step, spent) : spent;
+}
+
+/* In cycle c a link takes one of the flits that have crossed by step 2c, and one of the credits of steps up to 2c + 1.
+ */
 static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
-    run_step(stage, 2 * cycle, NULL, NULL, true, true);
-    uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
+    uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
+             *returning = timeline_row(in->time, credits_at) + in->returning;
+    run_step(stage);
     for (unsigned word = 0; word < stage->out_words; word++) {
-        uint64_t flits = queue_pop(&stage->out_word[word].queued, stage->planes);
+        struct output_word *links = &stage->out_word[word];
+        uint64_t flits = queue_pass(&links->queued, stage->planes, links->crossed, cross(stage, 2 * cycle, word));
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
         sent |= flits;
     }
     if (sent) timeline_mark(out->time, flits_at);
-    run_step(stage, 2 * cycle + 1, NULL, NULL, true, true);
-    uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
+    run_step(stage);
+    for (unsigned word = 0; word < stage->out_words; word++)
+        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word);
     for (unsigned word = 0; word < stage->in_words; word++) {
-        uint64_t credits = queue_pop(&stage->in_word[word].owed, stage->planes);
+        struct input_word *links = &stage->in_word[word];
+        uint64_t credits = queue_pass(&links->owed, stage->planes, links->sent, links->sending);
         assert(!(returning[word] & credits));
         returning[word] |= credits;
         repaid |= credits;
@@ -586,16 +589,17 @@ static NEVER_INLINE bool anything_left(const struct stage *stage) {
     for (const struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)
         any |= (in->go & in->nonempty) | in->fresh | in->owed.some;
     for (const struct output_word *out = stage->out_word, *end = out + stage->out_words; out != end; out++)
-        any |= out->queued.some;
+        any |= out->queued.some | out->crossed;
     for (const struct port_word *port = stage->port_word, *end = port + stage->port_words; port != end; port++)
         any |= port->want & port->open;
     return any != 0;
 }
 
 void stage_run(struct stage *stage, uint64_t cycle) {
+    stage->moved = false;
     if (stage->vcs == 1)
         (stage->fast ? run_single_fast : run_single)(stage, cycle);
     else
         (stage->fast ? run_several_fast : run_several)(stage, cycle);
-    stage->active = anything_left(stage);
+    stage->active = stage->moved || anything_left(stage); /* after some have moved, more is likely */
 }

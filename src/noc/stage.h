@@ -29,14 +29,15 @@ static inline struct packet *packet_at(const unsigned char *packets, uint32_t na
  * has left. */
 struct buffer {
     uint64_t bit;             /* input VC: its bit in the stage's masks, */
-    struct input_word *word;  /* and their word */
+    struct input_word *word;  /* and their word; */
+    uint64_t *waiting;        /* where it waits for the first output of its router, */
+    uint64_t wait_bit;        /* likewise */
     uint64_t target_bit;      /* input VC that holds an output VC: copies of that one's, */
     struct link_word *target; /* likewise, */
     struct output_vc *output; /* and which it is */
-    uint32_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
-    uint32_t head, tail;   /* of the packets; free-running */
+    uint16_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
+    uint16_t head, tail;   /* of the packets; free-running */
     uint16_t first_output; /* input VC: of its router */
-    uint16_t local;        /* input VC: its number among its router's */
     uint32_t packet[];     /* names */
 };
 
@@ -90,14 +91,15 @@ struct input_word {
     uint64_t idle;
     uint64_t fresh;         /* a head has come to the front, whose route will be known at the end of this step */
     uint64_t go;            /* owns an output VC that has a credit */
-    uint64_t sending;       /* won the switch in this step */
+    uint64_t sending, sent; /* won the switch in this step; one VC: in the last */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
     uint64_t spare[5];
 };
 
 /* One VC and internal speedup: 64 VCs at the far end of the links behind the outputs. */
 struct output_word {
-    struct queue_word queued; /* flits that wait for the link */
+    struct queue_word queued; /* flits that wait for the link, */
+    uint64_t crossed;         /* left the switch in the second step of the last cycle, */
     uint64_t crossing[8];     /* and are still in a longer traversal, by step */
     uint64_t spare[12];
 };
@@ -119,6 +121,7 @@ struct stage {
     unsigned iterations;
     unsigned traversal_steps; /* from switch allocation to leaving the switch */
     bool active;              /* a step could do something now or soon even if nothing arrived */
+    bool moved;               /* a flit has left in this cycle */
 
     unsigned input_vcs, output_vcs, output_ports; /* of the stage */
     unsigned in_words, out_words, port_words;     /* of 64 */
