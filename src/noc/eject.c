@@ -2,6 +2,8 @@
  * network; its flits then leave as they come, and with the last one it is handed over. */
 #include "noc/endpoints.h"
 
+#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
+
 void ejection_init(struct ejection *ejection, struct network *network, struct packet_pool *pool, struct link *link,
                    unsigned outputs) {
     const struct noc_config *noc = network->config;
@@ -55,43 +57,52 @@ static inline void hand_over(struct ejection *ejection, struct buffer *buffer, u
     buffer->head++;
 }
 
-/* The first flit of a buffer leaves if it can: as head of a packet only if that gets a place at its destination. If not,
- * the destination will tell when it has room. */
-static inline bool take_first(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
-    if (!buffer->left) {
-        const struct packet *packet = packet_at(ejection->pool->packet, buffer_first(buffer, ejection->buffers.mask));
-        if (UNLIKELY(!reserve(ejection, packet->destination, now))) {
-            port_await_credit(&ejection->network->output[packet->destination], now);
-            return false;
-        }
-        buffer->left = packet->flits;
+/* The head of a packet gets a place at its destination. If there is none, the destination will tell when there is. */
+static inline bool admit(struct ejection *ejection, struct buffer *buffer, uint64_t now) {
+    const struct packet *packet = packet_at(ejection->pool->packet, buffer_first(buffer, ejection->buffers.mask));
+    if (UNLIKELY(!reserve(ejection, packet->destination, now))) {
+        port_await_credit(&ejection->network->output[packet->destination], now);
+        return false;
     }
+    buffer->left = packet->flits;
+    return true;
+}
+
+/* The first flit of a buffer leaves if it can: as head of a packet only if that is admitted. */
+static inline bool take_first(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
+    if (!buffer->left && UNLIKELY(!admit(ejection, buffer, now))) return false;
     if (!--buffer->left) hand_over(ejection, buffer, cycle, now);
     return true;
 }
 
-void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, uint64_t cycle, uint64_t now) {
-    struct link *link = ejection->link;
-    uint64_t stay = mask & ejection->holding[word], at = cycle + link->credit_cycles; /* those behind others stay */
-    if (UNLIKELY(ejection->drained_in == cycle)) stay |= mask & ejection->drained[word];
+/* Flits that leave as they come. Returns those that have to stay. */
+static NEVER_INLINE uint64_t take_all(struct ejection *ejection, unsigned word, uint64_t flits, uint64_t cycle,
+                                      uint64_t now) {
     unsigned shift = ejection->buffers.shift;
     unsigned char *memory = ejection->buffers.memory + ((size_t)word * 64 << shift);
-    for (uint64_t bits = mask ^ stay, rest; bits; bits = rest) {
-        rest = bits & (bits - 1);
-        if (LIKELY(take_first(ejection, buffer_at(memory, (size_t)lowest_bit(bits) << shift), cycle, now))) continue;
-        stay |= bits ^ rest;
-        ejection->network->stats.ejection_stalls++;
-    }
+    uint64_t stay = 0;
+    for (; flits; flits &= flits - 1)
+        if (UNLIKELY(!take_first(ejection, buffer_at(memory, (size_t)lowest_bit(flits) << shift), cycle, now)))
+            stay |= flits & -flits;
+    return stay;
+}
+
+void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, uint64_t cycle, uint64_t now) {
+    struct link *link = ejection->link;
+    struct network_stats *stats = &ejection->network->stats;
+    uint64_t behind = mask & ejection->holding[word], at = cycle + link->credit_cycles; /* those behind others stay */
+    if (UNLIKELY(ejection->drained_in == cycle)) behind |= mask & ejection->drained[word];
+    uint64_t refused = take_all(ejection, word, mask ^ behind, cycle, now), stay = refused | behind;
     uint64_t *returning = &timeline_row(link->time, at)[link->returning + word];
     assert(!(*returning & (mask ^ stay))); /* a link carries one credit per VC and cycle */
     *returning |= mask ^ stay;
     timeline_mark(link->time, at);
-    ejection->network->stats.flits_ejected += (unsigned)__builtin_popcountll(mask ^ stay);
+    stats->flits_ejected += (unsigned)__builtin_popcountll(mask ^ stay);
+    if (LIKELY(!stay)) return;
+    stats->ejection_stalls += (unsigned)__builtin_popcountll(refused);
+    ejection->held += (unsigned)__builtin_popcountll(stay);
     ejection->holding[word] |= stay;
-    for (; UNLIKELY(stay); stay &= stay - 1) {
-        ejection->waiting[word * 64 + lowest_bit(stay)]++;
-        ejection->held++;
-    }
+    for (; stay; stay &= stay - 1) ejection->waiting[word * 64 + lowest_bit(stay)]++;
 }
 
 /* One flit of the output whose buffers with flits are `group` (bits from `first` on). Its VCs take turns. */

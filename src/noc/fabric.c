@@ -32,39 +32,44 @@ struct fabric {
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-/* Credits return to where a link begins, and flits arrive where it ends. */
-static inline void return_credits(struct fabric *fabric, unsigned link, unsigned word, uint64_t credits,
-                                  uint64_t cycle) {
-    if (link == 0)
-        injection_credit(&fabric->injection, word, credits);
-    else if (UNLIKELY(link - 1 == fabric->bypass.stage))
-        bypass_credit(&fabric->stage[link - 1], word, credits, cycle);
-    else
-        stage_credit(&fabric->stage[link - 1], word, credits);
+#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
+
+/* Credits return to where a link begins, and flits arrive where it ends. The row is emptied as it is read. */
+static inline void return_credits(struct fabric *fabric, unsigned link, uint64_t *returning, uint64_t cycle) {
+    for (unsigned word = 0; word < fabric->link[link].words; word++) {
+        uint64_t credits = returning[word];
+        if (!credits) continue;
+        returning[word] = 0;
+        if (link == 0)
+            injection_credit(&fabric->injection, word, credits);
+        else if (UNLIKELY(link - 1 == fabric->bypass.stage))
+            bypass_credit(&fabric->stage[link - 1], word, credits, cycle);
+        else
+            stage_credit(&fabric->stage[link - 1], word, credits);
+    }
 }
 
-static inline void arrive_flits(struct fabric *fabric, unsigned link, unsigned word, uint64_t flits, uint64_t cycle,
+static inline void arrive_flits(struct fabric *fabric, unsigned link, uint64_t *arriving, uint64_t cycle,
                                 uint64_t now) {
-    if (link == fabric->stages)
-        ejection_arrive(&fabric->ejection, word, flits, cycle, now);
-    else if (UNLIKELY(link == fabric->bypass.stage))
-        bypass_arrive(&fabric->stage[link], word, flits, cycle);
-    else
-        stage_arrive(&fabric->stage[link], word, flits);
+    for (unsigned word = 0; word < fabric->link[link].words; word++) {
+        uint64_t flits = arriving[word];
+        if (!flits) continue;
+        arriving[word] = 0;
+        if (link == fabric->stages)
+            ejection_arrive(&fabric->ejection, word, flits, cycle, now);
+        else if (UNLIKELY(link == fabric->bypass.stage))
+            bypass_arrive(&fabric->stage[link], word, flits, cycle);
+        else
+            stage_arrive(&fabric->stage[link], word, flits);
+    }
 }
 
-/* What happens on the links in this cycle. The row is emptied as it is read. */
+/* What happens on the links in this cycle. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
     for (unsigned i = 0; i <= fabric->stages; i++) {
-        const struct link *link = &fabric->link[i];
-        uint64_t *arriving = row + link->arriving, *returning = row + link->returning;
-        for (unsigned word = 0; word < link->words; word++) {
-            uint64_t flits = arriving[word], credits = returning[word];
-            returning[word] = arriving[word] = 0;
-            if (credits) return_credits(fabric, i, word, credits, cycle);
-            if (flits) arrive_flits(fabric, i, word, flits, cycle, now);
-        }
+        return_credits(fabric, i, row + fabric->link[i].returning, cycle);
+        arrive_flits(fabric, i, row + fabric->link[i].arriving, cycle, now);
     }
 }
 

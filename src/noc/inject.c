@@ -78,12 +78,13 @@ static inline void start_packet(struct injection *injection, uint32_t name, unsi
 }
 
 /* Takes the source's next packet if it can be seen. */
-static inline bool accept_packet(struct injection *injection, struct port *port, unsigned input, unsigned source,
-                                 uint64_t cycle, uint64_t now) {
-    const struct message *message = port_peek(port, now);
-    if (UNLIKELY(!message)) return false;
+static inline bool accept_packet(struct injection *injection, unsigned input, unsigned source, uint64_t cycle,
+                                 uint64_t now) {
     struct network *network = injection->network;
     struct packet_pool *pool = injection->pool;
+    struct port *port = &network->input[input * injection->sources_each + source];
+    const struct message *message = port_peek(port, now);
+    if (UNLIKELY(!message)) return false;
     assert(pool->free_count > 0);
     uint32_t name = pool->free[--pool->free_count];
     struct packet *packet = packet_at(pool->packet, name);
@@ -93,40 +94,44 @@ static inline bool accept_packet(struct injection *injection, struct port *port,
     assert(packet->destination < network->destinations);
     packet->flits = injection->flits_of[message->kind][message->sectors];
     port_pop(port, now);
-    uint64_t bit = UINT64_C(1) << (input % 64);
-    if (port->pushed == port->popped) injection->arrived[source * injection->words + input / 64] ^= bit;
-    injection->idle[input / 64] ^= bit;
-    if (injection->vcs == 1) {
+    if (port->pushed == port->popped)
+        injection->arrived[source * injection->words + input / 64] ^= UINT64_C(1) << (input % 64);
+    if (injection->vcs == 1)
         start_packet(injection, name, input);
-    } else {
+    else
         injection->packet[input] = name;
-        injection->choosing[input / 64] |= bit;
-    }
-    network->stats.packets_injected++;
     return true;
 }
 
-/* Inputs of a word that have nothing to send and a source that has. */
-static NEVER_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t bits, uint64_t cycle,
-                                        uint64_t now) {
+/* The same of the sources that share an input, which take turns. */
+static bool accept_in_turn(struct injection *injection, unsigned input, uint64_t cycle, uint64_t now) {
     unsigned words = injection->words, sources = injection->sources_each;
-    struct port *port = injection->network->input;
-    for (; bits; bits &= bits - 1) {
-        unsigned input = word * 64 + lowest_bit(bits);
-        if (LIKELY(sources == 1)) {
-            accept_packet(injection, &port[input], input, 0, cycle, now);
-            continue;
+    for (unsigned i = 0, source = injection->turn[input]; i < sources; i++) {
+        unsigned next = source + 1 == sources ? 0 : source + 1;
+        if ((injection->arrived[source * words + input / 64] >> (input % 64) & 1) &&
+            accept_packet(injection, input, source, cycle, now)) {
+            injection->turn[input] = (uint16_t)next;
+            return true;
         }
-        for (unsigned i = 0, source = injection->turn[input]; i < sources; i++) {
-            unsigned next = source + 1 == sources ? 0 : source + 1;
-            if ((injection->arrived[source * words + word] & (bits & -bits)) &&
-                accept_packet(injection, &port[input * sources + source], input, source, cycle, now)) {
-                injection->turn[input] = (uint16_t)next;
-                break;
-            }
-            source = next;
-        }
+        source = next;
     }
+    return false;
+}
+
+/* Inputs of a word that have nothing to send and a source that has. */
+static NEVER_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
+                                        uint64_t now) {
+    uint64_t accepted = inputs;
+    bool alone = injection->sources_each == 1;
+    for (uint64_t bits = inputs; bits; bits &= bits - 1) {
+        unsigned input = word * 64 + lowest_bit(bits);
+        if (UNLIKELY(!(alone ? accept_packet(injection, input, 0, cycle, now)
+                             : accept_in_turn(injection, input, cycle, now))))
+            accepted ^= bits & -bits;
+    }
+    injection->idle[word] ^= accepted;
+    if (injection->vcs > 1) injection->choosing[word] |= accepted;
+    injection->network->stats.packets_injected += (unsigned)__builtin_popcountll(accepted);
 }
 
 /* Several VCs: a packet takes the first that has a credit, after the one that the last packet took. */

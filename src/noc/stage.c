@@ -60,7 +60,7 @@ static void init_inputs(struct stage *stage) {
         in->bit = UINT64_C(1) << (i % 64);
         in->first_output = (uint16_t)(i / locals * stage->outputs);
         in->waiting = &stage->waiting[in->first_output * stage->wait_words + i % locals / 64];
-        in->wait_bit = UINT64_C(1) << (i % locals % 64);
+        in->local = (uint16_t)(i % locals);
         in->word->idle |= in->bit;
         stage->way[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
         stage->vc_accept[i] = NOBODY;
@@ -151,22 +151,19 @@ void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
 }
 
 /* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
-static NEVER_INLINE void compute_routes(struct stage *stage) {
+static ALWAYS_INLINE void compute_routes(struct stage *stage, unsigned word) {
     unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
-    unsigned char *memory = stage->input.memory;
+    unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct port_word *ports = stage->port_word;
-    for (struct input_word *word = stage->in_word, *end = word + stage->in_words; word != end; word++) {
-        for (uint64_t fresh = word->fresh; fresh; fresh &= fresh - 1) {
-            struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
-            const struct packet *packet = packet_at(stage->packets, buffer_first(in, mask));
-            uint32_t output = stage->route[packet->destination], port = in->first_output + output;
-            in->left = packet->flits;
-            in->waiting[output * words] |= in->wait_bit;
-            ports[port / 64].want |= UINT64_C(1) << (port % 64);
-        }
-        word->fresh = 0;
-        memory += (size_t)64 << shift;
+    for (uint64_t fresh = stage->in_word[word].fresh; fresh; fresh &= fresh - 1) {
+        struct buffer *in = buffer_at(memory, (size_t)lowest_bit(fresh) << shift);
+        const struct packet *packet = packet_at(stage->packets, buffer_first(in, mask));
+        uint32_t output = stage->route[packet->destination], port = in->first_output + output;
+        in->left = packet->flits;
+        in->waiting[output * words] |= UINT64_C(1) << (in->local % 64);
+        ports[port / 64].want |= UINT64_C(1) << (port % 64);
     }
+    stage->in_word[word].fresh = 0;
 }
 
 /* ---- VC allocation ---------------------------------------------------------------------------------------------- */
@@ -181,12 +178,12 @@ static inline void give_vc(const struct stage *stage, struct output_vc *out, str
     out->given += in->left;
     out->allocated++;
     *out->owner = in;
-    in->word->go |= out->target->credit & out->target_bit ? in->bit : 0;
+    if (out->target->credit & out->target_bit) in->word->granted |= in->bit;
 }
 
 /* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds
  * nothing. */
-static NEVER_INLINE void allocate_single(struct stage *stage) {
+static ALWAYS_INLINE void allocate_single(struct stage *stage) {
     uint32_t *pointer = stage->vc_grant;
     const uint32_t *first_input = stage->first_input;
     struct output_vc *output = stage->output;
@@ -304,14 +301,16 @@ static NEVER_INLINE void allocate_several(struct stage *stage) {
     }
 }
 
-void stage_allocate_vcs(struct stage *stage) {
-    if (stage->vcs > 1)
+static ALWAYS_INLINE void allocate_vcs(struct stage *stage, bool single) {
+    if (!single)
         allocate_several(stage);
     else if (stage->wait_words > 1)
         allocate_single_wide(stage);
     else
         allocate_single(stage);
 }
+
+void stage_allocate_vcs(struct stage *stage) { allocate_vcs(stage, stage->vcs == 1); }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
@@ -424,43 +423,26 @@ static inline void end_packet(struct stage *stage, struct buffer *in, bool singl
     stage->open[number >> stage->vc_shift] |= (uint16_t)(1u << vc);
 }
 
-/* A flit leaves each input VC that won the switch for the buffer at the other end of its link. Without internal speedup
- * the credit of the place that it leaves starts back at once. */
-static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, uint64_t *returning, bool single, bool fast) {
+/* A flit leaves each of the input VCs that won the switch for the buffer at the other end of its link. */
+static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
+                                bool fast) {
     unsigned shift = stage->input.shift;
-    unsigned char *memory = stage->input.memory;
-    for (unsigned word = 0; word < stage->in_words; word++, memory += (size_t)64 << shift) {
-        struct input_word *in_word = &stage->in_word[word];
-        uint64_t ended = 0;
-        if (!in_word->sending) continue;
-        for (uint64_t sending = in_word->sending; sending; sending &= sending - 1) {
-            unsigned index = lowest_bit(sending);
-            struct buffer *in = buffer_at(memory, (size_t)index << shift);
-            in->target->spent |= in->target_bit;
-            if (!single && fast) leave_late(stage, step, in, word * 64 + index);
-            if (--in->left) continue;
-            ended |= sending & -sending;
-            end_packet(stage, in, single);
-        }
-        in_word->nonempty = tally_take(&in_word->filled, stage->planes, in_word->sending);
-        in_word->go &= ~ended;
-        in_word->fresh |= ended & in_word->nonempty;
-        in_word->idle |= ended & ~in_word->nonempty;
-        assert(fast || !(returning[word] & in_word->sending)); /* a link carries one credit per VC and cycle */
-        if (!fast) returning[word] |= in_word->sending;
-        if (!single) in_word->sending = 0;
+    unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
+    struct input_word *in_word = &stage->in_word[word];
+    uint64_t ended = 0;
+    for (uint64_t rest = sending; rest; rest &= rest - 1) {
+        unsigned index = lowest_bit(rest);
+        struct buffer *in = buffer_at(memory, (size_t)index << shift);
+        in->target->spent |= in->target_bit;
+        if (!single && fast) leave_late(stage, step, in, word * 64 + index);
+        if (--in->left) continue;
+        ended |= rest & -rest;
+        end_packet(stage, in, single);
     }
-}
-
-static NEVER_INLINE void leave_single(struct stage *stage, uint64_t *returning) {
-    leave(stage, 0, returning, true, false);
-}
-static NEVER_INLINE void leave_single_fast(struct stage *stage) { leave(stage, 0, NULL, true, true); }
-static NEVER_INLINE void leave_several(struct stage *stage, uint64_t *returning) {
-    leave(stage, 0, returning, false, false);
-}
-static NEVER_INLINE void leave_several_fast(struct stage *stage, uint64_t step) {
-    leave(stage, step, NULL, false, true);
+    in_word->nonempty = tally_take(&in_word->filled, stage->planes, sending);
+    in_word->go &= ~ended;
+    in_word->fresh |= ended & in_word->nonempty;
+    in_word->idle |= ended & ~in_word->nonempty;
 }
 
 /* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
@@ -469,6 +451,10 @@ static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) 
         const struct buffer *owner = stage->owner[word * 64 + lowest_bit(exhausted)];
         if (owner) owner->word->go &= ~owner->bit;
     }
+}
+
+static NEVER_INLINE void look_ahead(struct stage *stage) {
+    for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
 }
 
 /* A longer traversal: what enters the switch now, and what leaves it. */
@@ -480,24 +466,30 @@ static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_wor
     return crossed;
 }
 
-/* Allocations see what the step began with: switch allocation comes first, so that a packet needs a step for each, and
- * an output VC that opens in this step is allocated in the next. Routes are known at the end of the step, or with
- * lookahead at its beginning. Returns 0 if nobody won the switch. */
-static ALWAYS_INLINE uint64_t allocate_step(struct stage *stage, bool single) {
-    uint64_t fresh = 0, sending = 0;
+/* One step, up to what it spends. Allocations see what the step began with: VC allocation comes first but takes effect
+ * last, so that a packet needs a step for each, and an output VC that opens in this step is allocated in the next.
+ * Routes are known at the end of the step, or with lookahead at its beginning. Without internal speedup the credits of
+ * the places that flits leave start back in `returning`. Returns 0 if none left. */
+static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint64_t *returning, bool single,
+                                       bool fast) {
+    uint64_t moved = 0;
+    if (UNLIKELY(stage->lookahead)) look_ahead(stage);
+    allocate_vcs(stage, single);
     if (!single) stage_allocate_switch(stage);
-    for (struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++) {
-        if (single) {
-            in->sent = in->sending;
-            in->sending = in->nonempty & in->go;
-        }
-        sending |= in->sending;
-        fresh |= in->fresh;
+    for (unsigned word = 0; word < stage->in_words; word++) {
+        struct input_word *in = &stage->in_word[word];
+        uint64_t sending = single ? in->nonempty & in->go : in->sending;
+        if (single && fast) in->sent = in->sending;
+        in->sending = single && fast ? sending : 0;
+        if (in->fresh) compute_routes(stage, word);
+        if (sending) leave(stage, step, word, sending, single, fast);
+        assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
+        if (!fast) returning[word] |= sending;
+        in->go |= in->granted;
+        in->granted = 0;
+        moved |= sending;
     }
-    if (UNLIKELY(stage->lookahead) && fresh) compute_routes(stage);
-    stage_allocate_vcs(stage);
-    if (LIKELY(!stage->lookahead) && fresh) compute_routes(stage);
-    return sending;
+    return moved;
 }
 
 /* The credits of flits that have left are spent. Returns where they are going, by VC of a word of the link's mask. */
@@ -516,8 +508,7 @@ static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool si
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
              *returning = timeline_row(in->time, credits_at) + in->returning;
-    if (!allocate_step(stage, single)) return;
-    (single ? leave_single : leave_several)(stage, returning);
+    if (!run_step(stage, cycle, returning, single, false)) return;
     for (unsigned word = 0; word < stage->out_words; word++) {
         uint64_t flits = spend_credits(stage, word);
         assert(!(arriving[word] & flits));
@@ -534,18 +525,10 @@ static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_
 /* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
 static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
     for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
-        if (!allocate_step(stage, false)) continue;
-        leave_several_fast(stage, step);
+        if (!run_step(stage, step, NULL, false, true)) continue;
         for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word);
         stage->moved = true;
     }
-}
-
-/* One VC and internal speedup: a step. */
-static ALWAYS_INLINE void run_step(struct stage *stage) {
-    if (!allocate_step(stage, true)) return;
-    leave_single_fast(stage);
-    stage->moved = true;
 }
 
 /* The flits that leave the switch in this step. */
@@ -554,14 +537,13 @@ static ALWAYS_INLINE uint64_t cross(struct stage *stage, uint64_t step, unsigned
     return UNLIKELY(stage->traversal_steps > 1) ? cross_slowly(stage, &stage->out_word[word], step, spent) : spent;
 }
 
-/* In cycle c a link takes one of the flits that have crossed by step 2c, and one of the credits of steps up to 2c + 1.
- */
+/* One VC and internal speedup: in cycle c a link takes one of the flits that have crossed by step 2c, and one of the
+ * credits of steps up to 2c + 1. */
 static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
-    uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
-             *returning = timeline_row(in->time, credits_at) + in->returning;
-    run_step(stage);
+    uint64_t moved = run_step(stage, 2 * cycle, NULL, true, true);
+    uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
     for (unsigned word = 0; word < stage->out_words; word++) {
         struct output_word *links = &stage->out_word[word];
         uint64_t flits = queue_pass(&links->queued, stage->planes, links->crossed, cross(stage, 2 * cycle, word));
@@ -570,9 +552,10 @@ static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
         sent |= flits;
     }
     if (sent) timeline_mark(out->time, flits_at);
-    run_step(stage);
+    moved |= run_step(stage, 2 * cycle + 1, NULL, true, true);
     for (unsigned word = 0; word < stage->out_words; word++)
         stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word);
+    uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *links = &stage->in_word[word];
         uint64_t credits = queue_pass(&links->owed, stage->planes, links->sent, links->sending);
@@ -581,6 +564,7 @@ static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
         repaid |= credits;
     }
     if (repaid) timeline_mark(in->time, credits_at);
+    stage->moved = moved != 0;
 }
 
 /* Whether the next cycle has anything to do even if nothing arrives. */

@@ -30,14 +30,14 @@ static inline struct packet *packet_at(const unsigned char *packets, uint32_t na
 struct buffer {
     uint64_t bit;             /* input VC: its bit in the stage's masks, */
     struct input_word *word;  /* and their word; */
-    uint64_t *waiting;        /* where it waits for the first output of its router, */
-    uint64_t wait_bit;        /* likewise */
-    uint64_t target_bit;      /* input VC that holds an output VC: copies of that one's, */
-    struct link_word *target; /* likewise, */
-    struct output_vc *output; /* and which it is */
-    uint16_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
-    uint16_t head, tail;   /* of the packets; free-running */
+    uint64_t *waiting;        /* where it waits for the first output of its router */
+    struct output_vc *output; /* input VC that holds an output VC: that one, */
+    uint64_t target_bit;      /* and copies of that one's, */
+    struct link_word *target; /* likewise */
+    uint32_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
+    uint32_t head, tail;   /* of the packets; free-running */
     uint16_t first_output; /* input VC: of its router */
+    uint16_t local;        /* input VC: its number among its router's */
     uint32_t packet[];     /* names */
 };
 
@@ -72,14 +72,14 @@ static inline void buffer_add(struct buffer *buffer, unsigned mask, uint32_t nam
 
 /* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage. */
 struct output_vc {
-    uint64_t given;           /* flits of the packets that have held it, */
-    uint64_t allocated;       /* and how many those were */
-    uint64_t target_bit;      /* the VC at the other end of the link: its bit in the link's masks, */
-    struct link_word *target; /* and their word, */
-    struct buffer *buffer;    /* its buffer, */
-    struct buffer **owner;    /* and its place in stage->owner */
+    uint64_t given;           /* flits of the packets that have held it */
     struct port_word *port;   /* of its output, */
     uint64_t port_bit;        /* likewise */
+    struct buffer **owner;    /* its place in stage->owner */
+    uint64_t target_bit;      /* the VC at the other end of the link: its bit in the link's masks, */
+    struct link_word *target; /* their word, */
+    struct buffer *buffer;    /* and its buffer */
+    uint64_t allocated;       /* packets that have held it */
 };
 _Static_assert(sizeof(struct output_vc) == 64, "a line of the host's cache");
 #define NOBODY UINT32_MAX
@@ -90,10 +90,11 @@ struct input_word {
     struct tally filled; /* so many */
     uint64_t idle;
     uint64_t fresh;         /* a head has come to the front, whose route will be known at the end of this step */
-    uint64_t go;            /* owns an output VC that has a credit */
+    uint64_t go;            /* owns an output VC that has a credit, */
+    uint64_t granted;       /* from the next step on */
     uint64_t sending, sent; /* won the switch in this step; one VC: in the last */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
-    uint64_t spare[5];
+    uint64_t spare[4];
 };
 
 /* One VC and internal speedup: 64 VCs at the far end of the links behind the outputs. */
