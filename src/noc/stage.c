@@ -502,13 +502,17 @@ static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word) 
     return spent;
 }
 
+static inline bool several_bits(uint64_t mask) { return (mask & (mask - 1)) != 0; }
+
 /* Without internal speedup what leaves is on its link at once. */
 static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool single) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
              *returning = timeline_row(in->time, credits_at) + in->returning;
-    if (!run_step(stage, cycle, returning, single, false)) return;
+    uint64_t moved = run_step(stage, cycle, returning, single, false);
+    stage->busy = several_bits(moved);
+    if (!moved) return;
     for (unsigned word = 0; word < stage->out_words; word++) {
         uint64_t flits = spend_credits(stage, word);
         assert(!(arriving[word] & flits));
@@ -516,7 +520,6 @@ static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool si
     }
     timeline_mark(out->time, flits_at);
     timeline_mark(in->time, credits_at);
-    stage->moved = true;
 }
 
 static NEVER_INLINE void run_single(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true); }
@@ -525,9 +528,10 @@ static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_
 /* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
 static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
     for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
-        if (!run_step(stage, step, NULL, false, true)) continue;
+        uint64_t moved = run_step(stage, step, NULL, false, true);
+        stage->busy = several_bits(moved);
+        if (!moved) continue;
         for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word);
-        stage->moved = true;
     }
 }
 
@@ -564,7 +568,7 @@ static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
         repaid |= credits;
     }
     if (repaid) timeline_mark(in->time, credits_at);
-    stage->moved = moved != 0;
+    stage->busy = several_bits(moved);
 }
 
 /* Whether the next cycle has anything to do even if nothing arrives. */
@@ -580,10 +584,9 @@ static NEVER_INLINE bool anything_left(const struct stage *stage) {
 }
 
 void stage_run(struct stage *stage, uint64_t cycle) {
-    stage->moved = false;
     if (stage->vcs == 1)
         (stage->fast ? run_single_fast : run_single)(stage, cycle);
     else
         (stage->fast ? run_several_fast : run_several)(stage, cycle);
-    stage->active = stage->moved || anything_left(stage); /* after some have moved, more is likely */
+    stage->active = stage->busy || anything_left(stage);
 }

@@ -122,7 +122,7 @@ struct stage {
     unsigned iterations;
     unsigned traversal_steps; /* from switch allocation to leaving the switch */
     bool active;              /* a step could do something now or soon even if nothing arrived */
-    bool moved;               /* a flit has left in this cycle */
+    bool busy;                /* flits enough left in this cycle to expect more in the next without looking */
 
     unsigned input_vcs, output_vcs, output_ports; /* of the stage */
     unsigned in_words, out_words, port_words;     /* of 64 */
