@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE  __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
