@@ -9,8 +9,8 @@ struct node {
     int index[ORDER + 1], key[ORDER + 1]; /* children, or records at a leaf */
 };
 
-extern "C" __global__ void bt_find(int height, const node *nodes, const int *records, int *current, int *offset, const int *keys,
-                                   int *answers) {
+extern "C" __global__ void bt_find(int height, const node *nodes, const int *records, int *current, int *offset,
+                                   const int *keys, int *answers) {
     int t = (int)threadIdx.x, q = (int)blockIdx.x;
     for (int level = 0; level < height; level++) {
         const node *n = &nodes[current[q]];

@@ -9,6 +9,7 @@ extern "C" __global__ void nn_layer1(const float *image, const float *weights, f
     int filter = (int)blockIdx.x, n = (int)blockIdx.y, x = (int)threadIdx.x, y = (int)threadIdx.y;
     const float *w = weights + filter * 26, *from = image + n * 29 * 29 + 2 * x + 2 * y * 29;
     float sum = w[0];
+#pragma unroll
     for (int i = 0; i < 25; i++) sum += from[i / 5 * 29 + i % 5] * w[i + 1];
     map[13 * 13 * filter + y * 13 + x + 13 * 13 * 6 * n] = activation(sum);
 }
@@ -17,6 +18,7 @@ extern "C" __global__ void nn_layer2(const float *map1, const float *weights, fl
     int filter = (int)blockIdx.x, n = (int)blockIdx.y, x = (int)threadIdx.x, y = (int)threadIdx.y;
     const float *w = weights + filter * 26 * 6, *from = map1 + n * 13 * 13 * 6 + 2 * x + 2 * y * 13;
     float sum = w[0];
+#pragma unroll
     for (int i = 0; i < 25; i++)
         for (int m = 0; m < 6; m++) sum += from[13 * 13 * m + i / 5 * 13 + i % 5] * w[i * 6 + m + 1];
     map[5 * 5 * filter + y * 5 + x + 5 * 5 * 50 * n] = activation(sum);
