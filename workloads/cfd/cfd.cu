@@ -13,10 +13,13 @@ struct flow {
     float3 momentum;
 };
 
-template <bool READ_ONLY> static __device__ __forceinline__ float get(const float *p) { return READ_ONLY ? __ldg(p) : *p; }
+template <bool READ_ONLY> static __device__ __forceinline__ float get(const float *p) {
+    return READ_ONLY ? __ldg(p) : *p;
+}
 
 template <bool READ_ONLY> static __device__ __forceinline__ flow load(const float *variables, int i, int n) {
-    return {get<READ_ONLY>(variables + i + DENSITY * n), get<READ_ONLY>(variables + i + ENERGY * n),
+    return {get<READ_ONLY>(variables + i + DENSITY * n),
+            get<READ_ONLY>(variables + i + ENERGY * n),
             {get<READ_ONLY>(variables + i + MOMENTUM * n), get<READ_ONLY>(variables + i + (MOMENTUM + 1) * n),
              get<READ_ONLY>(variables + i + (MOMENTUM + 2) * n)}};
 }
@@ -44,7 +47,8 @@ struct flux {
     float3 momentum;
 };
 
-static __device__ __forceinline__ void contribute(flux &sum, float factor, float3 normal, const flow &f, float3 v, float p) {
+static __device__ __forceinline__ void contribute(flux &sum, float factor, float3 normal, const flow &f, float3 v,
+                                                  float p) {
     float through = normal.x * v.x + normal.y * v.y + normal.z * v.z;
     sum.density += factor * (normal.x * f.momentum.x + normal.y * f.momentum.y + normal.z * f.momentum.z);
     sum.energy += factor * through * (f.energy + p);
@@ -64,7 +68,8 @@ static __device__ __forceinline__ void fluxes_of(const int *neighbours, const fl
     flux sum = {0, 0, {0, 0, 0}};
     for (int k = 0; k < NEIGHBOURS; k++) {
         int to = READ_ONLY ? __ldg(neighbours + i + k * n) : neighbours[i + k * n];
-        float3 normal = {get<READ_ONLY>(normals + i + (k + 0 * NEIGHBOURS) * n), get<READ_ONLY>(normals + i + (k + 1 * NEIGHBOURS) * n),
+        float3 normal = {get<READ_ONLY>(normals + i + (k + 0 * NEIGHBOURS) * n),
+                         get<READ_ONLY>(normals + i + (k + 1 * NEIGHBOURS) * n),
                          get<READ_ONLY>(normals + i + (k + 2 * NEIGHBOURS) * n)};
         float length = sqrtf(square(normal));
         if (to >= 0) {
@@ -103,12 +108,12 @@ extern "C" __global__ void cfd_step_factor(const float *variables, const float *
 extern "C" __global__ void cfd_step_factor_ro(const float *variables, const float *areas, float *factors, int n) {
     step_factor<true>(variables, areas, factors, n);
 }
-extern "C" __global__ void cfd_flux(const int *neighbours, const float *normals, const float *variables, const float *far_field,
-                                    float *fluxes, int n) {
+extern "C" __global__ void cfd_flux(const int *neighbours, const float *normals, const float *variables,
+                                    const float *far_field, float *fluxes, int n) {
     fluxes_of<false>(neighbours, normals, variables, far_field, fluxes, n);
 }
-extern "C" __global__ void cfd_flux_ro(const int *neighbours, const float *normals, const float *variables, const float *far_field,
-                                       float *fluxes, int n) {
+extern "C" __global__ void cfd_flux_ro(const int *neighbours, const float *normals, const float *variables,
+                                       const float *far_field, float *fluxes, int n) {
     fluxes_of<true>(neighbours, normals, variables, far_field, fluxes, n);
 }
 
@@ -120,8 +125,8 @@ static __device__ __forceinline__ void time_step(int step, const float *old, flo
     for (int v = 0; v < VARIABLES; v++)
         variables[i + v * n] = get<READ_ONLY>(old + i + v * n) + factor * get<READ_ONLY>(fluxes + i + v * n);
 }
-extern "C" __global__ void cfd_time_step(int step, const float *old, float *variables, const float *factors, const float *fluxes,
-                                         int n) {
+extern "C" __global__ void cfd_time_step(int step, const float *old, float *variables, const float *factors,
+                                         const float *fluxes, int n) {
     time_step<false>(step, old, variables, factors, fluxes, n);
 }
 extern "C" __global__ void cfd_time_step_ro(int step, const float *old, float *variables, const float *factors,

@@ -21,7 +21,8 @@ static __device__ __forceinline__ int rank_of(uint key, const uint *data, int n,
 extern "C" __global__ void ms_tile(uint *out_key, uint *out_value, const uint *in_key, const uint *in_value) {
     __shared__ uint key[TILE], value[TILE];
     int t = (int)threadIdx.x;
-    in_key += blockIdx.x * TILE, in_value += blockIdx.x * TILE, out_key += blockIdx.x * TILE, out_value += blockIdx.x * TILE;
+    in_key += blockIdx.x * TILE, in_value += blockIdx.x * TILE, out_key += blockIdx.x * TILE,
+        out_value += blockIdx.x * TILE;
     key[t] = in_key[t], value[t] = in_value[t];
     key[t + TILE / 2] = in_key[t + TILE / 2], value[t + TILE / 2] = in_value[t + TILE / 2];
     for (int stride = 1; stride < TILE; stride *= 2) {
@@ -51,7 +52,8 @@ extern "C" __global__ void ms_ranks(int *rank_a, int *rank_b, const uint *key, i
 }
 
 /* All samples of a pair in order: where each cuts a and b. */
-extern "C" __global__ void ms_limits(int *limit_a, int *limit_b, const int *rank_a, const int *rank_b, int stride, int samples) {
+extern "C" __global__ void ms_limits(int *limit_a, int *limit_b, const int *rank_a, const int *rank_b, int stride,
+                                     int samples) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= samples) return;
     int within = i & (stride / SAMPLE - 1), first = (i - within) * 2;
@@ -60,8 +62,8 @@ extern "C" __global__ void ms_limits(int *limit_a, int *limit_b, const int *rank
     limit_a[b] = rank_a[i], limit_b[b] = within * SAMPLE;
 }
 
-extern "C" __global__ void ms_merge(uint *out_key, uint *out_value, const uint *in_key, const uint *in_value, const int *limit_a,
-                                    const int *limit_b, int stride) {
+extern "C" __global__ void ms_merge(uint *out_key, uint *out_value, const uint *in_key, const uint *in_value,
+                                    const int *limit_a, const int *limit_b, int stride) {
     __shared__ uint key[2 * SAMPLE], value[2 * SAMPLE];
     __shared__ int from_a, from_b, count_a, count_b;
     int t = (int)threadIdx.x, cuts = 2 * stride / SAMPLE, within = (int)blockIdx.x & (cuts - 1);
@@ -75,7 +77,8 @@ extern "C" __global__ void ms_merge(uint *out_key, uint *out_value, const uint *
     __syncthreads();
     uint ka = 0, va = 0, kb = 0, vb = 0;
     if (t < count_a) key[t] = ka = in_key[base + from_a + t], va = in_value[base + from_a + t];
-    if (t < count_b) key[SAMPLE + t] = kb = in_key[base + stride + from_b + t], vb = in_value[base + stride + from_b + t];
+    if (t < count_b)
+        key[SAMPLE + t] = kb = in_key[base + stride + from_b + t], vb = in_value[base + stride + from_b + t];
     __syncthreads();
     int a = t < count_a ? t + rank_of(ka, key + SAMPLE, count_b, false) : 0;
     int b = t < count_b ? t + rank_of(kb, key, count_a, true) : 0;
