@@ -6,8 +6,8 @@ struct node {
     int first, edges;
 };
 
-extern "C" __global__ void bfs_expand(const node *nodes, const int *edges, uchar *frontier, uchar *marked, const uchar *visited,
-                                      int *cost, int count) {
+extern "C" __global__ void bfs_expand(const node *nodes, const int *edges, uchar *frontier, uchar *marked,
+                                      const uchar *visited, int *cost, int count) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= count || !frontier[i]) return;
     frontier[i] = 0;

@@ -1,9 +1,9 @@
-/* Barnes-Hut: the gravity of n bodies through an octree that is built, summarised, traversed and thrown away in every step.
- * Bodies are nodes 0..bodies-1, cells are handed out from the last node (the root) downwards, so that a child cell has a
- * lower number than its parent. An entry of `child` is a node, EMPTY, or LOCKED while someone changes it.
+/* Barnes-Hut: the gravity of n bodies through an octree that is built, summarised, traversed and thrown away in every
+ * step. Bodies are nodes 0..bodies-1, cells are handed out from the last node (the root) downwards, so that a child
+ * cell has a lower number than its parent. An entry of `child` is a node, EMPTY, or LOCKED while someone changes it.
  *
- * Nobody waits inside a critical section: who fails to lock, or finds something not ready, comes round again with his next
- * turn, so that the lanes of a warp never wait for each other. */
+ * Nobody waits inside a critical section: who fails to lock, or finds something not ready, comes round again with his
+ * next turn, so that the lanes of a warp never wait for each other. */
 #include "cuda.h"
 
 enum { EMPTY = -1, LOCKED = -2, OCTANTS = 8, MAX_DEPTH = 32, WARPS_FORCE = 8 };
@@ -71,11 +71,13 @@ static __device__ __forceinline__ int octant(const space &s, int cell, float x, 
 /* Kernel 2: no cell but the root has children. */
 extern "C" __global__ void bh_clear(space s) {
     int last = (s.nodes - 1) * OCTANTS;
-    for (int i = s.bodies * OCTANTS + (int)(threadIdx.x + blockIdx.x * blockDim.x); i < last; i += (int)(gridDim.x * blockDim.x))
+    for (int i = s.bodies * OCTANTS + (int)(threadIdx.x + blockIdx.x * blockDim.x); i < last;
+         i += (int)(gridDim.x * blockDim.x))
         s.child[i] = EMPTY;
 }
 
-/* Kernel 3: every body looks for its leaf and hangs itself there; a leaf that is taken is split until both are apart. */
+/* Kernel 3: every body looks for its leaf and hangs itself there; a leaf that is taken is split until both are
+ * apart. */
 extern "C" __global__ void bh_build(space s) {
     int stride = (int)(gridDim.x * blockDim.x);
     bool fresh = true;
@@ -127,8 +129,8 @@ extern "C" __global__ void bh_build(space s) {
     }
 }
 
-/* Kernel 4: masses and centres, from the lowest cell upwards; a cell whose children are not ready is tried again. Children
- * move to the front of their cell, so that the first empty one ends it. */
+/* Kernel 4: masses and centres, from the lowest cell upwards; a cell whose children are not ready is tried again.
+ * Children move to the front of their cell, so that the first empty one ends it. */
 extern "C" __global__ void bh_summarise(space s) {
     int stride = (int)(gridDim.x * blockDim.x);
     for (int k = s.state[BOTTOM] + (int)(threadIdx.x + blockIdx.x * blockDim.x); k < s.nodes;) {
@@ -160,7 +162,8 @@ extern "C" __global__ void bh_summarise(space s) {
     }
 }
 
-/* Kernel 5: bodies in the order of the tree, from the root downwards; a cell waits until its parent has said where it begins. */
+/* Kernel 5: bodies in the order of the tree, from the root downwards; a cell waits until its parent has said where it
+ * begins. */
 extern "C" __global__ void bh_sort(space s) {
     int stride = (int)(gridDim.x * blockDim.x), bottom = s.state[BOTTOM];
     for (int k = s.nodes - 1 - (int)(threadIdx.x + blockIdx.x * blockDim.x); k >= bottom;) {
@@ -179,8 +182,8 @@ extern "C" __global__ void bh_sort(space s) {
     }
 }
 
-/* Kernel 6: the force on each body. A warp walks the tree for 32 bodies that lie together, with one stack; a cell is opened
- * unless it is far enough from all of them. */
+/* Kernel 6: the force on each body. A warp walks the tree for 32 bodies that lie together, with one stack; a cell is
+ * opened unless it is far enough from all of them. */
 extern "C" __global__ void bh_force(space s, float open2, float softening2) {
     __shared__ volatile int node[WARPS_FORCE][MAX_DEPTH], next[WARPS_FORCE][MAX_DEPTH];
     __shared__ float far2[MAX_DEPTH];
@@ -218,12 +221,17 @@ extern "C" __global__ void bh_force(space s, float open2, float softening2) {
     }
 }
 
-/* Kernel 7: half a step of velocity, one of position, half of velocity. */
-extern "C" __global__ void bh_move(space s, float step) {
-    for (int i = (int)(threadIdx.x + blockIdx.x * blockDim.x); i < s.bodies; i += (int)(gridDim.x * blockDim.x)) {
-        float dvx = s.ax[i] * 0.5f * step, dvy = s.ay[i] * 0.5f * step, dvz = s.az[i] * 0.5f * step;
-        float vx = s.vx[i] + dvx, vy = s.vy[i] + dvy, vz = s.vz[i] + dvz;
-        s.x[i] += vx * step, s.y[i] += vy * step, s.z[i] += vz * step;
-        s.vx[i] = vx + dvx, s.vy[i] = vy + dvy, s.vz[i] = vz + dvz;
+/* Kernel 7: half a step of velocity, one of position, half of velocity; along one axis after the other. */
+static __device__ __forceinline__ void move(volatile float *x, float *v, const float *a, int bodies, float step) {
+    for (int i = (int)(threadIdx.x + blockIdx.x * blockDim.x); i < bodies; i += (int)(gridDim.x * blockDim.x)) {
+        float half = a[i] * 0.5f * step, middle = v[i] + half;
+        x[i] += middle * step;
+        v[i] = middle + half;
     }
+}
+
+extern "C" __global__ void bh_move(space s, float step) {
+    move(s.x, s.vx, s.ax, s.bodies, step);
+    move(s.y, s.vy, s.ay, s.bodies, step);
+    move(s.z, s.vz, s.az, s.bodies, step);
 }

@@ -1,12 +1,13 @@
-/* A heart muscle cell as 91 ordinary differential equations: 46 of the membrane (gates that open and close with the voltage
- * and the concentrations that they change) and three compartments of calmodulin with 15 each. One launch evaluates all
- * derivatives for one stage of the solver: CTA 0 has the membrane in one thread, CTA 1 a compartment in each of three. */
+/* A heart muscle cell as 91 ordinary differential equations: 46 of the membrane (gates that open and close with the
+ * voltage and the concentrations that they change) and three compartments of calmodulin with 15 each. One launch
+ * evaluates all derivatives for one stage of the solver: CTA 0 has the membrane in one thread, CTA 1 a compartment in
+ * each of three. */
 #include "cuda.h"
 
 enum { MEMBRANE = 46, GATES = 40, COMPARTMENT = 15, COMPARTMENTS = 3 };
 
-/* The voltage is y[0], concentrations y[1..5], gates y[6..45]. A gate relaxes to a sigmoid of the voltage at a rate that is a
- * bell around it; the current of four gates flows with the product of their states. */
+/* The voltage is y[0], concentrations y[1..5], gates y[6..45]. A gate relaxes to a sigmoid of the voltage at a rate
+ * that is a bell around it; the current of four gates flows with the product of their states. */
 static __device__ void membrane(float time, const float *y, const float *p, float *f) {
     float v = y[0], sodium = y[1], potassium = y[2], calcium = y[3];
     float stimulus = time - floorf(time / p[0]) * p[0] < 5.0f ? p[1] : 0.0f;
@@ -41,7 +42,8 @@ static __device__ void calmodulin(const float *y, float calcium, float *f) {
     float flux[COMPARTMENT + 1];
     flux[0] = flux[COMPARTMENT] = 0;
     for (int i = 1; i < COMPARTMENT; i++) {
-        float forward = (0.1f + 0.02f * (float)i) * powf(calcium * 1000.0f, i % 2 ? 1.0f : 0.5f), back = 0.05f + 0.01f * (float)i;
+        float forward = (0.1f + 0.02f * (float)i) * powf(calcium * 1000.0f, i % 2 ? 1.0f : 0.5f),
+              back = 0.05f + 0.01f * (float)i;
         flux[i] = forward * y[i - 1] - back * y[i];
     }
     for (int i = 0; i < COMPARTMENT; i++) f[i] = flux[i] - flux[i + 1];

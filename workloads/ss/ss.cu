@@ -1,5 +1,5 @@
-/* Similarity of documents by the cosine of their feature vectors, in the map phase's two passes: count says how much each
- * thread will emit, a scan turns that to positions, map emits. A thread has one pair of documents. */
+/* Similarity of documents by the cosine of their feature vectors, in the map phase's two passes: count says how much
+ * each thread will emit, a scan turns that to positions, map emits. A thread has one pair of documents. */
 #include "cuda.h"
 
 /* Thread p of n (n - 1) / 2 has the pair (row, column) below the diagonal. */
@@ -50,7 +50,8 @@ extern "C" __global__ void ss_offset(int *data, const int *sums, int n) {
     if (i < n) data[i] += sums[i / 512];
 }
 
-extern "C" __global__ void ss_map(const float4 *features, const int *positions, int2 *keys, float *values, int quads, int pairs) {
+extern "C" __global__ void ss_map(const float4 *features, const int *positions, int2 *keys, float *values, int quads,
+                                  int pairs) {
     int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (p >= pairs) return;
     int row, column;
