@@ -155,10 +155,13 @@ static void convert(u64 *to, const u64 *raw, const struct op *op) {
     f64 real[WARP_LANES];
     if (from.kind != FLOAT) {
         EACH_LANE x[i] = extended(raw[i], from.bits, from.kind == SIGNED);
+        if (op->modifiers & MOD_SAT) { /* of floats, 0 to 1 */
+            const struct type_facts limits =
+                target.kind == FLOAT ? (struct type_facts){.bits = 1, .kind = UNSIGNED} : target;
+            EACH_LANE x[i] = clamped(x[i], from.kind == SIGNED, limits);
+        }
         if (target.kind == FLOAT)
             bits_from_integers(to, x, from.kind == SIGNED, op);
-        else if (op->modifiers & MOD_SAT)
-            EACH_LANE to[i] = clamped(x[i], from.kind == SIGNED, target);
         else
             memcpy(to, x, sizeof x);
         return;

@@ -658,6 +658,7 @@ for dt in FT:
         ins = [0, 1, mask(n), 1 << (n - 1), (1 << (n - 1)) - 1, 0xDEADBEEF8081F28D & mask(n), 0x0100000100000001 & mask(n), 0x00FFFF8000000001 & mask(n), 2049 & mask(n), 0x10181 & mask(n)]
         for mode in MODES:
             rows(f"cvt.{mode}.{dt}.{st} %d, %a", [f"d:b{f.bits}"], [f"a:{reg(st)}"], [([x], [encode(Q(val(x, n, s)), f, mode)]) for x in ins])
+        rows(f"cvt.rn.sat.{dt}.{st} %d, %a", [f"d:b{f.bits}"], [f"a:{reg(st)}"], [([x], [encode(Q(clamp(val(x, n, s), 0, 1)), f, 'rn')]) for x in ins[:5]])
 
 
 def to_int(x, f, dt, mode, ftz):
