@@ -2,7 +2,8 @@
  * shuffles, votes, matches, reductions, changing special registers, address spaces, the stack.
  *
  * A member mask (.sync) restricts who takes part to those of its lanes that execute the operation now: under the SIMT
- * stack there is nobody to wait for. A shuffle from a lane that does not take part gives the lane's own value, where
+ * stack there is nobody to wait for. Lanes that come with different masks (tiles of cooperative groups) are so many
+ * groups, each on its own. A shuffle from a lane that does not take part gives the lane's own value, where
  * PTX leaves it undefined. */
 #include "emu/cta.h"
 
@@ -137,6 +138,27 @@ static void execute_elect(struct warp *warp, const struct op *op, uint32_t mask)
     if (op->dst2 != PLACE_NONE) warp_set_predicate(warp, op->dst2, leader, mask);
 }
 
+/* The lanes that come with the same member mask at a time; a group writes no register of another one's lanes. */
+static void by_group(op_handler *execute, uint32_t place, struct warp *warp, const struct op *op, uint32_t mask) {
+    const uint32_t *named = warp_place(warp, place);
+    for (uint32_t rest = mask, group; rest; rest &= ~group) {
+        const uint32_t first = named[lowest_bit(rest)];
+        group = 0;
+        for (unsigned lane = 0; lane < WARP_LANES; lane++) group |= (uint32_t)(named[lane] == first) << lane;
+        group &= rest;
+        execute(warp, op, group);
+    }
+}
+#define BY_GROUP(name, place) \
+    static void groups_##name(struct warp *warp, const struct op *op, uint32_t mask) { \
+        by_group(execute_##name, op->place, warp, op, mask); \
+    }
+BY_GROUP(shfl, d)
+BY_GROUP(vote, b)
+BY_GROUP(match, b)
+BY_GROUP(redux, b)
+BY_GROUP(elect, a)
+
 static void execute_activemask(struct warp *warp, const struct op *op, uint32_t mask) {
     row_fill(warp_state(warp), op->dst, dst_bytes(op), mask, mask);
 }
@@ -247,11 +269,11 @@ static void execute_nothing(struct warp *warp, const struct op *op, uint32_t mas
 
 op_handler *collective_handler_find(const struct op *op) {
     static op_handler *const handlers[OPERATION_COUNT] = {
-        [OPERATION_shfl] = execute_shfl,
-        [OPERATION_vote] = execute_vote,
-        [OPERATION_match] = execute_match,
-        [OPERATION_redux] = execute_redux,
-        [OPERATION_elect] = execute_elect,
+        [OPERATION_shfl] = groups_shfl,
+        [OPERATION_vote] = groups_vote,
+        [OPERATION_match] = groups_match,
+        [OPERATION_redux] = groups_redux,
+        [OPERATION_elect] = groups_elect,
         [OPERATION_activemask] = execute_activemask,
         [OPERATION_special] = execute_special,
         [OPERATION_mov_frame] = execute_mov_frame,
@@ -268,5 +290,7 @@ op_handler *collective_handler_find(const struct op *op) {
         [OPERATION_prefetch] = execute_nothing,
         [OPERATION_nanosleep] = execute_nothing,
     };
+    if (op->operation == OPERATION_shfl && !(op->modifiers & MOD_SYNC)) return execute_shfl;
+    if (op->operation == OPERATION_vote && !(op->modifiers & MOD_SYNC)) return execute_vote;
     return handlers[op->operation];
 }

@@ -70,6 +70,27 @@ CLAIM("match finds equal values, redux combines, elect picks the lowest lane") {
     CHECK_EQ(out[4], 104u);
 }
 
+CLAIM("lanes that come with different member masks are groups of their own") {
+    /* %r4: the mask of the eight lanes around a lane */
+#define TILE \
+    "and.b32 %r3, %r0, 24; shl.b32 %r4, 255, %r3; and.b32 %r5, %r0, 1; setp.ne.u32 %p1, %r5, 0; mul.lo.u32 %r6, %r0, %r0;"
+    uint32_t out[32], sum[4] = {0};
+    for (unsigned i = 0; i < 32; i++) sum[i / 8] += i * i;
+    results(PTX_KERNEL(TILE "shfl.sync.bfly.b32 %r9, %r6, 3, 0x181F, %r4;" STORE), out);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], (i ^ 3) * (i ^ 3));
+    results(PTX_KERNEL(TILE "mov.u32 %r9, %r6; shfl.sync.idx.b32 %r9, %r9, 0, 0x181F, %r4;" STORE), out);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], (i & 24) * (i & 24));
+    results(PTX_KERNEL(TILE "vote.sync.ballot.b32 %r9, %p1, %r4;" STORE), out);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 0xAAu << (i & 24));
+    results(PTX_KERNEL(TILE "redux.sync.add.u32 %r9, %r6, %r4;" STORE), out);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], sum[i / 8]);
+    results(PTX_KERNEL(TILE "match.any.sync.b32 %r9, %r5, %r4;" STORE), out);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], (i % 2 ? 0xAAu : 0x55u) << (i & 24));
+    results(PTX_KERNEL(TILE "elect.sync %r9|%p2, %r4; @%p2 add.u32 %r9, %r9, 100;" STORE), out);
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], (i & 24) + (i % 8 ? 0 : 100));
+#undef TILE
+}
+
 CLAIM("a barrier lets nobody pass before all have come") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
