@@ -133,6 +133,7 @@ struct parser {
 
     /* Of the function that is read. */
     uint32_t function; /* PTX_NONE: none */
+    uint32_t reserved; /* the variable that stands for the system's shared memory; PTX_NONE: none asks for it */
     uint16_t mnemonic; /* of the instruction that is read */
     struct list registers, instrs, operands, function_labels, targets;
     struct list stack;   /* operands that are not yet part of one */

@@ -238,9 +238,44 @@ static bool target_read(const struct parser *p) {
 
 /* Names that PTX gives a meaning Sluice has none for; a module may not use them as its own. */
 static bool is_refused_special(const struct token *name) {
-    static const char *const stems[] = {"%reserved_smem_offset_", "%is_explicit_cluster", "%current_graph_exec", "%pm"};
+    static const char *const stems[] = {"%is_explicit_cluster", "%current_graph_exec", "%pm"};
     for (unsigned i = 0; i < COUNT_OF(stems); i++)
         if (name->length >= strlen(stems[i]) && memcmp(name->text, stems[i], strlen(stems[i])) == 0) return true;
+    return false;
+}
+
+/* %reserved_smem_offset_...: shared memory that the system keeps for itself, and hands to cooperative groups. It is one more
+ * shared variable of the module, for those who ask for it. */
+enum { RESERVED_BYTES = 1024 };
+static bool push_reserved(struct parser *p, const struct token *name) {
+    static const struct {
+        const char *name;
+        int64_t value;
+    } offsets[] = {{"begin", 0}, {"0", 0}, {"1", RESERVED_BYTES / 2}, {"end", RESERVED_BYTES}};
+    static const char stem[] = "%reserved_smem_offset_", cap[] = "%reserved_smem_offset_cap";
+    const uint32_t length = sizeof stem - 1;
+    if (name->length == sizeof cap - 1 && memcmp(name->text, cap, sizeof cap - 1) == 0) {
+        push(p, PTX_OPERAND_INTEGER, 0, name->place)->value = RESERVED_BYTES;
+        return true;
+    }
+    for (unsigned i = 0; name->length > length && memcmp(name->text, stem, length) == 0 && i < COUNT_OF(offsets); i++) {
+        if (strlen(offsets[i].name) != name->length - length ||
+            memcmp(name->text + length, offsets[i].name, name->length - length) != 0)
+            continue;
+        if (p->reserved == PTX_NONE) {
+            p->reserved = p->variables.count;
+            *(struct ptx_variable *)list_push(&p->variables) = (struct ptx_variable){.name = "%reserved_smem",
+                                                                                     .space = PTX_SPACE_SHARED,
+                                                                                     .type = PTX_b8,
+                                                                                     .function = PTX_NONE,
+                                                                                     .register_index = PTX_NONE,
+                                                                                     .size_bytes = RESERVED_BYTES,
+                                                                                     .align_bytes = 128,
+                                                                                     .place = name->place};
+        }
+        push(p, PTX_OPERAND_VARIABLE, p->reserved, name->place)->value = offsets[i].value;
+        return true;
+    }
     return false;
 }
 
@@ -254,6 +289,7 @@ static bool push_word(struct parser *p) {
     if (!found) {
         bool label = p->mnemonic == PTX_MN_brx || (p->mnemonic == PTX_MN_call && target_read(p));
         if (label && name.text[0] != '%') return push_label(p, &name);
+        if (push_reserved(p, &name)) return true;
         if (is_refused_special(&name))
             return ptx_error(p->module, name.place, p->err, "special register '%.*s' is not supported",
                              (int)min_u64(name.length, 80), name.text);

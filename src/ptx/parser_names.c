@@ -115,7 +115,7 @@ static void add_words(struct parser *p) {
 }
 
 void parser_init(struct parser *p, struct ptx_module *module, struct error *err) {
-    *p = (struct parser){.module = module, .err = err, .function = PTX_NONE};
+    *p = (struct parser){.module = module, .err = err, .function = PTX_NONE, .reserved = PTX_NONE};
     const struct {
         struct list *list;
         size_t bytes;

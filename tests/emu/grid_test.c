@@ -13,6 +13,20 @@ CLAIM("a CTA that spins on a flag of a much later CTA ends") {
     run_end(&run);
 }
 
+CLAIM("CTAs that wait for a later one end, also when most of a large grid has yet to begin") {
+    struct ptx_run run = {0};
+    REQUIRE(run_ptx(
+        &run,
+        PTX_KERNEL(
+            "setp.eq.u32 %p1, %r1, 250; @%p1 bra set; wait: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
+            "set: st.volatile.global.u32 [%rd1], 1; both: st.global.u32 [%rd2], 9;"),
+        9000, 1));
+    unsigned done = 0;
+    for (unsigned i = 0; i < 9000; i++) done += run_u32(&run)[i] == 9;
+    CHECK_EQ(done, 9000u);
+    run_end(&run);
+}
+
 CLAIM("blocks and threads of three dimensions number their threads x first") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
@@ -100,5 +114,27 @@ CLAIM("trap ends the run") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("setp.eq.u32 %p1, %r2, 70; @%p1 trap;"), 2, 64));
     CHECK_TEXT(run.err.text, "block (1,0,0), thread (6,0,0): the program stops itself");
+    run_end(&run);
+}
+
+CLAIM(
+    "the system's part of shared memory is the CTA's own, beside its variables, and takes room only if it is asked for") {
+    struct ptx_run run = {0};
+    REQUIRE(run_ptx(
+        &run,
+        PTX_KERNEL_WITH(
+            ".shared .align 4 .b8 tile[64];",
+            "mov.u32 %r3, %reserved_smem_offset_begin; mov.u32 %r4, %reserved_smem_offset_1; mov.u32 %r5, %reserved_smem_offset_end; mov.u32 %r6, %reserved_smem_offset_cap;\n"
+            "st.shared.u32 [tile], %r1; add.u32 %r7, %r1, 7; st.shared.u32 [%r4], %r7; ld.shared.u32 %r8, [%r4]; ld.shared.u32 %r9, [tile];\n"
+            "sub.u32 %r5, %r5, %r3; add.u32 %r10, %r5, %r6; mad.lo.u32 %r8, %r8, 16, %r9; st.global.u32 [%rd2], %r8; st.global.u32 [%rd2+8], %r10;"),
+        2, 1));
+    CHECK_EQ(run_u32(&run)[0], 7u * 16);
+    CHECK_EQ(run_u32(&run)[1], 8u * 16 + 1);
+    CHECK_EQ(run_u32(&run)[2], 2048u);
+    CHECK_EQ(program_kernel(loaded_program(run.loaded), "k")->shared_bytes % 128, 64u);
+    CHECK(program_kernel(loaded_program(run.loaded), "k")->shared_bytes >= 1024 + 64);
+    run_end(&run);
+    REQUIRE(run_ptx(&run, PTX_KERNEL_WITH(".shared .align 4 .b8 tile[64];", "st.shared.u32 [tile], %r1;"), 1, 1));
+    CHECK_EQ(program_kernel(loaded_program(run.loaded), "k")->shared_bytes, 64u);
     run_end(&run);
 }

@@ -554,8 +554,6 @@ CLAIM("a statement that is wrong is shown with its line, a caret and what was ex
     refuse(BODY("add.s32 %r1, %q2, %r3;"), "a.ptx:6:14: unknown register '%q2'; did you mean '%");
     refuse(BODY("mov.u32 %r1, %tix.x;"), "unknown register '%tix'; did you mean '%tid'?");
     refuse(BODY("mov.u32 %r1, %envreg32;"), "unknown register '%envreg32'; did you mean '%envreg31'?");
-    refuse(BODY("mov.u32 %r1, %reserved_smem_offset_1;"),
-           "special register '%reserved_smem_offset_1' is not supported");
     refuse(BODY("ld.param.u64 %d1, [nn];"), "unknown register or variable 'nn'; did you mean 'n'?");
     refuse(BODY("LOOP: bra LOP;"), "a.ptx:6:11: unknown label 'LOP'; did you mean 'LOOP'?");
     refuse(BODY("@%r1 bra X;"), "'%r1' is no predicate; expected a register of type .pred");
