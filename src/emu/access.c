@@ -212,8 +212,8 @@ typedef unsigned __int128 w128;
     X(uint8_t, uint32_t) \
     X(uint8_t, uint64_t) \
     X(uint16_t, uint16_t) \
-    X(uint16_t, uint32_t) X(uint16_t, uint64_t) X(uint32_t, uint32_t) X(uint32_t, uint64_t) X(uint64_t, uint64_t) \
-        X(w128, w128)
+    X(uint16_t, uint32_t) \
+    X(uint16_t, uint64_t) X(uint32_t, uint32_t) X(uint32_t, uint64_t) X(uint64_t, uint64_t) X(w128, w128)
 #define SIGNED_PAIRS(X) \
     X(int8_t, int16_t) X(int8_t, int32_t) X(int8_t, int64_t) X(int16_t, int32_t) X(int16_t, int64_t) X(int32_t, int64_t)
 PAIRS(GATHER)
@@ -355,6 +355,7 @@ static void execute_ld(struct warp *warp, const struct op *op, uint32_t mask) {
     access_run(warp, op, mask, ACCESS_READ);
 }
 static void execute_st(struct warp *warp, const struct op *op, uint32_t mask) {
+    warp->cta->run->changed |= op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC;
     access_run(warp, op, mask, ACCESS_WRITE);
 }
 

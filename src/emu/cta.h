@@ -125,6 +125,7 @@ struct run {
     struct trace *trace;
     struct error *err;
     bool failed;
+    bool changed; /* global memory, by anyone in this round */
     uint64_t ctas;
     uint32_t threads, warps; /* of a CTA */
     uint32_t shared_bytes;

@@ -1,20 +1,30 @@
 /* The order of emulation: a function of program and launch only, so that what races do is the same in every run.
  *
  * CTAs enter in grid order into a window; in every round each warp of each of them runs for a quantum of instructions,
- * or to a barrier or its end. A CTA that has ended is replaced by the next one. If none has ended for long, perhaps one
- * of them spins on what a later CTA will do: the window doubles, and waits four times as long until the next time. */
+ * or to a barrier or its end. A CTA that has ended is replaced by the next one. If all of them spin on what a later CTA
+ * will do, the window must let it in. Whoever spins changes nothing: after some rounds in which no CTA has ended and
+ * global memory has stayed as it was, the window doubles. It also doubles, ever more rarely, if only no CTA has ended,
+ * since one may count its turns in memory while it waits. */
 #include "emu/cta.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_CTAS = 128, QUANTUM = 128, PATIENCE_ROUNDS = 256, THREADS_MAX = 1024, SHARED_MAX = 227 * 1024 };
+enum {
+    WINDOW_CTAS = 128,
+    QUANTUM = 128,
+    PATIENCE_ROUNDS = 256,
+    QUIET_ROUNDS = 32,
+    THREADS_MAX = 1024,
+    SHARED_MAX = 227 * 1024
+};
 
 struct window {
     struct cta *ctas;
     uint32_t count, room;
     uint64_t next, ended;
-    uint64_t idle_rounds, patience;
+    uint64_t idle_rounds, quiet_rounds; /* without an end; and without a change of memory */
+    uint64_t patience;
 };
 
 /* The launch */
@@ -100,6 +110,7 @@ static void window_widen(struct window *window, struct run *run, uint32_t count)
 
 static void window_round(struct window *window, struct run *run) {
     uint64_t ended = window->ended;
+    run->changed = false;
     for (uint32_t c = 0; c < window->count && !run->failed; c++) {
         struct cta *cta = &window->ctas[c];
         if (!cta->live) continue;
@@ -109,10 +120,8 @@ static void window_round(struct window *window, struct run *run) {
         window->ended++;
         if (window->next < run->ctas) cta_begin(cta, run, window->next++);
     }
-    if (window->ended != ended)
-        window->idle_rounds = 0;
-    else
-        window->idle_rounds++;
+    window->idle_rounds = window->ended != ended ? 0 : window->idle_rounds + 1;
+    window->quiet_rounds = window->ended != ended || run->changed ? 0 : window->quiet_rounds + 1;
 }
 
 bool emu_run(struct device *device, const struct launch *launch, struct trace *trace, struct emu_counts *counts,
@@ -142,10 +151,11 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
             break;
         }
         window_round(&window, &run);
-        if (window.idle_rounds < window.patience || window.next == run.ctas) continue;
+        bool waited = window.idle_rounds >= window.patience;
+        if ((!waited && window.quiet_rounds < QUIET_ROUNDS) || window.next == run.ctas) continue;
         window_widen(&window, &run, 2 * window.room);
-        window.idle_rounds = 0;
-        window.patience *= 4;
+        window.idle_rounds = window.quiet_rounds = 0;
+        if (waited) window.patience *= 4;
     }
     for (uint32_t c = 0; c < window.room; c++) cta_release(&window.ctas[c], run.warps);
     free(window.ctas);

@@ -13,12 +13,12 @@ CLAIM("a CTA that spins on a flag of a much later CTA ends") {
     run_end(&run);
 }
 
-CLAIM("CTAs that wait for a later one end, also when most of a large grid has yet to begin") {
+CLAIM("all CTAs of a large grid but the last wait for the last one, and end") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
         PTX_KERNEL(
-            "setp.eq.u32 %p1, %r1, 250; @%p1 bra set; wait: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
+            "setp.eq.u32 %p1, %r1, 8999; @%p1 bra set; wait: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
             "set: st.volatile.global.u32 [%rd1], 1; both: st.global.u32 [%rd2], 9;"),
         9000, 1));
     unsigned done = 0;

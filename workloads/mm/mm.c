@@ -22,7 +22,7 @@ static void run(struct work *work) {
 
 /* s000: 1.9 MB shared, two kernels; mm_0 to mm_4: 0.04 to 3.8 MB. */
 static const struct work_size sizes[] = {
-    {"tiny", {64, 1}},   {"small", {272, 2}}, {"s000", {480, 2}}, {"mm_0", {64, 40}},
+    {"tiny", {64, 1}},   {"small", {272, 6}}, {"s000", {480, 2}}, {"mm_0", {64, 40}},
     {"mm_1", {112, 40}}, {"mm_2", {272, 8}},  {"mm_3", {480, 2}}, {"mm_4", {672, 1}},
 };
 
