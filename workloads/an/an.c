@@ -110,8 +110,7 @@ static uint32_t part(int64_t side, int64_t from) { return (uint32_t)(side - from
 
 static struct maps first(struct work *work, int64_t count, int64_t side) {
     int64_t in_side = (side - 1) * FIRST_STRIDE + FIRST_KERNEL, inputs = COLOURS * FIRST_KERNEL * FIRST_KERNEL;
-    struct layer l = {.in = {.count = COLOURS, .side = in_side}, .out = maps_new(work, count, side)};
-    l.in = maps_new(work, COLOURS, in_side);
+    struct layer l = {.in = maps_new(work, COLOURS, in_side), .out = maps_new(work, count, side)};
     work_fill(work, l.in.host, (uint64_t)(COLOURS * in_side * in_side), -1, 1);
     l.weights = weights_new(work, count, inputs), l.bias = weights_new(work, count, 1);
     FOR_QUARTERS(side, row0, column0) {

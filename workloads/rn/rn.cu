@@ -7,21 +7,34 @@
     for (int row = (int)threadIdx.x * tile; row < (int)(threadIdx.x + 1) * tile && row < side; row++) \
         for (int column = (int)threadIdx.y * tile; column < (int)(threadIdx.y + 1) * tile && column < side; column++)
 
-extern "C" __global__ void rn_convolve(const float *input, const float *weights, float *output, int in_side, int side, int maps,
-                                       int kernel, int stride, int pad, int tile) {
-    int map = (int)blockIdx.x;
+template <int KERNEL>
+static __device__ __forceinline__ void convolve(const float *input, const float *weights, float *output, int in_side,
+                                                int side, int maps, int stride, int tile) {
+    int map = (int)blockIdx.x, area = in_side * in_side;
     FOR_TILE(row, column) {
+        int y0 = row * stride - KERNEL / 2, x0 = column * stride - KERNEL / 2;
+        const float *w = weights + map * maps * KERNEL * KERNEL, *from = input + y0 * in_side + x0;
         float sum = 0;
-        for (int m = 0; m < maps; m++)
-            for (int i = 0; i < kernel; i++)
-                for (int j = 0; j < kernel; j++) {
-                    int y = row * stride + i - pad, x = column * stride + j - pad;
-                    if (y >= 0 && y < in_side && x >= 0 && x < in_side)
-                        sum += input[(m * in_side + y) * in_side + x] * weights[((map * maps + m) * kernel + i) * kernel + j];
-                }
+        for (int m = 0; m < maps; m++, w += KERNEL * KERNEL, from += area)
+#pragma unroll
+            for (int i = 0; i < KERNEL; i++) {
+                if (y0 + i < 0 || y0 + i >= in_side) continue;
+#pragma unroll
+                for (int j = 0; j < KERNEL; j++)
+                    if (x0 + j >= 0 && x0 + j < in_side) sum += from[i * in_side + j] * w[i * KERNEL + j];
+            }
         output[(map * side + row) * side + column] = sum;
     }
 }
+
+#define CONVOLUTION(kernel) \
+    extern "C" __global__ void rn_convolve##kernel(const float *input, const float *weights, float *output, \
+                                                   int in_side, int side, int maps, int stride, int tile) { \
+        convolve<kernel>(input, weights, output, in_side, side, maps, stride, tile); \
+    }
+CONVOLUTION(1)
+CONVOLUTION(3)
+CONVOLUTION(7)
 
 extern "C" __global__ void rn_normalise(float *data, const float *mean, const float *variance, int side, int tile) {
     int map = (int)blockIdx.x;
