@@ -1,5 +1,6 @@
-/* AlexNet. A CTA is one output channel (feature map), a thread one of its neurons, with x running over rows: lanes are a
- * row apart. Every CTA of a layer reads all of the layer's input, in the same order; weights of a channel are its own. */
+/* AlexNet. A CTA is one output channel (feature map), a thread one of its neurons, with x running over rows: lanes
+ * are a row apart. Every CTA of a layer reads all of the layer's input, in the same order; weights of a channel are
+ * its own. */
 #include "cuda.h"
 
 /* First layer: interleaved colours, 11 x 11, stride 4. A launch covers a part of each map, beginning at

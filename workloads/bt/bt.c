@@ -20,8 +20,8 @@ struct tree {
 /* The i-th key; odd numbers are in no tree. */
 static int32_t key_of(int64_t i) { return (int32_t)(2 * i); }
 
-/* A level of the tree from its `first` node on: node i has up to FILL of the `count` things below it, which are records or
- * the nodes from `below` on, each standing for `span` keys. */
+/* A level of the tree from its `first` node on: node i has up to FILL of the `count` things below it, which are
+ * records or the nodes from `below` on, each standing for `span` keys. */
 static void fill_level(struct node *nodes, int32_t first, int64_t count, int32_t below, int64_t span, bool leaf) {
     for (int64_t done = 0; done < count; done += FILL) {
         struct node *node = &nodes[first + done / FILL];

@@ -1,5 +1,5 @@
-/* Searches in a B+ tree of order 256: a CTA takes a query and descends with all of its threads, each comparing one key of
- * the node; the thread whose interval holds the key finds the child. */
+/* Searches in a B+ tree of order 256: a CTA takes a query and descends with all of its threads, each comparing one
+ * key of the node; the thread whose interval holds the key finds the child. */
 #include "cuda.h"
 
 enum { ORDER = 256 };

@@ -1,6 +1,6 @@
 /* Euler's equations on an unstructured mesh. The mesh is a diamond lattice, whose sites have four neighbours each in
- * directions that add up to nothing, as the faces of a tetrahedron have; its numbers are shuffled within windows, so that
- * neighbours are near but in no order. */
+ * directions that add up to nothing, as the faces of a tetrahedron have; its numbers are shuffled within windows, so
+ * that neighbours are near but in no order. */
 #include "work.h"
 
 WORK_PTX(cfd, "cfd/cfd.ptx");

@@ -1,7 +1,7 @@
 /* Flow around a body on an unstructured mesh (Euler's equations, finite volumes): five variables of each element in a
- * structure of arrays, four neighbours, their face normals. Each iteration computes step factors, then three times the
- * fluxes (a gather from the neighbours) and a step of time. The fluxes can read the variables as ordinary data or by the
- * read-only path. */
+ * structure of arrays, four neighbours, their face normals. Each iteration computes step factors, then three times
+ * the fluxes (a gather from the neighbours) and a step of time. The fluxes can read the variables as ordinary data or
+ * by the read-only path. */
 #include "cuda.h"
 
 enum { DENSITY, MOMENTUM, ENERGY = 4, VARIABLES = 5, NEIGHBOURS = 4 };

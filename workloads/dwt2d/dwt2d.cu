@@ -1,6 +1,6 @@
-/* Forward 5/3 wavelet transform of a colour image. split: pixels to three planes of centred integers. forward: a CTA has a
- * strip of columns and slides down it, eight rows at a time through shared memory: rows are lifted as they come in, columns
- * as soon as their neighbours are there. The four bands go to the quarters of the output. */
+/* Forward 5/3 wavelet transform of a colour image. split: pixels to three planes of centred integers. forward: a CTA
+ * has a strip of columns and slides down it, eight rows at a time through shared memory: rows are lifted as they come
+ * in, columns as soon as their neighbours are there. The four bands go to the quarters of the output. */
 #include "cuda.h"
 
 enum { STEP = 8, MOST = 192, LEFT = 2, RIGHT = 1 };

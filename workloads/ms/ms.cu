@@ -1,6 +1,6 @@
-/* Merge sort of key-value pairs. tile: 1,024 pairs sorted in shared memory by 512 threads. Then sorted stretches are merged
- * pairwise: every 128th element is a sample; its rank in the other stretch (ranks) cuts both into intervals of at most
- * 128 (limits), and a CTA merges one pair of intervals (merge). */
+/* Merge sort of key-value pairs. tile: 1,024 pairs sorted in shared memory by 512 threads. Then sorted stretches are
+ * merged pairwise: every 128th element is a sample; its rank in the other stretch (ranks) cuts both into intervals of
+ * at most 128 (limits), and a CTA merges one pair of intervals (merge). */
 #include "cuda.h"
 
 enum { TILE = 1024, SAMPLE = 128 };

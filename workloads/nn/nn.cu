@@ -1,6 +1,6 @@
-/* A small network that reads handwritten digits, many images at once: a CTA is one feature map of one image, a thread one
- * neuron. Layers one and two convolve 5 x 5 with a stride of two; three and four are fully connected, one thread to a
- * neuron. */
+/* A small network that reads handwritten digits, many images at once: a CTA is one feature map of one image, a thread
+ * one neuron. Layers one and two convolve 5 x 5 with a stride of two; three and four are fully connected, one thread
+ * to a neuron. */
 #include "cuda.h"
 
 static __device__ __forceinline__ float activation(float x) { return 1.7159f * tanhf(0.66666667f * x); }

@@ -1,5 +1,5 @@
-/* SqueezeNet. The first layer works on colour planes and in double precision: a CTA is a column of the output, a thread a
- * row of it, and both loop over all filters, whose weights every thread reads in the same order. */
+/* SqueezeNet. The first layer works on colour planes and in double precision: a CTA is a column of the output, a
+ * thread a row of it, and both loop over all filters, whose weights every thread reads in the same order. */
 #include "cuda.h"
 
 enum { KERNEL = 7, TAPS = KERNEL * KERNEL };
