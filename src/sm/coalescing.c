@@ -1,8 +1,9 @@
-/* The two coalescing rules of NVIDIA GPUs, as GPGPU-Sim describes them.
+/* The coalescing rules of NVIDIA GPUs, as GPGPU-Sim describes them.
  *
  * `segment` (compute capability 2 and 3): a segment is 32, 64 or 128 B for lanes that access 1, 2 or at least 4 bytes.
  * Each touched segment is one access; it shrinks to the half, and then the quarter, that holds all it needs. `sector`
- * (4 and later): each touched line is one access that moves just the sectors it needs.
+ * (4 and later): each touched line is one access that moves just the sectors it needs. `fermi` (2, as GPGPU-Sim 4 has
+ * it): as `segment`, but what goes past the L1 is cut into sectors, and the highest address goes first.
  */
 #include "sm/coalescing.h"
 
@@ -53,16 +54,29 @@ static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsig
 }
 
 static unsigned coalesce_segments(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
-                                  uint64_t *access) {
+                                  bool bypass, uint64_t *access) {
+    (void)bypass;
     unsigned segment_log2 = bytes_log2 == 0 ? 5 : bytes_log2 == 1 ? 6 : 7;
     if (segment_log2 == 7 || segment_log2 > line_log2) segment_log2 = line_log2; /* the widest segment is a line */
     return cut(touch, count, 1u << (segment_log2 - 5), line_log2, true, access);
 }
 
 static unsigned coalesce_sectors(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
-                                 uint64_t *access) {
-    (void)bytes_log2;
+                                 bool bypass, uint64_t *access) {
+    (void)bytes_log2, (void)bypass;
     return cut(touch, count, 1u << (line_log2 - 5), line_log2, false, access);
+}
+
+static unsigned coalesce_fermi(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
+                               bool bypass, uint64_t *access) {
+    unsigned n = bypass ? cut(touch, count, 1, line_log2, false, access)
+                        : coalesce_segments(touch, count, bytes_log2, line_log2, bypass, access);
+    for (unsigned i = 0; i < n / 2; i++) {
+        uint64_t low = access[i];
+        access[i] = access[n - 1 - i];
+        access[n - 1 - i] = low;
+    }
+    return n;
 }
 
 const struct coalescing_ops coalescing_segment = {
@@ -73,4 +87,9 @@ const struct coalescing_ops coalescing_segment = {
 const struct coalescing_ops coalescing_sector = {
     {"sector", "one access for each line, moving the sectors it needs (compute capability 4 and later)", NULL},
     coalesce_sectors,
+};
+
+const struct coalescing_ops coalescing_fermi = {
+    {"fermi", "as segment; past the L1 an access for each sector; highest address first (GPGPU-Sim 4)", NULL},
+    coalesce_fermi,
 };

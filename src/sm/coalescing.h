@@ -14,8 +14,9 @@ enum { COALESCING_MAX = 256 }; /* accesses of one instruction: 32 touched blocks
 
 struct coalescing_ops {
     struct policy policy;
-    /* Writes the accesses for `count` touched blocks in ascending order; returns their number. */
-    unsigned (*coalesce)(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
+    /* Writes the accesses for `count` touched blocks in the order in which they are made; returns their number.
+     * `bypass`: they go past the L1. */
+    unsigned (*coalesce)(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, bool bypass,
                          uint64_t *access);
 };
 

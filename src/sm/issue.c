@@ -2,10 +2,12 @@
  *
  * In-order issue within a warp, one instruction per scheduler and cycle, a scoreboard on registers (a busy source or
  * destination holds the instruction: RAW and WAW). A result can be used `operand_cycles` + latency + `writeback_cycles`
- * after issue. A pipeline takes a new instruction every initiation interval of the last.
+ * after issue. A pipeline takes a new instruction every initiation interval of the last. As options, registers are read
+ * one after the other (`operand_read_cycles`), by a limited number of collectors, and a taken branch empties the
+ * warp's instruction buffer (`branch_cycles`).
  *
- * Left out: register-bank conflicts and the limit on results written back per cycle, which GPGPU-Sim 3.2.2 models in
- * its operand collectors.
+ * Left out: register-bank conflicts and the limit on results written back per cycle, which GPGPU-Sim models in its
+ * operand collectors; instruction buffers as such.
  */
 #include "sm/sm_state.h"
 
@@ -26,6 +28,7 @@ void sm_due(struct sm *sm, uint64_t now) {
     uint64_t warps = sm->due[now % WARP_WHEEL];
     sm->due[now % WARP_WHEEL] = 0;
     sm->at_barrier &= ~warps;
+    sm->branching &= ~warps;
     uint64_t dated = warps & sm->dated;
     sm->ready |= dated;
     sm->wait_alu &= ~dated;
@@ -78,7 +81,7 @@ static bool has_more_registers(const struct instr *instr) {
 /* Finds out what a warp waits for that so far is known to wait for nothing. */
 static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
-    if ((sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched) & bit) return;
+    if ((sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching) & bit) return;
     const struct instr *instr = sm->next[warp];
     const uint64_t *at = sm->register_at[warp];
     uint64_t last =
@@ -136,6 +139,7 @@ static void advance(struct sm *sm, unsigned warp, uint64_t now) {
     struct warp_stream *stream = &sm->stream[warp];
     uint64_t bit = UINT64_C(1) << warp;
     const struct instr *instr = sm->next[warp] + 1;
+    uint32_t following = sm->next[warp]->id + 1;
     if (instr == stream->instr + stream->count) {
         sm->launch->source->ops->refill(sm->launch->source, stream);
         assert(stream->count > 0);
@@ -150,6 +154,11 @@ static void advance(struct sm *sm, unsigned warp, uint64_t now) {
         sm->unit_of[warp] = (uint8_t)unit;
     }
     if (instruction_line(sm, instr) != sm->fetched_line[warp] && !sm->shared->perfect_instruction) sm_fetch(sm, warp);
+    if (UNLIKELY(sm->shared->branch_cycles > 1) && instr->id != following) {
+        sm->branching |= bit;
+        sm_due_later(sm, bit, now + sm->shared->branch_cycles);
+        return;
+    }
     classify(sm, warp, now);
 }
 
@@ -167,16 +176,34 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
     sm->results_at[warp] = max_u64(sm->results_at[warp], at);
 }
 
-/* Whether one more instruction can go to the unit in this cycle. */
-static bool unit_free(const struct sm *sm, enum unit unit, uint64_t now) {
-    return unit == UNIT_MEM ? lsu_has_room(sm) : sm->pipeline_free_at[unit][0] <= now;
+/* When one of the unit's pipelines and one of its collectors is free. */
+static inline uint64_t unit_free_at(const struct sm *sm, enum unit unit) {
+    return max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
 }
 
-static void unit_take(struct sm *sm, enum unit unit, unsigned interval, uint64_t now) {
-    uint64_t *free_at = sm->pipeline_free_at[unit], busy_until = now + interval;
-    unsigned last = sm->shared->units[unit] - 1, i = 0;
-    for (; i < last && free_at[i + 1] < busy_until; i++) free_at[i] = free_at[i + 1];
+/* Whether one more instruction can go to the unit in this cycle. */
+static bool unit_free(const struct sm *sm, enum unit unit, uint64_t now) {
+    return unit == UNIT_MEM ? lsu_has_room(sm) : unit_free_at(sm, unit) <= now;
+}
+
+/* The first of `count` that are free is busy until then. */
+static inline void take_first(uint64_t *free_at, unsigned count, uint64_t busy_until) {
+    unsigned i = 0;
+    for (; i + 1 < count && free_at[i + 1] < busy_until; i++) free_at[i] = free_at[i + 1];
     free_at[i] = busy_until;
+}
+
+/* Cycles that reading the instruction's registers takes, one after the other. */
+static unsigned read_cycles(const struct sm *sm, const struct instr *instr) {
+    unsigned reads = 0;
+    while (reads < INSTR_SRCS && instr->src[reads]) reads++;
+    return reads * sm->shared->operand_read_cycles;
+}
+
+static inline void unit_take(struct sm *sm, enum unit unit, unsigned interval, unsigned reads, uint64_t now) {
+    take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + interval);
+    if (UNLIKELY(sm->shared->collectors[unit]))
+        take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads);
 }
 
 static void issue(struct sm *sm, unsigned warp, uint64_t now) {
@@ -186,13 +213,14 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
     sm->stats.thread_instructions += (unsigned)__builtin_popcount(instr->active);
     sm->op_issued[instr->op]++;
     sm->engine->progress++;
-    if (timing->unit != UNIT_MEM) unit_take(sm, timing->unit, timing->interval, now);
+    unsigned reads = UNLIKELY(sm->shared->operand_read_cycles) ? read_cycles(sm, instr) : 0;
+    if (timing->unit != UNIT_MEM) unit_take(sm, timing->unit, timing->interval, reads, now);
     switch (instr->op) {
     case OP_load:
     case OP_store:
     case OP_atomic:
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
-        lsu_accept(sm, warp, instr, now);
+        lsu_accept(sm, warp, instr, reads, now);
         break;
     case OP_barrier: cta_barrier(sm, warp, instr, now); break;
     case OP_fence:
@@ -203,7 +231,7 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
         break;
     case OP_exit: cta_warp_exit(sm, warp, now); return;
     default:
-        if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles);
+        if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
         break;
     }
     advance(sm, warp, now);
@@ -250,7 +278,7 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
     for (enum unit unit = 0; unit < UNIT_COUNT; unit++) {
         if (!(sm->ready & sm->by_unit[unit])) continue;
         if (unit != UNIT_MEM)
-            engine_wake(sm->engine, sm->component, max_u64(sm->pipeline_free_at[unit][0], now + 1));
+            engine_wake(sm->engine, sm->component, max_u64(unit_free_at(sm, unit), now + 1));
         else if (lsu_has_room(sm))
             engine_wake(sm->engine, sm->component, now + 1);
     }
@@ -265,6 +293,6 @@ enum sm_stall sm_stall_cause(const struct sm *sm) {
     }
     if (sm->wait_memory) return STALL_memory;
     if (sm->wait_alu) return STALL_alu;
-    if (sm->fetching | sm->unfetched) return STALL_fetch;
+    if (sm->fetching | sm->unfetched | sm->branching) return STALL_fetch;
     return sm->at_barrier ? STALL_barrier : STALL_drain;
 }

@@ -27,10 +27,10 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
 }
 
 /* The accesses of the instruction. Most touch just one line, and all of it. */
-static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr *instr, uint64_t *access) {
+static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr *instr, bool bypass, uint64_t *access) {
     const struct sm_shared *shared = sm->shared;
     const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
-    if (LIKELY(instr->count == 1 && shared->line_is_one_access[instr->bytes_log2 % WIDTHS])) {
+    if (LIKELY(instr->count == 1 && !bypass && shared->line_is_one_access[instr->bytes_log2 % WIDTHS])) {
         unsigned line = (unsigned)low_mask(1u << (shared->line_log2 - 5)), sectors = touch_sectors(*touch),
                  first = lowest_bit(sectors);
         if (sectors == line << first && !(first << 5 & ((1u << shared->line_log2) - 1))) {
@@ -38,14 +38,14 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
             return 1;
         }
     }
-    return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, access);
+    return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, bypass, access);
 }
 
-void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
+void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
     assert(lsu_has_room(sm));
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
     bool beyond = instr->space != SPACE_SHARED;
-    entry->ready_at = now + sm->shared->operand_cycles;
+    entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->warp = (uint8_t)warp;
     entry->space = instr->space;
     entry->small_cache = instr->space == SPACE_CONST ||
@@ -68,7 +68,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_
         .local = instr->space == SPACE_LOCAL,
     };
     if (beyond) {
-        entry->count = (uint16_t)coalesce(sm, warp, instr, entry->access);
+        entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
         sm->stats.accesses += entry->count;
         sm->stats.loads += entry->load != LOAD_NONE;
     } else {
@@ -81,7 +81,8 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_
 /* A load has all that it waited for: its value goes to the registers. */
 static void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
     struct load *load = &sm->load[index];
-    uint64_t at = max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles, now + 1);
+    uint64_t at =
+        max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles + sm->shared->load_stages, now + 1);
     if (beyond) {
         uint64_t cycles = at - load->issued_at;
         sm->stats.load_cycles += cycles;

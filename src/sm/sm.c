@@ -33,13 +33,17 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .lsu_queue = (unsigned)values->lsu_queue,
         .loads_in_flight = (unsigned)values->loads_in_flight,
         .operand_cycles = (unsigned)values->operand_cycles,
+        .operand_read_cycles = (unsigned)values->operand_read_cycles,
         .writeback_cycles = (unsigned)values->writeback_cycles,
+        .load_stages = (unsigned)values->load_stages,
+        .branch_cycles = (unsigned)values->branch_cycles,
         .shared_latency_cycles = (unsigned)values->shared_latency_cycles,
         .l1_latency_cycles = (unsigned)l1->latency_cycles,
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
         .instruction_line_log2 = log2_floor((uint64_t)(gpu->line_bytes / values->instruction_bytes)),
         .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
+        .collectors = {(unsigned)values->sp_collectors, (unsigned)values->sfu_collectors},
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,
@@ -49,7 +53,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
     uint64_t line = touch_make(0, (uint8_t)low_mask(1u << (shared->line_log2 - 5))), access[COALESCING_MAX];
     for (unsigned width = 0; width < WIDTHS; width++)
         shared->line_is_one_access[width] =
-            shared->coalescing->coalesce(&line, 1, width, shared->line_log2, access) == 1;
+            shared->coalescing->coalesce(&line, 1, width, shared->line_log2, false, access) == 1;
     for (unsigned op = 0; op < OP_COUNT; op++) {
         struct op_cycles cycles = sm_op_cycles(values, op);
         shared->op[op] = (struct op_timing){

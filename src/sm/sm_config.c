@@ -39,10 +39,20 @@ static const struct param params[] = {
        "warp schedulers; each issues an instruction per cycle, to the warps of its share"),
     P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "which ready warp issues"),
     SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and float operations"),
-    SM(sfu_units, 1, 1, 8, "pipelines", "pipelines for divisions, integer multiplies and special functions"),
+    SM(sfu_units, 1, 1, 8, "pipelines",
+       "pipelines for divisions, integer multiplies (see int_multiply_on_sp) and special functions"),
     SM(dp_units, 0, 0, 8, "pipelines", "pipelines for double precision; 0: the simple ones do it"),
+    P_BOOL(struct sm_config, int_multiply_on_sp, false,
+           "the simple pipelines multiply integers (GPGPU-Sim 4); off: those of the special functions (3.2.2)"),
     SM(operand_cycles, 3, 1, 32, "cycles", "from issue to execution: operand collection"),
+    SM(operand_read_cycles, 0, 0, 8, "cycles",
+       "of operand collection, on top, for each register that an instruction reads"),
+    SM(sp_collectors, 0, 0, 8, "instructions",
+       "whose operands the simple pipelines collect at once; 0: no limit but the pipelines'"),
+    SM(sfu_collectors, 0, 0, 8, "instructions", "the same for the pipelines of the special functions"),
     SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of an instruction that needs it"),
+    SM(load_stages, 0, 0, 32, "cycles", "that the result of a load takes on top of writeback_cycles"),
+    SM(branch_cycles, 1, 1, 32, "cycles", "from a branch that is taken to the issue of the warp's next instruction"),
     SM(shared_latency_cycles, 3, 1, 255, "cycles", "from a shared-memory access to its data, without bank conflicts"),
     SM(lsu_queue, 2, 1, 64, "instructions",
        "memory instructions that the load/store unit holds, the one at work included"),
@@ -101,6 +111,7 @@ enum unit sm_unit_of(const struct sm_config *sm, enum op_class op) {
     static const uint8_t units[] = {OP_LIST(X)};
 #undef X
     enum unit unit = units[op];
+    if ((op == OP_int_mul || op == OP_int_mad) && sm->int_multiply_on_sp) return UNIT_SP;
     return unit == UNIT_DP && sm->dp_units == 0 ? UNIT_SP : unit;
 }
 

@@ -15,7 +15,9 @@ struct sm_config {
     int64_t schedulers;
     const struct policy *warp_scheduler;
     int64_t sp_units, sfu_units, dp_units;
-    int64_t operand_cycles, writeback_cycles;
+    bool int_multiply_on_sp;
+    int64_t sp_collectors, sfu_collectors;
+    int64_t operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     int64_t shared_latency_cycles;
     int64_t lsu_queue, loads_in_flight;
     const struct policy *coalescing;

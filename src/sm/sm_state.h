@@ -20,10 +20,11 @@ enum {
 struct sm_shared {
     uint64_t (*register_at)[STREAM_REGISTERS]; /* [SMs][warps], REGISTER_AT */
     unsigned schedulers, warps, lsu_queue, loads_in_flight;
-    unsigned operand_cycles, writeback_cycles, shared_latency_cycles, l1_latency_cycles;
+    unsigned operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
+    unsigned shared_latency_cycles, l1_latency_cycles;
     unsigned line_log2, instruction_log2;
-    unsigned instruction_line_log2; /* instructions of a line */
-    unsigned units[UNIT_COUNT];
+    unsigned instruction_line_log2;                     /* instructions of a line */
+    unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: as many as needed */
     bool perfect_instruction, perfect_constant, has_read_only;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
@@ -88,14 +89,16 @@ struct sm {
     uint64_t ready;               /* its next instruction could issue if its pipeline were free */
     uint64_t by_unit[UNIT_COUNT]; /* the pipeline of the next instruction */
     uint64_t wait_alu, wait_memory, at_barrier, at_fence;
-    uint64_t dated;                           /* of those that wait: they are ready when they are due */
-    uint64_t fetching;                        /* its instruction line is on the way */
-    uint64_t unfetched;                       /* the instruction cache took no further miss: to be asked again */
-    uint64_t resident;                        /* launched and not completely ended */
-    uint64_t exited;                          /* of these: its exit has issued */
-    uint64_t pipeline_free_at[UNIT_COUNT][8]; /* in ascending order, so that the first says whether the unit is free */
-    enum l1_outcome refusal;                  /* of the load/store unit in the last tick, 0 if none */
-    uint32_t refused_changes;                 /* state of the L1 when it refused */
+    uint64_t dated;                            /* of those that wait: they are ready when they are due */
+    uint64_t branching;                        /* has taken a branch and gets its next instruction */
+    uint64_t fetching;                         /* its instruction line is on the way */
+    uint64_t unfetched;                        /* the instruction cache took no further miss: to be asked again */
+    uint64_t resident;                         /* launched and not completely ended */
+    uint64_t exited;                           /* of these: its exit has issued */
+    uint64_t pipeline_free_at[UNIT_COUNT][8];  /* in ascending order, so that the first says whether the unit is free */
+    uint64_t collector_free_at[UNIT_COUNT][8]; /* likewise */
+    enum l1_outcome refusal;                   /* of the load/store unit in the last tick, 0 if none */
+    uint32_t refused_changes;                  /* state of the L1 when it refused */
     bool frozen, halted;
     unsigned index, component;
     const struct sm_shared *shared;
@@ -161,7 +164,8 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
 
 /* lsu.c */
 bool lsu_has_room(const struct sm *sm);
-void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+/* Its registers take `reads` cycles more to be read than operand_cycles. */
+void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
 void lsu_tick(struct sm *sm, uint64_t now);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 

@@ -44,7 +44,7 @@ static struct accesses coalesce(const char *name, uint64_t base, uint64_t stride
     uint64_t touch[64];
     unsigned count = touches_of(base, stride, bytes, touch);
     struct accesses accesses = {.line_log2 = line_log2};
-    accesses.count = rule(name)->coalesce(touch, count, log2_floor(bytes), line_log2, accesses.access);
+    accesses.count = rule(name)->coalesce(touch, count, log2_floor(bytes), line_log2, false, accesses.access);
     return accesses;
 }
 
@@ -110,7 +110,7 @@ CLAIM("a segment shrinks to the half, or the quarter, that holds all it needs, a
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         uint64_t touch = touch_make(0x4000, (uint8_t)(cases[i].needed << 4));
         struct accesses a = {.line_log2 = 7};
-        a.count = rule("segment")->coalesce(&touch, 1, 2, 7, a.access);
+        a.count = rule("segment")->coalesce(&touch, 1, 2, 7, false, a.access);
         REQUIRE(a.count == 1);
         CHECK_EQ(line_at(&a, 0), 0x4080u);
         CHECK_EQ(sectors_at(&a, 0), cases[i].moved);
@@ -130,19 +130,35 @@ CLAIM("with lines of 256 B a warp that reads 8 bytes a lane makes one access, an
 CLAIM("by sectors, every touched line is one access that moves just what is touched") {
     uint64_t touch[] = {touch_make(0x4000, 0x95), touch_make(0x5000, 0x01)};
     struct accesses a = {.line_log2 = 7}, wide = {.line_log2 = 8};
-    a.count = rule("sector")->coalesce(touch, 2, 2, 7, a.access);
+    a.count = rule("sector")->coalesce(touch, 2, 2, 7, false, a.access);
     REQUIRE(a.count == 3);
     CHECK_EQ(sectors_at(&a, 0), 0x5u);
     CHECK_EQ(line_at(&a, 1), 0x4080u);
     CHECK_EQ(sectors_at(&a, 1), 0x9u);
     CHECK_EQ(line_at(&a, 2), 0x5000u);
-    wide.count = rule("sector")->coalesce(touch, 2, 2, 8, wide.access);
+    wide.count = rule("sector")->coalesce(touch, 2, 2, 8, false, wide.access);
     REQUIRE(wide.count == 2);
     CHECK_EQ(sectors_at(&wide, 0), 0x95u);
     CHECK_EQ(coalesce("sector", 0x4000, 4, 1, 7).count, 1u); /* the width of a lane does not matter */
 }
 
-CLAIM("whatever is touched is moved, by either rule and with any line, and stays within its line") {
+CLAIM("by Fermi's rule the highest segment goes first, and past the L1 every touched sector is an access") {
+    uint64_t touch[] = {touch_make(0x4000, 0x95), touch_make(0x5000, 0x01)};
+    struct accesses a = {.line_log2 = 7}, past = {.line_log2 = 7};
+    a.count = rule("fermi")->coalesce(touch, 2, 2, 7, false, a.access);
+    REQUIRE(a.count == 3);
+    CHECK_EQ(line_at(&a, 0), 0x5000u);
+    CHECK_EQ(line_at(&a, 1), 0x4080u);
+    CHECK_EQ(line_at(&a, 2), 0x4000u);
+    CHECK_EQ(sectors_at(&a, 2), 0xFu); /* as a segment, of which both halves are needed */
+    past.count = rule("fermi")->coalesce(touch, 2, 2, 7, true, past.access);
+    REQUIRE(past.count == 5);
+    CHECK_EQ(sectors_at(&past, 1), 0x8u);
+    CHECK_EQ(line_at(&past, 4), 0x4000u);
+    CHECK_EQ(sectors_at(&past, 4), 0x1u);
+}
+
+CLAIM("whatever is touched is moved, by any rule and with any line, and stays within its line") {
     uint64_t random = 11;
     for (unsigned round = 0; round < 300; round++) {
         uint64_t touch[32];
@@ -155,7 +171,7 @@ CLAIM("whatever is touched is moved, by either rule and with any line, and stays
                     struct accesses a = {.line_log2 = line_log2};
                     uint8_t moved[32] = {0};
                     a.count = ((const struct coalescing_ops *)coalescing_family.members[r])
-                                  ->coalesce(touch, 32, bytes_log2, line_log2, a.access);
+                                  ->coalesce(touch, 32, bytes_log2, line_log2, round & 1, a.access);
                     REQUIRE(a.count <= COALESCING_MAX);
                     for (unsigned i = 0; i < a.count; i++) {
                         uint64_t line = line_at(&a, i), block = (line - 0x100000) / 0x300;

@@ -29,6 +29,57 @@ CLAIM("the stages around an operation are those of the description") {
     stand_destroy(stand);
 }
 
+CLAIM("where registers are read one after the other, each that an instruction reads takes its cycles") {
+    struct step steps[] = {step_of(OP_f32_fma, 1, 5, 6), alu(OP_f32_fma, 2, 1), alu(OP_f32_fma, 3, 2)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand =
+        stand_make(SETTINGS("sm.operand_cycles=1", "sm.operand_read_cycles=1", "sm.writeback_cycles=2"));
+    stand_run(stand, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 1u + 2 + 5 + 2);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + 10u + 1 + 1 + 5 + 2);
+    stand_destroy(stand);
+}
+
+CLAIM("a collector is taken while it reads, so a few of them bound how fast a unit is fed") {
+    struct step steps[8];
+    for (unsigned i = 0; i < 8; i++) steps[i] = step_of(OP_f32_fma, (uint8_t)(i + 1), 20, 21);
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.operand_cycles=2", "sm.operand_read_cycles=2", "sm.sp_collectors=3"));
+    stand_run(stand, &source);
+    static const unsigned at[] = {0, 1, 2, 6, 7, 8, 12, 13}; /* three at a time, each for 2 + 2 x 2 cycles */
+    for (unsigned i = 0; i < 8; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + at[i]);
+    stand_destroy(stand);
+}
+
+CLAIM("after a branch that is taken a warp issues branch_cycles later; one that is not taken costs nothing") {
+    static const struct {
+        uint32_t ids[4];
+        unsigned at[4];
+    } cases[] = {{{0, 1, 2, 3}, {0, 1, 2, 3}}, {{0, 1, 0, 1}, {0, 1, 7, 8}}, {{0, 9, 10, 2}, {0, 6, 7, 13}}};
+    for (unsigned c = 0; c < COUNT_OF(cases); c++) {
+        struct step steps[4];
+        for (unsigned i = 0; i < 4; i++) steps[i] = alu(OP_other, (uint8_t)(i + 1), 0);
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        source.ids = cases[c].ids;
+        struct stand *stand = stand_make(SETTINGS("sm.branch_cycles=6"));
+        stand_run(stand, &source);
+        for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + cases[c].at[i]);
+        stand_destroy(stand);
+    }
+}
+
+CLAIM("integers are multiplied by the simple pipelines where the description says so") {
+    struct step steps[] = {alu(OP_int_mul, 1, 0)};
+    for (unsigned simple = 0; simple < 2; simple++) {
+        struct script_source source = script_make(1, 2, SCRIPT(steps));
+        struct stand *stand = stand_make(
+            SETTINGS(simple ? "sm.int_multiply_on_sp=true" : "sm.int_multiply_on_sp=false", "sm.schedulers=2"));
+        stand_run(stand, &source);
+        CHECK_EQ(source.log[1].cycle, STAND_START + (simple ? 0u : 2u)); /* two pipelines, or one for two cycles */
+        stand_destroy(stand);
+    }
+}
+
 CLAIM("independent instructions of a warp issue in order, one in a cycle") {
     struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_int_add, 2, 0), alu(OP_f32_fma, 3, 0), alu(OP_other, 4, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));

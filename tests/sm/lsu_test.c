@@ -16,6 +16,17 @@ CLAIM("a load that hits takes operand, L1 and writeback cycles; one that misses,
     stand_destroy(stand);
 }
 
+CLAIM("load_stages come on top of what a load takes, and do not keep the next one from being accessed") {
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000),
+                           load_line(4, 0x1000), alu(OP_other, 5, 3), alu(OP_other, 6, 4)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.load_stages=9"));
+    stand_run(stand, &source);
+    CHECK_EQ(stand_count(stand, "sm.load_cycles_min"), stand_hit_latency(stand) + 9);
+    CHECK_EQ(script_issued(&source, 0, 0, 5), script_issued(&source, 0, 0, 4) + 1);
+    stand_destroy(stand);
+}
+
 CLAIM("independent loads overlap: the second is answered a cycle after the first") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), alu(OP_other, 3, 1), alu(OP_other, 4, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));

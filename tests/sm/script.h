@@ -33,6 +33,7 @@ struct script_source {
     struct stream_source source;
     struct kernel kernel;
     unsigned kernels, launched;         /* the same kernel, so many times */
+    const uint32_t *ids;                /* of the records, if not their places in the script */
     struct script script[SCRIPT_WARPS]; /* by warp of the grid; the last of them serves all that follow */
     unsigned scripts;
     unsigned chunk; /* records handed out at a time */
@@ -89,7 +90,8 @@ static inline void script_refill(struct stream_source *base, struct warp_stream 
             memcpy(&warp->touch[touches], step->touch, count * sizeof *step->touch);
             touches += count;
         }
-        record->id = (uint32_t)next++;
+        record->id = source->ids && next < script->count ? source->ids[next] : (uint32_t)next;
+        next++;
         warp->count++;
     }
     warp->state[0] = next;
