@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "cache/replacement.h"
+#include "dram/dram_config.h"
 #include "gpu/gpu_config.h"
 #include "llc/organisation.h"
 
@@ -16,6 +17,16 @@ static const struct policy *const members[] = {
 };
 
 const struct family llc_organisation_family = {"LLC organisation", members, COUNT_OF(members)};
+
+/* What a write does that misses and does not cover its line. */
+static const struct policy allocate_fetch = {
+    "fetch", "a write that misses fetches its line and modifies it, unless it covers the line: write-back", NULL};
+const struct policy llc_allocate_through = {
+    "through",
+    "a write that misses, or finds its line on its way, goes on to memory, which acknowledges it; the line is fetched, too (GPGPU-Sim's W)",
+    NULL};
+static const struct policy *const allocations[] = {&allocate_fetch, &llc_allocate_through};
+static const struct family allocation_family = {"write allocation", allocations, COUNT_OF(allocations)};
 
 static const struct param params[] = {
     P_CHOICE(struct llc_config, organisation, llc_organisation_family, "shared", "which slice holds a line"),
@@ -38,6 +49,10 @@ static const struct param params[] = {
     P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies", "replies of lookups that can wait for the data port"),
     P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles",
           "of the atomics unit, for each lane that meets on one word"),
+    P_CHOICE(struct llc_config, write_allocate, allocation_family, "fetch",
+             "what a write does that misses, where writes do not all go through"),
+    P_BOOL(struct llc_config, whole_write_backs, false,
+           "a modified line goes to memory as a whole (GPGPU-Sim); off: just the sectors that were written"),
     P_INT(struct llc_config, flush_lines, 8, 1, 65536, "lines/cycle", "that a slice forgets while it is flushed"),
     P_INT(struct llc_config, sharing_window, 0, 0, 1000000000, "cycles",
           "counts of every line how many clusters access it within so many cycles (sharing.*); 0: does not"),
@@ -58,6 +73,12 @@ static bool check(const struct config *config, struct error *err) {
                             "take a number of ways that divides %lld",
                             (long long)llc->slice_kb, (long long)gpu->line_bytes, (long long)lines,
                             (long long)llc->ways, (long long)lines);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    if (llc->write_allocate == &llc_allocate_through && dram->port_entries < ALLOCATE_THROUGH_ENTRIES)
+        return config_error(
+            config, "dram.port_entries", err,
+            "llc.write_allocate=through sends up to %d requests to memory at once: a modified line, the write, the fetch",
+            ALLOCATE_THROUGH_ENTRIES);
     const struct llc_organisation_ops *organisation = (const struct llc_organisation_ops *)llc->organisation;
     return !organisation->check || organisation->check(config, err);
 }

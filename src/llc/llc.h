@@ -30,10 +30,14 @@ struct llc_config {
     int64_t atomic_cycles;
     int64_t flush_lines;
     int64_t sharing_window;
+    const struct policy *write_allocate;
+    bool whole_write_backs;
 };
 
 extern const struct section llc_section;
 extern const struct family llc_organisation_family;
+enum { ALLOCATE_THROUGH_ENTRIES = 3 };           /* towards memory, that such a write may need at once */
+extern const struct policy llc_allocate_through; /* a write that misses goes on to memory, too */
 
 unsigned llc_sets(const struct config *config);
 

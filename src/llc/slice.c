@@ -10,6 +10,8 @@
  *
  * Write-back (shared organisations): a write of a whole line allocates without fetching; any other write fetches the
  * line first and is acknowledged when that is there. A modified line goes to memory when it is replaced or flushed.
+ * With llc.write_allocate=through a write that finds its line absent or on its way goes on to memory, which
+ * acknowledges it, and leaves a waiter that nobody answers with the line, which comes unmodified.
  * Write-through (where a line may have several copies): a write updates the line if it is there, goes on to memory,
  * and is acknowledged when memory has it; it allocates nothing. Atomics are performed here: one occupies the lookup
  * for `atomic_cycles` for each lane that meets on its busiest word.
@@ -42,6 +44,9 @@ enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY
 
 enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
 
+/* The kind of a waiter whose write memory will acknowledge: it gets no reply with the line. */
+enum { WRITE_PASSED_ON = MESSAGE_ACK };
+
 /* A request that has been set aside, decoded for the lookup. */
 struct lookup {
     struct cache_access access;
@@ -56,7 +61,7 @@ struct slice {
     struct port *orders, *words;
     unsigned latency_cycles, port_bytes, atomic_cycles, flush_lines, line_log2;
     uint8_t whole_line; /* all sectors of a line */
-    bool write_through;
+    bool write_through, allocate_through, whole_write_backs;
     struct cache cache;
     struct mshr_table mshrs;
     struct message *reply; /* answered lookups waiting for the data port */
@@ -105,6 +110,8 @@ struct slice *slice_create(const struct config *config, const struct address_map
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
     slice->write_through = organisation->ops->write_through;
+    slice->allocate_through = llc->write_allocate == &llc_allocate_through;
+    slice->whole_write_backs = llc->whole_write_backs;
     struct cache_geometry geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways};
     cache_init(&slice->cache, &geometry, llc->replacement, config, UINT64_C(0x10000) + index);
     mshr_init(&slice->mshrs, (unsigned)llc->mshrs, (unsigned)llc->mshr_merges, sizeof(struct message));
@@ -196,7 +203,7 @@ static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t
  * atomics, which have one place in the machine, leave the line modified. */
 static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
                   uint64_t now) {
-    if (message->kind == MESSAGE_READ) return;
+    if (message->kind == MESSAGE_READ || message->kind == WRITE_PASSED_ON) return;
     tell(slice, SLICE_WRITE, key, message, now);
     if (slice->write_through && message->kind == MESSAGE_WRITE) return;
     line->state = LINE_MODIFIED;
@@ -204,7 +211,8 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
 }
 
 static void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint64_t now) {
-    send_to_memory(slice, MESSAGE_WRITE, key, line->dirty, TAG_WRITE_BACK, now);
+    uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
+    send_to_memory(slice, MESSAGE_WRITE, key, sectors, TAG_WRITE_BACK, now);
     tell(slice, SLICE_TO_MEMORY, key, NULL, now);
     line->state = LINE_VALID;
     line->dirty = 0;
@@ -226,7 +234,8 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
         for (unsigned i = 0; i < mshr->waiters; i++) {
             const struct message *waiter = mshr_waiter(&slice->mshrs, index, i);
             apply(slice, waiter, key, line, now);
-            if (waiter->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, waiter, now);
+            if (waiter->kind != MESSAGE_WRITE && waiter->kind != WRITE_PASSED_ON)
+                tell(slice, SLICE_READ, key, waiter, now);
         }
         ring_push(&slice->arrived, index);
         slice->replies_waiting++;
@@ -278,7 +287,8 @@ static bool reply_once(struct slice *slice, uint64_t now) {
         send_reply(slice, &slice->through[index], now);
         slice->through_free[slice->through_free_count++] = (uint16_t)index;
     } else {
-        send_reply(slice, mshr_next_waiter(&slice->mshrs, index), now);
+        const struct message *waiter = mshr_next_waiter(&slice->mshrs, index);
+        if (LIKELY(waiter->kind != WRITE_PASSED_ON)) send_reply(slice, waiter, now);
         if (!mshr_answer(&slice->mshrs, index)) return true;
     }
     ring_pop(&slice->arrived);
@@ -309,18 +319,26 @@ static void answer(struct slice *slice, const struct message *message, uint64_t 
     slice->replies_waiting++;
 }
 
-/* A write that goes through to memory, which answers for it. */
-static enum hold write_through(struct slice *slice, const struct cache_access *access, const struct message *message,
-                               struct cache_line *line, uint64_t now) {
-    if (slice->through_free_count == 0 || !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
+static bool can_send_through(struct slice *slice, unsigned requests, uint64_t now) {
+    return slice->through_free_count > 0 && port_credits(slice->to_memory, now) >= requests;
+}
+
+/* Sends a write on to memory, which answers for it. */
+static void send_through(struct slice *slice, const struct message *message, uint64_t key, uint64_t now) {
     uint32_t index = slice->through_free[--slice->through_free_count];
     slice->through[index] = *message;
-    send_to_memory(slice, MESSAGE_WRITE, access->key, message->sectors, TAG_THROUGH | index, now);
+    send_to_memory(slice, MESSAGE_WRITE, key, message->sectors, TAG_THROUGH | index, now);
     slice->outstanding_writes++;
     slice->stats.writes_through++;
+    tell(slice, SLICE_THROUGH, key, message, now);
+}
+
+static enum hold write_through(struct slice *slice, const struct cache_access *access, const struct message *message,
+                               struct cache_line *line, uint64_t now) {
+    if (!can_send_through(slice, 1, now)) return HOLD_MEMORY;
     count(slice, message, line != NULL, false);
     if (line) apply(slice, message, access->key, line, now);
-    tell(slice, SLICE_THROUGH, access->key, message, now);
+    send_through(slice, message, access->key, now);
     if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, access);
     return HOLD_NONE;
 }
@@ -335,14 +353,27 @@ static void replace(struct slice *slice, struct cache_line *victim, const struct
     cache_place(&slice->cache, victim, access, state);
 }
 
+/* The request waits for its line. A write that goes on to memory has its effect now. */
+static inline void wait_for_line(struct slice *slice, unsigned mshr, const struct message *message, uint64_t key,
+                                 bool passed_on, uint64_t now) {
+    mshr_add(&slice->mshrs, mshr, message, sizeof *message);
+    if (LIKELY(!passed_on)) return;
+    struct message *waiter = mshr_waiter(&slice->mshrs, mshr, slice->mshrs.mshr[mshr].waiters - 1u);
+    waiter->kind = WRITE_PASSED_ON;
+    tell(slice, SLICE_WRITE, key, message, now);
+    send_through(slice, message, key, now);
+}
+
 static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_access *access,
                                     const struct message *message, uint64_t now) {
-    bool fetch =
-        message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
+    bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
+    bool fetch = through || message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line ||
+                 (message->flags & MESSAGE_PARTIAL);
     if (!fetch && reply_queue_full(slice)) return HOLD_REPLY;
     if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
     if (!victim) return HOLD_LINE;
+    if (through && !can_send_through(slice, 2 + (victim->state == LINE_MODIFIED), now)) return HOLD_MEMORY;
     /* A modified victim goes to memory before, and by itself where there is no room for both. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     if (victim->state == LINE_MODIFIED)
@@ -359,7 +390,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     mshr->set = access->set;
     mshr->way = (uint16_t)cache_way_of(&slice->cache, access->set, victim);
     victim->mshr = (uint16_t)index;
-    mshr_add(&slice->mshrs, index, message, sizeof *message);
+    wait_for_line(slice, index, message, access->key, through, now);
     stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
     send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
     tell(slice, SLICE_FETCH, access->key, NULL, now);
@@ -372,8 +403,10 @@ static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_a
     if (slice->write_through && message->kind == MESSAGE_WRITE) return write_through(slice, access, message, line, now);
     if (!line) return miss(slice, access, message, now);
     if (line->state == LINE_RESERVED) {
+        bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
         if (!mshr_can_merge(&slice->mshrs, line->mshr)) return HOLD_MERGE;
-        mshr_add(&slice->mshrs, line->mshr, message, sizeof *message);
+        if (through && !can_send_through(slice, 1, now)) return HOLD_MEMORY;
+        wait_for_line(slice, line->mshr, message, access->key, through, now);
         count(slice, message, false, true);
         return HOLD_NONE;
     }

@@ -239,6 +239,22 @@ CLAIM("a shared LLC loses no write and everybody reads the last one, flushed or 
     destroy(shadow);
 }
 
+CLAIM("nor does one in which writes that miss go on to memory and fetch their line") {
+    static const char *const settings[] = {"llc.write_allocate=through"};
+    struct shadow *shadow = make(false, settings, 1);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        REQUIRE(traffic(shadow));
+        if (round % 3 == 2) {
+            REQUIRE(flush(shadow, (struct slice_order){.keep_lines = round % 2}));
+            CHECK_EQ(behind(shadow), 0u);
+        }
+    }
+    check_books(shadow);
+    CHECK(stats_get(shadow->stats, "llc.writes_through", NULL) > 0);
+    CHECK(stats_get(shadow->stats, "llc.write_backs", NULL) > 0);
+    destroy(shadow);
+}
+
 CLAIM(
     "after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
     struct shadow *shadow = make(true, NULL, 0);

@@ -257,6 +257,54 @@ CLAIM("a write to a line that is there, or on its way, asks nothing of memory") 
     lone_slice_destroy(lone);
 }
 
+CLAIM("with write_allocate=through a write that misses goes to memory, which acknowledges it, and fetches its line") {
+    struct lone_slice *lone = lone_slice(SETTINGS("llc.write_allocate=through"));
+    ask_write(lone, 0x1000, 0x0F, 0); /* even one of the whole line */
+    ask_write(lone, 0x1000, 0x02, 0); /* finds it on its way: goes on to memory, but fetches nothing */
+    settle(lone);
+    REQUIRE(lone->requests == 3);
+    CHECK_EQ(lone->request[0].kind, MESSAGE_WRITE);
+    CHECK_EQ(lone->request[0].sectors, 0x0F);
+    CHECK_EQ(lone->request[1].kind, MESSAGE_READ);
+    CHECK_EQ(lone->request[2].kind, MESSAGE_WRITE);
+    CHECK_EQ(lone->request[2].sectors, 0x02);
+    REQUIRE(lone->replies == 2);
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQ(lone->reply[i].kind, MESSAGE_ACK);
+        CHECK(lone->replied_at[i] > lone->requested_at[2 * i] + 100);
+    }
+    CHECK_EQ(count(lone, "llc.write_misses"), 1u);
+    CHECK_EQ(count(lone, "llc.write_hits"), 1u);
+    CHECK_EQ(count(lone, "llc.writes_through"), 2u);
+    ask_write(lone, 0x1000, 0x01, 0); /* a hit stays in the slice */
+    settle(lone);
+    CHECK_EQ(lone->requests, 3u);
+    lone_slice_destroy(lone);
+}
+
+CLAIM("a line that such a write has fetched is not modified, and is replaced without being written back") {
+    struct lone_slice *lone = lone_slice(SETTINGS("llc.write_allocate=through", "llc.slice_kb=1", "llc.ways=1"));
+    ask_write(lone, 0x0000, 0x01, 0);
+    settle(lone);
+    ask_read(lone, 0x0400, 0); /* the same set */
+    settle(lone);
+    CHECK_EQ(count(lone, "llc.evictions"), 1u);
+    CHECK_EQ(count(lone, "llc.write_backs"), 0u);
+    lone_slice_destroy(lone);
+}
+
+CLAIM("with whole_write_backs a modified line goes to memory with all its sectors") {
+    struct lone_slice *lone = lone_slice(SETTINGS("llc.whole_write_backs=true", "llc.slice_kb=1", "llc.ways=1"));
+    bring(lone, 0x0000);
+    ask_write(lone, 0x0000, 0x02, 0);
+    ask_read(lone, 0x0400, 0);
+    settle(lone);
+    REQUIRE(lone->requests == 2);
+    CHECK_EQ(lone->request[0].kind, MESSAGE_WRITE);
+    CHECK_EQ(lone->request[0].sectors, 0x0F);
+    lone_slice_destroy(lone);
+}
+
 /* A slice of eight lines: one set. */
 #define ONE_SET "llc.slice_kb=1", "llc.ways=8"
 
