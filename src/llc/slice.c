@@ -288,7 +288,10 @@ static bool reply_once(struct slice *slice, uint64_t now) {
         slice->through_free[slice->through_free_count++] = (uint16_t)index;
     } else {
         const struct message *waiter = mshr_next_waiter(&slice->mshrs, index);
-        if (LIKELY(waiter->kind != WRITE_PASSED_ON)) send_reply(slice, waiter, now);
+        if (LIKELY(waiter->kind != WRITE_PASSED_ON))
+            send_reply(slice, waiter, now);
+        else
+            slice->port_free_at = now + 1; /* its turn is taken, without a reply */
         if (!mshr_answer(&slice->mshrs, index)) return true;
     }
     ring_pop(&slice->arrived);
