@@ -119,7 +119,7 @@ static const struct stream_ops script_ops = {
 /* A grid of `ctas` CTAs of `warps` warps that all follow one script. */
 static inline struct script_source script_make(unsigned ctas, unsigned warps, struct script script) {
     struct script_source source = {
-        .source = {&script_ops},
+        .source = {.ops = &script_ops},
         .kernel = {.name = "script", .grid = {ctas, 1, 1}, .block = {32 * warps, 1, 1}, .registers = 16},
         .kernels = 1,
         .script = {script},
