@@ -2,9 +2,9 @@
  * without the CUDA toolkit: built-in variables, vector types, intrinsics, and the mathematics that a device has no
  * instruction for.
  *
- * The functions below aim at what CUDA's own promise (a few units in the last place) with about as many instructions;
- * what each is off by is measured in tests/workloads/math_test.c. Arguments so large that their reduction needs more
- * than the working precision are not handled: no kernel here has any. */
+ * The functions below aim at what CUDA's own promise (a few units in the last place) with about as many instructions.
+ * Arguments so large that their reduction needs more than the working precision are not handled: no kernel here has
+ * any. */
 #ifndef SLUICE_WORKLOADS_CUDA_H
 #define SLUICE_WORKLOADS_CUDA_H
 
