@@ -262,7 +262,7 @@ bool lower_source(struct lowering *l, const struct ptx_operand *o, enum ptx_type
     unsigned width = bytes && *bytes ? *bytes : register_bytes(type);
     if (type == PTX_pred) return predicate_source(l, o, place);
     if (o->negated) return lower_fail(l, o->place, "only a predicate can be negated");
-    uint64_t bits;
+    uint64_t bits = 0;
     switch (o->kind) {
     case PTX_OPERAND_REGISTER:
         if (!register_check(l, o, type, relaxed)) return false;
