@@ -72,7 +72,8 @@ void engine_destroy(struct engine *engine);
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index);
 void engine_add_port(struct engine *engine, struct port *port);
 
-void engine_wake_far(struct engine *engine, unsigned id, uint64_t at);
+/* Rare, hence kept out of those that wake. */
+void engine_wake_far(struct engine *engine, unsigned id, uint64_t at) __attribute__((noinline, cold));
 
 /* Asks that `id` be ticked in cycle `at`, which must be later than the current cycle (or the current one before the run
  * starts). It will be, so nobody need ask twice. */
