@@ -16,8 +16,9 @@ void ejection_init(struct ejection *ejection, struct network *network, struct pa
         .vcs = (unsigned)noc->vcs,
         .vc_shift = vc_shift,
     };
-    ejection->places = mem_alloc(network->destinations, sizeof *ejection->places);
-    ejection->promised = mem_alloc(network->destinations, sizeof *ejection->promised);
+    ejection->admission = mem_alloc(network->destinations, sizeof *ejection->admission);
+    ejection->entered = mem_alloc(link->words, sizeof *ejection->entered);
+    ejection->left = mem_alloc(link->words, sizeof *ejection->left);
     ejection->holding = mem_alloc(link->words, sizeof *ejection->holding);
     ejection->drained = mem_alloc(link->words, sizeof *ejection->drained);
     ejection->drained_in = NEVER;
@@ -25,66 +26,80 @@ void ejection_init(struct ejection *ejection, struct network *network, struct pa
 }
 
 void ejection_release(struct ejection *ejection) {
-    void *const blocks[] = {ejection->buffers.memory, ejection->places,  ejection->promised,
-                            ejection->holding,        ejection->drained, ejection->waiting};
+    void *const blocks[] = {ejection->buffers.memory, ejection->admission, ejection->entered, ejection->left,
+                            ejection->holding,        ejection->drained,   ejection->waiting};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
-/* Whether the destination has a place for one more packet, which then is promised to it. Places that are known to be
- * free are counted here, so that the port is asked only when there are none. */
-static inline bool reserve(struct ejection *ejection, unsigned destination, uint64_t now) {
-    if (UNLIKELY(ejection->places[destination] == 0)) {
-        uint32_t credits = port_credits(&ejection->network->output[destination], now);
-        ejection->places[destination] = (uint16_t)(credits - ejection->promised[destination]);
-        if (ejection->places[destination] == 0) return false;
-    }
-    ejection->places[destination]--;
-    ejection->promised[destination]++;
-    return true;
+/* Places that are known to be free are counted, so that a destination's port is asked only when there are none. If there
+ * still is none, it will tell when there is. */
+static NEVER_INLINE bool more_places(struct ejection *ejection, unsigned destination, uint64_t now) {
+    struct admission *admission = &ejection->admission[destination];
+    struct port *port = &ejection->network->output[destination];
+    admission->places = port_credits(port, now) - admission->promised;
+    if (admission->places) return true;
+    port_await_credit(port, now);
+    return false;
 }
 
-/* The last flit of a packet has left its buffer: it is handed over. */
-static inline void hand_over(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
+/* The packets of a word's buffers whose heads have come. Returns those for which their destination has no place. */
+static NEVER_INLINE uint64_t admit(struct ejection *ejection, unsigned word, uint64_t heads, uint64_t now) {
+    const unsigned char *packets = ejection->pool->packet;
+    struct buffers buffers = ejection->buffers;
+    struct admission *admissions = ejection->admission;
+    struct tally *left = &ejection->left[word];
+    uint64_t refused = 0;
+    for (; heads; heads &= heads - 1) {
+        unsigned index = lowest_bit(heads);
+        uint32_t name = buffer_first(buffers_get(&buffers, word * 64 + index), buffers.mask);
+        const struct packet *packet = packet_at(packets, name);
+        struct admission *admission = &admissions[packet->destination];
+        if (UNLIKELY(!admission->places) && !more_places(ejection, packet->destination, now)) {
+            refused |= heads & -heads;
+            continue;
+        }
+        admission->places--;
+        admission->promised++;
+        tally_start(left, index, packet->flits);
+    }
+    return refused;
+}
+
+/* The last flits of packets have left a word's buffers: the packets are handed over. */
+static NEVER_INLINE void hand_over(struct ejection *ejection, unsigned word, uint64_t ended, uint64_t cycle,
+                                   uint64_t now) {
+    struct network_stats *stats = &ejection->network->stats;
     struct packet_pool *pool = ejection->pool;
-    struct network *network = ejection->network;
-    uint32_t name = buffer_first(buffer, ejection->buffers.mask);
-    const struct packet *packet = packet_at(pool->packet, name);
-    ejection->promised[packet->destination]--;
-    port_push(&network->output[packet->destination], now, &packet->message, sizeof packet->message);
-    network->stats.packets_ejected++;
-    network->stats.packet_cycles += cycle - packet->start;
-    pool->free[pool->free_count++] = name;
-    buffer->head++;
-}
-
-/* The head of a packet gets a place at its destination. If there is none, the destination will tell when there is. */
-static inline bool admit(struct ejection *ejection, struct buffer *buffer, uint64_t now) {
-    const struct packet *packet = packet_at(ejection->pool->packet, buffer_first(buffer, ejection->buffers.mask));
-    if (UNLIKELY(!reserve(ejection, packet->destination, now))) {
-        port_await_credit(&ejection->network->output[packet->destination], now);
-        return false;
+    const unsigned char *packets = pool->packet;
+    struct port *output = ejection->network->output;
+    struct admission *admission = ejection->admission;
+    uint32_t *freed = pool->free + pool->free_count, *first = freed;
+    struct buffers buffers = ejection->buffers;
+    uint64_t starts = 0;
+    for (; ended; ended &= ended - 1) {
+        struct buffer *buffer = buffers_get(&buffers, word * 64 + lowest_bit(ended));
+        uint32_t name = buffer->packet[buffer->head++ & buffers.mask];
+        const struct packet *packet = packet_at(packets, name);
+        port_push(&output[packet->destination], now, &packet->message, sizeof packet->message);
+        starts += packet->start;
+        admission[packet->destination].promised--;
+        *freed++ = name;
     }
-    buffer->left = packet->flits;
-    return true;
+    uint32_t count = (uint32_t)(freed - first);
+    pool->free_count += count;
+    stats->packets_ejected += count;
+    stats->packet_cycles += count * cycle - starts;
 }
 
-/* The first flit of a buffer leaves if it can: as head of a packet only if that is admitted. */
-static inline bool take_first(struct ejection *ejection, struct buffer *buffer, uint64_t cycle, uint64_t now) {
-    if (!buffer->left && UNLIKELY(!admit(ejection, buffer, now))) return false;
-    if (!--buffer->left) hand_over(ejection, buffer, cycle, now);
-    return true;
-}
-
-/* Flits that leave as they come. Returns those that have to stay. */
-static NEVER_INLINE uint64_t take_all(struct ejection *ejection, unsigned word, uint64_t flits, uint64_t cycle,
-                                      uint64_t now) {
-    unsigned shift = ejection->buffers.shift;
-    unsigned char *memory = ejection->buffers.memory + ((size_t)word * 64 << shift);
-    uint64_t stay = 0;
-    for (; flits; flits &= flits - 1)
-        if (UNLIKELY(!take_first(ejection, buffer_at(memory, (size_t)lowest_bit(flits) << shift), cycle, now)))
-            stay |= flits & -flits;
-    return stay;
+/* The first flits of a word's buffers leave if they can: as heads of packets only if those are admitted. Returns those
+ * that have to stay. */
+static inline uint64_t take(struct ejection *ejection, unsigned word, uint64_t flits, uint64_t cycle, uint64_t now) {
+    uint64_t heads = flits & ~ejection->entered[word], refused = heads ? admit(ejection, word, heads, now) : 0;
+    flits ^= refused;
+    uint64_t entered = tally_take(&ejection->left[word], ejection->pool->planes, flits), ended = flits & ~entered;
+    ejection->entered[word] = entered;
+    if (ended) hand_over(ejection, word, ended, cycle, now);
+    return refused;
 }
 
 void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, uint64_t cycle, uint64_t now) {
@@ -92,7 +107,7 @@ void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, ui
     struct network_stats *stats = &ejection->network->stats;
     uint64_t behind = mask & ejection->holding[word], at = cycle + link->credit_cycles; /* those behind others stay */
     if (UNLIKELY(ejection->drained_in == cycle)) behind |= mask & ejection->drained[word];
-    uint64_t refused = take_all(ejection, word, mask ^ behind, cycle, now), stay = refused | behind;
+    uint64_t refused = take(ejection, word, mask ^ behind, cycle, now), stay = refused | behind;
     uint64_t *returning = &timeline_row(link->time, at)[link->returning + word];
     assert(!(*returning & (mask ^ stay))); /* a link carries one credit per VC and cycle */
     *returning |= mask ^ stay;
@@ -112,8 +127,8 @@ static bool drain_output(struct ejection *ejection, uint32_t first, unsigned gro
     while (group) {
         unsigned vc = islip_first(group, turn), number = first + vc;
         group &= ~(1u << vc);
-        if (!take_first(ejection, buffers_get(&ejection->buffers, number), cycle, now)) continue;
         uint64_t at = cycle + link->credit_cycles, bit = UINT64_C(1) << (number % 64);
+        if (take(ejection, number / 64, bit, cycle, now)) continue;
         timeline_row(link->time, at)[link->returning + number / 64] |= bit;
         timeline_mark(link->time, at);
         ejection->network->stats.flits_ejected++;

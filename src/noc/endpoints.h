@@ -10,6 +10,7 @@ struct packet_pool {
     unsigned char *packet; /* [count] of struct packet */
     uint32_t *free;        /* names that are not in use */
     uint32_t count, free_count;
+    unsigned planes; /* of tallies of a packet's flits */
 };
 
 /* Injection (inject.c): the inputs of the first stage, each shared by one source or more. One packet at a time, sources
@@ -29,7 +30,6 @@ struct injection {
     uint64_t *blocked;                       /* [words]: because none had a credit */
     uint64_t *sending;                       /* [link->words] by VC of the link: a packet is being sent over it */
     struct tally *left;                      /* [link->words]: so many of its flits have not been sent */
-    unsigned planes;                         /* of those */
     uint32_t *packet;                        /* [inputs]: several VCs: the packet that has no VC yet */
     uint16_t *turn;                          /* [inputs]: source that is preferred next */
     uint8_t *vc;                             /* [inputs]: several VCs: the one that was chosen last */
@@ -58,11 +58,15 @@ struct ejection {
     struct link *link; /* from the last stage */
     struct buffers buffers;
     unsigned vcs, vc_shift;
-    uint16_t *places, *promised; /* [destinations]: known to be free; promised to packets that are arriving */
-    uint64_t *holding;           /* [link->words]: there are flits that wait, */
-    uint16_t *waiting;           /* [VCs] how many, */
-    unsigned held;               /* and in all buffers */
-    bool draining;               /* some left in the last cycle, so more may in the next */
+    struct admission {
+        uint32_t places, promised; /* known to be free; promised to packets that are arriving */
+    } * admission;                 /* [destinations] */
+    uint64_t *entered;             /* [link->words]: the first packet has been admitted, */
+    struct tally *left;            /* [link->words]: and so many of its flits have not left */
+    uint64_t *holding;             /* [link->words]: there are flits that wait, */
+    uint16_t *waiting;             /* [VCs] how many, */
+    unsigned held;                 /* and in all buffers */
+    bool draining;                 /* some left in the last cycle, so more may in the next */
     uint64_t *drained; /* [link->words]: of an output that one left in cycle `drained_in`, which takes no other */
     uint64_t drained_in;
 };

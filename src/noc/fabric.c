@@ -16,6 +16,20 @@ const struct stat_table *const router_tables[2] = {&noc_request_router_table, &n
 const struct stat_table *const sm_router_tables[2] = {&noc_request_sm_router_table, &noc_reply_sm_router_table};
 const struct stat_table *const mc_router_tables[2] = {&noc_request_mc_router_table, &noc_reply_mc_router_table};
 
+/* What a word of the timeline's rows is: flits or credits, and whose. */
+struct cargo {
+    enum cargo_kind {
+        CARGO_INJECTION_CREDITS,
+        CARGO_CREDITS,
+        CARGO_FLITS,
+        CARGO_EJECTION_FLITS,
+        CARGO_BYPASS_CREDITS,
+        CARGO_BYPASS_FLITS,
+    } kind;
+    unsigned word; /* of the link's masks */
+    struct stage *stage;
+};
+
 struct fabric {
     unsigned stages;
     unsigned speedup;
@@ -25,6 +39,8 @@ struct fabric {
     struct injection injection;
     struct ejection ejection;
     struct timeline time;
+    struct cargo *cargo; /* [cargoes] */
+    unsigned cargoes;    /* words of a row that are in use */
     struct packet_pool pool;
     struct router_stats *router[FABRIC_MAX_STAGES];
     struct bypass bypass;
@@ -34,42 +50,27 @@ struct fabric {
 
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
-/* Credits return to where a link begins, and flits arrive where it ends. The row is emptied as it is read. */
-static inline void return_credits(struct fabric *fabric, unsigned link, uint64_t *returning, uint64_t cycle) {
-    for (unsigned word = 0; word < fabric->link[link].words; word++) {
-        uint64_t credits = returning[word];
-        if (!credits) continue;
-        returning[word] = 0;
-        if (link == 0)
-            injection_credit(&fabric->injection, word, credits);
-        else if (UNLIKELY(link - 1 == fabric->bypass.stage))
-            bypass_credit(&fabric->stage[link - 1], word, credits, cycle);
-        else
-            stage_credit(&fabric->stage[link - 1], word, credits);
+/* Credits return to where a link begins, and flits arrive where it ends. */
+static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *cargo, uint64_t mask, uint64_t cycle,
+                                  uint64_t now) {
+    switch (cargo->kind) {
+    case CARGO_INJECTION_CREDITS: injection_credit(&fabric->injection, cargo->word, mask); break;
+    case CARGO_CREDITS: stage_credit(cargo->stage, cargo->word, mask); break;
+    case CARGO_FLITS: stage_arrive(cargo->stage, cargo->word, mask); break;
+    case CARGO_EJECTION_FLITS: ejection_arrive(&fabric->ejection, cargo->word, mask, cycle, now); break;
+    case CARGO_BYPASS_CREDITS: bypass_credit(cargo->stage, cargo->word, mask, cycle); break;
+    case CARGO_BYPASS_FLITS: bypass_arrive(cargo->stage, cargo->word, mask, cycle); break;
     }
 }
 
-static inline void arrive_flits(struct fabric *fabric, unsigned link, uint64_t *arriving, uint64_t cycle,
-                                uint64_t now) {
-    for (unsigned word = 0; word < fabric->link[link].words; word++) {
-        uint64_t flits = arriving[word];
-        if (!flits) continue;
-        arriving[word] = 0;
-        if (link == fabric->stages)
-            ejection_arrive(&fabric->ejection, word, flits, cycle, now);
-        else if (UNLIKELY(link == fabric->bypass.stage))
-            bypass_arrive(&fabric->stage[link], word, flits, cycle);
-        else
-            stage_arrive(&fabric->stage[link], word, flits);
-    }
-}
-
-/* What happens on the links in this cycle. */
+/* What happens on the links in this cycle. The row is emptied as it is read. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
-    for (unsigned i = 0; i <= fabric->stages; i++) {
-        return_credits(fabric, i, row + fabric->link[i].returning, cycle);
-        arrive_flits(fabric, i, row + fabric->link[i].arriving, cycle, now);
+    for (const struct cargo *cargo = fabric->cargo, *end = cargo + fabric->cargoes; cargo != end; cargo++, row++) {
+        uint64_t mask = *row;
+        if (!mask) continue;
+        *row = 0;
+        deliver(fabric, cargo, mask, cycle, now);
     }
 }
 
@@ -83,8 +84,9 @@ static void run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
 
 /* The next cycle in which something happens even if no port wakes us. */
 static uint64_t next_event(const struct fabric *fabric, uint64_t cycle) {
-    bool soon = (fabric->ejection.held && fabric->ejection.draining) || injection_ready(&fabric->injection);
+    bool soon = fabric->ejection.held && fabric->ejection.draining;
     for (unsigned i = 0; i < fabric->stages; i++) soon |= fabric->stage[i].active;
+    soon = soon || injection_ready(&fabric->injection);
     return soon ? cycle + 1 : timeline_next(&fabric->time, cycle);
 }
 
@@ -236,6 +238,29 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
     return true;
 }
 
+/* ---- what is on the links --------------------------------------------------------------------------------------- */
+
+/* As the routers of stage `bypassed` are or are not. */
+static void name_cargo(struct fabric *fabric, unsigned bypassed) {
+    for (unsigned i = 0; i <= fabric->stages; i++) {
+        const struct link *link = &fabric->link[i];
+        struct stage *stage = fabric->stage;
+        for (unsigned word = 0; word < link->words; word++) {
+            struct cargo *flits = &fabric->cargo[link->arriving + word],
+                         *credits = &fabric->cargo[link->returning + word];
+            if (i == 0)
+                *credits = (struct cargo){CARGO_INJECTION_CREDITS, word, NULL};
+            else
+                *credits =
+                    (struct cargo){i - 1 == bypassed ? CARGO_BYPASS_CREDITS : CARGO_CREDITS, word, &stage[i - 1]};
+            if (i == fabric->stages)
+                *flits = (struct cargo){CARGO_EJECTION_FLITS, word, NULL};
+            else
+                *flits = (struct cargo){i == bypassed ? CARGO_BYPASS_FLITS : CARGO_FLITS, word, &stage[i]};
+        }
+    }
+}
+
 /* ---- bypassing -------------------------------------------------------------------------------------------------- */
 
 /* Since nothing is inside, every buffer is empty and every credit where it started, which is where it starts in the
@@ -262,11 +287,14 @@ void fabric_set_bypass(struct network *network, unsigned number, bool on, uint64
     bypass->gated_from = from;
     bypass->from = from;
     bypass->stage = on ? number : NO_STAGE;
+    name_cargo(fabric, bypass->stage);
 }
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
-static void build_pool(struct packet_pool *pool, uint32_t count) {
+static void build_pool(struct packet_pool *pool, uint32_t count, unsigned channel_bytes) {
+    struct message longest = {.kind = MESSAGE_DATA, .sectors = UINT8_MAX};
+    pool->planes = tally_planes(message_flits(&longest, channel_bytes));
     pool->count = pool->free_count = count;
     pool->packet = mem_alloc(
         count, sizeof(struct packet)); /* of which few are ever touched: the last that was freed is used next */
@@ -334,8 +362,11 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     uint64_t longest = 8 + (uint64_t)(noc->stages + noc->link_cycles + noc->long_link_cycles + noc->credit_cycles);
     if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* what a link can be behind */
     timeline_init(&fabric->time, longest, row_words);
+    fabric->cargoes = row_words;
+    fabric->cargo = mem_alloc(row_words, sizeof *fabric->cargo);
+    name_cargo(fabric, NO_STAGE);
     /* Every packet inside has its last flit at an input or on a credit. */
-    build_pool(&fabric->pool, inputs + links * (uint32_t)(noc->vcs * noc->vc_flits));
+    build_pool(&fabric->pool, inputs + links * (uint32_t)(noc->vcs * noc->vc_flits), (unsigned)noc->channel_bytes);
     injection_init(&fabric->injection, network, &fabric->pool, &fabric->link[0], &fabric->stage[0],
                    plan->concentration);
     ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->link[plan->stages],
@@ -355,6 +386,7 @@ void fabric_destroy(struct network *network) {
     ejection_release(&fabric->ejection);
     for (unsigned i = 0; i <= fabric->stages; i++) link_release(&fabric->link[i]);
     timeline_release(&fabric->time);
+    free(fabric->cargo);
     free(fabric->pool.packet);
     free(fabric->pool.free);
     free(fabric->bypass.flits);

@@ -38,9 +38,8 @@ void injection_init(struct injection *injection, struct network *network, struct
     for (unsigned kind = 0; kind < COUNT_OF(injection->flits_of); kind++)
         for (unsigned sectors = 0; sectors < COUNT_OF(injection->flits_of[kind]); sectors++) {
             struct message message = {.kind = (uint8_t)kind, .sectors = (uint8_t)sectors};
-            unsigned flits = message_flits(&message, (unsigned)network->config->channel_bytes);
-            injection->flits_of[kind][sectors] = (uint16_t)flits;
-            injection->planes = (unsigned)max_u64(injection->planes, tally_planes(flits));
+            injection->flits_of[kind][sectors] =
+                (uint16_t)message_flits(&message, (unsigned)network->config->channel_bytes);
         }
 }
 
@@ -71,67 +70,86 @@ unsigned injection_left(const struct injection *injection, unsigned input) {
 }
 
 /* A packet has its VC of the link. */
-static inline void start_packet(struct injection *injection, uint32_t name, unsigned vc) {
-    buffer_add(buffers_get(&injection->next, vc), injection->next.mask, name);
-    tally_start(&injection->left[vc / 64], vc % 64, packet_at(injection->pool->packet, name)->flits);
-    injection->sending[vc / 64] |= UINT64_C(1) << (vc % 64);
+static ALWAYS_INLINE void start_packet(struct injection *injection, uint32_t name, unsigned flits, unsigned word,
+                                       unsigned index) {
+    buffer_add(buffers_get(&injection->next, word * 64 + index), injection->next.mask, name);
+    tally_start(&injection->left[word], index, flits);
 }
 
-/* Takes the source's next packet if it can be seen. */
-static inline bool accept_packet(struct injection *injection, unsigned input, unsigned source, uint64_t cycle,
-                                 uint64_t now) {
-    struct network *network = injection->network;
-    struct packet_pool *pool = injection->pool;
-    struct port *port = &network->input[input * injection->sources_each + source];
-    const struct message *message = port_peek(port, now);
-    if (UNLIKELY(!message)) return false;
-    assert(pool->free_count > 0);
-    uint32_t name = pool->free[--pool->free_count];
-    struct packet *packet = packet_at(pool->packet, name);
-    packet->message = *message;
-    packet->start = cycle;
-    packet->destination = (uint16_t)network_destination(network, message);
-    assert(packet->destination < network->destinations);
-    packet->flits = injection->flits_of[message->kind][message->sectors];
-    port_pop(port, now);
-    if (port->pushed == port->popped)
-        injection->arrived[source * injection->words + input / 64] ^= UINT64_C(1) << (input % 64);
-    if (injection->vcs == 1)
-        start_packet(injection, name, input);
-    else
-        injection->packet[input] = name;
-    return true;
-}
-
-/* The same of the sources that share an input, which take turns. */
-static bool accept_in_turn(struct injection *injection, unsigned input, uint64_t cycle, uint64_t now) {
+/* Of the sources that share an input, which take turns, the one whose packet is next; `sources_each` if none can be
+ * seen. */
+static unsigned source_in_turn(struct injection *injection, unsigned input, uint64_t now) {
     unsigned words = injection->words, sources = injection->sources_each;
+    const struct port *port = &injection->network->input[input * sources];
     for (unsigned i = 0, source = injection->turn[input]; i < sources; i++) {
         unsigned next = source + 1 == sources ? 0 : source + 1;
         if ((injection->arrived[source * words + input / 64] >> (input % 64) & 1) &&
-            accept_packet(injection, input, source, cycle, now)) {
+            port_next_visible(&port[source]) <= now) {
             injection->turn[input] = (uint16_t)next;
-            return true;
+            return source;
         }
         source = next;
     }
-    return false;
+    return sources;
 }
 
-/* Inputs of a word that have nothing to send and a source that has. */
-static NEVER_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
-                                        uint64_t now) {
-    uint64_t accepted = inputs;
-    bool alone = injection->sources_each == 1;
-    for (uint64_t bits = inputs; bits; bits &= bits - 1) {
-        unsigned input = word * 64 + lowest_bit(bits);
-        if (UNLIKELY(!(alone ? accept_packet(injection, input, 0, cycle, now)
-                             : accept_in_turn(injection, input, cycle, now))))
-            accepted ^= bits & -bits;
+/* The message becomes a packet. */
+static ALWAYS_INLINE void fill_packet(const struct injection *injection, struct packet *packet,
+                                      const struct message *message, uint64_t cycle) {
+    packet->message = *message;
+    packet->start = cycle;
+    packet->destination = (uint16_t)network_destination(injection->network, message);
+    assert(packet->destination < injection->network->destinations);
+    packet->flits = injection->flits_of[message->kind][message->sectors];
+}
+
+/* Inputs of a word that have nothing to send and a source that has: they take its packet if it can be seen. */
+static ALWAYS_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
+                                         uint64_t now, bool alone, bool single) {
+    struct packet_pool *pool = injection->pool;
+    unsigned char *packets = pool->packet;
+    struct port *ports = injection->network->input;
+    const uint32_t *names = pool->free + pool->free_count;
+    uint64_t accepted = 0, emptied = 0;
+    for (; inputs; inputs &= inputs - 1) {
+        unsigned index = lowest_bit(inputs), input = word * 64 + index;
+        unsigned source = alone ? 0 : source_in_turn(injection, input, now);
+        if (!alone && source == injection->sources_each) continue;
+        struct port *port = &ports[alone ? input : input * injection->sources_each + source];
+        if (alone && UNLIKELY(port_next_visible(port) > now)) continue;
+        assert(names != pool->free);
+        uint32_t name = *--names;
+        struct packet *packet = packet_at(packets, name);
+        fill_packet(injection, packet, port_peek(port, now), cycle);
+        port_pop(port, now);
+        uint64_t bit = inputs & -inputs;
+        accepted |= bit;
+        if (port->pushed == port->popped) {
+            if (alone)
+                emptied |= bit;
+            else
+                injection->arrived[source * injection->words + word] ^= bit;
+        }
+        if (single)
+            start_packet(injection, name, packet->flits, word, index);
+        else
+            injection->packet[input] = name;
     }
-    injection->idle[word] ^= accepted;
-    if (injection->vcs > 1) injection->choosing[word] |= accepted;
+    pool->free_count = (uint32_t)(names - pool->free);
     injection->network->stats.packets_injected += (unsigned)__builtin_popcountll(accepted);
+    injection->idle[word] ^= accepted;
+    *(single ? &injection->sending[word] : &injection->choosing[word]) |= accepted;
+    if (alone) injection->arrived[word] ^= emptied;
+}
+
+static NEVER_INLINE void accept_simply(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
+                                       uint64_t now) {
+    accept_packets(injection, word, inputs, cycle, now, true, true);
+}
+
+static NEVER_INLINE void accept_any(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
+                                    uint64_t now) {
+    accept_packets(injection, word, inputs, cycle, now, false, injection->vcs == 1);
 }
 
 /* Several VCs: a packet takes the first that has a credit, after the one that the last packet took. */
@@ -148,15 +166,17 @@ static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, 
         unsigned vc = islip_first(credit, injection->vc[input] + 1u);
         injection->vc[input] = (uint8_t)vc;
         injection->choosing[word] ^= bits ^ rest;
-        start_packet(injection, injection->packet[input], base + vc);
+        uint32_t name = injection->packet[input];
+        start_packet(injection, name, packet_at(injection->pool->packet, name)->flits, base / 64, base % 64 + vc);
+        injection->sending[base / 64] |= UINT64_C(1) << (base % 64 + vc);
     }
 }
 
 /* The VCs in `bits` send a flit: they had one and the credit that it needs. */
-static inline void send(struct injection *injection, unsigned word, uint64_t bits) {
-    uint64_t ended = bits & ~tally_take(&injection->left[word], injection->planes, bits);
+static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, bool single) {
+    uint64_t ended = bits & ~tally_take(&injection->left[word], injection->pool->planes, bits);
     injection->sending[word] ^= ended;
-    if (injection->vcs == 1) {
+    if (single) {
         injection->idle[word] |= ended;
         return;
     }
@@ -166,28 +186,49 @@ static inline void send(struct injection *injection, unsigned word, uint64_t bit
     }
 }
 
-void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
+/* Whatever has a flit and a credit sends it. */
+static ALWAYS_INLINE void send_flits(struct injection *injection, uint64_t cycle, bool single) {
     struct link *link = injection->link;
-    unsigned words = injection->words, sources = injection->sources_each;
-    for (unsigned word = 0; word < words; word++) {
-        uint64_t arrived = injection->arrived[word];
-        for (unsigned source = 1; source < sources; source++) arrived |= injection->arrived[source * words + word];
-        if (injection->idle[word] & arrived)
-            accept_packets(injection, word, injection->idle[word] & arrived, cycle, now);
-        uint64_t choosing = injection->choosing[word] & ~injection->blocked[word];
-        if (choosing) choose_vcs(injection, word, choosing);
-    }
-    uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, any = 0;
+    uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, count = 0;
     for (unsigned word = 0; word < link->words; word++) {
         uint64_t bits = injection->sending[word] & link->word[word].credit;
         if (!bits) continue;
-        any |= bits;
+        count += (unsigned)__builtin_popcountll(bits);
         arriving[word] |= bits;
         link_spend(link, word, bits);
-        injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
-        send(injection, word, bits);
+        send(injection, word, bits, single);
     }
-    if (any) timeline_mark(link->time, at);
+    if (!count) return;
+    injection->network->stats.flits_injected += count;
+    timeline_mark(link->time, at);
+}
+
+/* The common case: an input has one source and one VC. */
+static ALWAYS_INLINE void run_simply(struct injection *injection, uint64_t cycle, uint64_t now) {
+    for (unsigned word = 0; word < injection->words; word++) {
+        uint64_t inputs = injection->idle[word] & injection->arrived[word];
+        if (inputs) accept_simply(injection, word, inputs, cycle, now);
+    }
+    send_flits(injection, cycle, true);
+}
+
+static NEVER_INLINE void run_any(struct injection *injection, uint64_t cycle, uint64_t now) {
+    unsigned words = injection->words, sources = injection->sources_each;
+    for (unsigned word = 0; word < words; word++) {
+        uint64_t arrived = 0;
+        for (unsigned source = 0; source < sources; source++) arrived |= injection->arrived[source * words + word];
+        if (injection->idle[word] & arrived) accept_any(injection, word, injection->idle[word] & arrived, cycle, now);
+        uint64_t choosing = injection->choosing[word] & ~injection->blocked[word];
+        if (choosing) choose_vcs(injection, word, choosing);
+    }
+    send_flits(injection, cycle, injection->vcs == 1);
+}
+
+void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
+    if (injection->sources_each == 1 && injection->vcs == 1)
+        run_simply(injection, cycle, now);
+    else
+        run_any(injection, cycle, now);
 }
 
 bool injection_ready(const struct injection *injection) {

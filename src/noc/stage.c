@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define NEVER_INLINE  __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
+#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
 }
 
 /* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
-static ALWAYS_INLINE void compute_routes(struct stage *stage, unsigned word) {
+static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word) {
     unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct port_word *ports = stage->port_word;

@@ -49,9 +49,11 @@ static inline uint64_t tally_take(struct tally *tally, unsigned planes, uint64_t
     return some;
 }
 
-/* A counter that is 0 becomes `value`. */
+/* A counter that is 0 becomes `value`, which is not. */
 static inline void tally_start(struct tally *tally, unsigned index, unsigned value) {
-    for (; value; value &= value - 1) tally->plane[lowest_bit(value)] |= UINT64_C(1) << index;
+    assert(value);
+    do tally->plane[lowest_bit(value)] |= UINT64_C(1) << index;
+    while (value &= value - 1);
 }
 
 static inline unsigned tally_value(const struct tally *tally, unsigned index) {
