@@ -187,8 +187,8 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
 }
 
 /* One request for each channel from the slices' ports, the slices in turn. Returns whether it is to be asked again in
- * the next cycle: if any was taken and a slice may have another. A channel without room is asked again when a reply has
- * made some, in a tick of its own. */
+ * the next cycle: if any was taken and a slice may have another. A channel without room is asked again in the tick in
+ * which a reply has made some, or after it (controller_tick). */
 static inline bool accept_requests(struct controller *mc, uint64_t now) {
     mc->asking |= mc->pushed[(now + 1) & 1];
     mc->pushed[(now + 1) & 1] = 0;
@@ -307,7 +307,12 @@ static void controller_tick(void *self, uint64_t now) {
     if (accept_requests(mc, now)) engine_wake(mc->engine, mc->component, now + 1);
     if (!catches_up && mc->due > now) return;
     mc->behind = may_run_behind(mc);
-    if (!mc->behind) keep_up(mc, now + 1, now);
+    if (!mc->behind) {
+        uint64_t full = mc->full;
+        keep_up(mc, now + 1, now);
+        /* A read that was answered as it entered has made room too late for this cycle's requests. */
+        if (full & ~mc->full && mc->asking) engine_wake(mc->engine, mc->component, now + 1);
+    }
     mc->due = next_due(mc);
     if (mc->due == NEVER) return;
     mc->due = max_u64(mc->due, now + 1);

@@ -352,6 +352,29 @@ CLAIM("a read of a line that waits in the write queue is answered from there") {
     rig_destroy(rig);
 }
 
+CLAIM("a read answered from the write queue makes room for one that waits in the port, polled or not") {
+    for (unsigned polls = 0; polls < 2; polls++) {
+        struct rig *rig = rig_create((const char *const[]){
+            ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1", "dram.write_queue=1",
+            "dram.return_queue=1", "dram.drain_high_percent=100", "dram.drain_idle_writes=2",
+            "dram.controller_cycles=10", NULL});
+        rig->engine->poll = polls;
+        /* Three requests are all there are; each is taken one cycle, and in its queue eleven, after it is sent. */
+        rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
+        rig_add(rig, rig_address(rig, 0, 7, 5, 0), true, 1);
+        rig_add(rig, rig_address(rig, 0, 7, 5, 0), false, 2);
+        rig_add(rig, rig_address(rig, 0, 3, 1, 0), false, 3);
+        engine_wake(rig->engine, rig->client[0].component, 0);
+        engine_run_until(rig->engine, 14); /* in cycle 13 the second read is answered */
+        CHECK_EQ(dram_input(rig->dram, 0)->popped, 3u);
+        engine_run_until(rig->engine, 15);
+        CHECK_EQ(dram_input(rig->dram, 0)->popped, 4u);
+        CHECK(rig_run(rig, 100000));
+        CHECK_EQ(rig_stat(rig, "dram.forwards"), 1u);
+        rig_destroy(rig);
+    }
+}
+
 CLAIM("a queue that is full is counted for as long as a request waits for it") {
     struct rig *rig = rig_create(
         (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1", NULL});
