@@ -5,59 +5,52 @@
 #include "cache/cache.h"
 
 struct link {
-    uint16_t newer, older; /* ways; CACHE_NONE at the ends */
+    uint16_t newer, older; /* ways */
 };
 
+/* The lines of a set form a ring that its head closes: newer than the newest and older than the oldest. */
 struct lru {
     unsigned ways;
-    struct link *link;         /* [sets][ways] */
-    uint16_t *newest, *oldest; /* [sets] */
+    struct link *link; /* [sets][ways + 1], the last of a set its head */
 };
+
+static inline struct link *links_of(const struct lru *lru, unsigned set) {
+    return &lru->link[(size_t)set * (lru->ways + 1)];
+}
 
 static void *lru_create(const struct config *config, unsigned sets, unsigned ways, uint64_t seed) {
     (void)config, (void)seed;
     struct lru *lru = mem_alloc(1, sizeof *lru);
-    *lru = (struct lru){
-        .ways = ways,
-        .link = mem_alloc_lines((size_t)sets * ways, sizeof *lru->link),
-        .newest = mem_alloc(sets, sizeof *lru->newest),
-        .oldest = mem_alloc(sets, sizeof *lru->oldest),
-    };
-    for (unsigned set = 0; set < sets; set++) {
-        lru->newest[set] = (uint16_t)(ways - 1);
-        for (unsigned way = 0; way < ways; way++)
-            lru->link[(size_t)set * ways + way] =
-                (struct link){.newer = (uint16_t)(way + 1 < ways ? way + 1 : CACHE_NONE),
-                              .older = (uint16_t)(way ? way - 1 : CACHE_NONE)};
-    }
+    *lru = (struct lru){.ways = ways, .link = mem_alloc_lines((size_t)sets * (ways + 1), sizeof *lru->link)};
+    for (unsigned set = 0; set < sets; set++)
+        for (unsigned way = 0; way <= ways; way++)
+            links_of(lru, set)[way] =
+                (struct link){.newer = (uint16_t)(way < ways ? way + 1 : 0), .older = (uint16_t)(way ? way - 1 : ways)};
     return lru;
 }
 
 static void lru_destroy(void *state) {
     struct lru *lru = state;
     free(lru->link);
-    free(lru->newest);
-    free(lru->oldest);
     free(lru);
 }
 
 static void lru_touch(void *state, unsigned set, unsigned way, const struct cache_access *access) {
     (void)access;
-    struct lru *lru = state;
-    struct link *links = &lru->link[(size_t)set * lru->ways], *link = &links[way];
-    if (link->newer == CACHE_NONE) return; /* the newest already */
-    *(link->older == CACHE_NONE ? &lru->oldest[set] : &links[link->older].newer) = link->newer;
-    links[link->newer].older = link->older;
-    links[lru->newest[set]].newer = (uint16_t)way;
-    *link = (struct link){.newer = CACHE_NONE, .older = lru->newest[set]};
-    lru->newest[set] = (uint16_t)way;
+    const struct lru *lru = state;
+    struct link *links = links_of(lru, set), *head = &links[lru->ways], old = links[way];
+    links[old.older].newer = old.newer;
+    links[old.newer].older = old.older;
+    links[way] = (struct link){.newer = (uint16_t)lru->ways, .older = head->older};
+    links[head->older].newer = (uint16_t)way;
+    head->older = (uint16_t)way;
 }
 
 static int lru_victim(void *state, unsigned set, const struct cache_line *lines) {
     const struct lru *lru = state;
-    const struct link *links = &lru->link[(size_t)set * lru->ways];
-    for (uint16_t way = lru->oldest[set]; way != CACHE_NONE; way = links[way].newer)
-        if (lines[way].state != LINE_RESERVED) return way;
+    const struct link *links = links_of(lru, set);
+    for (unsigned way = links[lru->ways].newer; way != lru->ways; way = links[way].newer)
+        if (lines[way].state != LINE_RESERVED) return (int)way;
     return -1;
 }
 

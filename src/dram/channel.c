@@ -6,6 +6,9 @@
  * activates of GDDR5 (it never binds with the timings in use: 32 activates take longer by tRRD alone). */
 #include "dram/channel.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 #include <stdlib.h>
 
 static inline void raise_to(uint64_t *time, uint64_t value) {
@@ -430,11 +433,44 @@ static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, cons
 
 static inline unsigned chosen_bank(const struct choice *choice) { return choice->rank % DRAM_BANKS_MAX; }
 
+#ifdef __AVX2__
+static inline __m256i lower_ranks(__m256i a, __m256i b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
+
+/* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, lets its rank pass. */
+static inline uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
+    const __m256d none = _mm256_castsi256_pd(_mm256_set1_epi64x(INT64_MAX));
+    __m256i lowest = _mm256_castpd_si256(none), to_top = _mm256_setr_epi64x(63, 62, 61, 60);
+    for (; banks; banks >>= 16, rank += 16) {
+        __m256i left = _mm256_set1_epi64x((int64_t)banks);
+        for (int i = 0; i < 16; i += 4) {
+            __m256d bits =
+                _mm256_castsi256_pd(_mm256_sllv_epi64(left, _mm256_sub_epi64(to_top, _mm256_set1_epi64x(i))));
+            __m256d ranks = _mm256_castsi256_pd(_mm256_loadu_si256((const __m256i *)(rank + i)));
+            lowest = lower_ranks(lowest, _mm256_castpd_si256(_mm256_blendv_pd(none, ranks, bits)));
+        }
+    }
+    lowest = lower_ranks(lowest, _mm256_permute4x64_epi64(lowest, 0x4E));
+    lowest = lower_ranks(lowest, _mm256_shuffle_epi32(lowest, 0x4E));
+    return (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(lowest));
+}
+enum { MANY_BANKS = 5 };
+#else
+static inline uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) { return rank[lowest_bit(banks)]; }
+enum { MANY_BANKS = DRAM_BANKS_MAX + 1 };
+#endif
+
+/* There is at least one bank. */
+static inline uint64_t lowest_rank(const uint64_t *rank, uint64_t banks) {
+    if (__builtin_popcountll(banks) >= MANY_BANKS) return lowest_rank_of_many(rank, banks);
+    uint64_t lowest = NEVER;
+    do lowest = min_u64(lowest, rank[lowest_bit(banks)]);
+    while (banks &= banks - 1);
+    return lowest;
+}
+
 static inline void choose_first(struct choice *choice, struct dram_queue *queue, uint64_t banks) {
     if (!banks) return;
-    uint64_t first = NEVER;
-    do first = min_u64(first, queue->rank[lowest_bit(banks)]);
-    while (banks &= banks - 1);
+    uint64_t first = lowest_rank(queue->rank, banks);
     if (choice->queue && choice->rank < first) return;
     choice->queue = queue;
     choice->rank = first;

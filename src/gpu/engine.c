@@ -31,7 +31,8 @@ void engine_add_port(struct engine *engine, struct port *port) {
 }
 
 /* The last slot of the wheel, as it is when the list begins, is visited to look at the list again. */
-void engine_wake_far(struct engine *engine, unsigned id, uint64_t at) {
+void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) {
+    unsigned id = (unsigned)waker.word * 64 + lowest_bit(waker.bit);
     if (!engine->far_count) {
         engine->far_until = engine->now + ENGINE_WHEEL - 1;
         ((uint8_t *)engine->slot_used)[engine->far_until % ENGINE_WHEEL] = 1;

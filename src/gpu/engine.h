@@ -72,19 +72,30 @@ void engine_destroy(struct engine *engine);
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index);
 void engine_add_port(struct engine *engine, struct port *port);
 
-/* Rare, hence kept out of those that wake. */
-void engine_wake_far(struct engine *engine, unsigned id, uint64_t at) __attribute__((noinline, cold));
+/* A component's place in a slot of the wheel, for those who wake it often. */
+struct waker {
+    uint64_t word, bit;
+};
 
-/* Asks that `id` be ticked in cycle `at`, which must be later than the current cycle (or the current one before the run
- * starts). It will be, so nobody need ask twice. */
-static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) {
+static inline struct waker waker_of(unsigned id) { return (struct waker){id / 64, UINT64_C(1) << (id % 64)}; }
+
+/* Rare, hence kept out of those that wake. */
+void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) __attribute__((noinline, cold));
+
+/* Asks that the component be ticked in cycle `at`, which must be later than the current cycle (or the current one
+ * before the run starts). It will be, so nobody need ask twice. */
+static inline void engine_wake_by(struct engine *engine, struct waker waker, uint64_t at) {
     if (UNLIKELY(at - engine->now >= ENGINE_WHEEL)) {
-        engine_wake_far(engine, id, at);
+        engine_wake_far(engine, waker, at);
         return;
     }
-    unsigned slot = (unsigned)(at % ENGINE_WHEEL);
-    engine->due[slot][id / 64] |= UINT64_C(1) << (id % 64);
+    uint64_t slot = at % ENGINE_WHEEL;
+    engine->due[slot][waker.word] |= waker.bit;
     ((uint8_t *)engine->slot_used)[slot] = 1;
+}
+
+static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) {
+    engine_wake_by(engine, waker_of(id), at);
 }
 
 enum engine_state {

@@ -33,7 +33,8 @@ struct port {
     uint64_t last_visible;             /* of the message pushed last */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
-    uint64_t *watch; /* set by port_watch, else NULL */
+    struct waker wakes; /* the receiver */
+    uint64_t *watch;    /* set by port_watch, else NULL */
     uint64_t watch_bit;
     struct engine *engine;
     char name[40];
@@ -87,7 +88,7 @@ static inline void port_push_late(struct port *port, uint64_t now, uint64_t extr
     memcpy(port->slot[slot].message, message, size);
     port->engine->progress++;
     if (port->watch) port->watch[(visible + 1) % 2] |= port->watch_bit;
-    engine_wake(port->engine, port->receiver, visible);
+    engine_wake_by(port->engine, port->wakes, visible);
 }
 
 static inline void port_push(struct port *port, uint64_t now, const void *message, size_t size) {

@@ -55,6 +55,7 @@ struct lookup {
 
 struct slice {
     unsigned index, component;
+    struct waker waker; /* of the component */
     struct engine *engine;
     const struct address_map *map;
     struct port *from_network, *to_network, *from_memory, *to_memory;
@@ -127,6 +128,7 @@ struct slice *slice_create(const struct config *config, const struct address_map
         slice->through_free_count++;
     }
     slice->component = engine_add(engine, &component_ops, slice, index);
+    slice->waker = waker_of(slice->component);
     stats_add(stats, &llc_stat_table, &slice->stats);
     return slice;
 }
@@ -427,7 +429,7 @@ static void looked_up(struct slice *slice, const struct message *message, uint64
 }
 
 /* Tries those set aside, oldest first, one lookup per cycle. Returns whether one took the cycle. */
-static bool __attribute__((noinline)) look_up_aside(struct slice *slice, uint64_t now) {
+static APART bool look_up_aside(struct slice *slice, uint64_t now) {
     for (unsigned i = 0; i < slice->aside_count; i++) {
         enum hold hold = look_up(slice, &slice->aside[i].access, &slice->aside[i].message, now);
         if (hold == HOLD_MERGE) continue;
@@ -490,7 +492,7 @@ static void take_order(struct slice *slice, uint64_t now) {
 }
 
 /* One modified line per cycle on its way to memory; then the time that dropping takes. */
-static void flush_once(struct slice *slice, uint64_t now) {
+static APART void flush_once(struct slice *slice, uint64_t now) {
     slice->hold = HOLD_FLUSH;
     for (; slice->flush_set < slice->cache.sets; slice->flush_set++, slice->flush_way = 0)
         for (; slice->flush_way < slice->cache.ways; slice->flush_way++) {
@@ -501,7 +503,7 @@ static void flush_once(struct slice *slice, uint64_t now) {
                 return;
             }
             write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, now);
-            engine_wake(slice->engine, slice->component, now + 1);
+            engine_wake_by(slice->engine, slice->waker, now + 1);
             return;
         }
     if (slice->outstanding_writes) return; /* memory's acknowledgements wake the slice */
@@ -510,7 +512,7 @@ static void flush_once(struct slice *slice, uint64_t now) {
         slice->flush_done_at = now + div_up(lines, slice->flush_lines);
     }
     if (slice->flush_done_at > now) {
-        engine_wake(slice->engine, slice->component, slice->flush_done_at);
+        engine_wake_by(slice->engine, slice->waker, slice->flush_done_at);
         return;
     }
     if (!slice->flush_keeps_lines) {
@@ -561,7 +563,7 @@ static void slice_tick(void *self, uint64_t now) {
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
     bool replied = reply_once(slice, now);
     uint64_t next = next_tick(slice, replied, now);
-    if (next != NEVER) engine_wake(slice->engine, slice->component, next);
+    if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
 static bool slice_busy(const void *self) {

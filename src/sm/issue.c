@@ -21,7 +21,7 @@
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
     assert(at > sm->engine->now && at - sm->engine->now < WARP_WHEEL);
     sm->due[at % WARP_WHEEL] |= warps;
-    engine_wake(sm->engine, sm->component, at);
+    engine_wake_by(sm->engine, sm->waker, at);
 }
 
 void sm_due(struct sm *sm, uint64_t now) {
@@ -54,7 +54,7 @@ static inline void wait_until(struct sm *sm, uint64_t bit, uint64_t *why, uint64
 
 /* The last of the registers that the instruction waits for, there at `last`, comes from an operation. While one of them
  * comes from memory, that is what it waits for. */
-static void __attribute__((noinline)) wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+static APART void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const uint64_t *at = sm->register_at[warp];
     uint64_t memory = 0;
@@ -111,7 +111,7 @@ static uint32_t instruction_line(const struct sm *sm, const struct instr *instr)
 
 /* What the small caches could not send or take is tried again in the next cycle. */
 void sm_retry_later(struct sm *sm) {
-    if (sm->unsent | sm->unfetched) engine_wake(sm->engine, sm->component, sm->engine->now + 1);
+    if (sm->unsent | sm->unfetched) engine_wake_by(sm->engine, sm->waker, sm->engine->now + 1);
 }
 
 /* Looks for the line of the warp's next instruction; the warp waits if it is not there. */
@@ -278,9 +278,9 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
     for (enum unit unit = 0; unit < UNIT_COUNT; unit++) {
         if (!(sm->ready & sm->by_unit[unit])) continue;
         if (unit != UNIT_MEM)
-            engine_wake(sm->engine, sm->component, max_u64(unit_free_at(sm, unit), now + 1));
+            engine_wake_by(sm->engine, sm->waker, max_u64(unit_free_at(sm, unit), now + 1));
         else if (lsu_has_room(sm))
-            engine_wake(sm->engine, sm->component, now + 1);
+            engine_wake_by(sm->engine, sm->waker, now + 1);
     }
 }
 

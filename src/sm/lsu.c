@@ -11,6 +11,36 @@ bool lsu_has_room(const struct sm *sm) {
     return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
 }
 
+enum { SORT_FLAGS = INSTR_READ_ONLY | INSTR_NONCOHERENT | INSTR_PARTIAL };
+
+static inline unsigned sort_of(unsigned op, unsigned space, unsigned cache, unsigned flags) {
+    return (((op - OP_load) * 4 + space) * 4 + cache) * (SORT_FLAGS + 1) + (flags & SORT_FLAGS);
+}
+
+static struct lsu_sort sort_make(enum op_class op, enum memory_space space, enum cache_operator cache, unsigned flags,
+                                 bool has_read_only) {
+    bool load = op == OP_load, past = cache == CACHE_GLOBAL || cache == CACHE_VOLATILE;
+    return (struct lsu_sort){
+        .request = {.kind = load             ? MESSAGE_READ
+                            : op == OP_store ? MESSAGE_WRITE
+                                             : MESSAGE_ATOMIC,
+                    .flags = (uint8_t)((flags & INSTR_READ_ONLY ? MESSAGE_READ_ONLY : 0) |
+                                       (flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0)),
+                    .bypass = op == OP_atomic || (load && space != SPACE_LOCAL && past),
+                    .local = space == SPACE_LOCAL},
+        .small_cache = space == SPACE_CONST || (load && (flags & INSTR_NONCOHERENT) && has_read_only),
+    };
+}
+
+void lsu_sorts_init(struct sm_shared *shared) {
+    for (enum op_class op = OP_load; op <= OP_atomic; op++)
+        for (enum memory_space space = 0; space <= SPACE_CONST; space++)
+            for (enum cache_operator cache = 0; cache <= CACHE_VOLATILE; cache++)
+                for (unsigned flags = 0; flags <= SORT_FLAGS; flags++)
+                    shared->sort[sort_of(op, space, cache, flags)] =
+                        sort_make(op, space, cache, flags, shared->has_read_only);
+}
+
 /* A load, or an atomic whose old value is wanted. */
 static bool wants_data(const struct instr *instr) {
     return instr->op == OP_load || (instr->op == OP_atomic && instr->dst[0]);
@@ -31,10 +61,9 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
     const struct sm_shared *shared = sm->shared;
     const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
     if (LIKELY(instr->count == 1 && !bypass && shared->line_is_one_access[instr->bytes_log2 % WIDTHS])) {
-        unsigned line = (unsigned)low_mask(1u << (shared->line_log2 - 5)), sectors = touch_sectors(*touch),
-                 first = lowest_bit(sectors);
-        if (sectors == line << first && !(first << 5 & ((1u << shared->line_log2) - 1))) {
-            *access = (touch_address(*touch) + ((uint64_t)first << 5)) | line;
+        uint64_t at = shared->line_at[touch_sectors(*touch)];
+        if (LIKELY(at)) {
+            *access = (touch_address(*touch) + (at - 1) * SECTOR_BYTES) | shared->whole_line;
             return 1;
         }
     }
@@ -44,29 +73,20 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
     assert(lsu_has_room(sm));
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
+    const struct lsu_sort *sort = &sm->shared->sort[sort_of(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->warp = (uint8_t)warp;
     entry->space = instr->space;
-    entry->small_cache = instr->space == SPACE_CONST ||
-                         (instr->op == OP_load && (instr->flags & INSTR_NONCOHERENT) && sm->shared->has_read_only);
+    entry->small_cache = sort->small_cache;
     entry->done = 0;
     entry->count = 0;
     entry->load = wants_data(instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
-    entry->request = (struct l1_request){
-        .token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp,
-        .instr = instr->id,
-        .kind = instr->op == OP_load    ? MESSAGE_READ
-                : instr->op == OP_store ? MESSAGE_WRITE
-                                        : MESSAGE_ATOMIC,
-        .flags = (uint8_t)((instr->flags & INSTR_READ_ONLY ? MESSAGE_READ_ONLY : 0) |
-                           (instr->flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0)),
-        .program = sm->launch->program,
-        .conflicts = instr->conflicts ? instr->conflicts : 1,
-        .bypass = instr->op == OP_atomic || (instr->op == OP_load && instr->space != SPACE_LOCAL &&
-                                             (instr->cache == CACHE_GLOBAL || instr->cache == CACHE_VOLATILE)),
-        .local = instr->space == SPACE_LOCAL,
-    };
+    entry->request = sort->request;
+    entry->request.token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp;
+    entry->request.instr = instr->id;
+    entry->request.program = sm->launch->program;
+    entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     if (beyond) {
         entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
         sm->stats.accesses += entry->count;
@@ -75,7 +95,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         sm->stats.shared_accesses++;
     }
     sm->outstanding[warp]++;
-    engine_wake(sm->engine, sm->component, entry->ready_at);
+    engine_wake_by(sm->engine, sm->waker, entry->ready_at);
 }
 
 /* A load has all that it waited for: its value goes to the registers. */
@@ -117,7 +137,7 @@ static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     cta_warp_check(sm, entry->warp, now);
 }
 
-static void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+static APART void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     unsigned conflicts = entry->request.conflicts;
     sm->lsu_free_at = now + conflicts;
     sm->stats.shared_conflicts += conflicts - 1;
@@ -127,7 +147,7 @@ static void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) 
 }
 
 /* An access by the constant or the read-only cache. */
-static enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, uint64_t address) {
+static APART enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, uint64_t address) {
     bool constant = entry->space == SPACE_CONST;
     if (constant && sm->shared->perfect_constant) {
         sm->stats.constant_hits++;
@@ -195,10 +215,10 @@ void lsu_tick(struct sm *sm, uint64_t now) {
         /* While the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
         if (sm->refusal || sm->lsu_head == sm->lsu_tail || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
     }
-    engine_wake(sm->engine, sm->component, max_u64(sm->lsu_free_at, now + 1));
+    engine_wake_by(sm->engine, sm->waker, max_u64(sm->lsu_free_at, now + 1));
 }
 
-static void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {
+static APART void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {
     readonly_fill(cache, mshr);
     bool last;
     do {

@@ -54,6 +54,11 @@ struct sm_shared *sm_shared_create(const struct config *config) {
     for (unsigned width = 0; width < WIDTHS; width++)
         shared->line_is_one_access[width] =
             shared->coalescing->coalesce(&line, 1, width, shared->line_log2, false, access) == 1;
+    unsigned sectors = 1u << (shared->line_log2 - 5);
+    shared->whole_line = touch_sectors(line);
+    for (unsigned first = 0; first < 8; first += sectors)
+        shared->line_at[shared->whole_line << first & 0xFF] = (uint8_t)(first + 1);
+    lsu_sorts_init(shared);
     for (unsigned op = 0; op < OP_COUNT; op++) {
         struct op_cycles cycles = sm_op_cycles(values, op);
         shared->op[op] = (struct op_timing){
@@ -95,6 +100,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->shared = shared;
     sm->engine = engine;
     sm->component = engine_add(engine, &component_ops, sm, index);
+    sm->waker = waker_of(sm->component);
     for (unsigned s = 0; s < shared->schedulers; s++) {
         sm->scheduler[s] = shared->scheduler->create(config);
         for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers) {
@@ -168,7 +174,7 @@ static inline void settle(struct sm *sm, uint64_t now) {
 
 static void sm_settle(void *self, uint64_t now) { settle(self, now); }
 
-static void take_orders(struct sm *sm, uint64_t now) {
+static APART void take_orders(struct sm *sm, uint64_t now) {
     const struct sm_order *order;
     while ((order = port_peek(sm->orders, now))) {
         struct sm_order taken = *order;
@@ -193,7 +199,7 @@ static void send_readonly_miss(struct sm *sm, uint64_t now) {
 }
 
 /* What the small caches and the instruction cache did not get rid of or take before. */
-static void retry(struct sm *sm, uint64_t now) {
+static APART void retry(struct sm *sm, uint64_t now) {
     if (sm->unsent) send_readonly_miss(sm, now);
     for (uint64_t warps = sm->unfetched; warps; warps &= warps - 1) {
         sm_fetch(sm, lowest_bit(warps));
@@ -205,7 +211,7 @@ static void retry(struct sm *sm, uint64_t now) {
 static void sm_tick(void *self, uint64_t now) {
     struct sm *sm = self;
     settle(sm, now);
-    take_orders(sm, now);
+    if (UNLIKELY(port_next_visible(sm->orders) <= now)) take_orders(sm, now);
     if (sm->due[now % WARP_WHEEL]) sm_due(sm, now);
     if (!l1_idle(sm->gate, now)) {
         uint32_t token[L1_COMPLETIONS];

@@ -11,8 +11,15 @@ enum {
     SM_WARPS = 64,
     SM_SCHEDULERS = 4,
     SM_BARRIERS = 16,
-    WARP_WHEEL = 512, /* cycles; longer than any latency of an operation and its stages */
-    WIDTHS = 8,       /* of an access by one lane, as powers of two */
+    WARP_WHEEL = 512,          /* cycles; longer than any latency of an operation and its stages */
+    WIDTHS = 8,                /* of an access by one lane, as powers of two */
+    LSU_SORTS = 3 * 4 * 4 * 8, /* operations, spaces, cache operators, flags of memory instructions */
+};
+
+/* What the load/store unit makes of a memory instruction. */
+struct lsu_sort {
+    struct l1_request request; /* of each access, but for what differs between instructions of the sort */
+    bool small_cache;          /* by the constant or the read-only cache */
 };
 
 /* Constants of the machine, decoded once for all SMs, and their scoreboards in one piece: the host then provides just
@@ -29,6 +36,10 @@ struct sm_shared {
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
     bool line_is_one_access[WIDTHS]; /* a touched line is one access, for lanes of this width */
+    uint8_t whole_line;              /* its sectors */
+    uint8_t
+        line_at[256]; /* by the sectors touched in a block: if they are all of one line, the first of them plus one */
+    struct lsu_sort sort[LSU_SORTS];
     struct op_timing {
         uint16_t result_cycles; /* from issue until a dependent instruction may issue */
         uint16_t interval;
@@ -101,6 +112,7 @@ struct sm {
     uint32_t refused_changes;                  /* state of the L1 when it refused */
     bool frozen, halted;
     unsigned index, component;
+    struct waker waker; /* of the component */
     const struct sm_shared *shared;
     struct engine *engine;
     struct l1 *l1;
@@ -153,7 +165,7 @@ struct sm {
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
 /* Returns whether anything issued. Something is ready. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now);
-void sm_fetch(struct sm *sm, unsigned warp);
+APART void sm_fetch(struct sm *sm, unsigned warp);
 void sm_retry_later(struct sm *sm);
 void sm_next_issue(struct sm *sm, uint64_t now);
 enum sm_stall sm_stall_cause(const struct sm *sm);
@@ -163,6 +175,7 @@ void sm_due(struct sm *sm, uint64_t now);
 void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at);
 
 /* lsu.c */
+void lsu_sorts_init(struct sm_shared *shared);
 bool lsu_has_room(const struct sm *sm);
 /* Its registers take `reads` cycles more to be read than operand_cycles. */
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
@@ -170,9 +183,9 @@ void lsu_tick(struct sm *sm, uint64_t now);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 
 /* cta.c */
-void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
-void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
-void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
-void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+APART void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
+APART void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
+APART void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
+APART void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 
 #endif
