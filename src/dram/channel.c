@@ -272,8 +272,8 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
 
 /* ------------------------------------------------------------------ commands */
 
-static void __attribute__((noinline)) log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command,
-                                                  unsigned bank, uint32_t row, uint32_t column) {
+static APART void log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command, unsigned bank,
+                              uint32_t row, uint32_t column) {
     struct dram_log_entry entry = {.cycle = cycle,
                                    .mc = (uint16_t)ch->mc,
                                    .channel = (uint16_t)ch->index,
@@ -437,7 +437,7 @@ static inline unsigned chosen_bank(const struct choice *choice) { return choice-
 static inline __m256i lower_ranks(__m256i a, __m256i b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
 
 /* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, lets its rank pass. */
-static inline uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
+static APART uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
     const __m256d none = _mm256_castsi256_pd(_mm256_set1_epi64x(INT64_MAX));
     __m256i lowest = _mm256_castpd_si256(none), to_top = _mm256_setr_epi64x(63, 62, 61, 60);
     for (; banks; banks >>= 16, rank += 16) {
@@ -495,7 +495,7 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
 
 /* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
  * served, and only if nothing else can be issued. */
-static struct choice __attribute__((noinline)) look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
+static APART struct choice look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
     struct dram_queue *queue = ch->active;
     struct choice capped = {.next = next};
     for (unsigned write = 0; write < 2; write++) look_for_columns(ch, &capped, queue, ch->capped, write, cycle);
@@ -657,7 +657,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
 }
 
 /* Returns whether the cycle is taken: by a refresh. */
-static bool __attribute__((noinline)) run_rarely(struct dram_channel *ch, uint64_t cycle) {
+static APART bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
     bool refreshes = cycle >= ch->refresh_next;
     if (refreshes) {
         ch->refreshing = true;
@@ -673,11 +673,14 @@ static bool __attribute__((noinline)) run_rarely(struct dram_channel *ch, uint64
     return refreshes;
 }
 
-void channel_run(struct dram_channel *ch, uint64_t until) {
+uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting) {
     while (ch->next <= until) {
         uint64_t cycle = ch->next;
-        if (UNLIKELY(cycle >= ch->rare_next) && run_rarely(ch, cycle)) continue;
-        issue(ch, cycle);
-        update_next(ch);
+        if (LIKELY(cycle < ch->rare_next) || !run_rarely(ch, cycle)) {
+            issue(ch, cycle);
+            update_next(ch);
+        }
+        if (waiting && channel_has_room(ch, waiting->write, waiting->bank)) return cycle;
     }
+    return NEVER;
 }

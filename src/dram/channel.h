@@ -152,7 +152,8 @@ static inline bool channel_has_room(const struct dram_channel *channel, bool wri
  * next one on. */
 void channel_enter(struct dram_channel *channel, uint16_t index, uint64_t cycle);
 
-/* Issues everything that is due in cycles up to and including `cycle`. */
-void channel_run(struct dram_channel *channel, uint64_t cycle);
+/* Issues everything that is due in cycles up to and including `until`; but if a request is waiting for room in its
+ * queue, only up to the cycle that makes some. Returns that cycle, NEVER if there was none. */
+uint64_t channel_run(struct dram_channel *channel, uint64_t until, const struct dram_request *waiting);
 
 #endif

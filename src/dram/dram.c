@@ -217,13 +217,8 @@ static inline bool accept_requests(struct controller *mc, uint64_t now) {
  * Returns the core cycle in which it has, NEVER if it is still full. */
 static uint64_t run_until_room(struct controller *mc, struct dram_channel *channel, const struct dram_request *request,
                                uint64_t until) {
-    uint64_t cycle;
-    do {
-        cycle = channel->next;
-        if (cycle > until) return NEVER;
-        channel_run(channel, cycle);
-    } while (!channel_has_room(channel, request->write, request->bank));
-    return core_cycle_of(mc->clock, &mc->caught_up, cycle);
+    uint64_t cycle = channel_run(channel, until, request);
+    return cycle == NEVER ? NEVER : core_cycle_of(mc->clock, &mc->caught_up, cycle);
 }
 
 /* Gets on with the oldest arrival: it enters its queue or is found to wait for room. Returns false if nothing more
@@ -241,7 +236,7 @@ static inline bool enter_queue(struct controller *mc, struct dram_channel *chann
     uint64_t core = max_u64(request->ready, channel->enter_from), cycle = request->ready_cycle;
     if (core >= before) return false;
     if (core != request->ready) cycle = moment_at(mc->clock, mc->caught_up, core).cycle;
-    if (channel->next <= cycle) channel_run(channel, cycle);
+    if (channel->next <= cycle) channel_run(channel, cycle, NULL);
     if (!channel_has_room(channel, request->write, request->bank)) {
         channel->blocked_since = core;
         return true;
@@ -257,7 +252,7 @@ static inline void catch_up(struct controller *mc, uint64_t before, uint64_t unt
     struct dram_channel *end = mc->channel + mc->channels;
     for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
         while (channel->arrival != REQUEST_NONE && enter_queue(mc, channel, before, until)) continue;
-        if (channel->next <= until) channel_run(channel, until);
+        if (channel->next <= until) channel_run(channel, until, NULL);
     }
 }
 

@@ -19,9 +19,8 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
         stream->cta = index;
         stream->warp = i;
         sm->launch->source->ops->open(sm->launch->source, stream);
-        sm->launch->source->ops->refill(sm->launch->source, stream);
+        sm_refill(sm, warp);
         sm->cta_of[warp] = (uint8_t)slot;
-        sm->next[warp] = stream->instr;
         sm->unit_of[warp] = sm->shared->op[stream->instr->op].unit;
         sm->by_unit[sm->unit_of[warp]] |= UINT64_C(1) << warp;
         sm->fetched_line[warp] = 0;

@@ -78,10 +78,15 @@ static bool has_more_registers(const struct instr *instr) {
     return (dst | src) & rest.word;
 }
 
-/* Finds out what a warp waits for that so far is known to wait for nothing. */
+/* Whether the warp waits for something else than registers. */
+static inline bool held(const struct sm *sm, uint64_t bit) {
+    return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching) & bit;
+}
+
+/* Finds out which registers a warp waits for that so far is known to wait for nothing. */
 static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
-    if ((sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching) & bit) return;
+    assert(!held(sm, bit));
     const struct instr *instr = sm->next[warp];
     const uint64_t *at = sm->register_at[warp];
     uint64_t last =
@@ -99,6 +104,12 @@ static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
 }
 
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now) {
+    sm->wait_alu &= ~(UINT64_C(1) << warp);
+    sm->wait_memory &= ~(UINT64_C(1) << warp);
+    if (!held(sm, UINT64_C(1) << warp)) classify(sm, warp, now);
+}
+
+void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now) {
     sm->wait_alu &= ~(UINT64_C(1) << warp);
     sm->wait_memory &= ~(UINT64_C(1) << warp);
     classify(sm, warp, now);
@@ -134,18 +145,20 @@ void sm_fetch(struct sm *sm, unsigned warp) {
     sm_retry_later(sm);
 }
 
-/* The warp's record at `next` has issued: on to the one after it. */
-static void advance(struct sm *sm, unsigned warp, uint64_t now) {
+void sm_refill(struct sm *sm, unsigned warp) {
     struct warp_stream *stream = &sm->stream[warp];
+    sm->launch->source->ops->refill(sm->launch->source, stream);
+    assert(stream->count > 0);
+    sm->next[warp] = stream->instr;
+    sm->end[warp] = stream->instr + stream->count;
+}
+
+/* The warp's record at `next` has issued: on to the one after it. Returns whether that may have to wait for more than registers. */
+static inline bool advance(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
-    const struct instr *instr = sm->next[warp] + 1;
     uint32_t following = sm->next[warp]->id + 1;
-    if (instr == stream->instr + stream->count) {
-        sm->launch->source->ops->refill(sm->launch->source, stream);
-        assert(stream->count > 0);
-        instr = stream->instr;
-    }
-    sm->next[warp] = instr;
+    if (UNLIKELY(++sm->next[warp] == sm->end[warp])) sm_refill(sm, warp);
+    const struct instr *instr = sm->next[warp];
     sm->ready &= ~bit;
     unsigned unit = sm->shared->op[instr->op].unit;
     if (unit != sm->unit_of[warp]) {
@@ -153,13 +166,17 @@ static void advance(struct sm *sm, unsigned warp, uint64_t now) {
         sm->by_unit[unit] |= bit;
         sm->unit_of[warp] = (uint8_t)unit;
     }
-    if (instruction_line(sm, instr) != sm->fetched_line[warp] && !sm->shared->perfect_instruction) sm_fetch(sm, warp);
+    bool may_be_held = false;
+    if (UNLIKELY(instruction_line(sm, instr) != sm->fetched_line[warp]) && !sm->shared->perfect_instruction) {
+        sm_fetch(sm, warp);
+        may_be_held = true;
+    }
     if (UNLIKELY(sm->shared->branch_cycles > 1) && instr->id != following) {
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
-        return;
+        may_be_held = true;
     }
-    classify(sm, warp, now);
+    return may_be_held;
 }
 
 /* Issuing. */
@@ -187,9 +204,10 @@ static bool unit_free(const struct sm *sm, enum unit unit, uint64_t now) {
 }
 
 /* The first of `count` that are free is busy until then. */
-static inline void take_first(uint64_t *free_at, unsigned count, uint64_t busy_until) {
-    unsigned i = 0;
-    for (; i + 1 < count && free_at[i + 1] < busy_until; i++) free_at[i] = free_at[i + 1];
+static inline void take_first(uint64_t *free_at, unsigned count, uint64_t busy_until, uint64_t now) {
+    unsigned last = count - 1, i = 0;
+    if (LIKELY(free_at[last] <= now)) i = last; /* all are free, in whatever order */
+    for (; i < last && free_at[i + 1] < busy_until; i++) free_at[i] = free_at[i + 1];
     free_at[i] = busy_until;
 }
 
@@ -201,18 +219,20 @@ static unsigned read_cycles(const struct sm *sm, const struct instr *instr) {
 }
 
 static inline void unit_take(struct sm *sm, enum unit unit, unsigned interval, unsigned reads, uint64_t now) {
-    take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + interval);
+    take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + interval, now);
     if (UNLIKELY(sm->shared->collectors[unit]))
-        take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads);
+        take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads,
+                   now);
 }
 
-static void issue(struct sm *sm, unsigned warp, uint64_t now) {
+static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const struct op_timing *timing = &sm->shared->op[instr->op];
     sm->stats.warp_instructions++;
     sm->stats.thread_instructions += (unsigned)__builtin_popcount(instr->active);
     sm->op_issued[instr->op]++;
     sm->engine->progress++;
+    bool may_be_held = false;
     unsigned reads = UNLIKELY(sm->shared->operand_read_cycles) ? read_cycles(sm, instr) : 0;
     if (timing->unit != UNIT_MEM) unit_take(sm, timing->unit, timing->interval, reads, now);
     switch (instr->op) {
@@ -222,8 +242,12 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, reads, now);
         break;
-    case OP_barrier: cta_barrier(sm, warp, instr, now); break;
+    case OP_barrier:
+        cta_barrier(sm, warp, instr, now);
+        may_be_held = true;
+        break;
     case OP_fence:
+        may_be_held = true;
         if (sm->outstanding[warp] || sm->stores[warp] || sm->loads_at[warp] > now) {
             sm->at_fence |= UINT64_C(1) << warp;
             cta_warp_check(sm, warp, now);
@@ -234,7 +258,9 @@ static void issue(struct sm *sm, unsigned warp, uint64_t now) {
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
         break;
     }
-    advance(sm, warp, now);
+    may_be_held |= advance(sm, warp, now);
+    if (UNLIKELY(may_be_held) && held(sm, UINT64_C(1) << warp)) return;
+    classify(sm, warp, now);
 }
 
 /* Lets a scheduler issue from one of the candidates; returns the unit that the instruction went to. */
@@ -275,6 +301,10 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
 /* Wakes the SM when something that is ready now can issue; the load/store unit's room comes with its own ticks. */
 void sm_next_issue(struct sm *sm, uint64_t now) {
     if (sm->halted) return;
+    if (!(sm->ready & (sm->ready - 1)) && unit_free(sm, sm->unit_of[lowest_bit(sm->ready)], now + 1)) {
+        engine_wake_by(sm->engine, sm->waker, now + 1);
+        return;
+    }
     for (enum unit unit = 0; unit < UNIT_COUNT; unit++) {
         if (!(sm->ready & sm->by_unit[unit])) continue;
         if (unit != UNIT_MEM)

@@ -113,7 +113,7 @@ static void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
     sm_result_at(sm, warp, load->dst, beyond, at);
     sm->loads_at[warp] = max_u64(sm->loads_at[warp], at);
     sm->outstanding[warp]--;
-    if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify(sm, warp, now);
+    if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify_waiting(sm, warp, now);
     if ((sm->at_fence | sm->exited) >> warp & 1) cta_warp_check(sm, warp, now);
     load->next = sm->load_free;
     sm->load_free = index;

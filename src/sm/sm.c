@@ -221,7 +221,11 @@ static void sm_tick(void *self, uint64_t now) {
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
     if (sm->lsu_head != sm->lsu_tail) lsu_tick(sm, now);
     if (!sm->ready) return;
-    if (sm_issue_cycle(sm, now) && !sm->frozen) count(sm, &sm->stats.issuing, now + 1);
+    if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* all cycles before this one have been counted */
+        sm->stats.cycles = now + 1;
+        sm->stats.issuing++;
+        if (UNLIKELY(sm->refusal)) sm->refused_cycles[sm->refusal - L1_NO_MSHR]++;
+    }
     if (sm->ready) sm_next_issue(sm, now);
 }
 

@@ -126,6 +126,7 @@ struct sm {
 
     /* Warps. */
     const struct instr *next[SM_WARPS];
+    const struct instr *end[SM_WARPS];         /* of the records at hand */
     uint64_t (*register_at)[STREAM_REGISTERS]; /* this SM's part of the scoreboards */
     uint64_t results_at[SM_WARPS];             /* when all results that have a date are there */
     uint64_t loads_at[SM_WARPS];               /* likewise, of loads */
@@ -163,6 +164,9 @@ struct sm {
 
 /* issue.c */
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
+/* Of a warp that waits for registers: one of them has got a date. */
+void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now);
+APART void sm_refill(struct sm *sm, unsigned warp);
 /* Returns whether anything issued. Something is ready. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now);
 APART void sm_fetch(struct sm *sm, unsigned warp);
