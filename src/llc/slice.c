@@ -349,7 +349,7 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
 }
 
 /* Makes room in the set. */
-static void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
+static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
                     enum line_state state, uint64_t now) {
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;

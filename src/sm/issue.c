@@ -24,9 +24,9 @@ void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
     engine_wake_by(sm->engine, sm->waker, at);
 }
 
-void sm_due(struct sm *sm, uint64_t now) {
-    uint64_t warps = sm->due[now % WARP_WHEEL];
-    sm->due[now % WARP_WHEEL] = 0;
+void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
+    uint64_t warps = *due;
+    *due = 0;
     sm->at_barrier &= ~warps;
     sm->branching &= ~warps;
     uint64_t dated = warps & sm->dated;

@@ -99,7 +99,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
 }
 
 /* A load has all that it waited for: its value goes to the registers. */
-static void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
+static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
     struct load *load = &sm->load[index];
     uint64_t at =
         max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles + sm->shared->load_stages, now + 1);
@@ -237,8 +237,11 @@ static APART void readonly_done(struct sm *sm, struct readonly_cache *cache, uns
 /* An access that the L1 accepted earlier is complete. */
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     uint32_t index = token & ~TOKEN_KIND;
+    if (LIKELY((token & TOKEN_KIND) == TOKEN_LOAD)) {
+        load_progress(sm, (uint16_t)index, true, now);
+        return;
+    }
     switch (token & TOKEN_KIND) {
-    case TOKEN_LOAD: load_progress(sm, (uint16_t)index, true, now); break;
     case TOKEN_STORE:
         sm->stores[index]--;
         cta_warp_check(sm, index, now);

@@ -212,7 +212,8 @@ static void sm_tick(void *self, uint64_t now) {
     struct sm *sm = self;
     settle(sm, now);
     if (UNLIKELY(port_next_visible(sm->orders) <= now)) take_orders(sm, now);
-    if (sm->due[now % WARP_WHEEL]) sm_due(sm, now);
+    uint64_t *due = &sm->due[now % WARP_WHEEL];
+    if (*due) sm_due(sm, due, now);
     if (!l1_idle(sm->gate, now)) {
         uint32_t token[L1_COMPLETIONS];
         unsigned completions = sm->l1->ops->tick(sm->l1, sm->index, now, token);

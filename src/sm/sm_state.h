@@ -174,7 +174,8 @@ void sm_retry_later(struct sm *sm);
 void sm_next_issue(struct sm *sm, uint64_t now);
 enum sm_stall sm_stall_cause(const struct sm *sm);
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at);
-void sm_due(struct sm *sm, uint64_t now);
+/* Those of `due`, which is emptied, are looked at. */
+void sm_due(struct sm *sm, uint64_t *due, uint64_t now);
 /* The registers `dst` of the warp get their values in the cycle `at`. */
 void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at);
 
