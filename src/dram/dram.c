@@ -48,6 +48,7 @@ struct controller {
     const struct address_map *map;
     const struct dram_device *device;
     unsigned component, index;
+    struct waker waker; /* of the component */
     unsigned slices, channels;
     unsigned turn;               /* the slice that is asked first */
     uint64_t pushed[2];          /* slices whose port has been pushed into (port_watch) */
@@ -299,7 +300,7 @@ static void controller_tick(void *self, uint64_t now) {
     bool catches_up = !mc->behind || mc->due <= now;
     if (catches_up) keep_up(mc, now, now);
     if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
-    if (accept_requests(mc, now)) engine_wake(mc->engine, mc->component, now + 1);
+    if (accept_requests(mc, now)) engine_wake_by(mc->engine, mc->waker, now + 1);
     if (!catches_up && mc->due > now) return;
     mc->behind = may_run_behind(mc);
     if (!mc->behind) {
@@ -311,7 +312,7 @@ static void controller_tick(void *self, uint64_t now) {
     mc->due = next_due(mc);
     if (mc->due == NEVER) return;
     mc->due = max_u64(mc->due, now + 1);
-    engine_wake(mc->engine, mc->component, mc->due);
+    engine_wake_by(mc->engine, mc->waker, mc->due);
 }
 
 static void controller_settle(void *self, uint64_t now) {
@@ -430,6 +431,7 @@ struct dram *dram_create(const struct config *config, const struct address_map *
         mc->controller_cycles = (uint64_t)dram_config->controller_cycles;
         mc->clock = clock_of_config(config, core_khz);
         mc->component = engine_add(engine, &controller_ops, mc, i);
+        mc->waker = waker_of(mc->component);
         mc->due = NEVER;
         fill_bursts(mc, config);
         create_channels(mc, config, stats);

@@ -272,32 +272,40 @@ static void send_reply(struct slice *slice, const struct message *request, uint6
     port_push(slice->to_network, now, &reply, sizeof reply);
 }
 
-/* One reply per cycle at most: of what came from memory, else of a lookup. Returns whether one left. */
+/* The request to be answered next, of which there is one: of what came from memory, else of a lookup. Its place is free
+ * now and keeps it until it is used again. */
+static inline const struct message *take_answered(struct slice *slice) {
+    const struct message *request;
+    bool last = true; /* of those that wait for the same */
+    if (ring_empty(&slice->arrived)) {
+        request = &slice->reply[slice->reply_head++ & slice->reply_mask];
+    } else {
+        uint32_t first = ring_first(&slice->arrived), index = first & ~TAG_KIND;
+        if ((first & TAG_KIND) == TAG_THROUGH) {
+            request = &slice->through[index];
+            slice->through_free[slice->through_free_count++] = (uint16_t)index;
+        } else {
+            request = mshr_next_waiter(&slice->mshrs, index);
+            last = mshr_answer(&slice->mshrs, index);
+        }
+        if (last) ring_pop(&slice->arrived);
+    }
+    slice->replies_waiting -= last;
+    return request;
+}
+
+/* One reply per cycle at most. Returns whether one left. */
 static bool reply_once(struct slice *slice, uint64_t now) {
     if (!slice->replies_waiting || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
         port_await_credit(slice->to_network, now);
         return false;
     }
-    if (ring_empty(&slice->arrived)) {
-        send_reply(slice, &slice->reply[slice->reply_head++ & slice->reply_mask], now);
-        slice->replies_waiting--;
-        return true;
-    }
-    uint32_t first = ring_first(&slice->arrived), index = first & ~TAG_KIND;
-    if ((first & TAG_KIND) == TAG_THROUGH) {
-        send_reply(slice, &slice->through[index], now);
-        slice->through_free[slice->through_free_count++] = (uint16_t)index;
-    } else {
-        const struct message *waiter = mshr_next_waiter(&slice->mshrs, index);
-        if (LIKELY(waiter->kind != WRITE_PASSED_ON))
-            send_reply(slice, waiter, now);
-        else
-            slice->port_free_at = now + 1; /* its turn is taken, without a reply */
-        if (!mshr_answer(&slice->mshrs, index)) return true;
-    }
-    ring_pop(&slice->arrived);
-    slice->replies_waiting--;
+    const struct message *request = take_answered(slice);
+    if (LIKELY(request->kind != WRITE_PASSED_ON))
+        send_reply(slice, request, now);
+    else
+        slice->port_free_at = now + 1; /* its turn is taken, without a reply */
     return true;
 }
 
@@ -350,7 +358,7 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
 
 /* Makes room in the set. */
 static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
-                    enum line_state state, uint64_t now) {
+                                  enum line_state state, uint64_t now) {
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;
         tell(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
@@ -381,9 +389,10 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     if (through && !can_send_through(slice, 2 + (victim->state == LINE_MODIFIED), now)) return HOLD_MEMORY;
     /* A modified victim goes to memory before, and by itself where there is no room for both. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
-    if (victim->state == LINE_MODIFIED)
+    if (victim->state == LINE_MODIFIED) {
         write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, now);
-    if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
+        if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
+    }
     count(slice, message, false, false);
     replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
     if (!fetch) {

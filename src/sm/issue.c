@@ -153,7 +153,8 @@ void sm_refill(struct sm *sm, unsigned warp) {
     sm->end[warp] = stream->instr + stream->count;
 }
 
-/* The warp's record at `next` has issued: on to the one after it. Returns whether that may have to wait for more than registers. */
+/* The warp's record at `next` has issued: on to the one after it. Returns whether that may have to wait for more than
+ * registers. */
 static inline bool advance(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     uint32_t following = sm->next[warp]->id + 1;

@@ -11,6 +11,7 @@ bool lsu_has_room(const struct sm *sm) {
     return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
 }
 
+/* What does not differ between instructions of a sort is decoded once. */
 enum { SORT_FLAGS = INSTR_READ_ONLY | INSTR_NONCOHERENT | INSTR_PARTIAL };
 
 static inline unsigned sort_of(unsigned op, unsigned space, unsigned cache, unsigned flags) {
@@ -71,7 +72,7 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
 }
 
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
-    assert(lsu_has_room(sm));
+    assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
     const struct lsu_sort *sort = &sm->shared->sort[sort_of(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;

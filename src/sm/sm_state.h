@@ -37,8 +37,7 @@ struct sm_shared {
     const struct warp_scheduler_ops *scheduler;
     bool line_is_one_access[WIDTHS]; /* a touched line is one access, for lanes of this width */
     uint8_t whole_line;              /* its sectors */
-    uint8_t
-        line_at[256]; /* by the sectors touched in a block: if they are all of one line, the first of them plus one */
+    uint8_t line_at[256]; /* by the sectors touched in a block: where the whole line that they are begins, plus one */
     struct lsu_sort sort[LSU_SORTS];
     struct op_timing {
         uint16_t result_cycles; /* from issue until a dependent instruction may issue */
