@@ -96,12 +96,12 @@ struct stream_source *job_record(const struct job *job, bool verify, const char 
                   path);
     } else {
         progress_start(&progress, job_instructions(job));
-        bool good = recording_write(out, job->source, job->name, step, &progress, err);
+        struct recording_verdict verdict = {.check = "none"};
+        bool good = recording_write(out, job->source, job->name, verify ? &verdict : NULL, step, &progress, err);
         progress_end(&progress);
         good = fclose(out) == 0 && good;
-        struct error found = {0};
-        if (good && verify) *check = job->source->ops->check(job->source, &found);
-        if (found.set) complain_error(&found);
+        if (good && verify) *check = verdict.check;
+        if (verdict.found.set) complain_error(&verdict.found);
         if (good) recorded = recording_open(path, err);
         unlink(path);
     }

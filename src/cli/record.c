@@ -33,11 +33,10 @@ static enum status write_recording(const struct record_values *values, const str
     if (!output_open(&output, values->output, err)) return complain_error(err);
     signals_catch();
     progress_start(&progress, job_instructions(job));
-    bool good = recording_write(output.file, job->source, job->name, step, &progress, err);
+    struct recording_verdict verdict = {.check = "none"}, *asked = values->job.no_check ? NULL : &verdict;
+    bool good = recording_write(output.file, job->source, job->name, asked, step, &progress, err);
     progress_end(&progress);
-    struct error found = {0};
-    const char *check = good && !values->job.no_check ? job->source->ops->check(job->source, &found) : "none";
-    if (strcmp(check, "failed") == 0) good = error_set(err, "nothing was written: %s", found.text);
+    if (strcmp(verdict.check, "failed") == 0) good = error_set(err, "nothing was written: %s", verdict.found.text);
     struct error closing = {0};
     if (!output_close(&output, good, &closing) && good) *err = closing, good = false;
     return good ? STATUS_DONE : (complain_error(err), STATUS_FAILED);
@@ -104,6 +103,7 @@ static void write_json(FILE *out, const void *what) {
     json_object(&json);
     json_put_unsigned(&json, "version", RECORDING_VERSION);
     json_put_text(&json, "workload", info->workload);
+    json_put_text(&json, "check", info->check);
     json_put_unsigned(&json, "file_bytes", info->file_bytes);
     json_put_unsigned(&json, "warp_instructions", info->warp_instructions);
     json_put_unsigned(&json, "thread_instructions", info->thread_instructions);

@@ -6,7 +6,7 @@
  *     chunks     packed records (pack.h) of one warp, about CHUNK_BYTES before compression
  *     directory  of each kernel, after its chunks: name, grid, block, registers, shared memory, the static records, and
  *                for every warp its chunks' places
- *     contents   workload, totals, and where each kernel's directory is
+ *     contents   workload, what its check said, totals, and where each kernel's directory is
  *     foot       where the contents are: offset and size, 8 bytes each; then "stream end\n"
  * A file that was cut off lacks its foot, and a changed byte does not pass its frame's checksum. */
 #ifndef SLUICE_STREAM_RECORDING_H
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "stream/stream.h"
 
-enum { RECORDING_VERSION = 1 };
+enum { RECORDING_VERSION = 2 };
 
 /* What a recording says of itself and of each kernel. */
 struct recording_kernel {
@@ -28,16 +28,23 @@ struct recording_kernel {
 };
 
 struct recording_info {
-    const char *workload;
+    const char *workload, *check; /* "passed" or "none" */
     uint64_t file_bytes;
     uint32_t kernel_count;
     const struct recording_kernel *kernels;
     uint64_t warp_instructions, thread_instructions;
 };
 
-/* Runs the source from its first kernel to its last and writes what it gives. `step` is asked now and then with the warp
- * instructions so far (NULL: never); false ends it. */
-bool recording_write(FILE *out, struct stream_source *source, const char *workload,
+/* What the program said of its results at the end. */
+struct recording_verdict {
+    const char *check;  /* "passed", "failed" or "none" */
+    struct error found; /* instead of what */
+};
+
+/* Runs the source from its first kernel to its last and writes what it gives. With a `verdict` (NULL: without) the
+ * program is asked for it, and the recording says the same of itself when it is simulated. `step` is asked now and then
+ * with the warp instructions so far (NULL: never); false ends it. */
+bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
                      bool (*step)(void *user, uint64_t done), void *user, struct error *err);
 
 /* A source that reads the file; NULL with an error that names file and place. */

@@ -21,11 +21,12 @@ struct recording {
     ZSTD_DCtx *zstd;
     uint8_t *compressed; /* of the frame being read */
     size_t compressed_room;
-    char *workload;
+    char *workload, *check;
     struct recording_info info;
     struct recording_kernel *kernels;
     struct frame *directories;
     uint32_t next; /* kernel */
+    bool ended;    /* and somebody has been told */
 
     /* of the kernel being read */
     uint8_t *directory;
@@ -69,6 +70,12 @@ static const uint8_t *get_bytes(struct cursor *c, uint64_t count) {
     if (!bytes || count > (uint64_t)(c->end - bytes)) return c->at = NULL;
     c->at += count;
     return bytes;
+}
+
+static char *get_text(struct cursor *c) {
+    uint64_t length = get_number(c);
+    const uint8_t *text = get_bytes(c, length);
+    return text ? text_format("%.*s", (int)min_u64(length, 4096), (const char *)text) : mem_text("");
 }
 
 static void get_kernel(struct cursor *c, struct recording_kernel *k) {
@@ -144,9 +151,8 @@ static bool read_contents(struct recording *r, struct error *err) {
     good = read_frame(r, &contents, text, err);
     if (good) {
         struct cursor c = {text, text + contents.content};
-        uint64_t length = get_number(&c);
-        const uint8_t *name = get_bytes(&c, length);
-        r->workload = name ? text_format("%.*s", (int)min_u64(length, 4096), (const char *)name) : mem_text("");
+        r->workload = get_text(&c);
+        r->check = get_text(&c);
         uint64_t count = get_number(&c);
         if (count > contents.content) c.at = NULL, count = 0;
         r->kernels = mem_alloc(count, sizeof *r->kernels);
@@ -165,6 +171,7 @@ static bool read_contents(struct recording *r, struct error *err) {
     free(text);
     r->info.kernels = r->kernels;
     r->info.workload = r->workload;
+    r->info.check = r->check;
     return good;
 }
 
@@ -236,7 +243,8 @@ static struct recording *recording_of(const struct stream_source *source) { retu
 static bool next_kernel(struct stream_source *source, struct kernel *kernel) {
     struct recording *r = recording_of(source);
     forget_kernel(r);
-    if (r->failure.set || r->next == r->info.kernel_count) return false;
+    r->ended = r->next == r->info.kernel_count;
+    if (r->failure.set || r->ended) return false;
     *kernel = r->kernels[r->next].kernel;
     return read_directory(r, r->next++, &r->failure);
 }
@@ -289,6 +297,7 @@ static void restart(struct stream_source *source) {
     struct recording *r = recording_of(source);
     forget_kernel(r);
     r->next = 0;
+    r->ended = false;
     r->failure = (struct error){0};
 }
 
@@ -298,8 +307,9 @@ static const char *failure(const struct stream_source *source) {
 }
 
 static const char *check(struct stream_source *source, struct error *found) {
-    (void)source, (void)found;
-    return "none";
+    (void)found;
+    const struct recording *r = recording_of(source);
+    return r->ended && !r->failure.set && strcmp(r->check, "passed") == 0 ? "passed" : "none";
 }
 
 static void destroy(struct stream_source *source) {
@@ -309,6 +319,7 @@ static void destroy(struct stream_source *source) {
     ZSTD_freeDCtx(r->zstd);
     free(r->compressed);
     free(r->workload);
+    free(r->check);
     free(r->kernels);
     free(r->directories);
     free(r->path);

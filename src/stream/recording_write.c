@@ -171,9 +171,11 @@ static bool write_directory(struct recorder *r, const struct recording_kernel *t
     return size != 0;
 }
 
-static bool write_ends(struct recorder *r, const char *workload, uint64_t kernels, const struct bytes *contents) {
+static bool write_ends(struct recorder *r, const char *workload, const char *check, uint64_t kernels,
+                       const struct bytes *contents) {
     struct bytes all = {0};
     put_text(&all, workload);
+    put_text(&all, check);
     put_number(&all, kernels);
     put_bytes(&all, contents->data, contents->count);
     uint64_t foot[2] = {r->offset, 0};
@@ -184,7 +186,7 @@ static bool write_ends(struct recorder *r, const char *workload, uint64_t kernel
     return good || error_set(r->err, "writing the recording failed: %s", strerror(errno));
 }
 
-bool recording_write(FILE *out, struct stream_source *source, const char *workload,
+bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
                      bool (*step)(void *user, uint64_t done), void *user, struct error *err) {
     struct recorder r = {.out = out, .err = err, .zstd = ZSTD_createCCtx()};
     struct bytes contents = {0};
@@ -201,7 +203,8 @@ bool recording_write(FILE *out, struct stream_source *source, const char *worklo
     }
     const char *failure = good && source->ops->failure ? source->ops->failure(source) : NULL;
     if (failure) good = error_set(err, "%s", failure);
-    good = good && write_ends(&r, workload, kernels, &contents);
+    if (good && verdict) verdict->check = source->ops->check(source, &verdict->found);
+    good = good && write_ends(&r, workload, verdict ? verdict->check : "none", kernels, &contents);
     ZSTD_freeCCtx(r.zstd);
     free(r.frame.data);
     free(r.records);

@@ -21,7 +21,7 @@ static char *temporary(void) {
 
 static bool write_to(const char *path, struct stream_source *source, struct error *err) {
     FILE *out = fopen(path, "wb");
-    bool good = recording_write(out, source, "a test", NULL, NULL, err);
+    bool good = recording_write(out, source, "a test", NULL, NULL, NULL, err);
     return fclose(out) == 0 && good;
 }
 
