@@ -60,13 +60,15 @@ static void init_requests(struct dram_channel *ch, const struct dram_config *dra
     for (unsigned i = ch->request_count; i-- > 0;) channel_free(ch, (uint16_t)i);
 }
 
-void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index) {
+void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index,
+                  const bool *polled) {
     const struct dram_config *dram = config_get(config, &dram_section);
     ch->device = dram_device_of(config);
     ch->delay = delays_of(ch->device);
     ch->two_command_buses = ch->device->two_command_buses;
     ch->mc = mc;
     ch->index = index;
+    ch->polled = polled;
     ch->group_mask = (unsigned)ch->device->bank_groups - 1;
     for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
         ch->group_banks[bank & ch->group_mask] |= UINT64_C(1) << bank;
@@ -307,7 +309,8 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
     if (!request->activated) give_up_entry(ch, queue, bank);
     unlink_request(ch, queue, index);
     const struct dram_request *follower = &ch->request[next];
-    if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write && !queue->strict) {
+    if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write && !queue->strict &&
+        queue == ch->active) { /* a row of the idle queue need not stay open: another may wait for it to close */
         queue->activated &= ~(UINT64_C(1) << bank); /* the same sets else: it is a row hit as well */
         set_candidate(queue, bank, next, follower);
         return;
@@ -678,6 +681,7 @@ uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_
         uint64_t cycle = ch->next;
         if (LIKELY(cycle < ch->rare_next) || !run_rarely(ch, cycle)) {
             issue(ch, cycle);
+            if (UNLIKELY(*ch->polled)) ch->column_next = ch->row_next = cycle + 1;
             update_next(ch);
         }
         if (waiting && channel_has_room(ch, waiting->write, waiting->bank)) return cycle;

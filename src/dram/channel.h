@@ -121,6 +121,7 @@ struct dram_channel {
     unsigned drain_high, drain_low, drain_idle; /* requests */
     uint64_t starvation_cycles;
     uint64_t refresh_due;
+    const bool *polled; /* every cycle is looked at, as a check that `next` leaves out none that matters */
     const struct dram_device *device;
     unsigned index, mc;
     dram_log_fn *log;
@@ -128,7 +129,8 @@ struct dram_channel {
     struct dram_stats stats;
 };
 
-void channel_init(struct dram_channel *channel, const struct config *config, unsigned mc, unsigned index);
+void channel_init(struct dram_channel *channel, const struct config *config, unsigned mc, unsigned index,
+                  const bool *polled);
 void channel_release(struct dram_channel *channel);
 
 /* A free request, REQUEST_NONE if there is none. */

@@ -406,7 +406,7 @@ static void create_slices(struct controller *mc, const struct dram_config *dram,
 static void create_channels(struct controller *mc, const struct config *config, struct stats *stats) {
     mc->channel = mem_alloc_lines(mc->channels, sizeof *mc->channel);
     for (unsigned i = 0; i < mc->channels; i++) {
-        channel_init(&mc->channel[i], config, mc->index, i);
+        channel_init(&mc->channel[i], config, mc->index, i, &mc->engine->poll);
         if (stats) stats_add(stats, &dram_stat_table, &mc->channel[i].stats);
     }
 }

@@ -338,6 +338,20 @@ CLAIM("a write is not left in the write queue for ever while reads keep coming")
     rig_destroy(rig);
 }
 
+CLAIM("a write closes a row that reads still want once the one for which it was opened has its data") {
+    for (unsigned polls = 0; polls < 2; polls++) {
+        struct rig *rig = rig_create(
+            (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.write_queue=1", NULL});
+        rig->engine->poll = polls;
+        rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
+        unsigned write = rig_add(rig, rig_address(rig, 0, 0, 2, 0), true, 1);
+        unsigned read = rig_add(rig, rig_address(rig, 0, 0, 1, 128), false, 2);
+        CHECK(rig_run(rig, 300));
+        CHECK(rig->request[write].answered < rig->request[read].answered);
+        rig_destroy(rig);
+    }
+}
+
 CLAIM("a read of a line that waits in the write queue is answered from there") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", NULL});
     for (unsigned i = 0; i < 12; i++) rig_add(rig, rig_address(rig, 0, 0, i, 0), false, 0); /* keep the reads busy */
@@ -354,10 +368,10 @@ CLAIM("a read of a line that waits in the write queue is answered from there") {
 
 CLAIM("a read answered from the write queue makes room for one that waits in the port, polled or not") {
     for (unsigned polls = 0; polls < 2; polls++) {
-        struct rig *rig = rig_create((const char *const[]){
-            ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1", "dram.write_queue=1",
-            "dram.return_queue=1", "dram.drain_high_percent=100", "dram.drain_idle_writes=2",
-            "dram.controller_cycles=10", NULL});
+        struct rig *rig =
+            rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
+                                             "dram.write_queue=1", "dram.return_queue=1", "dram.drain_high_percent=100",
+                                             "dram.drain_idle_writes=2", "dram.controller_cycles=10", NULL});
         rig->engine->poll = polls;
         /* Three requests are all there are; each is taken one cycle, and in its queue eleven, after it is sent. */
         rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
