@@ -13,10 +13,16 @@ for side in program recording; do grep -vE '"(seconds|warp_instructions_per_seco
 holds "the counters differ" diff -q "$work/program.txt" "$work/recording.txt"
 holds "there are no counters" grep -q '"l1.read_hits"' "$work/program.txt"
 
-claim "a recording is the same whatever machine is named"
-sluice record mm:tiny -o "$work/other.stream" --gpu fermi-15sm --design lrr
-status_is 0
-holds "the files differ" cmp -s "$work/mm.stream" "$work/other.stream"
+claim "a recording is the same whatever machine is named, also where CTAs race"
+for name in mm va sssp bh bfs hg; do
+    sluice record "$name:tiny" -o "$work/$name.stream"
+    status_is 0
+    for machine in fermi-15sm/lrr selrep-64sm/bcs icc-32sm/two-level adaptive-80sm/private-bypass; do
+        sluice record "$name:tiny" -o "$work/other.stream" --gpu "${machine%/*}" --design "${machine#*/}"
+        status_is 0
+        holds "$name on $machine is another stream" cmp -s "$work/$name.stream" "$work/other.stream"
+    done
+done
 
 claim "sluice info says what is in a recording"
 sluice info "$work/mm.stream"
