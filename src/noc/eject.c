@@ -31,13 +31,13 @@ void ejection_release(struct ejection *ejection) {
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
-/* Places that are known to be free are counted, so that a destination's port is asked only when there are none. If there
- * still is none, it will tell when there is. */
+/* What is admitted will be pushed. A destination's port is asked for places only when all that are known of are
+ * promised. If there still is none, it will tell when there is. */
 static NEVER_INLINE bool more_places(struct ejection *ejection, unsigned destination, uint64_t now) {
     struct admission *admission = &ejection->admission[destination];
     struct port *port = &ejection->network->output[destination];
-    admission->places = port_credits(port, now) - admission->promised;
-    if (admission->places) return true;
+    admission->limit = port->pushed + port_credits(port, now);
+    if (admission->admitted != admission->limit) return true;
     port_await_credit(port, now);
     return false;
 }
@@ -54,12 +54,11 @@ static NEVER_INLINE uint64_t admit(struct ejection *ejection, unsigned word, uin
         uint32_t name = buffer_first(buffers_get(&buffers, word * 64 + index), buffers.mask);
         const struct packet *packet = packet_at(packets, name);
         struct admission *admission = &admissions[packet->destination];
-        if (UNLIKELY(!admission->places) && !more_places(ejection, packet->destination, now)) {
+        if (UNLIKELY(admission->admitted == admission->limit) && !more_places(ejection, packet->destination, now)) {
             refused |= heads & -heads;
             continue;
         }
-        admission->places--;
-        admission->promised++;
+        admission->admitted++;
         tally_start(left, index, packet->flits);
     }
     return refused;
@@ -72,7 +71,6 @@ static NEVER_INLINE void hand_over(struct ejection *ejection, unsigned word, uin
     struct packet_pool *pool = ejection->pool;
     const unsigned char *packets = pool->packet;
     struct port *output = ejection->network->output;
-    struct admission *admission = ejection->admission;
     uint32_t *freed = pool->free + pool->free_count, *first = freed;
     struct buffers buffers = ejection->buffers;
     uint64_t starts = 0;
@@ -82,7 +80,6 @@ static NEVER_INLINE void hand_over(struct ejection *ejection, unsigned word, uin
         const struct packet *packet = packet_at(packets, name);
         port_push(&output[packet->destination], now, &packet->message, sizeof packet->message);
         starts += packet->start;
-        admission[packet->destination].promised--;
         *freed++ = name;
     }
     uint32_t count = (uint32_t)(freed - first);

@@ -33,6 +33,7 @@ struct injection {
     uint32_t *packet;                        /* [inputs]: several VCs: the packet that has no VC yet */
     uint16_t *turn;                          /* [inputs]: source that is preferred next */
     uint8_t *vc;                             /* [inputs]: several VCs: the one that was chosen last */
+    size_t destination_at;                   /* in a message */
     uint16_t flits_of[MESSAGE_ACK + 1][256]; /* length of a packet, by the message's kind and sectors */
 };
 
@@ -59,14 +60,14 @@ struct ejection {
     struct buffers buffers;
     unsigned vcs, vc_shift;
     struct admission {
-        uint32_t places, promised; /* known to be free; promised to packets that are arriving */
-    } * admission;                 /* [destinations] */
-    uint64_t *entered;             /* [link->words]: the first packet has been admitted, */
-    struct tally *left;            /* [link->words]: and so many of its flits have not left */
-    uint64_t *holding;             /* [link->words]: there are flits that wait, */
-    uint16_t *waiting;             /* [VCs] how many, */
-    unsigned held;                 /* and in all buffers */
-    bool draining;                 /* some left in the last cycle, so more may in the next */
+        uint32_t admitted, limit; /* packets, free-running; limit: by the places that are known to be free */
+    } * admission;                /* [destinations] */
+    uint64_t *entered;            /* [link->words]: the first packet has been admitted, */
+    struct tally *left;           /* [link->words]: and so many of its flits have not left */
+    uint64_t *holding;            /* [link->words]: there are flits that wait, */
+    uint16_t *waiting;            /* [VCs] how many, */
+    unsigned held;                /* and in all buffers */
+    bool draining;                /* some left in the last cycle, so more may in the next */
     uint64_t *drained; /* [link->words]: of an output that one left in cycle `drained_in`, which takes no other */
     uint64_t drained_in;
 };

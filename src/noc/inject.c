@@ -18,6 +18,8 @@ void injection_init(struct injection *injection, struct network *network, struct
         .vcs = next->vcs,
         .vc_shift = next->vc_shift,
         .words = words,
+        .destination_at =
+            network->direction == NETWORK_REQUEST ? offsetof(struct message, target) : offsetof(struct message, source),
     };
     injection->pushed = mem_alloc((size_t)sources_each * words, sizeof *injection->pushed);
     injection->arrived = mem_alloc((size_t)sources_each * words, sizeof *injection->arrived);
@@ -98,7 +100,8 @@ static ALWAYS_INLINE void fill_packet(const struct injection *injection, struct 
                                       const struct message *message, uint64_t cycle) {
     packet->message = *message;
     packet->start = cycle;
-    packet->destination = (uint16_t)network_destination(injection->network, message);
+    memcpy(&packet->destination, (const unsigned char *)message + injection->destination_at,
+           sizeof packet->destination);
     assert(packet->destination < injection->network->destinations);
     packet->flits = injection->flits_of[message->kind][message->sectors];
 }
