@@ -431,7 +431,7 @@ struct dram *dram_create(const struct config *config, const struct address_map *
         mc->controller_cycles = (uint64_t)dram_config->controller_cycles;
         mc->clock = clock_of_config(config, core_khz);
         mc->component = engine_add(engine, &controller_ops, mc, i);
-        mc->waker = waker_of(mc->component);
+        mc->waker = waker_of(engine, mc->component);
         mc->due = NEVER;
         fill_bursts(mc, config);
         create_channels(mc, config, stats);

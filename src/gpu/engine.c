@@ -32,7 +32,7 @@ void engine_add_port(struct engine *engine, struct port *port) {
 
 /* The last slot of the wheel, as it is when the list begins, is visited to look at the list again. */
 void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) {
-    unsigned id = (unsigned)waker.word * 64 + lowest_bit(waker.bit);
+    unsigned id = (unsigned)(waker.first - engine->due[0]) * 64 + lowest_bit(waker.bit);
     if (!engine->far_count) {
         engine->far_until = engine->now + ENGINE_WHEEL - 1;
         ((uint8_t *)engine->slot_used)[engine->far_until % ENGINE_WHEEL] = 1;
@@ -127,6 +127,12 @@ void engine_settle(struct engine *engine, uint64_t now) {
         struct component *component = &engine->component[id];
         if (component->ops->settle) component->ops->settle(component->self, now);
     }
+}
+
+uint64_t engine_progress(const struct engine *engine) {
+    uint64_t progress = engine->progress;
+    for (unsigned i = 0; i < engine->port_count; i++) progress += engine->ports[i]->pushed;
+    return progress;
 }
 
 void engine_explain(const struct engine *engine, FILE *out) {

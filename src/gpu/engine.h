@@ -45,7 +45,7 @@ struct far_wake {
 
 struct engine {
     uint64_t now;
-    uint64_t progress; /* grows with every push and issue; a run in which it stops growing is stuck */
+    uint64_t progress; /* grows with what components do besides pushing into ports */
     unsigned components;
     unsigned words;                           /* of 64 components */
     bool poll;                                /* tick everything in every cycle */
@@ -72,30 +72,37 @@ void engine_destroy(struct engine *engine);
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index);
 void engine_add_port(struct engine *engine, struct port *port);
 
-/* A component's place in a slot of the wheel, for those who wake it often. */
+/* A component's place in the wheel, for those who wake it often: that in the first slot, and its bit. */
 struct waker {
-    uint64_t word, bit;
+    uint64_t *first, bit;
 };
 
-static inline struct waker waker_of(unsigned id) { return (struct waker){id / 64, UINT64_C(1) << (id % 64)}; }
+static inline struct waker waker_of(struct engine *engine, unsigned id) {
+    return (struct waker){&engine->due[0][id / 64], UINT64_C(1) << (id % 64)};
+}
 
 /* Rare, hence kept out of those that wake. */
 void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) __attribute__((noinline, cold));
 
-/* Asks that the component be ticked in cycle `at`, which must be later than the current cycle (or the current one
- * before the run starts). It will be, so nobody need ask twice. */
-static inline void engine_wake_by(struct engine *engine, struct waker waker, uint64_t at) {
-    if (UNLIKELY(at - engine->now >= ENGINE_WHEEL)) {
-        engine_wake_far(engine, waker, at);
-        return;
-    }
+/* A wake that is known to be within the wheel. */
+static inline void engine_wake_near(struct engine *engine, struct waker waker, uint64_t at) {
+    assert(at - engine->now < ENGINE_WHEEL);
     uint64_t slot = at % ENGINE_WHEEL;
-    engine->due[slot][waker.word] |= waker.bit;
+    waker.first[slot * ENGINE_WORDS] |= waker.bit;
     ((uint8_t *)engine->slot_used)[slot] = 1;
 }
 
+/* Asks that the component be ticked in cycle `at`, which must be later than the current cycle (or the current one
+ * before the run starts). It will be, so nobody need ask twice. */
+static inline void engine_wake_by(struct engine *engine, struct waker waker, uint64_t at) {
+    if (UNLIKELY(at - engine->now >= ENGINE_WHEEL))
+        engine_wake_far(engine, waker, at);
+    else
+        engine_wake_near(engine, waker, at);
+}
+
 static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) {
-    engine_wake_by(engine, waker_of(id), at);
+    engine_wake_by(engine, waker_of(engine, id), at);
 }
 
 enum engine_state {
@@ -107,6 +114,9 @@ enum engine_state {
 /* Runs cycles from engine->now up to and including the one before `until`. */
 enum engine_state engine_run_until(struct engine *engine, uint64_t until);
 void engine_settle(struct engine *engine, uint64_t now);
+
+/* Grows with every push and whatever else components call progress; a run in which it stops growing is stuck. */
+uint64_t engine_progress(const struct engine *engine);
 
 /* What every component waits for and every port that is not empty. */
 void engine_explain(const struct engine *engine, FILE *out);

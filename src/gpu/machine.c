@@ -222,11 +222,13 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
 static void drain(struct machine *m) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     char text[160];
-    uint64_t progress = m->engine->progress, since = m->engine->now;
+    uint64_t progress = engine_progress(m->engine), since = m->engine->now;
     do {
         uint64_t until = m->engine->now + RUN_QUANTUM;
         if (engine_run_until(m->engine, until) == ENGINE_QUIET) m->engine->now = until;
-        if (progress != m->engine->progress) progress = m->engine->progress, since = m->engine->now;
+        uint64_t before = progress;
+        progress = engine_progress(m->engine);
+        if (progress != before) since = m->engine->now;
     } while (engine_in_flight(m->engine, text, sizeof text) && m->engine->now - since <= (uint64_t)gpu->progress_limit);
 }
 
@@ -256,8 +258,9 @@ static enum run_status between(struct run *run) {
     struct machine *m = run->m;
     uint64_t now = m->engine->now;
     if (now % RUN_QUANTUM == 0) {
-        if (run->progress != m->engine->progress) {
-            run->progress = m->engine->progress;
+        uint64_t before = run->progress;
+        run->progress = engine_progress(m->engine);
+        if (run->progress != before) {
             run->progress_at = now;
         } else if (now > max_u64(run->progress_at, run->starts_at) + run->progress_limit) {
             return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles",

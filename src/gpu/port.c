@@ -17,7 +17,7 @@ void port_init(struct port *port, struct engine *engine, const char *name, unsig
         .head_visible = NEVER,
         .sender = sender,
         .receiver = receiver,
-        .wakes = waker_of(receiver),
+        .wakes = waker_of(engine, receiver),
         .engine = engine,
     };
     snprintf(port->name, sizeof port->name, "%s", name);

@@ -30,7 +30,7 @@ struct port {
     uint32_t reach;                    /* of messages: the latency and what the receiver adds to it */
     uint32_t pushed, popped, credited; /* free-running */
     uint64_t head_visible;             /* when the oldest message can be seen; NEVER if there is none */
-    uint64_t last_visible;             /* of the message pushed last */
+    uint64_t last_visible;             /* of the message that was pushed late last */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
     struct waker wakes; /* the receiver */
@@ -77,22 +77,34 @@ static inline void port_await_credit(struct port *port, uint64_t now) {
         port->sender_waits = true;
 }
 
-/* `extra` cycles are added to the latency (serialisation, a lookup pipeline); messages never overtake each other. */
-static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
-    assert(port_can_push(port, now) && size <= PORT_MESSAGE_MAX);
-    bool empty = port->pushed == port->popped;
-    uint32_t slot = port->pushed++ & port->mask;
-    uint64_t visible = max_u64(now + port->reach + extra, port->last_visible);
-    port->last_visible = port->time[slot] = visible;
-    if (empty) port->head_visible = visible;
+/* What every push does but for the wake. */
+static inline void port_enter(struct port *port, uint64_t visible, const void *message, size_t size) {
+    assert(size <= PORT_MESSAGE_MAX);
+    uint32_t slot = port->pushed & port->mask;
+    if (port->pushed == port->popped) port->head_visible = visible;
+    port->pushed++;
+    port->time[slot] = visible;
     memcpy(port->slot[slot].message, message, size);
-    port->engine->progress++;
     if (port->watch) port->watch[(visible + 1) % 2] |= port->watch_bit;
-    engine_wake_by(port->engine, port->wakes, visible);
 }
 
 static inline void port_push(struct port *port, uint64_t now, const void *message, size_t size) {
-    port_push_late(port, now, 0, message, size);
+    uint64_t visible = now + port->reach;
+    assert(port_can_push(port, now) && visible >= port->last_visible);
+    port_enter(port, visible, message, size);
+    if (LIKELY(port->reach < ENGINE_WHEEL))
+        engine_wake_near(port->engine, port->wakes, visible);
+    else
+        engine_wake_far(port->engine, port->wakes, visible);
+}
+
+/* `extra` cycles are added to the latency (serialisation); messages never overtake each other, provided that all that
+ * follow are pushed so. */
+static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
+    assert(port_can_push(port, now));
+    port->last_visible = max_u64(now + port->reach + extra, port->last_visible);
+    port_enter(port, port->last_visible, message, size);
+    engine_wake_by(port->engine, port->wakes, port->last_visible);
 }
 
 /* The oldest message if it can be seen, else NULL. */

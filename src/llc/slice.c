@@ -47,6 +47,9 @@ enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
 /* The kind of a waiter whose write memory will acknowledge: it gets no reply with the line. */
 enum { WRITE_PASSED_ON = MESSAGE_ACK };
 
+/* Flag of a cache line on its way: a write or an atomic waits for it. */
+enum { LINE_AWAITED_BY_CHANGE = 1 };
+
 /* A request that has been set aside, decoded for the lookup. */
 struct lookup {
     struct cache_access access;
@@ -60,8 +63,9 @@ struct slice {
     const struct address_map *map;
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *orders, *words;
-    unsigned latency_cycles, port_bytes, atomic_cycles, flush_lines, line_log2;
-    uint8_t whole_line; /* all sectors of a line */
+    unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
+    uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by sectors */
+    uint8_t whole_line;                    /* all sectors of a line */
     bool write_through, allocate_through, whole_write_backs;
     struct cache cache;
     struct mshr_table mshrs;
@@ -105,7 +109,8 @@ struct slice *slice_create(const struct config *config, const struct address_map
     slice->engine = engine;
     slice->map = map;
     slice->latency_cycles = (unsigned)llc->latency_cycles;
-    slice->port_bytes = (unsigned)llc->port_bytes;
+    for (unsigned sectors = 0; sectors <= SECTORS_MAX; sectors++)
+        slice->data_cycles[sectors] = (uint16_t)div_up(SECTOR_BYTES * sectors, (uint64_t)llc->port_bytes);
     slice->atomic_cycles = (unsigned)llc->atomic_cycles;
     slice->flush_lines = (unsigned)llc->flush_lines;
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
@@ -128,7 +133,7 @@ struct slice *slice_create(const struct config *config, const struct address_map
         slice->through_free_count++;
     }
     slice->component = engine_add(engine, &component_ops, slice, index);
-    slice->waker = waker_of(slice->component);
+    slice->waker = waker_of(engine, slice->component);
     stats_add(stats, &llc_stat_table, &slice->stats);
     return slice;
 }
@@ -222,6 +227,18 @@ static void write_back(struct slice *slice, uint64_t key, struct cache_line *lin
     slice->stats.write_backs++;
 }
 
+/* All that waited for the line takes effect, in order: it may be replaced before the last of them is answered. */
+static APART void apply_waiters(struct slice *slice, uint32_t index, struct cache_line *line, uint64_t now) {
+    const struct mshr *mshr = &slice->mshrs.mshr[index];
+    uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
+    tell(slice, SLICE_FILL, key, NULL, now);
+    for (unsigned i = 0; i < mshr->waiters; i++) {
+        const struct message *waiter = mshr_waiter(&slice->mshrs, index, i);
+        apply(slice, waiter, key, line, now);
+        if (waiter->kind != MESSAGE_WRITE && waiter->kind != WRITE_PASSED_ON) tell(slice, SLICE_READ, key, waiter, now);
+    }
+}
+
 static void receive_from_memory(struct slice *slice, uint64_t now) {
     const struct message *message = port_peek(slice->from_memory, now);
     if (!message) return;
@@ -229,16 +246,8 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
     if (kind == TAG_FILL) {
         const struct mshr *mshr = &slice->mshrs.mshr[index];
         struct cache_line *line = cache_line_at(&slice->cache, mshr->set, mshr->way);
-        uint64_t key = slice->observer ? cache_line_key(&slice->cache, mshr->set, line) : 0; /* only to be told */
         line->state = LINE_VALID;
-        tell(slice, SLICE_FILL, key, NULL, now);
-        /* All that waited takes effect now, in order: the line may be replaced before the last of them is answered. */
-        for (unsigned i = 0; i < mshr->waiters; i++) {
-            const struct message *waiter = mshr_waiter(&slice->mshrs, index, i);
-            apply(slice, waiter, key, line, now);
-            if (waiter->kind != MESSAGE_WRITE && waiter->kind != WRITE_PASSED_ON)
-                tell(slice, SLICE_READ, key, waiter, now);
-        }
+        if (UNLIKELY(line->flags & LINE_AWAITED_BY_CHANGE || slice->observer)) apply_waiters(slice, index, line, now);
         ring_push(&slice->arrived, index);
         slice->replies_waiting++;
         slice->aside_retry = slice->aside_count > 0;
@@ -262,8 +271,7 @@ static void send_reply(struct slice *slice, const struct message *request, uint6
     reply.kind = request->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
     unsigned cycles = 1;
     if (reply.kind == MESSAGE_DATA) {
-        cycles =
-            (unsigned)div_up((uint64_t)SECTOR_BYTES * (unsigned)__builtin_popcount(reply.sectors), slice->port_bytes);
+        cycles = slice->data_cycles[__builtin_popcount(reply.sectors)];
         slice->stats.data_replies++;
     }
     slice->port_free_at = now + cycles;
@@ -367,10 +375,13 @@ static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim
 }
 
 /* The request waits for its line. A write that goes on to memory has its effect now. */
-static inline void wait_for_line(struct slice *slice, unsigned mshr, const struct message *message, uint64_t key,
-                                 bool passed_on, uint64_t now) {
+static inline void wait_for_line(struct slice *slice, struct cache_line *line, const struct message *message,
+                                 uint64_t key, bool passed_on, uint64_t now) {
+    unsigned mshr = line->mshr;
     mshr_add(&slice->mshrs, mshr, message, sizeof *message);
-    if (LIKELY(!passed_on)) return;
+    if (LIKELY(message->kind == MESSAGE_READ)) return;
+    line->flags |= LINE_AWAITED_BY_CHANGE;
+    if (!passed_on) return;
     struct message *waiter = mshr_waiter(&slice->mshrs, mshr, slice->mshrs.mshr[mshr].waiters - 1u);
     waiter->kind = WRITE_PASSED_ON;
     tell(slice, SLICE_WRITE, key, message, now);
@@ -404,7 +415,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     mshr->set = access->set;
     mshr->way = (uint16_t)cache_way_of(&slice->cache, access->set, victim);
     victim->mshr = (uint16_t)index;
-    wait_for_line(slice, index, message, access->key, through, now);
+    wait_for_line(slice, victim, message, access->key, through, now);
     stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
     send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
     tell(slice, SLICE_FETCH, access->key, NULL, now);
@@ -420,7 +431,7 @@ static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_a
         bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
         if (!mshr_can_merge(&slice->mshrs, line->mshr)) return HOLD_MERGE;
         if (through && !can_send_through(slice, 1, now)) return HOLD_MEMORY;
-        wait_for_line(slice, line->mshr, message, access->key, through, now);
+        wait_for_line(slice, line, message, access->key, through, now);
         count(slice, message, false, true);
         return HOLD_NONE;
     }

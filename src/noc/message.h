@@ -34,7 +34,7 @@ struct message {
 
 _Static_assert(sizeof(struct message) == 32, "two messages to a host cache line");
 
-enum { MESSAGE_HEADER_BYTES = 8, SECTOR_BYTES = 32 };
+enum { MESSAGE_HEADER_BYTES = 8, SECTOR_BYTES = 32, SECTORS_MAX = 8 /* of a line */ };
 
 /* Bytes on a channel: a header of 8, and 32 for each sector that travels (docs/model.md, Packets). */
 static inline unsigned message_bytes(const struct message *message) {

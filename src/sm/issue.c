@@ -21,7 +21,7 @@
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
     assert(at > sm->engine->now && at - sm->engine->now < WARP_WHEEL);
     sm->due[at % WARP_WHEEL] |= warps;
-    engine_wake_by(sm->engine, sm->waker, at);
+    engine_wake_near(sm->engine, sm->waker, at);
 }
 
 void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
@@ -122,7 +122,7 @@ static uint32_t instruction_line(const struct sm *sm, const struct instr *instr)
 
 /* What the small caches could not send or take is tried again in the next cycle. */
 void sm_retry_later(struct sm *sm) {
-    if (sm->unsent | sm->unfetched) engine_wake_by(sm->engine, sm->waker, sm->engine->now + 1);
+    if (sm->unsent | sm->unfetched) engine_wake_near(sm->engine, sm->waker, sm->engine->now + 1);
 }
 
 /* Looks for the line of the warp's next instruction; the warp waits if it is not there. */
@@ -303,7 +303,7 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
 void sm_next_issue(struct sm *sm, uint64_t now) {
     if (sm->halted) return;
     if (!(sm->ready & (sm->ready - 1)) && unit_free(sm, sm->unit_of[lowest_bit(sm->ready)], now + 1)) {
-        engine_wake_by(sm->engine, sm->waker, now + 1);
+        engine_wake_near(sm->engine, sm->waker, now + 1);
         return;
     }
     for (enum unit unit = 0; unit < UNIT_COUNT; unit++) {
@@ -311,7 +311,7 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
         if (unit != UNIT_MEM)
             engine_wake_by(sm->engine, sm->waker, max_u64(unit_free_at(sm, unit), now + 1));
         else if (lsu_has_room(sm))
-            engine_wake_by(sm->engine, sm->waker, now + 1);
+            engine_wake_near(sm->engine, sm->waker, now + 1);
     }
 }
 

@@ -96,7 +96,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         sm->stats.shared_accesses++;
     }
     sm->outstanding[warp]++;
-    engine_wake_by(sm->engine, sm->waker, entry->ready_at);
+    engine_wake_near(sm->engine, sm->waker, entry->ready_at);
 }
 
 /* A load has all that it waited for: its value goes to the registers. */

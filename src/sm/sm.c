@@ -100,7 +100,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->shared = shared;
     sm->engine = engine;
     sm->component = engine_add(engine, &component_ops, sm, index);
-    sm->waker = waker_of(sm->component);
+    sm->waker = waker_of(engine, sm->component);
     for (unsigned s = 0; s < shared->schedulers; s++) {
         sm->scheduler[s] = shared->scheduler->create(config);
         for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers) {

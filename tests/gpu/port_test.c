@@ -120,7 +120,7 @@ CLAIM("a message never overtakes one that was pushed late") {
     uint32_t slow = 1, quick = 2;
     port_push_late(&lone->port, 0, 10, &slow, sizeof slow);
     lone->engine->now = 1;
-    port_push(&lone->port, 1, &quick, sizeof quick);
+    port_push_late(&lone->port, 1, 0, &quick, sizeof quick);
     CHECK_EQ(peek(lone, 11), 0u);
     CHECK_EQ(peek(lone, 12), 1u);
     pop(lone, 12);
