@@ -44,7 +44,7 @@ static bool create_slices(struct machine *m, struct error *err) {
     m->slice = mem_alloc(m->slices, sizeof *m->slice);
     m->slice_component = mem_alloc(m->slices, sizeof *m->slice_component);
     for (unsigned i = 0; i < m->slices; i++) {
-        m->slice[i] = slice_create(m->config, m->map, m->llc, m->engine, m->stats, i);
+        m->slice[i] = slice_create(m->config, m->llc, m->engine, m->stats, i);
         m->slice_component[i] = slice_component(m->slice[i]);
     }
     return true;

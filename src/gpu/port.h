@@ -77,33 +77,38 @@ static inline void port_await_credit(struct port *port, uint64_t now) {
         port->sender_waits = true;
 }
 
-/* What every push does but for the wake. */
-static inline void port_enter(struct port *port, uint64_t visible, const void *message, size_t size) {
-    assert(size <= PORT_MESSAGE_MAX);
+/* What every push does but for the wake. Returns the place of the message. */
+static inline void *port_enter(struct port *port, uint64_t visible) {
     uint32_t slot = port->pushed & port->mask;
     if (port->pushed == port->popped) port->head_visible = visible;
     port->pushed++;
     port->time[slot] = visible;
-    memcpy(port->slot[slot].message, message, size);
     if (port->watch) port->watch[(visible + 1) % 2] |= port->watch_bit;
+    return port->slot[slot].message;
 }
 
-static inline void port_push(struct port *port, uint64_t now, const void *message, size_t size) {
+/* A push of a message that the caller writes to the place returned, at once. */
+static inline void *port_push_place(struct port *port, uint64_t now) {
     uint64_t visible = now + port->reach;
     assert(port_can_push(port, now) && visible >= port->last_visible);
-    port_enter(port, visible, message, size);
     if (LIKELY(port->reach < ENGINE_WHEEL))
         engine_wake_near(port->engine, port->wakes, visible);
     else
         engine_wake_far(port->engine, port->wakes, visible);
+    return port_enter(port, visible);
+}
+
+static inline void port_push(struct port *port, uint64_t now, const void *message, size_t size) {
+    assert(size <= PORT_MESSAGE_MAX);
+    memcpy(port_push_place(port, now), message, size);
 }
 
 /* `extra` cycles are added to the latency (serialisation); messages never overtake each other, provided that all that
  * follow are pushed so. */
 static inline void port_push_late(struct port *port, uint64_t now, uint64_t extra, const void *message, size_t size) {
-    assert(port_can_push(port, now));
+    assert(port_can_push(port, now) && size <= PORT_MESSAGE_MAX);
     port->last_visible = max_u64(now + port->reach + extra, port->last_visible);
-    port_enter(port, port->last_visible, message, size);
+    memcpy(port_enter(port, port->last_visible), message, size);
     engine_wake_by(port->engine, port->wakes, port->last_visible);
 }
 

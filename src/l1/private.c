@@ -221,10 +221,11 @@ static uint32_t queue_room(const struct node *node) {
     return node->queue_capacity - (node->queue_tail - node->queue_head);
 }
 
-static void push(struct node *node, const struct message *message, uint64_t now) {
-    port_push(node->to_network, now, message, sizeof *message);
+/* The place of a request that leaves now. */
+static inline struct message *request_place(struct node *node, uint64_t now) {
     node->sent_at = now;
     node->stats.requests++;
+    return port_push_place(node->to_network, now);
 }
 
 /* Fills in where the request goes and sends it: at once if nothing waits before it and the network takes it, else by
@@ -232,9 +233,17 @@ static void push(struct node *node, const struct message *message, uint64_t now)
 static ALWAYS_INLINE void send(struct l1_private *l1, unsigned sm, const struct l1_request *request,
                                enum message_kind kind, uint64_t address, uint8_t sectors, uint32_t tag, uint64_t now) {
     struct node *node = &l1->node[sm];
-    struct message message = {
+    bool at_once = node->queue_head == node->queue_tail && node->sent_at != now && port_can_push(node->to_network, now);
+    struct message *message;
+    if (LIKELY(at_once)) {
+        message = request_place(node, now);
+    } else {
+        message = &node->queue[node->queue_tail++ & node->queue_mask];
+        l1->base.gate[sm].open = true;
+        engine_wake(l1->engine, l1->component[sm], now + 1);
+    }
+    *message = (struct message){
         .address = address,
-        .born = now,
         .tag = tag,
         .source = (uint16_t)sm,
         .kind = (uint8_t)kind,
@@ -243,14 +252,7 @@ static ALWAYS_INLINE void send(struct l1_private *l1, unsigned sm, const struct 
         .program = request->program,
         .conflicts = request->conflicts,
     };
-    message.target = (uint16_t)llc_target(l1->llc, &message, l1->cluster[sm]);
-    if (node->queue_head == node->queue_tail && node->sent_at != now && port_can_push(node->to_network, now)) {
-        push(node, &message, now);
-        return;
-    }
-    node->queue[node->queue_tail++ & node->queue_mask] = message;
-    l1->base.gate[sm].open = true;
-    engine_wake(l1->engine, l1->component[sm], now + 1);
+    message->target = (uint16_t)llc_target(l1->llc, message, l1->cluster[sm]);
 }
 
 static enum l1_outcome queue_refusal(struct node *node, uint64_t now) {
@@ -329,7 +331,7 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
     cache_place(&node->cache, victim, access, LINE_RESERVED);
     victim->mshr = (uint16_t)mshr;
     node->mshrs.mshr[mshr].set = access->set;
-    node->mshrs.mshr[mshr].way = (uint16_t)cache_way_of(&node->cache, access->set, victim);
+    node->mshrs.mshr[mshr].way = victim->tag;
     mshr_add(&node->mshrs, mshr, &request->token, sizeof request->token);
     stat_max(&node->stats.mshrs_peak, node->mshrs.in_use);
     send(l1, sm, request, MESSAGE_READ, request->address, l1->whole_line, TAG_FILL | mshr, now);
@@ -401,7 +403,7 @@ static bool receive(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token)
 static void drain_queue(struct l1 *base, unsigned sm, uint64_t now) {
     struct node *node = &((struct l1_private *)base)->node[sm];
     if (port_can_push(node->to_network, now)) {
-        push(node, &node->queue[node->queue_head++ & node->queue_mask], now);
+        *request_place(node, now) = node->queue[node->queue_head++ & node->queue_mask];
         base->gate[sm].changes++;
     }
     if (!port_can_push(node->to_network, now))

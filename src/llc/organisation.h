@@ -26,21 +26,28 @@ struct llc_organisation_ops {
     bool own_slice_only;
     /* Refuses a machine that the organisation does not fit. NULL if it fits all. */
     bool (*check)(const struct config *config, struct error *err);
-    /* The slice, counted over the whole machine. */
-    unsigned (*target)(const struct llc_organisation *organisation, const struct message *message, unsigned cluster);
+    /* The slice, counted over the whole machine, for a message to an address of controller `mc` whose home, if a line
+     * has one, is `slice` of that. */
+    unsigned (*target)(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                       unsigned slice, unsigned cluster);
 };
 
 /* The head of every organisation. */
 struct llc_organisation {
     const struct llc_organisation_ops *ops;
+    const struct address_map *map;
 };
 
 struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map,
                                                  struct error *err);
 
-static inline unsigned llc_target(const struct llc_organisation *organisation, const struct message *message,
+/* The slice that answers the message. Where in that slice's memory it looks is written into the message. */
+static inline unsigned llc_target(const struct llc_organisation *organisation, struct message *message,
                                   unsigned cluster) {
-    return organisation->ops->target(organisation, message, cluster);
+    struct location location;
+    address_map_locate(organisation->map, message->address, &location);
+    message->place = location.partition;
+    return organisation->ops->target(organisation, message, location.mc, location.slice, cluster);
 }
 
 #endif

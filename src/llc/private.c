@@ -19,7 +19,6 @@ const struct llc_organisation_ops llc_organisation_private;
 
 struct llc_private {
     struct llc_organisation base;
-    const struct address_map *map;
     unsigned slices_per_mc;
     bool bypass; /* atomics stay in the cluster's slice, too */
 };
@@ -39,19 +38,16 @@ static struct llc_organisation *private_create(const struct config *config, cons
     (void)err;
     const struct noc_config *noc = config_get(config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
-    *private = (struct llc_private){{&llc_organisation_private}, map, address_map_slices_per_mc(map), noc->bypass};
+    *private = (struct llc_private){{&llc_organisation_private, map}, address_map_slices_per_mc(map), noc->bypass};
     return &private->base;
 }
 
 static void private_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned private_target(const struct llc_organisation *organisation, const struct message *message,
-                               unsigned cluster) {
+static unsigned private_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                               unsigned slice, unsigned cluster) {
     const struct llc_private *private = (const struct llc_private *)organisation;
-    struct location location;
-    address_map_locate(private->map, message->address, &location);
-    return location.mc * private->slices_per_mc +
-           (message->kind == MESSAGE_ATOMIC && !private->bypass ? location.slice : cluster);
+    return mc * private->slices_per_mc + (message->kind == MESSAGE_ATOMIC && !private->bypass ? slice : cluster);
 }
 
 const struct llc_organisation_ops llc_organisation_private = {

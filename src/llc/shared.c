@@ -9,7 +9,6 @@ const struct llc_organisation_ops llc_organisation_shared;
 
 struct llc_shared {
     struct llc_organisation base;
-    const struct address_map *map;
     unsigned slices_per_mc;
 };
 
@@ -17,19 +16,17 @@ static struct llc_organisation *shared_create(const struct config *config, const
                                               struct error *err) {
     (void)config, (void)err;
     struct llc_shared *shared = mem_alloc(1, sizeof *shared);
-    *shared = (struct llc_shared){{&llc_organisation_shared}, map, address_map_slices_per_mc(map)};
+    *shared = (struct llc_shared){{&llc_organisation_shared, map}, address_map_slices_per_mc(map)};
     return &shared->base;
 }
 
 static void shared_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message,
-                              unsigned cluster) {
-    (void)cluster;
+static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                              unsigned slice, unsigned cluster) {
+    (void)message, (void)cluster;
     const struct llc_shared *shared = (const struct llc_shared *)organisation;
-    struct location location;
-    address_map_locate(shared->map, message->address, &location);
-    return location.mc * shared->slices_per_mc + location.slice;
+    return mc * shared->slices_per_mc + slice;
 }
 
 const struct llc_organisation_ops llc_organisation_shared = {

@@ -60,7 +60,6 @@ struct slice {
     unsigned index, component;
     struct waker waker; /* of the component */
     struct engine *engine;
-    const struct address_map *map;
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *orders, *words;
     unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
@@ -99,15 +98,13 @@ static bool slice_busy(const void *self);
 
 static const struct component_ops component_ops = {"slice", slice_tick, slice_settle, slice_explain, slice_busy};
 
-struct slice *slice_create(const struct config *config, const struct address_map *map,
-                           const struct llc_organisation *organisation, struct engine *engine, struct stats *stats,
-                           unsigned index) {
+struct slice *slice_create(const struct config *config, const struct llc_organisation *organisation,
+                           struct engine *engine, struct stats *stats, unsigned index) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     struct slice *slice = mem_alloc_lines(1, sizeof *slice);
     slice->index = index;
     slice->engine = engine;
-    slice->map = map;
     slice->latency_cycles = (unsigned)llc->latency_cycles;
     for (unsigned sectors = 0; sectors <= SECTORS_MAX; sectors++)
         slice->data_cycles[sectors] = (uint16_t)div_up(SECTOR_BYTES * sectors, (uint64_t)llc->port_bytes);
@@ -194,16 +191,14 @@ static void slice_settle(void *self, uint64_t now) {
 
 static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors, uint32_t tag,
                            uint64_t now) {
-    struct message message = {
+    *(struct message *)port_push_place(slice->to_memory, now) = (struct message){
         .address = (key & low_mask(56)) << slice->line_log2,
-        .born = now,
         .tag = tag,
         .source = (uint16_t)slice->index,
         .kind = (uint8_t)kind,
         .sectors = sectors,
         .program = (uint8_t)(key >> 56),
     };
-    port_push(slice->to_memory, now, &message, sizeof message);
 }
 
 /* A write or atomic reaches the line. Where writes go through, memory is told of them at the lookup, so that only
@@ -267,17 +262,17 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
 /* Turns a request into its reply and occupies the data port. The caller has made sure that the port and the network
  * take it. */
 static void send_reply(struct slice *slice, const struct message *request, uint64_t now) {
-    struct message reply = *request;
-    reply.kind = request->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
+    struct message *reply = port_push_place(slice->to_network, now);
+    *reply = *request;
+    reply->kind = request->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
     unsigned cycles = 1;
-    if (reply.kind == MESSAGE_DATA) {
-        cycles = slice->data_cycles[__builtin_popcount(reply.sectors)];
+    if (reply->kind == MESSAGE_DATA) {
+        cycles = slice->data_cycles[__builtin_popcount(reply->sectors)];
         slice->stats.data_replies++;
     }
     slice->port_free_at = now + cycles;
     slice->stats.data_port_cycles += cycles;
     slice->stats.replies++;
-    port_push(slice->to_network, now, &reply, sizeof reply);
 }
 
 /* The request to be answered next, of which there is one: of what came from memory, else of a lookup. Its place is free
@@ -413,7 +408,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     unsigned index = mshr_take(&slice->mshrs);
     struct mshr *mshr = &slice->mshrs.mshr[index];
     mshr->set = access->set;
-    mshr->way = (uint16_t)cache_way_of(&slice->cache, access->set, victim);
+    mshr->way = victim->tag;
     victim->mshr = (uint16_t)index;
     wait_for_line(slice, victim, message, access->key, through, now);
     stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
@@ -480,11 +475,9 @@ static void look_up_once(struct slice *slice, uint64_t now) {
     if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
     const struct message *message = port_peek(slice->from_network, now);
     if (!message) return;
-    struct location location;
-    address_map_locate(slice->map, message->address, &location);
     struct cache_access access = {
         .key = cache_key(message->address >> slice->line_log2, message->program),
-        .set = cache_set_of(&slice->cache, location.partition >> slice->line_log2),
+        .set = cache_set_of(&slice->cache, message->place >> slice->line_log2),
     };
     slice->hold =
         slice->aside_count && must_go_aside(slice, access.key) ? HOLD_MERGE : look_up(slice, &access, message, now);

@@ -20,7 +20,7 @@ enum message_flags {
 
 struct message {
     uint64_t address; /* of the line, in bytes */
-    uint64_t born;    /* core cycle in which the requester sent it */
+    uint64_t place;   /* the same within the memory of its slice (struct location, partition): known with the target */
     uint32_t tag;
     uint16_t source;   /* endpoint that asked: L1 endpoint on the network, or slice towards memory */
     uint16_t target;   /* endpoint that answers: LLC slice */

@@ -103,6 +103,7 @@ static void send(struct shadow *shadow, uint64_t now) {
     if (shadow->private && (message.kind == MESSAGE_ATOMIC) != (line % 8 == 0)) return;
     bool home = !shadow->private || message.kind == MESSAGE_ATOMIC;
     unsigned slice = home ? home_of(shadow, message.address) : cluster;
+    llc_target(shadow->organisation, &message, cluster); /* which says where in the slice's memory it is */
     if (!port_can_push(&shadow->to_slice[slice], now)) return;
     port_push(&shadow->to_slice[slice], now, &message, sizeof message);
     shadow->to_send--;
@@ -151,7 +152,7 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     unsigned component[SLICES];
     for (unsigned i = 0; i < SLICES; i++) {
         shadow->slice[i] =
-            slice_create(shadow->config, shadow->map, shadow->organisation, shadow->engine, shadow->stats, i);
+            slice_create(shadow->config, shadow->organisation, shadow->engine, shadow->stats, i);
         component[i] = slice_component(shadow->slice[i]);
         slice_observe(shadow->slice[i], observe, shadow);
     }

@@ -45,7 +45,7 @@ static struct lone_slice *lone_slice_with(const char *const *settings, unsigned 
     lone->map = address_map_create(lone->config, &err);
     lone->organisation = llc_organisation_create(lone->config, lone->map, &err);
     REQUIRE(lone->organisation);
-    lone->slice = slice_create(lone->config, lone->map, lone->organisation, lone->engine, lone->stats, 0);
+    lone->slice = slice_create(lone->config, lone->organisation, lone->engine, lone->stats, 0);
     unsigned id = slice_component(lone->slice), other = engine_add(lone->engine, &nobody, NULL, 0);
     port_init(&lone->from_network, lone->engine, "from network", other, id, 512, 1);
     port_init(&lone->to_network, lone->engine, "to network", id, other, 4, 1);
@@ -116,6 +116,7 @@ static void settle(struct lone_slice *lone) {
 
 static void ask(struct lone_slice *lone, struct message message) {
     if (message.sectors == 0) message.sectors = 0x0F;
+    llc_target(lone->organisation, &message, 0); /* which says where in the slice's memory it is */
     port_push(&lone->from_network, lone->engine->now, &message, sizeof message);
 }
 static void ask_read(struct lone_slice *lone, uint64_t address, uint32_t tag) {

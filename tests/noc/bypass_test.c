@@ -29,7 +29,7 @@ static uint64_t seen; /* when the only packet of a run was seen by its destinati
 
 static void note(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
     (void)traffic, (void)destination;
-    seen = now - message->born;
+    seen = now - message->address;
 }
 
 /* Cycles from pushing a packet into an idle network, bypassed from the start, until its destination sees it. */

@@ -132,10 +132,10 @@ static inline void traffic_take(struct traffic *traffic, unsigned destination, u
     if (traffic->take_every && now % traffic->take_every != destination % traffic->take_every) return;
     for (const struct message *message; (message = port_peek(port, now)); port_pop(port, now)) {
         traffic->packets_out++;
-        bool measured = message->born >= traffic->measure_from && message->born < traffic->measure_until;
+        bool measured = message->address >= traffic->measure_from && message->address < traffic->measure_until;
         if (measured) {
             traffic->delivered++;
-            traffic->latency += now - message->born;
+            traffic->latency += now - message->address;
         }
         if (now >= traffic->measure_from && now < traffic->measure_until) traffic->accepted_flits += traffic->flits;
         if (traffic->observe) traffic->observe(traffic, destination, message, now);
@@ -158,7 +158,7 @@ static inline void traffic_give(struct traffic *traffic, unsigned source, uint64
         uint32_t destination = queue->destination[queue->head & queue->mask];
         bool request = traffic->direction == NETWORK_REQUEST;
         struct message message = {
-            .born = queue->born[queue->head & queue->mask],
+            .address = queue->born[queue->head & queue->mask], /* which no network looks at */
             .tag = queue->given++,
             .source = (uint16_t)(request ? source : destination),
             .target = (uint16_t)(request ? destination : source),
