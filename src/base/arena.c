@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,4 +68,30 @@ char *arena_text(struct arena *arena, const char *text, size_t length) {
     char *copy = arena_alloc(arena, length + 1, 1);
     memcpy(copy, text, length);
     return copy;
+}
+
+void *arena_append(struct arena *arena, void **array, unsigned *count, size_t size) {
+    if ((*count & (*count - 1)) == 0) /* a power of two, or none */
+        *array = arena_grow(arena, *array, *count, *count ? 2 * (size_t)*count : 1, size);
+    return (char *)*array + size * (*count)++;
+}
+
+char *arena_file(struct arena *arena, const char *path, size_t *bytes, struct error *err) {
+    FILE *in = fopen(path, "rb");
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    while (in && !ferror(in) && !feof(in)) {
+        if (used == room) {
+            text = arena_grow(arena, text, room, room ? 2 * room + 1 : 65537, 1);
+            room = room ? 2 * room : 65536;
+        }
+        used += fread(text + used, 1, room - used, in);
+    }
+    if (!in || ferror(in)) {
+        error_set(err, "%s: %s", path, strerror(errno));
+        text = NULL;
+    }
+    if (in) fclose(in);
+    *bytes = used;
+    return text;
 }

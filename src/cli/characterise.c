@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/catalogue.h"
+#include "cli/machine.h"
 #include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/report.h"

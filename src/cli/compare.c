@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "cli/catalogue.h"
+#include "cli/machine.h"
 #include "cli/job.h"
 #include "cli/output.h"
 #include "cli/progress.h"

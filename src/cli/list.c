@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "cli/catalogue.h"
+#include "cli/machine.h"
 #include "cli/characterise.h"
 #include "gpu/machine.h"
 #include "stream/workload.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/catalogue.h"
+#include "cli/machine.h"
 #include "cli/job.h"
 #include "cli/output.h"
 #include "cli/progress.h"

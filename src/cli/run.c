@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/base.h"
-#include "cli/catalogue.h"
+#include "cli/machine.h"
 #include "cli/job.h"
 #include "cli/output.h"
 #include "cli/progress.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/catalogue.h"
+#include "cli/machine.h"
 
 struct show_values {
     const char *design;

@@ -204,6 +204,14 @@ bool yaml_read_value(struct yaml_reader *reader, const char *key, const struct p
     return param->type == PARAM_LIST ? read_list(reader, key, param, to) : read_scalar(reader, key, param, to);
 }
 
+bool yaml_read_text(struct yaml_reader *reader, struct arena *arena, const char **to) {
+    if (reader->event.type != YAML_SCALAR_EVENT || yaml_scalar(reader)[0] == '\0')
+        return yaml_blame(reader, reader->at, "a text is expected here, not %s",
+                          reader->event.type == YAML_SCALAR_EVENT ? "nothing" : yaml_noun(reader));
+    *to = arena_text(arena, yaml_scalar(reader), strlen(yaml_scalar(reader)));
+    return true;
+}
+
 /* --- mappings and lists --- */
 
 bool yaml_read_pairs(struct yaml_reader *reader, yaml_pair *pair, void *user) {
@@ -241,7 +249,7 @@ static bool form_pair(void *user, const char *key, yaml_mark_t mark) {
     }
     if (reading->places[i].line) return yaml_blame_twice(reader, mark, key, reading->places[i].line);
     if (!yaml_next(reader)) return false;
-    reading->places[i] = (struct yaml_place){(uint32_t)reader->at.line + 1, (uint32_t)reader->at.column + 1};
+    reading->places[i] = yaml_place_of(reader);
     void *to = (char *)reading->to + form->keys[i].param.offset;
     return form->keys[i].read ? form->keys[i].read(reader, reading->user, to)
                               : yaml_read_value(reader, key, &form->keys[i].param, to);

@@ -11,6 +11,7 @@
 
 #include <yaml.h>
 
+#include "base/arena.h"
 #include "config/config.h"
 
 struct yaml_reader {
@@ -72,6 +73,9 @@ void yaml_names_hint(const struct yaml_names *names, const char *word, char *tex
 /* The value that the current event starts, of the row's type; leaves the event that ends it. `key` is for messages. */
 bool yaml_read_value(struct yaml_reader *reader, const char *key, const struct param *param, void *to);
 
+/* Text of any length but none, into the arena. */
+bool yaml_read_text(struct yaml_reader *reader, struct arena *arena, const char **to);
+
 /* After the start of a mapping, up to and including its end: each key is handed over, with its value to come. */
 typedef bool yaml_pair(void *user, const char *key, yaml_mark_t mark);
 bool yaml_read_pairs(struct yaml_reader *reader, yaml_pair *pair, void *user);
@@ -94,6 +98,9 @@ struct yaml_form {
 struct yaml_place {
     uint32_t line, column;
 };
+static inline struct yaml_place yaml_place_of(const struct yaml_reader *reader) {
+    return (struct yaml_place){(uint32_t)reader->at.line + 1, (uint32_t)reader->at.column + 1};
+}
 bool yaml_read_form(struct yaml_reader *reader, const struct yaml_form *form, void *user, void *to,
                     struct yaml_place *places);
 /* The list that the current event starts: `element` is called at the first event of each. */

@@ -160,23 +160,13 @@ enum file_key { FILE_NAME, FILE_DESCRIPTION, FILE_PTX, FILE_KERNELS, FILE_BUFFER
 
 /* --- reading --- */
 
-static struct yaml_place place_of(const struct yaml_reader *reader) {
-    return (struct yaml_place){(uint32_t)reader->at.line + 1, (uint32_t)reader->at.column + 1};
-}
-
-/* Text of any length. */
 static bool read_text(struct yaml_reader *reader, void *user, void *to) {
-    struct launch_file *file = user;
-    if (reader->event.type != YAML_SCALAR_EVENT || yaml_scalar(reader)[0] == '\0')
-        return yaml_blame(reader, reader->at, "a text is expected here, not %s",
-                          reader->event.type == YAML_SCALAR_EVENT ? "nothing" : yaml_noun(reader));
-    *(const char **)to = arena_text(file->arena, yaml_scalar(reader), strlen(yaml_scalar(reader)));
-    return true;
+    return yaml_read_text(reader, ((struct launch_file *)user)->arena, to);
 }
 
 static bool read_literal(struct yaml_reader *reader, void *user, void *to) {
     struct literal *literal = to;
-    literal->place = place_of(reader);
+    literal->place = yaml_place_of(reader);
     return read_text(reader, user, &literal->text);
 }
 
@@ -202,19 +192,11 @@ struct reading {
     void *owner;
 };
 
-/* Appends a zeroed element to an array of the arena's. */
-static void *append(struct arena *arena, void **array, unsigned *count, size_t size) {
-    if ((*count & (*count - 1)) == 0) /* a power of two, or none */
-        *array = arena_grow(arena, *array, *count, *count ? 2 * (size_t)*count : 1, size);
-    return (char *)*array + size * (*count)++;
-}
-#define APPEND(arena, array, count) append(arena, (void **)&(array), &(count), sizeof *(array))
-
 static bool read_setting(struct yaml_reader *reader, void *user) {
     const struct reading *reading = user;
     struct fill *fill = reading->owner;
-    struct yaml_place places[YAML_FORM_KEYS] = {0}, start = place_of(reader);
-    struct setting *setting = APPEND(reading->file->arena, fill->settings, fill->setting_count);
+    struct yaml_place places[YAML_FORM_KEYS] = {0}, start = yaml_place_of(reader);
+    struct setting *setting = ARENA_APPEND(reading->file->arena, fill->settings, fill->setting_count);
     if (!yaml_read_form(reader, &setting_form, reading->file, setting, places)) return false;
     if (places[0].line && places[1].line) return true;
     return error_at(reader->err, reader->label, start.line, start.column, "a setting needs index and value");
@@ -266,8 +248,8 @@ FORM(buffer_form, "a buffer", buffer_keys);
 
 static bool read_buffer(struct yaml_reader *reader, void *user) {
     struct launch_file *file = user;
-    struct buffer *buffer = APPEND(file->arena, file->buffers, file->buffer_count);
-    struct yaml_place start = place_of(reader);
+    struct buffer *buffer = ARENA_APPEND(file->arena, file->buffers, file->buffer_count);
+    struct yaml_place start = yaml_place_of(reader);
     buffer->fill = (struct fill){.kind = &fill_zeros, .type = &element_u32.policy, .seed = 1};
     if (!yaml_read_form(reader, &buffer_form, file, buffer, buffer->places)) return false;
     if (buffer->name && buffer->bytes) return true;
@@ -287,8 +269,8 @@ FORM(kernel_form, "a kernel", kernel_keys);
 
 static bool read_kernel(struct yaml_reader *reader, void *user) {
     struct launch_file *file = user;
-    struct kernel_row *kernel = APPEND(file->arena, file->kernels, file->kernel_count);
-    struct yaml_place start = place_of(reader);
+    struct kernel_row *kernel = ARENA_APPEND(file->arena, file->kernels, file->kernel_count);
+    struct yaml_place start = yaml_place_of(reader);
     if (!yaml_read_form(reader, &kernel_form, file, kernel, kernel->places)) return false;
     if (kernel->symbol) return true;
     return error_at(reader->err, reader->label, start.line, start.column, "a kernel needs symbol");
@@ -310,8 +292,8 @@ FORM(argument_form, "an argument", argument_keys);
 static bool read_argument(struct yaml_reader *reader, void *user) {
     const struct reading *reading = user;
     struct launch_row *launch = reading->owner;
-    struct argument *argument = APPEND(reading->file->arena, launch->arguments, launch->argument_count);
-    argument->place = place_of(reader);
+    struct argument *argument = ARENA_APPEND(reading->file->arena, launch->arguments, launch->argument_count);
+    argument->place = yaml_place_of(reader);
     if (!yaml_read_form(reader, &argument_form, reading->file, argument, argument->places)) return false;
     int ways = (argument->buffer != NULL) + (argument->scalar != NULL) + (argument->bytes != NULL);
     bool fits = ways == 1 && (argument->scalar != NULL) == (argument->value.text != NULL) &&
@@ -338,8 +320,8 @@ FORM(launch_form, "a launch", launch_keys);
 
 static bool read_launch(struct yaml_reader *reader, void *user) {
     struct launch_file *file = user;
-    struct launch_row *launch = APPEND(file->arena, file->launches, file->launch_count);
-    launch->place = place_of(reader);
+    struct launch_row *launch = ARENA_APPEND(file->arena, file->launches, file->launch_count);
+    launch->place = yaml_place_of(reader);
     launch->repeat = 1;
     if (!yaml_read_form(reader, &launch_form, file, launch, launch->places)) return false;
     if (launch->kernel && launch->grid.count && launch->block.count) return true;
@@ -361,27 +343,6 @@ static const struct yaml_key file_keys[] = {
 };
 FORM(file_form, "a launch file", file_keys);
 
-/* The whole of a file, in the arena and ended by a NUL; NULL with an error. */
-static char *read_whole(struct arena *arena, const char *path, size_t *bytes, struct error *err) {
-    FILE *in = fopen(path, "rb");
-    char *text = NULL;
-    size_t used = 0, room = 0;
-    while (in && !ferror(in) && !feof(in)) {
-        if (used == room) {
-            text = arena_grow(arena, text, room, room ? 2 * room + 1 : 65537, 1);
-            room = room ? 2 * room : 65536;
-        }
-        used += fread(text + used, 1, room - used, in);
-    }
-    if (!in || ferror(in)) {
-        error_set(err, "%s: %s", path, strerror(errno));
-        text = NULL;
-    }
-    if (in) fclose(in);
-    *bytes = used;
-    return text;
-}
-
 static bool read_document(struct launch_file *file, struct yaml_reader *reader) {
     if (!yaml_read_head(reader)) return false;
     if (reader->event.type == YAML_STREAM_END_EVENT || yaml_is_nothing(reader))
@@ -391,7 +352,7 @@ static bool read_document(struct launch_file *file, struct yaml_reader *reader) 
 
 static bool read_file(struct launch_file *file, struct error *err) {
     size_t bytes;
-    char *text = read_whole(file->arena, file->path, &bytes, err);
+    char *text = arena_file(file->arena, file->path, &bytes, err);
     if (!text) return false;
     struct yaml_reader reader;
     yaml_reader_open(&reader, file->path, text, bytes, err);
@@ -474,7 +435,7 @@ static bool check_content(struct launch_file *file, const struct buffer *buffer,
     struct error inner = {0};
     size_t bytes;
     char *path = path_beside(file, name);
-    *content = (uint8_t *)read_whole(file->arena, path, &bytes, &inner);
+    *content = (uint8_t *)arena_file(file->arena, path, &bytes, &inner);
     free(path);
     if (!*content) return BLAME(file, place, err, "%s", inner.text);
     if (bytes == (uint64_t)buffer->bytes) return true;
@@ -670,7 +631,7 @@ static bool check_all(struct launch_file *file, struct error *err) {
     struct ptx_module *module = NULL;
     struct loaded_module *loaded = NULL;
     bool good = check_buffers(file, &device.memory, err);
-    if (good) file->ptx_text = read_whole(file->arena, file->ptx_path, &file->ptx_bytes, err);
+    if (good) file->ptx_text = arena_file(file->arena, file->ptx_path, &file->ptx_bytes, err);
     if (file->ptx_text) module = ptx_parse(file->ptx_path, file->ptx_text, file->ptx_bytes, err);
     if (module) loaded = device_load(&device, module, err);
     good = loaded && check_launches(file, loaded_program(loaded), err);

@@ -1,31 +1,14 @@
-/* Where bundled descriptions are: folders gpus/ and designs/ of YAML files. */
-#ifndef SLUICE_CLI_CATALOGUE_H
-#define SLUICE_CLI_CATALOGUE_H
+/* The options by which a machine is chosen; a command that has them embeds this struct and MACHINE_OPTIONS. */
+#ifndef SLUICE_CLI_MACHINE_H
+#define SLUICE_CLI_MACHINE_H
 
 #include "cli/command.h"
-#include "config/config.h"
+#include "config/catalogue.h"
 
-struct catalogue_entry {
-    char *name; /* the file's name without .yaml */
-    char *path;
-};
-
-struct catalogue {
-    unsigned count;
-    struct catalogue_entry *entries; /* by name */
-};
-
-/* `folder` is "gpus" or "designs". */
-void catalogue_open(struct catalogue *catalogue, const char *folder);
-void catalogue_close(struct catalogue *catalogue);
-
-/* The options by which a machine is chosen; a command that has them embeds this struct and MACHINE_OPTIONS. */
 struct machine_options {
     const char *gpu, *design;
     struct text_list settings;
 };
-
-#define DEFAULT_GPU "adaptive-80sm"
 
 #define MACHINE_OPTIONS(values, field) \
     {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct values, field.gpu), \
@@ -39,6 +22,8 @@ struct machine_options {
     }
 
 /* The checked configuration, or NULL with an error. */
-struct config *machine_config(const struct machine_options *options, struct error *err);
+static inline struct config *machine_config(const struct machine_options *options, struct error *err) {
+    return config_build(options->gpu, options->design, options->settings.text, options->settings.count, err);
+}
 
 #endif

@@ -1,0 +1,143 @@
+#include "config/catalogue.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The first of: $SLUICE_HOME; the tree that the program was built in (build/<preset>/sluice); where it was installed
+ * (bin/sluice and share/sluice); the tree that it was compiled from. NULL if none has the folder. */
+char *catalogue_folder(const char *folder) {
+    char program[PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = '\0';
+    const char *home = getenv("SLUICE_HOME");
+    char *candidates[] = {
+        text_format("%s/%s", home ? home : "", folder),
+        text_format("%s/../../%s", program, folder),
+        text_format("%s/../share/sluice/%s", program, folder),
+        text_format("%s/%s", SLUICE_SOURCE_DIR, folder),
+    };
+    char *found = NULL;
+    for (size_t i = 0; i < COUNT_OF(candidates); i++) {
+        bool given = i == 0 ? home != NULL : i == 3 || slash;
+        if (!found && given && is_folder(candidates[i]))
+            found = candidates[i];
+        else
+            free(candidates[i]);
+    }
+    char *plain = found ? realpath(found, NULL) : NULL; /* without the .. that messages would show */
+    if (!plain) return found;
+    free(found);
+    return plain;
+}
+
+static int entry_order(const void *a, const void *b) {
+    return strcmp(((const struct catalogue_entry *)a)->name, ((const struct catalogue_entry *)b)->name);
+}
+
+/* The YAML files of a folder, and of folders in it, which name them: "adaptive/fig2". */
+static void add_folder(struct catalogue *catalogue, const char *path, const char *prefix) {
+    static const char suffix[] = ".yaml";
+    DIR *directory = opendir(path);
+    for (struct dirent *file; directory && (file = readdir(directory));) {
+        if (file->d_name[0] == '.') continue;
+        char *inner = text_format("%s/%s", path, file->d_name);
+        size_t length = strlen(file->d_name), stem = length > strlen(suffix) ? length - strlen(suffix) : length;
+        if (strcmp(file->d_name + stem, suffix) == 0) {
+            catalogue->entries = mem_grow(catalogue->entries, catalogue->count + 1, sizeof *catalogue->entries);
+            catalogue->entries[catalogue->count++] =
+                (struct catalogue_entry){text_format("%s%.*s", prefix, (int)stem, file->d_name), inner};
+            continue;
+        }
+        if (!*prefix && is_folder(inner)) {
+            char *name = text_format("%s/", file->d_name);
+            add_folder(catalogue, inner, name);
+            free(name);
+        }
+        free(inner);
+    }
+    if (directory) closedir(directory);
+}
+
+void catalogue_open(struct catalogue *catalogue, const char *folder) {
+    *catalogue = (struct catalogue){0};
+    char *path = catalogue_folder(folder);
+    if (path) add_folder(catalogue, path, "");
+    free(path);
+    if (catalogue->count) qsort(catalogue->entries, catalogue->count, sizeof *catalogue->entries, entry_order);
+}
+
+void catalogue_close(struct catalogue *catalogue) {
+    for (unsigned i = 0; i < catalogue->count; i++) {
+        free(catalogue->entries[i].name);
+        free(catalogue->entries[i].path);
+    }
+    free(catalogue->entries);
+}
+
+/* A word with the ending of a YAML file, or with a slash where names have none, is a path; any other is a bundled name. */
+static bool is_path(const char *folder, const char *word) {
+    size_t length = strlen(word);
+    bool slash = strcmp(folder, "experiments") == 0 ? word[0] == '/' || word[0] == '.' : strchr(word, '/') != NULL;
+    return slash || (length > 5 && strcmp(word + length - 5, ".yaml") == 0) ||
+           (length > 4 && strcmp(word + length - 4, ".yml") == 0);
+}
+
+static void blame_unknown(const struct catalogue *catalogue, const char *folder, const char *noun, const char *word,
+                          struct error *err) {
+    const char **names = mem_alloc(catalogue->count + 1, sizeof *names);
+    for (unsigned i = 0; i < catalogue->count; i++) names[i] = catalogue->entries[i].name;
+    const char *near = nearest_name(word, names, catalogue->count);
+    free(names);
+    if (near)
+        error_set(err, "there is no %s `%s`; did you mean `%s`?", noun, word, near);
+    else
+        error_set(
+            err,
+            "there is no %s `%s`; `sluice list %s` names those there are, and a file of your own is given as ./%s.yaml",
+            noun, word, folder, word);
+}
+
+char *catalogue_find(const char *folder, const char *noun, const char *word, struct error *err) {
+    if (is_path(folder, word)) return mem_text(word);
+    struct catalogue catalogue;
+    catalogue_open(&catalogue, folder);
+    char *path = NULL;
+    for (unsigned i = 0; i < catalogue.count && !path; i++)
+        if (strcmp(catalogue.entries[i].name, word) == 0) path = mem_text(catalogue.entries[i].path);
+    if (!path) blame_unknown(&catalogue, folder, noun, word, err);
+    catalogue_close(&catalogue);
+    return path;
+}
+
+static bool read_layer(struct config *config, const char *folder, const char *noun, const char *word,
+                       struct error *err) {
+    char *path = catalogue_find(folder, noun, word, err);
+    bool good = path && config_read_file(config, path, err);
+    free(path);
+    return good;
+}
+
+struct config *config_build(const char *gpu, const char *design, const char *const *settings, unsigned setting_count,
+                            struct error *err) {
+    struct config *config = config_create(config_sections, config_section_count);
+    bool good = read_layer(config, "gpus", "GPU", gpu ? gpu : DEFAULT_GPU, err);
+    if (good && design) good = read_layer(config, "designs", "design", design, err);
+    for (unsigned i = 0; good && i < setting_count; i++) good = config_set(config, settings[i], err);
+    if (good && config_check(config, err)) return config;
+    config_destroy(config);
+    return NULL;
+}
