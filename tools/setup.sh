@@ -53,11 +53,12 @@ need_elsewhere() {
     for program in cmake ninja gcc pkg-config; do
         command -v "$program" >/dev/null || fail "$program is missing (docs/dependencies.md names everything needed)"
     done
-    pkg-config --exists yaml-0.1 libzstd || fail "libyaml or libzstd with their headers are missing (docs/dependencies.md names everything needed)"
+    pkg-config --exists yaml-0.1 libzstd sqlite3 libxxhash ||
+        fail "libyaml, libzstd, SQLite or xxHash with their headers are missing (docs/dependencies.md names everything needed)"
 }
 
 # What ./check and ./demo build with: docs/dependencies.md says what each is for.
-build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev"
+build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
 
 # build PRESET [TARGET]: configures and builds, quietly unless something goes wrong.
 build() {

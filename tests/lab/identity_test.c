@@ -1,0 +1,49 @@
+/* Identities: whatever changes a result changes them, and nothing else does. */
+#include "lab/identity.h"
+
+#include <string.h>
+
+#include "claim.h"
+
+static void identity(const char *setting, const char *job, uint64_t max_insts, uint64_t sample, const char *after,
+                     char text[IDENTITY_LENGTH + 1]) {
+    struct error err = {0};
+    struct config *config = config_create(config_sections, config_section_count);
+    if (setting) REQUIRE(config_set(config, setting, &err));
+    identity_of(config, job, max_insts, sample, after, text);
+    config_destroy(config);
+}
+
+CLAIM("an identity is the same for the same run, and another for each thing that differs") {
+    char plain[IDENTITY_LENGTH + 1], again[IDENTITY_LENGTH + 1], other[6][IDENTITY_LENGTH + 1];
+    identity(NULL, "mm:tiny", 0, 0, NULL, plain);
+    CHECK(identity_is(plain, strlen(plain)));
+    identity(NULL, "mm:tiny", 0, 0, NULL, again);
+    CHECK_EQ(plain, again);
+    identity("sm.warp_scheduler=lrr", "mm:tiny", 0, 0, NULL, other[0]);
+    identity(NULL, "mm:small", 0, 0, NULL, other[1]);
+    identity(NULL, "mm:tiny", 5, 0, NULL, other[2]);
+    identity(NULL, "mm:tiny", 0, 5, NULL, other[3]);
+    identity(NULL, "mm:tiny", 0, 0, plain, other[4]);
+    identity("llc.slice_kb=128", "mm:tiny", 0, 0, NULL, other[5]);
+    for (int i = 0; i < 6; i++) {
+        CHECK(strcmp(plain, other[i]) != 0);
+        for (int k = 0; k < i; k++) CHECK(strcmp(other[k], other[i]) != 0);
+    }
+}
+
+CLAIM("a value that is written in another way, or that nobody uses, makes no other run") {
+    char plain[IDENTITY_LENGTH + 1], other[IDENTITY_LENGTH + 1];
+    identity("sm.warp_scheduler=gto", "mm:tiny", 0, 0, NULL, plain);
+    identity("sm.warp_scheduler=\"gto\"", "mm:tiny", 0, 0, NULL, other);
+    CHECK_EQ(plain, other);
+    identity("sm.two-level.group_warps=4", "mm:tiny", 0, 0, NULL, other); /* of a scheduler that is not chosen */
+    CHECK_EQ(plain, other);
+}
+
+CLAIM("only 32 hexadecimal digits are an identity") {
+    CHECK(identity_is("0123456789abcdef0123456789abcdef", 32));
+    CHECK(!identity_is("0123456789abcdef0123456789abcde", 31));
+    CHECK(!identity_is("0123456789ABCDEF0123456789abcdef", 32));
+    CHECK_EQ(strlen(identity_model()), 32u);
+}

@@ -1,0 +1,11 @@
+# Writes OUTPUT, a header with one digest over SOURCES, names from ROOT on. The file is left alone if it would be the same, so that nothing is built anew.
+list(SORT SOURCES)
+set(all "")
+foreach(source ${SOURCES})
+    file(SHA256 ${source} digest)
+    file(RELATIVE_PATH name ${ROOT} ${source})
+    string(APPEND all "${digest} ${name}\n")
+endforeach()
+string(SHA256 digest "${all}")
+string(SUBSTRING ${digest} 0 32 digest)
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define SLUICE_MODEL_DIGEST \"${digest}\"\n")
