@@ -1,0 +1,245 @@
+/* Runs are laid out by workload, then point, then design, then candidate, so that a cell's run is found by arithmetic. A
+ * configuration depends on all but the workload and is built once for all workloads. Settings go from general to
+ * special: the experiment's, the design's, the sweep's, the candidate's. */
+#include "lab/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "config/catalogue.h"
+#include "gpu/machine.h"
+#include "stream/workload.h"
+#include "work.h"
+
+enum { RUNS_MAX = 100000 };
+
+static const char *const results[] = {"ipc", "cycles", "thread_instructions", "warp_instructions", "seconds"};
+
+bool plan_is_result(const char *name) {
+    for (unsigned i = 0; i < COUNT_OF(results); i++)
+        if (strcmp(name, results[i]) == 0) return true;
+    return strncmp(name, "energy.", 7) == 0;
+}
+
+/* Which names of the metrics some machine of the experiment has; and all names there are, for the hint. */
+struct counters {
+    struct arena *arena;
+    const char **names;
+    unsigned count;
+};
+
+static unsigned candidates_of(const struct lab_design *design) { return design->best.count ? design->best.count : 1; }
+
+unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, unsigned point, int candidate) {
+    const struct experiment *experiment = plan->experiment;
+    unsigned before = 0, all = 0;
+    for (unsigned i = 0; i < experiment->design_count; i++) {
+        if (i == design) before = all;
+        all += candidates_of(&experiment->designs[i]);
+    }
+    return (workload * experiment_points(experiment) + point) * all + before +
+           (candidate < 0 ? 0 : (unsigned)candidate);
+}
+
+/* --- one configuration --- */
+
+static void add_settings(struct arena *arena, struct lab_settings *to, const struct lab_settings *from) {
+    for (unsigned i = 0; i < from->count; i++)
+        *(struct lab_setting *)ARENA_APPEND(arena, to->setting, to->count) = from->setting[i];
+}
+
+/* What a run is but for its workload and identity. */
+static struct planned_run make_cell(struct plan *plan, unsigned design_index, unsigned point, int candidate) {
+    const struct experiment *experiment = plan->experiment;
+    const struct lab_design *design = &experiment->designs[design_index];
+    struct planned_run run = {.design = design_index,
+                              .point = point,
+                              .candidate = candidate,
+                              .after = -1,
+                              .gpu = design->gpu ? design->gpu : experiment->gpu,
+                              .base = design->base,
+                              .max_insts = experiment->max_insts,
+                              .sample_cycles = experiment->sample_cycles};
+    add_settings(plan->arena, &run.settings, &experiment->settings);
+    add_settings(plan->arena, &run.settings, &design->settings);
+    for (unsigned i = 0; i < experiment->axis_count; i++) {
+        const struct lab_axis *axis = &experiment->axes[i];
+        unsigned value = experiment_point_value(experiment, point, i);
+        if (strcmp(axis->key, "gpu") == 0) run.gpu = axis->values[value];
+        add_settings(plan->arena, &run.settings, &axis->settings[value]);
+    }
+    if (candidate >= 0) add_settings(plan->arena, &run.settings, &design->best.settings[candidate]);
+    return run;
+}
+
+/* "file:line:column: design 'x' at 16: what", at the setting to blame where one is. */
+static bool blame(const struct plan *plan, const struct planned_run *run, const char *what, struct error *err) {
+    const struct experiment *experiment = plan->experiment;
+    const struct lab_design *design = &experiment->designs[run->design];
+    struct lab_place place = design->place;
+    char label[160], at[176] = "";
+    experiment_point_label(experiment, run->point, label, sizeof label);
+    if (*label) snprintf(at, sizeof at, " at %s", label);
+    for (unsigned i = 0; i < run->settings.count; i++) {
+        const struct lab_setting *setting = &run->settings.setting[i];
+        char *start = text_format("--set %s=%s", setting->key, setting->value);
+        if (strncmp(what, start, strlen(start)) == 0) place = setting->place;
+        free(start);
+    }
+    return error_at(err, experiment->path, place.line, place.column, "design '%s'%s: %s", design->name, at, what);
+}
+
+/* The effective configuration. A file that another run writes stands there by that run's identity. */
+static struct config *build(const struct plan *plan, const struct planned_run *run, const char *after,
+                            struct error *err) {
+    struct error found = {0};
+    unsigned count = run->settings.count;
+    const char **settings = mem_alloc(count + 1, sizeof *settings);
+    for (unsigned i = 0; i < count; i++)
+        settings[i] = text_format("%s=%s", run->settings.setting[i].key, run->settings.setting[i].value);
+    const struct lab_design *design = &plan->experiment->designs[run->design];
+    if (after) settings[count++] = text_format("%s=%s", design->uses_reads, after);
+    struct config *config = config_build(run->gpu, run->base, settings, count, &found);
+    if (!config) blame(plan, run, found.text, err);
+    while (count > 0) free((void *)(uintptr_t)settings[--count]);
+    free(settings);
+    return config;
+}
+
+/* That a machine can be made of it, and what it counts. */
+static bool try_machine(const struct plan *plan, const struct planned_run *run, const struct config *config,
+                        struct counters *counters, struct error *err) {
+    struct error found = {0};
+    struct machine *machine = machine_create(config, &found);
+    if (!machine) return blame(plan, run, found.text, err);
+    const struct stats *stats = machine_stats(machine);
+    for (unsigned i = 0; i < stats_count(stats); i++) {
+        char name[128];
+        stats_name(stats, i, name, sizeof name);
+        unsigned k = 0;
+        while (k < counters->count && strcmp(counters->names[k], name) != 0) k++;
+        if (k == counters->count)
+            *(const char **)ARENA_APPEND(counters->arena, counters->names, counters->count) =
+                arena_text(counters->arena, name, strlen(name));
+    }
+    machine_destroy(machine);
+    return true;
+}
+
+static bool check_metrics(const struct plan *plan, struct counters *counters, struct error *err) {
+    for (unsigned i = 0; i < COUNT_OF(results); i++)
+        *(const char **)ARENA_APPEND(counters->arena, counters->names, counters->count) = results[i];
+    for (unsigned m = 0; m < plan->experiment->metric_count; m++) {
+        const struct lab_metric *metric = &plan->experiment->metrics[m];
+        unsigned at;
+        const char *name;
+        for (unsigned n = 0; (name = expression_name(metric->value, n, &at)); n++) {
+            unsigned k = 0;
+            while (k < counters->count && strcmp(counters->names[k], name) != 0) k++;
+            if (k < counters->count || plan_is_result(name)) continue;
+            const char *near = nearest_name(name, counters->names, counters->count);
+            return error_at(err, plan->experiment->path, metric->place.line, metric->place.column + at,
+                            "metric '%s': no counter called '%.80s'; %s%s%s", metric->name, name,
+                            near ? "did you mean '" : "`sluice list stats` names those there are", near ? near : "",
+                            near ? "'?" : "");
+        }
+    }
+    return true;
+}
+
+/* --- all runs --- */
+
+/* "mm:small"; a generated stream is made by its configuration. */
+static const char *job_of(const struct plan *plan, const struct lab_workload *workload, const char *size,
+                          const struct config *config, struct error *err) {
+    struct error found = {0};
+    char *job =
+        workload->size ? text_format("%s:%s", workload->name, size ? size : workload->size) : mem_text(workload->name);
+    struct stream_source *source = workload->size ? work_open(job, false, &found) : workload_open(config, job, &found);
+    const char *kept = arena_text(plan->arena, job, strlen(job));
+    free(job);
+    if (source) source->ops->destroy(source);
+    if (source) return kept;
+    error_at(err, plan->experiment->path, workload->place.line, workload->place.column, "%s", found.text);
+    return NULL;
+}
+
+/* The cell's run of every workload. */
+static bool plan_cell(struct plan *plan, const char *size, const struct planned_run *cell, struct counters *counters,
+                      struct error *err) {
+    const struct experiment *experiment = plan->experiment;
+    const struct lab_design *design = &experiment->designs[cell->design];
+    struct config *config = NULL;
+    bool good = true;
+    for (unsigned w = 0; good && w < experiment->workload_count; w++) {
+        unsigned index = plan_find(plan, w, cell->design, cell->point, cell->candidate);
+        struct planned_run *run = &plan->runs[index];
+        const char *after = NULL;
+        *run = *cell;
+        run->workload = w;
+        if (design->uses >= 0) {
+            run->after = (int)plan_find(plan, w, (unsigned)design->uses, cell->point, -1);
+            after = plan->runs[run->after].identity;
+        }
+        if (after || !config) { /* without a file to read, it is the same for all workloads */
+            config_destroy(config);
+            config = build(plan, run, after, err);
+            good = config && (w > 0 || try_machine(plan, run, config, counters, err));
+        }
+        if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
+        if (good) identity_of(config, run->job, run->max_insts, run->sample_cycles, after, run->identity);
+        if (good && index == 0) {
+            size_t length;
+            FILE *out = open_memstream(&plan->configuration, &length);
+            config_write_yaml(config, false, out);
+            fclose(out);
+        }
+    }
+    config_destroy(config);
+    return good;
+}
+
+/* First the designs that use no other, whose identities the others need. */
+static bool plan_cells(struct plan *plan, const char *size, struct error *err) {
+    const struct experiment *experiment = plan->experiment;
+    struct counters counters = {.arena = plan->arena};
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned d = 0; d < experiment->design_count; d++) {
+            const struct lab_design *design = &experiment->designs[d];
+            if ((design->uses >= 0) != (pass == 1)) continue;
+            for (unsigned p = 0; p < experiment_points(experiment); p++)
+                for (unsigned c = 0; c < candidates_of(design); c++) {
+                    struct planned_run cell = make_cell(plan, d, p, design->best.count ? (int)c : -1);
+                    if (!plan_cell(plan, size, &cell, &counters, err)) return false;
+                }
+        }
+    return check_metrics(plan, &counters, err);
+}
+
+struct plan *plan_create(const struct experiment *experiment, const char *size, struct error *err) {
+    struct arena *arena = arena_create();
+    struct plan *plan = arena_alloc(arena, 1, sizeof *plan);
+    *plan = (struct plan){.experiment = experiment, .arena = arena};
+    uint64_t count = 0;
+    for (unsigned i = 0; i < experiment->design_count; i++) count += candidates_of(&experiment->designs[i]);
+    count *= (uint64_t)experiment->workload_count * experiment_points(experiment);
+    bool good =
+        count <= RUNS_MAX || error_at(err, experiment->path, 1, 1, "these are %llu runs; more than %d are too many",
+                                      (unsigned long long)count, RUNS_MAX);
+    if (good) {
+        plan->count = (unsigned)count;
+        plan->runs = arena_alloc(arena, plan->count, sizeof *plan->runs);
+        good = plan_cells(plan, size, err);
+    }
+    if (good) return plan;
+    plan_free(plan);
+    return NULL;
+}
+
+void plan_free(struct plan *plan) {
+    if (!plan) return;
+    free(plan->configuration);
+    arena_destroy(plan->arena);
+}

@@ -1,0 +1,168 @@
+/* Experiment files: what they say is what is read, and what is wrong is told where it stands. */
+#include "lab/made_up.h"
+
+CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its file says") {
+    struct experiment *experiment = read_made_up(
+        TITLE WORKLOADS "question: why?\n"
+                        "paper: adaptive\n"
+                        "figure: Figure 2\n"
+                        "gpu: corr15\n"
+                        "size: tiny\n"
+                        "draw: lines\n"
+                        "max_insts: 1000\n"
+                        "sample: 50\n"
+                        "slurm: {partition: long, time: 1:00:00, memory_mb: 2000}\n"
+                        "set: {l1.ways: 4}\n"
+                        "designs:\n"
+                        "  plain:\n"
+                        "  searched:\n"
+                        "    design: private\n"
+                        "    set: {sm.op_int_add: [4, 1], noc.bypass: true}\n"
+                        "    best: {l1.ways: [2, 4]}\n"
+                        "    help: a search\n"
+                        "sweep: {noc.channel_bytes: [16, 32], SMs: {few: {sm.count: 8}, many: {sm.count: 15}}}\n"
+                        "metrics:\n"
+                        "  - {name: IPC, value: ipc, relative_to: plain, as: gain}\n"
+                        "  - {name: miss rate, unit: '%', value: 100 * llc.read_misses, better: less, mean: none}\n");
+    CHECK_EQ(experiment->name, "made-up");
+    CHECK_EQ(experiment->question, "why?");
+    CHECK_EQ(experiment->paper, "adaptive");
+    CHECK_EQ(experiment->gpu, "corr15");
+    CHECK_EQ(experiment->kind, LAB_LINES);
+    CHECK_EQ(experiment->max_insts, 1000u);
+    CHECK_EQ(experiment->sample_cycles, 50u);
+    CHECK_EQ(experiment->slurm_partition, "long");
+    CHECK_EQ(experiment->slurm_memory_mb, 2000u);
+    REQUIRE(experiment->group_count == 2 && experiment->workload_count == 3 && experiment->design_count == 2);
+    CHECK_EQ(experiment->groups[1].name, "sharing");
+    CHECK_EQ(experiment->workloads[0].size, "tiny");
+    CHECK_EQ(experiment->workloads[2].name, "mm");
+    CHECK_EQ(experiment->workloads[2].group, 1u);
+    CHECK(!experiment->designs[0].base);
+    const struct lab_design *searched = &experiment->designs[1];
+    CHECK_EQ(searched->base, "private");
+    CHECK_EQ(searched->help, "a search");
+    REQUIRE(searched->settings.count == 2 && searched->best.count == 2);
+    CHECK_EQ(searched->settings.setting[0].key, "sm.op_int_add");
+    CHECK_EQ(searched->settings.setting[0].value, "[4, 1]");
+    CHECK_EQ(searched->best.settings[1].setting[0].value, "4");
+    REQUIRE(experiment->metric_count == 2);
+    CHECK_EQ(experiment->metrics[0].relation, LAB_GAIN);
+    CHECK_EQ(experiment->metrics[0].mean, LAB_MEAN_GEOMETRIC);
+    CHECK_EQ(experiment->metrics[0].baseline, 0);
+    CHECK(experiment->metrics[0].more_is_better && !experiment->metrics[1].more_is_better);
+    CHECK_EQ(experiment->metrics[1].relation, LAB_PLAIN);
+    CHECK_EQ(experiment->metrics[1].mean, LAB_MEAN_NONE);
+    char label[64];
+    CHECK_EQ(experiment_points(experiment), 4u);
+    experiment_point_label(experiment, 2, label, sizeof label);
+    CHECK_EQ(label, "32, few");
+    experiment_free(experiment);
+}
+
+CLAIM("a plain list of workloads is one group without a name, and designs may be named alone") {
+    struct experiment *experiment =
+        read_made_up(TITLE "workloads: [mm, synth:alu, 'va:s000']\ndesigns: [default, private]\n"
+                           "metrics: [{name: IPC, value: ipc}]\n");
+    REQUIRE(experiment->group_count == 1 && experiment->workload_count == 3 && experiment->design_count == 2);
+    CHECK_EQ(experiment->groups[0].name, "");
+    CHECK_EQ(experiment->workloads[0].size, "small");
+    CHECK(!experiment->workloads[1].size);
+    CHECK_EQ(experiment->workloads[2].size, "s000");
+    CHECK(!experiment->designs[0].base);
+    CHECK_EQ(experiment->designs[1].base, "private");
+    CHECK_EQ(experiment_points(experiment), 1u);
+    experiment_free(experiment);
+}
+
+CLAIM("an experiment of a folder below experiments is named with that folder") {
+    static const char text[] = TITLE WORKLOADS DESIGNS METRICS;
+    static const char *const names[][2] = {{"/a/experiments/adaptive/fig2.yaml", "adaptive/fig2"},
+                                           {"experiments/adaptive/fig2.yaml", "adaptive/fig2"},
+                                           {"my-experiments/adaptive/fig2.yaml", "fig2"},
+                                           {"./fig2.yaml", "fig2"}};
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
+        struct error err = {0};
+        struct experiment *experiment = experiment_read_text(names[i][0], text, strlen(text), &err);
+        REQUIRE(experiment);
+        CHECK_EQ(experiment->name, names[i][1]);
+        experiment_free(experiment);
+    }
+}
+
+CLAIM("a paper's value stands beside the cell that it is about") {
+    struct experiment *experiment = read_made_up(
+        TITLE WORKLOADS DESIGNS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
+                                        "paper_values:\n"
+                                        "  - {id: s000-001, as: gain, group: sharing, design: private, at: 32}\n"
+                                        "  - {id: s000-002, workload: bs, design: private, statistic: maximum}\n");
+    REQUIRE(experiment->paper_value_count == 2);
+    const struct lab_paper_value *first = &experiment->paper_values[0], *second = &experiment->paper_values[1];
+    CHECK_EQ(first->relation, LAB_GAIN);
+    CHECK_EQ(first->group, 1);
+    CHECK_EQ(first->workload, -1);
+    CHECK_EQ(first->design, 1u);
+    CHECK_EQ(first->point, 1);
+    CHECK_EQ(second->relation, LAB_RATIO);
+    CHECK_EQ(second->workload, 1);
+    CHECK_EQ(second->statistic, LAB_STATISTIC_MAXIMUM);
+    experiment_free(experiment);
+}
+
+CLAIM("what is wrong with an experiment is told at its place, with what would be right") {
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {"", "made-up.yaml:1:1: nothing is in here"},
+        {TITLE WORKLOADS DESIGNS, "1:1: an experiment needs metrics"},
+        {"titel: x\n", "1:1: unknown key 'titel' of an experiment; did you mean 'title'?"},
+        {TITLE "workloads: [gem]\n" DESIGNS METRICS, "2:13: there is no workload `gem`; did you mean `gemm`?"},
+        {TITLE "workloads: [mm:huge]\n" DESIGNS METRICS, "2:13: mm has no size `huge`"},
+        {TITLE "workloads: [synth:no]\n" DESIGNS METRICS, "2:13: there is no workload `synth:no`"},
+        {TITLE "workloads: [mm, 'mm:small']\n" DESIGNS METRICS, "2:17: mm is there twice"},
+        {TITLE "gpu: adaptive-80sn\n" WORKLOADS DESIGNS METRICS,
+         "2:6: there is no GPU `adaptive-80sn`; did you mean `adaptive-80sm`?"},
+        {TITLE WORKLOADS METRICS "designs: {a: {design: privat}}\n",
+         "4:23: there is no design `privat`; did you mean `private`?"},
+        {TITLE WORKLOADS METRICS "designs: {a: {desing: private}}\n",
+         "4:15: unknown key 'desing' of a design; did you mean 'design'?"},
+        {TITLE WORKLOADS METRICS "designs: {a: {set: {l1.ways: {x: 1}}}}\n", "4:30: a parameter's value is expected"},
+        {TITLE WORKLOADS METRICS "designs: {a: {set: {l1.ways: 1, l1.ways: 2}}}\n", "4:33: 'l1.ways' is given twice"},
+        {TITLE WORKLOADS METRICS "designs: {a: {}, a: {}}\n", "4:18: design 'a' is there twice"},
+        {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: [1], l1.sets: [1]}}}\n", "4:21: best takes one"},
+        {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: []}}}\n", "'l1.ways' has no values"},
+        {TITLE WORKLOADS METRICS "designs: {a: {uses: {design: other, writes: x, reads: y}}}\n",
+         "4:30: no design called 'other'; there is: a"},
+        {TITLE WORKLOADS METRICS "designs: {a: {uses: {design: b}}}\n", "uses needs all three"},
+        {TITLE WORKLOADS DESIGNS "metrics: [{name: IPC}]\n", "4:11: a metric needs name and value"},
+        {TITLE WORKLOADS DESIGNS "metrics: [{name: IPC, value: ipc +}]\n", "4:35: a counter, a number or '('"},
+        {TITLE WORKLOADS DESIGNS "metrics: [{name: IPC, value: ipc, relative_to: shred}]\n",
+         "4:48: no design called 'shred'; did you mean 'shared'?"},
+        {TITLE WORKLOADS DESIGNS "metrics: [{name: IPC, value: ipc, as: gain}]\n",
+         "4:11: 'as: gain' needs relative_to"},
+        {TITLE WORKLOADS DESIGNS "metrics: [{name: IPC, value: ipc, mean: middle}]\n",
+         "4:41: mean: no mean called 'middle'"},
+        {TITLE WORKLOADS DESIGNS METRICS "draw: lines\n", "lines are drawn over a sweep"},
+        {TITLE WORKLOADS DESIGNS METRICS "draw: series\n", "a series needs sample"},
+        {TITLE WORKLOADS DESIGNS METRICS "sweep: {gpu: [corr15, corr16]}\n", "there is no GPU `corr16`"},
+        {TITLE WORKLOADS DESIGNS METRICS "sweep: {l1.ways: [1, 1]}\n", "5:22: '1' is there twice"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper: adaptiv\n",
+         "5:8: no paper called 'adaptiv'; did you mean 'adaptive'?"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-999, design: shared}]\n",
+         "5:21: no paper's value has the id 's000-999'"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper: icc\npaper_values: [{id: s000-001, design: shared}]\n",
+         "6:21: s000-001 is a value of paper 'adaptive', and this experiment's is 'icc'"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: shared, group: sharin}]\n",
+         "no group of workloads called 'sharin'; did you mean 'sharing'?"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: shared, metric: CPI}]\n",
+         "no metric called 'CPI'; did you mean 'IPC'?"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001}]\n",
+         "5:16: a paper's value needs id and design"},
+        {TITLE WORKLOADS DESIGNS METRICS "---\n", "a second document starts here"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+        struct error err = {0};
+        CHECK(!experiment_read_text("made-up.yaml", wrong[i].text, strlen(wrong[i].text), &err));
+        CHECK_TEXT(err.text, wrong[i].message);
+    }
+}

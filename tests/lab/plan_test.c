@@ -1,0 +1,106 @@
+/* The runs that an experiment comes to. */
+#include "lab/plan.h"
+
+#include "lab/made_up.h"
+
+static struct plan *plan_made_up(const struct experiment *experiment, const char *size) {
+    struct error err = {0};
+    struct plan *plan = plan_create(experiment, size, &err);
+    if (!plan) fprintf(stderr, "%s\n", err.text);
+    REQUIRE(plan);
+    return plan;
+}
+
+static const char *setting_of(const struct planned_run *run, const char *key) {
+    const char *value = NULL;
+    for (unsigned i = 0; i < run->settings.count; i++)
+        if (strcmp(run->settings.setting[i].key, key) == 0) value = run->settings.setting[i].value;
+    return value;
+}
+
+CLAIM("a plan has a run for each workload, point, design and candidate, and finds it") {
+    struct experiment *experiment =
+        read_made_up(TITLE WORKLOADS METRICS "set: {l1.ways: 4, l1.sets: 0}\n"
+                                             "sweep: {noc.channel_bytes: [16, 32]}\n"
+                                             "designs:\n"
+                                             "  shared: {design: shared}\n"
+                                             "  searched: {design: private, best: {l1.ways: [2, 4, 8]}}\n");
+    struct plan *plan = plan_made_up(experiment, NULL);
+    CHECK_EQ(plan->count, 3u * 2 * (1 + 3));
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct planned_run *run = &plan->runs[i];
+        CHECK_EQ(plan_find(plan, run->workload, run->design, run->point, run->candidate), i);
+        CHECK_EQ(strlen(run->identity), (size_t)IDENTITY_LENGTH);
+        CHECK_EQ(setting_of(run, "noc.channel_bytes"), run->point ? "32" : "16");
+        CHECK_EQ(run->candidate >= 0, run->design == 1);
+    }
+    const struct planned_run *run = &plan->runs[plan_find(plan, 1, 1, 1, 2)];
+    CHECK_EQ(run->job, "bs:tiny");
+    CHECK_EQ(run->base, "private");
+    CHECK_EQ(run->gpu, "adaptive-80sm");
+    CHECK_EQ(setting_of(run, "l1.ways"), "8");
+    CHECK_TEXT(plan->configuration, "organisation: shared");
+    plan_free(plan);
+    experiment_free(experiment);
+}
+
+CLAIM("runs that come to the same have the same identity, others have not") {
+    struct experiment *experiment = read_made_up(TITLE "workloads: [va, bs]\n" METRICS "designs:\n"
+                                                       "  shared: {design: shared}\n"
+                                                       "  as-described: {}\n"
+                                                       "  private: {design: private}\n"
+                                                       "  private-set: {set: {llc.organisation: private}}\n");
+    struct plan *plan = plan_made_up(experiment, NULL), *tiny = plan_made_up(experiment, "tiny");
+    CHECK_EQ(plan->runs[0].identity, plan->runs[1].identity);
+    CHECK_EQ(plan->runs[2].identity, plan->runs[3].identity);
+    CHECK(strcmp(plan->runs[0].identity, plan->runs[2].identity) != 0);
+    CHECK(strcmp(plan->runs[0].identity, plan->runs[4].identity) != 0);
+    CHECK(strcmp(plan->runs[0].identity, tiny->runs[0].identity) != 0);
+    CHECK_EQ(tiny->runs[0].job, "va:tiny");
+    plan_free(plan);
+    plan_free(tiny);
+    experiment_free(experiment);
+}
+
+CLAIM("a design that uses another's file comes after its run of the same workload and point") {
+    struct experiment *experiment =
+        read_made_up(TITLE WORKLOADS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
+                                             "designs:\n"
+                                             "  second: {uses: {design: shared, writes: a.b, reads: gpu.core_mhz}}\n"
+                                             "  shared: {design: shared}\n");
+    struct error err = {0};
+    CHECK(!plan_create(experiment, NULL, &err)); /* no parameter takes a file's name: this one takes a number */
+    CHECK_TEXT(err.text, "made-up.yaml:6:3: design 'second' at 16: --set gpu.core_mhz=");
+    experiment_free(experiment);
+}
+
+CLAIM("what no machine can be is told where the experiment says it") {
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {TITLE WORKLOADS METRICS "designs: {shared: {set: {l1.way: 4}}}\n",
+         "made-up.yaml:4:26: design 'shared': --set l1.way=4: unknown key 'way' in section 'l1'; did you mean 'ways'?"},
+        {TITLE WORKLOADS METRICS "designs: {shared: {set: {l1.ways: 0}}}\n",
+         "4:26: design 'shared': --set l1.ways=0: l1.ways = 0 is out of range"},
+        {TITLE WORKLOADS METRICS DESIGNS "sweep: {noc.channel_bytes: [16, 17000]}\n",
+         "5:33: design 'shared' at 17000: --set noc.channel_bytes=17000"},
+        {TITLE WORKLOADS DESIGNS "metrics: [{name: misses, value: 100 * llc.read_mises}]\n",
+         "4:39: metric 'misses': no counter called 'llc.read_mises'; did you mean 'llc.read_misses'?"},
+        {TITLE "workloads: [synth:alu]\nset: {workload.footprint_kb: 4}\n" DESIGNS METRICS, "2:13: "},
+    };
+    for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+        struct experiment *experiment = read_made_up(wrong[i].text);
+        struct error err = {0};
+        CHECK(!plan_create(experiment, NULL, &err));
+        CHECK_TEXT(err.text, wrong[i].message);
+        experiment_free(experiment);
+    }
+}
+
+CLAIM("a size in place of the experiment's must be one that its workloads have") {
+    struct experiment *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
+    struct error err = {0};
+    CHECK(!plan_create(experiment, "huge", &err));
+    CHECK_TEXT(err.text, "made-up.yaml:2:23: va has no size `huge`");
+    experiment_free(experiment);
+}
