@@ -21,6 +21,8 @@ void signals_catch(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
+bool signals_caught(void) { return asked_to_end; }
+
 double progress_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -20,5 +20,7 @@ void progress_end(struct progress *progress);
 
 /* From here on Ctrl-C and TERM ask progress_step to end the run; a second one ends the program at once. */
 void signals_catch(void);
+/* Whether they have asked. */
+bool signals_caught(void);
 
 #endif

@@ -1,0 +1,85 @@
+#include "lab/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+enum { TEXT_MOST = 1 << 20, STATUS_NO_PROGRAM = 127 };
+
+/* In the child; only what is safe between fork and exec. The parent may have died before prctl() was heard. */
+_Noreturn static void become(char *const *words, const char *folder, enum process_output output, int out,
+                             pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(STATUS_NO_PROGRAM);
+    setpgid(0, 0); /* Ctrl-C is for the parent, which knows what to do */
+    int nothing = open("/dev/null", O_RDWR);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output == PROCESS_EVERYTHING ? out : nothing, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    if (nothing > STDERR_FILENO) close(nothing);
+    signal(SIGPIPE, SIG_DFL);
+    if (!folder || chdir(folder) == 0) execvp(words[0], words);
+    _exit(STATUS_NO_PROGRAM);
+}
+
+bool process_start(struct process *process, char *const *words, const char *folder, enum process_output output,
+                   struct error *err) {
+    int ends[2];
+    *process = (struct process){0};
+    if (pipe2(ends, O_CLOEXEC) != 0) return error_set(err, "%s cannot be started: %s", words[0], strerror(errno));
+    pid_t parent = getpid();
+    process->pid = fork();
+    if (process->pid == 0) become(words, folder, output, ends[1], parent);
+    close(ends[1]);
+    process->pipe = ends[0];
+    if (process->pid > 0) return true;
+    error_set(err, "%s cannot be started: %s", words[0], strerror(errno));
+    close(ends[0]);
+    return false;
+}
+
+bool process_read(struct process *process) {
+    char piece[4096];
+    ssize_t count = read(process->pipe, piece, sizeof piece);
+    if (count < 0) return errno == EINTR || errno == EAGAIN;
+    if (process->length + (size_t)count < TEXT_MOST) {
+        process->text = mem_grow(process->text, process->length + (size_t)count + 1, 1);
+        memcpy(process->text + process->length, piece, (size_t)count);
+        process->length += (size_t)count;
+        process->text[process->length] = '\0';
+    }
+    return count > 0;
+}
+
+int process_wait(struct process *process) {
+    int status = 0;
+    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+void process_kill(struct process *process) { kill(process->pid, SIGKILL); }
+
+void process_release(struct process *process) {
+    close(process->pipe);
+    free(process->text);
+    *process = (struct process){0};
+}
+
+bool process_run(char *const *words, char **text, int *status, struct error *err) {
+    struct process process;
+    if (!process_start(&process, words, NULL, PROCESS_EVERYTHING, err)) return false;
+    while (process_read(&process)) {
+    }
+    *status = process_wait(&process);
+    *text = mem_text(process.text ? process.text : "");
+    process_release(&process);
+    return true;
+}

@@ -1,0 +1,324 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/base.h"
+#include "lab/store_sql.h"
+
+enum {
+    STORE_APPLICATION = 0x534C5543, /* "SLUC" in the file's header: this is a store and not just some database */
+    STORE_VERSION = 1,
+    PACK_LEVEL = 9,
+};
+
+static const char schema[] =
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, workload TEXT NOT NULL,"
+    " gpu TEXT NOT NULL, design TEXT NOT NULL, sluice TEXT NOT NULL, verdict TEXT NOT NULL, seconds REAL NOT NULL,"
+    " host TEXT NOT NULL, result BLOB NOT NULL);"
+    "CREATE INDEX run_workload ON run (workload);"
+    "CREATE TABLE value (run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL, value NUMERIC NOT NULL,"
+    " PRIMARY KEY (run, name)) WITHOUT ROWID;"
+    "CREATE TABLE parameter (run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL, value NOT NULL,"
+    " PRIMARY KEY (run, name)) WITHOUT ROWID;"
+    "CREATE TABLE failure (identity TEXT PRIMARY KEY, what TEXT NOT NULL, why TEXT NOT NULL);"
+    "CREATE TABLE experiment (name TEXT NOT NULL, size TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (name, size));";
+
+/* SQL */
+
+bool store_blame(struct store *store, struct error *err) {
+    int code = sqlite3_errcode(store->db);
+    if (code == SQLITE_FULL || (code == SQLITE_IOERR && sqlite3_system_errno(store->db) == ENOSPC))
+        return error_set(err, "%s: the disk is full: make room, and run the same command again", store->path);
+    if (code == SQLITE_NOTADB) return error_set(err, "%s: this is no results store of `sluice lab`", store->path);
+    const char *system = code == SQLITE_IOERR ? strerror(sqlite3_system_errno(store->db)) : "";
+    return error_set(err, "%s: %s%s%s", store->path, sqlite3_errmsg(store->db), *system ? ": " : "", system);
+}
+
+sqlite3_stmt *store_query(struct store *store, struct error *err, const char *sql, const char *kinds, ...) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) return store_blame(store, err), NULL;
+    va_list values;
+    va_start(values, kinds);
+    for (int i = 1; kinds[i - 1]; i++) {
+        const void *bytes = NULL;
+        switch (kinds[i - 1]) {
+        case 't': sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT); break;
+        case 'j':
+            bytes = va_arg(values, const char *);
+            sqlite3_bind_text64(statement, i, bytes, va_arg(values, size_t), SQLITE_TRANSIENT, SQLITE_UTF8);
+            break;
+        case 'b':
+            bytes = va_arg(values, const void *);
+            sqlite3_bind_blob64(statement, i, bytes, va_arg(values, size_t), SQLITE_TRANSIENT);
+            break;
+        case 'i': sqlite3_bind_int64(statement, i, va_arg(values, int64_t)); break;
+        case 'r': sqlite3_bind_double(statement, i, va_arg(values, double)); break;
+        default: assert(!"a kind of value that store_query does not know");
+        }
+    }
+    va_end(values);
+    return statement;
+}
+
+bool store_finish(struct store *store, sqlite3_stmt *statement, struct error *err) {
+    if (!statement) return false;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    }
+    if (code != SQLITE_DONE) store_blame(store, err);
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE;
+}
+
+static bool store_script(struct store *store, const char *sql, struct error *err) {
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK || store_blame(store, err);
+}
+
+/* All of it or nothing. */
+static bool store_end(struct store *store, bool good, struct error *err) {
+    good = good && store_script(store, "COMMIT", err);
+    if (!good) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return good;
+}
+
+/* The first column of the first row; `otherwise` if there is none. */
+static double store_number(struct store *store, double otherwise, sqlite3_stmt *statement) {
+    struct error err = {0};
+    double number = otherwise;
+    if (statement && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        number = sqlite3_column_double(statement, 0);
+    store_finish(store, statement, &err);
+    return number;
+}
+
+/* Opening */
+
+/* The lock is a file beside the store that its holder has locked; the kernel lets go of it however the holder ends. Whoever
+ * is done removes it, so the file that was locked may be one that has no name any more: then it is tried again. */
+static bool store_lock(struct store *store, struct error *err) {
+    for (;;) {
+        struct stat here, named;
+        store->lock = open(store->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (store->lock < 0) return error_set(err, "%s: %s", store->lock_path, strerror(errno));
+        if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) break;
+        if (fstat(store->lock, &here) == 0 && stat(store->lock_path, &named) == 0 && here.st_ino == named.st_ino) {
+            char host[64] = "", text[96];
+            gethostname(host, sizeof host - 1);
+            int length = snprintf(text, sizeof text, "process %ld on %s", (long)getpid(), host);
+            if (ftruncate(store->lock, 0) != 0 || write(store->lock, text, (size_t)length) < 0) {
+            } /* only a help */
+            return true;
+        }
+        close(store->lock);
+    }
+    char who[96] = "";
+    if (read(store->lock, who, sizeof who - 1) <= 0) snprintf(who, sizeof who, "another process");
+    close(store->lock);
+    store->lock = -1;
+    return error_set(err, "%s: %s writes to this store; one at a time, so wait for it or name another with --store",
+                     store->path, who);
+}
+
+/* A file without tables is a store that was just begun. */
+static bool store_check(struct store *store, bool *is_new, struct error *err) {
+    struct error why = {0};
+    double tables = store_number(store, -1, store_query(store, &why, "SELECT count(*) FROM sqlite_master", ""));
+    if (tables < 0) return why.set ? error_set(err, "%s", why.text) : store_blame(store, err);
+    int application = (int)store_number(store, 0, store_query(store, &why, "PRAGMA application_id", ""));
+    int version = (int)store_number(store, 0, store_query(store, &why, "PRAGMA user_version", ""));
+    *is_new = tables == 0;
+    if (*is_new) return true;
+    if (application != STORE_APPLICATION)
+        return error_set(err, "%s: this is a database, but no results store of `sluice lab`", store->path);
+    return version <= STORE_VERSION ||
+           error_set(err,
+                     "%s: the store is of a newer sluice (version %d of the store, and this one knows up to %d): use"
+                     " that sluice, or another store with --store",
+                     store->path, version, STORE_VERSION);
+}
+
+static bool store_begin(struct store *store, enum store_access access, struct error *err) {
+    struct stat status;
+    if (access == STORE_READ && stat(store->path, &status) != 0)
+        return error_set(err, "%s: there is no such store; `sluice lab run` makes one", store->path);
+    if (access == STORE_WRITE && !store_lock(store, err)) return false;
+    /* A reader that may write tidies up the journal when it is the last to leave; where it may not, SQLite only reads. */
+    int flags = SQLITE_OPEN_READWRITE | (access == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK) return store_blame(store, err);
+    sqlite3_busy_timeout(store->db, 10000);
+    bool is_new;
+    if (!store_check(store, &is_new, err)) return false;
+    if (access == STORE_READ)
+        return !is_new || error_set(err, "%s: the store is empty: nothing has been run into it", store->path);
+    if (!store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err)) return false;
+    if (!is_new) return true;
+    char *make = text_format("BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d;", schema,
+                             STORE_APPLICATION, STORE_VERSION);
+    bool good = store_end(store, store_script(store, make, err), err);
+    free(make);
+    return good;
+}
+
+struct store *store_open(const char *path, enum store_access access, struct error *err) {
+    struct store *store = mem_alloc(1, sizeof *store);
+    *store = (struct store){.path = mem_text(path), .lock_path = text_format("%s.lock", path), .lock = -1};
+    if (store_begin(store, access, err)) return store;
+    store_close(store);
+    return NULL;
+}
+
+void store_close(struct store *store) {
+    if (!store) return;
+    sqlite3_close(store->db);
+    if (store->lock >= 0) {
+        unlink(store->lock_path);
+        close(store->lock);
+    }
+    free(store->lock_path);
+    free(store->path);
+    free(store);
+}
+
+const char *store_path(const struct store *store) { return store->path; }
+
+/* Runs in */
+
+bool store_has(struct store *store, const char *identity) {
+    struct error err = {0};
+    return store_number(store, 0, store_query(store, &err, "SELECT 1 FROM run WHERE identity = ?1", "t", identity)) > 0;
+}
+
+bool store_forgive(struct store *store, const char *identity, struct error *err) {
+    return store_do(store, err, "DELETE FROM failure WHERE identity = ?1", "t", identity);
+}
+
+bool store_has_failure(struct store *store, const char *identity) {
+    struct error err = {0};
+    return store_number(store, 0,
+                        store_query(store, &err, "SELECT 1 FROM failure WHERE identity = ?1", "t", identity)) > 0;
+}
+
+bool store_accepts(struct store *store, const char *json, size_t length, struct error *why) {
+    static const char sql[] = "SELECT CASE WHEN NOT json_valid(?1) OR ?1 ->> 'cycles' IS NULL THEN 1"
+                              " WHEN ?1 ->> 'interrupted' THEN 2 WHEN ?1 ->> 'check' = 'failed' THEN 3 ELSE 0 END";
+    static const char *const faults[] = {NULL, "it left no readable result", "it was interrupted",
+                                         "its own verification of what it computed failed"};
+    int fault = (int)store_number(store, 1, store_query(store, why, sql, "j", json, length));
+    return fault == 0 || error_set(why, "%s", faults[fault]);
+}
+
+static bool pack(struct store *store, const char *json, size_t length, void **packed, size_t *size, struct error *err) {
+    sqlite3_stmt *plain = store_query(store, err, "SELECT json_remove(?1, '$.host')", "j", json, length);
+    if (!plain) return false;
+    bool good = sqlite3_step(plain) == SQLITE_ROW;
+    if (good) {
+        size_t bytes = (size_t)sqlite3_column_bytes(plain, 0), room = ZSTD_compressBound(bytes);
+        *packed = mem_alloc(room, 1);
+        *size = ZSTD_compress(*packed, room, sqlite3_column_text(plain, 0), bytes, PACK_LEVEL);
+    }
+    return store_finish(store, plain, err) && good;
+}
+
+bool store_put(struct store *store, const char *identity, const char *json, size_t length, struct error *err) {
+    static const char run_sql[] =
+        "INSERT INTO run (identity, workload, gpu, design, sluice, verdict, seconds, host, result) VALUES (?1,"
+        " ?2 ->> 'workload', ?2 ->> 'gpu', ?2 ->> 'design', ?2 ->> 'sluice', ?2 ->> 'check',"
+        " coalesce(?2 ->> '$.host.seconds', 0), coalesce(?2 -> 'host', '{}'), ?3)";
+    static const char value_sql[] =
+        "INSERT INTO value SELECT ?1, key, atom FROM json_each(?2, '$.stats') UNION ALL"
+        " SELECT ?1, key, atom FROM json_each(?2)"
+        " WHERE key IN ('cycles', 'ipc', 'thread_instructions', 'warp_instructions') UNION ALL"
+        " SELECT ?1, replace(substr(fullkey, 3), '\"', ''), atom FROM json_tree(?2, '$.energy')"
+        " WHERE type IN ('integer', 'real')";
+    static const char parameter_sql[] =
+        "INSERT INTO parameter SELECT ?1, key, CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'"
+        " ELSE value END FROM json_each(?2, '$.config')";
+    if (store_has(store, identity)) return true;
+    void *packed = NULL;
+    size_t size = 0;
+    bool good = pack(store, json, length, &packed, &size, err) && store_script(store, "BEGIN IMMEDIATE", err);
+    if (good) {
+        good = store_do(store, err, run_sql, "tjb", identity, json, length, packed, size);
+        int64_t id = sqlite3_last_insert_rowid(store->db);
+        good = good && store_do(store, err, value_sql, "ij", id, json, length) &&
+               store_do(store, err, parameter_sql, "ij", id, json, length) && store_forgive(store, identity, err);
+        good = store_end(store, good, err);
+    }
+    free(packed);
+    return good;
+}
+
+bool store_put_failure(struct store *store, const char *identity, const char *what, const char *why,
+                       struct error *err) {
+    return store_do(store, err, "INSERT OR REPLACE INTO failure VALUES (?1, ?2, ?3)", "ttt", identity, what, why);
+}
+
+bool store_put_experiment(struct store *store, const char *name, const char *size, const char *path,
+                          struct error *err) {
+    return store_do(store, err, "INSERT OR REPLACE INTO experiment VALUES (?1, ?2, ?3)", "ttt", name, size, path);
+}
+
+bool store_merge(struct store *into, const char *from_path, uint64_t *added, struct error *err) {
+    static const char sql[] =
+        "CREATE TEMP TABLE fresh AS SELECT id AS old, identity FROM other.run"
+        " WHERE identity NOT IN (SELECT identity FROM main.run) ORDER BY id;"
+        "INSERT INTO main.run (identity, workload, gpu, design, sluice, verdict, seconds, host, result)"
+        " SELECT identity, workload, gpu, design, sluice, verdict, seconds, host, result"
+        " FROM other.run JOIN fresh USING (identity) ORDER BY fresh.rowid;"
+        "INSERT INTO main.value SELECT run.id, name, value FROM fresh"
+        " JOIN main.run AS run USING (identity) JOIN other.value ON other.value.run = old;"
+        "INSERT INTO main.parameter SELECT run.id, name, value FROM fresh"
+        " JOIN main.run AS run USING (identity) JOIN other.parameter ON other.parameter.run = old;"
+        "INSERT OR IGNORE INTO main.failure SELECT * FROM other.failure;"
+        "DELETE FROM main.failure WHERE identity IN (SELECT identity FROM main.run);"
+        "INSERT OR IGNORE INTO main.experiment SELECT * FROM other.experiment;";
+    struct store *from = store_open(from_path, STORE_READ, err); /* its version and kind */
+    if (!from) return false;
+    store_close(from);
+    if (!store_do(into, err, "ATTACH ?1 AS other", "t", from_path)) return false;
+    uint64_t before = store_run_count(into);
+    bool good = store_script(into, "BEGIN IMMEDIATE", err) && store_end(into, store_script(into, sql, err), err);
+    sqlite3_exec(into->db, "DROP TABLE IF EXISTS temp.fresh; DETACH other", NULL, NULL, NULL);
+    *added = store_run_count(into) - before;
+    return good;
+}
+
+/* About the store */
+
+uint64_t store_run_count(struct store *store) {
+    struct error err = {0};
+    return (uint64_t)store_number(store, 0, store_query(store, &err, "SELECT count(*) FROM run", ""));
+}
+
+double store_job_seconds(struct store *store, const char *job) {
+    struct error err = {0};
+    return store_number(store, 0,
+                        store_query(store, &err, "SELECT avg(seconds) FROM run WHERE workload = ?1", "t", job));
+}
+
+static const char *column(sqlite3_stmt *row, int i) { return (const char *)sqlite3_column_text(row, i); }
+
+void store_each_experiment(struct store *store,
+                           void (*visit)(void *user, const char *name, const char *size, const char *path),
+                           void *user) {
+    struct error err = {0};
+    sqlite3_stmt *row = store_query(store, &err, "SELECT name, size, path FROM experiment ORDER BY name, size", "");
+    while (row && sqlite3_step(row) == SQLITE_ROW) visit(user, column(row, 0), column(row, 1), column(row, 2));
+    sqlite3_finalize(row);
+}
+
+void store_each_failure(struct store *store,
+                        void (*visit)(void *user, const char *identity, const char *what, const char *why),
+                        void *user) {
+    struct error err = {0};
+    sqlite3_stmt *row = store_query(store, &err, "SELECT identity, what, why FROM failure ORDER BY what, identity", "");
+    while (row && sqlite3_step(row) == SQLITE_ROW) visit(user, column(row, 0), column(row, 1), column(row, 2));
+    sqlite3_finalize(row);
+}

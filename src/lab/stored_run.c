@@ -1,0 +1,121 @@
+/* A run read back from the store. Counters come from their rows; values of single units and time series, which only some
+ * figures want, are taken out of the run's JSON when they are asked for, and kept. */
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/base.h"
+#include "lab/store_sql.h"
+
+/* A list of numbers that was asked for by name. */
+struct vector {
+    struct vector *next;
+    char *path; /* within the JSON */
+    double *values;
+    unsigned count;
+};
+
+struct stored_run {
+    struct store *store;
+    int64_t id;
+    char *json;
+    size_t length;
+    struct vector *vectors;
+};
+
+char *store_unpack(const void *bytes, size_t size, size_t *length) {
+    unsigned long long room = ZSTD_getFrameContentSize(bytes, size);
+    if (room == ZSTD_CONTENTSIZE_ERROR || room == ZSTD_CONTENTSIZE_UNKNOWN || room > (1ull << 32)) return NULL;
+    char *text = mem_alloc(room + 1, 1);
+    *length = ZSTD_decompress(text, room, bytes, size);
+    if (!ZSTD_isError(*length)) return text;
+    free(text);
+    return NULL;
+}
+
+struct stored_run *stored_run_get(struct store *store, const char *identity) {
+    struct error err = {0};
+    struct stored_run found = {.store = store};
+    sqlite3_stmt *row = store_query(store, &err, "SELECT id, result FROM run WHERE identity = ?1", "t", identity);
+    if (row && sqlite3_step(row) == SQLITE_ROW) {
+        found.id = sqlite3_column_int64(row, 0);
+        found.json = store_unpack(sqlite3_column_blob(row, 1), (size_t)sqlite3_column_bytes(row, 1), &found.length);
+    }
+    sqlite3_finalize(row);
+    if (!found.json) return NULL;
+    struct stored_run *run = mem_alloc(1, sizeof *run);
+    *run = found;
+    return run;
+}
+
+void stored_run_free(struct stored_run *run) {
+    if (!run) return;
+    for (struct vector *vector = run->vectors, *next; vector; vector = next) {
+        next = vector->next;
+        free(vector->path);
+        free(vector->values);
+        free(vector);
+    }
+    free(run->json);
+    free(run);
+}
+
+const char *stored_run_json(const struct stored_run *run) { return run->json; }
+
+bool stored_run_value(const struct stored_run *run, const char *name, double *value) {
+    static const char sql[] = "SELECT value FROM value WHERE run = ?1 AND name = ?2 UNION ALL"
+                              " SELECT seconds FROM run WHERE id = ?1 AND ?2 = 'seconds'";
+    struct error err = {0};
+    sqlite3_stmt *row = store_query(run->store, &err, sql, "it", run->id, name);
+    bool found = row && sqlite3_step(row) == SQLITE_ROW;
+    if (found) *value = sqlite3_column_double(row, 0);
+    sqlite3_finalize(row);
+    return found;
+}
+
+/* The numbers that `sql` selects of the JSON (?1) at `path` (?2). */
+static const struct vector *vector_get(struct stored_run *run, const char *sql, char *path) {
+    struct vector *vector = run->vectors;
+    while (vector && strcmp(vector->path, path) != 0) vector = vector->next;
+    if (vector) {
+        free(path);
+        return vector;
+    }
+    vector = mem_alloc(1, sizeof *vector);
+    *vector = (struct vector){.next = run->vectors, .path = path};
+    run->vectors = vector;
+    struct error err = {0};
+    sqlite3_stmt *row = store_query(run->store, &err, sql, "jt", run->json, run->length, path);
+    while (row && sqlite3_step(row) == SQLITE_ROW) {
+        if (is_power_of_two(vector->count) || vector->count == 0)
+            vector->values = mem_grow(vector->values, 2 * (size_t)vector->count + 1, sizeof *vector->values);
+        vector->values[vector->count++] = sqlite3_column_double(row, 0);
+    }
+    sqlite3_finalize(row);
+    return vector;
+}
+
+unsigned stored_run_units(struct stored_run *run, const char *name, const double **values) {
+    const struct vector *found =
+        vector_get(run, "SELECT value FROM json_each(?1, ?2)", text_format("$.units.\"%s\"", name));
+    *values = found->values;
+    return found->count;
+}
+
+static const struct vector *series_column(struct stored_run *run, const char *name) {
+    static const char where_sql[] = "SELECT key FROM json_each(?1, '$.samples.columns') WHERE value = ?2";
+    struct error err = {0};
+    sqlite3_stmt *row = store_query(run->store, &err, where_sql, "jt", run->json, run->length, name);
+    int column = row && sqlite3_step(row) == SQLITE_ROW ? sqlite3_column_int(row, 0) : -1;
+    sqlite3_finalize(row);
+    if (column < 0) return NULL;
+    return vector_get(run, "SELECT value ->> ?2 FROM json_each(?1, '$.samples.rows')", text_format("$[%d]", column));
+}
+
+unsigned stored_run_series(struct stored_run *run, const char *name, const double **cycles, const double **values) {
+    const struct vector *time = series_column(run, "cycle"), *counter = series_column(run, name);
+    if (!time || !counter) return 0;
+    *cycles = time->values;
+    *values = counter->values;
+    return counter->count;
+}
