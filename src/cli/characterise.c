@@ -1,6 +1,7 @@
 #include "cli/characterise.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +13,23 @@
 #include "stream/survey.h"
 #include "work.h"
 
-/* The paper whose sizes a workload has says on which machine it was evaluated. */
-static const char *gpu_of(const struct workload *workload) {
-    static const struct {
-        const char *size, *gpu;
-    } papers[] = {{"s000", "adaptive-80sm"}, {"s002", "icc-32sm"}, {"s004", "fermi-15sm"}};
+/* The papers' machines, by how the names of their sizes begin. */
+static const struct {
+    const char *size, *gpu;
+} papers[] = {{"s000", "adaptive-80sm"}, {"s002", "icc-32sm"},   {"s004", "fermi-15sm"},
+              {"s003", "selrep-64sm"},   {"nn_", "selrep-64sm"}, {"mm_", "selrep-64sm"}};
+
+static bool size_is_of(const char *size, unsigned paper) {
+    return strncmp(size, papers[paper].size, strlen(papers[paper].size)) == 0;
+}
+
+/* Where the paper of that size evaluated it; sizes of no paper go where the first paper that has the workload did. */
+static const char *gpu_of(const struct workload *workload, const char *size) {
+    for (unsigned p = 0; p < COUNT_OF(papers); p++)
+        if (size_is_of(size, p)) return papers[p].gpu;
     for (unsigned p = 0; p < COUNT_OF(papers); p++)
         for (unsigned i = 0; i < workload->size_count; i++)
-            if (strcmp(workload->sizes[i].name, papers[p].size) == 0) return papers[p].gpu;
+            if (size_is_of(workload->sizes[i].name, p)) return papers[p].gpu;
     return DEFAULT_GPU;
 }
 
@@ -43,81 +53,152 @@ static void find_bound(const struct stats *stats, char *text, size_t size) {
     }
 }
 
-static double share(const struct stats *stats, const char *part, const char *const *whole, unsigned count) {
-    double sum = 0;
-    for (unsigned i = 0; i < count; i++) sum += (double)stats_get(stats, whole[i], NULL);
-    return 100 * ratio((double)stats_get(stats, part, NULL), sum);
+/* Counters of a kind: the first `parts` of them as percent of all. */
+static double share(const struct stats *stats, const char *const *names, unsigned parts, unsigned all) {
+    uint64_t part = 0, whole = 0;
+    for (unsigned i = 0; i < all; i++) {
+        whole += stats_get(stats, names[i], NULL);
+        if (i + 1 == parts) part = whole;
+    }
+    return 100 * ratio((double)part, (double)whole);
 }
 
-static void write_row(const struct workload *workload, const char *gpu, const struct survey *survey,
-                      const struct machine *machine, const struct run_result *result, const char *check) {
+/* A table in Markdown. A column is as wide as its heading, which ends with a blank where it is of words. */
+static const char *const headings[] = {
+    "workload ",          "GPU          ", "kernels",     "   CTAs",      "thread instr.",
+    "touched MB",         "shared MB",     "read-only %", "check ",       "     cycles",
+    "several clusters %", "L1 hit %",      "LLC hit %",   "bound by    ", "seconds",
+};
+
+static bool is_text(const char *heading) { return heading[strlen(heading) - 1] == ' '; }
+
+static void write_head(void) {
+    for (unsigned i = 0; i < COUNT_OF(headings); i++) printf("| %s ", headings[i]);
+    printf("|\n");
+    for (unsigned i = 0; i < COUNT_OF(headings); i++) printf("|%s", is_text(headings[i]) ? "---" : "---:");
+    puts("|");
+}
+
+static void write_cell(unsigned *column, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void write_cell(unsigned *column, const char *format, ...) {
+    char text[64];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const char *heading = headings[(*column)++];
+    int width = (int)strlen(heading);
+    printf("| %*s ", is_text(heading) ? -width : width, text);
+}
+
+static double megabytes(uint64_t lines) { return (double)lines * SURVEY_LINE_BYTES / 1e6; }
+
+static void write_survey(unsigned *column, const struct survey *survey, const char *check) {
+    write_cell(column, "%" PRIu64, survey->kernels);
+    write_cell(column, "%" PRIu64, survey->ctas);
+    write_cell(column, "%" PRIu64, survey->thread_instructions);
+    write_cell(column, "%.3f", megabytes(survey->several_lines));
+    write_cell(column, "%.3f", megabytes(survey->shared_lines));
+    write_cell(column, "%.1f", 100 * ratio((double)survey->read_only_lines, (double)survey->shared_lines));
+    write_cell(column, "%s", check);
+}
+
+static void write_simulation(unsigned *column, const struct stats *stats, uint64_t cycles) {
     static const char *const l1[] = {"l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.read_bypasses"};
     static const char *const llc[] = {"llc.read_hits", "llc.read_pending", "llc.read_misses"};
-    static const char *const windows[] = {"sharing.lines_1", "sharing.lines_2", "sharing.lines_4", "sharing.lines_8",
-                                          "sharing.lines_more"};
-    const struct stats *stats = machine_stats(machine);
+    static const char *const windows[] = {"sharing.lines_2", "sharing.lines_4", "sharing.lines_8", "sharing.lines_more",
+                                          "sharing.lines_1"};
     char bound[32];
     find_bound(stats, bound, sizeof bound);
-    bool accesses = stats_get(stats, "sharing.lines_1", NULL) + stats_get(stats, "sharing.lines_8", NULL) > 0;
-    printf("| %-9s | %-13s | %7" PRIu64 " | %8" PRIu64 " | %13" PRIu64 " | %11" PRIu64
-           " | %8.3f | %7.1f | %7.1f | %6.1f | %6.1f | %-8s | %-6s |\n",
-           workload->name, gpu, survey->kernels, survey->ctas, survey->thread_instructions, result->cycles,
-           (double)survey->shared_lines * SURVEY_LINE_BYTES / 1e6,
-           100 * ratio((double)survey->shared_read_only_lines, (double)survey->shared_lines),
-           accesses ? 100 - share(stats, "sharing.lines_1", windows, COUNT_OF(windows)) : 0,
-           share(stats, "l1.read_hits", l1, COUNT_OF(l1)), share(stats, "llc.read_hits", llc, COUNT_OF(llc)), bound,
-           check);
+    write_cell(column, "%" PRIu64, cycles);
+    write_cell(column, "%.1f", share(stats, windows, COUNT_OF(windows) - 1, COUNT_OF(windows)));
+    write_cell(column, "%.1f", share(stats, l1, 1, COUNT_OF(l1)));
+    write_cell(column, "%.1f", share(stats, llc, 1, COUNT_OF(llc)));
+    write_cell(column, "%s", bound);
+}
+
+/* `stats` is NULL if it was not simulated. */
+static void write_row(const struct workload *workload, const char *gpu, const struct survey *survey, const char *check,
+                      const struct stats *stats, uint64_t cycles, double started) {
+    unsigned column = 0;
+    write_cell(&column, "%s", workload->name);
+    write_cell(&column, "%s", gpu);
+    write_survey(&column, survey, check);
+    if (stats) write_simulation(&column, stats, cycles);
+    while (column + 1 < COUNT_OF(headings)) write_cell(&column, "-");
+    write_cell(&column, "%.1f", progress_clock() - started);
+    puts("|");
     fflush(stdout);
 }
 
-static enum status measure(const struct workload *workload, const char *gpu, const struct job *job) {
+/* Executes the job, surveys it and, if `simulate`, runs what it recorded on the machine; writes the row once all is well. */
+static enum status measure(const struct workload *workload, const char *gpu, const struct job *job, bool simulate) {
     struct error err = {0};
     struct machine_options options = {.gpu = gpu, .settings = {.count = 1, .text = {"llc.sharing_window=1000"}}};
     const char *check = "none";
-    struct stream_source *source = job_record(job, true, &check, &err);
-    struct config *config = source ? machine_config(&options, &err) : NULL;
+    double started = progress_clock();
+    struct config *config = machine_config(&options, &err);
     struct machine *machine = config ? machine_create(config, &err) : NULL;
-    enum run_status ended = RUN_REFUSED;
+    struct stream_source *source = machine && simulate ? job_record(job, true, &check, &err) : NULL;
     struct run_result result = {0};
-    if (machine) {
-        const struct sm_config *sm = config_get(config, &sm_section);
+    bool done = false;
+    if (machine && !err.set) {
         struct survey survey;
+        survey_take(source ? source : job->source,
+                    (unsigned)((const struct sm_config *)config_get(config, &sm_section))->count, &survey);
+        if (!source) check = job->source->ops->check(job->source, &err);
         struct progress progress;
-        survey_take(source, (unsigned)sm->count, &survey);
-        source->ops->restart(source);
         progress_start(&progress, survey.warp_instructions);
         struct run_options run = {.progress = progress_step, .user = &progress};
-        ended = machine_run(machine, source, &run, &result, &err);
+        if (source) source->ops->restart(source);
+        done = !source || machine_run(machine, source, &run, &result, &err) == RUN_DONE;
         progress_end(&progress);
-        if (ended == RUN_DONE) write_row(workload, gpu, &survey, machine, &result, check);
+        if (done)
+            write_row(workload, gpu, &survey, check, source ? machine_stats(machine) : NULL, result.cycles, started);
     }
     if (err.set) complain_error(&err);
     run_result_release(&result);
-    machine_destroy(machine);
+    if (machine) machine_destroy(machine);
     if (config) config_destroy(config);
     if (source) source->ops->destroy(source);
-    return ended == RUN_DONE && strcmp(check, "failed") != 0 ? STATUS_DONE : STATUS_FAILED;
+    return done && strcmp(check, "failed") != 0 ? STATUS_DONE : STATUS_FAILED;
 }
 
-enum status characterise(const char *size, const char *gpu, const char *only) {
-    enum status status = STATUS_DONE;
-    signals_catch();
-    puts(
-        "| workload  | GPU           | kernels |     CTAs | thread instr. |      cycles | shared MB | read-only % | several clusters % | L1 hit % | LLC hit % | bound by | check  |");
-    puts("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|");
-    for (unsigned i = 0; i < workload_total && status != STATUS_BAD_INPUT; i++) {
-        const struct workload *workload = workloads[i];
-        if ((only && work_find(only) != workload) || !has_size(workload, size)) continue;
-        char *name = text_format("%s:%s", workload->name, size);
-        struct error err = {0};
-        struct job job = {0};
-        if (!job_open(&job, &(struct job_options){0}, name, NULL, stderr, &err))
-            status = complain_error(&err);
-        else if (measure(workload, gpu ? gpu : gpu_of(workload), &job) != STATUS_DONE)
-            status = STATUS_FAILED;
-        job_close(&job);
+static enum status characterise_one(const struct workload *workload, const char *size, const char *gpu, bool simulate) {
+    char *name = text_format("%s:%s", workload->name, size);
+    struct error err = {0};
+    struct job job = {0};
+    enum status status = job_open(&job, &(struct job_options){0}, name, NULL, stderr, &err)
+                             ? measure(workload, gpu ? gpu : gpu_of(workload, size), &job, simulate)
+                             : complain_error(&err);
+    job_close(&job);
+    free(name);
+    return status;
+}
+
+/* What is named must be there: the workload, if one is named, and the size. */
+static bool is_there(const char *size, const char *only, struct error *err) {
+    if (only) {
+        char *name = text_format("%s:%s", only, size);
+        struct stream_source *source = work_open(name, false, err);
+        if (source) source->ops->destroy(source);
         free(name);
-        if (status != STATUS_DONE) break;
+        return source != NULL;
     }
+    for (unsigned i = 0; i < workload_total; i++)
+        if (has_size(workloads[i], size)) return true;
+    error_set(err, "no workload has a size `%s`; `sluice list workloads` names them all", size);
+    return false;
+}
+
+enum status characterise(const char *size, const char *gpu, const char *only, bool simulate) {
+    struct error err = {0};
+    if (!is_there(size, only, &err)) return complain_error(&err);
+    signals_catch();
+    write_head();
+    enum status status = STATUS_DONE;
+    for (unsigned i = 0; i < workload_total && status == STATUS_DONE; i++)
+        if (only ? work_find(only) == workloads[i] : has_size(workloads[i], size))
+            status = characterise_one(workloads[i], size, gpu, simulate);
     return status;
 }

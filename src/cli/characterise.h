@@ -4,8 +4,8 @@
 
 #include "cli/command.h"
 
-/* One row for each workload that has the size: executed, surveyed and simulated on the GPU of the paper that uses it (or
- * `gpu`, if that is not NULL). `only` may name one workload. */
-enum status characterise(const char *size, const char *gpu, const char *only);
+/* One row for each workload that has the size: executed, verified, surveyed and, if wanted, simulated on the GPU of the
+ * paper that the size or else the workload is of (or `gpu`, if that is not NULL). `only` may name one workload. */
+enum status characterise(const char *size, const char *gpu, const char *only, bool simulate);
 
 #endif

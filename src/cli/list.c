@@ -12,18 +12,20 @@
 
 struct list_values {
     struct machine_options machine;
-    bool characterise;
+    bool characterise, survey;
     const char *size;
 };
 
 static const struct option options[] = {
     MACHINE_OPTIONS(list_values, machine),
     {"--long", NULL, OPTION_FLAG, offsetof(struct list_values, characterise),
-     "workloads: executes, surveys and simulates each, and prints what they are like as a table: launches, instructions,"
-     " memory that several SMs share and how much of it is only read, lines that several clusters want within 1,000"
-     " cycles, hit rates, and what binds it"},
+     "workloads: executes, verifies, surveys and simulates each, and prints what they are like as a table: launches,"
+     " instructions, MB that several SMs touch, MB of data they share (touched by several and read) and how much of it is"
+     " only read, lines that several clusters want within 1,000 cycles, hit rates, what binds it, seconds it took"},
+    {"--survey", NULL, OPTION_FLAG, offsetof(struct list_values, survey),
+     "workloads: as --long without simulating: quicker, and what takes a machine to know stays open"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
-     "with --long: at which size; tiny if none is given"},
+     "with --long and --survey: at which size; tiny if none is given"},
 };
 
 static void list_folder(const char *folder) {
@@ -170,12 +172,12 @@ static enum status list(const struct command *command, int argc, char **argv) {
     for (unsigned i = 0; i < COUNT_OF(things); i++) {
         names[i] = things[i].name;
         if (strcmp(arguments.word[0], things[i].name) != 0) continue;
-        bool workloads_long = values.characterise && things[i].list == list_workloads;
+        bool workloads_long = (values.characterise || values.survey) && things[i].list == list_workloads;
         if (arguments.count > (things[i].takes_part || workloads_long ? 2u : 1u))
             return complain(command, "`%s` is one word too many", arguments.word[arguments.count - 1]);
         if (workloads_long)
             return characterise(values.size ? values.size : "tiny", values.machine.gpu,
-                                arguments.count > 1 ? arguments.word[1] : NULL);
+                                arguments.count > 1 ? arguments.word[1] : NULL, !values.survey);
         return things[i].list(&values.machine, arguments.count > 1 ? arguments.word[1] : NULL);
     }
     char near[128];
@@ -188,7 +190,7 @@ static const char *const details[] = {
     "Names the bundled GPU descriptions, workloads or designs, every parameter with its value and what it may be,"
     " or every counter of a run, each with a line on"
     " what it is.",
-    "With PART, only the parameters or counters whose name has it. The options choose the machine whose parameters"
+    "With PART, only the parameters or counters whose name has it, or with --long and --survey that workload. The options choose the machine whose parameters"
     " and counters are listed.",
     NULL,
 };
@@ -196,6 +198,7 @@ static const char *const details[] = {
 static const struct example examples[] = {
     {"sluice list workloads", "the bundled workloads and their parameters"},
     {"sluice list workloads --long", "what they do, measured at their smallest size"},
+    {"sluice list workloads --survey mm --size mm_0", "what one shares at one of its sizes, without simulating it"},
     {"sluice list parameters llc", "every parameter of the last-level cache"},
     {"sluice list stats dram", "every counter of the memory"},
 };

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 
 struct line {
-    uint64_t number;              /* plus 1; 0: an empty place */
-    uint32_t read_in, written_in; /* the last kernel that did, from 1 on */
-    uint16_t sm;
-    bool shared, read, mixed; /* mixed: some kernel reads and writes it */
+    uint64_t number; /* plus 1; 0: an empty place */
+    uint32_t kernel; /* the last that touched it */
+    uint16_t sm;     /* the first that touched it */
+    bool several, read, read_only;
+    struct use {
+        uint16_t sm; /* the first that touched it */
+        bool several, read, written;
+    } now; /* in its last kernel */
 };
 
 struct lines {
@@ -30,16 +34,27 @@ static void grow(struct lines *lines) {
     free(old.table);
 }
 
-static void touch(struct lines *lines, uint64_t number, uint16_t sm, uint32_t kernel, bool reads, bool writes) {
+/* The line's kernel is over. */
+static void settle(struct line *line) {
+    line->several |= line->now.several;
+    line->read |= line->now.read;
+    line->read_only |= line->now.several && line->now.read && !line->now.written;
+}
+
+static void touch(struct lines *lines, uint64_t number, uint16_t sm, uint32_t kernel, uint8_t op) {
     struct line *line = find(lines, number);
     if (line->number == 0) {
-        *line = (struct line){.number = number + 1, .sm = sm};
+        *line = (struct line){.number = number + 1, .sm = sm, .kernel = kernel, .now.sm = sm};
         if (++lines->used * 2 > lines->mask) grow(lines), line = find(lines, number);
+    } else if (line->kernel != kernel) {
+        settle(line);
+        line->kernel = kernel;
+        line->now = (struct use){.sm = sm};
     }
-    line->shared |= line->sm != sm;
-    if (reads) line->read = true, line->read_in = kernel;
-    if (writes) line->written_in = kernel;
-    line->mixed |= line->read_in == line->written_in && line->read_in != 0;
+    line->several |= line->sm != sm;
+    line->now.several |= line->now.sm != sm;
+    line->now.read |= op != OP_store;
+    line->now.written |= op != OP_load;
 }
 
 static void take_record(struct lines *lines, const struct instr *record, const uint64_t *touches, uint16_t sm,
@@ -49,8 +64,7 @@ static void take_record(struct lines *lines, const struct instr *record, const u
     for (unsigned t = 0; t < record->count; t++)
         for (unsigned half = 0; half < LINES; half++)
             if ((touch_sectors(touches[t]) >> (half * SECTORS)) & ((1 << SECTORS) - 1))
-                touch(lines, touch_address(touches[t]) / SURVEY_LINE_BYTES + half, sm, kernel, record->op != OP_store,
-                      record->op != OP_load);
+                touch(lines, touch_address(touches[t]) / SURVEY_LINE_BYTES + half, sm, kernel, record->op);
 }
 
 static void take_warp(struct stream_source *source, struct warp_stream *warp, struct lines *lines, uint16_t sm,
@@ -83,10 +97,12 @@ void survey_take(struct stream_source *source, unsigned sms, struct survey *surv
                 take_warp(source, warp, &lines, (uint16_t)(warp->cta % sms), survey);
     }
     for (uint64_t i = 0; i <= lines.mask; i++) {
-        const struct line *line = &lines.table[i];
+        struct line *line = &lines.table[i];
+        settle(line);
         survey->lines += line->number != 0;
-        survey->shared_lines += line->shared;
-        survey->shared_read_only_lines += line->shared && line->read && !line->mixed;
+        survey->several_lines += line->several;
+        survey->shared_lines += line->several && line->read;
+        survey->read_only_lines += line->several && line->read_only;
     }
     free(warp);
     free(lines.table);

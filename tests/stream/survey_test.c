@@ -17,16 +17,26 @@ static struct survey surveyed(const char *name, unsigned sms) {
 CLAIM("vector addition touches each line of three arrays, and no two SMs the same one") {
     struct survey survey = surveyed("va:tiny", 80);
     CHECK_EQ(survey.lines, 3 * ((50000 * 4 + SURVEY_LINE_BYTES - 1) / SURVEY_LINE_BYTES));
-    CHECK_EQ(survey.shared_lines, 0u);
+    CHECK_EQ(survey.several_lines, 0u);
     CHECK_EQ(survey.kernels, 1u);
 }
 
-CLAIM("a matrix product shares its factors, which it only reads, and its result where tiles meet in a line") {
+CLAIM(
+    "a matrix product shares its factors, which it only reads; where tiles meet in a line of its result, SMs touch the "
+    "same line without sharing data") {
     struct survey survey = surveyed("mm:tiny", 80);
     uint64_t matrix = 64 * 64 * 4 / SURVEY_LINE_BYTES;
     CHECK_EQ(survey.lines, 3 * matrix);
-    CHECK_EQ(survey.shared_lines, 3 * matrix);
-    CHECK_EQ(survey.shared_read_only_lines, 2 * matrix);
+    CHECK_EQ(survey.several_lines, 3 * matrix);
+    CHECK_EQ(survey.shared_lines, 2 * matrix);
+    CHECK_EQ(survey.read_only_lines, 2 * matrix);
 }
 
-CLAIM("on one SM nothing is shared") { CHECK_EQ(surveyed("mm:tiny", 1).shared_lines, 0u); }
+CLAIM("on one SM nothing is shared") { CHECK_EQ(surveyed("mm:tiny", 1).several_lines, 0u); }
+
+CLAIM("what several SMs read in one kernel and write in another is read-only; what they read and write in one is not") {
+    struct survey chain = surveyed("2mm:tiny", 32), weights = surveyed("bp:tiny", 32);
+    CHECK_EQ(chain.read_only_lines, chain.shared_lines);
+    CHECK(weights.read_only_lines > 0);
+    CHECK(weights.read_only_lines < weights.shared_lines);
+}
