@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/machine.h"
 #include "cli/job.h"
@@ -53,21 +54,23 @@ static void find_bound(const struct stats *stats, char *text, size_t size) {
     }
 }
 
-/* Counters of a kind: the first `parts` of them as percent of all. */
+/* The sum of counters of a kind. */
+static double sum(const struct stats *stats, const char *const *names, unsigned count) {
+    double total = 0;
+    for (unsigned i = 0; i < count; i++) total += (double)stats_get(stats, names[i], NULL);
+    return total;
+}
+
+/* The first `parts` of them as percent of all. */
 static double share(const struct stats *stats, const char *const *names, unsigned parts, unsigned all) {
-    uint64_t part = 0, whole = 0;
-    for (unsigned i = 0; i < all; i++) {
-        whole += stats_get(stats, names[i], NULL);
-        if (i + 1 == parts) part = whole;
-    }
-    return 100 * ratio((double)part, (double)whole);
+    return 100 * ratio(sum(stats, names, parts), sum(stats, names, all));
 }
 
 /* A table in Markdown. A column is as wide as its heading, which ends with a blank where it is of words. */
 static const char *const headings[] = {
-    "workload ",          "GPU          ", "kernels",     "   CTAs",      "thread instr.",
-    "touched MB",         "shared MB",     "read-only %", "check ",       "     cycles",
-    "several clusters %", "L1 hit %",      "LLC hit %",   "bound by    ", "seconds",
+    "workload ", "GPU          ", "kernels",      "   CTAs",     "thread instr.",      "touched MB",
+    "shared MB", "read-only %",   "check ",       "     cycles", "several clusters %", "lines/kcycle",
+    "L1 hit %",  "LLC hit %",     "bound by    ", " CPU s",
 };
 
 static bool is_text(const char *heading) { return heading[strlen(heading) - 1] == ' '; }
@@ -112,6 +115,7 @@ static void write_simulation(unsigned *column, const struct stats *stats, uint64
     find_bound(stats, bound, sizeof bound);
     write_cell(column, "%" PRIu64, cycles);
     write_cell(column, "%.1f", share(stats, windows, COUNT_OF(windows) - 1, COUNT_OF(windows)));
+    write_cell(column, "%.1f", 1000 * ratio(sum(stats, windows, COUNT_OF(windows) - 1), (double)cycles));
     write_cell(column, "%.1f", share(stats, l1, 1, COUNT_OF(l1)));
     write_cell(column, "%.1f", share(stats, llc, 1, COUNT_OF(llc)));
     write_cell(column, "%s", bound);
@@ -119,14 +123,14 @@ static void write_simulation(unsigned *column, const struct stats *stats, uint64
 
 /* `stats` is NULL if it was not simulated. */
 static void write_row(const struct workload *workload, const char *gpu, const struct survey *survey, const char *check,
-                      const struct stats *stats, uint64_t cycles, double started) {
+                      const struct stats *stats, uint64_t cycles, clock_t started) {
     unsigned column = 0;
     write_cell(&column, "%s", workload->name);
     write_cell(&column, "%s", gpu);
     write_survey(&column, survey, check);
     if (stats) write_simulation(&column, stats, cycles);
     while (column + 1 < COUNT_OF(headings)) write_cell(&column, "-");
-    write_cell(&column, "%.1f", progress_clock() - started);
+    write_cell(&column, "%.1f", (double)(clock() - started) / CLOCKS_PER_SEC);
     puts("|");
     fflush(stdout);
 }
@@ -136,7 +140,7 @@ static enum status measure(const struct workload *workload, const char *gpu, con
     struct error err = {0};
     struct machine_options options = {.gpu = gpu, .settings = {.count = 1, .text = {"llc.sharing_window=1000"}}};
     const char *check = "none";
-    double started = progress_clock();
+    clock_t started = clock();
     struct config *config = machine_config(&options, &err);
     struct machine *machine = config ? machine_create(config, &err) : NULL;
     struct stream_source *source = machine && simulate ? job_record(job, true, &check, &err) : NULL;

@@ -21,7 +21,8 @@ static const struct option options[] = {
     {"--long", NULL, OPTION_FLAG, offsetof(struct list_values, characterise),
      "workloads: executes, verifies, surveys and simulates each, and prints what they are like as a table: launches,"
      " instructions, MB that several SMs touch, MB of data they share (touched by several and read) and how much of it is"
-     " only read, lines that several clusters want within 1,000 cycles, hit rates, what binds it, seconds it took"},
+     " only read, lines that several clusters want within 1,000 cycles (as share of all, and how many), hit rates, what"
+     " binds it, seconds of processor time it took"},
     {"--survey", NULL, OPTION_FLAG, offsetof(struct list_values, survey),
      "workloads: as --long without simulating: quicker, and what takes a machine to know stays open"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
