@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/output.h"
+#include "base/output.h"
 #include "cli/progress.h"
 #include "host/launch_file.h"
 #include "stream/recording.h"

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "base/output.h"
 #include "ptx/program.h"
 
 struct ptx_values {

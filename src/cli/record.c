@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cli/machine.h"
 #include "cli/job.h"
-#include "cli/output.h"
+#include "base/output.h"
 #include "cli/progress.h"
 #include "stream/recording.h"
 

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "cli/machine.h"
 #include "cli/job.h"
-#include "cli/output.h"
+#include "base/output.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "dram/dram.h"

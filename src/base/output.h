@@ -1,7 +1,7 @@
 /* A result file that appears under its name when it is complete, and never before: it is written beside its place and
  * renamed. "-" is standard output. */
-#ifndef SLUICE_CLI_OUTPUT_H
-#define SLUICE_CLI_OUTPUT_H
+#ifndef SLUICE_BASE_OUTPUT_H
+#define SLUICE_BASE_OUTPUT_H
 
 #include <stdio.h>
 
