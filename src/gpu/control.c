@@ -4,6 +4,7 @@
 
 #include "dram/dram_config.h"
 #include "gpu/cta_scheduler.h"
+#include "gpu/duel.h"
 #include "gpu/gpu_config.h"
 #include "llc/organisation.h"
 
@@ -19,7 +20,10 @@ struct control {
     void *scheduler_state;
     struct port *orders, *words;             /* [sms] */
     struct port *slice_orders, *slice_words; /* [slices] */
-    unsigned *free_slots;                    /* [sms] */
+    bool dueling;
+    struct duel duel;
+    struct port duel_reports[DUEL_CONTESTANTS]; /* from SM 0 and SM 1 */
+    unsigned *free_slots;                       /* [sms] */
     enum phase phase;
     uint64_t start_at, started, ended, ctas;
     unsigned ctas_per_sm;
@@ -70,6 +74,7 @@ struct control *control_create(const struct config *config, struct engine *engin
         .slice_words = mem_alloc(slices, sizeof *control->slice_words),
         .free_slots = mem_alloc((size_t)sm->count, sizeof *control->free_slots),
     };
+    control->dueling = l1_duel(config, &control->duel.rule);
     control->scheduler_state = control->scheduler->create(config, control->sms, control->clusters);
     control->component = engine_add(engine, &component_ops, control, 0);
     return control;
@@ -85,6 +90,7 @@ void control_destroy(struct control *control) {
         port_release(&control->slice_orders[i]);
         port_release(&control->slice_words[i]);
     }
+    for (unsigned i = 0; control->dueling && i < DUEL_CONTESTANTS; i++) port_release(&control->duel_reports[i]);
     free(control->slice_orders);
     free(control->slice_words);
     control->scheduler->destroy(control->scheduler_state);
@@ -103,6 +109,11 @@ void control_connect(struct control *control, struct sm *sm, unsigned index, str
     snprintf(name, sizeof name, "sm %u to control", index);
     port_init(&control->words[index], control->engine, name, sm_component(sm), control->component, ROOM, LATENCY);
     sm_connect(sm, l1, launch, &control->orders[index], &control->words[index]);
+    if (!control->dueling || index >= DUEL_CONTESTANTS) return;
+    snprintf(name, sizeof name, "l1 %u to control", index);
+    port_init(&control->duel_reports[index], control->engine, name, sm_component(sm), control->component, ROOM,
+              LATENCY);
+    l1_report_to(l1, index, &control->duel_reports[index]);
 }
 
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
@@ -135,7 +146,26 @@ void control_begin(struct control *control, const struct launch *launch, uint64_
 
 void control_halt(struct control *control) { control->halted = true; }
 
+static void order(struct control *control, unsigned sm, struct sm_order order, uint64_t now) {
+    assert(port_can_push(&control->orders[sm], now));
+    port_push(&control->orders[sm], now, &order, sizeof order);
+}
+
+static void hear_duel(struct control *control, uint64_t now) {
+    bool change = false;
+    for (unsigned i = 0; i < DUEL_CONTESTANTS; i++) {
+        const struct duel_report *report;
+        while ((report = port_peek(&control->duel_reports[i], now))) {
+            change ^= duel_hear(&control->duel, i, report);
+            port_pop(&control->duel_reports[i], now);
+        }
+    }
+    struct sm_order steer = {.kind = ORDER_STEER_L1, .plain = !control->duel.policy};
+    for (unsigned sm = DUEL_CONTESTANTS; change && sm < control->sms; sm++) order(control, sm, steer, now);
+}
+
 static void hear(struct control *control, uint64_t now) {
+    if (control->dueling) hear_duel(control, now);
     for (unsigned sm = 0; sm < control->sms; sm++) {
         const struct sm_word *word;
         while ((word = port_peek(&control->words[sm], now))) {
@@ -156,18 +186,13 @@ static void hear(struct control *control, uint64_t now) {
         }
 }
 
-static void order(struct control *control, unsigned sm, struct sm_order order, uint64_t now) {
-    assert(port_can_push(&control->orders[sm], now));
-    port_push(&control->orders[sm], now, &order, sizeof order);
-}
-
 static void deal_out(struct control *control, uint64_t now) {
     struct cta_view view = view_of(control);
     struct cta_choice choice;
     bool any = false;
     if (control->scheduler->cycle) control->scheduler->cycle(control->scheduler_state);
     while (control->scheduler->choose(control->scheduler_state, &view, &choice)) {
-        order(control, choice.sm, (struct sm_order){ORDER_RUN_CTA, choice.cta}, now);
+        order(control, choice.sm, (struct sm_order){ORDER_RUN_CTA, .cta = choice.cta}, now);
         control->free_slots[choice.sm]--;
         control->started++;
         any = true;
@@ -178,7 +203,8 @@ static void deal_out(struct control *control, uint64_t now) {
 static void begin_flush_l1(struct control *control, uint64_t now) {
     control->phase = PHASE_FLUSHING_L1;
     control->flushing = control->flush_l1 ? control->sms : 0;
-    for (unsigned sm = 0; sm < control->flushing; sm++) order(control, sm, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
+    for (unsigned sm = 0; sm < control->flushing; sm++)
+        order(control, sm, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
 }
 
 /* All CTAs have ended, so all that they wrote has been acknowledged and no request is under way. */

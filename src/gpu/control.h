@@ -1,5 +1,5 @@
 /* The control plane: decisions that concern the whole machine. It deals out CTAs, notices the end of a kernel and has
- * the L1s flushed there, and the LLC where its organisation asks for it. One component of the engine; it hears from
+ * the L1s flushed there, and the LLC where its organisation asks for it, and referees SM dueling (duel.h). One component of the engine; it hears from
  * the SMs and speaks to them through ports only.
  */
 #ifndef SLUICE_GPU_CONTROL_H

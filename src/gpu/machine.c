@@ -333,6 +333,7 @@ static enum run_status run_program(struct run *run, struct stream_source *source
         if (ctas_per_sm == 0) return RUN_REFUSED;
         m->launch = (struct launch){kernel, source, kernel_warps(&kernel), ctas_per_sm, 0};
         struct run_progress before = progress_of(m);
+        l1_begin(m->l1, run->result->kernel_count);
         enum run_status status = run_kernel(run);
         add_kernel(run, &before);
         if (status != RUN_DONE) return status;
@@ -375,7 +376,8 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     }
     if (m->sharing) sharing_finish(m->sharing);
     if (result->series) series_sample(result->series, end); /* with what has drained, so that rows add up to totals */
-    return status == RUN_DONE ? check_conservation(m, result, err) : status;
+    if (status == RUN_DONE) status = check_conservation(m, result, err);
+    return status == RUN_DONE && !l1_finish(m->l1, err) ? RUN_FAILED : status;
 }
 
 void run_result_release(struct run_result *result) {

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "cache/replacement.h"
 #include "gpu/gpu_config.h"
+#include "l1/insertion.h"
 
 #define L1_ORGANISATION(name) extern const struct l1_ops l1_##name;
 #include "l1/organisations.def"
@@ -18,6 +19,7 @@ const struct family l1_organisation_family = {"L1 organisation", members, COUNT_
 
 static const struct param params[] = {
     P_CHOICE(struct l1_config, organisation, l1_organisation_family, "private", "who shares an L1"),
+    P_CHOICE(struct l1_config, insertion, insertion_family, "always", "which reads that miss bring their line in"),
     P_CHOICE(struct l1_config, replacement, replacement_family, "lru", "which line goes when a set is full"),
     P_INT(struct l1_config, size_kb, 16, 1, 65536, "KB", "data of one L1"),
     P_INT(struct l1_config, ways, 4, 1, 32768, "lines", "lines of a set"),
@@ -65,7 +67,51 @@ unsigned l1_sets(const struct config *config) {
     return (unsigned)(l1->sets ? l1->sets : l1->size_kb * 1024 / gpu->line_bytes / l1->ways);
 }
 
+static const struct insertion_ops *insertion_of(const struct config *config) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    return (const struct insertion_ops *)l1->insertion;
+}
+
+unsigned l1_probe_cycles(const struct config *config) {
+    const struct insertion_ops *insertion = insertion_of(config);
+    return insertion->probe_cycles ? insertion->probe_cycles(config) : 0;
+}
+
 struct l1 *l1_create(const struct l1_site *site, struct error *err) {
     const struct l1_config *config = config_get(site->config, &l1_section);
-    return ((const struct l1_ops *)config->organisation)->create(site, err);
+    struct l1 *l1 = ((const struct l1_ops *)config->organisation)->create(site, err);
+    const struct insertion_ops *insertion = insertion_of(site->config);
+    return l1 && insertion->before ? insertion->before(l1, site) : l1;
+}
+
+bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err) {
+    const struct insertion_ops *insertion = insertion_of(site->config);
+    if (!insertion->admit) return true;
+    struct insertion_site caches_of = {site->config, site->stats, site->sms, caches};
+    l1->insertion = insertion;
+    if (insertion->create) l1->insertion_state = insertion->create(&caches_of, err);
+    return !insertion->create || l1->insertion_state;
+}
+
+void l1_insertion_destroy(struct l1 *l1) {
+    if (l1->insertion_state) l1->insertion->destroy(l1->insertion_state);
+}
+
+bool l1_duel(const struct config *config, struct duel_rule *rule) {
+    const struct insertion_ops *insertion = insertion_of(config);
+    return insertion->duel && insertion->duel(config, rule);
+}
+
+void l1_report_to(struct l1 *l1, unsigned sm, struct port *control) {
+    l1->insertion->report_to(l1->insertion_state, sm, control);
+}
+
+void l1_steer(struct l1 *l1, unsigned sm, bool plain) { l1->insertion->steer(l1->insertion_state, sm, plain); }
+
+void l1_begin(struct l1 *l1, unsigned kernel) {
+    if (l1->insertion && l1->insertion->begin) l1->insertion->begin(l1->insertion_state, kernel);
+}
+
+bool l1_finish(struct l1 *l1, struct error *err) {
+    return !l1->insertion || !l1->insertion->finish || l1->insertion->finish(l1->insertion_state, err);
 }

@@ -24,6 +24,7 @@
 
 struct l1_config {
     const struct policy *organisation;
+    const struct policy *insertion;
     const struct policy *replacement;
     int64_t size_kb, ways, sets;
     int64_t latency_cycles;
@@ -107,10 +108,14 @@ struct l1_gate {
                          asking again */
 };
 
+struct insertion_ops;
+
 /* The head of every organisation. */
 struct l1 {
     const struct l1_ops *ops;
-    struct l1_gate *gate; /* [sms] */
+    struct l1_gate *gate;                  /* [sms] */
+    const struct insertion_ops *insertion; /* NULL if every line is inserted */
+    void *insertion_state;
 };
 
 static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
@@ -119,6 +124,22 @@ static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err);
 unsigned l1_sets(const struct config *config);
+/* What the insertion policy adds to every lookup. */
+unsigned l1_probe_cycles(const struct config *config);
+/* The program's next kernel begins, counted from 0; after the last one comes l1_finish, which may fail to write what
+ * the run was to leave behind. */
+void l1_begin(struct l1 *l1, unsigned kernel);
+bool l1_finish(struct l1 *l1, struct error *err);
+/* SM dueling (insertion.h): whether there is any, whom SM 0 and SM 1 tell how they fare, and what is decided. */
+struct duel_rule;
+bool l1_duel(const struct config *config, struct duel_rule *rule);
+void l1_report_to(struct l1 *l1, unsigned sm, struct port *control);
+void l1_steer(struct l1 *l1, unsigned sm, bool plain);
+
+struct cache;
+/* For organisations: makes the insertion policy for the caches of all SMs. */
+bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err);
+void l1_insertion_destroy(struct l1 *l1);
 
 #define L1_STATS(S) \
     S(SUM, read_hits, "accesses", "reads that found their line") \

@@ -14,6 +14,9 @@
  *     must win. Atomics count as stores, except among themselves: none of them is lost in whatever order they come.
  *     What goes down is compared with each such store exactly, line and sectors.
  *
+ * Whether a read that misses brings its line in is the insertion policy's word (insertion.h); else it goes past the
+ * cache as if it were marked so.
+ *
  * A request leaves in the cycle of its lookup unless others wait before it. One access, one arriving reply, one
  * departing request and one woken load per cycle. The waiters of a line that arrived are woken one per cycle, and its
  * MSHR is free again after the last of them.
@@ -27,6 +30,7 @@
 #include "cache/cache.h"
 #include "cache/mshr.h"
 #include "gpu/gpu_config.h"
+#include "l1/insertion.h"
 #include "l1/l1.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"
@@ -77,8 +81,10 @@ struct l1_private {
     unsigned sms;
     uint16_t *cluster; /* [sms] */
     unsigned line_log2;
-    uint8_t whole_line; /* all sectors of a line */
-    struct node *node;  /* [sms] */
+    uint8_t whole_line;    /* all sectors of a line */
+    unsigned probe_cycles; /* of the insertion policy */
+    struct node *node;     /* [sms] */
+    struct cache **cache;  /* [sms] theirs, for the insertion policy */
 };
 
 const struct l1_ops l1_private;
@@ -105,7 +111,6 @@ static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *
 }
 
 static struct l1 *private_create(const struct l1_site *site, struct error *err) {
-    (void)err;
     const struct gpu_config *gpu = config_get(site->config, &gpu_section);
     struct l1_private *l1 = mem_alloc(1, sizeof *l1);
     *l1 = (struct l1_private){
@@ -117,17 +122,23 @@ static struct l1 *private_create(const struct l1_site *site, struct error *err) 
         .cluster = mem_alloc(site->sms, sizeof *l1->cluster),
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES),
+        .probe_cycles = l1_probe_cycles(site->config),
         .node = mem_alloc_lines(site->sms, sizeof *l1->node),
+        .cache = mem_alloc(site->sms, sizeof *l1->cache),
     };
     for (unsigned sm = 0; sm < site->sms; sm++) {
         l1->cluster[sm] = (uint16_t)(sm / (site->sms / site->clusters));
         node_init(l1, sm, site);
+        l1->cache[sm] = &l1->node[sm].cache;
     }
-    return &l1->base;
+    if (l1_insertion_create(&l1->base, site, l1->cache, err)) return &l1->base;
+    l1_private.destroy(&l1->base);
+    return NULL;
 }
 
 static void private_destroy(struct l1 *base) {
     struct l1_private *l1 = (struct l1_private *)base;
+    l1_insertion_destroy(base);
     for (unsigned sm = 0; sm < l1->sms; sm++) {
         struct node *node = &l1->node[sm];
         cache_release(&node->cache);
@@ -138,6 +149,7 @@ static void private_destroy(struct l1 *base) {
         free(node->stores);
     }
     free(l1->base.gate);
+    free(l1->cache);
     free(l1->cluster);
     free(l1->node);
     free(l1);
@@ -150,9 +162,11 @@ static unsigned private_endpoint_component(const struct l1 *base, unsigned endpo
 }
 
 static void private_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
-    struct node *node = &((struct l1_private *)base)->node[endpoint];
+    struct l1_private *l1 = (struct l1_private *)base;
+    struct node *node = &l1->node[endpoint];
     node->to_network = to_network;
     node->from_network = from_network;
+    if (l1->probe_cycles) port_lengthen(to_network, l1->probe_cycles, l1->probe_cycles); /* requests leave later */
     base->gate[endpoint].replies = from_network;
 }
 
@@ -314,19 +328,31 @@ static void write_back(struct l1_private *l1, unsigned sm, uint64_t key, struct 
     node->stats.write_backs++;
 }
 
+static struct cache_line *choose_victim(struct l1_private *l1, unsigned sm, unsigned set) {
+    const struct insertion_ops *insertion = l1->base.insertion;
+    if (UNLIKELY(insertion && insertion->victim)) return insertion->victim(l1->base.insertion_state, sm, set);
+    return cache_victim(&l1->node[sm].cache, set);
+}
+
+static void evict(struct l1_private *l1, unsigned sm, unsigned set, const struct cache_line *line) {
+    const struct insertion_ops *insertion = l1->base.insertion;
+    if (UNLIKELY(insertion && insertion->evict)) insertion->evict(l1->base.insertion_state, sm, set, line);
+    l1->node[sm].stats.evictions++;
+}
+
 static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request,
                                  const struct cache_access *access, uint64_t now) {
     struct node *node = &l1->node[sm];
     if (store_ahead(node, MESSAGE_READ, access->key, l1->whole_line)) return L1_NO_ORDER;
     if (queue_room(node) == 0) return queue_refusal(node, now);
     if (mshr_full(&node->mshrs)) return L1_NO_MSHR;
-    struct cache_line *victim = cache_victim(&node->cache, access->set);
+    struct cache_line *victim = choose_victim(l1, sm, access->set);
     if (!victim) return L1_NO_LINE;
     if (victim->state == LINE_MODIFIED) {
         write_back(l1, sm, cache_line_key(&node->cache, access->set, victim), victim, now);
         if (queue_room(node) == 0) return queue_refusal(node, now); /* the miss follows when there is room */
     }
-    node->stats.evictions += victim->state != LINE_INVALID;
+    if (LIKELY(victim->state != LINE_INVALID)) evict(l1, sm, access->set, victim);
     unsigned mshr = mshr_take(&node->mshrs);
     cache_place(&node->cache, victim, access, LINE_RESERVED);
     victim->mshr = (uint16_t)mshr;
@@ -339,6 +365,38 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
     return L1_MISS;
 }
 
+static ALWAYS_INLINE enum l1_outcome read_any(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                                              struct cache_line *line, const struct cache_access *access,
+                                              uint64_t now) {
+    struct node *node = &l1->node[sm];
+    if (!line) return read_miss(l1, sm, request, access, now);
+    if (line->state != LINE_RESERVED) {
+        cache_touch(&node->cache, line, access);
+        node->stats.read_hits++;
+        return L1_HIT;
+    }
+    if (line->flags & LINE_OUTDATED) return pass_by(l1, sm, request, now);
+    if (!mshr_can_merge(&node->mshrs, line->mshr)) return L1_NO_MERGE;
+    mshr_add(&node->mshrs, line->mshr, &request->token, sizeof request->token);
+    node->stats.read_pending++;
+    return L1_HIT_PENDING;
+}
+
+/* A read that the insertion policy has a say in. */
+static enum l1_outcome read_filtered(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                                     struct cache_line *line, const struct cache_access *access, uint64_t now) {
+    const struct insertion_ops *insertion = l1->base.insertion;
+    void *state = l1->base.insertion_state;
+    bool past = !line && !insertion->admit(state, sm, access);
+    enum l1_outcome outcome = past ? pass_by(l1, sm, request, now) : read_any(l1, sm, request, line, access, now);
+    if (outcome < L1_ACCEPTED && insertion->note) {
+        if (outcome == L1_MISS) line = cache_lookup(&l1->node[sm].cache, access->set, access->key);
+        struct insertion_event event = {access, outcome, line, now};
+        insertion->note(state, sm, &event);
+    }
+    return outcome;
+}
+
 static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
     struct l1_private *l1 = (struct l1_private *)base;
     struct node *node = &l1->node[sm];
@@ -349,17 +407,8 @@ static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct
                                   .set = cache_set_of(&node->cache, request->address >> l1->line_log2)};
     struct cache_line *line = cache_lookup(&node->cache, access.set, access.key);
     if (!read) return store(l1, sm, request, line, &access, now);
-    if (!line) return read_miss(l1, sm, request, &access, now);
-    if (line->state != LINE_RESERVED) {
-        cache_touch(&node->cache, line, &access);
-        node->stats.read_hits++;
-        return L1_HIT;
-    }
-    if (line->flags & LINE_OUTDATED) return pass_by(l1, sm, request, now);
-    if (!mshr_can_merge(&node->mshrs, line->mshr)) return L1_NO_MERGE;
-    mshr_add(&node->mshrs, line->mshr, &request->token, sizeof request->token);
-    node->stats.read_pending++;
-    return L1_HIT_PENDING;
+    if (UNLIKELY(base->insertion != NULL)) return read_filtered(l1, sm, request, line, &access, now);
+    return read_any(l1, sm, request, line, &access, now);
 }
 
 /* The SM must tick for the L1's sake in the next cycle. */
@@ -434,6 +483,7 @@ static unsigned private_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_
 static void private_flush(struct l1 *base, unsigned sm) {
     struct node *node = &((struct l1_private *)base)->node[sm];
     cache_invalidate(&node->cache);
+    if (base->insertion && base->insertion->flush) base->insertion->flush(base->insertion_state, sm);
     node->stats.flushes++;
 }
 

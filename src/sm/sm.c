@@ -38,7 +38,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .load_stages = (unsigned)values->load_stages,
         .branch_cycles = (unsigned)values->branch_cycles,
         .shared_latency_cycles = (unsigned)values->shared_latency_cycles,
-        .l1_latency_cycles = (unsigned)l1->latency_cycles,
+        .l1_latency_cycles = (unsigned)l1->latency_cycles + l1_probe_cycles(config),
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
         .instruction_line_log2 = log2_floor((uint64_t)(gpu->line_bytes / values->instruction_bytes)),
@@ -181,6 +181,10 @@ static APART void take_orders(struct sm *sm, uint64_t now) {
         port_pop(sm->orders, now);
         if (taken.kind == ORDER_RUN_CTA) {
             cta_launch(sm, taken.cta, now);
+            continue;
+        }
+        if (taken.kind == ORDER_STEER_L1) {
+            l1_steer(sm->l1, sm->index, taken.plain);
             continue;
         }
         sm->l1->ops->flush(sm->l1, sm->index);

@@ -100,8 +100,9 @@ struct launch {
 
 /* Messages between the dispatcher and an SM. */
 struct sm_order {
-    enum { ORDER_RUN_CTA, ORDER_FLUSH_L1 } kind;
-    uint64_t cta;
+    enum { ORDER_RUN_CTA, ORDER_FLUSH_L1, ORDER_STEER_L1 } kind;
+    uint64_t cta; /* to run */
+    bool plain;   /* the L1 steered to: the plain cache, not the insertion policy */
 };
 struct sm_word {
     enum { WORD_CTA_DONE, WORD_L1_FLUSHED } kind;

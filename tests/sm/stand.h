@@ -81,14 +81,14 @@ static inline void stand_dispatcher_tick(void *self, uint64_t now) {
             if (word->cta < STAND_CTAS) stand->done_at[word->cta] = now;
             stand->ended++;
             if (stand->ended == stand->ctas && stand->flush)
-                stand_order(stand, (struct sm_order){ORDER_FLUSH_L1, 0}, now);
+                stand_order(stand, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
         }
         stand->finished = stand->ended == stand->ctas && (!stand->flush || word->kind == WORD_L1_FLUSHED);
         port_pop(&stand->words, now);
     }
     if (now < stand->begun_at) return;
     while (stand->started < stand->ctas && stand->started - stand->ended < stand->launch.ctas_per_sm)
-        stand_order(stand, (struct sm_order){ORDER_RUN_CTA, stand->started++}, now);
+        stand_order(stand, (struct sm_order){ORDER_RUN_CTA, .cta = stand->started++}, now);
     if (stand->finished) stand->engine->stop = true;
 }
 

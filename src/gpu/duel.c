@@ -1,0 +1,18 @@
+#include "gpu/duel.h"
+
+/* Whether the miss rate of the first exceeds that of the second by more than the threshold. */
+static bool misses_more(const struct duel_report *a, const struct duel_report *b, unsigned percent) {
+    uint64_t reads = (uint64_t)a->reads * b->reads;
+    return (uint64_t)a->misses * b->reads * 100 > (uint64_t)b->misses * a->reads * 100 + reads * percent;
+}
+
+bool duel_hear(struct duel *duel, unsigned contestant, const struct duel_report *report) {
+    duel->report[contestant] = *report;
+    const struct duel_report *tried = &duel->report[0], *plain = &duel->report[1];
+    if (tried->interval != plain->interval || tried->reads < duel->rule.least_reads ||
+        plain->reads < duel->rule.least_reads)
+        return false;
+    bool before = duel->policy;
+    duel->policy = !misses_more(tried, plain, duel->rule.threshold_percent);
+    return duel->policy != before;
+}
