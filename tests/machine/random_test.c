@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "sm/script.h"
 
-enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 64 };
+enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 96 };
 
 static uint64_t below(uint64_t *random, uint64_t bound) { return random_below(random, bound); }
 
@@ -124,6 +124,12 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "sm.read_only_merges", 1 + below(random, 4));
     set_number(settings, "l1.size_kb", 1 + below(random, 3));
     set_number(settings, "l1.ways", 1 + below(random, 4));
+    set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "decoupled"));
+    set_one_of(settings, random, "l1.decoupled.dueling", SETTINGS("true", "false"));
+    set_number(settings, "l1.decoupled.threshold", below(random, 4));
+    set_number(settings, "l1.decoupled.probe_cycles", below(random, 3));
+    set_number(settings, "l1.decoupled.duel_interval_cycles", 16 + below(random, 200));
+    set_number(settings, "l1.decoupled.duel_least_reads", 1 + below(random, 8));
     set_one_of(settings, random, "l1.replacement", SETTINGS("lru", "random"));
     set_number(settings, "l1.latency_cycles", 1 + below(random, 4));
     set_number(settings, "l1.mshrs", 1 + below(random, 5));

@@ -1,0 +1,352 @@
+/* Decoupled L1D: a line is let in once it has been asked for often enough in a short time ("Locality-Driven Dynamic GPU
+ * Cache Bypassing", ICS 2015, sections 4.1 to 4.3).
+ *
+ * The tag store has entries of its own, more than there are data lines, in sets of its own. An entry counts the
+ * references to its address (RC, six bits). An address without an entry gets one, for that with the smallest RC (LFU),
+ * and goes past the cache; one whose count has reached the threshold gets a data line. When it does, the line's
+ * former owner starts again from 0, and all other counts of the tag set sink by one (dynamic aging). Which data line
+ * goes is the replacement policy's choice. Entries with a data line are called committed, the others candidates.
+ *
+ * Position: the data store knows which lines it holds, and a stored position is believed only if the line there is the
+ * entry's. So a store that drops a line makes its entry a candidate without telling it, with the count it had.
+ * Free_Line: cache_victim() knows the invalid lines of a set and takes them first.
+ *
+ * Where the paper is silent: a new entry counts 1; hits on committed entries count, too; a committed entry is
+ * replaced only if its tag set has no candidate, and then its line is dropped, or, should that have to be written back or
+ * still be on its way, nothing is recorded; of equal counts the least recently used entry goes; an allocation that
+ * evicts ages once; writes change nothing.
+ *
+ * SM dueling: SM 0 always uses this, SM 1 always the plain cache, and the others what the control plane tells them
+ * (gpu/duel.h). With the plain cache the tags are off; when they are switched on again, the lines that are there get
+ * entries that have just reached the threshold. The probe takes its extra cycle in either mode.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu_config.h"
+#include "gpu/port.h"
+#include "l1/insertion.h"
+#include "sm/sm_config.h"
+
+struct decoupled_config {
+    int64_t tag_sets, tag_ways, threshold, first_count;
+    bool count_hits;
+    int64_t probe_cycles;
+    bool dueling;
+    int64_t duel_interval_cycles, duel_threshold_percent, duel_least_reads;
+};
+
+enum { RC_MAX = 63 };
+
+static const struct param params[] = {
+    P_INT(struct decoupled_config, tag_sets, 0, 0, 65536, "sets", "sets of the tag store; 0: as many as the L1 has"),
+    P_INT(struct decoupled_config, tag_ways, 0, 0, 65535, "entries", "entries of a tag set; 0: twice l1.ways"),
+    P_INT(struct decoupled_config, threshold, 2, 0, RC_MAX, "references",
+          "references after which an address gets a data line; 0: at once"),
+    P_INT(struct decoupled_config, first_count, 1, 0, RC_MAX, "references", "count of a new entry"),
+    P_BOOL(struct decoupled_config, count_hits, true, "hits on lines that are there count as references"),
+    P_INT(struct decoupled_config, probe_cycles, 1, 0, 64, "cycles", "by which the larger tag store is slower"),
+    P_BOOL(struct decoupled_config, dueling, true, "SM 0 tries it, SM 1 the plain cache, and the others follow"),
+    P_INT(struct decoupled_config, duel_interval_cycles, 500, 16, 1000000000, "cycles",
+          "from one comparison to the next"),
+    P_INT(struct decoupled_config, duel_threshold_percent, 10, 0, 100, "%",
+          "by which SM 0 may miss more than SM 1 and be followed"),
+    P_INT(struct decoupled_config, duel_least_reads, 32, 1, 1000000, "reads",
+          "of either SM, without which an interval decides nothing"),
+};
+
+static unsigned gcd(unsigned a, unsigned b) { return b ? gcd(b, a % b) : a; }
+
+static const struct section decoupled_section;
+
+static const struct decoupled_config *values_of(const struct config *config) {
+    return config_get(config, &decoupled_section);
+}
+
+struct geometry {
+    unsigned sets, ways;
+};
+
+static struct geometry geometry_of(const struct config *config) {
+    const struct decoupled_config *values = values_of(config);
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    return (struct geometry){(unsigned)(values->tag_sets ? values->tag_sets : l1_sets(config)),
+                             (unsigned)(values->tag_ways ? values->tag_ways : 2 * l1->ways)};
+}
+
+static bool check(const struct config *config, struct error *err) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct sm_config *sm = config_get(config, &sm_section);
+    struct geometry tags = geometry_of(config);
+    /* Set numbers are remainders of the line's, so these many data sets can meet in one tag set. */
+    unsigned sets = l1_sets(config) / gcd(l1_sets(config), tags.sets);
+    if (tags.ways < sets * (unsigned)l1->ways)
+        return config_error(config, "l1.decoupled.tag_ways", err,
+                            "%u entries are too few for the %u data lines that can fall into one of %u tag sets",
+                            tags.ways, sets * (unsigned)l1->ways, tags.sets);
+    if (values_of(config)->dueling && sm->count < 2)
+        return config_error(config, "l1.decoupled.dueling", err,
+                            "a duel takes two SMs, and there is one; set l1.decoupled.dueling=false");
+    return true;
+}
+
+static const struct section decoupled_section = {
+    .path = "decoupled",
+    .help = "an L1 whose tag store has more entries than there are lines, and lets in what is used again",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct decoupled_config),
+    .check = check,
+};
+
+#define DECOUPLED_STATS(S) \
+    S(SUM, first_touches, "accesses", "reads of an address that had no tag") \
+    S(SUM, below_threshold, "accesses", "reads that found a tag without data and went past the cache all the same") \
+    S(SUM, admissions, "accesses", "reads whose tag got a data line") \
+    S(SUM, tags_replaced, "tags", "candidates that made room for another address") \
+    S(SUM, lines_lost, "lines", "lines dropped because their tags were needed") \
+    S(SUM, untracked, "accesses", "reads of an address for which there was no tag to be had") \
+    S(SUM, switched_on, "times", "followers that were told to use the tags") \
+    S(SUM, switched_off, "times", "followers that were told to be a plain cache")
+
+STATS_STRUCT(decoupled_stats, DECOUPLED_STATS);
+STATS_TABLE(decoupled_stat_table, "l1.decoupled", decoupled_stats, DECOUPLED_STATS);
+
+struct tag {
+    uint64_t key;     /* CACHE_NO_KEY if the entry is free */
+    uint64_t used_at; /* in references to this tag store */
+    uint16_t position;
+    uint8_t count; /* RC */
+};
+
+/* One of the two SMs that are compared. */
+struct contestant {
+    struct port *control;
+    uint64_t interval, ends_at;
+    uint32_t reads, misses;
+};
+
+struct tag_store {
+    struct cache *data;
+    struct tag *tag; /* [sets][ways] */
+    uint64_t references;
+    bool plain;
+    struct contestant contestant; /* without a port: none */
+    struct decoupled_stats stats;
+};
+
+struct decoupled {
+    struct geometry geometry;
+    unsigned sms;
+    uint8_t threshold, first_count;
+    bool count_hits;
+    uint64_t interval_cycles;
+    struct tag_store *store; /* [sms] */
+};
+
+static void clear(const struct decoupled *d, struct tag_store *store) {
+    for (size_t i = 0; i < (size_t)d->geometry.sets * d->geometry.ways; i++)
+        store->tag[i] = (struct tag){.key = CACHE_NO_KEY, .position = CACHE_NONE};
+}
+
+static void *decoupled_create(const struct insertion_site *site, struct error *err) {
+    (void)err;
+    const struct decoupled_config *values = values_of(site->config);
+    struct decoupled *d = mem_alloc(1, sizeof *d);
+    *d = (struct decoupled){
+        .geometry = geometry_of(site->config),
+        .sms = site->sms,
+        .threshold = (uint8_t)values->threshold,
+        .first_count = (uint8_t)values->first_count,
+        .count_hits = values->count_hits,
+        .interval_cycles = (uint64_t)values->duel_interval_cycles,
+        .store = mem_alloc(site->sms, sizeof *d->store),
+    };
+    for (unsigned sm = 0; sm < site->sms; sm++) {
+        struct tag_store *store = &d->store[sm];
+        store->data = site->cache[sm];
+        store->tag = mem_alloc((size_t)d->geometry.sets * d->geometry.ways, sizeof *store->tag);
+        store->plain = values->dueling && sm > 0;
+        clear(d, store);
+        stats_add(site->stats, &decoupled_stat_table, &store->stats);
+    }
+    return d;
+}
+
+static void decoupled_destroy(void *state) {
+    struct decoupled *d = state;
+    for (unsigned sm = 0; sm < d->sms; sm++) free(d->store[sm].tag);
+    free(d->store);
+    free(d);
+}
+
+static struct tag *tag_set(const struct decoupled *d, const struct tag_store *store, uint64_t key) {
+    return &store->tag[(key & low_mask(56)) % d->geometry.sets * d->geometry.ways];
+}
+
+static struct tag *find(const struct decoupled *d, const struct tag_store *store, uint64_t key) {
+    struct tag *tags = tag_set(d, store, key);
+    for (unsigned i = 0; i < d->geometry.ways; i++)
+        if (tags[i].key == key) return &tags[i];
+    return NULL;
+}
+
+static unsigned data_set(const struct tag_store *store, uint64_t key) {
+    return cache_set_of(store->data, key & low_mask(56));
+}
+
+/* The data line of a committed entry; NULL for a candidate. */
+static struct cache_line *data_line(const struct tag_store *store, const struct tag *tag) {
+    if (tag->position == CACHE_NONE) return NULL;
+    unsigned set = data_set(store, tag->key);
+    struct cache_line *line = cache_line_at(store->data, set, tag->position);
+    return line->state != LINE_INVALID && cache_line_key(store->data, set, line) == tag->key ? line : NULL;
+}
+
+static bool goes_before(const struct tag *a, const struct tag *b) {
+    return !b || (a->count != b->count ? a->count < b->count : a->used_at < b->used_at);
+}
+
+/* An entry for a new address: a free one, else the candidate that was referenced least, else a committed entry whose
+ * line can simply be dropped. NULL if there is none of these. */
+static struct tag *make_room(const struct decoupled *d, struct tag_store *store, uint64_t key) {
+    struct tag *tags = tag_set(d, store, key), *candidate = NULL, *committed = NULL;
+    for (struct tag *tag = tags; tag < tags + d->geometry.ways; tag++) {
+        if (tag->key == CACHE_NO_KEY) return tag;
+        const struct cache_line *line = data_line(store, tag);
+        if (!line && goes_before(tag, candidate)) candidate = tag;
+        if (line && line->state == LINE_VALID && goes_before(tag, committed)) committed = tag;
+    }
+    if (candidate) {
+        store->stats.tags_replaced++;
+        return candidate;
+    }
+    if (committed) {
+        cache_drop(store->data, data_set(store, committed->key), data_line(store, committed));
+        store->stats.lines_lost++;
+    }
+    return committed;
+}
+
+static bool decoupled_admit(void *state, unsigned sm, const struct cache_access *access) {
+    const struct decoupled *d = state;
+    const struct tag_store *store = &d->store[sm];
+    if (store->plain || d->threshold == 0) return true;
+    const struct tag *tag = find(d, store, access->key);
+    return tag && tag->count + 1 >= d->threshold;
+}
+
+static void age_others(const struct decoupled *d, struct tag_store *store, const struct tag *but) {
+    struct tag *tags = tag_set(d, store, but->key);
+    for (struct tag *tag = tags; tag < tags + d->geometry.ways; tag++)
+        if (tag != but) tag->count = (uint8_t)(tag->count - (tag->count > 0));
+}
+
+static void decoupled_evict(void *state, unsigned sm, unsigned set, const struct cache_line *line) {
+    struct decoupled *d = state;
+    struct tag_store *store = &d->store[sm];
+    struct tag *owner = store->plain ? NULL : find(d, store, cache_line_key(store->data, set, line));
+    if (!owner) return;
+    owner->count = 0;
+    owner->position = CACHE_NONE;
+}
+
+/* An interval is told of at the first read after its end. So an SM that stands still costs nothing, and keeps nothing
+ * going. */
+static void count_for_duel(struct contestant *contestant, uint64_t interval_cycles, bool missed, uint64_t now) {
+    if (now >= contestant->ends_at) {
+        struct duel_report report = {contestant->interval, contestant->reads, contestant->misses};
+        if (report.reads) port_push(contestant->control, now, &report, sizeof report);
+        contestant->interval = now / interval_cycles;
+        contestant->ends_at = (contestant->interval + 1) * interval_cycles;
+        contestant->reads = contestant->misses = 0;
+    }
+    contestant->reads++;
+    contestant->misses += missed;
+}
+
+/* Figure 7 of the paper, once the access is accepted. */
+static void decoupled_note(void *state, unsigned sm, const struct insertion_event *event) {
+    struct decoupled *d = state;
+    struct tag_store *store = &d->store[sm];
+    bool there = event->outcome == L1_HIT || event->outcome == L1_HIT_PENDING;
+    if (store->contestant.control) count_for_duel(&store->contestant, d->interval_cycles, !there, event->now);
+    if (store->plain) return;
+    uint64_t key = event->access->key;
+    struct tag *tag = find(d, store, key);
+    if (!tag) {
+        tag = make_room(d, store, key);
+        uint64_t *counter = tag ? &store->stats.first_touches : &store->stats.untracked;
+        ++*counter;
+        if (!tag) return;
+        *tag = (struct tag){.key = key, .position = CACHE_NONE, .count = d->first_count};
+    } else if (!there || d->count_hits) {
+        tag->count = (uint8_t)(tag->count + (tag->count < RC_MAX));
+        store->stats.below_threshold += event->outcome == L1_BYPASS;
+    }
+    tag->used_at = ++store->references;
+    if (event->outcome != L1_MISS) return;
+    tag->position = (uint16_t)cache_way_of(store->data, event->access->set, event->line);
+    age_others(d, store, tag);
+    store->stats.admissions++;
+}
+
+static void decoupled_flush(void *state, unsigned sm) {
+    struct decoupled *d = state;
+    clear(d, &d->store[sm]);
+}
+
+static unsigned decoupled_probe_cycles(const struct config *config) {
+    return (unsigned)values_of(config)->probe_cycles;
+}
+
+static bool decoupled_duel(const struct config *config, struct duel_rule *rule) {
+    const struct decoupled_config *values = values_of(config);
+    *rule = (struct duel_rule){(uint64_t)values->duel_interval_cycles, (unsigned)values->duel_threshold_percent,
+                               (unsigned)values->duel_least_reads};
+    return values->dueling;
+}
+
+static void decoupled_report_to(void *state, unsigned sm, struct port *control) {
+    struct decoupled *d = state;
+    d->store[sm].contestant = (struct contestant){.control = control, .ends_at = d->interval_cycles};
+}
+
+/* Entries for the lines that are there, which a plain cache has let in. */
+static void commit_all(struct decoupled *d, struct tag_store *store) {
+    const struct cache *data = store->data;
+    for (unsigned set = 0; set < data->sets; set++)
+        for (unsigned way = 0; way < data->ways; way++) {
+            const struct cache_line *line = cache_line_at(data, set, way);
+            if (line->state == LINE_INVALID) continue;
+            uint64_t key = cache_line_key(data, set, line);
+            struct tag *tag = make_room(d, store, key);
+            assert(tag && "a tag set has an entry for each data line that can fall into it");
+            *tag = (struct tag){.key = key, .position = (uint16_t)way, .count = d->threshold};
+        }
+}
+
+static void decoupled_steer(void *state, unsigned sm, bool plain) {
+    struct decoupled *d = state;
+    struct tag_store *store = &d->store[sm];
+    if (store->plain == plain) return;
+    store->plain = plain;
+    uint64_t *counter = plain ? &store->stats.switched_off : &store->stats.switched_on;
+    ++*counter;
+    clear(d, store);
+    if (!plain) commit_all(d, store);
+}
+
+const struct insertion_ops insertion_decoupled = {
+    .policy = {"decoupled", "reads bring in lines that an extended tag store has seen before", &decoupled_section},
+    .create = decoupled_create,
+    .destroy = decoupled_destroy,
+    .admit = decoupled_admit,
+    .evict = decoupled_evict,
+    .note = decoupled_note,
+    .flush = decoupled_flush,
+    .probe_cycles = decoupled_probe_cycles,
+    .duel = decoupled_duel,
+    .report_to = decoupled_report_to,
+    .steer = decoupled_steer,
+};

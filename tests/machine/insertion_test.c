@@ -1,0 +1,68 @@
+/* Insertion policies in whole machines. */
+#include "machine/runs.h"
+
+#include "sm/script.h"
+
+enum { CTAS = 36, LOADS = 60 };
+
+/* The first CTAs read each of their lines once: nobody hits, and the policy is as good. The others read a line a second
+ * time as soon as it is there: the plain cache hits half of the time, and the policy never. */
+static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *source, unsigned once) {
+    for (unsigned cta = 0; cta < CTAS; cta++) {
+        for (unsigned i = 0; i < LOADS; i++) {
+            uint64_t line = 0x100000 + 128 * (uint64_t)(cta * LOADS + i);
+            steps[cta][i] = cta < once || i % 3 == 0 ? load_line(1, line)
+                            : i % 3 == 1             ? alu(OP_other, 2, 1)
+                                                     : load_line(3, line - 256);
+        }
+        struct script script = {steps[cta], LOADS};
+        if (cta == 0)
+            *source = script_make(CTAS, 1, script);
+        else
+            script_add(source, script);
+    }
+    return run_of(NULL, &source->source,
+                  SETTINGS("sm.count=3", "gpu.clusters=3", "gpu.cta_scheduler=rr", "l1.insertion=decoupled",
+                           "l1.decoupled.duel_interval_cycles=1000", "l1.decoupled.duel_least_reads=8", "l1.size_kb=1",
+                           "l1.ways=2", "sm.ctas=2"));
+}
+
+CLAIM("the SMs that follow a duel take up the policy where it misses no more, and give it up where it misses more") {
+    for (unsigned both = 0; both < 2; both++) {
+        struct step steps[CTAS][LOADS];
+        struct script_source source;
+        struct run *run = duel_of(steps, &source, both ? CTAS / 2 : CTAS);
+        run_go(run, (struct run_options){0});
+        CHECK_EQ(run_count(run, "l1.decoupled.switched_on"), 1u);
+        CHECK_EQ(run_count(run, "l1.decoupled.switched_off"), both);
+        run_destroy(run);
+    }
+}
+
+CLAIM("a machine of one SM cannot duel, and is told what to do about it") {
+    struct config *config = config_create(config_sections, config_section_count);
+    struct error err = {0};
+    CHECK(config_set(config, "sm.count=1", &err) && config_set(config, "gpu.clusters=1", &err) &&
+          config_set(config, "l1.insertion=decoupled", &err));
+    CHECK(!config_check(config, &err));
+    CHECK_TEXT(err.text, "set l1.decoupled.dueling=false");
+    config_destroy(config);
+}
+
+CLAIM("a tag store that cannot have a tag for every line is refused") {
+    struct config *config = config_create(config_sections, config_section_count);
+    struct error err = {0};
+    CHECK(config_set(config, "l1.insertion=decoupled", &err) && config_set(config, "l1.decoupled.tag_sets=1", &err) &&
+          config_set(config, "l1.decoupled.tag_ways=100", &err));
+    CHECK(!config_check(config, &err));
+    CHECK_TEXT(err.text, "100 entries are too few");
+    config_destroy(config);
+}
+
+CLAIM("with nothing let in, no read hits and every one of them goes past the L1") {
+    struct run *run = run_make("fermi-15sm", "synth:shared", SETTINGS("l1.insertion=never", "workload.iterations=2"));
+    run_go(run, (struct run_options){0});
+    CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending") + run_count(run, "l1.read_misses"), 0u);
+    CHECK(run_count(run, "l1.read_bypasses") > 0);
+    run_destroy(run);
+}
