@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 void cache_init(struct cache *cache, const struct cache_geometry *geometry, const struct policy *replacement,
-                const struct config *config, uint64_t seed) {
+                const struct config *config, const struct section *owner, uint64_t seed) {
     unsigned tag_ways = geometry->tag_ways ? geometry->tag_ways : geometry->ways;
     unsigned hints = (unsigned)div_up(tag_ways, CACHE_HINTS) * CACHE_HINTS;
     size_t tags = (size_t)geometry->sets * tag_ways, lines = (size_t)geometry->sets * geometry->ways;
     const struct replacement_ops *ops = (const struct replacement_ops *)replacement;
+    const void *values = replacement->section ? config_get_in(config, owner, replacement->section) : NULL;
     *cache = (struct cache){
         .sets = geometry->sets,
         .ways = geometry->ways,
@@ -20,7 +21,7 @@ void cache_init(struct cache *cache, const struct cache_geometry *geometry, cons
         .line_of = mem_alloc(tags, sizeof *cache->line_of),
         .line = mem_alloc_lines(lines, sizeof *cache->line),
         .replacement = ops,
-        .replacement_state = ops->create(config, geometry->sets, geometry->ways, seed),
+        .replacement_state = ops->create(values, geometry->sets, geometry->ways, seed),
     };
     for (size_t tag = 0; tag < tags; tag++) cache->key[tag] = CACHE_NO_KEY;
     for (size_t tag = 0; tag < tags; tag++) cache->line_of[tag] = CACHE_NONE;

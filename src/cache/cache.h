@@ -68,9 +68,10 @@ struct cache_geometry {
     unsigned sets, ways, tag_ways; /* tag_ways 0: as many as ways */
 };
 
-/* `seed` tells caches of one machine apart for policies that draw random numbers. */
+/* `owner` is the section that chose the policy, and so has the values of the policy's own below it. `seed` tells caches
+ * of one machine apart for policies that draw random numbers. */
 void cache_init(struct cache *cache, const struct cache_geometry *geometry, const struct policy *replacement,
-                const struct config *config, uint64_t seed);
+                const struct config *config, const struct section *owner, uint64_t seed);
 void cache_release(struct cache *cache);
 
 /* The set of a line whose index bits are `index` (already without controller and slice bits where there are such). Any

@@ -18,8 +18,8 @@ static inline struct link *links_of(const struct lru *lru, unsigned set) {
     return &lru->link[(size_t)set * (lru->ways + 1)];
 }
 
-static void *lru_create(const struct config *config, unsigned sets, unsigned ways, uint64_t seed) {
-    (void)config, (void)seed;
+static void *lru_create(const void *values, unsigned sets, unsigned ways, uint64_t seed) {
+    (void)values, (void)seed;
     struct lru *lru = mem_alloc(1, sizeof *lru);
     *lru = (struct lru){.ways = ways, .link = mem_alloc_lines((size_t)sets * (ways + 1), sizeof *lru->link)};
     for (unsigned set = 0; set < sets; set++)

@@ -11,8 +11,8 @@ struct random_policy {
     uint32_t *draw; /* [sets]: where the search for a victim starts */
 };
 
-static void *random_create(const struct config *config, unsigned sets, unsigned ways, uint64_t seed) {
-    (void)config;
+static void *random_create(const void *values, unsigned sets, unsigned ways, uint64_t seed) {
+    (void)values;
     struct random_policy *policy = mem_alloc(1, sizeof *policy);
     *policy = (struct random_policy){.ways = ways, .generator = seed, .draw = mem_alloc(sets, sizeof *policy->draw)};
     for (unsigned set = 0; set < sets; set++) policy->draw[set] = (uint32_t)random_below(&policy->generator, ways);

@@ -13,3 +13,9 @@ static const struct policy *const members[] = {
 };
 
 const struct family replacement_family = {"replacement policy", members, COUNT_OF(members)};
+
+bool replacement_check(const struct config *config, const struct section *owner, const struct policy *replacement,
+                       unsigned sets, struct error *err) {
+    const struct replacement_ops *ops = (const struct replacement_ops *)replacement;
+    return !ops->check || ops->check(config, owner, sets, err);
+}

@@ -7,7 +7,8 @@
  *   2. `victim` may be asked again without an `insert` in between (the access was refused for another reason) and must
  *      then give the same answer.
  *   3. `insert` follows the choice; `touch` follows every hit. `evict`, if there is one, precedes the `insert` that
- *      replaces a line.
+ *      replaces a line. A line that is dropped is not told of.
+ *   4. `check`, if there is one, refuses caches that the policy cannot serve, with the reason.
  */
 #ifndef SLUICE_CACHE_REPLACEMENT_H
 #define SLUICE_CACHE_REPLACEMENT_H
@@ -19,7 +20,9 @@ struct cache_line;
 
 struct replacement_ops {
     struct policy policy;
-    void *(*create)(const struct config *config, unsigned sets, unsigned ways, uint64_t seed);
+    bool (*check)(const struct config *config, const struct section *owner, unsigned sets, struct error *err);
+    /* `values` are those of the policy's own section, NULL if it has none. */
+    void *(*create)(const void *values, unsigned sets, unsigned ways, uint64_t seed);
     void (*destroy)(void *state);
     void (*touch)(void *state, unsigned set, unsigned way, const struct cache_access *access);
     void (*insert)(void *state, unsigned set, unsigned way, const struct cache_access *access);
@@ -28,5 +31,9 @@ struct replacement_ops {
 };
 
 extern const struct family replacement_family;
+
+/* For the check of the section that offers the choice: whether its cache of so many sets can have the policy. */
+bool replacement_check(const struct config *config, const struct section *owner, const struct policy *replacement,
+                       unsigned sets, struct error *err);
 
 #endif

@@ -49,7 +49,7 @@ static bool check(const struct config *config, struct error *err) {
                             "take a number of ways that divides %lld",
                             (long long)l1->size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)l1->ways,
                             (long long)lines);
-    return true;
+    return replacement_check(config, &l1_section, l1->replacement, l1_sets(config), err);
 }
 
 const struct section l1_section = {

@@ -95,7 +95,7 @@ static void node_init(struct l1_private *l1, unsigned sm, const struct l1_site *
     const struct l1_config *config = config_get(site->config, &l1_section);
     struct node *node = &l1->node[sm];
     struct cache_geometry geometry = {.sets = l1_sets(site->config), .ways = (unsigned)config->ways};
-    cache_init(&node->cache, &geometry, config->replacement, site->config, sm);
+    cache_init(&node->cache, &geometry, config->replacement, site->config, &l1_section, sm);
     mshr_init(&node->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges, sizeof(uint32_t));
     node->queue_capacity = (uint32_t)config->miss_queue;
     node->queue_mask = (uint32_t)round_up_power_of_two(node->queue_capacity) - 1;
@@ -265,6 +265,7 @@ static ALWAYS_INLINE void send(struct l1_private *l1, unsigned sm, const struct 
         .sectors = sectors,
         .program = request->program,
         .conflicts = request->conflicts,
+        .instr = (uint16_t)request->instr,
     };
     message->target = (uint16_t)llc_target(l1->llc, message, l1->cluster[sm]);
 }

@@ -79,6 +79,7 @@ static bool check(const struct config *config, struct error *err) {
             config, "dram.port_entries", err,
             "llc.write_allocate=through sends up to %d requests to memory at once: a modified line, the write, the fetch",
             ALLOCATE_THROUGH_ENTRIES);
+    if (!replacement_check(config, &llc_section, llc->replacement, llc_sets(config), err)) return false;
     const struct llc_organisation_ops *organisation = (const struct llc_organisation_ops *)llc->organisation;
     return !organisation->check || organisation->check(config, err);
 }

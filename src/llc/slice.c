@@ -116,7 +116,7 @@ struct slice *slice_create(const struct config *config, const struct llc_organis
     slice->allocate_through = llc->write_allocate == &llc_allocate_through;
     slice->whole_write_backs = llc->whole_write_backs;
     struct cache_geometry geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways};
-    cache_init(&slice->cache, &geometry, llc->replacement, config, UINT64_C(0x10000) + index);
+    cache_init(&slice->cache, &geometry, llc->replacement, config, &llc_section, UINT64_C(0x10000) + index);
     mshr_init(&slice->mshrs, (unsigned)llc->mshrs, (unsigned)llc->mshr_merges, sizeof(struct message));
     slice->reply_capacity = (uint32_t)llc->reply_queue;
     slice->reply_mask = (uint32_t)round_up_power_of_two(slice->reply_capacity) - 1;
@@ -477,6 +477,7 @@ static void look_up_once(struct slice *slice, uint64_t now) {
     if (!message) return;
     struct cache_access access = {
         .key = cache_key(message->address >> slice->line_log2, message->program),
+        .instr = message->instr,
         .set = cache_set_of(&slice->cache, message->place >> slice->line_log2),
     };
     slice->hold =

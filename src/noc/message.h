@@ -29,7 +29,8 @@ struct message {
     uint8_t sectors;   /* which 32 B sectors of the line carry or want data */
     uint8_t program;   /* address space */
     uint8_t conflicts; /* atomics: lanes that meet on the busiest word */
-    uint8_t spare[3];
+    uint8_t spare;
+    uint16_t instr; /* static instruction that asked, its lower bits; 0 of a write-back. Replacement may key on it */
 };
 
 _Static_assert(sizeof(struct message) == 32, "two messages to a host cache line");

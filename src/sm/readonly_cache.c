@@ -9,7 +9,7 @@ void readonly_init(struct readonly_cache *cache, const struct readonly_geometry 
     if (geometry->size_kb == 0) return; /* never asked */
     unsigned lines = (unsigned)(geometry->size_kb * 1024 >> geometry->line_log2);
     struct cache_geometry shape = {.sets = lines / (unsigned)geometry->ways, .ways = (unsigned)geometry->ways};
-    cache_init(&cache->cache, &shape, &replacement_lru.policy, config, 0);
+    cache_init(&cache->cache, &shape, &replacement_lru.policy, config, NULL, 0);
     mshr_init(&cache->mshrs, (unsigned)geometry->mshrs, (unsigned)geometry->merges, sizeof(uint32_t));
     cache->miss = mem_alloc((size_t)geometry->mshrs, sizeof *cache->miss);
     cache->queue_mask = (uint32_t)round_up_power_of_two((uint64_t)geometry->mshrs) - 1;

@@ -1,53 +1,11 @@
-#include "claim.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "cache/stand.h"
 
 #include "base/random.h"
-#include "cache/cache.h"
-
-static const struct policy *replacement_named(const char *name) {
-    for (unsigned i = 0; i < replacement_family.count; i++)
-        if (strcmp(replacement_family.members[i]->name, name) == 0) return replacement_family.members[i];
-    REQUIRE(!"a replacement policy of that name");
-    return NULL;
-}
-
-static void cache_make(struct cache *cache, unsigned sets, unsigned ways, const char *replacement) {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct cache_geometry geometry = {.sets = sets, .ways = ways};
-    cache_init(cache, &geometry, replacement_named(replacement), config, 1);
-    config_destroy(config);
-}
-
-static struct cache_access access_to(unsigned set, uint64_t key) {
-    return (struct cache_access){.key = key, .set = set};
-}
-
-/* Looks up and, if it is not there, takes a victim. Returns whether it hit; `evicted` is what had to go, or 0. */
-static bool use(struct cache *cache, unsigned set, uint64_t key, uint64_t *evicted) {
-    struct cache_access access = access_to(set, key);
-    struct cache_line *line = cache_lookup(cache, set, key);
-    *evicted = 0;
-    if (line) {
-        cache_touch(cache, line, &access);
-        return true;
-    }
-    struct cache_line *victim = cache_victim(cache, set);
-    REQUIRE(victim);
-    if (victim->state != LINE_INVALID) *evicted = cache_line_key(cache, set, victim);
-    cache_place(cache, victim, &access, LINE_VALID);
-    return false;
-}
 
 CLAIM("LRU evicts in the order of last use, on a sequence worked out by hand") {
     struct cache cache;
     cache_make(&cache, 1, 4, "lru");
-    static const struct {
-        uint64_t key;
-        bool hit;
-        uint64_t evicted;
-    } steps[] = {
+    static const struct use uses[] = {
         {1, false, 0}, {2, false, 0}, {3, false, 0}, {4, false, 0}, /* 1 2 3 4, oldest first */
         {1, true, 0},                                               /* 2 3 4 1 */
         {5, false, 2},                                              /* 3 4 1 5 */
@@ -57,11 +15,7 @@ CLAIM("LRU evicts in the order of last use, on a sequence worked out by hand") {
         {5, true, 0},                                               /* 3 6 2 5 */
         {7, false, 3}, {8, false, 6}, {9, false, 2}, {10, false, 5},
     };
-    for (unsigned i = 0; i < COUNT_OF(steps); i++) {
-        uint64_t evicted;
-        CHECK_EQ(use(&cache, 0, steps[i].key, &evicted), steps[i].hit);
-        CHECK_EQ(evicted, steps[i].evicted);
-    }
+    replay(&cache, uses, COUNT_OF(uses));
     cache_release(&cache);
 }
 
@@ -79,7 +33,7 @@ CLAIM("sets do not disturb each other") {
 CLAIM("an invalid line is taken before any valid one goes") {
     for (unsigned i = 0; i < replacement_family.count; i++) {
         struct cache cache;
-        cache_make(&cache, 1, 8, replacement_family.members[i]->name);
+        cache_make(&cache, 8, 8, replacement_family.members[i]->name);
         uint64_t evicted;
         for (uint64_t key = 1; key <= 8; key++) {
             CHECK(!use(&cache, 0, key, &evicted));
@@ -97,7 +51,7 @@ CLAIM("an invalid line is taken before any valid one goes") {
 CLAIM("reserved lines are never victims, and a set of reserved lines has none") {
     for (unsigned i = 0; i < replacement_family.count; i++) {
         struct cache cache;
-        cache_make(&cache, 2, 4, replacement_family.members[i]->name);
+        cache_make(&cache, 8, 4, replacement_family.members[i]->name);
         for (uint64_t key = 1; key <= 4; key++) {
             struct cache_access access = access_to(1, key);
             cache_place(&cache, cache_victim(&cache, 1), &access, key == 3 ? LINE_VALID : LINE_RESERVED);
@@ -301,4 +255,25 @@ CLAIM("random replacement gives the same victim until it is used, whatever else 
     }
     for (unsigned way = 0; way < 8; way++) CHECK(goes[way] > 20); /* 50 expected */
     cache_release(&cache);
+}
+
+CLAIM("a cache of one set of any number of ways holds as many lines, whatever its replacement") {
+    static const unsigned ways[] = {1, 3, 128, 3000};
+    for (unsigned i = 0; i < replacement_family.count; i++)
+        for (unsigned w = 0; w < COUNT_OF(ways); w++) {
+            struct cache cache;
+            uint64_t evicted;
+            if (strcmp(replacement_family.members[i]->name, "drrip") == 0) continue; /* compares sets */
+            cache_make(&cache, 1, ways[w], replacement_family.members[i]->name);
+            for (uint64_t key = 1; key <= ways[w]; key++) {
+                REQUIRE(!use(&cache, 0, key * 977, &evicted));
+                REQUIRE(evicted == 0);
+            }
+            for (uint64_t key = 1; key <= ways[w]; key++) REQUIRE(use(&cache, 0, key * 977, &evicted));
+            for (uint64_t key = 1; key <= ways[w]; key++) {
+                REQUIRE(!use(&cache, 0, key * 977 + 1, &evicted));
+                REQUIRE(evicted != 0 && !cache_lookup(&cache, 0, evicted));
+            }
+            cache_release(&cache);
+        }
 }

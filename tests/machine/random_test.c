@@ -98,6 +98,14 @@ static void set_number(struct settings *settings, const char *key, uint64_t valu
     set(settings, key, text);
 }
 
+static void set_replacement(struct settings *settings, uint64_t *random, const char *owner) {
+    char key[32];
+    snprintf(key, sizeof key, "%s.replacement", owner);
+    set_one_of(settings, random, key, SETTINGS("lru", "random", "srrip", "brrip", "drrip", "ship"));
+    snprintf(key, sizeof key, "%s.drrip.leaders", owner); /* in caches of few sets */
+    set_number(settings, key, 1);
+}
+
 static void machine_make(struct settings *settings, uint64_t *random) {
     uint64_t clusters = 1 + below(random, 3);
     bool private = below(random, 3) == 0;
@@ -123,14 +131,14 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "sm.read_only_mshrs", 1 + below(random, 3));
     set_number(settings, "sm.read_only_merges", 1 + below(random, 4));
     set_number(settings, "l1.size_kb", 1 + below(random, 3));
-    set_number(settings, "l1.ways", 1 + below(random, 4));
+    set_number(settings, "l1.ways", below(random, 5) ? 1 + below(random, 4) : 8); /* often the whole cache */
+    set_replacement(settings, random, "l1");
     set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "decoupled"));
     set_one_of(settings, random, "l1.decoupled.dueling", SETTINGS("true", "false"));
     set_number(settings, "l1.decoupled.threshold", below(random, 4));
     set_number(settings, "l1.decoupled.probe_cycles", below(random, 3));
     set_number(settings, "l1.decoupled.duel_interval_cycles", 16 + below(random, 200));
     set_number(settings, "l1.decoupled.duel_least_reads", 1 + below(random, 8));
-    set_one_of(settings, random, "l1.replacement", SETTINGS("lru", "random"));
     set_number(settings, "l1.latency_cycles", 1 + below(random, 4));
     set_number(settings, "l1.mshrs", 1 + below(random, 5));
     set_number(settings, "l1.mshr_merges", 1 + below(random, 4));
@@ -139,7 +147,8 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set(settings, "llc.organisation", private ? "private" : "shared");
     set_number(settings, "llc.slices_per_mc", private ? clusters : 1 + below(random, 2));
     set_number(settings, "llc.slice_kb", 1 + below(random, 3));
-    set_number(settings, "llc.ways", 1 + below(random, 4));
+    set_number(settings, "llc.ways", below(random, 5) ? 1 + below(random, 4) : 8);
+    set_replacement(settings, random, "llc");
     set_number(settings, "llc.latency_cycles", 1 + below(random, 30));
     set_number(settings, "llc.mshrs", 1 + below(random, 5));
     set_number(settings, "llc.mshr_merges", 1 + below(random, 4));
