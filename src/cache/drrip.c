@@ -1,9 +1,10 @@
-/* Dynamic re-reference interval prediction (RRIP, ISCA 2010, section 4.3): some sets always place lines as srrip does,
- * as many as brrip does, and a saturating counter of the misses of the two says which of them the other sets follow.
+/* Dynamic re-reference interval prediction (RRIP, ISCA 2010, section 4.3): some sets always place lines as srrip
+ * does, as many as brrip does, and a saturating counter of the misses of the two says which of them the other sets
+ * follow.
  *
  * The leaders are spread over the cache: of each of as many equal regions of sets one of either kind, at places that
- * shift from region to region. The paper has 32 of each in a cache of thousands of sets; the caches here have a few dozen.
- * Each cache duels for itself. Left out: a duel of several programs. */
+ * shift from region to region. The paper has 32 of each in a cache of thousands of sets; the caches here have a few
+ * dozen. Each cache duels for itself. Left out: a duel of several programs. */
 #include <stdlib.h>
 
 #include "cache/rrip.h"

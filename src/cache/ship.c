@@ -1,7 +1,7 @@
 /* Signature-based hit prediction ("SHiP: Signature-based Hit Predictor for High Performance Caching", MICRO 2011): a
- * table of counters, indexed by a signature of the access that placed a line, learns whether lines of that signature are
- * used again. A line is placed as srrip does, or as distant if its signature's counter is zero. A hit adds one to the
- * counter of the line's signature, a replaced line that was never hit takes one away.
+ * table of counters, indexed by a signature of the access that placed a line, learns whether lines of that signature
+ * are used again. A line is placed as srrip does, or as distant if its signature's counter is zero. A hit adds one to
+ * the counter of the line's signature, a replaced line that was never hit takes one away.
  *
  * The signature is the static instruction or the region of memory, mixed down to the table's size. At the LLC an
  * instruction is known by its lower 16 bits, and that of a shared line is the one that fetched it. All sets train the

@@ -4,6 +4,7 @@
 #include "cache/replacement.h"
 #include "gpu/gpu_config.h"
 #include "l1/insertion.h"
+#include "l1/reuse.h"
 
 #define L1_ORGANISATION(name) extern const struct l1_ops l1_##name;
 #include "l1/organisations.def"
@@ -32,6 +33,8 @@ static const struct param params[] = {
     P_INT(struct l1_config, miss_queue, 8, 1, 1024, "packets", "requests that can wait for the network"),
     P_BOOL(struct l1_config, flush_at_kernel_end, true,
            "forget all lines at a kernel's end, as software coherence asks"),
+    P_CHOICE(struct l1_config, observe_reuse, reuse_family, "off",
+             "counts how often and at what distance lines are used again (reuse.*)"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -81,7 +84,9 @@ struct l1 *l1_create(const struct l1_site *site, struct error *err) {
     const struct l1_config *config = config_get(site->config, &l1_section);
     struct l1 *l1 = ((const struct l1_ops *)config->organisation)->create(site, err);
     const struct insertion_ops *insertion = insertion_of(site->config);
-    return l1 && insertion->before ? insertion->before(l1, site) : l1;
+    if (l1 && insertion->before) l1 = insertion->before(l1, site);
+    if (l1) reuse_observe(l1, config->observe_reuse, site);
+    return l1;
 }
 
 bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err) {

@@ -31,6 +31,7 @@ struct l1_config {
     int64_t mshrs, mshr_merges;
     int64_t miss_queue;
     bool flush_at_kernel_end;
+    const struct policy *observe_reuse;
 };
 
 extern const struct section l1_section;

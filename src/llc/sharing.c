@@ -3,20 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/line_map.h"
 #include "noc/message.h"
 
 STATS_TABLE(sharing_stat_table, "sharing", sharing_stats, SHARING_STATS);
 
-/* A line of the open window. An entry of an older window is an empty one, so that a new window costs nothing. */
-struct entry {
-    uint64_t line, window;
-    uint64_t clusters; /* a bit for each; the 64th stands for all beyond */
-};
-
 struct sharing {
-    uint64_t window_cycles, window; /* the open one, from 1 on */
-    struct entry *table;            /* open addressing, at most half full */
-    uint64_t mask, used;
+    uint64_t window_cycles, window; /* the open one */
+    struct line_map lines;          /* of the open window: a bit for each cluster; the 64th stands for all beyond */
     uint16_t *cluster_of;
     struct sharing_stats stats;
 };
@@ -25,8 +19,7 @@ struct sharing *sharing_create(uint64_t window_cycles, const uint16_t *cluster_o
                                struct stats *stats) {
     struct sharing *sharing = mem_alloc(1, sizeof *sharing);
     sharing->window_cycles = window_cycles;
-    sharing->mask = 1023;
-    sharing->table = mem_alloc(sharing->mask + 1, sizeof *sharing->table);
+    line_map_init(&sharing->lines);
     sharing->cluster_of = mem_alloc(endpoints, sizeof *sharing->cluster_of);
     memcpy(sharing->cluster_of, cluster_of, endpoints * sizeof *cluster_of);
     stats_add(stats, &sharing_stat_table, &sharing->stats);
@@ -35,21 +28,13 @@ struct sharing *sharing_create(uint64_t window_cycles, const uint16_t *cluster_o
 
 void sharing_destroy(struct sharing *sharing) {
     if (!sharing) return;
-    free(sharing->table);
+    line_map_release(&sharing->lines);
     free(sharing->cluster_of);
     free(sharing);
 }
 
-static struct entry *find(struct sharing *sharing, uint64_t line) {
-    uint64_t at = (line * UINT64_C(0x9E3779B97F4A7C15)) >> 20;
-    for (;; at++) {
-        struct entry *entry = &sharing->table[at & sharing->mask];
-        if (entry->window != sharing->window || entry->line == line) return entry;
-    }
-}
-
-static void count(struct sharing *sharing, const struct entry *entry) {
-    int clusters = __builtin_popcountll(entry->clusters);
+static void count(struct sharing *sharing, uint64_t bits) {
+    int clusters = __builtin_popcountll(bits);
     uint64_t *bin = clusters == 1   ? &sharing->stats.lines_1
                     : clusters == 2 ? &sharing->stats.lines_2
                     : clusters <= 4 ? &sharing->stats.lines_4
@@ -59,19 +44,10 @@ static void count(struct sharing *sharing, const struct entry *entry) {
 }
 
 void sharing_finish(struct sharing *sharing) {
-    for (uint64_t i = 0; i <= sharing->mask && sharing->used > 0; i++)
-        if (sharing->table[i].window == sharing->window) count(sharing, &sharing->table[i]);
-    sharing->used = 0;
-}
-
-static void grow(struct sharing *sharing) {
-    struct entry *old = sharing->table;
-    uint64_t old_count = sharing->mask + 1;
-    sharing->mask = 2 * old_count - 1;
-    sharing->table = mem_alloc(sharing->mask + 1, sizeof *sharing->table);
-    for (uint64_t i = 0; i < old_count; i++)
-        if (old[i].window == sharing->window) *find(sharing, old[i].line) = old[i];
-    free(old);
+    const struct line_map *lines = &sharing->lines;
+    for (struct line_entry *entry = line_map_next(lines, NULL); entry; entry = line_map_next(lines, entry))
+        count(sharing, entry->value[0]);
+    line_map_clear(&sharing->lines);
 }
 
 static void observe(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message,
@@ -79,18 +55,13 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
     struct sharing *sharing = user;
     (void)slice, (void)key;
     if (event != SLICE_READ && event != SLICE_WRITE && event != SLICE_THROUGH) return;
-    uint64_t window = now / sharing->window_cycles + 1;
+    uint64_t window = now / sharing->window_cycles;
     if (window != sharing->window) {
         sharing_finish(sharing);
         sharing->window = window;
     }
-    struct entry *entry = find(sharing, message->address);
-    if (entry->window != window) {
-        *entry = (struct entry){.line = message->address, .window = window};
-        sharing->used++;
-    }
-    entry->clusters |= UINT64_C(1) << min_u64(sharing->cluster_of[message->source], 63);
-    if (sharing->used * 2 > sharing->mask) grow(sharing);
+    line_map_at(&sharing->lines, message->address)->value[0] |= UINT64_C(1)
+                                                                << min_u64(sharing->cluster_of[message->source], 63);
 }
 
 void sharing_observe(struct sharing *sharing, struct slice *slice) { slice_observe(slice, observe, sharing); }

@@ -166,8 +166,8 @@ CLAIM("of rounds over six lines in four ways SRRIP and LRU hit none, BRRIP nearl
     CHECK(dynamic < bimodal);
 }
 
-/* What a set of four ways that is used for the first time does with its fifth and sixth lines: predicted a long interval,
- * they push out the first and the second, predicted a distant one, the sixth pushes out the fifth. */
+/* What a set of four ways that is used for the first time does with its fifth and sixth lines: predicted a long
+ * interval, they push out the first and the second, predicted a distant one, the sixth pushes out the fifth. */
 static bool places_bimodally(struct cache *cache, unsigned set) {
     uint64_t evicted;
     for (uint64_t key = 1; key <= 5; key++) use(cache, set, key, &evicted);

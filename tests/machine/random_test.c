@@ -144,6 +144,7 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "l1.mshr_merges", 1 + below(random, 4));
     set_number(settings, "l1.miss_queue", 1 + below(random, 4));
     set_one_of(settings, random, "l1.flush_at_kernel_end", SETTINGS("true", "false"));
+    set_one_of(settings, random, "l1.observe_reuse", SETTINGS("off", "reads", "all"));
     set(settings, "llc.organisation", private ? "private" : "shared");
     set_number(settings, "llc.slices_per_mc", private ? clusters : 1 + below(random, 2));
     set_number(settings, "llc.slice_kb", 1 + below(random, 3));

@@ -5,9 +5,9 @@
 
 enum { STREAM = 16, HOT = 3, LOADS = 2 * (STREAM + HOT) };
 
-/* Sixteen lines of a stream, three lines that will be used again, sixteen more, and the three again; one at a time, in a
- * cache of eight lines. Returns how often the three are found, if they are the load of another instruction than the
- * stream or of the same. */
+/* Sixteen lines of a stream, three lines that will be used again, sixteen more, and the three again; one at a time,
+ * in a cache of eight lines. Returns how often the three are found, if they are the load of another instruction than
+ * the stream or of the same. */
 static uint64_t found(const char *owner, bool past_l1, uint32_t stream_id, uint32_t hot_id) {
     static const uint64_t stream_at = 0x10000000, hot_at = 0x20000000;
     struct step steps[LOADS];

@@ -1,0 +1,42 @@
+#include "base/line_map.h"
+
+#include <stdlib.h>
+
+enum { FIRST_SIZE = 1024 };
+
+void line_map_init(struct line_map *map) {
+    *map = (struct line_map){.entry = mem_alloc(FIRST_SIZE, sizeof *map->entry), .mask = FIRST_SIZE - 1, .epoch = 1};
+}
+
+void line_map_release(struct line_map *map) {
+    free(map->entry);
+    *map = (struct line_map){0};
+}
+
+/* Its entry, or the empty one where it belongs. */
+static struct line_entry *find(const struct line_map *map, uint64_t line) {
+    for (uint64_t at = (line * UINT64_C(0x9E3779B97F4A7C15)) >> 20;; at++) {
+        struct line_entry *entry = &map->entry[at & map->mask];
+        if (entry->epoch != map->epoch || entry->line == line) return entry;
+    }
+}
+
+static void grow(struct line_map *map) {
+    struct line_map old = *map;
+    map->mask = 2 * old.mask + 1;
+    map->entry = mem_alloc(map->mask + 1, sizeof *map->entry);
+    for (struct line_entry *entry = line_map_next(&old, NULL); entry; entry = line_map_next(&old, entry))
+        *find(map, entry->line) = *entry;
+    free(old.entry);
+}
+
+struct line_entry *line_map_at(struct line_map *map, uint64_t line) {
+    struct line_entry *entry = find(map, line);
+    if (entry->epoch == map->epoch) return entry;
+    if (2 * ++map->used > map->mask) {
+        grow(map);
+        entry = find(map, line);
+    }
+    *entry = (struct line_entry){.line = line, .epoch = map->epoch};
+    return entry;
+}
