@@ -10,6 +10,7 @@ struct run_report {
     const char *gpu, *design, *workload; /* as they were asked for */
     const struct config *config;
     const struct stats *stats;
+    const struct journal *journal;
     const struct run_result *result;
     const char *check; /* "passed", "failed" or "none" */
     bool interrupted;

@@ -118,6 +118,21 @@ static void put_host(struct json *json, const struct run_report *report) {
     json_end(json);
 }
 
+static void put_decisions(struct json *json, const struct journal *journal) {
+    json_key(json, "decisions");
+    json_array(json);
+    for (unsigned i = 0; i < journal->count; i++) {
+        const struct journal_entry *entry = &journal->entries[i];
+        json_object_compact(json);
+        json_put_unsigned(json, "cycle", entry->cycle);
+        json_put_text(json, "decision", entry->decision);
+        json_put_text(json, "reason", entry->reason);
+        for (unsigned k = 0; k < entry->count; k++) json_put_real(json, entry->input[k].name, entry->input[k].value);
+        json_end(json);
+    }
+    json_end(json);
+}
+
 void report_write_json(FILE *out, const void *what) {
     const struct run_report *report = what;
     const struct run_result *result = report->result;
@@ -136,6 +151,7 @@ void report_write_json(FILE *out, const void *what) {
     json_put_real(&json, "ipc", ratio((double)result->thread_instructions, (double)result->cycles));
     put_kernels(&json, result);
     put_stats(&json, report->stats);
+    if (report->journal->count) put_decisions(&json, report->journal);
     if (result->series) put_samples(&json, report->stats, result->series);
     put_config(&json, report->config);
     put_host(&json, report);

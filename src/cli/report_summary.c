@@ -158,22 +158,13 @@ static void write_network(const struct summary *summary, const char *label, cons
             grouped(packets).text, gigabytes_per_second(summary, (double)flits * (double)noc->channel_bytes), latency);
 }
 
-/* What all data buses together could carry. */
-static double dram_peak_gigabytes_per_second(const struct config *config) {
-    const struct dram_config *dram = config_get(config, &dram_section);
-    const struct dram_device *device = dram_device_of(config);
-    double mhz = dram->clock_mhz ? (double)dram->clock_mhz : (double)gpu_core_khz(config) / 1000;
-    return (double)(dram->mcs * dram->channels_per_mc) * (double)device->burst_bytes / (double)device->burst_cycles *
-           mhz * 1e6 / 1e9;
-}
-
 static void write_dram(const struct summary *summary) {
     if (!has(summary, "dram.read_bytes")) return;
     uint64_t reads = count(summary, "dram.read_bytes"), writes = count(summary, "dram.write_bytes");
     uint64_t hits = count(summary, "dram.row_hits"),
              columns = hits + count(summary, "dram.row_misses") + count(summary, "dram.row_conflicts");
     double carried = gigabytes_per_second(summary, (double)(reads + writes)),
-           peak = dram_peak_gigabytes_per_second(summary->report->config);
+           peak = dram_peak_bytes_per_us(summary->report->config) / 1000;
     fprintf(summary->out, "    %-8s %12s requests: %.1f GB/s, %.1f %% of %.0f", "DRAM",
             grouped(count(summary, "dram.reads") + count(summary, "dram.writes")).text, carried,
             100 * ratio(carried, peak), peak);

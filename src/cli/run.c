@@ -109,6 +109,7 @@ static enum status simulate(const struct run_values *values, const struct job *j
         .workload = job->name,
         .config = config,
         .stats = machine_stats(machine),
+        .journal = machine_journal(machine),
         .result = &result,
         .check = check,
         .interrupted = ended == RUN_INTERRUPTED,

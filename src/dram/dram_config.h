@@ -46,6 +46,9 @@ extern const struct section dram_section;
 extern const struct family dram_kind_family;
 extern const struct family dram_mapping_family;
 
+/* What all data buses together could carry. */
+double dram_peak_bytes_per_us(const struct config *config);
+
 /* The device of the chosen kind. */
 const struct dram_device *dram_device_of(const struct config *config);
 

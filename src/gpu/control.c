@@ -8,13 +8,18 @@
 #include "gpu/gpu_config.h"
 #include "llc/organisation.h"
 
-enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING_L1, PHASE_FLUSHING_LLC };
+enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING_L1, PHASE_ENDING };
+
+/* What a switch waits for. */
+enum switching { SWITCH_NONE, SWITCH_STOPPING, SWITCH_FLUSHING, SWITCH_POWER };
+
+STATS_TABLE(control_stat_table, "control", control_stats, CONTROL_STATS);
 
 struct control {
     struct engine *engine;
     unsigned component;
     unsigned sms, slices, clusters;
-    bool flush_l1, flush_llc, halted;
+    bool flush_l1, halted;
     uint64_t launch_cycles;
     const struct cta_scheduler_ops *scheduler;
     void *scheduler_state;
@@ -27,7 +32,15 @@ struct control {
     enum phase phase;
     uint64_t start_at, started, ended, ctas;
     unsigned ctas_per_sm;
-    unsigned flushing; /* caches that have not said that they are flushed */
+    unsigned awaited; /* caches that have not said that they are flushed, SMs that have not said that they are quiet */
+    struct llc_organisation *llc;
+    struct network *request, *reply;
+    uint64_t quiet_cycles;
+    uint64_t ask_at; /* when the organisation wants to decide */
+    enum switching switching;
+    struct llc_mode wanted;
+    uint64_t switch_since, switch_until; /* this step of a switch: begun, and not over before */
+    struct control_stats stats;
 };
 
 static void control_tick(void *self, uint64_t now);
@@ -39,9 +52,11 @@ static void control_explain(const void *self, uint64_t now, FILE *out) {
         fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n", (unsigned long long)control->ctas,
                 (unsigned long long)control->started, (unsigned long long)control->ended);
     if (control->phase == PHASE_FLUSHING_L1)
-        fprintf(out, "control: %u of %u L1s are still to be flushed\n", control->flushing, control->sms);
-    if (control->phase == PHASE_FLUSHING_LLC)
-        fprintf(out, "control: %u of %u slices are still to be flushed\n", control->flushing, control->slices);
+        fprintf(out, "control: %u of %u L1s are still to be flushed\n", control->awaited, control->sms);
+    if (control->switching == SWITCH_STOPPING)
+        fprintf(out, "control: %u of %u SMs are still to be quiet\n", control->awaited, control->sms);
+    if (control->switching == SWITCH_FLUSHING)
+        fprintf(out, "control: %u of %u slices are still to be flushed\n", control->awaited, control->slices);
 }
 
 static bool control_busy(const void *self) {
@@ -49,9 +64,15 @@ static bool control_busy(const void *self) {
     return control->phase != PHASE_IDLE && !control->halted;
 }
 
-static const struct component_ops component_ops = {"control", control_tick, NULL, control_explain, control_busy};
+static void control_settle(void *self, uint64_t now) {
+    struct control *control = self;
+    if (control->phase != PHASE_IDLE && control->llc->ops->settle) control->llc->ops->settle(control->llc, now);
+}
 
-struct control *control_create(const struct config *config, struct engine *engine) {
+static const struct component_ops component_ops = {"control", control_tick, control_settle, control_explain,
+                                                   control_busy};
+
+struct control *control_create(const struct config *config, struct engine *engine, struct stats *stats) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct sm_config *sm = config_get(config, &sm_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
@@ -65,7 +86,6 @@ struct control *control_create(const struct config *config, struct engine *engin
         .clusters = (unsigned)gpu->clusters,
         .slices = slices,
         .flush_l1 = l1->flush_at_kernel_end,
-        .flush_llc = ((const struct llc_organisation_ops *)llc->organisation)->write_through,
         .launch_cycles = (uint64_t)gpu->launch_cycles,
         .scheduler = (const struct cta_scheduler_ops *)gpu->cta_scheduler,
         .orders = mem_alloc((size_t)sm->count, sizeof *control->orders),
@@ -77,6 +97,8 @@ struct control *control_create(const struct config *config, struct engine *engin
     control->dueling = l1_duel(config, &control->duel.rule);
     control->scheduler_state = control->scheduler->create(config, control->sms, control->clusters);
     control->component = engine_add(engine, &component_ops, control, 0);
+    control->ask_at = NEVER;
+    stats_add(stats, &control_stat_table, &control->stats);
     return control;
 }
 
@@ -116,10 +138,19 @@ void control_connect(struct control *control, struct sm *sm, unsigned index, str
     l1_report_to(l1, index, &control->duel_reports[index]);
 }
 
+void control_connect_llc(struct control *control, struct llc_organisation *llc) { control->llc = llc; }
+
+void control_connect_networks(struct control *control, struct network *request, struct network *reply,
+                              uint64_t quiet_cycles) {
+    control->request = request;
+    control->reply = reply;
+    control->quiet_cycles = quiet_cycles;
+}
+
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
     enum { ROOM = 2, LATENCY = 1 };
     char name[40];
-    if (!control->flush_llc) return;
+    if (!control->llc->mode.copies && !control->llc->ops->decide) return;
     snprintf(name, sizeof name, "control to slice %u", index);
     port_init(&control->slice_orders[index], control->engine, name, control->component, component, ROOM, LATENCY);
     snprintf(name, sizeof name, "slice %u to control", index);
@@ -132,6 +163,24 @@ static struct cta_view view_of(const struct control *control) {
     return (struct cta_view){control->sms, control->clusters, control->ctas, control->ctas_per_sm, control->free_slots};
 }
 
+static void begin_switch(struct control *control, uint64_t now);
+
+/* What the organisation makes of the occasion. A switch that is under way is not disturbed. */
+static void ask(struct control *control, enum llc_occasion occasion, uint64_t now) {
+    if (!control->llc->ops->decide) return;
+    control->wanted = control->llc->ops->decide(control->llc, occasion, now, &control->ask_at);
+    if (occasion == LLC_KERNEL_ENDS) {
+        control->ask_at = NEVER;
+        return;
+    }
+    if (control->ask_at != NEVER) {
+        control->ask_at = max_u64(control->ask_at, now + 1); /* a switch may have taken until after it */
+        engine_wake(control->engine, control->component, control->ask_at);
+    }
+    if (control->wanted.copies != control->llc->mode.copies || control->wanted.bypass != control->llc->mode.bypass)
+        begin_switch(control, now);
+}
+
 void control_begin(struct control *control, const struct launch *launch, uint64_t now) {
     control->phase = PHASE_RUNNING;
     control->start_at = now + control->launch_cycles;
@@ -141,6 +190,7 @@ void control_begin(struct control *control, const struct launch *launch, uint64_
     for (unsigned sm = 0; sm < control->sms; sm++) control->free_slots[sm] = launch->ctas_per_sm;
     struct cta_view view = view_of(control);
     control->scheduler->begin(control->scheduler_state, &view);
+    ask(control, LLC_KERNEL_BEGINS, control->start_at);
     engine_wake(control->engine, control->component, control->start_at);
 }
 
@@ -173,15 +223,15 @@ static void hear(struct control *control, uint64_t now) {
                 control->ended++;
                 control->free_slots[sm]++;
             } else {
-                control->flushing--;
+                control->awaited--;
             }
             port_pop(&control->words[sm], now);
         }
     }
-    if (control->phase != PHASE_FLUSHING_LLC) return;
+    if (control->switching != SWITCH_FLUSHING) return;
     for (unsigned slice = 0; slice < control->slices; slice++)
-        while (port_peek(&control->slice_words[slice], now)) {
-            control->flushing--;
+        while (control->slice_words[slice].engine && port_peek(&control->slice_words[slice], now)) {
+            control->awaited--;
             port_pop(&control->slice_words[slice], now);
         }
 }
@@ -202,18 +252,88 @@ static void deal_out(struct control *control, uint64_t now) {
 
 static void begin_flush_l1(struct control *control, uint64_t now) {
     control->phase = PHASE_FLUSHING_L1;
-    control->flushing = control->flush_l1 ? control->sms : 0;
-    for (unsigned sm = 0; sm < control->flushing; sm++)
+    control->awaited = control->flush_l1 ? control->sms : 0;
+    for (unsigned sm = 0; sm < control->awaited; sm++)
         order(control, sm, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
 }
 
-/* All CTAs have ended, so all that they wrote has been acknowledged and no request is under way. */
+/* Switching. */
+
+static void next_step(struct control *control, enum switching switching, uint64_t until, uint64_t now) {
+    control->switching = switching;
+    control->switch_since = now;
+    control->switch_until = until;
+    if (until > now) engine_wake(control->engine, control->component, until);
+}
+
+static void begin_switch(struct control *control, uint64_t now) {
+    control->stats.switches++;
+    control->awaited = control->sms;
+    for (unsigned sm = 0; sm < control->sms; sm++) order(control, sm, (struct sm_order){.kind = ORDER_STOP}, now);
+    next_step(control, SWITCH_STOPPING, now, now);
+}
+
+/* No request is under way: all SMs are quiet, or all CTAs have ended and what they wrote has been acknowledged. Copies must not be left
+ * behind; where there are none, lines may stay. */
 static void begin_flush_llc(struct control *control, uint64_t now) {
-    struct slice_order flush = {.keep_lines = false, .write_through = true};
-    control->phase = PHASE_FLUSHING_LLC;
-    control->flushing = control->flush_llc ? control->slices : 0;
-    for (unsigned slice = 0; slice < control->flushing; slice++)
+    bool had_copies = control->llc->mode.copies;
+    struct slice_order flush = {.keep_lines = !had_copies, .write_through = control->wanted.copies};
+    control->awaited = control->slices;
+    for (unsigned slice = 0; slice < control->slices; slice++)
         port_push(&control->slice_orders[slice], now, &flush, sizeof flush);
+    bool power = control->wanted.bypass != control->llc->mode.bypass;
+    next_step(control, SWITCH_FLUSHING, power ? now + control->quiet_cycles : now, now);
+}
+
+static void begin_power(struct control *control, uint64_t now) {
+    bool power = control->wanted.bypass != control->llc->mode.bypass;
+    uint64_t until = now;
+    if (power) {
+        until = network_set_bypass(control->request, control->wanted.bypass, now);
+        until = max_u64(until, network_set_bypass(control->reply, control->wanted.bypass, now));
+    }
+    next_step(control, SWITCH_POWER, until, now);
+}
+
+static void end_switch(struct control *control, uint64_t now) {
+    control_settle(control, now);
+    control->switching = SWITCH_NONE;
+    control->llc->mode = control->wanted;
+    if (control->phase != PHASE_RUNNING) return;
+    for (unsigned sm = 0; sm < control->sms; sm++) order(control, sm, (struct sm_order){.kind = ORDER_GO_ON}, now);
+    ask(control, LLC_SWITCHED, now);
+}
+
+/* Goes on with the switch as far as it can; returns whether it is over. Only what stops a running kernel is counted. */
+static bool go_on_switching(struct control *control, uint64_t now) {
+    uint64_t running = control->phase == PHASE_RUNNING;
+    while (control->switching != SWITCH_NONE) {
+        if (control->awaited || now < control->switch_until) return false;
+        uint64_t took = running * (now - control->switch_since);
+        switch (control->switching) {
+        case SWITCH_STOPPING:
+            control->stats.stop_cycles += took;
+            begin_flush_llc(control, now);
+            break;
+        case SWITCH_FLUSHING:
+            control->stats.flush_cycles += took;
+            begin_power(control, now);
+            break;
+        default:
+            control->stats.power_cycles += took;
+            end_switch(control, now);
+            break;
+        }
+    }
+    return true;
+}
+
+/* All CTAs have ended and the L1s are flushed. */
+static void begin_end(struct control *control, uint64_t now) {
+    control->phase = PHASE_ENDING;
+    control->wanted = control->llc->mode;
+    ask(control, LLC_KERNEL_ENDS, now);
+    if (control->llc->mode.copies) begin_flush_llc(control, now);
 }
 
 static void control_tick(void *self, uint64_t now) {
@@ -224,13 +344,17 @@ static void control_tick(void *self, uint64_t now) {
         engine_wake(control->engine, control->component, control->start_at);
         return;
     }
+    if (!go_on_switching(control, now)) return;
     if (control->phase == PHASE_RUNNING) {
         if (control->started < control->ctas) deal_out(control, now);
-        if (control->ended < control->ctas) return;
-        begin_flush_l1(control, now);
+        if (control->ended == control->ctas)
+            begin_flush_l1(control, now);
+        else if (now >= control->ask_at)
+            ask(control, LLC_TIME_HAS_COME, now);
     }
-    if (control->phase == PHASE_FLUSHING_L1 && control->flushing == 0) begin_flush_llc(control, now);
-    if (control->phase == PHASE_FLUSHING_LLC && control->flushing == 0) {
+    if (control->phase == PHASE_FLUSHING_L1 && control->awaited == 0) begin_end(control, now);
+    if (control->phase == PHASE_ENDING && go_on_switching(control, now)) {
+        control_settle(control, now + 1); /* the run, or the next kernel, goes on from there */
         control->phase = PHASE_IDLE;
         control->engine->stop = true;
     }

@@ -1,21 +1,43 @@
 /* The control plane: decisions that concern the whole machine. It deals out CTAs, notices the end of a kernel and has
- * the L1s flushed there, and the LLC where its organisation asks for it, and referees SM dueling (duel.h). One component of the engine; it hears from
- * the SMs and speaks to them through ports only.
+ * the L1s flushed there, and the LLC where its organisation asks for it, and referees SM dueling (duel.h). One component
+ * of the engine; it hears from the SMs and slices and speaks to them through ports only.
+ *
+ * It also switches the machine from one way of standing to another (struct llc_mode), where the LLC's organisation
+ * decides so at run time, by one protocol: SMs stop issuing and say when nothing of theirs is under way; slices write
+ * modified lines to memory and, where copies would be left behind, forget all lines; once the networks have been quiet
+ * for as long as a packet and its credits take, MC-routers are powered off or on; SMs go on. At a kernel's end, where
+ * nothing is under way, the same begins with the slices.
  */
 #ifndef SLUICE_GPU_CONTROL_H
 #define SLUICE_GPU_CONTROL_H
 
 #include "llc/llc.h"
+#include "llc/organisation.h"
+#include "noc/noc.h"
 #include "sm/sm.h"
 
 struct control;
 
-struct control *control_create(const struct config *config, struct engine *engine);
+#define CONTROL_STATS(S) \
+    S(SUM, switches, "switches", "times the whole machine was stopped to be switched") \
+    S(SUM, stop_cycles, "cycles", "of these: until nothing was under way in any SM") \
+    S(SUM, flush_cycles, "cycles", \
+      "of these: until slices had written back or forgotten their lines, and networks were quiet") \
+    S(SUM, power_cycles, "cycles", "of these: until MC-routers were off or on")
+
+STATS_STRUCT(control_stats, CONTROL_STATS);
+
+struct control *control_create(const struct config *config, struct engine *engine, struct stats *stats);
 void control_destroy(struct control *control);
 /* Ports to and from SM `index`, made here because both ends must exist. */
 void control_connect(struct control *control, struct sm *sm, unsigned index, struct l1 *l1,
                      const struct launch *launch);
 
+/* Before slices are connected. */
+void control_connect_llc(struct control *control, struct llc_organisation *llc);
+/* `quiet_cycles` after the last packet has come out, every credit is back. */
+void control_connect_networks(struct control *control, struct network *request, struct network *reply,
+                              uint64_t quiet_cycles);
 /* Fills in the ports to and from slice `index`; for organisations whose slices are flushed. */
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports);
 

@@ -31,6 +31,7 @@ struct machine {
     struct network *request, *reply;
     struct dram *dram;
     struct sharing *sharing; /* NULL unless it is observed */
+    struct journal journal;
 };
 
 /* Building. */
@@ -38,8 +39,10 @@ struct machine {
 static bool create_slices(struct machine *m, struct error *err) {
     m->map = address_map_create(m->config, err);
     if (!m->map) return false;
-    m->llc = llc_organisation_create(m->config, m->map, err);
+    struct llc_site site = {m->config, m->map, m->stats, &m->journal};
+    m->llc = llc_organisation_create(&site, err);
     if (!m->llc) return false;
+    control_connect_llc(m->control, m->llc);
     m->slices = address_map_mcs(m->map) * address_map_slices_per_mc(m->map);
     m->slice = mem_alloc(m->slices, sizeof *m->slice);
     m->slice_component = mem_alloc(m->slices, sizeof *m->slice_component);
@@ -67,6 +70,14 @@ static bool check_bypass(const struct machine *m, struct error *err) {
         m->llc->ops->policy.name);
 }
 
+/* A packet of a whole line, and its credits on the way back. */
+static uint64_t quiet_cycles(const struct machine *m, const struct network_shape *shape, uint64_t khz) {
+    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    const struct noc_config *noc = config_get(m->config, &noc_section);
+    uint64_t flits = div_up(MESSAGE_HEADER_BYTES + (uint64_t)gpu->line_bytes, (uint64_t)noc->channel_bytes);
+    return 2 * network_unloaded_cycles(m->config, shape, khz, (unsigned)flits);
+}
+
 static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
     if (!check_bypass(m, err)) return false;
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
@@ -83,6 +94,7 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     if (!m->dram) return false;
     for (unsigned i = 0; i < endpoints; i++)
         m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
+    control_connect_networks(m->control, m->request, m->reply, quiet_cycles(m, &shape, khz));
     const struct llc_config *llc = config_get(m->config, &llc_section);
     for (unsigned i = 0; i < m->slices; i++) {
         struct slice_ports ports = {network_output(m->request, i),
@@ -118,7 +130,7 @@ struct machine *machine_create(const struct config *config, struct error *err) {
     m->stats = stats_create();
     m->sms = (unsigned)sm->count;
     m->sm_shared = sm_shared_create(config);
-    m->control = control_create(config, m->engine);
+    m->control = control_create(config, m->engine, m->stats);
     m->sm = mem_alloc(m->sms, sizeof *m->sm);
     m->sm_component = mem_alloc(m->sms, sizeof *m->sm_component);
     for (unsigned i = 0; i < m->sms; i++) {
@@ -152,12 +164,14 @@ void machine_destroy(struct machine *m) {
     free(m->slice);
     free(m->sm_component);
     free(m->sm);
+    journal_release(&m->journal);
     stats_destroy(m->stats);
     engine_destroy(m->engine);
     free(m);
 }
 
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
+const struct journal *machine_journal(const struct machine *m) { return &m->journal; }
 struct dram *machine_dram(const struct machine *m) {
     return m->dram;
 }

@@ -6,6 +6,7 @@
 #define SLUICE_GPU_MACHINE_H
 
 #include "config/config.h"
+#include "stats/journal.h"
 #include "stats/stats.h"
 #include "stream/stream.h"
 
@@ -59,6 +60,8 @@ enum run_status machine_run(struct machine *machine, struct stream_source *sourc
 void run_result_release(struct run_result *result);
 
 const struct stats *machine_stats(const struct machine *machine);
+/* What was decided at run time. */
+const struct journal *machine_journal(const struct machine *machine);
 /* For its command log. */
 struct dram *machine_dram(const struct machine *machine);
 

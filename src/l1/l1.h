@@ -75,7 +75,7 @@ struct l1_site {
     const struct config *config;
     struct engine *engine;
     struct stats *stats;
-    const struct llc_organisation *llc;
+    struct llc_organisation *llc;
     unsigned sms;
     unsigned clusters;
     const unsigned *sm_component; /* [sms] */

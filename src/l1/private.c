@@ -75,7 +75,7 @@ struct node {
 
 struct l1_private {
     struct l1 base;
-    const struct llc_organisation *llc;
+    struct llc_organisation *llc;
     struct engine *engine;
     const unsigned *component;
     unsigned sms;
@@ -266,8 +266,9 @@ static ALWAYS_INLINE void send(struct l1_private *l1, unsigned sm, const struct 
         .program = request->program,
         .conflicts = request->conflicts,
         .instr = (uint16_t)request->instr,
+        .cluster = (uint8_t)l1->cluster[sm],
     };
-    message->target = (uint16_t)llc_target(l1->llc, message, l1->cluster[sm]);
+    message->target = (uint16_t)llc_target(l1->llc, message, l1->cluster[sm], now);
 }
 
 static enum l1_outcome queue_refusal(struct node *node, uint64_t now) {

@@ -99,8 +99,7 @@ unsigned llc_sets(const struct config *config) {
     return (unsigned)(llc->sets ? llc->sets : llc->slice_kb * 1024 / gpu->line_bytes / llc->ways);
 }
 
-struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map,
-                                                 struct error *err) {
-    const struct llc_config *llc = config_get(config, &llc_section);
-    return ((const struct llc_organisation_ops *)llc->organisation)->create(config, map, err);
+struct llc_organisation *llc_organisation_create(const struct llc_site *site, struct error *err) {
+    const struct llc_config *llc = config_get(site->config, &llc_section);
+    return ((const struct llc_organisation_ops *)llc->organisation)->create(site, err);
 }

@@ -88,8 +88,8 @@ struct slice_ports {
     struct port *orders, *words; /* NULL for a slice that is never flushed */
 };
 
-struct slice *slice_create(const struct config *config, const struct llc_organisation *organisation,
-                           struct engine *engine, struct stats *stats, unsigned index);
+struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
+                           struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);
 unsigned slice_component(const struct slice *slice);
 /* Once the networks exist. `input_queue` requests can wait beyond those in the access pipeline. */

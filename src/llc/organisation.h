@@ -11,43 +11,85 @@
 #include "config/config.h"
 #include "dram/mapping.h"
 #include "noc/message.h"
+#include "stats/journal.h"
+#include "stats/stats.h"
 
 struct llc_organisation;
+struct llc_site;
+struct cache_access;
+
+/* How the machine stands under an organisation. */
+struct llc_mode {
+    bool
+        copies; /* lines may have copies in several slices: writes go through to memory, and slices are flushed with the
+                    L1s at a kernel's end */
+    bool bypass; /* MC-routers are bypassed and powered off */
+};
+
+/* When an organisation that decides at run time is asked. */
+enum llc_occasion {
+    LLC_KERNEL_BEGINS,
+    LLC_TIME_HAS_COME, /* that it asked for */
+    LLC_SWITCHED,      /* the machine now stands as it wanted */
+    LLC_KERNEL_ENDS,   /* the caches are about to be flushed */
+};
 
 struct llc_organisation_ops {
     struct policy policy;
-    struct llc_organisation *(*create)(const struct config *config, const struct address_map *map, struct error *err);
+    struct llc_organisation *(*create)(const struct llc_site *site, struct error *err);
     void (*destroy)(struct llc_organisation *organisation);
-    /* Lines may have copies in several slices: writes go through to memory, and slices are flushed with the L1s at a
-     * kernel's end. */
-    bool write_through;
     /* With noc.bypass, `target` is always the requester's own slice: the one, of the slices of a controller, with the
      * number of its cluster. */
     bool own_slice_only;
     /* Refuses a machine that the organisation does not fit. NULL if it fits all. */
     bool (*check)(const struct config *config, struct error *err);
     /* The slice, counted over the whole machine, for a message to an address of controller `mc` whose home, if a line
-     * has one, is `slice` of that. */
-    unsigned (*target)(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                       unsigned slice, unsigned cluster);
+     * has one, is `slice` of that. Asked in the cycle in which the message is sent. */
+    unsigned (*target)(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                       unsigned slice, unsigned cluster, uint64_t now);
+
+    /* Decisions at run time; all NULL where there are none. What `target` and `saw` are told they may count, but so that
+     * neither the order of calls within a cycle nor that of `decide` among them matters: by time. */
+
+    /* A slice has looked up `message`, and its line was there or on its way. Touches nothing that another slice would. */
+    void (*saw)(struct llc_organisation *organisation, unsigned slice, const struct message *message,
+                const struct cache_access *access, bool hit, uint64_t now);
+    /* Says how the machine should stand and when to ask again (NEVER: not before the next occasion). If it does not stand
+     * so, the control plane stops and drains it, has the slices write back or forget, switches the MC-routers, sets
+     * `mode`, and asks with LLC_SWITCHED. `mode` is as wanted when LLC_KERNEL_ENDS is over. */
+    struct llc_mode (*decide)(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
+                              uint64_t *again);
+    /* Brings counters of time up to `now`. */
+    void (*settle)(struct llc_organisation *organisation, uint64_t now);
 };
 
 /* The head of every organisation. */
 struct llc_organisation {
     const struct llc_organisation_ops *ops;
     const struct address_map *map;
+    struct llc_mode mode;
 };
 
-struct llc_organisation *llc_organisation_create(const struct config *config, const struct address_map *map,
-                                                 struct error *err);
+/* What an organisation is made for. */
+struct llc_site {
+    const struct config *config;
+    const struct address_map *map;
+    struct stats *stats;
+    struct journal *journal; /* of what is decided at run time */
+};
+
+/* The check of organisations with a slice for each cluster at every controller. */
+bool llc_private_check(const struct config *config, struct error *err);
+
+struct llc_organisation *llc_organisation_create(const struct llc_site *site, struct error *err);
 
 /* The slice that answers the message. Where in that slice's memory it looks is written into the message. */
-static inline unsigned llc_target(const struct llc_organisation *organisation, struct message *message,
-                                  unsigned cluster) {
+static inline unsigned llc_target(struct llc_organisation *organisation, struct message *message, unsigned cluster,
+                                  uint64_t now) {
     struct location location;
     address_map_locate(organisation->map, message->address, &location);
     message->place = location.partition;
-    return organisation->ops->target(organisation, message, location.mc, location.slice, cluster);
+    return organisation->ops->target(organisation, message, location.mc, location.slice, cluster, now);
 }
 
 #endif

@@ -20,10 +20,9 @@ const struct llc_organisation_ops llc_organisation_private;
 struct llc_private {
     struct llc_organisation base;
     unsigned slices_per_mc;
-    bool bypass; /* atomics stay in the cluster's slice, too */
 };
 
-static bool private_check(const struct config *config, struct error *err) {
+bool llc_private_check(const struct config *config, struct error *err) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     if (llc->slices_per_mc == gpu->clusters) return true;
@@ -33,28 +32,31 @@ static bool private_check(const struct config *config, struct error *err) {
         (long long)llc->slices_per_mc, (long long)gpu->clusters);
 }
 
-static struct llc_organisation *private_create(const struct config *config, const struct address_map *map,
-                                               struct error *err) {
+static struct llc_organisation *private_create(const struct llc_site *site, struct error *err) {
     (void)err;
-    const struct noc_config *noc = config_get(config, &noc_section);
+    const struct noc_config *noc = config_get(site->config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
-    *private = (struct llc_private){{&llc_organisation_private, map}, address_map_slices_per_mc(map), noc->bypass};
+    *private = (struct llc_private){
+        .base = {&llc_organisation_private, site->map, {.copies = true, .bypass = noc->bypass}},
+        .slices_per_mc = address_map_slices_per_mc(site->map),
+    };
     return &private->base;
 }
 
 static void private_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned private_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                               unsigned slice, unsigned cluster) {
+static unsigned private_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                               unsigned slice, unsigned cluster, uint64_t now) {
+    (void)now;
     const struct llc_private *private = (const struct llc_private *)organisation;
-    return mc * private->slices_per_mc + (message->kind == MESSAGE_ATOMIC && !private->bypass ? slice : cluster);
+    return mc * private->slices_per_mc +
+           (message->kind == MESSAGE_ATOMIC && !organisation->mode.bypass ? slice : cluster);
 }
 
 const struct llc_organisation_ops llc_organisation_private = {
     .policy = {"private", "at every controller a slice for each cluster, which holds its own copies", NULL},
-    .write_through = true,
     .own_slice_only = true,
-    .check = private_check,
+    .check = llc_private_check,
     .create = private_create,
     .destroy = private_destroy,
     .target = private_target,

@@ -12,19 +12,18 @@ struct llc_shared {
     unsigned slices_per_mc;
 };
 
-static struct llc_organisation *shared_create(const struct config *config, const struct address_map *map,
-                                              struct error *err) {
-    (void)config, (void)err;
+static struct llc_organisation *shared_create(const struct llc_site *site, struct error *err) {
+    (void)err;
     struct llc_shared *shared = mem_alloc(1, sizeof *shared);
-    *shared = (struct llc_shared){{&llc_organisation_shared, map}, address_map_slices_per_mc(map)};
+    *shared = (struct llc_shared){{&llc_organisation_shared, site->map, {0}}, address_map_slices_per_mc(site->map)};
     return &shared->base;
 }
 
 static void shared_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                              unsigned slice, unsigned cluster) {
-    (void)message, (void)cluster;
+static unsigned shared_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                              unsigned slice, unsigned cluster, uint64_t now) {
+    (void)message, (void)cluster, (void)now;
     const struct llc_shared *shared = (const struct llc_shared *)organisation;
     return mc * shared->slices_per_mc + slice;
 }

@@ -60,6 +60,7 @@ struct slice {
     unsigned index, component;
     struct waker waker; /* of the component */
     struct engine *engine;
+    struct llc_organisation *watcher; /* wants to see lookups; NULL if it does not */
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *orders, *words;
     unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
@@ -98,8 +99,8 @@ static bool slice_busy(const void *self);
 
 static const struct component_ops component_ops = {"slice", slice_tick, slice_settle, slice_explain, slice_busy};
 
-struct slice *slice_create(const struct config *config, const struct llc_organisation *organisation,
-                           struct engine *engine, struct stats *stats, unsigned index) {
+struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
+                           struct stats *stats, unsigned index) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     struct slice *slice = mem_alloc_lines(1, sizeof *slice);
@@ -112,7 +113,8 @@ struct slice *slice_create(const struct config *config, const struct llc_organis
     slice->flush_lines = (unsigned)llc->flush_lines;
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
-    slice->write_through = organisation->ops->write_through;
+    slice->write_through = organisation->mode.copies;
+    slice->watcher = organisation->ops->saw ? organisation : NULL;
     slice->allocate_through = llc->write_allocate == &llc_allocate_through;
     slice->whole_write_backs = llc->whole_write_backs;
     struct cache_geometry geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways};
@@ -314,8 +316,11 @@ static bool reply_once(struct slice *slice, uint64_t now) {
 
 /* Lookups. */
 
-static void count(struct slice *slice, const struct message *message, bool present, bool pending) {
+static inline void count(struct slice *slice, const struct cache_access *access, const struct message *message,
+                         bool present, bool pending, uint64_t now) {
     struct llc_stats *stats = &slice->stats;
+    if (UNLIKELY(slice->watcher != NULL))
+        slice->watcher->ops->saw(slice->watcher, slice->index, message, access, present || pending, now);
     switch (message->kind) {
     case MESSAGE_WRITE: present || pending ? stats->write_hits++ : stats->write_misses++; break;
     case MESSAGE_ATOMIC: present || pending ? stats->atomic_hits++ : stats->atomic_misses++; break;
@@ -352,7 +357,7 @@ static void send_through(struct slice *slice, const struct message *message, uin
 static enum hold write_through(struct slice *slice, const struct cache_access *access, const struct message *message,
                                struct cache_line *line, uint64_t now) {
     if (!can_send_through(slice, 1, now)) return HOLD_MEMORY;
-    count(slice, message, line != NULL, false);
+    count(slice, access, message, line != NULL, false, now);
     if (line) apply(slice, message, access->key, line, now);
     send_through(slice, message, access->key, now);
     if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, access);
@@ -399,7 +404,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
         write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, now);
         if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
-    count(slice, message, false, false);
+    count(slice, access, message, false, false, now);
     replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
     if (!fetch) {
         answer(slice, message, access->key, victim, now);
@@ -427,13 +432,13 @@ static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_a
         if (!mshr_can_merge(&slice->mshrs, line->mshr)) return HOLD_MERGE;
         if (through && !can_send_through(slice, 1, now)) return HOLD_MEMORY;
         wait_for_line(slice, line, message, access->key, through, now);
-        count(slice, message, false, true);
+        count(slice, access, message, false, true, now);
         return HOLD_NONE;
     }
     /* A line that has come keeps its MSHR until its waiters are answered; later requests simply hit. */
     if (reply_queue_full(slice)) return HOLD_REPLY;
     cache_touch(&slice->cache, line, access);
-    count(slice, message, true, false);
+    count(slice, access, message, true, false, now);
     answer(slice, message, access->key, line, now);
     return HOLD_NONE;
 }

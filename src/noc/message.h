@@ -29,7 +29,7 @@ struct message {
     uint8_t sectors;   /* which 32 B sectors of the line carry or want data */
     uint8_t program;   /* address space */
     uint8_t conflicts; /* atomics: lanes that meet on the busiest word */
-    uint8_t spare;
+    uint8_t cluster;   /* of the SM that asked */
     uint16_t instr; /* static instruction that asked, its lower bits; 0 of a write-back. Replacement may key on it */
 };
 

@@ -169,6 +169,10 @@ bool network_conserved(const struct network *network, char *text, size_t size) {
     return network->topology->conserved(network, text, size);
 }
 
+bool noc_can_bypass(const struct config *config) {
+    return topology_of(config_get(config, &noc_section))->can_bypass != NULL;
+}
+
 bool network_can_bypass(const struct network *network) {
     return network->topology->can_bypass && network->topology->can_bypass(&network->shape);
 }

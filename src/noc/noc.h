@@ -85,6 +85,7 @@ bool network_conserved(const struct network *network, char *text, size_t size);
  * Switches all MC-routers of this network, which must be drained: conserved, and with nothing in its inputs. Returns
  * the first cycle in which it may be used again, noc.gating_cycles later; what is pushed before waits in its input.
  * Returns `now` if there is nothing to switch. */
+bool noc_can_bypass(const struct config *config); /* its topology has MC-routers */
 bool network_can_bypass(const struct network *network);
 uint64_t network_set_bypass(struct network *network, bool on, uint64_t now);
 

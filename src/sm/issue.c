@@ -317,6 +317,7 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
 
 enum sm_stall sm_stall_cause(const struct sm *sm) {
     if (!sm->resident) return STALL_idle;
+    if (sm->stopped) return STALL_reconfiguration;
     if (sm->ready) {
         if (sm->refusal && (sm->ready & sm->by_unit[UNIT_MEM]))
             return STALL_mshr + (enum sm_stall)(sm->refusal - L1_NO_MSHR);

@@ -14,6 +14,20 @@ STATS_TABLE(sm_refusal_table, "sm.lsu_refused", sm_refusal_stats, SM_REFUSALS);
 static const struct stat sm_op_rows[] = {OP_LIST(SM_OP_ROW)};
 static const struct stat_table sm_op_table = {"sm.op", sm_op_rows, COUNT_OF(sm_op_rows)};
 
+/* Whether something that the SM has sent, or is about to send, is still under way. */
+static bool in_flight(const struct sm *sm) {
+    return sm->lsu_head != sm->lsu_tail || sm->loads_used || readonly_busy(&sm->instruction_cache) ||
+           readonly_busy(&sm->constant_cache) || readonly_busy(&sm->read_only_cache) ||
+           sm->l1->ops->busy(sm->l1, sm->index);
+}
+
+static APART void stand_still(struct sm *sm, uint64_t now) {
+    if (sm->quiet || in_flight(sm)) return;
+    struct sm_word word = {WORD_QUIET, 0};
+    port_push(sm->words, now, &word, sizeof word);
+    sm->quiet = true;
+}
+
 static void sm_tick(void *self, uint64_t now);
 static void sm_settle(void *self, uint64_t now);
 static void sm_explain(const void *self, uint64_t now, FILE *out);
@@ -183,6 +197,11 @@ static APART void take_orders(struct sm *sm, uint64_t now) {
             cta_launch(sm, taken.cta, now);
             continue;
         }
+        if (taken.kind == ORDER_STOP || taken.kind == ORDER_GO_ON) {
+            sm->stopped = taken.kind == ORDER_STOP;
+            sm->quiet = false;
+            continue;
+        }
         if (taken.kind == ORDER_STEER_L1) {
             l1_steer(sm->l1, sm->index, taken.plain);
             continue;
@@ -225,6 +244,10 @@ static void sm_tick(void *self, uint64_t now) {
     }
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
     if (sm->lsu_head != sm->lsu_tail) lsu_tick(sm, now);
+    if (UNLIKELY(sm->stopped)) {
+        stand_still(sm, now);
+        return;
+    }
     if (!sm->ready) return;
     if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* all cycles before this one have been counted */
         sm->stats.cycles = now + 1;
@@ -236,9 +259,7 @@ static void sm_tick(void *self, uint64_t now) {
 
 static bool sm_busy(const void *self) {
     const struct sm *sm = self;
-    return (sm->resident && !sm->halted) || sm->lsu_head != sm->lsu_tail || sm->loads_used ||
-           readonly_busy(&sm->instruction_cache) || readonly_busy(&sm->constant_cache) ||
-           readonly_busy(&sm->read_only_cache) || sm->l1->ops->busy(sm->l1, sm->index);
+    return (sm->resident && !sm->halted) || in_flight(sm);
 }
 
 static void sm_explain(const void *self, uint64_t now, FILE *out) {

@@ -23,6 +23,7 @@
 /* What every cycle of an SM is spent on, if not on issuing: exactly one reason, the first of these that holds. */
 #define SM_STALLS(S) \
     S(SUM, idle, "cycles", "no CTA is resident") \
+    S(SUM, reconfiguration, "cycles", "the machine is stopped to be switched to another organisation") \
     S(SUM, mshr, "cycles", "a memory instruction could issue, but the L1 refuses the one before it: no MSHR") \
     S(SUM, merge, "cycles", "likewise: no room in a line's MSHR for one more waiter") \
     S(SUM, line, "cycles", "likewise: every line of the set is reserved") \
@@ -100,12 +101,12 @@ struct launch {
 
 /* Messages between the dispatcher and an SM. */
 struct sm_order {
-    enum { ORDER_RUN_CTA, ORDER_FLUSH_L1, ORDER_STEER_L1 } kind;
+    enum { ORDER_RUN_CTA, ORDER_FLUSH_L1, ORDER_STEER_L1, ORDER_STOP, ORDER_GO_ON } kind;
     uint64_t cta; /* to run */
     bool plain;   /* the L1 steered to: the plain cache, not the insertion policy */
 };
 struct sm_word {
-    enum { WORD_CTA_DONE, WORD_L1_FLUSHED } kind;
+    enum { WORD_CTA_DONE, WORD_L1_FLUSHED, WORD_QUIET } kind; /* quiet: stopped, and nothing of it is under way */
     uint64_t cta;
 };
 

@@ -110,6 +110,8 @@ struct sm {
     enum l1_outcome refusal;                   /* of the load/store unit in the last tick, 0 if none */
     uint32_t refused_changes;                  /* state of the L1 when it refused */
     bool frozen, halted;
+    bool stopped; /* issues nothing until it is told to go on */
+    bool quiet;   /* and has said that nothing is under way any more */
     unsigned index, component;
     struct waker waker; /* of the component */
     const struct sm_shared *shared;

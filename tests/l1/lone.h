@@ -42,7 +42,8 @@ static inline struct lone_l1 *lone_l1(const char *const *settings) {
     lone->engine = engine_create();
     lone->stats = stats_create();
     lone->map = address_map_create(lone->config, &err);
-    lone->llc = llc_organisation_create(lone->config, lone->map, &err);
+    struct llc_site llc_site = {lone->config, lone->map, lone->stats, NULL};
+    lone->llc = llc_organisation_create(&llc_site, &err);
     lone->sm_id = engine_add(lone->engine, &nobody, NULL, 0);
     unsigned network = engine_add(lone->engine, &nobody, NULL, 1);
     struct l1_site site = {lone->config, lone->engine, lone->stats, lone->llc, 1, 1, &lone->sm_id};

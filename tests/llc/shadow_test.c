@@ -103,7 +103,7 @@ static void send(struct shadow *shadow, uint64_t now) {
     if (shadow->private && (message.kind == MESSAGE_ATOMIC) != (line % 8 == 0)) return;
     bool home = !shadow->private || message.kind == MESSAGE_ATOMIC;
     unsigned slice = home ? home_of(shadow, message.address) : cluster;
-    llc_target(shadow->organisation, &message, cluster); /* which says where in the slice's memory it is */
+    llc_target(shadow->organisation, &message, cluster, 0); /* which says where in the slice's memory it is */
     if (!port_can_push(&shadow->to_slice[slice], now)) return;
     port_push(&shadow->to_slice[slice], now, &message, sizeof message);
     shadow->to_send--;
@@ -147,7 +147,8 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     shadow->stats = stats_create();
     shadow->map = address_map_create(shadow->config, &err);
     REQUIRE(shadow->map);
-    shadow->organisation = llc_organisation_create(shadow->config, shadow->map, &err);
+    struct llc_site llc_site = {shadow->config, shadow->map, shadow->stats, NULL};
+    shadow->organisation = llc_organisation_create(&llc_site, &err);
     shadow->driver = engine_add(shadow->engine, &driver_ops, shadow, 0);
     unsigned component[SLICES];
     for (unsigned i = 0; i < SLICES; i++) {

@@ -43,7 +43,8 @@ static struct lone_slice *lone_slice_with(const char *const *settings, unsigned 
     lone->engine = engine_create();
     lone->stats = stats_create();
     lone->map = address_map_create(lone->config, &err);
-    lone->organisation = llc_organisation_create(lone->config, lone->map, &err);
+    struct llc_site llc_site = {lone->config, lone->map, lone->stats, NULL};
+    lone->organisation = llc_organisation_create(&llc_site, &err);
     REQUIRE(lone->organisation);
     lone->slice = slice_create(lone->config, lone->organisation, lone->engine, lone->stats, 0);
     unsigned id = slice_component(lone->slice), other = engine_add(lone->engine, &nobody, NULL, 0);
@@ -116,7 +117,7 @@ static void settle(struct lone_slice *lone) {
 
 static void ask(struct lone_slice *lone, struct message message) {
     if (message.sectors == 0) message.sectors = 0x0F;
-    llc_target(lone->organisation, &message, 0); /* which says where in the slice's memory it is */
+    llc_target(lone->organisation, &message, 0, 0); /* which says where in the slice's memory it is */
     port_push(&lone->from_network, lone->engine->now, &message, sizeof message);
 }
 static void ask_read(struct lone_slice *lone, uint64_t address, uint32_t tag) {

@@ -58,7 +58,8 @@ CLAIM("every request of a cluster, atomics too, is for its own slice at the line
     struct error err = {0};
     struct address_map *map = address_map_create(config, &err);
     REQUIRE(map);
-    struct llc_organisation *organisation = llc_organisation_create(config, map, &err);
+    struct llc_site site = {config, map, NULL, NULL};
+    struct llc_organisation *organisation = llc_organisation_create(&site, &err);
     REQUIRE(organisation);
     CHECK(organisation->ops->own_slice_only);
     static const uint8_t kinds[] = {MESSAGE_READ, MESSAGE_WRITE, MESSAGE_ATOMIC};
@@ -69,7 +70,7 @@ CLAIM("every request of a cluster, atomics too, is for its own slice at the line
         struct location location;
         address_map_locate(map, message.address, &location);
         unsigned cluster = (unsigned)random_below(&random, slices);
-        wrong += llc_target(organisation, &message, cluster) != location.mc * slices + cluster;
+        wrong += llc_target(organisation, &message, cluster, 0) != location.mc * slices + cluster;
     }
     CHECK_EQ(wrong, 0u);
     organisation->ops->destroy(organisation);

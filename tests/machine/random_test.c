@@ -145,7 +145,16 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "l1.miss_queue", 1 + below(random, 4));
     set_one_of(settings, random, "l1.flush_at_kernel_end", SETTINGS("true", "false"));
     set_one_of(settings, random, "l1.observe_reuse", SETTINGS("off", "reads", "all"));
-    set(settings, "llc.organisation", private ? "private" : "shared");
+    bool adaptive = private && below(random, 2);
+    set(settings, "llc.organisation", adaptive ? "adaptive" : private ? "private" : "shared");
+    if (adaptive) {
+        set_number(settings, "llc.adaptive.profile_cycles", 1 + below(random, 600));
+        set_number(settings, "llc.adaptive.report_cycles", 1 + below(random, 20));
+        set_number(settings, "llc.adaptive.epoch_cycles", 700 + below(random, 2000));
+        set_number(settings, "llc.adaptive.window_cycles", below(random, 100));
+        set_one_of(settings, random, "llc.adaptive.similar", SETTINGS("0", "0.2", "1"));
+        set_one_of(settings, random, "llc.adaptive.atomics", SETTINGS("true", "true", "false"));
+    }
     set_number(settings, "llc.slices_per_mc", private ? clusters : 1 + below(random, 2));
     set_number(settings, "llc.slice_kb", 1 + below(random, 3));
     set_number(settings, "llc.ways", below(random, 5) ? 1 + below(random, 4) : 8);
@@ -155,7 +164,10 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "llc.mshr_merges", 1 + below(random, 4));
     set_number(settings, "llc.aside", below(random, 3));
     set_number(settings, "llc.reply_queue", 1 + below(random, 3));
-    set_one_of(settings, random, "noc.topology", SETTINGS("ideal", "full", "concentrated", "hierarchical"));
+    bool gated = adaptive && below(random, 2);
+    if (adaptive) set(settings, "llc.adaptive.power_gating", gated ? "true" : "false");
+    set_one_of(settings, random, "noc.topology",
+               gated ? SETTINGS("hierarchical") : SETTINGS("ideal", "full", "concentrated", "hierarchical"));
     set_one_of(settings, random, "noc.channel_bytes", SETTINGS("4", "16", "32", "64"));
     set(settings, "noc.concentration", "1");
     set_number(settings, "noc.vcs", 1 + below(random, 3));

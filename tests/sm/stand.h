@@ -111,7 +111,8 @@ static inline struct stand *stand_make(const char *const *settings) {
     stand->stats = stats_create();
     stand->map = address_map_create(stand->config, &err);
     REQUIRE(stand->map);
-    stand->llc = llc_organisation_create(stand->config, stand->map, &err);
+    struct llc_site llc_site = {stand->config, stand->map, stand->stats, NULL};
+    stand->llc = llc_organisation_create(&llc_site, &err);
     REQUIRE(stand->llc);
     stand->shared = sm_shared_create(stand->config);
     stand->sm = sm_create(stand->shared, stand->config, stand->engine, stand->stats, 0);

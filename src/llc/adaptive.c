@@ -1,0 +1,304 @@
+/* Adaptive LLC: shared, and private while that pays. From "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019,
+ * sections 4.1 to 4.4).
+ *
+ * Every kernel, and every epoch of a long one, begins with a profiling phase in shared mode. It yields the read miss rate
+ * of the shared LLC, that of a private one (atd.h), and the slice parallelism of both at one SM-router (lsp.h). Then
+ *   rule 1: private if the two miss rates are about equal: nothing is shared, and the MC-routers can be powered off;
+ *   rule 2: private if it would supply more bandwidth, hit rate × parallelism × a slice's + miss rate × memory's;
+ *   rule 3: back to shared at the next epoch or kernel.
+ * A switch stops and drains the whole machine (gpu/control.c): on the way to private, modified lines are written to memory and
+ * lines stay where they are; on the way back all lines are forgotten.
+ *
+ * Parallelism of a private LLC: a cluster reaches one slice of each controller, so it is that over controllers, times
+ * the clusters. A program with atomics needs one place for a word: it stays shared unless `atomics` lets it go.
+ *
+ * What is counted in the profiling phase is used `report_cycles` after its end: the time in which counters come together.
+ */
+#include <stdlib.h>
+
+#include "cache/cache.h"
+#include "dram/dram_config.h"
+#include "gpu/gpu_config.h"
+#include "llc/adaptive.h"
+#include "llc/atd.h"
+#include "llc/llc.h"
+#include "llc/lsp.h"
+#include "llc/organisation.h"
+#include "noc/noc.h"
+
+const struct llc_organisation_ops llc_organisation_adaptive;
+
+struct adaptive_config {
+    int64_t profile_cycles, epoch_cycles, report_cycles;
+    double similar;
+    int64_t sets;
+    bool last_only, sampled_rate;
+    int64_t window_cycles;
+    bool power_gating, atomics;
+};
+
+static const struct param params[] = {
+    P_INT(struct adaptive_config, profile_cycles, 50000, 1, 1000000000, "cycles", "of a profiling phase"),
+    P_INT(struct adaptive_config, epoch_cycles, 1000000, 1, 1000000000, "cycles",
+          "from one profiling phase to the next"),
+    P_INT(struct adaptive_config, report_cycles, 16, 1, 100000, "cycles",
+          "from the end of a profiling phase to the decision"),
+    P_REAL(struct adaptive_config, similar, 0.02, 0, 1, "of reads",
+           "difference of the two miss rates up to which they are about equal"),
+    P_INT(struct adaptive_config, sets, 8, 1, 65536, "sets", "of the first slice that the tag directory shadows"),
+    P_BOOL(struct adaptive_config, last_only, false,
+           "the directory keeps the cluster that used a line last; off: all that have"),
+    P_BOOL(struct adaptive_config, sampled_rate, false,
+           "takes the shared miss rate from the shadowed sets, too; off: from all slices"),
+    P_INT(struct adaptive_config, window_cycles, 0, 0, 1000000000, "cycles",
+          "over which slice parallelism is taken; 0: the whole profiling phase"),
+    P_BOOL(struct adaptive_config, power_gating, true,
+           "MC-routers are bypassed and powered off while private; off: their routes are set"),
+    P_BOOL(struct adaptive_config, atomics, false,
+           "a kernel whose profile has atomics may become private; off: it stays shared"),
+};
+
+static bool check(const struct config *config, struct error *err);
+
+static const struct section adaptive_section = {
+    .path = "adaptive",
+    .help = "when an adaptive LLC is private",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct adaptive_config),
+    .check = check,
+};
+
+static bool check(const struct config *config, struct error *err) {
+    const struct adaptive_config *values = config_get(config, &adaptive_section);
+    if (values->power_gating && !noc_can_bypass(config))
+        return config_error(config, "llc.adaptive.power_gating", err,
+                            "there are no MC-routers to power off; take noc.topology=hierarchical, or false");
+    if (values->profile_cycles + values->report_cycles < values->epoch_cycles) return true;
+    return config_error(
+        config, "llc.adaptive.epoch_cycles", err,
+        "an epoch of %lld cycles has no room for a profiling phase of %lld and the %lld until its decision",
+        (long long)values->epoch_cycles, (long long)values->profile_cycles, (long long)values->report_cycles);
+}
+
+STATS_TABLE(adaptive_stat_table, "adaptive", adaptive_stats, ADAPTIVE_STATS);
+
+/* What a slice has seen in this profiling phase. */
+struct seen {
+    uint64_t reads, hits, atomics;
+};
+
+struct llc_adaptive {
+    struct llc_organisation base;
+    const struct adaptive_config *values;
+    struct journal *journal;
+    unsigned slices, slices_per_mc, mcs;
+    double slice_bytes, memory_bytes; /* per cycle */
+    uint64_t epoch_from, profile_from, profile_until;
+    bool profiling;      /* this epoch's decision is still to be made */
+    struct seen *seen;   /* [slices] */
+    struct seen sampled; /* in the sets that the directory shadows */
+    uint64_t private_hits;
+    struct atd atd;
+    struct lsp shared, private;
+    uint64_t settled;
+    struct adaptive_stats stats;
+};
+
+static struct llc_organisation *adaptive_create(const struct llc_site *site, struct error *err) {
+    (void)err;
+    const struct llc_config *llc = config_get(site->config, &llc_section);
+    struct llc_adaptive *a = mem_alloc(1, sizeof *a);
+    a->base.ops = &llc_organisation_adaptive;
+    a->values = config_get(site->config, &adaptive_section);
+    a->base.map = site->map;
+    a->journal = site->journal;
+    a->slices_per_mc = address_map_slices_per_mc(site->map);
+    a->mcs = address_map_mcs(site->map);
+    a->slices = a->mcs * a->slices_per_mc;
+    a->slice_bytes = (double)llc->port_bytes;
+    a->memory_bytes = dram_peak_bytes_per_us(site->config) * 1000 / (double)gpu_core_khz(site->config);
+    a->seen = mem_alloc(a->slices, sizeof *a->seen);
+    atd_init(&a->atd, (unsigned)a->values->sets, llc_sets(site->config), (unsigned)llc->ways, a->values->last_only);
+    lsp_init(&a->shared, a->slices);
+    lsp_init(&a->private, a->mcs);
+    stats_add(site->stats, &adaptive_stat_table, &a->stats);
+    return &a->base;
+}
+
+static void adaptive_destroy(struct llc_organisation *organisation) {
+    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
+    atd_release(&a->atd);
+    lsp_release(&a->shared);
+    lsp_release(&a->private);
+    free(a->seen);
+    free(a);
+}
+
+static unsigned adaptive_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                                unsigned slice, unsigned cluster, uint64_t now) {
+    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
+    unsigned first = mc * a->slices_per_mc;
+    if (organisation->mode.copies)
+        return first + (message->kind == MESSAGE_ATOMIC && !organisation->mode.bypass ? slice : cluster);
+    if (cluster == 0) { /* at whose SM-router the counters are */
+        lsp_count(&a->shared, first + slice, now);
+        lsp_count(&a->private, mc, now);
+    }
+    return first + slice;
+}
+
+static void adaptive_saw(struct llc_organisation *organisation, unsigned slice, const struct message *message,
+                         const struct cache_access *access, bool hit, uint64_t now) {
+    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
+    if (now < a->profile_from || now >= a->profile_until) return;
+    struct seen *seen = &a->seen[slice];
+    seen->atomics += message->kind == MESSAGE_ATOMIC;
+    if (message->kind != MESSAGE_READ) return;
+    seen->reads++;
+    seen->hits += hit;
+    if (slice != 0 || !atd_shadows(&a->atd, access->set)) return;
+    a->sampled.reads++;
+    a->sampled.hits += hit;
+    a->private_hits += atd_access(&a->atd, access->set, access->key, message->cluster);
+}
+
+static void begin_profile(struct llc_adaptive *a, uint64_t now) {
+    uint64_t cycles = (uint64_t)a->values->profile_cycles, window = (uint64_t)a->values->window_cycles;
+    a->profiling = true;
+    a->profile_from = now + 1; /* what is sent and looked up in this cycle does not count, before or after */
+    a->profile_until = a->profile_from + cycles;
+    a->private_hits = 0;
+    a->sampled = (struct seen){0};
+    for (unsigned i = 0; i < a->slices; i++) a->seen[i] = (struct seen){0};
+    atd_clear(&a->atd);
+    lsp_begin(&a->shared, a->profile_from, cycles, window);
+    lsp_begin(&a->private, a->profile_from, cycles, window);
+}
+
+double adaptive_bandwidth(const struct adaptive_profile *profile, double hits, double lsp) {
+    return hits * lsp * profile->slice_bytes + (1 - hits) * profile->memory_bytes;
+}
+
+enum adaptive_verdict adaptive_rule(const struct adaptive_profile *profile) {
+    if (profile->shared_hits - profile->private_hits <= profile->similar &&
+        profile->private_hits - profile->shared_hits <= profile->similar)
+        return ADAPTIVE_RULE_1;
+    return adaptive_bandwidth(profile, profile->private_hits, profile->private_lsp) >
+                   adaptive_bandwidth(profile, profile->shared_hits, profile->shared_lsp)
+               ? ADAPTIVE_RULE_2
+               : ADAPTIVE_STAY;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
+
+/* The rules, on what the profiling phase has counted. */
+static bool private_pays(struct llc_adaptive *a, uint64_t now) {
+    struct seen all = {0};
+    for (unsigned i = 0; i < a->slices; i++) {
+        all.reads += a->seen[i].reads;
+        all.hits += a->seen[i].hits;
+        all.atomics += a->seen[i].atomics;
+    }
+    const struct seen *rate = a->values->sampled_rate ? &a->sampled : &all;
+    struct adaptive_profile profile = {
+        .shared_hits = share(rate->hits, rate->reads),
+        .private_hits = share(a->private_hits, a->sampled.reads),
+        .shared_lsp = lsp_end(&a->shared),
+        .private_lsp = lsp_end(&a->private) * a->slices_per_mc,
+        .slice_bytes = a->slice_bytes,
+        .memory_bytes = a->memory_bytes,
+        .similar = a->values->similar,
+    };
+    enum adaptive_verdict rule = adaptive_rule(&profile);
+    if (all.atomics && !a->values->atomics) rule = ADAPTIVE_ATOMICS;
+    if (!all.reads || !a->sampled.reads) rule = ADAPTIVE_NOTHING;
+    static const char *const reason[] = {[ADAPTIVE_STAY] = "shared supplies more",
+                                         [ADAPTIVE_RULE_1] = "rule 1: like miss rates",
+                                         [ADAPTIVE_RULE_2] = "rule 2: private supplies more",
+                                         [ADAPTIVE_ATOMICS] = "the program has atomics",
+                                         [ADAPTIVE_NOTHING] = "no read was seen"};
+    bool private = rule == ADAPTIVE_RULE_1 || rule == ADAPTIVE_RULE_2;
+    a->stats.decisions++;
+    a->stats.rule_1 += rule == ADAPTIVE_RULE_1;
+    a->stats.rule_2 += rule == ADAPTIVE_RULE_2;
+    struct journal_entry entry = {
+        .cycle = now,
+        .decision = private ? "private" : "shared",
+        .reason = reason[rule],
+        .count = 8,
+        .input = {{"shared_miss_rate", 1 - profile.shared_hits},
+                  {"private_miss_rate", 1 - profile.private_hits},
+                  {"shared_lsp", profile.shared_lsp},
+                  {"private_lsp", profile.private_lsp},
+                  {"shared_bytes_per_cycle", adaptive_bandwidth(&profile, profile.shared_hits, profile.shared_lsp)},
+                  {"private_bytes_per_cycle", adaptive_bandwidth(&profile, profile.private_hits, profile.private_lsp)},
+                  {"reads", (double)all.reads},
+                  {"sampled_reads", (double)a->sampled.reads}},
+    };
+    journal_add(a->journal, &entry);
+    return private;
+}
+
+static void leave_private(struct llc_adaptive *a, const char *why, uint64_t now) {
+    a->stats.rule_3++;
+    journal_add(a->journal, &(struct journal_entry){.cycle = now, .decision = "shared", .reason = why});
+}
+
+static void adaptive_settle(struct llc_organisation *organisation, uint64_t now) {
+    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
+    if (now <= a->settled) return;
+    uint64_t cycles = now - a->settled;
+    *(organisation->mode.copies ? &a->stats.private_cycles : &a->stats.shared_cycles) += cycles;
+    uint64_t from = max_u64(a->settled, a->profile_from), until = min_u64(now, a->profile_until);
+    if (until > from) a->stats.profile_cycles += until - from;
+    a->settled = now;
+}
+
+static struct llc_mode adaptive_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
+                                       uint64_t *again) {
+    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
+    const struct llc_mode shared = {false, false}, private = {true, a->values->power_gating};
+    struct llc_mode wanted = organisation->mode;
+    adaptive_settle(organisation, now);
+    switch (occasion) {
+    case LLC_KERNEL_ENDS:
+        if (wanted.copies) leave_private(a, "rule 3: the kernel ends", now);
+        a->profiling = false;
+        wanted = shared;
+        break;
+    case LLC_KERNEL_BEGINS:
+        a->epoch_from = now;
+        begin_profile(a, now);
+        break;
+    case LLC_SWITCHED:
+        if (!wanted.copies) begin_profile(a, now);
+        break;
+    case LLC_TIME_HAS_COME:
+        if (a->profiling) {
+            a->profiling = false;
+            wanted = private_pays(a, now) ? private : shared;
+        } else {
+            a->epoch_from = now;
+            if (wanted.copies)
+                leave_private(a, "rule 3: a new epoch", now);
+            else
+                begin_profile(a, now);
+            wanted = shared;
+        }
+    }
+    *again = a->profiling ? a->profile_until + (uint64_t)a->values->report_cycles
+                          : a->epoch_from + (uint64_t)a->values->epoch_cycles;
+    return wanted;
+}
+
+const struct llc_organisation_ops llc_organisation_adaptive = {
+    .policy = {"adaptive", "shared, and private while a profile of the kernel says that this pays", &adaptive_section},
+    .check = llc_private_check,
+    .create = adaptive_create,
+    .destroy = adaptive_destroy,
+    .target = adaptive_target,
+    .saw = adaptive_saw,
+    .decide = adaptive_decide,
+    .settle = adaptive_settle,
+};

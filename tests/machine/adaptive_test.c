@@ -1,0 +1,81 @@
+/* The adaptive LLC in whole machines: what it decides, what a switch costs, and that it loses nothing. */
+#include "machine/runs.h"
+
+#define SMALL "llc.organisation=adaptive", "llc.adaptive.profile_cycles=2000", "llc.adaptive.epoch_cycles=8000"
+
+CLAIM("a kernel that shares nothing runs privately after its profile, and every epoch begins shared") {
+    struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=40"));
+    run_go(run, (struct run_options){0});
+    const struct journal *journal = machine_journal(run->machine);
+    REQUIRE(journal->count >= 4);
+    CHECK_EQ(journal->entries[0].decision, "private");
+    CHECK_TEXT(journal->entries[0].reason, "rule 1");
+    CHECK_EQ(journal->entries[0].cycle, 1u + 2000 + 16);
+    CHECK_EQ(journal->entries[1].decision, "shared");
+    CHECK_TEXT(journal->entries[1].reason, "epoch");
+    CHECK_EQ(journal->entries[1].cycle, 8000u);
+    CHECK_EQ(run_count(run, "adaptive.rule_1"), run_count(run, "adaptive.rule_3"));
+    CHECK_EQ(run_count(run, "adaptive.shared_cycles") + run_count(run, "adaptive.private_cycles"), run->result.cycles);
+    run_destroy(run);
+}
+
+CLAIM("lines that all clusters want at once make it private by rule 2") {
+    struct run *run =
+        run_make("adaptive-80sm", "synth:shared",
+                 SETTINGS(SMALL, "llc.adaptive.profile_cycles=7000", "workload.iterations=30",
+                          "workload.footprint_kb=512", "workload.cache_global=true", "llc.adaptive.window_cycles=10"));
+    run_go(run, (struct run_options){0});
+    CHECK(run_count(run, "adaptive.decisions") > 0);
+    CHECK(run_count(run, "adaptive.rule_2") > 0);
+    run_destroy(run);
+}
+
+CLAIM("a switch costs what its parts cost: stopping, flushing, powering off") {
+    struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=20"));
+    run_go(run, (struct run_options){0});
+    uint64_t switches = run_count(run, "control.switches");
+    CHECK(switches >= 2);
+    CHECK_EQ(run_count(run, "control.power_cycles"), switches * 30); /* noc.gating_cycles */
+    CHECK(run_count(run, "control.stop_cycles") > switches * 100);   /* a load under way takes longer than that */
+    /* An SM stands still from the order to stop until the order to go on, a cycle each. */
+    uint64_t stopped = run_count(run, "control.stop_cycles") + run_count(run, "control.flush_cycles") +
+                       run_count(run, "control.power_cycles");
+    CHECK_EQ(run_count(run, "sm.stall.reconfiguration") + run_count(run, "sm.stall.idle") >= stopped * 79, true);
+    CHECK(run_count(run, "sm.stall.reconfiguration") <= stopped * 80);
+    run_destroy(run);
+}
+
+CLAIM("with its routes set instead of MC-routers powered off, nothing is gated") {
+    struct run *run = run_make("adaptive-80sm", "synth:stream",
+                               SETTINGS(SMALL, "workload.iterations=20", "llc.adaptive.power_gating=false"));
+    run_go(run, (struct run_options){0});
+    CHECK(run_count(run, "adaptive.private_cycles") > 0);
+    CHECK_EQ(run_count(run, "control.power_cycles"), 0u);
+    run_destroy(run);
+}
+
+CLAIM("what was modified before a switch is in memory after it") {
+    /* Every line that the kernel writes is written back by the time the run is over, once: by the switch to private, or through. */
+    struct run *run = run_make("adaptive-80sm", "synth:copy", SETTINGS(SMALL, "workload.iterations=24"));
+    run_go(run, (struct run_options){0});
+    CHECK(run_count(run, "adaptive.private_cycles") > 0);
+    CHECK(run_count(run, "llc.write_backs") > 0 && run_count(run, "llc.writes_through") > 0);
+    uint64_t written = run_count(run, "llc.write_hits") + run_count(run, "llc.write_misses");
+    CHECK_EQ(run_count(run, "llc.write_backs") + run_count(run, "llc.writes_through"), written);
+    run_destroy(run);
+}
+
+CLAIM("order of ticks and polling change nothing about an adaptive LLC") {
+    for (unsigned way = 0; way < 3; way++) {
+        static uint64_t cycles, hits, stopped;
+        struct run *run = run_make("adaptive-80sm", "synth:copy", SETTINGS(SMALL, "workload.iterations=6"));
+        run_go(run, (struct run_options){.no_skip = way == 2, .shuffle = way == 1 ? 7 : 0});
+        if (way == 0)
+            cycles = run->result.cycles, hits = run_count(run, "llc.read_hits"),
+            stopped = run_count(run, "control.stop_cycles");
+        CHECK_EQ(run->result.cycles, cycles);
+        CHECK_EQ(run_count(run, "llc.read_hits"), hits);
+        CHECK_EQ(run_count(run, "control.stop_cycles"), stopped);
+        run_destroy(run);
+    }
+}
