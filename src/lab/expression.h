@@ -26,9 +26,9 @@ const char *expression_name(const struct expression *expression, unsigned index,
 
 /* Where names get their values: of the whole run (`unit` below 0), or of one of its units. False: there is none. */
 struct expression_view {
-    bool (*value)(const void *user, const char *name, int unit, double *value);
-    unsigned (*units)(const void *user, const char *name); /* 0: the name has only one value */
-    const void *user;
+    bool (*value)(void *user, const char *name, int unit, double *value);
+    unsigned (*units)(void *user, const char *name); /* 0: the name has only one value */
+    void *user;
 };
 double expression_value(const struct expression *expression, const struct expression_view *view);
 /* The same of unit `unit`: names with units stand for that unit's value, others for their only one. */

@@ -5,8 +5,7 @@
 #include "base/error.h"
 
 /* Columns of the file, in their order. */
-#define PAPER_COLUMNS(X) \
-    X(id) X(paper) X(where) X(workloads) X(metric) X(scheme) X(baseline) X(value) X(unit) X(note)
+#define PAPER_COLUMNS(X) X(id) X(paper) X(where) X(workloads) X(metric) X(scheme) X(baseline) X(value) X(unit) X(note)
 
 struct paper_result {
 #define X(name) const char *name;

@@ -15,7 +15,7 @@
 
 enum { RUNS_MAX = 100000 };
 
-static const char *const results[] = {"ipc", "cycles", "thread_instructions", "warp_instructions", "seconds"};
+static const char *const results[] = {"ipc", "cycles", "thread_instructions", "warp_instructions"};
 
 bool plan_is_result(const char *name) {
     for (unsigned i = 0; i < COUNT_OF(results); i++)

@@ -10,7 +10,7 @@
 #include "claim.h"
 
 /* A machine of three units: `a` is 1, 2 and 6 in them, `b` has only the total 4, `zero` is 0. */
-static bool made_up_value(const void *user, const char *name, int unit, double *value) {
+static bool made_up_value(void *user, const char *name, int unit, double *value) {
     static const double a[] = {1, 2, 6};
     (void)user;
     if (strcmp(name, "x.a") == 0) *value = unit < 0 ? 9 : a[unit];
@@ -18,7 +18,7 @@ static bool made_up_value(const void *user, const char *name, int unit, double *
     if (strcmp(name, "zero") == 0) *value = 0;
     return strcmp(name, "x.a") == 0 || strcmp(name, "b") == 0 || strcmp(name, "zero") == 0;
 }
-static unsigned made_up_units(const void *user, const char *name) {
+static unsigned made_up_units(void *user, const char *name) {
     (void)user;
     return strcmp(name, "x.a") == 0 ? 3 : 0;
 }

@@ -1,0 +1,165 @@
+#include "lab/cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+
+/* --- runs --- */
+
+static unsigned view_units(void *user, const char *name) {
+    const double *values;
+    return stored_run_units(user, name, &values);
+}
+
+static bool view_value(void *user, const char *name, int unit, double *value) {
+    if (unit < 0) return stored_run_value(user, name, value);
+    const double *values;
+    if ((unsigned)unit >= stored_run_units(user, name, &values)) return false;
+    *value = values[unit];
+    return true;
+}
+
+struct expression_view stored_run_view(struct stored_run *run) {
+    return (struct expression_view){view_value, view_units, run};
+}
+
+static unsigned cell_index(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
+    return (workload * cells->plan->experiment->design_count + design) * cells->points + point;
+}
+
+static unsigned cell_count(const struct cells *cells) {
+    const struct experiment *experiment = cells->plan->experiment;
+    return experiment->workload_count * experiment->design_count * cells->points;
+}
+
+static double *raw_value(const struct cells *cells, unsigned metric, unsigned cell) {
+    return &cells->raw[metric * cell_count(cells) + cell];
+}
+
+/* Takes the run's values into the cell if it is better by the first metric than what is there. */
+static void take_run(struct cells *cells, unsigned cell, int run_index, struct stored_run *run) {
+    const struct experiment *experiment = cells->plan->experiment;
+    struct expression_view view = stored_run_view(run);
+    double first = expression_value(experiment->metrics[0].value, &view), best = *raw_value(cells, 0, cell);
+    bool better = experiment->metrics[0].more_is_better ? first > best : first < best;
+    if (cells->run[cell] >= 0 && !isnan(best) && !better) return;
+    cells->run[cell] = run_index;
+    for (unsigned m = 0; m < experiment->metric_count; m++)
+        *raw_value(cells, m, cell) = expression_value(experiment->metrics[m].value, &view);
+}
+
+/* A search is only over when all of its candidates are there. */
+static void load_cell(struct cells *cells, struct store *store, unsigned workload, unsigned design, unsigned point) {
+    unsigned cell = cell_index(cells, workload, design, point);
+    unsigned candidates = cells->plan->experiment->designs[design].best.count;
+    cells->run[cell] = -1;
+    for (unsigned c = 0; c < (candidates ? candidates : 1); c++) {
+        unsigned index = plan_find(cells->plan, workload, design, point, candidates ? (int)c : -1);
+        struct stored_run *run = stored_run_get(store, cells->plan->runs[index].identity);
+        if (run) take_run(cells, cell, (int)index, run);
+        stored_run_free(run);
+        if (run) continue;
+        cells->run[cell] = -1;
+        return;
+    }
+}
+
+void cells_load(struct cells *cells, const struct plan *plan, struct store *store) {
+    const struct experiment *experiment = plan->experiment;
+    *cells = (struct cells){.plan = plan, .points = experiment_points(experiment)};
+    cells->run = mem_alloc(cell_count(cells), sizeof *cells->run);
+    cells->raw = mem_alloc((size_t)experiment->metric_count * cell_count(cells), sizeof *cells->raw);
+    for (unsigned w = 0; w < experiment->workload_count; w++)
+        for (unsigned d = 0; d < experiment->design_count; d++)
+            for (unsigned p = 0; p < cells->points; p++) load_cell(cells, store, w, d, p);
+}
+
+void cells_release(struct cells *cells) {
+    free(cells->raw);
+    free(cells->run);
+}
+
+int cells_run(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
+    return cells->run[cell_index(cells, workload, design, point)];
+}
+
+/* --- relations --- */
+
+static bool is_ratio(enum lab_relation relation) { return relation != LAB_PLAIN && relation != LAB_DIFFERENCE; }
+
+/* Before it becomes a percentage, so that means are of ratios. False: a run is missing. */
+static bool related(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
+                    unsigned design, unsigned point, double *value) {
+    int baseline = cells->plan->experiment->metrics[metric].baseline;
+    unsigned cell = cell_index(cells, workload, design, point);
+    *value = *raw_value(cells, metric, cell);
+    if (cells->run[cell] < 0) return false;
+    if (relation == LAB_PLAIN) return true;
+    unsigned beside = cell_index(cells, workload, (unsigned)baseline, point);
+    double base = *raw_value(cells, metric, beside);
+    *value = relation == LAB_DIFFERENCE ? *value - base : base == 0 ? NAN : *value / base;
+    return cells->run[beside] >= 0;
+}
+
+static double as_stated(enum lab_relation relation, double value) {
+    return relation == LAB_GAIN ? 100 * (value - 1) : relation == LAB_REDUCTION ? 100 * (1 - value) : value;
+}
+
+double cells_value(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
+                   unsigned design, unsigned point) {
+    double value;
+    return related(cells, metric, relation, workload, design, point, &value) ? as_stated(relation, value) : NAN;
+}
+
+/* --- together --- */
+
+struct tally {
+    unsigned count;
+    double sum, log_sum, inverse_sum, largest, smallest;
+};
+
+static void tally_add(struct tally *tally, double value) {
+    tally->largest = tally->count ? fmax(tally->largest, value) : value;
+    tally->smallest = tally->count ? fmin(tally->smallest, value) : value;
+    tally->count++;
+    tally->sum += value;
+    tally->log_sum += log(value); /* of what is not positive there is no such mean: NaN or infinite, and stays so */
+    tally->inverse_sum += 1 / value;
+}
+
+static double tally_mean(const struct tally *tally, enum lab_mean mean) {
+    double value = tally->sum / tally->count;
+    if (mean == LAB_MEAN_GEOMETRIC) value = exp(tally->log_sum / tally->count);
+    if (mean == LAB_MEAN_HARMONIC) value = tally->count / tally->inverse_sum;
+    if (tally->count == 1) return tally->sum; /* itself, to the last bit */
+    bool defined = tally->count && (mean == LAB_MEAN_ARITHMETIC || tally->smallest > 0);
+    return defined ? value : NAN;
+}
+
+/* The metric's own mean where it suits the relation that is asked for. */
+static enum lab_mean mean_for(const struct lab_metric *metric, enum lab_relation relation) {
+    if (metric->mean != LAB_MEAN_NONE && is_ratio(relation) == is_ratio(metric->relation)) return metric->mean;
+    return is_ratio(relation) ? LAB_MEAN_GEOMETRIC : LAB_MEAN_ARITHMETIC;
+}
+
+double cells_statistic(const struct cells *cells, unsigned metric, enum lab_relation relation,
+                       enum lab_statistic statistic, unsigned design, struct cell_set set) {
+    const struct experiment *experiment = cells->plan->experiment;
+    struct tally tally = {0};
+    for (unsigned w = 0; w < experiment->workload_count; w++) {
+        if (set.workload >= 0 && w != (unsigned)set.workload) continue;
+        if (set.group >= 0 && experiment->workloads[w].group != (unsigned)set.group) continue;
+        for (unsigned p = 0; p < cells->points; p++) {
+            double value;
+            if (set.point >= 0 && p != (unsigned)set.point) continue;
+            if (!related(cells, metric, relation, w, design, p, &value)) return NAN;
+            if (!isnan(value)) tally_add(&tally, value);
+        }
+    }
+    if (tally.count == 0) return NAN;
+    if (statistic == LAB_STATISTIC_MEAN)
+        return as_stated(relation, tally_mean(&tally, mean_for(&experiment->metrics[metric], relation)));
+    double largest = as_stated(relation, tally.largest), smallest = as_stated(relation, tally.smallest);
+    return statistic == LAB_STATISTIC_MAXIMUM ? fmax(largest, smallest) : fmin(largest, smallest);
+}

@@ -1,0 +1,178 @@
+#include "lab/finding.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+enum { DESIGNS_TOLD = 4, PAPERS_TOLD = 3 };
+static const double level_percent = 1;
+
+struct telling {
+    const struct cells *cells;
+    const struct experiment *experiment;
+    const struct lab_metric *metric; /* the first */
+    FILE *out;
+};
+
+/* How far a design is from the baseline: in per cent, or in the metric's unit for a difference; above 0 is more. */
+static double distance(const struct telling *telling, unsigned design, struct cell_set set) {
+    enum lab_relation relation = telling->metric->relation == LAB_DIFFERENCE ? LAB_DIFFERENCE : LAB_GAIN;
+    return cells_statistic(telling->cells, 0, relation, LAB_STATISTIC_MEAN, design, set);
+}
+
+/* "28.1 % ahead"; on which side that is depends on what is better. */
+static void tell_distance(const struct telling *telling, double value) {
+    bool difference = telling->metric->relation == LAB_DIFFERENCE;
+    const char *unit = difference ? telling->metric->unit : "%";
+    if (fabs(value) < (difference ? 0.05 : level_percent))
+        fputs("level", telling->out);
+    else
+        fprintf(telling->out, "%.1f%s%s %s", fabs(value), *unit ? " " : "", unit,
+                (value > 0) == telling->metric->more_is_better ? "ahead" : "behind");
+}
+
+/* The members (workloads, or points) between which a design does best and worst; false if there are not two of them. */
+static bool find_extremes(const struct telling *telling, unsigned design, bool points, int *best, int *worst) {
+    unsigned count = points ? telling->cells->points : telling->experiment->workload_count, known = 0;
+    double most = 0, least = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct cell_set set = {-1, points ? -1 : (int)i, points ? (int)i : -1};
+        double value = distance(telling, design, set) * (telling->metric->more_is_better ? 1 : -1);
+        if (isnan(value)) continue;
+        if (known == 0 || value > most) most = value, *best = (int)i;
+        if (known == 0 || value < least) least = value, *worst = (int)i;
+        known++;
+    }
+    return known > 1 && *best != *worst;
+}
+
+static void tell_extreme(const struct telling *telling, unsigned design, bool points, int member, const char *words) {
+    char label[160];
+    if (points)
+        experiment_point_label(telling->experiment, (unsigned)member, label, sizeof label);
+    else
+        snprintf(label, sizeof label, "%s", telling->experiment->workloads[member].name);
+    fprintf(telling->out, "%s %s%s (", words, points ? "at " : "on ", label);
+    tell_distance(telling,
+                  distance(telling, design, (struct cell_set){-1, points ? -1 : member, points ? member : -1}));
+    fputc(')', telling->out);
+}
+
+/* "private against shared by IPC: 28.1 % ahead on private-friendly, 18.1 % behind on shared-friendly; best on ..." */
+static void tell_design(const struct telling *telling, unsigned design) {
+    const struct experiment *experiment = telling->experiment;
+    const struct lab_metric *metric = telling->metric;
+    unsigned groups = experiment->group_count > 1 ? experiment->group_count : 1, told = 0;
+    bool points = telling->cells->points > 1;
+    for (unsigned i = 0; i < groups; i++) {
+        double value = distance(telling, design, (struct cell_set){groups > 1 ? (int)i : -1, -1, -1});
+        if (isnan(value)) continue;
+        if (told++)
+            fputs(", ", telling->out);
+        else
+            fprintf(telling->out, "%s against %s by %s: ", experiment->designs[design].name,
+                    experiment->designs[metric->baseline].name, metric->name);
+        tell_distance(telling, value);
+        if (groups > 1) fprintf(telling->out, " on %s", experiment->groups[i].name);
+    }
+    int best, worst;
+    if (told && find_extremes(telling, design, points, &best, &worst)) {
+        tell_extreme(telling, design, points, best, "; best");
+        tell_extreme(telling, design, points, worst, ", worst");
+    }
+    if (told) fputs(". ", telling->out);
+}
+
+/* Of many designs only the best and the worst over all workloads. */
+static void tell_designs(const struct telling *telling) {
+    const struct cell_set all = {-1, -1, -1};
+    unsigned count = telling->experiment->design_count, baseline = (unsigned)telling->metric->baseline;
+    unsigned best = baseline, worst = baseline;
+    for (unsigned d = 0; d < count; d++) {
+        double value = distance(telling, d, all) * (telling->metric->more_is_better ? 1 : -1);
+        double sign = telling->metric->more_is_better ? 1 : -1;
+        if (d == baseline || isnan(value)) continue;
+        if (best == baseline || value > sign * distance(telling, best, all)) best = d;
+        if (worst == baseline || value < sign * distance(telling, worst, all)) worst = d;
+    }
+    for (unsigned d = 0; d < count; d++)
+        if (d != baseline && (count - 1 <= DESIGNS_TOLD || d == best || d == worst)) tell_design(telling, d);
+}
+
+/* "IPC on sharing: most private (123), least shared (98). " */
+static void tell_quantities(const struct telling *telling) {
+    const struct experiment *experiment = telling->experiment;
+    unsigned groups = experiment->group_count > 1 ? experiment->group_count : 1;
+    for (unsigned i = 0; i < groups; i++) {
+        unsigned most = 0, least = 0, known = 0;
+        double value[2] = {0, 0};
+        for (unsigned d = 0; d < experiment->design_count; d++) {
+            struct cell_set set = {groups > 1 ? (int)i : -1, -1, -1};
+            double mean = cells_statistic(telling->cells, 0, LAB_PLAIN, LAB_STATISTIC_MEAN, d, set);
+            if (isnan(mean)) continue;
+            if (known == 0 || mean > value[0]) most = d, value[0] = mean;
+            if (known == 0 || mean < value[1]) least = d, value[1] = mean;
+            known++;
+        }
+        const char *unit = telling->metric->unit, *space = *unit ? " " : "";
+        if (!known) continue;
+        fprintf(telling->out, "%s%s%s: ", telling->metric->name, groups > 1 ? " on " : "",
+                groups > 1 ? experiment->groups[i].name : "");
+        if (known > 1 && most != least)
+            fprintf(telling->out, "most with %s (%.4g%s%s), least with %s (%.4g%s%s). ", experiment->designs[most].name,
+                    value[0], space, unit, experiment->designs[least].name, value[1], space, unit);
+        else
+            fprintf(telling->out, "%.4g%s%s%s. ", value[0], space, unit, known > 1 ? " with all designs" : "");
+    }
+}
+
+/* Which part of a stack is the largest, by design. */
+static void tell_stack(const struct telling *telling) {
+    const struct cell_set all = {-1, -1, -1};
+    for (unsigned d = 0; d < telling->experiment->design_count && d < DESIGNS_TOLD; d++) {
+        double sum = 0, largest = -INFINITY;
+        unsigned part = 0;
+        for (unsigned m = 0; m < telling->experiment->metric_count; m++) {
+            double mean = cells_statistic(telling->cells, m, telling->experiment->metrics[m].relation,
+                                          LAB_STATISTIC_MEAN, d, all);
+            sum += mean;
+            if (mean > largest) largest = mean, part = m;
+        }
+        if (sum > 0)
+            fprintf(telling->out, "%s: the largest part is %s, %.0f %% of the whole. ",
+                    telling->experiment->designs[d].name, telling->experiment->metrics[part].name, 100 * largest / sum);
+    }
+}
+
+static void tell_papers(const struct telling *telling, const struct figure *figure) {
+    for (unsigned i = 0; i < figure->paper_count && i < PAPERS_TOLD; i++) {
+        const struct figure_paper *paper = &figure->papers[i];
+        fprintf(telling->out, "The paper (%s) states %s %s for %s, %s; ", paper->where, paper->said, paper->unit,
+                paper->scheme, paper->what);
+        if (isnan(paper->ours))
+            fputs("ours is still missing. ", telling->out);
+        else
+            fprintf(telling->out, "ours with %s is %.1f. ",
+                    figure->experiment->designs[figure->experiment->paper_values[i].design].name, paper->ours);
+    }
+}
+
+char *finding_write(const struct figure *figure, const struct cells *cells) {
+    char *text = NULL;
+    size_t length;
+    struct telling telling = {cells, figure->experiment, &figure->experiment->metrics[0],
+                              open_memstream(&text, &length)};
+    if (figure->experiment->kind == LAB_STACK)
+        tell_stack(&telling);
+    else if (telling.metric->baseline >= 0)
+        tell_designs(&telling);
+    else
+        tell_quantities(&telling);
+    tell_papers(&telling, figure);
+    if (figure->missing) fprintf(telling.out, "Of its runs %u are still missing. ", figure->missing);
+    fclose(telling.out);
+    while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';
+    return text;
+}

@@ -1,0 +1,282 @@
+/* Figures of a store that is filled by hand: comparisons, means, searches, what is missing, and what is said of it. */
+#include "lab/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lab/made_up.h"
+
+/* An experiment, its plan, and a store with what `ipc` says of each run; a run of NaN is left out. */
+struct made_up {
+    struct experiment *experiment;
+    struct plan *plan;
+    char *path;
+    struct store *store;
+    struct figure *figure;
+};
+
+/* A run of `ipc`, with 10 hits and 5 misses for each, dealt out to two units, and two samples of unequal length. */
+static char *json_of(double ipc) {
+    return text_format(
+        "{\"sluice\": \"0\", \"gpu\": \"g\", \"design\": \"d\", \"workload\": \"w\", \"check\": \"none\","
+        " \"interrupted\": false, \"cycles\": 100, \"thread_instructions\": %g, \"warp_instructions\": 4,"
+        " \"ipc\": %g, \"stats\": {\"llc.read_hits\": %g, \"llc.read_misses\": %g, \"l1.read_hits\": 0},"
+        " \"units\": {\"llc.read_hits\": [%g, %g]}, \"samples\": {\"every\": 80, \"columns\":"
+        " [\"cycle\", \"sm.cycles\", \"sm.thread_instructions\"], \"rows\": [[80, 80, %g], [100, 20, %g]]},"
+        " \"config\": {}, \"host\": {\"seconds\": 1}}",
+        100 * ipc, ipc, 10 * ipc, 5 * ipc, 4 * ipc, 6 * ipc, 80 * ipc, 40 * ipc);
+}
+
+static struct made_up make(const char *text, double (*ipc)(const struct planned_run *run)) {
+    struct made_up all = {.experiment = read_made_up(text)};
+    struct error err = {0};
+    all.plan = plan_create(all.experiment, NULL, &err);
+    char folder[] = "/tmp/sluice-figure-XXXXXX";
+    REQUIRE(all.plan && mkdtemp(folder));
+    all.path = text_format("%s/store", folder);
+    all.store = store_open(all.path, STORE_WRITE, &err);
+    REQUIRE(all.store);
+    for (unsigned i = 0; i < all.plan->count; i++) {
+        double value = ipc(&all.plan->runs[i]);
+        if (isnan(value)) continue;
+        char *json = json_of(value);
+        CHECK(store_put(all.store, all.plan->runs[i].identity, json, strlen(json), &err));
+        free(json);
+    }
+    all.figure = figure_make(all.plan, all.store, &err);
+    REQUIRE(all.figure);
+    return all;
+}
+
+static void discard(struct made_up *all) {
+    figure_free(all->figure);
+    store_close(all->store);
+    plan_free(all->plan);
+    experiment_free(all->experiment);
+    unlink(all->path);
+    *strrchr(all->path, '/') = '\0';
+    CHECK_EQ(rmdir(all->path), 0);
+    free(all->path);
+}
+
+static double cell(const struct figure_sheet *sheet, const char *row, const char *column) {
+    for (unsigned r = 0; r < sheet->row_count; r++)
+        for (unsigned c = 0; c < sheet->column_count; c++)
+            if (strcmp(sheet->rows[r], row) == 0 && strcmp(sheet->columns[c], column) == 0)
+                return sheet->value[r * sheet->column_count + c];
+    fprintf(stderr, "no cell %s, %s\n", row, column);
+    claim_give_up();
+}
+
+/* Against a shared LLC of 1: va 2, bs 8, mm 0.5. */
+static double plain(const struct planned_run *run) {
+    static const double gain[] = {2, 8, 0.5};
+    return run->design == 0 ? 3 : 3 * gain[run->workload];
+}
+
+CLAIM("a ratio has the baseline's value in it, and its means are geometric") {
+    struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, plain);
+    const struct figure_sheet *sheet = all.figure->sheets;
+    CHECK_EQ(all.figure->missing, 0u);
+    CHECK_EQ(sheet->metric, "IPC");
+    CHECK_EQ(sheet->unit, "");
+    CHECK_EQ(sheet->row_count, 6u);
+    CHECK_EQ(sheet->column_count, 2u);
+    CHECK_EQ(cell(sheet, "va", "shared"), 1.0);
+    CHECK_EQ(cell(sheet, "va", "private"), 2.0);
+    CHECK_EQ(cell(sheet, "bs:tiny", "private"), 8.0);
+    CHECK_NEAR(cell(sheet, "copying", "private"), 4.0, 1e-12);
+    CHECK_NEAR(cell(sheet, "sharing", "private"), 0.5, 1e-12);
+    CHECK_NEAR(cell(sheet, "all", "private"), 2.0, 1e-12);
+    CHECK(!sheet->row_is_mean[2] && sheet->row_is_mean[3] && sheet->row_is_mean[5]);
+    CHECK_TEXT(all.figure->configuration, "llc:");
+    discard(&all);
+}
+
+CLAIM("a gain's mean is the gain of the mean ratio, a difference's mean is arithmetic, a rate needs no baseline") {
+    struct made_up all =
+        make(TITLE WORKLOADS DESIGNS
+             "metrics:\n"
+             "  - {name: gain, value: ipc, relative_to: shared, as: gain}\n"
+             "  - {name: less, value: ipc, relative_to: shared, as: reduction}\n"
+             "  - {name: more, unit: per cycle, value: ipc, relative_to: shared, as: difference}\n"
+             "  - {name: hits, unit: '%', value: 100 * llc.read_hits / (llc.read_hits + llc.read_misses)}\n"
+             "  - {name: none, value: ipc / l1.read_hits}\n"
+             "  - {name: slowest, value: ipc, mean: harmonic}\n",
+             plain);
+    const struct figure_sheet *sheets = all.figure->sheets;
+    CHECK_NEAR(cell(&sheets[0], "va", "private"), 100.0, 1e-12);
+    CHECK_NEAR(cell(&sheets[0], "copying", "private"), 300.0, 1e-12);
+    CHECK_EQ(sheets[0].unit, "%");
+    CHECK_NEAR(cell(&sheets[1], "mm", "private"), 50.0, 1e-12);
+    CHECK_NEAR(cell(&sheets[2], "copying", "private"), (3.0 + 21.0) / 2, 1e-12);
+    CHECK_EQ(sheets[2].unit, "per cycle");
+    CHECK_NEAR(cell(&sheets[3], "all", "private"), 100 * 2.0 / 3, 1e-12);
+    CHECK(isnan(cell(&sheets[4], "all", "private")));
+    CHECK_NEAR(cell(&sheets[5], "copying", "private"), 2 / (1 / 6.0 + 1 / 24.0), 1e-12);
+    discard(&all);
+}
+
+static double without_one(const struct planned_run *run) {
+    return run->workload == 1 && run->design == 1 ? NAN : plain(run);
+}
+
+CLAIM(
+    "a run that is not there is missing from its cell and from every mean that it is part of, and from nothing else") {
+    struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, without_one);
+    const struct figure_sheet *sheet = all.figure->sheets;
+    CHECK_EQ(all.figure->missing, 1u);
+    CHECK(isnan(cell(sheet, "bs:tiny", "private")));
+    CHECK(isnan(cell(sheet, "copying", "private")));
+    CHECK(isnan(cell(sheet, "all", "private")));
+    CHECK_EQ(cell(sheet, "bs:tiny", "shared"), 1.0);
+    CHECK_EQ(cell(sheet, "va", "private"), 2.0);
+    CHECK_NEAR(cell(sheet, "sharing", "private"), 0.5, 1e-12);
+    CHECK_TEXT(all.figure->finding, "50.0 % behind on sharing");
+    CHECK_TEXT(all.figure->finding, "1 are still missing");
+    CHECK(!strstr(all.figure->finding, "copying"));
+    discard(&all);
+}
+
+static double searched(const struct planned_run *run) {
+    static const double by_candidate[3][3] = {{2, 5, 3}, {9, 8, 7}, {1, 1, 4}};
+    return run->design == 0 ? 1 : by_candidate[run->workload][run->candidate];
+}
+
+CLAIM("of a search the best candidate counts, for each workload by itself") {
+    struct made_up all = make(TITLE WORKLOADS "designs:\n"
+                                              "  shared: {design: shared}\n"
+                                              "  best: {best: {noc.channel_bytes: [8, 16, 64]}}\n"
+                                              "metrics:\n"
+                                              "  - {name: IPC, value: ipc}\n"
+                                              "  - {name: hits, value: llc.read_hits}\n",
+                              searched);
+    CHECK_EQ(cell(&all.figure->sheets[0], "va", "best"), 5.0);
+    CHECK_EQ(cell(&all.figure->sheets[0], "bs:tiny", "best"), 9.0);
+    CHECK_EQ(cell(&all.figure->sheets[0], "mm", "best"), 4.0);
+    CHECK_EQ(cell(&all.figure->sheets[1], "va", "best"), 50.0);
+    discard(&all);
+}
+
+static double by_width(const struct planned_run *run) {
+    return run->design == 0 ? 2 : 2 * (run->point == 0 ? 1.5 : 1.2);
+}
+
+CLAIM("lines have a row for each point of the sweep, bars a column for each design at each point") {
+#define WIDTHS "sweep: {noc.channel_bytes: [16, 64]}\n"
+    struct made_up lines = make(TITLE WORKLOADS DESIGNS METRICS WIDTHS "draw: lines\n", by_width);
+    CHECK_EQ(lines.figure->sheets->row_count, 2u);
+    CHECK_EQ(lines.figure->sheets->column_count, 4u);
+    CHECK_NEAR(cell(lines.figure->sheets, "16", "private, sharing"), 1.5, 1e-12);
+    CHECK_NEAR(cell(lines.figure->sheets, "64", "private, copying"), 1.2, 1e-12);
+    CHECK_TEXT(lines.figure->finding, "best at 16 (50.0 % ahead), worst at 64 (20.0 % ahead)");
+    discard(&lines);
+    struct made_up bars = make(TITLE WORKLOADS DESIGNS METRICS WIDTHS, by_width);
+    CHECK_EQ(bars.figure->sheets->column_count, 4u);
+    CHECK_NEAR(cell(bars.figure->sheets, "va", "private, 64"), 1.2, 1e-12);
+    discard(&bars);
+}
+
+CLAIM("a paper's value stands beside ours, restated in the sheet's terms") {
+    struct made_up all =
+        make(TITLE WORKLOADS DESIGNS METRICS "paper_values:\n"
+                                             "  - {id: s000-001, as: gain, group: copying, design: private}\n"
+                                             "  - {id: s000-002, as: gain, design: private, statistic: maximum}\n"
+                                             "  - {id: s000-005, as: reduction, workload: mm, design: private}\n"
+                                             "  - {id: s000-031, design: private}\n",
+             plain);
+    REQUIRE(all.figure->paper_count == 4);
+    const struct figure_paper *papers = all.figure->papers;
+    CHECK_EQ(papers[0].paper, 28.1);
+    CHECK_EQ(papers[0].said, "28.1");
+    CHECK_NEAR(papers[0].ours, 300.0, 1e-12);
+    CHECK_EQ(papers[0].neutral, 0.0);
+    CHECK_EQ(papers[0].sheet, 0);
+    CHECK_EQ(papers[0].row, 3);
+    CHECK_EQ(papers[0].column, 1);
+    CHECK_NEAR(papers[0].mark, 1.281, 1e-12);
+    CHECK_NEAR(papers[1].ours, 700.0, 1e-12);
+    CHECK_EQ(papers[1].row, -1);
+    CHECK_NEAR(papers[2].ours, 50.0, 1e-12);
+    CHECK_EQ(papers[2].row, 2);
+    CHECK_NEAR(papers[2].mark, 1 - 0.181, 1e-12);
+    CHECK(isnan(papers[3].paper) && isnan(papers[3].mark));
+    CHECK_EQ(papers[3].said, ">60");
+    CHECK_EQ(papers[3].row, 5);
+    CHECK_TEXT(all.figure->finding,
+               "private against shared by IPC: 300.0 % ahead on copying, 50.0 % behind on sharing; "
+               "best on bs (700.0 % ahead), worst on mm (50.0 % behind).");
+    CHECK_TEXT(all.figure->finding, "states 28.1 % for adaptive LLC");
+    CHECK_TEXT(all.figure->finding, "ours with private is 300.0.");
+    discard(&all);
+}
+
+CLAIM("what is better decides who is ahead, and less than one per cent is level") {
+    struct made_up all =
+        make(TITLE "workloads: {copying: [va, bs], sharing: [mm]}\n" DESIGNS
+                   "metrics: [{name: misses, value: llc.read_misses, relative_to: shared, better: less}]\n",
+             plain);
+    CHECK_TEXT(all.figure->finding, "300.0 % behind on copying, 50.0 % ahead on sharing; best on mm");
+    discard(&all);
+}
+
+CLAIM("a heat map has every unit of every design") {
+    struct made_up all =
+        make(TITLE WORKLOADS DESIGNS "draw: heat\nmetrics: [{name: hits, value: llc.read_hits}]\n", without_one);
+    REQUIRE(all.figure->matrix_count == 3);
+    const struct figure_matrix *matrix = &all.figure->matrices[1];
+    CHECK_EQ(matrix->title, "hits, bs:tiny");
+    CHECK_EQ(matrix->rows, 2u);
+    CHECK_EQ(matrix->columns, 2u);
+    CHECK_EQ(matrix->value[0], 12.0);
+    CHECK_EQ(matrix->value[1], 18.0);
+    CHECK(isnan(matrix->value[2]) && isnan(matrix->value[3]));
+    CHECK_EQ(all.figure->matrices[0].value[3], 36.0);
+    discard(&all);
+}
+
+CLAIM("a series has a value for each sample, per cycle of the sample") {
+    struct made_up all =
+        make(TITLE WORKLOADS DESIGNS "draw: series\nsample: 80\n"
+                                     "metrics: [{name: IPC, value: ipc}, {name: length, value: cycles}]\n",
+             plain);
+    REQUIRE(all.figure->line_count == 12);
+    const struct figure_line *line = &all.figure->lines[1];
+    CHECK_EQ(line->title, "IPC, va");
+    CHECK_EQ(line->series, "private");
+    REQUIRE(line->count == 2);
+    CHECK_EQ(line->x[0], 80.0);
+    CHECK_EQ(line->x[1], 100.0);
+    CHECK_NEAR(line->y[0], 6.0, 1e-12);
+    CHECK_NEAR(line->y[1], 12.0, 1e-12);
+    CHECK_EQ(all.figure->lines[6].y[1], 20.0);
+    discard(&all);
+}
+
+CLAIM("a stack's parts have the same rows, and the largest is named") {
+    struct made_up all = make(TITLE WORKLOADS DESIGNS "draw: stack\n"
+                                                      "metrics:\n"
+                                                      "  - {name: hits, value: llc.read_hits, mean: none}\n"
+                                                      "  - {name: misses, value: llc.read_misses}\n",
+                              plain);
+    CHECK_EQ(all.figure->sheets[0].row_count, 6u);
+    CHECK_EQ(all.figure->sheets[1].row_count, 6u);
+    CHECK_TEXT(all.figure->finding, "shared: the largest part is hits, 67 % of the whole.");
+    discard(&all);
+}
+
+static double nothing(const struct planned_run *run) {
+    (void)run;
+    return NAN;
+}
+
+CLAIM("of an empty store everything is missing") {
+    struct made_up all =
+        make(TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: private}]\n", nothing);
+    CHECK_EQ(all.figure->missing, 6u);
+    CHECK(isnan(cell(all.figure->sheets, "all", "private")));
+    CHECK(isnan(all.figure->papers[0].ours));
+    CHECK_TEXT(all.figure->finding, "ours is still missing. Of its runs 6 are still missing.");
+    discard(&all);
+}
