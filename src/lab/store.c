@@ -37,7 +37,8 @@ bool store_blame(struct store *store, struct error *err) {
     if (code == SQLITE_FULL || (code == SQLITE_IOERR && sqlite3_system_errno(store->db) == ENOSPC))
         return error_set(err, "%s: the disk is full: make room, and run the same command again", store->path);
     if (code == SQLITE_NOTADB) return error_set(err, "%s: this is no results store of `sluice lab`", store->path);
-    const char *system = code == SQLITE_IOERR ? strerror(sqlite3_system_errno(store->db)) : "";
+    int number = code == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
+    const char *system = number ? strerror(number) : "";
     return error_set(err, "%s: %s%s%s", store->path, sqlite3_errmsg(store->db), *system ? ": " : "", system);
 }
 

@@ -1,0 +1,288 @@
+#include "lab/runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "lab/process.h"
+
+enum {
+    STREAM_RUNS = 3, /* from so many runs on, recording their stream takes less time than it saves */
+    STEP_MS = 200,
+};
+
+/* A job's recorded stream. */
+struct shared_stream {
+    const char *job;
+    char *path;
+    unsigned users; /* runs that have yet to end */
+    enum { STREAM_NONE, STREAM_WANTED, STREAM_RUNNING, STREAM_READY } state;
+};
+
+/* One process: a run, or the recording of a stream. */
+struct worker {
+    struct process process;
+    struct batch_run *run;
+    struct shared_stream *stream; /* that it records */
+    double started;
+    bool busy;
+};
+
+struct runner {
+    struct batch *batch;
+    const struct runner_options *options;
+    struct shared_stream *streams;
+    unsigned stream_count, running, done, failed;
+    struct worker *workers;
+    double spent_seconds, spent_expected; /* of runs that have ended */
+};
+
+static double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Streams */
+
+static struct shared_stream *stream_of(const struct runner *r, const struct batch_run *run) {
+    for (unsigned i = 0; run->whole && i < r->stream_count; i++)
+        if (strcmp(r->streams[i].job, run->job) == 0) return &r->streams[i];
+    return NULL;
+}
+
+static void streams_plan(struct runner *r) {
+    for (unsigned i = 0; i < r->batch->count; i++) {
+        const struct batch_run *run = &r->batch->runs[i];
+        if (!run->whole) continue;
+        struct shared_stream *stream = stream_of(r, run);
+        if (!stream) {
+            r->streams = mem_grow(r->streams, r->stream_count + 1, sizeof *r->streams);
+            stream = &r->streams[r->stream_count++];
+            *stream = (struct shared_stream){
+                .job = run->job,
+                .path = text_format("%s/%s.%ld.stream", r->options->results, run->identity, (long)getpid())};
+        }
+        if (++stream->users == STREAM_RUNS) stream->state = STREAM_WANTED;
+    }
+}
+
+/* A recording goes when the last run of its job has ended. */
+static void stream_leave(struct runner *r, const struct batch_run *run) {
+    struct shared_stream *stream = stream_of(r, run);
+    if (stream && --stream->users == 0) unlink(stream->path);
+}
+
+/* Starting */
+
+/* Words that the run needs for itself are copied; those of the batch are borrowed. */
+static bool start_run(struct runner *r, struct worker *worker, struct batch_run *run, struct error *err) {
+    const struct shared_stream *stream = stream_of(r, run);
+    char *job = mem_text(run->job), *result = text_format("%s/%s.json", r->options->results, run->identity);
+    char **words = mem_alloc(run->word_count + strlen(job) / 2 + 8, sizeof *words), *rest = job;
+    unsigned count = 0;
+    words[count++] = (char *)r->options->program;
+    words[count++] = (char *)"run";
+    if (stream && stream->state == STREAM_READY) {
+        words[count++] = (char *)"--trace";
+        words[count++] = stream->path;
+    } else {
+        while (rest) words[count++] = strsep(&rest, " "); /* "a + b" is three words */
+    }
+    for (unsigned i = 0; i < run->word_count; i++) words[count++] = run->words[i];
+    words[count++] = (char *)"--json";
+    words[count++] = result;
+    *worker = (struct worker){.run = run, .started = clock_seconds()};
+    const char *folder = run->in_files ? r->options->files : NULL;
+    worker->busy = process_start(&worker->process, words, folder, PROCESS_ERRORS, err);
+    if (worker->busy) run->state = BATCH_RUNNING;
+    free(words);
+    free(result);
+    free(job);
+    return worker->busy;
+}
+
+static bool start_stream(struct runner *r, struct worker *worker, struct shared_stream *stream, struct error *err) {
+    char *words[] = {
+        (char *)r->options->program, (char *)"record", (char *)stream->job, (char *)"-o", stream->path, NULL};
+    *worker = (struct worker){.stream = stream, .started = clock_seconds()};
+    worker->busy = process_start(&worker->process, words, NULL, PROCESS_ERRORS, err);
+    if (worker->busy) stream->state = STREAM_RUNNING;
+    return worker->busy;
+}
+
+static bool run_fail(struct runner *r, struct batch_run *run, char *why, struct error *err) {
+    run->state = BATCH_FAILED;
+    run->why = why;
+    r->failed++;
+    stream_leave(r, run);
+    return !r->options->failed || r->options->failed(r->options->user, run, err);
+}
+
+/* The next thing to do, if anything can be begun now: *run or *stream. */
+static bool next_task(struct runner *r, struct batch_run **run, struct shared_stream **stream, struct error *err) {
+    *run = NULL, *stream = NULL;
+    for (unsigned i = 0; i < r->batch->count; i++) {
+        struct batch_run *candidate = &r->batch->runs[i];
+        const struct batch_run *before = candidate->after >= 0 ? &r->batch->runs[candidate->after] : NULL;
+        if (candidate->state != BATCH_WAITING) continue;
+        if (before && before->state == BATCH_FAILED &&
+            !run_fail(r, candidate, text_format("it needs what %s writes, which failed", before->title), err))
+            return false;
+        if (candidate->state != BATCH_WAITING || (before && before->state != BATCH_DONE)) continue;
+        struct shared_stream *needed = stream_of(r, candidate);
+        if (needed && needed->state == STREAM_RUNNING) continue;
+        if (needed && needed->state == STREAM_WANTED)
+            *stream = needed;
+        else
+            *run = candidate;
+        return true;
+    }
+    return true;
+}
+
+static bool start_tasks(struct runner *r, struct error *err) {
+    for (unsigned i = 0; i < r->options->processes; i++) {
+        struct worker *worker = &r->workers[i];
+        struct batch_run *run;
+        struct shared_stream *stream;
+        if (worker->busy) continue;
+        if (!next_task(r, &run, &stream, err)) return false;
+        if (!run && !stream) break;
+        if (!(run ? start_run(r, worker, run, err) : start_stream(r, worker, stream, err))) return false;
+        r->running++;
+    }
+    return true;
+}
+
+/* Ending */
+
+/* What a child said, in one line: its first complaint. */
+static char *reason(const struct process *process, int status) {
+    const char *text = process->text ? process->text : "", *mark = strstr(text, "sluice: ");
+    if (mark) text = mark + strlen("sluice: ");
+    int length = (int)strcspn(text, "\n");
+    if (WIFSIGNALED(status))
+        return text_format("ended by a signal (%s)%s%.*s", strsignal(WTERMSIG(status)), length ? ": " : "", length,
+                           text);
+    return length ? text_format("%.*s", length, text) : text_format("ended with status %d", WEXITSTATUS(status));
+}
+
+/* Nobody can go on without room for results. */
+static bool is_disk_full(const char *why, struct error *err) {
+    if (!strstr(why, strerror(ENOSPC)) && !strstr(why, strerror(EDQUOT)) && !strstr(why, strerror(EFBIG))) return false;
+    error_set(err, "%s: make room, and run the same command again; nothing that was finished is lost", why);
+    return true;
+}
+
+static bool end_run(struct runner *r, struct batch_run *run, char *why, double seconds, struct error *err) {
+    char *path = text_format("%s/%s.json", r->options->results, run->identity);
+    struct error refused = {0};
+    bool good = true;
+    if (why) {
+        unlink(path); /* a result whose check failed */
+        good = !is_disk_full(why, err);
+    } else if (r->options->take && !r->options->take(r->options->user, run, path, &refused)) {
+        good = error_set(err, "%s", refused.text);
+    }
+    free(path);
+    r->spent_seconds += seconds;
+    r->spent_expected += run->expected_seconds;
+    if (!good) {
+        run->state = BATCH_WAITING;
+        free(why);
+        return false;
+    }
+    if (why) return run_fail(r, run, why, err);
+    run->state = BATCH_DONE;
+    r->done++;
+    stream_leave(r, run);
+    return true;
+}
+
+static bool end_worker(struct runner *r, struct worker *worker, struct error *err) {
+    int status = process_wait(&worker->process);
+    bool passed = WIFEXITED(status) && WEXITSTATUS(status) == 0, good = true;
+    char *why = passed ? NULL : reason(&worker->process, status);
+    process_release(&worker->process);
+    worker->busy = false;
+    r->running--;
+    if (worker->run) return end_run(r, worker->run, why, clock_seconds() - worker->started, err);
+    worker->stream->state = passed ? STREAM_READY : STREAM_NONE; /* runs without it say themselves what is wrong */
+    if (why) good = !is_disk_full(why, err);
+    free(why);
+    return good;
+}
+
+/* Time */
+
+/* What is left by what runs were expected to take, corrected by what those that have ended did take. */
+static double left_seconds(const struct runner *r) {
+    double correction = r->spent_expected > 0 ? r->spent_seconds / r->spent_expected : 1, now = clock_seconds();
+    double left = batch_expected_seconds(r->batch) * correction;
+    for (unsigned i = 0; i < r->options->processes; i++) {
+        const struct worker *worker = &r->workers[i];
+        if (!worker->busy || !worker->run) continue;
+        double rest = worker->run->expected_seconds * correction - (now - worker->started);
+        left += rest > 0 ? rest : 0;
+    }
+    return left / r->options->processes;
+}
+
+static bool step(const struct runner *r) {
+    struct runner_progress progress = {.total = r->batch->count,
+                                       .done = r->done,
+                                       .failed = r->failed,
+                                       .running = r->running,
+                                       .left_seconds = left_seconds(r)};
+    return !r->options->step || r->options->step(r->options->user, &progress);
+}
+
+/* Waits until somebody says something or ends. */
+static bool await(struct runner *r, struct pollfd *polled, struct error *err) {
+    unsigned count = r->options->processes;
+    for (unsigned i = 0; i < count; i++)
+        polled[i] = (struct pollfd){.fd = r->workers[i].busy ? r->workers[i].process.pipe : -1, .events = POLLIN};
+    if (poll(polled, count, STEP_MS) <= 0) return true;
+    bool good = true;
+    for (unsigned i = 0; i < count && good; i++)
+        if (polled[i].revents && !process_read(&r->workers[i].process)) good = end_worker(r, &r->workers[i], err);
+    return good;
+}
+
+static void abandon(struct runner *r) {
+    for (unsigned i = 0; i < r->options->processes; i++) {
+        struct worker *worker = &r->workers[i];
+        if (!worker->busy) continue;
+        process_kill(&worker->process);
+        process_wait(&worker->process);
+        process_release(&worker->process);
+        if (worker->run) worker->run->state = BATCH_WAITING;
+    }
+    for (unsigned i = 0; i < r->stream_count; i++) unlink(r->streams[i].path);
+}
+
+bool runner_run(struct batch *batch, const struct runner_options *options, struct error *err) {
+    struct runner r = {.batch = batch, .options = options};
+    struct pollfd *polled = mem_alloc(options->processes, sizeof *polled);
+    r.workers = mem_alloc(options->processes, sizeof *r.workers);
+    streams_plan(&r);
+    bool good = true;
+    while (good && step(&r)) {
+        good = start_tasks(&r, err);
+        if (good && r.running == 0) break;
+        good = good && await(&r, polled, err);
+    }
+    abandon(&r);
+    for (unsigned i = 0; i < r.stream_count; i++) free(r.streams[i].path);
+    free(r.streams);
+    free(r.workers);
+    free(polled);
+    return good;
+}

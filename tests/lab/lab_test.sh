@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# `sluice lab` from its command line: all runs are made once, whatever happens meanwhile.
+. "$(dirname "$0")/../claims.sh"
+cd "$work" || exit 1
+
+# experiment NAME DESIGNS [WORKLOADS]: a file with two values of a parameter.
+experiment() {
+    cat >"$1.yaml" <<YAML
+title: A test
+gpu: adaptive-80sm
+size: tiny
+workloads: ${3:-[mm, va]}
+designs: $2
+sweep: {noc.channel_bytes: [16, 32]}
+metrics:
+  - {name: IPC, value: ipc}
+draw: table
+YAML
+}
+# What a store holds but for what tells of the host, in an order of its own.
+content() { "$SLUICE" lab export --store "$1" --json - | sed 's/,"host":{[^}]*}//; s/,$//' | sort; }
+runs() { "$SLUICE" lab export --store "$1" --json - | grep -c '"identity"'; }
+
+experiment two '{shared: {design: shared}, lrr: {design: lrr}}'
+experiment one '{lrr: {design: lrr}}'
+
+claim "a dry run says how many runs there are and how long they may take, and makes nothing"
+sluice lab run two.yaml --dry-run
+status_is 0
+out_has "8 runs (8 cells): 0 in results.sqlite, 8 to make"
+out_has "a rough guess for 8 of them"
+no_file results.sqlite
+
+claim "all runs are made once, also those that two experiments share; another time there is nothing to do"
+sluice lab run one.yaml -j 2
+status_is 0
+err_empty
+out_has "4 runs: 0 in results.sqlite before, 4 made"
+sluice lab run two.yaml one.yaml -j 2
+status_is 0
+out_has "8 runs: 4 in results.sqlite before, 4 made"
+sluice lab run two.yaml
+out_has "8 runs: 8 in results.sqlite before, 0 made"
+sluice lab run two.yaml --dry-run
+out_has "8 in results.sqlite, 0 to make"
+no_file results.sqlite.work
+no_file results.sqlite.lock
+no_file results.sqlite-wal
+
+claim "status names the experiments with their runs"
+sluice lab status
+status_is 0
+out_has "results.sqlite: 8 runs"
+holds "4 of one" grep -qE '^  one +4 of 4 runs' out
+holds "8 of two" grep -qE '^  two +8 of 8 runs' out
+
+claim "a run from a shared stream is the run of the program itself"
+experiment four '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}'
+sluice lab run four.yaml --store four.sqlite
+status_is 0
+content results.sqlite >results.txt
+content four.sqlite >four.txt
+holds "runs in common" test "$(comm -12 results.txt four.txt | grep -c '"check":"passed"')" -eq 8
+
+claim "what is exported can be chosen; a merge takes over what is missing"
+sluice lab export one.yaml --csv one.csv
+status_is 0
+holds "a row for each" test "$(wc -l <one.csv)" -eq 5
+sluice lab merge four.sqlite
+status_is 0
+out_has "8 runs of four.sqlite taken into results.sqlite"
+sluice lab run four.yaml
+out_has "16 runs: 16 in results.sqlite before, 0 made"
+
+claim "a run that fails is named with its reason, the others are made, and it is tried again"
+experiment small '{large: {}, small: {set: {sm.shared_kb: 1}}}'
+sluice lab run small.yaml --store small.sqlite
+status_is 1
+out_has "8 runs: 0 in small.sqlite before, 6 made, 2 failed"
+err_has "sluice: mm:tiny, small, 16: kernel 'mm_tiled' does not fit"
+sluice lab status --store small.sqlite
+out_has "  mm:tiny, small, 32: kernel 'mm_tiled' does not fit"
+sluice lab run small.yaml --store small.sqlite
+status_is 1
+out_has "8 runs: 6 in small.sqlite before, 0 made, 2 failed"
+
+claim "TERM ends it in good order, and nothing runs on"
+experiment many '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}' '[mm, va, hg]'
+"$SLUICE" lab run many.yaml --store term.sqlite -j 2 >out 2>err &
+pid=$!
+for _ in $(seq 100); do [ -s term.sqlite ] && break; sleep 0.02; done
+kill -TERM $pid
+wait $pid
+last_status=$? last_command="sluice lab run"
+status_is 1
+err_has "the same command goes on from here"
+holds "a process has outlived it" test -z "$(grep -ls 'ter[m].sqlite.work' /proc/[0-9]*/cmdline)"
+
+claim "kill -9 at twenty random moments loses nothing: the store is as if nothing had happened"
+sluice lab run many.yaml --store calm.sqlite -j 2
+status_is 0
+RANDOM=6 cut=0
+for _ in $(seq 20); do
+    "$SLUICE" lab run many.yaml --store killed.sqlite -j 2 >/dev/null 2>&1 &
+    pid=$!
+    sleep 0.$(printf %03d $((RANDOM % 300)))
+    kill -9 $pid 2>/dev/null && cut=$((cut + 1))
+    wait $pid 2>/dev/null
+done
+sluice lab run many.yaml --store killed.sqlite -j 2
+status_is 0
+holds "it was never killed at work" test $cut -gt 3
+holds "every run once" test "$(runs killed.sqlite)" -eq 24
+content calm.sqlite >calm.txt
+content killed.sqlite >killed.txt
+same_files calm.txt killed.txt
+no_file killed.sqlite.work
+
+claim "one at a time writes: the second is told who does, and the first is not disturbed"
+flock killed.sqlite.lock sleep 100 &
+pid=$!
+for _ in $(seq 100); do flock -n killed.sqlite.lock true || break; sleep 0.02; done
+sluice lab run many.yaml --store killed.sqlite
+status_is 2
+err_has "writes to this store"
+sluice lab status --store killed.sqlite
+status_is 0
+kill $pid
+wait $pid 2>/dev/null
+
+claim "a full disk ends in one message, nothing is lost, and the same command goes on when there is room"
+(trap '' XFSZ && ulimit -f 150 && exec "$SLUICE" lab run many.yaml --store full.sqlite -j 1) >out 2>err
+last_status=$? last_command="sluice lab run, with files of 150 kB at most"
+status_is 1
+holds "one message" test "$(grep -c '^sluice: ' err)" -eq 1
+sluice lab run many.yaml --store full.sqlite -j 2
+status_is 0
+content full.sqlite >full.txt
+same_files calm.txt full.txt
+if unshare -rm true 2>/dev/null; then
+    mkdir disk
+    unshare -rm bash -c "mount -t tmpfs -o size=300k none disk && cd disk && '$SLUICE' lab run ../many.yaml -j 2 >../out 2>../err
+        echo \$? >../status; mount -o remount,size=20m none . && '$SLUICE' lab run ../many.yaml >../again && '$SLUICE' lab export --json ../disk.json"
+    last_status=$(cat status) last_command="sluice lab run, on a disk of 300 kB"
+    status_is 1
+    holds "one message" test "$(grep -c '^sluice: ' err)" -eq 1
+    err_has "make room"
+    sed 's/,"host":{[^}]*}//; s/,$//' disk.json | sort >disk.txt
+    same_files calm.txt disk.txt
+fi
+
+claim "a store of a newer sluice, and what is none, are refused and left as they are"
+cp calm.sqlite newer.sqlite
+printf '\0\0\3\350' | dd of=newer.sqlite bs=1 seek=60 conv=notrunc 2>/dev/null
+cp newer.sqlite before
+sluice lab run many.yaml --store newer.sqlite
+status_is 2
+err_has "newer sluice"
+same_files newer.sqlite before
+sluice lab status --store many.yaml
+status_is 2
+err_has "no results store"
+
+claim "without Slurm, --slurm ends in one message and the runs can still be made here"
+PATH=/nowhere "$SLUICE" lab run one.yaml --store slurm.sqlite --slurm >out 2>err
+last_status=$? last_command="sluice lab run --slurm"
+status_is 1
+err_has "sbatch is not in the PATH"
+sluice lab run one.yaml --store slurm.sqlite
+status_is 0
+out_has "4 made"
+no_file slurm.sqlite.work
+
+claim "wrong words are refused"
+for words in "lab" "lab frob" "lab run" "lab run nosuch" "lab merge" "lab merge nosuch.sqlite" "lab export" "lab run one.yaml --wait" "lab task" \
+    "lab task one.yaml 0" "lab status --store nosuch.sqlite" "lab run one.yaml --store nowhere/x.sqlite" "lab gather words"; do
+    # shellcheck disable=SC2086
+    sluice $words
+    status_is 2
+    out_empty
+done
+
+claims_end

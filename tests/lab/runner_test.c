@@ -1,0 +1,262 @@
+/* Batches and the runner, with a script in the place of the program: which processes are started, in what order, with what
+ * words, and what becomes of their ends. */
+#include "lab/runner.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "claim.h"
+#include "lab/slurm.h"
+
+/* Says what it was called with, writes its result, and fails where the job is called so. Writes what `writes` names. */
+static const char script[] = "#!/bin/sh\n"
+                             "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
+                             "case \"$*\" in *slow*) sleep 100 ;; *bad*) echo 'sluice: it is bad' >&2; exit 1 ;; esac\n"
+                             "for word; do case $word in writes=*) echo written >\"${word#writes=}\" ;;\n"
+                             "reads=*) cat \"${word#reads=}\" >/dev/null || exit 1 ;; esac; done\n"
+                             "for last; do :; done\n"
+                             "echo '{}' >\"$last\"\n";
+
+struct stand {
+    char *folder, *program, *log;
+    struct runner_options options;
+};
+
+static void stand_open(struct stand *stand) {
+    stand->folder = mem_text("/tmp/sluice-runner-XXXXXX");
+    REQUIRE(mkdtemp(stand->folder));
+    stand->program = text_format("%s/program", stand->folder);
+    stand->log = text_format("%s/log", stand->folder);
+    FILE *file = fopen(stand->program, "w");
+    fputs(script, file);
+    fclose(file);
+    chmod(stand->program, 0755);
+    stand->options = (struct runner_options){
+        .program = stand->program, .results = stand->folder, .files = stand->folder, .processes = 2};
+}
+
+static void stand_close(struct stand *stand) {
+    struct dirent **entries;
+    int count = scandir(stand->folder, &entries, NULL, NULL);
+    for (int i = 0; i < count; free(entries[i++])) {
+        char *path = text_format("%s/%s", stand->folder, entries[i]->d_name);
+        unlink(path);
+        free(path);
+    }
+    free(entries);
+    rmdir(stand->folder);
+    free(stand->folder);
+    free(stand->program);
+    free(stand->log);
+}
+
+/* Lines of the log that hold `part`; -1 if they do not come before every line that holds `later`. */
+static int called(const struct stand *stand, const char *part, const char *later) {
+    char line[1024];
+    int count = 0;
+    bool seen = false;
+    FILE *log = fopen(stand->log, "r");
+    while (log && fgets(line, sizeof line, log)) {
+        seen = seen || (later && strstr(line, later));
+        if (strstr(line, part) && !(later && strstr(line, later))) count = seen ? -1 : count + 1;
+    }
+    if (log) fclose(log);
+    return count;
+}
+
+/* An experiment of two designs, the second of which may read what the first writes. */
+static struct lab_design designs[] = {
+    {.name = "one", .uses = -1},
+    {.name = "two", .uses = 0, .uses_writes = "writes", .uses_reads = "reads"},
+};
+static const struct experiment experiment = {.name = "x", .designs = designs, .design_count = 2};
+
+static struct planned_run planned(unsigned number, unsigned design, const char *job, int after) {
+    struct planned_run run = {.design = design, .candidate = -1, .after = after, .gpu = "g", .job = job};
+    snprintf(run.identity, sizeof run.identity, "%032x", number);
+    return run;
+}
+
+static struct batch *batch_of(struct planned_run *runs, unsigned count, const struct stand *stand) {
+    struct plan plan = {.experiment = &experiment, .runs = runs, .count = count};
+    const struct plan *plans[] = {&plan};
+    return batch_create(plans, 1, NULL, stand->folder);
+}
+
+CLAIM("each identity is run once, with the words of its first cell") {
+    struct stand stand;
+    stand_open(&stand);
+    struct lab_setting setting = {.key = "a.b", .value = "[1, 2]"};
+    struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1), planned(2, 0, "va:tiny + mm:tiny", -1),
+                                 planned(1, 1, "mm:tiny", -1)};
+    runs[0].settings = (struct lab_settings){&setting, 1};
+    runs[0].base = "d";
+    runs[1].max_insts = 7, runs[1].sample_cycles = 8;
+    struct batch *batch = batch_of(runs, 3, &stand);
+    struct error err = {0};
+    CHECK_EQ(batch->asked, 3u);
+    CHECK_EQ(batch->distinct, 2u);
+    CHECK_EQ(batch->count, 2u);
+    CHECK_EQ(batch->runs[0].title, "mm:tiny, one");
+    CHECK(runner_run(batch, &stand.options, &err));
+    CHECK_EQ(called(&stand, "run mm:tiny --gpu g --design d --set a.b=[1, 2] --json", NULL), 1);
+    CHECK_EQ(called(&stand, "run va:tiny + mm:tiny --gpu g --max-insts 7 --sample 8 --json", NULL), 1);
+    CHECK_EQ(called(&stand, "", NULL), 2);
+    CHECK(batch->runs[0].state == BATCH_DONE && batch->runs[1].state == BATCH_DONE);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+CLAIM("a job of many runs is recorded once, before them, and its recording goes with the last") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[9];
+    for (unsigned i = 0; i < 3; i++) {
+        runs[i] = planned(i, 0, "mm:tiny", -1);
+        runs[3 + i] = planned(3 + i, 0, "synth:alu", -1);
+        runs[6 + i] = planned(6 + i, 0, i < 2 ? "va:tiny" : "mm:tiny", -1);
+    }
+    runs[8].max_insts = 5; /* does not need all of the stream */
+    struct batch *batch = batch_of(runs, 9, &stand);
+    struct error err = {0};
+    CHECK(runner_run(batch, &stand.options, &err));
+    CHECK_EQ(called(&stand, "record mm:tiny -o ", "run --trace"), 1);
+    CHECK_EQ(called(&stand, "record", NULL), 1);
+    CHECK_EQ(called(&stand, "run --trace", NULL), 3);
+    CHECK_EQ(called(&stand, "run synth:alu", NULL), 3);
+    CHECK_EQ(called(&stand, "run va:tiny", NULL), 2);
+    CHECK_EQ(called(&stand, "run mm:tiny --gpu g --max-insts", NULL), 1);
+    struct dirent **entries;
+    int count = scandir(stand.folder, &entries, NULL, NULL);
+    CHECK_EQ(count, 2 + 2 + 9); /* . and .., program and log, results: no stream */
+    for (int i = 0; i < count; free(entries[i++])) {
+    }
+    free(entries);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+CLAIM("a run that reads what another writes comes after it, and has its file") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[] = {planned(2, 1, "mm:tiny", 1), planned(1, 0, "mm:tiny", -1)};
+    struct batch *batch = batch_of(runs, 2, &stand);
+    struct error err = {0};
+    CHECK_EQ(batch->runs[0].after, 1);
+    CHECK(runner_run(batch, &stand.options, &err));
+    CHECK(batch->runs[0].state == BATCH_DONE && batch->runs[1].state == BATCH_DONE);
+    CHECK_EQ(called(&stand, "--set writes=00000000000000000000000000000001.writes", "--set reads="), 1);
+    CHECK_EQ(called(&stand, "--set reads=00000000000000000000000000000001.writes", NULL), 1);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+CLAIM("a run that fails is noted with what it said, one that needs it as well, and the others go on") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[] = {planned(1, 0, "bad:tiny", -1), planned(2, 1, "bad2:tiny", 0),
+                                 planned(3, 0, "va:tiny", -1)};
+    struct batch *batch = batch_of(runs, 3, &stand);
+    struct error err = {0};
+    CHECK(runner_run(batch, &stand.options, &err));
+    CHECK(batch->runs[0].state == BATCH_FAILED && batch->runs[1].state == BATCH_FAILED);
+    CHECK_EQ(batch->runs[0].why, "it is bad");
+    CHECK_TEXT(batch->runs[1].why, "it needs what bad:tiny, one writes, which failed");
+    CHECK(batch->runs[2].state == BATCH_DONE);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+static bool stop(void *user, const struct runner_progress *progress) {
+    (void)user;
+    return progress->running < 2;
+}
+
+CLAIM("who is asked to stop ends its processes, and their runs are still to be made") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[] = {planned(1, 0, "slow:1", -1), planned(2, 0, "slow:2", -1), planned(3, 0, "slow:3", -1)};
+    struct batch *batch = batch_of(runs, 3, &stand);
+    struct error err = {0};
+    stand.options.step = stop;
+    CHECK(runner_run(batch, &stand.options, &err));
+    for (unsigned i = 0; i < 3; i++) CHECK(batch->runs[i].state == BATCH_WAITING);
+    CHECK_EQ(called(&stand, "slow:3", NULL), 0);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+static bool no_room(void *user, const struct batch_run *run, const char *path, struct error *err) {
+    (void)user, (void)run, (void)path;
+    return error_set(err, "no room");
+}
+
+CLAIM("when results can no longer be kept everything ends, and the result stays where it is") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1), planned(2, 0, "slow:1", -1)};
+    struct batch *batch = batch_of(runs, 2, &stand);
+    struct error err = {0};
+    stand.options.take = no_room;
+    CHECK(!runner_run(batch, &stand.options, &err));
+    CHECK_EQ(err.text, "no room");
+    CHECK(batch->runs[0].state == BATCH_WAITING && batch->runs[1].state == BATCH_WAITING);
+    char *path = text_format("%s/%032x.json", stand.folder, 1);
+    CHECK(access(path, R_OK) == 0);
+    free(path);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+CLAIM("a run is the same after a task file as before it, and a damaged line is none") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[] = {planned(1, 0, "a:tiny + b:tiny", -1)};
+    struct batch *batch = batch_of(runs, 1, &stand);
+    char *line = NULL, *again = NULL;
+    size_t size;
+    FILE *out = open_memstream(&line, &size);
+    batch_run_write(out, &batch->runs[0]);
+    fclose(out);
+    struct batch_run back;
+    char *copy = mem_text(line);
+    REQUIRE(batch_run_read(&back, copy));
+    out = open_memstream(&again, &size);
+    batch_run_write(out, &back);
+    fclose(out);
+    CHECK_EQ(line, again);
+    CHECK_EQ(back.job, "a:tiny + b:tiny");
+    CHECK_EQ(back.word_count, 2u);
+    batch_run_release(&back);
+    copy[5] = '\0';
+    CHECK(!batch_run_read(&back, copy));
+    line[3] = 'x';
+    CHECK(!batch_run_read(&back, line));
+    free(copy), free(line), free(again);
+    batch_free(batch);
+    stand_close(&stand);
+}
+
+CLAIM("a file of tasks of another program, none at all and a task that is not there are refused") {
+    struct stand stand;
+    stand_open(&stand);
+    struct error err[4] = {0};
+    char *good = text_format("sluice tasks %s\ntask 0\n", identity_model());
+    const char *const content[] = {"sluice tasks 123\n", "some text\n", good};
+    const char *const why[] = {"another sluice", "no file of tasks", "no task 5"};
+    for (int i = 0; i < 3; i++) {
+        FILE *file = fopen(stand.log, "w");
+        fputs(content[i], file);
+        fclose(file);
+        CHECK(!slurm_task(stand.log, 5, &err[i]));
+        CHECK_TEXT(err[i].text, why[i]);
+    }
+    CHECK(!slurm_task("/nowhere/at.all", 0, &err[3]));
+    CHECK_TEXT(err[3].text, "No such file");
+    free(good);
+    stand_close(&stand);
+}
