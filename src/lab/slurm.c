@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/output.h"
 #include "lab/process.h"
 
 #define TASKS_HEAD "sluice tasks"
@@ -27,15 +28,10 @@ struct submission {
     char **states; /* of each task; NULL: not in the queue */
 };
 
+static void write_text(FILE *out, const void *text) { fputs(text, out); }
+
 static bool file_write(const char *path, const char *text, struct error *err) {
-    char *draft = text_format("%s.draft", path);
-    FILE *file = fopen(draft, "we");
-    bool good = file && fputs(text, file) >= 0;
-    good = file && fclose(file) == 0 && good && rename(draft, path) == 0;
-    if (!good) error_set(err, "%s: %s", path, strerror(errno));
-    if (!good) unlink(draft);
-    free(draft);
-    return good;
+    return output_write(path, write_text, text, err);
 }
 
 /* Slurm's commands */

@@ -1,0 +1,366 @@
+/* `sluice lab run`: the runs of experiments into a store, on this machine or on a cluster. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cli/lab.h"
+#include "cli/progress.h"
+#include "lab/runner.h"
+#include "lab/slurm.h"
+
+/* Experiments */
+
+void request_free(struct request *request) {
+    for (unsigned i = 0; i < request->count; i++) {
+        plan_free(request->plans[i]);
+        experiment_free(request->experiments[i]);
+    }
+    free(request->plans);
+    free(request->experiments);
+    *request = (struct request){0};
+}
+
+static bool request_add(struct request *request, const char *word, const char *size, struct error *err) {
+    struct experiment *experiment = experiment_open(word, err);
+    struct plan *plan = experiment ? plan_create(experiment, size, err) : NULL;
+    if (!plan) {
+        if (experiment) experiment_free(experiment);
+        return false;
+    }
+    request->experiments = mem_grow(request->experiments, request->count + 1, sizeof(struct experiment *));
+    request->plans = mem_grow(request->plans, request->count + 1, sizeof(struct plan *));
+    request->experiments[request->count] = experiment;
+    request->plans[request->count++] = plan;
+    return true;
+}
+
+bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
+                  struct error *err) {
+    *request = (struct request){.size = size};
+    bool good = true;
+    for (unsigned i = 0; i < count && good; i++) good = request_add(request, words[i], size, err);
+    if (!good) request_free(request);
+    return good;
+}
+
+struct batch *request_batch(const struct request *request, struct store *store, const struct intake *intake) {
+    return batch_create((const struct plan *const *)request->plans, request->count, store, intake->files);
+}
+
+/* Words */
+
+static const char *duration(double seconds, char *text, size_t size) {
+    if (seconds < 90)
+        snprintf(text, size, "%.0f s", seconds);
+    else if (seconds < 5400)
+        snprintf(text, size, "%.0f min", seconds / 60);
+    else
+        snprintf(text, size, "%.1f h", seconds / 3600);
+    return text;
+}
+
+static unsigned count_state(const struct batch *batch, enum batch_state state) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < batch->count; i++) count += batch->runs[i].state == state;
+    return count;
+}
+
+static uint64_t processors(uint64_t asked) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return asked ? asked : online > 0 ? (uint64_t)online : 1;
+}
+
+/* On this machine */
+
+struct here {
+    struct store *store;
+    bool shown, drawn; /* on a terminal; now */
+    double next;
+};
+
+static bool take(void *user, const struct batch_run *run, const char *path, struct error *err) {
+    struct here *here = user;
+    return intake_take(here->store, run->identity, run->title, path, err);
+}
+
+static bool note_failure(void *user, const struct batch_run *run, struct error *err) {
+    struct here *here = user;
+    return store_put_failure(here->store, run->identity, run->title, run->why, err);
+}
+
+static void undraw(struct here *here) {
+    if (here->drawn) fputs("\r\x1b[K", stderr);
+    here->drawn = false;
+}
+
+static bool step(void *user, const struct runner_progress *progress) {
+    struct here *here = user;
+    char left[32];
+    if (signals_caught()) return false;
+    if (!here->shown || progress_clock() < here->next) return true;
+    here->next = progress_clock() + 0.2;
+    fprintf(stderr, "\r%u of %u runs", progress->done, progress->total);
+    if (progress->failed) fprintf(stderr, "   %u failed", progress->failed);
+    fprintf(stderr, "   %u running   about %s left\x1b[K", progress->running,
+            duration(progress->left_seconds, left, sizeof left));
+    here->drawn = true;
+    return true;
+}
+
+static void tell_failures(const struct batch *batch) {
+    for (unsigned i = 0; i < batch->count; i++)
+        if (batch->runs[i].state == BATCH_FAILED)
+            fprintf(stderr, "sluice: %s: %s\n", batch->runs[i].title, batch->runs[i].why);
+}
+
+static enum status make_here(struct batch *batch, struct store *store, const struct intake *intake,
+                             uint64_t processes) {
+    struct here here = {.store = store, .shown = isatty(STDERR_FILENO)};
+    struct runner_options runner = {
+        .program = "/proc/self/exe", /* this very program, even if another has taken its place meanwhile */
+        .results = intake->local,
+        .files = intake->files,
+        .processes = (unsigned)min_u64(processors(processes), 1024),
+        .take = take,
+        .failed = note_failure,
+        .step = step,
+        .user = &here,
+    };
+    struct error err = {0};
+    bool good = runner_run(batch, &runner, &err);
+    undraw(&here);
+    unsigned made = count_state(batch, BATCH_DONE), failed = count_state(batch, BATCH_FAILED);
+    tell_failures(batch);
+    printf("%u run%s: %u in %s before, %u made", batch->distinct, plural(batch->distinct), batch->stored,
+           store_path(store), made);
+    if (failed) printf(", %u failed", failed);
+    putchar('\n');
+    if (!good) return complain_error(&err), STATUS_FAILED;
+    if (made + failed < batch->count) {
+        fflush(stdout);
+        fprintf(stderr, "sluice: interrupted with %u run%s to go; the same command goes on from here\n",
+                batch->count - made - failed, plural(batch->count - made - failed));
+        return STATUS_FAILED;
+    }
+    if (!failed) intake_forget_files(intake);
+    return failed ? STATUS_FAILED : STATUS_DONE;
+}
+
+/* On a cluster */
+
+static void tell_failure(void *user, const char *identity, const char *what, const char *why) {
+    const struct batch *batch = user;
+    for (unsigned i = 0; i < batch->count; i++)
+        if (strcmp(batch->runs[i].identity, identity) == 0) fprintf(stderr, "sluice: %s: %s\n", what, why);
+}
+
+static bool submit(struct batch *batch, struct store *store, const struct intake *intake,
+                   const struct lab_values *values, const struct request *request, struct error *err) {
+    char program[PATH_MAX] = "", jobs[256];
+    struct slurm_options slurm = {.program = program,
+                                  .partition = values->partition,
+                                  .time = values->time,
+                                  .memory_mb = values->memory_mb,
+                                  .runs_per_task = values->runs_per_task};
+    for (unsigned i = 0; i < request->count; i++) { /* the first experiment that says something has its way */
+        const struct experiment *experiment = request->experiments[i];
+        if (!slurm.partition) slurm.partition = experiment->slurm_partition;
+        if (!slurm.time) slurm.time = experiment->slurm_time;
+        if (!slurm.memory_mb) slurm.memory_mb = experiment->slurm_memory_mb;
+    }
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) return error_set(err, "/proc is not mounted");
+    unsigned waiting = count_state(batch, BATCH_WAITING), tasks;
+    bool good = slurm_submit(intake, batch, &slurm, &tasks, jobs, sizeof jobs, err);
+    if (tasks)
+        printf("submitted %u run%s in %u task%s: job %s\n", waiting, plural(waiting), tasks, plural(tasks), jobs);
+    for (unsigned i = 0; good && i < batch->count; i++)
+        if (batch->runs[i].state == BATCH_WAITING) good = store_forgive(store, batch->runs[i].identity, err);
+    return good;
+}
+
+/* Until nothing of ours is in the queue. */
+static bool await_cluster(struct store *store, const struct intake *intake, uint64_t *taken, struct error *err) {
+    struct here here = {.shown = isatty(STDERR_FILENO)};
+    struct slurm_queue queue = {0};
+    bool good = true;
+    while ((good = slurm_gather(intake, store, taken, &queue, err)) && queue.jobs && !signals_caught()) {
+        if (here.shown)
+            fprintf(stderr, "\r%llu taken in   %u tasks running, %u waiting\x1b[K", (unsigned long long)*taken,
+                    queue.running, queue.waiting);
+        here.drawn = here.shown;
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    }
+    undraw(&here);
+    if (good && queue.jobs)
+        good = error_set(err, "interrupted; the cluster goes on, and the same command takes in what it makes");
+    return good;
+}
+
+static enum status make_there(struct store *store, const struct intake *intake, const struct lab_values *values,
+                              const struct request *request) {
+    struct error err = {0};
+    struct slurm_queue queue;
+    uint64_t taken = 0;
+    if (!slurm_gather(intake, store, &taken, &queue, &err)) return complain_error(&err), STATUS_FAILED;
+    struct batch *batch = request_batch(request, store, intake);
+    printf("%u run%s: %u in %s (%llu of them taken in now), %u to make\n", batch->distinct, plural(batch->distinct),
+           batch->stored, store_path(store), (unsigned long long)taken, batch->count);
+    store_each_failure(store, tell_failure, batch); /* what is about to be tried again */
+    bool good = slurm_look(intake, batch, &queue, &err) && submit(batch, store, intake, values, request, &err);
+    if (good && queue.runs) printf("%u run%s still in the queue\n", queue.runs, plural(queue.runs));
+    enum status status = STATUS_DONE;
+    if (good && batch->count && values->wait) {
+        fflush(stdout);
+        good = await_cluster(store, intake, &taken, &err);
+        batch_free(batch);
+        batch = request_batch(request, store, intake);
+        store_each_failure(store, tell_failure, batch);
+        printf("%u run%s: %u in %s\n", batch->distinct, plural(batch->distinct), batch->stored, store_path(store));
+        status = batch->count ? STATUS_FAILED : STATUS_DONE;
+    } else if (good && batch->count) {
+        puts(
+            "`sluice lab status` says how far they are; the same command takes in results and tries again what failed");
+    }
+    if (good && batch->count == 0) intake_forget_files(intake);
+    batch_free(batch);
+    if (!good) status = (complain_error(&err), STATUS_FAILED);
+    return status;
+}
+
+/* run */
+
+static enum status dry_run(const struct request *request, const struct lab_values *values) {
+    const char *path = values->store ? values->store : DEFAULT_STORE;
+    struct error err = {0};
+    struct intake intake;
+    struct store *store = access(path, F_OK) == 0 ? store_open(path, STORE_READ, &err) : NULL;
+    if (err.set || !intake_open(&intake, path, false, &err)) return complain_error(&err);
+    char time[32];
+    for (unsigned i = 0; i < request->count && request->count > 1; i++)
+        printf("%-32s %u cells\n", request->experiments[i]->name, request->plans[i]->count);
+    struct batch *batch = request_batch(request, store, &intake);
+    unsigned guessed = 0;
+    for (unsigned i = 0; i < batch->count; i++) guessed += batch->runs[i].guessed;
+    printf("%u run%s (%u cells): %u in %s, %u to make\n", batch->distinct, plural(batch->distinct), batch->asked,
+           batch->stored, path, batch->count);
+    uint64_t at_once = min_u64(processors(values->processes), batch->count ? batch->count : 1);
+    printf("about %s with %llu at once", duration(batch_expected_seconds(batch) / (double)at_once, time, sizeof time),
+           (unsigned long long)at_once);
+    if (guessed) printf("; a rough guess for %u of them, whose workloads the store has no run of", guessed);
+    putchar('\n');
+    batch_free(batch);
+    intake_close(&intake);
+    store_close(store);
+    return STATUS_DONE;
+}
+
+/* Notes what is run, and takes in what an earlier command has left. */
+static bool begin(const struct request *request, struct store *store, const struct intake *intake, struct error *err) {
+    uint64_t taken = 0;
+    bool good = intake_take_all(store, intake->local, &taken, err);
+    if (good) intake_sweep(intake->local);
+    for (unsigned i = 0; i < request->count && good; i++) {
+        const struct experiment *experiment = request->experiments[i];
+        char *path = realpath(experiment->path, NULL);
+        good = store_put_experiment(store, experiment->name, request->size ? request->size : "",
+                                    path ? path : experiment->path, err);
+        free(path);
+    }
+    return good;
+}
+
+static enum status make(const struct request *request, const struct lab_values *values) {
+    struct error err = {0};
+    struct intake intake = {0};
+    signals_catch();
+    struct store *store = store_open(values->store ? values->store : DEFAULT_STORE, STORE_WRITE, &err);
+    enum status status = STATUS_BAD_INPUT;
+    if (!store || !intake_open(&intake, store_path(store), true, &err)) {
+        complain_error(&err);
+    } else if (!begin(request, store, &intake, &err)) {
+        complain_error(&err), status = STATUS_FAILED;
+    } else if (values->slurm) {
+        status = make_there(store, &intake, values, request);
+    } else {
+        uint64_t taken = 0;
+        struct batch *batch = NULL;
+        if (!intake_take_all(store, intake.slurm, &taken, &err))
+            complain_error(&err), status = STATUS_FAILED;
+        else
+            status = make_here(batch = request_batch(request, store, &intake), store, &intake, values->processes);
+        batch_free(batch);
+    }
+    intake_close(&intake);
+    store_close(store);
+    return status;
+}
+
+enum status lab_run(const char *const *experiments, unsigned count, const struct lab_values *values) {
+    struct error err = {0};
+    struct request request;
+    if (!request_read(&request, experiments, count, values->size, &err)) return complain_error(&err);
+    enum status status = values->dry_run ? dry_run(&request, values) : make(&request, values);
+    request_free(&request);
+    return status;
+}
+
+enum status lab_make(const struct lab_request *asked) {
+    struct lab_values values = {.store = asked->store, .size = asked->size, .processes = asked->processes};
+    return lab_run(asked->experiments, asked->count, &values);
+}
+
+/* A task of a cluster's job */
+
+static bool task_failed(void *user, const struct batch_run *run, struct error *err) {
+    return slurm_task_failed(user, run, err);
+}
+
+static bool task_step(void *user, const struct runner_progress *progress) {
+    (void)user, (void)progress;
+    return !signals_caught();
+}
+
+/* A task that was requeued has some of its results already. */
+static void skip_made(struct batch *batch, const char *folder) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        char *path = text_format("%s/%s.json", folder, batch->runs[i].identity);
+        if (!batch->runs[i].in_files && access(path, R_OK) == 0) batch->runs[i].state = BATCH_DONE;
+        free(path);
+    }
+}
+
+enum status lab_task(const char *file, uint64_t index) {
+    struct error err = {0};
+    char *path = realpath(file, NULL);
+    struct batch *batch = slurm_task(path ? path : file, index, &err);
+    if (!batch) {
+        free(path);
+        return complain_error(&err);
+    }
+    char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
+    char *files = text_format("%s/../files", folder);
+    struct runner_options runner = {.program = "/proc/self/exe",
+                                    .results = folder,
+                                    .files = files,
+                                    .processes = 1,
+                                    .failed = task_failed,
+                                    .step = task_step,
+                                    .user = folder};
+    signals_catch();
+    skip_made(batch, folder);
+    bool good = runner_run(batch, &runner, &err);
+    tell_failures(batch);
+    unsigned done = count_state(batch, BATCH_DONE);
+    printf("%u of %u runs made\n", done, batch->count);
+    good = good && done == batch->count;
+    if (err.set) complain_error(&err);
+    batch_free(batch);
+    free(files);
+    free(folder);
+    free(path);
+    return good ? STATUS_DONE : STATUS_FAILED;
+}
