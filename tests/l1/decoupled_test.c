@@ -9,19 +9,6 @@
 
 enum { A = 0x0000, B = 0x0200, C = 0x0400, D = 0x0600, E = 0x0800, F = 0x0A00 };
 
-/* Reads lines one after the other, each after the one before has come, and checks what becomes of them: `h`it, `m`iss
- * or `b`ypass. */
-static void replay(struct lone_l1 *lone, const char *outcomes, const uint64_t *lines) {
-    for (unsigned i = 0; outcomes[i]; i++) {
-        enum l1_outcome outcome = read_line(lone, lines[i], i);
-        char seen = outcome == L1_HIT ? 'h' : outcome == L1_MISS ? 'm' : outcome == L1_BYPASS ? 'b' : '?';
-        if (!CHECK_EQ(seen, outcomes[i])) printf("    read %u of \"%s\"\n", i, outcomes);
-        lone->woken_count = 0;
-        settle(lone);
-    }
-}
-#define REPLAY(lone, outcomes, ...) replay(lone, outcomes, (const uint64_t[]){__VA_ARGS__})
-
 CLAIM("decoupled: the first touch of a line goes past the cache, the second brings it in, the third hits") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL));
     REPLAY(lone, "bmhh", A, A, A, A);

@@ -132,4 +132,17 @@ static inline uint64_t count(const struct lone_l1 *lone, const char *name) {
 /* Comparisons of outcomes, whose type has no place in a claim's values. */
 #define CHECK_OUTCOME(outcome, expected) CHECK_EQ((int)(outcome), (int)(expected))
 
+/* Reads lines one after the other, each after the one before has come, and checks what becomes of them: `h`it, `m`iss
+ * or `b`ypass. */
+static inline void replay(struct lone_l1 *lone, const char *outcomes, const uint64_t *lines) {
+    for (unsigned i = 0; outcomes[i]; i++) {
+        enum l1_outcome outcome = read_line(lone, lines[i], i);
+        char seen = outcome == L1_HIT ? 'h' : outcome == L1_MISS ? 'm' : outcome == L1_BYPASS ? 'b' : '?';
+        if (!CHECK_EQ(seen, outcomes[i])) printf("    read %u of \"%s\"\n", i, outcomes);
+        lone->woken_count = 0;
+        settle(lone);
+    }
+}
+#define REPLAY(lone, outcomes, ...) replay(lone, outcomes, (const uint64_t[]){__VA_ARGS__})
+
 #endif

@@ -283,7 +283,7 @@ CLAIM("where packets may overtake each other, a line is not fetched again before
 /* A memory of versions behind the L1: every store to a sector is a new one. Requests wait in `waiting`, in the order in
  * which the L1 accepted them, and are taken from it in order or at random. */
 enum { AGED_LINES = 6, AGED_SECTORS = 4, AGED_ACCESSES = 4000 };
-#define AGED_POLICY "l1.decoupled.dueling=false", "l1.size_kb=1", "l1.ways=4"
+#define AGED_POLICY "l1.decoupled.dueling=false", "l1.pdp.distance=3", "l1.size_kb=1", "l1.ways=4"
 
 struct aged {
     uint32_t version[AGED_SECTORS]; /* of a store: what it writes; of a read: what it found */
@@ -375,7 +375,7 @@ CLAIM("a read sees every earlier store of its SM, also through a network of four
 }
 
 CLAIM("a read sees every earlier store of its SM under every insertion policy") {
-    static const char *const policies[] = {"l1.insertion=never", "l1.insertion=decoupled"};
+    static const char *const policies[] = {"l1.insertion=never", "l1.insertion=decoupled", "l1.insertion=pdp"};
     for (unsigned i = 0; i < COUNT_OF(policies); i++)
         for (uint64_t seed = 1; seed <= 2; seed++) {
             CHECK_EQ(unseen_stores(SETTINGS(policies[i], AGED_POLICY), false, seed), 0u);

@@ -133,12 +133,15 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "l1.size_kb", 1 + below(random, 3));
     set_number(settings, "l1.ways", below(random, 5) ? 1 + below(random, 4) : 8); /* often the whole cache */
     set_replacement(settings, random, "l1");
-    set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "decoupled"));
+    set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "pdp"));
     set_one_of(settings, random, "l1.decoupled.dueling", SETTINGS("true", "false"));
     set_number(settings, "l1.decoupled.threshold", below(random, 4));
     set_number(settings, "l1.decoupled.probe_cycles", below(random, 3));
     set_number(settings, "l1.decoupled.duel_interval_cycles", 16 + below(random, 200));
     set_number(settings, "l1.decoupled.duel_least_reads", 1 + below(random, 8));
+    set_number(settings, "l1.pdp.distance", 1 + below(random, 12));
+    set_one_of(settings, random, "l1.pdp.dynamic", SETTINGS("true", "false"));
+    set_number(settings, "l1.pdp.recompute_reads", 16 + below(random, 40));
     set_number(settings, "l1.latency_cycles", 1 + below(random, 4));
     set_number(settings, "l1.mshrs", 1 + below(random, 5));
     set_number(settings, "l1.mshr_merges", 1 + below(random, 4));
