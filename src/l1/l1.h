@@ -43,6 +43,7 @@ enum l1_outcome {
     L1_MISS,
     L1_BYPASS,     /* a read that was sent past the cache */
     L1_SENT,       /* a write or atomic */
+    L1_QUEUED,     /* waits before the cache: any of the above may become of it, and completes by a tick */
     L1_ACCEPTED,   /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
     L1_NO_MSHR,    /* every MSHR is in use */
     L1_NO_MERGE,   /* the line's MSHR has no room for one more waiter */
@@ -50,6 +51,7 @@ enum l1_outcome {
     L1_NO_QUEUE,   /* the miss queue is full */
     L1_NO_NETWORK, /* the miss queue is full because the network takes nothing */
     L1_NO_ORDER,   /* a store to the same sectors is not acknowledged, and the network might let this overtake it */
+    L1_NO_PLACE,   /* no room in the queues before the cache, or none that would keep its order */
     L1_OUTCOMES,
 };
 
@@ -62,11 +64,15 @@ struct l1_request {
     uint8_t flags; /* enum message_flags */
     uint8_t program;
     uint8_t conflicts;
-    bool bypass; /* past the data cache */
-    bool local;  /* thread-local memory: written back, not through */
+    bool bypass;  /* past the data cache */
+    bool local;   /* thread-local memory: written back, not through */
+    uint8_t warp; /* that asks; L1_NO_WARP: one of the SM's other caches */
 };
 
-enum { L1_COMPLETIONS = 2 }; /* in a cycle: an access past the cache, and a load that waited for a line */
+enum { L1_NO_WARP = 0xFF };
+
+/* In a cycle: an access past the cache, a load that waited for a line, and a hit of what waited before the cache. */
+enum { L1_COMPLETIONS = 3 };
 
 struct l1;
 

@@ -77,7 +77,6 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     const struct lsu_sort *sort = &sm->shared->sort[sort_of(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
-    entry->warp = (uint8_t)warp;
     entry->space = instr->space;
     entry->small_cache = sort->small_cache;
     entry->done = 0;
@@ -86,6 +85,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     entry->request = sort->request;
     entry->request.token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp;
     entry->request.instr = instr->id;
+    entry->request.warp = (uint8_t)warp;
     entry->request.program = sm->launch->program;
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     if (beyond) {
@@ -134,8 +134,8 @@ static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
         load_progress(sm, entry->load, entry->space != SPACE_SHARED, now);
         return;
     }
-    sm->outstanding[entry->warp]--;
-    cta_warp_check(sm, entry->warp, now);
+    sm->outstanding[entry->request.warp]--;
+    cta_warp_check(sm, entry->request.warp, now);
 }
 
 static APART void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
@@ -195,7 +195,7 @@ static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
             else
                 sm->load[entry->load].waiting++;
         } else if (outcome != L1_HIT) {
-            sm->stores[entry->warp]++;
+            sm->stores[entry->request.warp]++;
         }
         entry->done++;
     }

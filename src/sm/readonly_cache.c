@@ -67,6 +67,7 @@ bool readonly_send(struct readonly_cache *cache, struct l1 *l1, unsigned sm, uin
         .flags = MESSAGE_READ_ONLY,
         .program = cache->program,
         .bypass = true,
+        .warp = L1_NO_WARP,
     };
     if (l1->ops->access(l1, sm, &request, now) >= L1_ACCEPTED) return false;
     cache->queue_head++;

@@ -269,7 +269,8 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
                                           "refuses: every line of the set is reserved",
                                           "refuses: miss queue full",
                                           "refuses: network takes nothing",
-                                          "refuses: a store to the same sectors is not acknowledged"};
+                                          "refuses: a store to the same sectors is not acknowledged",
+                                          "refuses: no room in the queues before it"};
     const struct sm *sm = self;
     (void)now;
     if (!sm_busy(sm)) return;

@@ -30,6 +30,7 @@
     S(SUM, miss_queue, "cycles", "likewise: the miss queue is full") \
     S(SUM, network, "cycles", "likewise: the miss queue is full because the network takes nothing") \
     S(SUM, store, "cycles", "likewise: it would overtake a store to the same sectors") \
+    S(SUM, place, "cycles", "likewise: no room in the queues before it") \
     S(SUM, pipeline, "cycles", "an instruction could issue, but its pipeline is busy") \
     S(SUM, memory, "cycles", "data from memory is awaited") \
     S(SUM, alu, "cycles", "the result of an operation is awaited") \
@@ -55,7 +56,8 @@ STATS_STRUCT(sm_stall_stats, SM_STALLS);
     S(SUM, line, "cycles", "the L1 refuses an access: every line of the set is reserved") \
     S(SUM, miss_queue, "cycles", "the L1 refuses an access: the miss queue is full") \
     S(SUM, network, "cycles", "the L1 refuses an access: the miss queue is full because the network takes nothing") \
-    S(SUM, store, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors")
+    S(SUM, store, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors") \
+    S(SUM, place, "cycles", "the L1 refuses an access: no room in the queues before it")
 
 STATS_STRUCT(sm_refusal_stats, SM_REFUSALS);
 

@@ -76,7 +76,7 @@ struct lsu_entry {
     uint64_t ready_at; /* its operands are there */
     uint16_t load;     /* LOAD_NONE for stores */
     uint16_t done, count;
-    uint8_t warp, space;
+    uint8_t space;
     bool small_cache;          /* by the constant or the read-only cache */
     struct l1_request request; /* of each access, but for its address and sectors */
     uint64_t access[COALESCING_MAX];

@@ -133,12 +133,18 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "l1.size_kb", 1 + below(random, 3));
     set_number(settings, "l1.ways", below(random, 5) ? 1 + below(random, 4) : 8); /* often the whole cache */
     set_replacement(settings, random, "l1");
-    set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "pdp"));
+    set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "mrpb", "pdp"));
     set_one_of(settings, random, "l1.decoupled.dueling", SETTINGS("true", "false"));
     set_number(settings, "l1.decoupled.threshold", below(random, 4));
     set_number(settings, "l1.decoupled.probe_cycles", below(random, 3));
     set_number(settings, "l1.decoupled.duel_interval_cycles", 16 + below(random, 200));
     set_number(settings, "l1.decoupled.duel_least_reads", 1 + below(random, 8));
+    set_number(settings, "l1.mrpb.queues", 1 + below(random, 6));
+    set_number(settings, "l1.mrpb.entries", 1 + below(random, 3));
+    set_one_of(settings, random, "l1.mrpb.signature", SETTINGS("warp", "instruction"));
+    set_one_of(settings, random, "l1.mrpb.drain", SETTINGS("greedy", "fixed", "rr", "longest"));
+    set_one_of(settings, random, "l1.mrpb.bypass_mshr", SETTINGS("true", "false"));
+    set_one_of(settings, random, "l1.mrpb.bypass_line", SETTINGS("true", "false"));
     set_number(settings, "l1.pdp.distance", 1 + below(random, 12));
     set_one_of(settings, random, "l1.pdp.dynamic", SETTINGS("true", "false"));
     set_number(settings, "l1.pdp.recompute_reads", 16 + below(random, 40));

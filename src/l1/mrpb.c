@@ -1,0 +1,358 @@
+/* MRPB: queues before the L1 put requests into another order, and what the L1 would refuse goes past it ("MRPB: Memory
+ * Request Prioritization for Massively Parallel Processors", HPCA 2014, as Locality-Driven Dynamic GPU Cache Bypassing,
+ * ICS 2015, section 6.1, uses it).
+ *
+ * A stage before whatever L1s there are. A request of the load/store unit enters one of several FIFOs, that of its
+ * warp or of its instruction, and the drain rule says which FIFO the L1 serves: one request enters and one
+ * leaves per cycle, at the earliest in the cycle after. Served is the head of one FIFO at a time, so that the L1 sees
+ * the lines of one warp together. Where the L1 refuses a read for want of a line, an MSHR or a place in one, the read
+ * goes past it instead. A full miss queue holds up both ways.
+ *
+ * Order: accesses to the same line stay in order if one of them is a store or an atomic. A request for whose line such
+ * company waits in another FIFO joins it there; if it waits in several, the request is refused until it waits in one.
+ *
+ * Assumed, since the published values are not known to us: a FIFO of 8 requests for each of 48 warps, drained greedily.
+ * Left out: a FIFO for each CTA. Misses of the instruction, constant and read-only caches do not pass here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "l1/insertion.h"
+
+enum { CHAINS = 256, NO_REQUEST = UINT32_MAX };
+
+#define MRPB_STATS(S) \
+    S(SUM, entered, "accesses", "requests that entered a FIFO") \
+    S(SUM, joined, "accesses", "of these: one that is not their own, to keep the order of a line") \
+    S(SUM, bypasses_mshr, "accesses", "reads sent past the L1 for want of an MSHR") \
+    S(SUM, bypasses_merge, "accesses", "likewise: of room in the line's MSHR") \
+    S(SUM, bypasses_line, "accesses", "likewise: of a line that is not reserved") \
+    S(MAX, waiting_peak, "accesses", "most requests waiting before an L1 at once")
+
+STATS_STRUCT(mrpb_stats, MRPB_STATS);
+STATS_TABLE(mrpb_stat_table, "l1.mrpb", mrpb_stats, MRPB_STATS);
+
+/* A request that waits. */
+struct waiting {
+    struct l1_request request;
+    uint32_t next;   /* among those of its chain, or free ones */
+    uint32_t behind; /* in its FIFO */
+    uint16_t queue;
+};
+
+struct fifo {
+    uint32_t first, last, count;
+};
+
+struct stage {
+    struct fifo *fifo;       /* [queues] */
+    struct waiting *waiting; /* [queues × entries] */
+    uint32_t *chain;         /* [CHAINS] by line */
+    uint32_t free, count;
+    unsigned current;         /* the FIFO that was served last */
+    uint32_t *hit;            /* [latency + 1] tokens of hits, by the cycle in which they are due; NO_REQUEST if none */
+    uint32_t hits;            /* how many there are */
+    bool refused;             /* the L1 has refused the head, */
+    uint32_t refused_changes; /* and nothing has changed since */
+    struct mrpb_stats stats;
+};
+
+struct drain_ops {
+    struct policy policy;
+    /* The next FIFO, of those that hold something. */
+    unsigned (*pick)(const struct stage *stage, unsigned queues);
+};
+
+struct signature_ops {
+    struct policy policy;
+    unsigned (*of)(const struct l1_request *request);
+};
+
+static unsigned first_from(const struct stage *stage, unsigned from, unsigned queues) {
+    for (unsigned i = 0; i < queues; i++)
+        if (stage->fifo[(from + i) % queues].count) return (from + i) % queues;
+    assert(!"something waits");
+    return 0;
+}
+
+static unsigned pick_fixed(const struct stage *stage, unsigned queues) { return first_from(stage, 0, queues); }
+
+static unsigned pick_greedy(const struct stage *stage, unsigned queues) {
+    return stage->fifo[stage->current].count ? stage->current : first_from(stage, 0, queues);
+}
+
+static unsigned pick_in_turn(const struct stage *stage, unsigned queues) {
+    return first_from(stage, stage->current + 1, queues);
+}
+
+static unsigned pick_longest(const struct stage *stage, unsigned queues) {
+    unsigned longest = 0;
+    for (unsigned i = 1; i < queues; i++)
+        if (stage->fifo[i].count > stage->fifo[longest].count) longest = i;
+    return longest;
+}
+
+static const struct drain_ops drains[] = {
+    {{"greedy", "stays with a FIFO until it is empty, then takes the first that is not", NULL}, pick_greedy},
+    {{"fixed", "takes the first FIFO that is not empty", NULL}, pick_fixed},
+    {{"rr", "takes FIFOs in turn", NULL}, pick_in_turn},
+    {{"longest", "takes the longest FIFO", NULL}, pick_longest},
+};
+static const struct policy *const drain_members[] = {&drains[0].policy, &drains[1].policy, &drains[2].policy,
+                                                     &drains[3].policy};
+static const struct family drain_family = {"drain rule", drain_members, COUNT_OF(drain_members)};
+
+static unsigned by_warp(const struct l1_request *request) { return request->warp; }
+static unsigned by_instruction(const struct l1_request *request) { return request->instr; }
+
+static const struct signature_ops signatures[] = {
+    {{"warp", "a FIFO for each warp", NULL}, by_warp},
+    {{"instruction", "a FIFO for each instruction", NULL}, by_instruction},
+};
+static const struct policy *const signature_members[] = {&signatures[0].policy, &signatures[1].policy};
+static const struct family signature_family = {"signature", signature_members, COUNT_OF(signature_members)};
+
+struct mrpb_config {
+    int64_t queues, entries;
+    const struct policy *signature, *drain;
+    bool bypass_line, bypass_mshr, bypass_merge;
+};
+
+static const struct param params[] = {
+    P_INT(struct mrpb_config, queues, 48, 1, 1024, "FIFOs", "before each L1"),
+    P_INT(struct mrpb_config, entries, 8, 1, 1024, "requests", "that wait in one of them"),
+    P_CHOICE(struct mrpb_config, signature, signature_family, "warp", "what chooses the FIFO of a request"),
+    P_CHOICE(struct mrpb_config, drain, drain_family, "greedy", "which FIFO is served"),
+    P_BOOL(struct mrpb_config, bypass_line, true, "reads go past the L1 where every line of their set is reserved"),
+    P_BOOL(struct mrpb_config, bypass_mshr, true, "likewise, where there is no MSHR"),
+    P_BOOL(struct mrpb_config, bypass_merge, true, "likewise, where the line's MSHR is full"),
+};
+
+static const struct section mrpb_section = {
+    .path = "mrpb",
+    .help = "queues before the L1 that reorder requests, and bypassing instead of stalls",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct mrpb_config),
+};
+
+struct mrpb {
+    struct l1 base;
+    struct l1 *l1; /* what stands behind */
+    struct engine *engine;
+    const unsigned *component;
+    unsigned sms, queues, entries, latency_cycles;
+    const struct drain_ops *drain;
+    const struct signature_ops *signature;
+    bool bypasses[L1_OUTCOMES];
+    struct stage *stage; /* [sms] */
+};
+
+static const struct l1_ops mrpb_ops;
+
+static void stage_init(const struct mrpb *mrpb, struct stage *stage) {
+    unsigned room = mrpb->queues * mrpb->entries;
+    stage->fifo = mem_alloc(mrpb->queues, sizeof *stage->fifo);
+    stage->waiting = mem_alloc(room, sizeof *stage->waiting);
+    stage->chain = mem_alloc(CHAINS, sizeof *stage->chain);
+    stage->hit = mem_alloc(mrpb->latency_cycles + 1, sizeof *stage->hit);
+    for (unsigned i = 0; i < CHAINS; i++) stage->chain[i] = NO_REQUEST;
+    for (unsigned i = 0; i <= mrpb->latency_cycles; i++) stage->hit[i] = NO_REQUEST;
+    for (unsigned i = 0; i < room; i++) stage->waiting[i].next = i + 1 < room ? i + 1 : NO_REQUEST;
+}
+
+static struct l1 *mrpb_before(struct l1 *l1, const struct l1_site *site) {
+    const struct mrpb_config *values = config_get(site->config, &mrpb_section);
+    const struct l1_config *l1_values = config_get(site->config, &l1_section);
+    struct mrpb *mrpb = mem_alloc(1, sizeof *mrpb);
+    *mrpb = (struct mrpb){
+        .base = {.ops = &mrpb_ops, .gate = l1->gate},
+        .l1 = l1,
+        .engine = site->engine,
+        .component = site->sm_component,
+        .sms = site->sms,
+        .queues = (unsigned)values->queues,
+        .entries = (unsigned)values->entries,
+        .latency_cycles = (unsigned)l1_values->latency_cycles,
+        .drain = (const struct drain_ops *)values->drain,
+        .signature = (const struct signature_ops *)values->signature,
+        .bypasses = {[L1_NO_LINE] = values->bypass_line,
+                     [L1_NO_MSHR] = values->bypass_mshr,
+                     [L1_NO_MERGE] = values->bypass_merge},
+        .stage = mem_alloc(site->sms, sizeof *mrpb->stage),
+    };
+    for (unsigned sm = 0; sm < site->sms; sm++) {
+        stage_init(mrpb, &mrpb->stage[sm]);
+        stats_add(site->stats, &mrpb_stat_table, &mrpb->stage[sm].stats);
+    }
+    return &mrpb->base;
+}
+
+static void mrpb_destroy(struct l1 *base) {
+    struct mrpb *mrpb = (struct mrpb *)base;
+    for (unsigned sm = 0; sm < mrpb->sms; sm++) {
+        struct stage *stage = &mrpb->stage[sm];
+        free(stage->fifo);
+        free(stage->waiting);
+        free(stage->chain);
+        free(stage->hit);
+    }
+    mrpb->l1->ops->destroy(mrpb->l1);
+    free(mrpb->stage);
+    free(mrpb);
+}
+
+static uint32_t *chain_of(const struct stage *stage, uint64_t address) {
+    return &stage->chain[address * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+}
+
+/* The FIFO in which a request comes after all that must come before it, its own if there is nothing of the kind; -1 if
+ * that waits in several. */
+static int queue_in_order(const struct stage *stage, const struct l1_request *request, unsigned queue) {
+    int company = -1;
+    for (uint32_t i = *chain_of(stage, request->address); i != NO_REQUEST; i = stage->waiting[i].next) {
+        const struct waiting *other = &stage->waiting[i];
+        if (other->request.address != request->address || other->request.program != request->program ||
+            (other->request.kind == MESSAGE_READ && request->kind == MESSAGE_READ))
+            continue;
+        if (company >= 0 && company != other->queue) return -1;
+        company = other->queue;
+    }
+    return company < 0 ? (int)queue : company;
+}
+
+static enum l1_outcome mrpb_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
+    struct mrpb *mrpb = (struct mrpb *)base;
+    struct stage *stage = &mrpb->stage[sm];
+    if (request->warp == L1_NO_WARP) return mrpb->l1->ops->access(mrpb->l1, sm, request, now);
+    unsigned own = mrpb->signature->of(request) % mrpb->queues;
+    int queue = queue_in_order(stage, request, own);
+    if (queue < 0 || stage->fifo[queue].count == mrpb->entries) return L1_NO_PLACE;
+    uint32_t index = stage->free, *chain = chain_of(stage, request->address);
+    struct fifo *fifo = &stage->fifo[queue];
+    stage->free = stage->waiting[index].next;
+    stage->waiting[index] = (struct waiting){*request, .next = *chain, .queue = (uint16_t)queue};
+    *chain = index;
+    *(fifo->count++ ? &stage->waiting[fifo->last].behind : &fifo->first) = index;
+    fifo->last = index;
+    stage->count++;
+    stage->stats.entered++;
+    stage->stats.joined += (unsigned)queue != own;
+    stat_max(&stage->stats.waiting_peak, stage->count);
+    base->gate[sm].open = true;
+    engine_wake(mrpb->engine, mrpb->component[sm], now + 1);
+    return L1_QUEUED;
+}
+
+static void leave(struct stage *stage, struct fifo *fifo) {
+    uint32_t index = fifo->first, *link = chain_of(stage, stage->waiting[index].request.address);
+    fifo->first = stage->waiting[index].behind;
+    fifo->count--;
+    stage->count--;
+    while (*link != index) link = &stage->waiting[*link].next;
+    *link = stage->waiting[index].next;
+    stage->waiting[index].next = stage->free;
+    stage->free = index;
+}
+
+/* The L1's answer to a request; a read that it refuses for a reason that is to be evaded goes past it. */
+static enum l1_outcome ask(struct mrpb *mrpb, unsigned sm, const struct l1_request *request, uint64_t now) {
+    struct l1 *l1 = mrpb->l1;
+    struct mrpb_stats *stats = &mrpb->stage[sm].stats;
+    enum l1_outcome outcome = l1->ops->access(l1, sm, request, now);
+    if (!mrpb->bypasses[outcome] || request->kind != MESSAGE_READ) return outcome;
+    struct l1_request past = *request;
+    past.bypass = true;
+    enum l1_outcome evaded = l1->ops->access(l1, sm, &past, now);
+    uint64_t *counter = outcome == L1_NO_MSHR    ? &stats->bypasses_mshr
+                        : outcome == L1_NO_MERGE ? &stats->bypasses_merge
+                                                 : &stats->bypasses_line;
+    *counter += evaded < L1_ACCEPTED;
+    return evaded;
+}
+
+/* Serves the FIFO whose turn it is. A refused head is tried again when something has changed, and no other before. */
+static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
+    struct stage *stage = &mrpb->stage[sm];
+    struct l1_gate *gate = &mrpb->base.gate[sm];
+    if (stage->refused && stage->refused_changes == gate->changes) return;
+    if (!stage->refused) stage->current = mrpb->drain->pick(stage, mrpb->queues);
+    struct fifo *fifo = &stage->fifo[stage->current];
+    const struct l1_request *request = &stage->waiting[fifo->first].request;
+    enum l1_outcome outcome = ask(mrpb, sm, request, now);
+    stage->refused = outcome > L1_ACCEPTED;
+    stage->refused_changes = gate->changes;
+    if (stage->refused) return;
+    if (outcome == L1_HIT) {
+        stage->hit[(now + mrpb->latency_cycles) % (mrpb->latency_cycles + 1)] = request->token;
+        stage->hits++;
+        engine_wake(mrpb->engine, mrpb->component[sm], now + mrpb->latency_cycles);
+    }
+    leave(stage, fifo);
+    gate->changes++;
+    if (stage->count) engine_wake(mrpb->engine, mrpb->component[sm], now + 1);
+}
+
+static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
+    struct mrpb *mrpb = (struct mrpb *)base;
+    struct stage *stage = &mrpb->stage[sm];
+    unsigned completions = mrpb->l1->ops->tick(mrpb->l1, sm, now, token);
+    uint32_t *hit = &stage->hit[now % (mrpb->latency_cycles + 1)];
+    if (*hit != NO_REQUEST) {
+        token[completions++] = *hit;
+        *hit = NO_REQUEST;
+        stage->hits--;
+    }
+    if (stage->count) drain(mrpb, sm, now);
+    base->gate[sm].open |= stage->count || stage->hits;
+    return completions;
+}
+
+static unsigned mrpb_endpoints(const struct l1 *base) {
+    const struct l1 *l1 = ((const struct mrpb *)base)->l1;
+    return l1->ops->endpoints(l1);
+}
+
+static unsigned mrpb_endpoint_component(const struct l1 *base, unsigned endpoint) {
+    const struct l1 *l1 = ((const struct mrpb *)base)->l1;
+    return l1->ops->endpoint_component(l1, endpoint);
+}
+
+static void mrpb_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
+    struct l1 *l1 = ((struct mrpb *)base)->l1;
+    l1->ops->connect(l1, endpoint, to_network, from_network);
+}
+
+static void mrpb_flush(struct l1 *base, unsigned sm) {
+    struct l1 *l1 = ((struct mrpb *)base)->l1;
+    l1->ops->flush(l1, sm);
+}
+
+static bool mrpb_busy(const struct l1 *base, unsigned sm) {
+    const struct mrpb *mrpb = (const struct mrpb *)base;
+    return mrpb->stage[sm].count || mrpb->stage[sm].hits || mrpb->l1->ops->busy(mrpb->l1, sm);
+}
+
+static void mrpb_explain(const struct l1 *base, unsigned sm, FILE *out) {
+    const struct mrpb *mrpb = (const struct mrpb *)base;
+    if (mrpb->stage[sm].count) fprintf(out, "  %u requests wait before its L1\n", mrpb->stage[sm].count);
+    mrpb->l1->ops->explain(mrpb->l1, sm, out);
+}
+
+static const struct l1_ops mrpb_ops = {
+    .destroy = mrpb_destroy,
+    .endpoints = mrpb_endpoints,
+    .endpoint_component = mrpb_endpoint_component,
+    .connect = mrpb_connect,
+    .tick = mrpb_tick,
+    .access = mrpb_access,
+    .flush = mrpb_flush,
+    .busy = mrpb_busy,
+    .explain = mrpb_explain,
+};
+
+const struct insertion_ops insertion_mrpb = {
+    .policy = {"mrpb", "queues before the L1 reorder requests, and reads that it would refuse go past it",
+               &mrpb_section},
+    .before = mrpb_before,
+};

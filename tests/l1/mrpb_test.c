@@ -1,0 +1,164 @@
+/* The queues of MRPB, request by request. Requests are told apart at the network by their `conflicts`. */
+#include "claim.h"
+
+#include "base/random.h"
+#include "l1/lone.h"
+
+#define MRPB "l1.insertion=mrpb", "l1.miss_queue=64"
+
+static enum l1_outcome enter(struct lone_l1 *lone, uint8_t warp, uint64_t address, uint8_t kind, uint8_t name) {
+    return access_by(
+        lone, (struct l1_request){
+                  .address = address, .token = name, .kind = kind, .conflicts = name, .warp = warp, .instr = warp});
+}
+
+/* Cycle by cycle, what comes out: the names of the requests. */
+static void expect(struct lone_l1 *lone, const char *names) {
+    for (; *names; names++) {
+        const struct message *message = NULL;
+        for (unsigned i = 0; i < 20 && !message; i++) {
+            cycle(lone);
+            message = port_peek(&lone->to_network, lone->now);
+        }
+        REQUIRE(message);
+        struct message taken = take(lone);
+        CHECK_EQ((char)taken.conflicts, *names);
+        answer(lone, taken);
+    }
+}
+
+CLAIM("mrpb: the greedy rule stays with a queue until it is empty, the fixed one goes to the first") {
+    for (unsigned greedy = 0; greedy < 2; greedy++) {
+        struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, greedy ? "l1.mrpb.drain=greedy" : "l1.mrpb.drain=fixed"));
+        cycle(lone);
+        for (uint8_t i = 0; i < 3; i++)
+            CHECK_OUTCOME(enter(lone, 1, 0x1000 + 0x80u * i, MESSAGE_READ, (uint8_t)('a' + i)), L1_QUEUED);
+        cycle(lone); /* a is served */
+        for (uint8_t i = 0; i < 2; i++)
+            CHECK_OUTCOME(enter(lone, 0, 0x4000 + 0x80u * i, MESSAGE_READ, (uint8_t)('A' + i)), L1_QUEUED);
+        expect(lone, greedy ? "abcAB" : "aABbc");
+        settle(lone);
+        lone_l1_destroy(lone);
+    }
+}
+
+CLAIM("mrpb: the other rules take queues in turn, or the longest first") {
+    for (unsigned longest = 0; longest < 2; longest++) {
+        struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, longest ? "l1.mrpb.drain=longest" : "l1.mrpb.drain=rr"));
+        cycle(lone);
+        for (uint8_t i = 0; i < 2; i++) enter(lone, 1, 0x1000 + 0x80u * i, MESSAGE_READ, (uint8_t)('a' + i));
+        for (uint8_t i = 0; i < 4; i++) enter(lone, 0, 0x4000 + 0x80u * i, MESSAGE_READ, (uint8_t)('A' + i));
+        expect(lone, longest ? "ABCaDb" : "aAbBCD");
+        settle(lone);
+        lone_l1_destroy(lone);
+    }
+}
+
+CLAIM("mrpb: queues may be by instruction, and there are as many as are asked for") {
+    struct lone_l1 *lone =
+        lone_l1(SETTINGS(MRPB, "l1.mrpb.signature=instruction", "l1.mrpb.queues=2", "l1.mrpb.entries=2"));
+    struct l1_request read = {.kind = MESSAGE_READ, .instr = 3};
+    cycle(lone);
+    for (uint8_t i = 0; i < 3; i++) {
+        read.address = 0x80u * i;
+        CHECK_OUTCOME(access_by(lone, read), i < 2 ? L1_QUEUED : L1_NO_PLACE);
+    }
+    read.instr = 2;
+    CHECK_OUTCOME(access_by(lone, read), L1_QUEUED);
+    uint32_t changes = lone->l1->gate[0].changes;
+    cycle(lone);
+    CHECK(lone->l1->gate[0].changes != changes);
+    read.address = 0x1000; /* the even queue was served first */
+    CHECK_OUTCOME(access_by(lone, read), L1_QUEUED);
+    settle(lone);
+    lone_l1_destroy(lone);
+}
+
+CLAIM("mrpb: what would stall for a line, an MSHR or room in one goes past the L1, if it is to") {
+    static const struct {
+        const char *limit, *bypass, *counter;
+        uint64_t second;
+    } cases[] = {
+        {"l1.mshrs=1", "l1.mrpb.bypass_mshr", "l1.mrpb.bypasses_mshr", 0x080},
+        {"l1.mshr_merges=1", "l1.mrpb.bypass_merge", "l1.mrpb.bypasses_merge", 0},
+        {"l1.ways=1", "l1.mrpb.bypass_line", "l1.mrpb.bypasses_line", 0x400},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++)
+        for (unsigned allowed = 0; allowed < 2; allowed++) {
+            char bypass[64];
+            snprintf(bypass, sizeof bypass, "%s=%s", cases[i].bypass, allowed ? "true" : "false");
+            struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, "l1.size_kb=1", cases[i].limit, bypass));
+            cycle(lone);
+            enter(lone, 0, 0, MESSAGE_READ, 1);
+            enter(lone, 0, cases[i].second, MESSAGE_READ, 2);
+            cycles(lone, 10);
+            CHECK_EQ(count(lone, cases[i].counter), allowed);
+            CHECK_EQ(count(lone, "l1.requests"), 1 + allowed);
+            settle(lone);
+            CHECK_EQ(lone->woken_count, 2u);
+            CHECK_EQ(count(lone, "l1.read_bypasses"), allowed);
+            lone_l1_destroy(lone);
+        }
+}
+
+CLAIM("mrpb: a hit is complete one cycle later than without queues") {
+    uint64_t cycles_of[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct stand *stand =
+            stand_make(SETTINGS("l1.latency_cycles=5", i ? "l1.insertion=mrpb" : "l1.insertion=always"));
+        stand_run(stand, &source);
+        CHECK_EQ(stand_count(stand, "l1.read_hits"), 1u);
+        cycles_of[i] = stand_count(stand, "sm.load_cycles_min");
+        stand_destroy(stand);
+    }
+    CHECK_EQ(cycles_of[1], cycles_of[0] + 1);
+}
+
+/* Random accesses of a few warps to a few lines, all past the cache, so that each shows at the network. Returns how many
+ * came there before one that they had to follow. */
+static unsigned out_of_order(const char *const *settings, uint64_t random) {
+    enum { ACCESSES = 200, LINES = 3 };
+    struct lone_l1 *lone = lone_l1(settings);
+    unsigned made = 0, wrong = 0,
+             waiting[LINES][2][ACCESSES + 1] = {0}; /* by line and whether a store: made, not seen */
+    unsigned line_of[ACCESSES], seen = 0;
+    bool store_of[ACCESSES];
+    while (seen < ACCESSES) {
+        cycle(lone);
+        lone->woken_count = 0;
+        while (port_peek(&lone->to_network, lone->now) && random_below(&random, 2)) {
+            struct message message = take(lone);
+            unsigned name = message.conflicts, line = line_of[name];
+            waiting[line][store_of[name]][name] = 0;
+            for (unsigned earlier = 0; earlier < name; earlier++)
+                wrong += waiting[line][1][earlier] || (store_of[name] && waiting[line][0][earlier]);
+            answer(lone, message);
+            seen++;
+        }
+        if (made == ACCESSES) continue;
+        line_of[made] = (unsigned)random_below(&random, LINES);
+        store_of[made] = random_below(&random, 3) == 0;
+        struct l1_request request = {.address = line_of[made] * UINT64_C(128),
+                                     .kind = store_of[made] ? MESSAGE_WRITE : MESSAGE_READ,
+                                     .bypass = !store_of[made],
+                                     .conflicts = (uint8_t)made,
+                                     .warp = (uint8_t)random_below(&random, 4)};
+        if (access_by(lone, request) > L1_ACCEPTED) continue;
+        waiting[line_of[made]][store_of[made]][made] = 1;
+        made++;
+    }
+    lone_l1_destroy(lone);
+    return wrong;
+}
+
+CLAIM("mrpb: whatever queues they wait in, accesses to a line stay in order if one of them is a store") {
+    static const char *const drains[] = {"l1.mrpb.drain=greedy", "l1.mrpb.drain=fixed", "l1.mrpb.drain=rr",
+                                         "l1.mrpb.drain=longest"};
+    for (unsigned i = 0; i < COUNT_OF(drains); i++)
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            CHECK_EQ(
+                out_of_order(SETTINGS("l1.insertion=mrpb", drains[i], "l1.mrpb.queues=4", "l1.mrpb.entries=4"), seed),
+                0u);
+}
