@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 
-enum { CONFIG_LIST_MAX = 32, CONFIG_TEXT_MAX = 64 };
+enum { CONFIG_LIST_MAX = 32, CONFIG_TEXT_MAX = 256 };
 
 enum param_type {
     PARAM_INT,    /* int64_t */

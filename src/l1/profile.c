@@ -1,0 +1,135 @@
+#include "l1/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    const char *path;
+    FILE *in;
+    char *text;
+    size_t room;
+    unsigned line;
+    struct error *err;
+};
+
+static bool blame(const struct reader *reader, unsigned column, const char *what) {
+    return error_at(reader->err, reader->path, reader->line, column, "%s", what);
+}
+
+/* The next line, without its end; false at the end of the file. */
+static bool next_line(struct reader *reader) {
+    ssize_t length = getline(&reader->text, &reader->room, reader->in);
+    if (length < 0) return false;
+    reader->line++;
+    if (length && reader->text[length - 1] == '\n') reader->text[length - 1] = '\0';
+    return true;
+}
+
+/* Reads the words and numbers of a line by a pattern: `d` and `x` stand for a number, all else for itself. */
+static bool scan(const struct reader *reader, const char *pattern, const char *what, uint64_t *number) {
+    const char *at = reader->text;
+    for (; *pattern; pattern++) {
+        if (*pattern != '%') {
+            if (*at != *pattern) break;
+            at++;
+            continue;
+        }
+        int base = *++pattern == 'x' ? 16 : 10;
+        char *end;
+        errno = 0;
+        *number = strtoull(at, &end, base);
+        bool digit = base == 16 ? strspn(at, "0123456789abcdef") > 0 : strspn(at, "0123456789") > 0;
+        if (!digit || errno) break;
+        number++;
+        at = end;
+    }
+    return (*pattern == '\0' && *at == '\0') || blame(reader, (unsigned)(at - reader->text) + 1, what);
+}
+
+static bool read_head(struct reader *reader, struct profile_shape shape) {
+    uint64_t number[2];
+    if (!next_line(reader))
+        return reader->line = 1, blame(reader, 1, "the file is empty; a profile begins with 'sluice profile 1'");
+    if (!scan(reader, "sluice profile 1", "this is no profile: it would begin with 'sluice profile 1'", number))
+        return false;
+    if (!next_line(reader)) return blame(reader, 1, "the profile ends before 'sms N line_bytes N'");
+    if (!scan(reader, "sms %d line_bytes %d", "expected 'sms N line_bytes N'", number)) return false;
+    if (number[0] == shape.sms && number[1] == shape.line_bytes) return true;
+    return error_at(reader->err, reader->path, reader->line, 1,
+                    "the profile is of a machine with %" PRIu64 " SMs and lines of %" PRIu64
+                    " B, and this one has %u SMs and lines of %u B; record it anew",
+                    number[0], number[1], shape.sms, shape.line_bytes);
+}
+
+static bool read_section_head(struct reader *reader, struct profile *profile, uint64_t *section) {
+    enum { KERNELS_MAX = 100000 };
+    if (!scan(reader, "kernel %d sm %d", "expected 'kernel N sm N'", section)) return false;
+    if (section[0] >= KERNELS_MAX) return blame(reader, 8, "there are at most 100000 kernels, counted from 0");
+    if (section[1] >= profile->shape.sms) return blame(reader, 1, "there is no such SM: they are counted from 0");
+    while (profile->kernels <= section[0]) {
+        profile->kernel = mem_grow(profile->kernel, profile->kernels + 1u, sizeof *profile->kernel);
+        profile->kernel[profile->kernels++] =
+            (struct profile_kernel){.sm = mem_alloc(profile->shape.sms, sizeof(struct tally))};
+    }
+    return true;
+}
+
+static bool read_sections(struct reader *reader, struct profile *profile) {
+    uint64_t section[2], number[2];
+    while (next_line(reader)) {
+        if (!profile->kernels || reader->text[0] == 'k') {
+            if (!read_section_head(reader, profile, section)) return false;
+            continue;
+        }
+        if (!scan(reader, "%x %d",
+                  "expected a line's number in hexadecimal and how often it was read, or 'kernel N sm N'", number))
+            return false;
+        if (number[1] == 0) return blame(reader, 1, "a line that was never read does not belong here");
+        struct profile_kernel *kernel = &profile->kernel[section[0]];
+        tally_add(&kernel->sm[section[1]], number[0], number[1]);
+        tally_add(&kernel->whole, number[0], number[1]);
+    }
+    return !ferror(reader->in) || error_set(reader->err, "%s: %s", reader->path, strerror(errno));
+}
+
+struct profile *profile_read(const char *path, struct profile_shape shape, struct error *err) {
+    struct reader reader = {.path = path, .in = fopen(path, "r"), .err = err};
+    if (!reader.in) {
+        error_set(err, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    struct profile *profile = mem_alloc(1, sizeof *profile);
+    profile->shape = shape;
+    bool good = read_head(&reader, shape) && read_sections(&reader, profile);
+    fclose(reader.in);
+    free(reader.text);
+    if (good) return profile;
+    profile_destroy(profile);
+    return NULL;
+}
+
+void profile_destroy(struct profile *profile) {
+    if (!profile) return;
+    for (unsigned k = 0; k < profile->kernels; k++) {
+        for (unsigned sm = 0; sm < profile->shape.sms; sm++) tally_release(&profile->kernel[k].sm[sm]);
+        tally_release(&profile->kernel[k].whole);
+        free(profile->kernel[k].sm);
+    }
+    free(profile->kernel);
+    free(profile);
+}
+
+void profile_write_head(FILE *out, struct profile_shape shape) {
+    fprintf(out, "sluice profile 1\nsms %u line_bytes %u\n", shape.sms, shape.line_bytes);
+}
+
+void profile_write_section(FILE *out, unsigned kernel, unsigned sm, const struct tally *tally) {
+    if (!tally->used) return;
+    struct tally_entry *sorted = tally_sorted(tally);
+    fprintf(out, "kernel %u sm %u\n", kernel, sm);
+    for (uint32_t i = 0; i < tally->used; i++)
+        fprintf(out, "%" PRIx64 " %" PRIu64 "\n", sorted[i].key, sorted[i].count);
+    free(sorted);
+}

@@ -1,0 +1,137 @@
+/* Profiled bypassing: a first run counts how often each line is read, and a second lets in the lines that were read
+ * often enough ("Profiled-BYPASS" of Locality-Driven Dynamic GPU Cache Bypassing, ICS 2015, section 6.1).
+ *
+ * `record` names the file that a run writes, and `profile` the one that it goes by; without a profile every line is let
+ * in. Counts are kept for each kernel, of each SM alone (local) and of all together (global). A line passes if either
+ * count that is looked at reaches the threshold: the paper does not say how its combined filter combines, but argues
+ * that bypassing moves CTAs, which makes the reuse of one SM another's. A line that the profile does not know has not
+ * been read. Reads count before they reach the cache; writes, atomics and reads marked to go past it do not.
+ */
+#include <stdlib.h>
+
+#include "gpu/gpu_config.h"
+#include "l1/insertion.h"
+#include "l1/profile.h"
+
+struct profiled_config {
+    char profile[CONFIG_TEXT_MAX], record[CONFIG_TEXT_MAX];
+    int64_t threshold;
+    bool local, global;
+};
+
+static const struct param params[] = {
+    P_TEXT(struct profiled_config, profile, "", "file of counts to go by; none: every line is let in"),
+    P_TEXT(struct profiled_config, record, "", "file that this run's counts are written to; none: they are not"),
+    P_INT(struct profiled_config, threshold, 2, 1, 16, "reads", "of a line that is let in"),
+    P_BOOL(struct profiled_config, local, true, "a line that this SM read so often is let in"),
+    P_BOOL(struct profiled_config, global, true, "a line that all SMs together read so often is let in"),
+};
+
+static const struct section profiled_section;
+
+static bool check(const struct config *config, struct error *err) {
+    const struct profiled_config *values = config_get(config, &profiled_section);
+    if (values->record[0] && !output_check(values->record, err)) return false;
+    return values->local || values->global ||
+           config_error(config, "l1.profiled.local", err,
+                        "with neither local nor global counts nothing is let in; "
+                        "l1.insertion=never does that");
+}
+
+static const struct section profiled_section = {
+    .path = "profiled",
+    .help = "bypassing by the reuse that an earlier run has counted",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct profiled_config),
+    .check = check,
+};
+
+struct profiled {
+    struct profile_shape shape;
+    uint64_t threshold;
+    bool local, global;
+    struct profile *profile;             /* NULL: none */
+    const struct profile_kernel *kernel; /* of the one that runs; NULL if the profile does not know it */
+    bool recording;
+    struct output output;
+    struct tally *counts; /* [sms] of the kernel that runs */
+    unsigned kernel_index;
+};
+
+static void profiled_destroy(void *state) {
+    struct profiled *profiled = state;
+    struct error ignored = {0};
+    if (profiled->recording) output_close(&profiled->output, false, &ignored);
+    for (unsigned sm = 0; sm < profiled->shape.sms; sm++) tally_release(&profiled->counts[sm]);
+    free(profiled->counts);
+    profile_destroy(profiled->profile);
+    free(profiled);
+}
+
+static void *profiled_create(const struct insertion_site *site, struct error *err) {
+    const struct profiled_config *values = config_get(site->config, &profiled_section);
+    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
+    struct profiled *profiled = mem_alloc(1, sizeof *profiled);
+    *profiled = (struct profiled){
+        .shape = {site->sms, (unsigned)gpu->line_bytes},
+        .threshold = (uint64_t)values->threshold,
+        .local = values->local,
+        .global = values->global,
+        .counts = mem_alloc(site->sms, sizeof *profiled->counts),
+    };
+    bool good = true;
+    if (values->profile[0]) good = (profiled->profile = profile_read(values->profile, profiled->shape, err)) != NULL;
+    if (good && values->record[0]) good = profiled->recording = output_open(&profiled->output, values->record, err);
+    if (profiled->recording) profile_write_head(profiled->output.file, profiled->shape);
+    if (good) return profiled;
+    profiled_destroy(profiled);
+    return NULL;
+}
+
+/* The counts of a kernel are complete. */
+static void put_down(struct profiled *profiled) {
+    for (unsigned sm = 0; profiled->recording && sm < profiled->shape.sms; sm++) {
+        profile_write_section(profiled->output.file, profiled->kernel_index, sm, &profiled->counts[sm]);
+        tally_clear(&profiled->counts[sm]);
+    }
+}
+
+static void profiled_begin(void *state, unsigned kernel) {
+    struct profiled *profiled = state;
+    const struct profile *profile = profiled->profile;
+    put_down(profiled);
+    profiled->kernel_index = kernel;
+    profiled->kernel = profile && kernel < profile->kernels ? &profile->kernel[kernel] : NULL;
+}
+
+static bool profiled_finish(void *state, struct error *err) {
+    struct profiled *profiled = state;
+    put_down(profiled);
+    if (!profiled->recording) return true;
+    profiled->recording = false;
+    return output_close(&profiled->output, true, err);
+}
+
+static bool profiled_admit(void *state, unsigned sm, const struct cache_access *access) {
+    const struct profiled *profiled = state;
+    const struct profile_kernel *kernel = profiled->kernel;
+    if (!profiled->profile) return true;
+    return kernel && ((profiled->local && tally_of(&kernel->sm[sm], access->key) >= profiled->threshold) ||
+                      (profiled->global && tally_of(&kernel->whole, access->key) >= profiled->threshold));
+}
+
+static void profiled_note(void *state, unsigned sm, const struct insertion_event *event) {
+    struct profiled *profiled = state;
+    if (profiled->recording) tally_add(&profiled->counts[sm], event->access->key, 1);
+}
+
+const struct insertion_ops insertion_profiled = {
+    .policy = {"profiled", "reads bring in lines that were read often in an earlier run", &profiled_section},
+    .create = profiled_create,
+    .destroy = profiled_destroy,
+    .admit = profiled_admit,
+    .note = profiled_note,
+    .begin = profiled_begin,
+    .finish = profiled_finish,
+};

@@ -1,0 +1,139 @@
+/* Profiles: what one run counts, another goes by. Two SMs read lines of a page each and of a common one. */
+#include "machine/runs.h"
+
+#include <unistd.h>
+
+#include "l1/profile.h"
+#include "sm/script.h"
+
+enum { OWN = 0x10000, COMMON = 0x20000, OFTEN = 4, LINE = 128 };
+
+/* A CTA for each of two SMs: a line of its own is read OFTEN times, another one once, and one that both read once. */
+static struct run *run_with(struct step (*steps)[OFTEN + 2], struct script_source *source, const char *settings[2]) {
+    for (unsigned cta = 0; cta < 2; cta++) {
+        uint64_t own = OWN + 0x1000 * (uint64_t)cta;
+        for (unsigned i = 0; i < OFTEN; i++) steps[cta][i] = load_line(1, own);
+        steps[cta][OFTEN] = load_line(2, own + LINE);
+        steps[cta][OFTEN + 1] = load_line(3, COMMON);
+    }
+    *source = script_make(2, 1, (struct script){steps[0], OFTEN + 2});
+    script_add(source, (struct script){steps[1], OFTEN + 2});
+    source->kernels = 2;
+    struct run *run = run_of(NULL, &source->source,
+                             SETTINGS("sm.count=2", "gpu.clusters=2", "gpu.cta_scheduler=rr", "sm.instruction_kb=0",
+                                      "l1.insertion=profiled", settings[0], settings[1]));
+    run_go(run, (struct run_options){0});
+    return run;
+}
+
+/* Runs it and returns how many reads went past the L1. */
+static uint64_t bypasses_with(const char *first, const char *second) {
+    struct step steps[2][OFTEN + 2];
+    struct script_source source;
+    struct run *run = run_with(steps, &source, (const char *[2]){first, second});
+    uint64_t bypasses = run_count(run, "l1.read_bypasses");
+    run_destroy(run);
+    return bypasses;
+}
+
+static const char *file_name(const char *key) {
+    static char text[2][128];
+    static unsigned next;
+    char *name = text[next++ % 2];
+    snprintf(name, sizeof text[0], "%s/tmp/sluice_profile_test.%d", key, (int)getpid());
+    return name;
+}
+
+CLAIM("profiled: a run counts how often each SM read each line in each kernel") {
+    const char *path = file_name("");
+    CHECK_EQ(bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16"), 0u); /* lets all in */
+    struct error err = {0};
+    struct profile *profile = profile_read(path, (struct profile_shape){2, LINE}, &err);
+    CHECK_EQ((const char *)err.text, "");
+    REQUIRE(profile);
+    CHECK_EQ(profile->kernels, 2u);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct profile_kernel *kernel = &profile->kernel[k];
+        CHECK_EQ(tally_of(&kernel->sm[0], OWN / LINE), OFTEN);
+        CHECK_EQ(tally_of(&kernel->sm[0], OWN / LINE + 1), 1u);
+        CHECK_EQ(tally_of(&kernel->sm[1], OWN / LINE), 0u);
+        CHECK_EQ(tally_of(&kernel->sm[1], (OWN + 0x1000) / LINE), OFTEN);
+        CHECK_EQ(tally_of(&kernel->sm[1], COMMON / LINE), 1u);
+        CHECK_EQ(tally_of(&kernel->whole, COMMON / LINE), 2u);
+        CHECK_EQ(tally_of(&kernel->whole, OWN / LINE), OFTEN);
+        CHECK_EQ(kernel->whole.used, 5u);
+    }
+    profile_destroy(profile);
+    unlink(path);
+}
+
+CLAIM("profiled: lines that were read often enough are let in, by an SM alone or by all together") {
+    char profile[128];
+    snprintf(profile, sizeof profile, "%s", file_name("l1.profiled.profile="));
+    bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16");
+    static const struct {
+        const char *threshold;
+        uint64_t bypasses; /* of a kernel and an SM */
+    } cases[] = {
+        {"l1.profiled.threshold=1", 0},         {"l1.profiled.threshold=2", 1}, /* the line that was read once */
+        {"l1.profiled.threshold=3", 2},                                         /* and the one that each read once */
+        {"l1.profiled.threshold=5", OFTEN + 2},                                 /* all */
+        {"l1.profiled.global=false", 2}, /* to an SM alone, the common line was read once */
+        {"l1.profiled.local=false", 1},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++)
+        CHECK_EQ(bypasses_with(profile, cases[i].threshold), 4 * cases[i].bypasses);
+    unlink(file_name(""));
+}
+
+CLAIM("profiled: a bad profile is refused at its place, with what would be right") {
+    static const struct {
+        const char *text, *place, *message;
+    } cases[] = {
+        {"", ":1:1:", "the file is empty"},
+        {"hello\n", ":1:1:", "this is no profile"},
+        {"sluice profile 2\n", ":1:16:", "this is no profile"},
+        {"sluice profile 1\n", ":1:1:", "ends before 'sms N line_bytes N'"},
+        {"sluice profile 1\nsms x\n", ":2:5:", "expected 'sms N line_bytes N'"},
+        {"sluice profile 1\nsms 4 line_bytes 128\n", ":2:1:", "4 SMs"},
+        {"sluice profile 1\nsms 2 line_bytes 64\n", ":2:1:", "record it anew"},
+        {"sluice profile 1\nsms 2 line_bytes 128\n1f 3\n", ":3:1:", "expected 'kernel N sm N'"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 2\n", ":3:1:", "no such SM"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 999999999 sm 0\n", ":3:8:", "at most 100000 kernels"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 3\n-1 2\n", ":5:1:", "hexadecimal"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 3 4\n", ":4:5:", "how often it was read"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 99999999999999999999\n", ":4:4:", "how often"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 0\n", ":4:1:", "never read"},
+    };
+    const char *path = file_name("");
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        FILE *out = fopen(path, "w");
+        REQUIRE(out);
+        fputs(cases[i].text, out);
+        fclose(out);
+        struct error err = {0};
+        CHECK(!profile_read(path, (struct profile_shape){2, LINE}, &err));
+        CHECK_TEXT(err.text, cases[i].place);
+        CHECK_TEXT(err.text, cases[i].message);
+    }
+    unlink(path);
+    struct error err = {0};
+    CHECK(!profile_read("/nowhere/at/all", (struct profile_shape){2, LINE}, &err));
+    CHECK_TEXT(err.text, "/nowhere/at/all: No such file");
+}
+
+CLAIM("a tally keeps its counts as it grows, and gives them in order") {
+    struct tally tally = {0};
+    for (uint64_t i = 0; i < 5000; i++) tally_add(&tally, i * 7919 % 5003, i + 1);
+    CHECK_EQ(tally.used, 5000u);
+    struct tally_entry *sorted = tally_sorted(&tally);
+    for (uint32_t i = 0; i < tally.used; i++) {
+        REQUIRE(i == 0 || sorted[i].key > sorted[i - 1].key);
+        REQUIRE(tally_of(&tally, sorted[i].key) == sorted[i].count);
+    }
+    CHECK_EQ(tally_of(&tally, 7919 % 5003), 2u);
+    free(sorted);
+    tally_clear(&tally);
+    CHECK_EQ(tally_of(&tally, 7919 % 5003), 0u);
+    tally_release(&tally);
+}
