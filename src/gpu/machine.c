@@ -59,17 +59,6 @@ static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
     return m->l1 != NULL;
 }
 
-/* Past bypassed MC-routers a request comes to its cluster's slice, wherever it was meant to go. */
-static bool check_bypass(const struct machine *m, struct error *err) {
-    const struct noc_config *noc = config_get(m->config, &noc_section);
-    if (!noc->bypass || m->llc->ops->own_slice_only) return true;
-    return config_error(
-        m->config, "noc.bypass", err,
-        "past bypassed MC-routers a cluster reaches its own slices only, and llc.organisation %s sends requests "
-        "to others, too; take one that does not, such as private",
-        m->llc->ops->policy.name);
-}
-
 /* A packet of a whole line, and its credits on the way back. */
 static uint64_t quiet_cycles(const struct machine *m, const struct network_shape *shape, uint64_t khz) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
@@ -79,7 +68,6 @@ static uint64_t quiet_cycles(const struct machine *m, const struct network_shape
 }
 
 static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
-    if (!check_bypass(m, err)) return false;
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
     m->endpoint_component = mem_alloc(endpoints, sizeof *m->endpoint_component);
     for (unsigned i = 0; i < endpoints; i++) m->endpoint_component[i] = m->l1->ops->endpoint_component(m->l1, i);

@@ -5,6 +5,7 @@
 #include "dram/dram_config.h"
 #include "gpu/gpu_config.h"
 #include "llc/organisation.h"
+#include "noc/noc.h"
 
 #define LLC_ORGANISATION(name) extern const struct llc_organisation_ops llc_organisation_##name;
 #include "llc/organisations.def"
@@ -58,6 +59,18 @@ static const struct param params[] = {
           "counts of every line how many clusters access it within so many cycles (sharing.*); 0: does not"),
 };
 
+/* Past bypassed MC-routers a request comes to its cluster's slice, wherever it was meant to go. */
+static bool check_bypass(const struct config *config, const struct llc_organisation_ops *organisation,
+                         struct error *err) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    if (!noc->bypass || organisation->own_slice_only) return true;
+    return config_error(
+        config, "noc.bypass", err,
+        "past bypassed MC-routers a cluster reaches its own slices only, and llc.organisation %s sends requests "
+        "to others, too; take one that does not, such as private",
+        organisation->policy.name);
+}
+
 static bool check(const struct config *config, struct error *err) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
@@ -81,7 +94,7 @@ static bool check(const struct config *config, struct error *err) {
             ALLOCATE_THROUGH_ENTRIES);
     if (!replacement_check(config, &llc_section, llc->replacement, llc_sets(config), err)) return false;
     const struct llc_organisation_ops *organisation = (const struct llc_organisation_ops *)llc->organisation;
-    return !organisation->check || organisation->check(config, err);
+    return check_bypass(config, organisation, err) && (!organisation->check || organisation->check(config, err));
 }
 
 const struct section llc_section = {

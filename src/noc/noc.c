@@ -45,17 +45,26 @@ static const struct param params[] = {
     P_INT(struct noc_config, gating_cycles, 30, 0, 1000000, "cycles", "to power MC-routers off or on"),
 };
 
+static const struct topology *topology_of(const struct noc_config *noc) {
+    return (const struct topology *)noc->topology;
+}
+
+static bool check(const struct config *config, struct error *err) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    if (!noc->bypass || topology_of(noc)->can_bypass) return true;
+    return config_error(config, "noc.bypass", err,
+                        "a network of topology %s has no MC-routers to bypass; that needs noc.topology=hierarchical",
+                        topology_of(noc)->policy.name);
+}
+
 const struct section noc_section = {
     .path = "noc",
     .help = "the request and reply networks between L1s and LLC slices",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct noc_config),
+    .check = check,
 };
-
-static const struct topology *topology_of(const struct noc_config *noc) {
-    return (const struct topology *)noc->topology;
-}
 
 STATS_TABLE(noc_request_table, "noc.request", network_stats, NETWORK_STATS);
 STATS_TABLE(noc_reply_table, "noc.reply", network_stats, NETWORK_STATS);
@@ -81,11 +90,6 @@ static void add_ports(struct network *network, const struct network_peers *peers
 static bool start_bypassed(struct network *network, const struct config *config, struct error *err) {
     const struct network_shape *shape = &network->shape;
     if (!network->config->bypass) return true;
-    if (!network->topology->can_bypass)
-        return config_error(
-            config, "noc.bypass", err,
-            "a network of topology %s has no MC-routers to bypass; that needs noc.topology=hierarchical",
-            network->topology->policy.name);
     if (!network_can_bypass(network))
         return config_error(
             config, "noc.bypass", err,

@@ -325,11 +325,23 @@ static void check_refused(const char *const *settings, struct network_shape shap
     traffic_close(&traffic);
 }
 
-CLAIM("a network without MC-routers, or with other than a slice for each cluster, cannot be bypassed") {
-    const char *const full[] = {"noc.topology=full", "noc.bypass=true", NULL};
-    check_refused(full, small, "has no MC-routers");
-    const char *const ideal[] = {"noc.topology=ideal", "noc.bypass=true", NULL};
-    check_refused(ideal, small, "noc.topology=hierarchical");
+CLAIM("a description of a bypassed network without MC-routers is refused") {
+    static const char *const topologies[] = {"full", "concentrated", "ideal"};
+    for (unsigned i = 0; i < COUNT_OF(topologies); i++) {
+        struct config *config = config_create(config_sections, config_section_count);
+        struct error err = {0};
+        char setting[40];
+        snprintf(setting, sizeof setting, "noc.topology=%s", topologies[i]);
+        REQUIRE(config_set(config, "noc.bypass=true", &err) && config_set(config, "llc.organisation=private", &err));
+        REQUIRE(config_set(config, setting, &err));
+        CHECK(!config_check(config, &err));
+        CHECK_TEXT(err.text, "noc.bypass");
+        CHECK_TEXT(err.text, "has no MC-routers to bypass; that needs noc.topology=hierarchical");
+        config_destroy(config);
+    }
+}
+
+CLAIM("a network with other than a slice for each cluster cannot be bypassed") {
     const char *const bypass[] = {"noc.bypass=true", NULL};
     check_refused(bypass, (struct network_shape){12, 8, 4, 4}, "2 slices at each memory controller and 4 clusters");
     struct traffic traffic;
