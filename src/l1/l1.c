@@ -84,8 +84,8 @@ struct l1 *l1_create(const struct l1_site *site, struct error *err) {
     const struct l1_config *config = config_get(site->config, &l1_section);
     struct l1 *l1 = ((const struct l1_ops *)config->organisation)->create(site, err);
     const struct insertion_ops *insertion = insertion_of(site->config);
+    if (l1) reuse_observe(l1, config->observe_reuse, site); /* what has passed the stage before, in its order */
     if (l1 && insertion->before) l1 = insertion->before(l1, site);
-    if (l1) reuse_observe(l1, config->observe_reuse, site);
     return l1;
 }
 
