@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "cli/machine.h"
 #include "cli/characterise.h"
+#include "cli/machine.h"
 #include "gpu/machine.h"
+#include "lab/experiment.h"
 #include "stream/workload.h"
 #include "work.h"
 
@@ -29,33 +30,55 @@ static const struct option options[] = {
      "with --long and --survey: at which size; tiny if none is given"},
 };
 
-static void list_folder(const char *folder) {
+/* What a bundled file says of itself, or what is wrong with it. The caller frees it. */
+static char *describe_machine(const char *path) {
+    struct config *config = config_create(config_sections, config_section_count);
+    struct error err = {0};
+    char *line = mem_text(config_read_file(config, path, &err) ? config_description(config) : err.text);
+    config_destroy(config);
+    return line;
+}
+
+static char *describe_experiment(const char *path) {
+    struct error err = {0};
+    struct experiment *experiment = experiment_read(path, &err);
+    char *line = !experiment ? mem_text(err.text)
+                 : *experiment->figure
+                     ? text_format("%s (%s, %s)", experiment->title, experiment->paper, experiment->figure)
+                     : mem_text(experiment->title);
+    experiment_free(experiment);
+    return line;
+}
+
+static enum status list_folder(const char *folder, char *(*describe)(const char *path)) {
     struct catalogue catalogue;
     catalogue_open(&catalogue, folder);
     int width = 0;
     for (unsigned i = 0; i < catalogue.count; i++)
         width = (int)max_u64((uint64_t)width, strlen(catalogue.entries[i].name));
     for (unsigned i = 0; i < catalogue.count; i++) {
-        struct config *config = config_create(config_sections, config_section_count);
-        struct error err = {0};
-        bool good = config_read_file(config, catalogue.entries[i].path, &err);
-        printf("%-*s  %s\n", width, catalogue.entries[i].name, good ? config_description(config) : err.text);
-        config_destroy(config);
+        char *line = describe(catalogue.entries[i].path);
+        printf("%-*s  %s\n", width, catalogue.entries[i].name, line);
+        free(line);
     }
     if (catalogue.count == 0) fprintf(stderr, "sluice list: there are no bundled %s\n", folder);
     catalogue_close(&catalogue);
+    return STATUS_DONE;
 }
 
 static enum status list_gpus(const struct machine_options *options_, const char *part) {
     (void)options_, (void)part;
-    list_folder("gpus");
-    return STATUS_DONE;
+    return list_folder("gpus", describe_machine);
 }
 
 static enum status list_designs(const struct machine_options *options_, const char *part) {
     (void)options_, (void)part;
-    list_folder("designs");
-    return STATUS_DONE;
+    return list_folder("designs", describe_machine);
+}
+
+static enum status list_experiments(const struct machine_options *options_, const char *part) {
+    (void)options_, (void)part;
+    return list_folder("experiments", describe_experiment);
 }
 
 static enum status list_workloads(const struct machine_options *options_, const char *part) {
@@ -157,8 +180,11 @@ static const struct {
     bool takes_part;
     enum status (*list)(const struct machine_options *options, const char *part);
 } things[] = {
-    {"gpus", false, list_gpus},       {"workloads", false, list_workloads},
-    {"designs", false, list_designs}, {"parameters", true, list_parameters},
+    {"gpus", false, list_gpus},
+    {"workloads", false, list_workloads},
+    {"designs", false, list_designs},
+    {"experiments", false, list_experiments},
+    {"parameters", true, list_parameters},
     {"stats", true, list_stats},
 };
 
@@ -168,7 +194,7 @@ static enum status list(const struct command *command, int argc, char **argv) {
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count == 0)
-        return complain(command, "say what to list: gpus, workloads, designs, parameters or stats");
+        return complain(command, "say what to list: gpus, workloads, designs, experiments, parameters or stats");
     const char *names[COUNT_OF(things)];
     for (unsigned i = 0; i < COUNT_OF(things); i++) {
         names[i] = things[i].name;
@@ -184,11 +210,11 @@ static enum status list(const struct command *command, int argc, char **argv) {
     char near[128];
     hint(arguments.word[0], names, COUNT_OF(names), near, sizeof near);
     return complain(command, "there is no list of `%s`;%s", arguments.word[0],
-                    near[0] ? near : " there are gpus, workloads, designs, parameters and stats");
+                    near[0] ? near : " there are gpus, workloads, designs, experiments, parameters and stats");
 }
 
 static const char *const details[] = {
-    "Names the bundled GPU descriptions, workloads or designs, every parameter with its value and what it may be,"
+    "Names the bundled GPU descriptions, workloads, designs or experiments, every parameter with its value and what it may be,"
     " or every counter of a run, each with a line on"
     " what it is.",
     "With PART, only the parameters or counters whose name has it, or with --long and --survey that workload. The options choose the machine whose parameters"
@@ -206,7 +232,7 @@ static const struct example examples[] = {
 
 const struct command command_list = {
     .name = "list",
-    .synopsis = "list gpus|workloads|designs|parameters|stats [PART] [OPTIONS]",
+    .synopsis = "list gpus|workloads|designs|experiments|parameters|stats [PART] [OPTIONS]",
     .summary = "names what there is, with a line on each",
     .details = details,
     .options = options,

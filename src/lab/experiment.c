@@ -383,8 +383,9 @@ static const struct yaml_key metric_keys[] = {
     KEY("value", struct metric_form, value, read_name, "an expression over counters (`sluice list stats`)"),
     KEY("unit", struct metric_form, unit, read_text, "behind the numbers, as in `%`"),
     KEY("relative_to", struct metric_form, relative_to, read_name, "the design that others are compared with"),
-    ROW(P_CHOICE(struct metric_form, as, relation_family, "ratio",
-                 "how it is compared: `ratio`, or `gain` and `reduction` in per cent, or `difference`")),
+    ROW(P_CHOICE(
+        struct metric_form, as, relation_family, "ratio",
+        "how it is shown: as `ratio`, `gain` or `reduction` in per cent, `difference`, or the `value` itself")),
     ROW(P_CHOICE(struct metric_form, mean, mean_family, "",
                  "over workloads; `geometric` for what is compared but differences, otherwise `arithmetic`; `none`")),
     ROW(P_CHOICE(struct metric_form, better, better_family, "more", "which is better, `more` or `less`")),

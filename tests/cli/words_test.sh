@@ -104,6 +104,9 @@ status_is 0
 out_has "sm.warp_instructions"
 sluice list designs
 status_is 0
+sluice list experiments
+status_is 0
+out_has "quick/sharing"
 refused "no parameter has" list parameters no-such-thing
 refused "no counter has" list stats no-such-thing
 

@@ -1,5 +1,8 @@
 /* Experiment files: what they say is what is read, and what is wrong is told where it stands. */
+#include <stdlib.h>
+
 #include "lab/made_up.h"
+#include "lab/plan.h"
 
 CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its file says") {
     struct experiment *experiment = read_made_up(
@@ -165,4 +168,40 @@ CLAIM("what is wrong with an experiment is told at its place, with what would be
         CHECK(!experiment_read_text("made-up.yaml", wrong[i].text, strlen(wrong[i].text), &err));
         CHECK_TEXT(err.text, wrong[i].message);
     }
+}
+
+CLAIM("the documentation has every key of an experiment, as the tables say") {
+    char *tables = NULL, *page = mem_alloc(1 << 16, 1);
+    size_t length;
+    FILE *out = open_memstream(&tables, &length), *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
+    experiment_describe(out);
+    fclose(out);
+    REQUIRE(in);
+    page[fread(page, 1, (1 << 16) - 1, in)] = '\0';
+    fclose(in);
+    CHECK(length > 1000);
+    if (!CHECK(strstr(page, tables) != NULL)) fprintf(stderr, "docs/experiments.md should have:\n%s", tables);
+    free(tables);
+    free(page);
+}
+
+CLAIM("the experiment that the documentation shows is one") {
+    char *page = mem_alloc(1 << 16, 1);
+    FILE *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
+    REQUIRE(in);
+    page[fread(page, 1, (1 << 16) - 1, in)] = '\0';
+    fclose(in);
+    char *start = strstr(page, "```yaml\n"), *end = start ? strstr(start, "\n```\n") : NULL;
+    REQUIRE(end);
+    start += strlen("```yaml\n");
+    end[1] = '\0';
+    struct experiment *experiment = read_made_up(start);
+    struct error err = {0};
+    struct plan *plan = plan_create(experiment, NULL, &err);
+    if (!plan) fprintf(stderr, "%s\n", err.text);
+    REQUIRE(plan);
+    CHECK_EQ(plan->count, 40u);
+    plan_free(plan);
+    experiment_free(experiment);
+    free(page);
 }

@@ -1,6 +1,7 @@
 /* The runs that an experiment comes to. */
 #include "lab/plan.h"
 
+#include "config/catalogue.h"
 #include "lab/made_up.h"
 
 static struct plan *plan_made_up(const struct experiment *experiment, const char *size) {
@@ -103,4 +104,23 @@ CLAIM("a size in place of the experiment's must be one that its workloads have")
     CHECK(!plan_create(experiment, "huge", &err));
     CHECK_TEXT(err.text, "made-up.yaml:2:23: va has no size `huge`");
     experiment_free(experiment);
+}
+
+CLAIM("every bundled experiment can be planned") {
+    struct catalogue catalogue;
+    catalogue_open(&catalogue, "experiments");
+    CHECK(catalogue.count >= 6);
+    for (unsigned i = 0; i < catalogue.count; i++) {
+        struct error err = {0};
+        struct experiment *experiment = experiment_open(catalogue.entries[i].name, &err);
+        struct plan *plan = experiment ? plan_create(experiment, NULL, &err) : NULL;
+        if (!CHECK(plan != NULL)) fprintf(stderr, "%s\n", err.text);
+        if (experiment) CHECK_EQ(experiment->name, catalogue.entries[i].name);
+        plan_free(plan);
+        experiment_free(experiment);
+    }
+    catalogue_close(&catalogue);
+    struct error err = {0};
+    CHECK(!experiment_open("quick/sharin", &err));
+    CHECK_TEXT(err.text, "there is no experiment `quick/sharin`; did you mean `quick/sharing`?");
 }
