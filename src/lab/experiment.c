@@ -651,10 +651,9 @@ static bool settle_metric(struct reading *reading, const struct metric_form *for
 static bool settle_metrics(struct reading *reading) {
     struct experiment *experiment = reading->experiment;
     experiment->metrics = arena_alloc(reading->arena, reading->metric_count, sizeof *experiment->metrics);
-    for (; experiment->metric_count < reading->metric_count; experiment->metric_count++)
-        if (!settle_metric(reading, &reading->metrics[experiment->metric_count],
-                           &experiment->metrics[experiment->metric_count]))
-            return false;
+    experiment->metric_count = reading->metric_count;
+    for (unsigned i = 0; i < reading->metric_count; i++)
+        if (!settle_metric(reading, &reading->metrics[i], &experiment->metrics[i])) return false;
     return true;
 }
 
