@@ -309,7 +309,9 @@ static void check_design_on(const char *path, const char *gpu) {
     CHECK(config_read_file(config, path, &err));
     CHECK_EQ((const char *)err.text, "");
     /* A private LLC needs a slice of every controller for each cluster, which two of the machines do not have. */
-    bool fits = strncmp(strrchr(path, '/'), "/private", 8) != 0 || strstr(gpu, "adaptive-80sm") || strstr(gpu, "selrep-64sm");
+    const char *file = strrchr(path, '/');
+    bool private = strncmp(file, "/private", 8) == 0 || strncmp(file, "/adaptive", 9) == 0;
+    bool fits = !private || strstr(gpu, "adaptive-80sm") || strstr(gpu, "selrep-64sm");
     if (fits) {
         check_machine(config);
     } else {
