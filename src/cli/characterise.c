@@ -135,7 +135,7 @@ static void write_row(const struct workload *workload, const char *gpu, const st
     fflush(stdout);
 }
 
-/* Executes the job, surveys it and, if `simulate`, runs what it recorded on the machine; writes the row once all is well. */
+/* Executes the job, surveys it and, if `simulate`, runs what it recorded on the machine. */
 static enum status measure(const struct workload *workload, const char *gpu, const struct job *job, bool simulate) {
     struct error err = {0};
     struct machine_options options = {.gpu = gpu, .settings = {.count = 1, .text = {"llc.sharing_window=1000"}}};

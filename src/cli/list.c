@@ -21,9 +21,9 @@ static const struct option options[] = {
     MACHINE_OPTIONS(list_values, machine),
     {"--long", NULL, OPTION_FLAG, offsetof(struct list_values, characterise),
      "workloads: executes, verifies, surveys and simulates each, and prints what they are like as a table: launches,"
-     " instructions, MB that several SMs touch, MB of data they share (touched by several and read) and how much of it is"
-     " only read, lines that several clusters want within 1,000 cycles (as share of all, and how many), hit rates, what"
-     " binds it, seconds of processor time it took"},
+     " instructions, MB that several SMs touch, MB of data they share (touched by several and read) and how much of it"
+     " is only read, lines that several clusters want within 1,000 cycles (as share of all, and how many), hit rates,"
+     " what binds it, seconds of processor time it took"},
     {"--survey", NULL, OPTION_FLAG, offsetof(struct list_values, survey),
      "workloads: as --long without simulating: quicker, and what takes a machine to know stays open"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
@@ -217,8 +217,8 @@ static const char *const details[] = {
     "Names the bundled GPU descriptions, workloads, designs or experiments, every parameter with its value and what it may be,"
     " or every counter of a run, each with a line on"
     " what it is.",
-    "With PART, only the parameters or counters whose name has it, or with --long and --survey that workload. The options choose the machine whose parameters"
-    " and counters are listed.",
+    "With PART, only the parameters or counters whose name has it, or with --long and --survey that workload. The"
+    " options choose the machine whose parameters and counters are listed.",
     NULL,
 };
 
