@@ -2,11 +2,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_SIZE = 1024 };
-
-void line_map_init(struct line_map *map) {
-    *map = (struct line_map){.entry = mem_alloc(FIRST_SIZE, sizeof *map->entry), .mask = FIRST_SIZE - 1, .epoch = 1};
-}
+enum { FIRST_SIZE = 256 };
 
 void line_map_release(struct line_map *map) {
     free(map->entry);
@@ -23,14 +19,20 @@ static struct line_entry *find(const struct line_map *map, uint64_t line) {
 
 static void grow(struct line_map *map) {
     struct line_map old = *map;
-    map->mask = 2 * old.mask + 1;
+    map->mask = old.entry ? 2 * old.mask + 1 : FIRST_SIZE - 1;
     map->entry = mem_alloc(map->mask + 1, sizeof *map->entry);
     for (struct line_entry *entry = line_map_next(&old, NULL); entry; entry = line_map_next(&old, entry))
         *find(map, entry->line) = *entry;
     free(old.entry);
 }
 
+const struct line_entry *line_map_find(const struct line_map *map, uint64_t line) {
+    const struct line_entry *entry = map->used ? find(map, line) : NULL;
+    return entry && entry->epoch == map->epoch ? entry : NULL;
+}
+
 struct line_entry *line_map_at(struct line_map *map, uint64_t line) {
+    if (UNLIKELY(!map->entry)) grow(map);
     struct line_entry *entry = find(map, line);
     if (entry->epoch == map->epoch) return entry;
     if (2 * ++map->used > map->mask) {

@@ -70,8 +70,10 @@ static bool read_section_head(struct reader *reader, struct profile *profile, ui
     if (section[1] >= profile->shape.sms) return blame(reader, 1, "there is no such SM: they are counted from 0");
     while (profile->kernels <= section[0]) {
         profile->kernel = mem_grow(profile->kernel, profile->kernels + 1u, sizeof *profile->kernel);
-        profile->kernel[profile->kernels++] =
-            (struct profile_kernel){.sm = mem_alloc(profile->shape.sms, sizeof(struct tally))};
+        struct profile_kernel *kernel = &profile->kernel[profile->kernels++];
+        kernel->sm = mem_alloc(profile->shape.sms, sizeof *kernel->sm);
+        for (unsigned sm = 0; sm < profile->shape.sms; sm++) line_map_init(&kernel->sm[sm]);
+        line_map_init(&kernel->whole);
     }
     return true;
 }
@@ -88,8 +90,8 @@ static bool read_sections(struct reader *reader, struct profile *profile) {
             return false;
         if (number[1] == 0) return blame(reader, 1, "a line that was never read does not belong here");
         struct profile_kernel *kernel = &profile->kernel[section[0]];
-        tally_add(&kernel->sm[section[1]], number[0], number[1]);
-        tally_add(&kernel->whole, number[0], number[1]);
+        profile_count(&kernel->sm[section[1]], number[0], number[1]);
+        profile_count(&kernel->whole, number[0], number[1]);
     }
     return !ferror(reader->in) || error_set(reader->err, "%s: %s", reader->path, strerror(errno));
 }
@@ -113,8 +115,8 @@ struct profile *profile_read(const char *path, struct profile_shape shape, struc
 void profile_destroy(struct profile *profile) {
     if (!profile) return;
     for (unsigned k = 0; k < profile->kernels; k++) {
-        for (unsigned sm = 0; sm < profile->shape.sms; sm++) tally_release(&profile->kernel[k].sm[sm]);
-        tally_release(&profile->kernel[k].whole);
+        for (unsigned sm = 0; sm < profile->shape.sms; sm++) line_map_release(&profile->kernel[k].sm[sm]);
+        line_map_release(&profile->kernel[k].whole);
         free(profile->kernel[k].sm);
     }
     free(profile->kernel);
@@ -125,11 +127,19 @@ void profile_write_head(FILE *out, struct profile_shape shape) {
     fprintf(out, "sluice profile 1\nsms %u line_bytes %u\n", shape.sms, shape.line_bytes);
 }
 
-void profile_write_section(FILE *out, unsigned kernel, unsigned sm, const struct tally *tally) {
-    if (!tally->used) return;
-    struct tally_entry *sorted = tally_sorted(tally);
+static int by_line(const void *a, const void *b) {
+    uint64_t left = ((const struct line_entry *)a)->line, right = ((const struct line_entry *)b)->line;
+    return (left > right) - (left < right);
+}
+
+void profile_write_section(FILE *out, unsigned kernel, unsigned sm, const struct line_map *counts) {
+    if (!counts->used) return;
+    struct line_entry *sorted = mem_alloc(counts->used, sizeof *sorted);
+    uint64_t count = 0;
+    for (struct line_entry *entry = line_map_next(counts, NULL); entry; entry = line_map_next(counts, entry))
+        sorted[count++] = *entry;
+    qsort(sorted, count, sizeof *sorted, by_line);
     fprintf(out, "kernel %u sm %u\n", kernel, sm);
-    for (uint32_t i = 0; i < tally->used; i++)
-        fprintf(out, "%" PRIx64 " %" PRIu64 "\n", sorted[i].key, sorted[i].count);
+    for (uint64_t i = 0; i < count; i++) fprintf(out, "%" PRIx64 " %" PRIu64 "\n", sorted[i].line, sorted[i].value[0]);
     free(sorted);
 }

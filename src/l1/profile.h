@@ -12,9 +12,10 @@
 #ifndef SLUICE_L1_PROFILE_H
 #define SLUICE_L1_PROFILE_H
 
+#include <stdio.h>
+
 #include "base/error.h"
-#include "base/output.h"
-#include "l1/tally.h"
+#include "base/line_map.h"
 
 struct profile_shape {
     unsigned sms, line_bytes;
@@ -22,8 +23,8 @@ struct profile_shape {
 
 /* What is known of one kernel. */
 struct profile_kernel {
-    struct tally *sm;   /* [sms] */
-    struct tally whole; /* all SMs together */
+    struct line_map *sm;   /* [sms] reads of each line are value[0] */
+    struct line_map whole; /* all SMs together */
 };
 
 struct profile {
@@ -36,7 +37,15 @@ struct profile {
 struct profile *profile_read(const char *path, struct profile_shape shape, struct error *err);
 void profile_destroy(struct profile *profile);
 
+static inline void profile_count(struct line_map *counts, uint64_t line, uint64_t reads) {
+    line_map_at(counts, line)->value[0] += reads;
+}
+static inline uint64_t profile_reads(const struct line_map *counts, uint64_t line) {
+    const struct line_entry *entry = line_map_find(counts, line);
+    return entry ? entry->value[0] : 0;
+}
+
 void profile_write_head(FILE *out, struct profile_shape shape);
-void profile_write_section(FILE *out, unsigned kernel, unsigned sm, const struct tally *tally);
+void profile_write_section(FILE *out, unsigned kernel, unsigned sm, const struct line_map *counts);
 
 #endif

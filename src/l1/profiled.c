@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/output.h"
 #include "gpu/gpu_config.h"
 #include "l1/insertion.h"
 #include "l1/profile.h"
@@ -55,7 +56,7 @@ struct profiled {
     const struct profile_kernel *kernel; /* of the one that runs; NULL if the profile does not know it */
     bool recording;
     struct output output;
-    struct tally *counts; /* [sms] of the kernel that runs */
+    struct line_map *counts; /* [sms] of the kernel that runs */
     unsigned kernel_index;
 };
 
@@ -63,7 +64,7 @@ static void profiled_destroy(void *state) {
     struct profiled *profiled = state;
     struct error ignored = {0};
     if (profiled->recording) output_close(&profiled->output, false, &ignored);
-    for (unsigned sm = 0; sm < profiled->shape.sms; sm++) tally_release(&profiled->counts[sm]);
+    for (unsigned sm = 0; sm < profiled->shape.sms; sm++) line_map_release(&profiled->counts[sm]);
     free(profiled->counts);
     profile_destroy(profiled->profile);
     free(profiled);
@@ -80,6 +81,7 @@ static void *profiled_create(const struct insertion_site *site, struct error *er
         .global = values->global,
         .counts = mem_alloc(site->sms, sizeof *profiled->counts),
     };
+    for (unsigned sm = 0; sm < site->sms; sm++) line_map_init(&profiled->counts[sm]);
     bool good = true;
     if (values->profile[0]) good = (profiled->profile = profile_read(values->profile, profiled->shape, err)) != NULL;
     if (good && values->record[0]) good = profiled->recording = output_open(&profiled->output, values->record, err);
@@ -93,7 +95,7 @@ static void *profiled_create(const struct insertion_site *site, struct error *er
 static void put_down(struct profiled *profiled) {
     for (unsigned sm = 0; profiled->recording && sm < profiled->shape.sms; sm++) {
         profile_write_section(profiled->output.file, profiled->kernel_index, sm, &profiled->counts[sm]);
-        tally_clear(&profiled->counts[sm]);
+        line_map_clear(&profiled->counts[sm]);
     }
 }
 
@@ -117,13 +119,13 @@ static bool profiled_admit(void *state, unsigned sm, const struct cache_access *
     const struct profiled *profiled = state;
     const struct profile_kernel *kernel = profiled->kernel;
     if (!profiled->profile) return true;
-    return kernel && ((profiled->local && tally_of(&kernel->sm[sm], access->key) >= profiled->threshold) ||
-                      (profiled->global && tally_of(&kernel->whole, access->key) >= profiled->threshold));
+    return kernel && ((profiled->local && profile_reads(&kernel->sm[sm], access->key) >= profiled->threshold) ||
+                      (profiled->global && profile_reads(&kernel->whole, access->key) >= profiled->threshold));
 }
 
 static void profiled_note(void *state, unsigned sm, const struct insertion_event *event) {
     struct profiled *profiled = state;
-    if (profiled->recording) tally_add(&profiled->counts[sm], event->access->key, 1);
+    if (profiled->recording) profile_count(&profiled->counts[sm], event->access->key, 1);
 }
 
 const struct insertion_ops insertion_profiled = {

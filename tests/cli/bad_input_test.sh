@@ -63,4 +63,18 @@ sluice run synth:alu --json "$work/out.json" --set sm.count=0
 status_is 2
 no_file "$work/out.json"
 
+claim "a profile that is none, is of another machine or is broken is refused where it breaks"
+profiled="run synth:alu --gpu fermi-15sm --design profiled --set l1.profiled.profile=$work/p"
+# shellcheck disable=SC2086
+{
+    refused "No such file" $profiled
+    printf 'hello\n' >"$work/p"
+    refused "p:1:1: this is no profile" $profiled
+    printf 'sluice profile 1\nsms 2 line_bytes 128\n' >"$work/p"
+    refused "p:2:1: the profile is of a machine with 2 SMs" $profiled
+    printf 'sluice profile 1\nsms 15 line_bytes 128\nkernel 0 sm 0\n1f three\n' >"$work/p"
+    refused "p:4:4: expected" $profiled
+}
+refused "there is no folder" run synth:alu --design profiled --set "l1.profiled.record=$work/no/p"
+
 claims_end

@@ -118,4 +118,16 @@ else
     echo "no terminal can be opened here: that progress is shown on one was not tested"
 fi
 
+claim "a profile appears when its run is complete, and a second run that goes by it lets the same lines in"
+profiled="$run --design profiled"
+# shellcheck disable=SC2086
+{
+    sluice $profiled --set "l1.profiled.record=$work/profile" --json "$work/a.json"
+    status_is 0
+    sluice $profiled --set "l1.profiled.profile=$work/profile" --set l1.profiled.threshold=1 --json "$work/b.json"
+    status_is 0
+}
+check "$([ "$(field "$work/a.json" cycles)" = "$(field "$work/b.json" cycles)" ]; echo $?)" "cycles differ"
+check "$(ls "$work"/profile.* >/dev/null 2>&1 && echo 1 || echo 0)" "a draft was left behind"
+
 claims_end

@@ -54,13 +54,13 @@ CLAIM("profiled: a run counts how often each SM read each line in each kernel") 
     CHECK_EQ(profile->kernels, 2u);
     for (unsigned k = 0; k < 2; k++) {
         const struct profile_kernel *kernel = &profile->kernel[k];
-        CHECK_EQ(tally_of(&kernel->sm[0], OWN / LINE), OFTEN);
-        CHECK_EQ(tally_of(&kernel->sm[0], OWN / LINE + 1), 1u);
-        CHECK_EQ(tally_of(&kernel->sm[1], OWN / LINE), 0u);
-        CHECK_EQ(tally_of(&kernel->sm[1], (OWN + 0x1000) / LINE), OFTEN);
-        CHECK_EQ(tally_of(&kernel->sm[1], COMMON / LINE), 1u);
-        CHECK_EQ(tally_of(&kernel->whole, COMMON / LINE), 2u);
-        CHECK_EQ(tally_of(&kernel->whole, OWN / LINE), OFTEN);
+        CHECK_EQ(profile_reads(&kernel->sm[0], OWN / LINE), OFTEN);
+        CHECK_EQ(profile_reads(&kernel->sm[0], OWN / LINE + 1), 1u);
+        CHECK_EQ(profile_reads(&kernel->sm[1], OWN / LINE), 0u);
+        CHECK_EQ(profile_reads(&kernel->sm[1], (OWN + 0x1000) / LINE), OFTEN);
+        CHECK_EQ(profile_reads(&kernel->sm[1], COMMON / LINE), 1u);
+        CHECK_EQ(profile_reads(&kernel->whole, COMMON / LINE), 2u);
+        CHECK_EQ(profile_reads(&kernel->whole, OWN / LINE), OFTEN);
         CHECK_EQ(kernel->whole.used, 5u);
     }
     profile_destroy(profile);
@@ -120,20 +120,4 @@ CLAIM("profiled: a bad profile is refused at its place, with what would be right
     struct error err = {0};
     CHECK(!profile_read("/nowhere/at/all", (struct profile_shape){2, LINE}, &err));
     CHECK_TEXT(err.text, "/nowhere/at/all: No such file");
-}
-
-CLAIM("a tally keeps its counts as it grows, and gives them in order") {
-    struct tally tally = {0};
-    for (uint64_t i = 0; i < 5000; i++) tally_add(&tally, i * 7919 % 5003, i + 1);
-    CHECK_EQ(tally.used, 5000u);
-    struct tally_entry *sorted = tally_sorted(&tally);
-    for (uint32_t i = 0; i < tally.used; i++) {
-        REQUIRE(i == 0 || sorted[i].key > sorted[i - 1].key);
-        REQUIRE(tally_of(&tally, sorted[i].key) == sorted[i].count);
-    }
-    CHECK_EQ(tally_of(&tally, 7919 % 5003), 2u);
-    free(sorted);
-    tally_clear(&tally);
-    CHECK_EQ(tally_of(&tally, 7919 % 5003), 0u);
-    tally_release(&tally);
 }
