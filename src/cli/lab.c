@@ -96,7 +96,7 @@ static enum status show_status(const struct command *command, const struct lab_v
     unsigned waiting = intake_waiting(intake.local) + intake_waiting(intake.slurm);
     printf("%s: %llu run%s\n", store_path(store), (unsigned long long)runs, plural(runs));
     if (count == 0) store_each_experiment(store, tell_experiment, &overview);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < request.count; i++)
         tell_experiment(&overview, request.experiments[i]->name, values->size ? values->size : "",
                         request.experiments[i]->path);
     if (waiting) printf("  %-32s %u; `sluice lab gather` takes them in\n", "results outside of the store", waiting);
@@ -150,32 +150,36 @@ static enum status merge(const struct command *command, const struct lab_values 
 }
 
 /* An output callback has no way to fail but by this. */
-struct export {
+struct exporting {
     struct store *store;
     struct error *err;
-    bool (*write)(struct store * store, FILE * out, struct error * err);
+    bool (*write)(struct store *store, FILE *out, struct error *err);
 };
 
 static void write_export(FILE *out, const void *what) {
-    const struct export *export = what;
-    export->write(export->store, out, export->err);
+    const struct exporting *exporting = what;
+    exporting->write(exporting->store, out, exporting->err);
 }
 
-static enum status export(const struct command *command, const struct lab_values *values, const char *const *words,
-                          unsigned count) {
-    struct error err = {0}; struct request request;
+static enum status export_runs(const struct command *command, const struct lab_values *values, const char *const *words,
+                               unsigned count) {
+    struct error err = {0};
+    struct request request;
     if (!values->csv && !values->json) return complain(command, "export as what? Say --csv FILE or --json FILE");
     struct store *store = store_open(store_named(values->store), STORE_READ, &err);
     if (!store) return complain_error(&err);
-    if (!request_read(&request, words, count, values->size, &err)){store_close(store); return complain_error(&err);}
-for (unsigned p = 0; p < request.count; p++) for (unsigned i = 0; i < request.plans[p]->count; i++)
-    store_choose(store, request.plans[p]->runs[i].identity);
-struct export csv = {store, &err, store_export_csv}, json = {store, &err, store_export_json};
-bool good = (!values->csv || output_write(values->csv, write_export, &csv, &err)) &&
-            (!values->json || output_write(values->json, write_export, &json, &err)) && !err.set;
-request_free(&request);
-store_close(store);
-return good ? STATUS_DONE : (complain_error(&err), STATUS_FAILED);
+    if (!request_read(&request, words, count, values->size, &err)) {
+        store_close(store);
+        return complain_error(&err);
+    }
+    for (unsigned p = 0; p < request.count; p++)
+        for (unsigned i = 0; i < request.plans[p]->count; i++) store_choose(store, request.plans[p]->runs[i].identity);
+    struct exporting csv = {store, &err, store_export_csv}, json = {store, &err, store_export_json};
+    bool good = (!values->csv || output_write(values->csv, write_export, &csv, &err)) &&
+                (!values->json || output_write(values->json, write_export, &json, &err)) && !err.set;
+    request_free(&request);
+    store_close(store);
+    return good ? STATUS_DONE : (complain_error(&err), STATUS_FAILED);
 }
 
 /* The command */
@@ -201,7 +205,8 @@ static const struct subcommand {
     enum status (*run)(const struct command *command, const struct lab_values *values, const char *const *words,
                        unsigned count);
 } subcommands[] = {
-    {"run", run}, {"status", show_status}, {"gather", gather}, {"export", export}, {"merge", merge}, {"task", task},
+    {"run", run},     {"status", show_status}, {"gather", gather}, {"export", export_runs},
+    {"merge", merge}, {"task", task},
 };
 
 static enum status lab(const struct command *command, int argc, char **argv) {
@@ -243,7 +248,7 @@ static const char *const details[] = {
 
 static const struct example examples[] = {
     {"sluice lab run quick/sharing --dry-run", "how many runs an experiment has, and how long they will take"},
-    {"sluice lab run quick/sharing -j 2", "making them, two at once"},
+    {"sluice lab run quick/sharing --size tiny -j 2", "making them with tiny inputs, two at once"},
     {"sluice lab export --csv results.csv", "all counters of all runs for a spreadsheet"},
 };
 
