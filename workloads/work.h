@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/embed.h"
 #include "host/source.h"
 
 enum { WORK_PARAMETERS = 8 };
@@ -44,10 +45,7 @@ struct workload {
 };
 
 /* The PTX of workloads/NAME/NAME.ptx, carried by the program, as symbols NAME_ptx and NAME_ptx_end. */
-#define WORK_PTX(symbol, path) \
-    __asm__(".section .rodata\n.global " #symbol "_ptx, " #symbol "_ptx_end\n.hidden " #symbol "_ptx, " #symbol \
-            "_ptx_end\n" #symbol "_ptx:\n.incbin \"" path "\"\n" #symbol "_ptx_end:\n.byte 0\n.previous\n"); \
-    extern const char symbol##_ptx[], symbol##_ptx_end[]
+#define WORK_PTX(symbol, path) EMBED(symbol##_ptx, path)
 
 #define WORKLOAD(symbol, name_, ...) \
     const struct workload workload_##symbol = {.name = name_, \
