@@ -60,8 +60,12 @@ need_elsewhere() {
 # What ./check and ./demo build with: docs/dependencies.md says what each is for.
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
 
-# For the test of runs on a cluster, which ./check --full installs.
+# What a report is made with.
+report_packages="libjs-chart.js gnuplot-nox"
+
+# For the tests of runs on a cluster and of a report in a browser, which ./check --full installs.
 cluster_packages="slurm-wlm munge"
+browser_packages="chromium"
 
 # build PRESET [TARGET]: configures and builds, quietly unless something goes wrong.
 build() {

@@ -1,0 +1,247 @@
+"use strict";
+/* Charts by Chart.js: bars, stacks, lines over a sweep, time series. A chart is never changed in place: a toggle,
+ * another order or theme makes it anew from the data and the figure's view, which takes milliseconds and leaves one way
+ * to each picture. A value that is null belongs to a run that is missing, and is marked by a cross. */
+
+/* --- colours: a design is known by its colour and its hatching, a line by its dashes and points --- */
+
+const hatchings = [
+    "", "M-2 2L2-2M0 8L8 0M6 10L10 6", "M2 2h1v1h-1zM6 6h1v1h-1z", "M-2 6L2 10M0 0L8 8M6-2L10 2", "M0 4H8", "M4 0V8",
+];
+const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3]];
+const points = ["circle", "rect", "triangle", "rectRot", "cross", "star"];
+const cyclic = (list, index) => list[index % list.length];
+const colour = (index) => cyclic(report.colours, index);
+
+function tile(index) {
+    const canvas = element("canvas", { width: 8, height: 8 });
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = colour(index);
+    pen.fillRect(0, 0, 8, 8);
+    pen.strokeStyle = "rgba(255, 255, 255, 0.6)";
+    pen.lineWidth = 1.4;
+    pen.stroke(new Path2D(cyclic(hatchings, index)));
+    return canvas;
+}
+
+const fill = (index) => element("canvas").getContext("2d").createPattern(tile(index), "repeat");
+const swatch = (index) => element("span.swatch", { style: `background-image: url(${tile(index).toDataURL()})` });
+
+/* Colours of page.css as they are at the moment: a pair for light and dark is resolved only where it is used. */
+const palette = {};
+function readPalette() {
+    const probe = document.getElementById("lead");
+    for (const name of ["paper", "ink", "muted", "rule", "band"]) {
+        probe.style.color = `var(--${name})`;
+        palette[name] = getComputedStyle(probe).color;
+    }
+    probe.style.color = "";
+}
+
+/* --- what a figure shows at the moment --- */
+
+/* The designs or series in the order of their colours, which of them are hidden, and which one rows are sorted by. */
+function viewOf({ sheets, lines }) {
+    const names = distinct([...sheets.flatMap((sheet) => sheet.columns), ...lines.map((line) => line.series)]);
+    return { names, hidden: new Set(), sortedBy: null };
+}
+
+/* Workloads in the experiment's order, or from the largest value down: of the first metric, or of a stack as a whole.
+ * What is missing comes after what is there, and means come last. */
+function rowOrder({ kind, sheets }, view) {
+    const [first] = sheets;
+    const rows = first.rows.map((_, row) => row);
+    const column = first.columns.indexOf(view.sortedBy);
+    if (column < 0) return rows;
+    const parts = kind === "stack" ? sheets : [first];
+    const sum = (row) => parts.reduce((total, sheet) => total + (sheet.values[row][column] ?? -1e300), 0);
+    const key = (row) => (first.means[row] ? -Infinity : sum(row));
+    return rows.sort((a, b) => key(b) - key(a) || a - b);
+}
+
+/* --- what all charts share --- */
+
+/* Beside bars: a band behind means, a line where a ratio is 1, a cross for each missing run, and the paper's values. */
+const notes = {
+    id: "notes",
+    beforeDatasetsDraw({ ctx: pen, chartArea: area, scales }, _, { means = [], neutral = null }) {
+        const step = area.width / Math.max(1, means.length);
+        pen.fillStyle = palette.band;
+        means.forEach((isMean, i) => isMean && pen.fillRect(area.left + i * step, area.top, step, area.height));
+        if (neutral === null) return;
+        pen.fillStyle = palette.ink;
+        pen.fillRect(area.left, scales.y.getPixelForValue(neutral), area.width, 1);
+    },
+    afterDatasetsDraw(chart, _, { marks = [] }) {
+        const { ctx: pen, scales } = chart;
+        const put = (sign, style, x, y) => {
+            pen.fillStyle = style;
+            pen.strokeText(sign, x, y);
+            pen.fillText(sign, x, y);
+        };
+        pen.save();
+        Object.assign(pen, { textAlign: "center", textBaseline: "middle", font: "15px system-ui, sans-serif" });
+        Object.assign(pen, { strokeStyle: palette.paper, lineWidth: 3 });
+        chart.data.datasets.forEach(({ data }, i) => {
+            if (!chart.isDatasetVisible(i)) return;
+            const bars = chart.getDatasetMeta(i).data;
+            const at = (value) => scales.y.getPixelForValue(value);
+            data.forEach((value, j) => value === null && put("×", palette.muted, bars[j].x, at(0) - 8));
+            for (const { column, row, mark } of marks) if (column === i) put("◆", palette.ink, bars[row].x, at(mark));
+        });
+        pen.restore();
+    },
+};
+
+/* `say` prints a value; `under` and `beside` name the axes. */
+function optionsFor(say, under, beside) {
+    const grid = { color: palette.rule, borderColor: palette.rule };
+    const ticks = { color: palette.ink };
+    const allLabels = { autoSkip: false, maxRotation: 60 };
+    const title = (text) => ({ display: text !== "", text, color: palette.muted });
+    const label = ({ dataset, raw }) => `${dataset.label}: ${say(raw?.y ?? raw)}`;
+    return {
+        animation: false,
+        maintainAspectRatio: false,
+        interaction: { mode: "index", intersect: false },
+        scales: {
+            x: { grid: { ...grid, display: false }, ticks: { ...ticks, ...allLabels }, title: title(under) },
+            y: { grid, ticks, title: title(beside), beginAtZero: true },
+        },
+        plugins: { legend: { display: false }, tooltip: { usePointStyle: true, callbacks: { label } }, notes: {} },
+    };
+}
+
+const lineStyle = (index) => ({
+    borderColor: colour(index),
+    backgroundColor: colour(index),
+    borderWidth: 2,
+    borderDash: cyclic(dashes, index),
+    pointStyle: cyclic(points, index),
+});
+
+/* --- the kinds --- */
+
+function barsChart(figure, sheet, view) {
+    const { columns, values } = sheet;
+    const order = rowOrder(figure, view);
+    const say = formatter(values.flat(), sheet.unit);
+    const marks = figure.papers
+        .filter((paper) => figure.sheets[paper.sheet] === sheet && paper.mark !== null)
+        .map((paper) => ({ ...paper, row: order.indexOf(paper.row) }));
+    const isShown = (column) => !view.hidden.has(columns[column]);
+    const footer = ([{ dataIndex }]) => [
+        ...marks.filter(({ row, column }) => row === dataIndex && isShown(column))
+            .map(({ column, mark }) => `◆ paper, ${columns[column]}: ${say(mark)}`),
+        ...columns.filter((_, c) => isShown(c) && values[order[dataIndex]][c] === null)
+            .map((name) => `× ${name}: missing`),
+    ];
+    const options = optionsFor(say, "", sheet.unit);
+    options.plugins.tooltip.callbacks.footer = footer;
+    options.plugins.notes = { means: order.map((row) => sheet.means[row]), neutral: sheet.neutral, marks };
+    options.scales.y.suggestedMin = 1.05 * Math.min(0, ...marks.map(({ mark }) => mark));
+    options.scales.y.suggestedMax = 1.05 * Math.max(0, ...marks.map(({ mark }) => mark));
+    const datasets = columns.map((name, c) => ({
+        label: name,
+        data: order.map((row) => values[row][c]),
+        hidden: !isShown(c),
+        backgroundColor: fill(view.names.indexOf(name)),
+        borderRadius: 2,
+        categoryPercentage: 0.8,
+        barPercentage: 0.95,
+    }));
+    return { type: "bar", data: { labels: order.map((row) => sheet.rows[row]), datasets }, options, plugins: [notes] };
+}
+
+/* A bar for each workload and design, those of a workload together; its parts are the metrics. */
+function stackChart(figure, view) {
+    const [{ rows, columns, means, unit }] = figure.sheets;
+    const order = rowOrder(figure, view);
+    const shown = columns.map((_, c) => c).filter((c) => !view.hidden.has(columns[c]));
+    const bars = order.flatMap((row) => [...shown.map((c) => ({ row, c })), null]); /* null: a gap */
+    const say = formatter(figure.sheets.flatMap((sheet) => sheet.values.flat()), unit);
+    const options = optionsFor(say, "", unit);
+    const { x, y } = options.scales;
+    const nameOfBar = ({ row, c }) => `${rows[row]}, ${columns[c]}`;
+    options.plugins.tooltip.callbacks.title = ([{ dataIndex }]) => nameOfBar(bars[dataIndex]);
+    options.plugins.notes = { means: bars.map((bar) => bar !== null && means[bar.row]) };
+    x.stacked = y.stacked = true;
+    x.ticks.minRotation = x.ticks.maxRotation = 90;
+    options.scales.workloads = {
+        type: "category", axis: "x", position: "bottom", offset: true, labels: order.map((row) => rows[row]),
+        grid: x.grid, ticks: { color: palette.ink, autoSkip: false },
+    };
+    const datasets = figure.sheets.map((sheet, part) => ({
+        label: sheet.metric,
+        data: bars.map((bar) => (bar ? sheet.values[bar.row][bar.c] : undefined)),
+        backgroundColor: fill(part),
+        categoryPercentage: 0.95,
+        barPercentage: 0.95,
+    }));
+    const labels = bars.map((bar) => (bar ? columns[bar.c] : ""));
+    return { type: "bar", data: { labels, datasets }, options, plugins: [notes] };
+}
+
+function linesChart(figure, sheet, view) {
+    const options = optionsFor(formatter(sheet.values.flat(), sheet.unit), figure.axis, sheet.unit);
+    const datasets = sheet.columns.map((name, c) => ({
+        label: name,
+        data: sheet.values.map((row) => row[c]),
+        hidden: view.hidden.has(name),
+        ...lineStyle(view.names.indexOf(name)),
+        pointRadius: 4,
+    }));
+    return { type: "line", data: { labels: sheet.rows, datasets }, options, plugins: [notes] };
+}
+
+function seriesChart(lines, view) {
+    const options = optionsFor(formatter(lines.flatMap((line) => line.y), ""), "cycles", "");
+    options.interaction = { mode: "nearest", axis: "x", intersect: false };
+    Object.assign(options.scales.x, { type: "linear", ticks: { color: palette.ink } });
+    const datasets = lines.map(({ series, x, y }) => ({
+        label: series,
+        data: x.map((at, i) => ({ x: at, y: y[i] })),
+        hidden: view.hidden.has(series),
+        ...lineStyle(view.names.indexOf(series)),
+        pointRadius: 0,
+    }));
+    return { type: "line", data: { datasets }, options };
+}
+
+/* --- places for charts --- */
+
+/* Draws every chart of the page anew. */
+const redraws = [];
+
+/* A chart of `bars` bars: many of them scroll on a narrow screen. `configure` says what is drawn, whenever it is. */
+function chartBox(caption, figure, bars, configure) {
+    const label = `${caption}. ${figure.finding} Its values are in the table below.`;
+    const canvas = element("canvas", { role: "img", "aria-label": label });
+    const room = element("div.canvas", { style: `min-width: ${Math.max(280, bars * 7)}px` }, canvas);
+    const box = element("figure.chart", {}, element("figcaption", {}, caption), scrolling(caption, room));
+    let chart = null;
+    box.redraw = () => {
+        chart?.destroy();
+        chart = new Chart(canvas, configure());
+    };
+    redraws.push(box.redraw);
+    return box;
+}
+
+/* All charts of a figure; none if there is no chart library. */
+function chartsOf(figure, view) {
+    if (typeof Chart === "undefined") return [];
+    const { kind, sheets, lines } = figure;
+    const bars = sheets.length ? sheets[0].rows.length * (sheets[0].columns.length + 1) : 0;
+    const each = (count, draw) =>
+        sheets.map((sheet) => chartBox(captionOf(sheet), figure, count, () => draw(figure, sheet, view)));
+    const kinds = {
+        bars: () => each(bars, barsChart),
+        lines: () => each(0, linesChart),
+        stack: () => [chartBox(figure.title, figure, 2 * bars, () => stackChart(figure, view))],
+    };
+    const series = (title) =>
+        chartBox(title, figure, 0, () => seriesChart(lines.filter((line) => line.title === title), view));
+    const own = sheets.length && kinds[kind] ? kinds[kind]() : [];
+    return [...own, ...distinct(lines.map((line) => line.title)).map(series)];
+}

@@ -1,0 +1,35 @@
+/* Whether our value bears out a paper's. A simulator with other inputs than the paper's cannot hit its numbers, but an
+ * effect should have the paper's direction and about its size. The tolerances are this project's choice; the page
+ * states them. */
+#include <math.h>
+#include <string.h>
+
+#include "report/report.h"
+
+const char *const verdict_names[] = {
+    [VERDICT_AGREES] = "agrees", [VERDICT_PARTLY] = "in part",  [VERDICT_DIFFERS] = "differs",
+    [VERDICT_OPEN] = "open",     [VERDICT_MISSING] = "missing",
+};
+
+const char verdict_rule[] =
+    "An effect (a gain, a reduction, a ratio) agrees if it is within a fifth of the paper's effect or within 5"
+    " percentage points of it (0.05 of a ratio), and agrees in part if it has the paper's direction. Any other quantity"
+    " agrees within a tenth of the paper's, in part within a half. What the paper tells in words is open: see for"
+    " yourself.";
+
+/* Below this an effect is as good as none. */
+static double least_effect(const struct figure_paper *paper) {
+    if (paper->neutral != 0) return 0.05;
+    return paper->unit[0] == '%' || strncmp(paper->unit, "percentage", 10) == 0 ? 5 : 0;
+}
+
+enum verdict verdict_of(const struct figure_paper *paper) {
+    if (!isfinite(paper->ours)) return VERDICT_MISSING;
+    if (!isfinite(paper->paper)) return VERDICT_OPEN;
+    bool is_effect = isfinite(paper->neutral);
+    double size = fabs(is_effect ? paper->paper - paper->neutral : paper->paper);
+    double off = fabs(paper->ours - paper->paper);
+    if (off <= (is_effect ? fmax(0.2 * size, least_effect(paper)) : 0.1 * size)) return VERDICT_AGREES;
+    bool partly = is_effect ? (paper->ours - paper->neutral) * (paper->paper - paper->neutral) > 0 : off <= 0.5 * size;
+    return partly ? VERDICT_PARTLY : VERDICT_DIFFERS;
+}

@@ -1,0 +1,118 @@
+/* Figures as gnuplot scripts, and as SVG and PDF where there is gnuplot. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "claim.h"
+#include "report/figures.h"
+
+/* A folder for one claim, emptied at its end. */
+struct folder {
+    char path[32];
+};
+
+static struct folder folder_make(void) {
+    struct folder folder = {"/tmp/sluice-plots-XXXXXX"};
+    REQUIRE(mkdtemp(folder.path) != NULL);
+    return folder;
+}
+
+static char *file_text(const struct folder *folder, const char *name) {
+    char *path = text_format("%s/%s", folder->path, name), *text = NULL;
+    FILE *in = fopen(path, "r");
+    size_t size = 0;
+    if (in && getdelim(&text, &size, '\0', in) < 0) text[0] = '\0';
+    if (in) fclose(in);
+    free(path);
+    return text;
+}
+
+static void folder_remove(const struct folder *folder, const struct figure *figure) {
+    char *name = report_figure_name(figure);
+    static const char *const kinds[] = {"gnuplot", "svg", "pdf"};
+    for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
+        char *path = text_format("%s/%s.%s", folder->path, name, kinds[i]);
+        unlink(path);
+        free(path);
+    }
+    CHECK_EQ(rmdir(folder->path), 0); /* nothing else was left */
+    free(name);
+}
+
+static bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null 2>&1") == 0; }
+
+CLAIM("every kind of figure but a table is drawn as SVG and PDF, where there is gnuplot") {
+    struct report report = made_report();
+    bool drawn = has_gnuplot();
+    for (unsigned i = 0; i < report.count; i++) {
+        const struct figure *figure = report.figures[i];
+        CHECK_EQ(report_is_plotted(figure), figure->experiment->kind != LAB_TABLE);
+        if (!report_is_plotted(figure)) continue;
+        struct folder folder = folder_make();
+        struct error err = {0};
+        CHECK_EQ(report_plot(figure, folder.path, &err), drawn);
+        char *name = report_figure_name(figure), *svg_name = text_format("%s.svg", name);
+        char *pdf_name = text_format("%s.pdf", name);
+        char *svg = file_text(&folder, svg_name), *pdf = file_text(&folder, pdf_name);
+        CHECK_EQ(svg != NULL && pdf != NULL, drawn);
+        if (drawn) {
+            CHECK_TEXT(svg, "</svg>");
+            CHECK_EQ(strncmp(pdf, "%PDF", 4), 0);
+        }
+        free(svg), free(pdf), free(name), free(svg_name), free(pdf_name);
+        folder_remove(&folder, figure);
+    }
+}
+
+CLAIM("without gnuplot the script is left, and the message names what is missing") {
+    struct report report = made_report();
+    struct folder folder = folder_make();
+    struct error err = {0};
+    setenv("PATH", folder.path, 1);
+    CHECK(!report_plot(report.figures[0], folder.path, &err));
+    CHECK_TEXT(err.text, "gnuplot-nox");
+    char *script = file_text(&folder, "adaptive-fig11.gnuplot");
+    CHECK(script != NULL);
+    free(script);
+    folder_remove(&folder, report.figures[0]);
+}
+
+CLAIM(
+    "a script holds the values, a missing one as a question mark with a cross, and the paper's where its bar stands") {
+    struct report report = made_report();
+    struct folder folder = folder_make();
+    struct error err = {0};
+    report_plot(report.figures[0], folder.path, &err);
+    char *script = file_text(&folder, "adaptive-fig11.gnuplot");
+    REQUIRE(script != NULL);
+    CHECK_TEXT(script, "\"bs\" 1 ? 1.01");
+    CHECK_TEXT(script, "$missing0 << EOD\n5 0.0414\nEOD"); /* the middle one of three bars of the sixth workload */
+    CHECK_TEXT(script, "$paper0 << EOD\n6.25 1.281\n7 0.82\nEOD");
+    free(script);
+    folder_remove(&folder, report.figures[0]);
+}
+
+CLAIM("text cannot break out of a script") {
+    char quotes[] = "a \"b\" \\ c\nd";
+    char *rows[] = {quotes};
+    double value[] = {1};
+    struct figure_sheet sheet = {"m", "", 1, 1, rows, rows, NULL, value};
+    struct experiment experiment = {.name = "x/y z", .title = "t", .kind = LAB_BARS};
+    struct figure figure = {.experiment = &experiment, .sheets = &sheet, .sheet_count = 1};
+    struct folder folder = folder_make();
+    struct error err = {0};
+    report_plot(&figure, folder.path, &err);
+    char *script = file_text(&folder, "x-y-z.gnuplot");
+    REQUIRE(script != NULL);
+    CHECK_TEXT(script, "\"a ”b”   c d\" 1\n");
+    free(script);
+    folder_remove(&folder, &figure);
+}
+
+CLAIM("a folder that is not there is told with the file's name") {
+    struct report report = made_report();
+    struct error err = {0};
+    CHECK(!report_plot(report.figures[0], "/nonexistent", &err));
+    CHECK_TEXT(err.text, "/nonexistent/adaptive-fig11.gnuplot: No such file");
+}
