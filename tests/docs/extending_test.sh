@@ -4,6 +4,7 @@
 #
 # usage: extending_test.sh [--update]     (a program of its own is built; --update writes what was printed into the page)
 . "$(dirname "$0")/../claims.sh"
+. tests/docs/console.sh
 
 page=docs/extending.md
 copy=$work/tree
@@ -44,35 +45,21 @@ for block in "$work"/blocks/???; do
     esac
 done
 
-# run_commands: every `$ ` line of a console block, in the copy; what it prints is compared with what follows it there.
+# In the copy, and a build prints nothing.
 try() {
-    claim "$page: $1"
-    (cd "$copy" && eval "$1") >"$work/out" 2>&1
+    claim "$1: $2"
+    (cd "$copy" && eval "$2") >"$work/out" 2>&1
     local status=$?
-    case "$1" in
+    case "$2" in
     cmake*)
         holds "it does not build: $(grep -m 3 -E 'error|FAILED' "$work/out")" test $status -eq 0
         : >"$work/out"
         ;;
-    *) if grep -q '^sluice: ' "$work/out"; then holds "status $status, not 2" test $status -eq 2; else holds "status $status" test $status -eq 0; fi ;;
+    *) status_fits $status ;;
     esac
-    [ -n "$update" ] || holds "it prints otherwise (tests/docs/update.sh, if that is as it should be):"$'\n'"$(sed 's/^/    /' "$work/out")" cmp -s "$work/out" "$work/shown"
+    printed_as_shown
 }
 
-update=
-case " $* " in *' --update '*) update=yes ;; esac
-: >"$work/page"
-open= command=
-finish() { if [ -n "$command" ]; then try "$command"; cat "$work/out" >>"$work/page"; command=; fi; }
-while IFS= read -r line <&3; do
-    case "$open$line" in
-    '```console') open=1 ;;
-    '1```') finish; open= ;;
-    '1$ '*) finish; command=${line#\$ }; : >"$work/shown" ;;
-    1*) echo "$line" >>"$work/shown"; continue ;;
-    esac
-    printf '%s\n' "$line" >>"$work/page"
-done 3<$page
-[ -z "$update" ] || cp "$work/page" $page
+console_page $page
 
 claims_end
