@@ -15,7 +15,7 @@ struct lab_values {
     bool dry_run, slurm, wait;
 };
 
-/* The experiments that words of the command line name, with their plans. */
+/* The experiments that words of the command line name, with their plans (request.c). */
 struct request {
     struct experiment **experiments;
     struct plan **plans;
@@ -25,6 +25,8 @@ struct request {
 
 bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
                   struct error *err);
+/* Those that were run into the store, each in the size that it was run in. */
+bool request_read_stored(struct request *request, struct store *store, struct error *err);
 void request_free(struct request *request);
 struct batch *request_batch(const struct request *request, struct store *store, const struct intake *intake);
 
@@ -36,7 +38,7 @@ enum status lab_task(const char *path, uint64_t index);
 
 /* For commands that begin with making runs on this machine. */
 struct lab_request {
-    const char *const *experiments; /* names or files */
+    const char *const *experiments; /* names, sets or files */
     unsigned count;
     const char *store;  /* NULL: DEFAULT_STORE */
     const char *size;   /* of every workload instead of its own, or NULL */

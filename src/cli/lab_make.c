@@ -12,45 +12,6 @@
 #include "lab/runner.h"
 #include "lab/slurm.h"
 
-/* Experiments */
-
-void request_free(struct request *request) {
-    for (unsigned i = 0; i < request->count; i++) {
-        plan_free(request->plans[i]);
-        experiment_free(request->experiments[i]);
-    }
-    free(request->plans);
-    free(request->experiments);
-    *request = (struct request){0};
-}
-
-static bool request_add(struct request *request, const char *word, const char *size, struct error *err) {
-    struct experiment *experiment = experiment_open(word, err);
-    struct plan *plan = experiment ? plan_create(experiment, size, err) : NULL;
-    if (!plan) {
-        if (experiment) experiment_free(experiment);
-        return false;
-    }
-    request->experiments = mem_grow(request->experiments, request->count + 1, sizeof(struct experiment *));
-    request->plans = mem_grow(request->plans, request->count + 1, sizeof(struct plan *));
-    request->experiments[request->count] = experiment;
-    request->plans[request->count++] = plan;
-    return true;
-}
-
-bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
-                  struct error *err) {
-    *request = (struct request){.size = size};
-    bool good = true;
-    for (unsigned i = 0; i < count && good; i++) good = request_add(request, words[i], size, err);
-    if (!good) request_free(request);
-    return good;
-}
-
-struct batch *request_batch(const struct request *request, struct store *store, const struct intake *intake) {
-    return batch_create((const struct plan *const *)request->plans, request->count, store, intake->files);
-}
-
 /* Words */
 
 static const char *duration(double seconds, char *text, size_t size) {
