@@ -1,0 +1,203 @@
+/* `sluice report`: what the store knows of some experiments, as a page and as plots. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/lab.h"
+#include "cli/report_page.h"
+#include "report/report.h"
+
+static const struct option options[] = {
+    {"-o", "FILE", OPTION_TEXT, offsetof(struct report_request, output),
+     "where the page goes (report.html); its plots go into a folder beside it, report.figures"},
+    {"--store", "FILE", OPTION_TEXT, offsetof(struct report_request, store),
+     "the results store that `sluice lab run` filled (" DEFAULT_STORE ")"},
+    {"--size", "SIZE", OPTION_TEXT, offsetof(struct report_request, size),
+     "shows the runs that were made with this size of every workload"},
+    {"--title", "TEXT", OPTION_TEXT, offsetof(struct report_request, title), "the page's title"},
+};
+
+/* --- what is shown --- */
+
+struct gallery {
+    struct figure **figures;
+    unsigned count;
+};
+
+static void gallery_close(struct gallery *gallery) {
+    for (unsigned i = 0; i < gallery->count; i++) figure_free(gallery->figures[i]);
+    free(gallery->figures);
+}
+
+static bool gallery_open(struct gallery *gallery, const struct request *asked, struct store *store, struct error *err) {
+    *gallery = (struct gallery){.figures = mem_alloc(asked->count, sizeof(struct figure *))};
+    for (; gallery->count < asked->count; gallery->count++) {
+        struct figure *figure = figure_make(asked->plans[gallery->count], store, err);
+        if (!figure) return false;
+        gallery->figures[gallery->count] = figure;
+    }
+    return true;
+}
+
+/* --- making it --- */
+
+/* "out/report.html" is "out/report.figures". */
+static char *plots_folder(const char *page) {
+    size_t length = strlen(page);
+    if (length > 5 && strcmp(page + length - 5, ".html") == 0) length -= 5;
+    return text_format("%.*s.figures", (int)length, page);
+}
+
+/* A figure that cannot be plotted is a pity and no reason to have none. False, told once, if any cannot. */
+static bool plot_all(const struct gallery *gallery, const char *folder) {
+    struct error err = {0};
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) error_set(&err, "%s: %s", folder, strerror(errno));
+    for (unsigned i = 0; i < gallery->count && !err.set; i++)
+        if (report_is_plotted(gallery->figures[i])) report_plot(gallery->figures[i], folder, &err);
+    if (err.set) complain_error(&err);
+    return !err.set;
+}
+
+static const char *title_of(const struct gallery *gallery) {
+    const char *paper = gallery->figures[0]->experiment->paper;
+    for (unsigned i = 1; i < gallery->count; i++)
+        if (strcmp(gallery->figures[i]->experiment->paper, paper) != 0) paper = "";
+    const char *title = report_paper_title(paper);
+    if (gallery->count == 1) title = gallery->figures[0]->experiment->title;
+    return title[0] ? title : "What Sluice measured";
+}
+
+static void tell(const struct gallery *gallery, const char *page, const char *folder) {
+    unsigned missing = 0, papers = 0;
+    for (unsigned i = 0; i < gallery->count; i++) {
+        missing += gallery->figures[i]->missing;
+        papers += gallery->figures[i]->paper_count;
+    }
+    printf("%s: %u figure%s", page, gallery->count, gallery->count == 1 ? "" : "s");
+    if (papers) printf(", %u value%s of papers beside ours", papers, papers == 1 ? "" : "s");
+    if (missing) printf(", %u run%s missing", missing, missing == 1 ? "" : "s");
+    if (folder) printf("; as SVG and PDF in %s", folder);
+    putchar('\n');
+}
+
+static enum status make(const struct gallery *gallery, const struct report_request *request) {
+    char *folder = plots_folder(request->output);
+    const char *slash = strrchr(folder, '/');
+    bool plotted = plot_all(gallery, folder);
+    struct report report = {
+        .title = request->title ? request->title : title_of(gallery),
+        .figures = (const struct figure *const *)gallery->figures,
+        .count = gallery->count,
+        .plots = !plotted ? NULL
+                 : slash  ? slash + 1
+                          : folder,
+        .chart_library = report_chart_library(),
+    };
+    if (!report.chart_library)
+        complain(NULL, "Chart.js is not installed, so the page has tables and no charts; Debian has it as"
+                       " libjs-chart.js");
+    struct error err = {0}, closing = {0};
+    struct output output;
+    bool good = output_open(&output, request->output, &err);
+    if (good) {
+        good = report_page(&report, output.file, &err);
+        if (!output_close(&output, good, &closing) && good) err = closing, good = false;
+    }
+    if (good)
+        tell(gallery, request->output, plotted ? folder : NULL);
+    else
+        complain_error(&err);
+    free(folder);
+    return good && plotted && report.chart_library ? STATUS_DONE : STATUS_FAILED;
+}
+
+enum status report_make(const struct report_request *request) {
+    struct error err = {0};
+    struct request asked = {0};
+    struct gallery gallery = {0};
+    bool good = output_check(request->output, &err) &&
+                request_read(&asked, request->experiments, request->count, request->size, &err);
+    struct store *store = good ? store_open(request->store, STORE_READ, &err) : NULL;
+    good = store && (request->count > 0 || request_read_stored(&asked, store, &err)) &&
+           gallery_open(&gallery, &asked, store, &err);
+    enum status status = good ? make(&gallery, request) : complain_error(&err);
+    gallery_close(&gallery);
+    request_free(&asked);
+    if (store) store_close(store);
+    return status;
+}
+
+/* --- the command --- */
+
+static bool is_store(const char *path) {
+    static const char magic[] = "SQLite format 3";
+    char start[sizeof magic] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t length = fread(start, 1, sizeof start, file);
+    fclose(file);
+    return length == sizeof start && memcmp(start, magic, sizeof magic) == 0;
+}
+
+/* Words are experiments, or one store, whose name is then taken out of them. */
+static bool take_store(const struct command *command, struct arguments *arguments, struct report_request *request) {
+    unsigned left = 0;
+    for (unsigned i = 0; i < arguments->count; i++) {
+        if (!is_store(arguments->word[i])) {
+            arguments->word[left++] = arguments->word[i];
+        } else if (request->store) {
+            complain(command, "one store at a time, not %s and %s; `sluice lab merge` makes one of two", request->store,
+                     arguments->word[i]);
+            return false;
+        } else {
+            request->store = arguments->word[i];
+        }
+    }
+    arguments->count = left;
+    return request->store || left ||
+           (complain(command, "name experiments (`sluice list experiments`) or a results store"), false);
+}
+
+static enum status report(const struct command *command, int argc, char **argv) {
+    struct report_request request = {.output = "report.html"};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &request, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (!take_store(command, &arguments, &request)) return STATUS_BAD_INPUT;
+    if (strcmp(request.output, "-") == 0) return complain(command, "a report goes to a file, with its plots beside it");
+    if (!request.store) request.store = DEFAULT_STORE;
+    request.experiments = arguments.word;
+    request.count = arguments.count;
+    return report_make(&request);
+}
+
+static const char *const details[] = {
+    "Makes one HTML page of what experiments came to, which needs no network and can be sent around: for each figure a"
+    " chart, the paper's values beside ours, what was found, the table behind it and the configuration. EXPERIMENT is a"
+    " bundled one (`sluice list experiments`), a set of them (`adaptive`), or a YAML file; STORE alone stands for every"
+    " experiment that was run into it. Runs that the store does not have are shown as missing.",
+    "Beside the page, FILE.figures holds each figure as SVG and PDF, with the gnuplot script that draws it. Without"
+    " gnuplot or Chart.js the page is made all the same, as far as it goes, and the exit status is 1.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice report quick -o quick.html", "the page of a set of experiments, after `sluice lab run quick`"},
+};
+
+const struct command command_report = {
+    .name = "report",
+    .synopsis = "report EXPERIMENT...|STORE [-o FILE]",
+    .summary = "makes a page of what experiments came to, beside the papers' values",
+    .details = details,
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .examples = examples,
+    .example_count = COUNT_OF(examples),
+    .run = report,
+};

@@ -1,0 +1,84 @@
+/* `sluice reproduce`: what `sluice lab run` and then `sluice report` do. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/lab.h"
+#include "cli/report_page.h"
+
+struct reproduce_values {
+    const char *output, *store, *size;
+    uint64_t processes;
+};
+
+static const struct option options[] = {
+    {"-j", "N", OPTION_COUNT, offsetof(struct reproduce_values, processes), "runs at once, as for `sluice lab run`"},
+    {"-o", "FILE", OPTION_TEXT, offsetof(struct reproduce_values, output),
+     "where the page goes; `adaptive` makes adaptive.html"},
+    {"--store", "FILE", OPTION_TEXT, offsetof(struct reproduce_values, store),
+     "the results store (" DEFAULT_STORE "): runs that it has are not made again"},
+    {"--size", "SIZE", OPTION_TEXT, offsetof(struct reproduce_values, size),
+     "this size of every workload, whatever the experiments say"},
+};
+
+/* "adaptive/fig11" goes to adaptive-fig11.html, several to report.html. */
+static char *page_name(const struct arguments *arguments) {
+    if (arguments->count > 1) return mem_text("report.html");
+    const char *slash = strrchr(arguments->word[0], '/');
+    bool is_file = strstr(arguments->word[0], ".yaml") != NULL;
+    char *name = text_format("%s", is_file && slash ? slash + 1 : arguments->word[0]);
+    for (char *c = name; *c; c++)
+        if (*c == '/') *c = '-';
+    char *page = text_format("%.*s.html", (int)strcspn(name, "."), name);
+    free(name);
+    return page;
+}
+
+static enum status reproduce(const struct command *command, int argc, char **argv) {
+    struct reproduce_values values = {0};
+    struct arguments arguments;
+    if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (arguments.count == 0)
+        return complain(command, "which? A paper (adaptive, icc, selrep, bypass), one of its figures"
+                                 " (`sluice list experiments`), or `quick`");
+    const char *store = values.store ? values.store : DEFAULT_STORE;
+    char *page = values.output ? mem_text(values.output) : page_name(&arguments);
+    struct report_request shown = {arguments.word, arguments.count, store, values.size, page, NULL};
+    struct error err = {0};
+    enum status status = output_check(page, &err) ? STATUS_DONE : complain_error(&err);
+    if (status == STATUS_DONE)
+        status = lab_make(&(struct lab_request){arguments.word, arguments.count, store, values.size, values.processes});
+    if (status != STATUS_BAD_INPUT) { /* runs that failed are shown as missing */
+        enum status made = report_make(&shown);
+        if (status == STATUS_DONE) status = made;
+    }
+    free(page);
+    return status;
+}
+
+static const char *const details[] = {
+    "Makes the runs of a paper's experiments, as `sluice lab run` does, and then their page, as `sluice report` does."
+    " PAPER is adaptive, icc, selrep or bypass, PAPER/FIGURE one of its figures, `quick` a few headline comparisons that"
+    " take minutes. Stopped at any moment and started again, it goes on where it was.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice reproduce quick", "a few headline comparisons, in quick.html"},
+};
+
+const struct command command_reproduce = {
+    .name = "reproduce",
+    .synopsis = "reproduce PAPER[/FIGURE]...",
+    .summary = "makes the runs and the page of a paper's figures in one go",
+    .details = details,
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .examples = examples,
+    .example_count = COUNT_OF(examples),
+    .run = reproduce,
+};

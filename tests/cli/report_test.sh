@@ -1,0 +1,73 @@
+# `sluice report` and `sluice reproduce` from the command line: what they make, what they say, and what they refuse. How the page looks is for
+# tests/report/browser_test.sh.
+. "$(dirname "$0")/../claims.sh"
+
+cat >"$work/small.yaml" <<'YAML'
+title: Two designs
+gpu: fermi-15sm
+max_insts: 20000
+workloads: [synth:alu, synth:stream]
+designs: {plain: {}, slow: {set: {noc.channel_bytes: 8}}}
+metrics: [{name: IPC, value: ipc, relative_to: plain, as: ratio}]
+YAML
+store=$work/small.sqlite
+
+claim "reproduce makes the runs and the page, and says where they are"
+sluice reproduce "$work/small.yaml" --store "$store" -o "$work/small.html" -j 2
+status_is 0
+out_has "$work/small.html: 1 figure; as SVG and PDF in $work/small.figures"
+holds "the page is not whole" grep -q '</html>' "$work/small.html"
+for kind in svg pdf gnuplot; do holds "there is no $kind" test -s "$work/small.figures/small.$kind"; done
+cp "$work/small.html" "$work/first.html"
+
+claim "a report of experiments, and one of all that is in a store, are the same page"
+sluice report "$work/small.yaml" --store "$store" -o "$work/small.html"
+status_is 0
+same_files "$work/first.html" "$work/small.html"
+sluice report "$store" -o "$work/small.html"
+status_is 0
+same_files "$work/first.html" "$work/small.html"
+
+claim "runs that were not made are told and shown as missing"
+sed 's/synth:stream/synth:stream, synth:copy/' "$work/small.yaml" >"$work/more.yaml"
+sluice report "$work/more.yaml" --store "$store" -o "$work/more.html"
+status_is 0
+out_has "2 runs missing"
+holds "no value is null" grep -q '\[null, null\]' "$work/more.html"
+
+claim "without gnuplot the page is made, one message says what is missing, and the status is 1"
+mkdir "$work/bin"
+sluice_path=$PATH
+PATH=$work/bin /usr/bin/timeout 100 "$SLUICE" report "$work/small.yaml" --store "$store" -o "$work/plain.html" >"$work/out" 2>"$work/err"
+last_status=$? last_command='sluice report, without gnuplot'
+PATH=$sluice_path
+status_is 1
+err_has "gnuplot-nox"
+holds "more than one message" test "$(wc -l <"$work/err")" -eq 1
+holds "the page is not whole" grep -q '</html>' "$work/plain.html"
+holds "it links to plots" grep -q '"plots": ""' "$work/plain.html"
+
+# refused WORDS ARGS...: status 2, the words in the complaint, and no page.
+refused() {
+    local words=$1
+    shift
+    sluice "$@"
+    status_is 2
+    out_empty
+    err_has "$words"
+}
+
+claim "what cannot be shown is refused with what would be right"
+refused "name experiments" report
+refused "small.yalm" report "$work/small.yalm" --store "$store"
+refused "did you mean" report quick/sharin --store "$store"
+refused "goes to a file" report "$work/small.yaml" --store "$store" -o -
+refused "there is no folder" report "$work/small.yaml" --store "$store" -o "$work/nowhere/page.html"
+refused "$work/none.sqlite" report "$work/small.yaml" --store "$work/none.sqlite" -o "$work/none.html"
+refused "one store at a time" report "$store" "$store"
+refused "which?" reproduce
+refused "did you mean" reproduce quick/sharin --store "$work/none.sqlite"
+no_file "$work/none.html"
+no_file "$work/none.sqlite"
+
+claims_end

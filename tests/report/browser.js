@@ -1,0 +1,107 @@
+/* Put into a report by browser_test.sh, behind the page's own script: looks at the page as a reader would, and leaves
+ * what it found as lines of the element `found`: "ok CLAIM" or "no CLAIM: why". `errors` is filled from the head of the
+ * page on. */
+{
+    const found = [];
+    const claim = (text, failures) =>
+        found.push(failures.length ? `no ${text}: ${failures.slice(0, 3).join("; ")}` : `ok ${text}`);
+    const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+    const { figures } = report;
+    const names = (list) => list.map((figure) => figure.name);
+    const section = (figure) => document.getElementById(figure.id);
+    const canvases = (figure) => all("canvas", section(figure));
+    const pictures = (list) => list.map((canvas) => canvas.toDataURL());
+    const isBlank = (canvas) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.every((byte) => byte === 0);
+    };
+    const choose = (select, value) => {
+        select.value = value;
+        select.dispatchEvent(new Event("change"));
+    };
+
+    /* --- everything is there --- */
+
+    const isTold = (figure) =>
+        [figure.title, figure.finding].every((text) => section(figure)?.innerText.includes(text));
+    claim("every figure has its section, with title and finding", names(figures.filter((figure) => !isTold(figure))));
+
+    const drawn = figures.filter((figure) => ["bars", "lines", "stack", "series"].includes(figure.kind));
+    const hasCharts = (figure) => canvases(figure).length > 0 && !canvases(figure).some(isBlank);
+    const hasTable = (figure) => all("table", section(figure)).some((table) => table.offsetHeight > 0);
+    claim("every figure is drawn, or its table is open",
+        names(figures.filter((figure) => !(drawn.includes(figure) ? hasCharts(figure) : hasTable(figure)))));
+
+    const counts = [all("#headlines tbody tr").length, all("#contents li").length];
+    claim("the headlines and the contents name every figure", counts.filter((count) => count !== figures.length));
+
+    const values = figures.flatMap((figure) => figure.sheets.flatMap((sheet) => sheet.values.flat()));
+    const absent = values.filter((value) => value === null).length;
+    const told = all("details td.missing").length;
+    claim("every missing value is a cell that says so", absent === told ? [] : [`${told} cells for ${absent} values`]);
+
+    /* --- designs can be hidden and sorted by --- */
+
+    const toggled = drawn.filter((figure) => all(".toggle", section(figure)).length);
+    claim("there are designs to toggle", toggled.length ? [] : ["no figure has any"]);
+    claim("toggling a design changes the chart, and toggling it again brings it back", toggled.flatMap((figure) => {
+        const [toggle] = all(".toggle", section(figure));
+        const before = pictures(canvases(figure)).join();
+        toggle.click();
+        const pressed = toggle.getAttribute("aria-pressed");
+        const without = pictures(canvases(figure)).join();
+        toggle.click();
+        const isGood = without !== before && pressed === "false" && pictures(canvases(figure)).join() === before;
+        return isGood ? [] : [figure.name];
+    }));
+
+    const bars = figures.filter((figure) => figure.kind === "bars");
+    claim("a hidden design has no bars", bars.flatMap((figure) => {
+        const [toggle] = all(".toggle", section(figure));
+        toggle.click();
+        const left = Chart.getChart(canvases(figure)[0]).getVisibleDatasetCount();
+        toggle.click();
+        return left === figure.sheets[0].columns.length - 1 ? [] : [`${figure.name}: ${left} are left`];
+    }));
+
+    claim("workloads can be sorted by a design, and means stay behind them", bars.flatMap((figure) => {
+        const [{ columns, rows, means }] = figure.sheets;
+        const [select] = all("select", section(figure));
+        choose(select, columns.at(-1));
+        const { labels, datasets } = Chart.getChart(canvases(figure)[0]).data;
+        choose(select, "");
+        const count = means.filter((isMean) => !isMean).length;
+        const sorted = datasets.at(-1).data.slice(0, count).map((value) => value ?? -Infinity);
+        const isGood = sorted.every((value, i) => i === 0 || value <= sorted[i - 1]) &&
+            labels.slice(count).join() === rows.filter((_, row) => means[row]).join();
+        return isGood ? [] : [`${figure.name}: ${labels}`];
+    }));
+
+    /* --- for every reader --- */
+
+    const ground = () => getComputedStyle(document.body).backgroundColor;
+    const before = { ground: ground(), pictures: pictures(all("canvas")) };
+    document.getElementById("theme").click();
+    const isOther =
+        ground() !== before.ground && pictures(all("canvas")).every((picture, i) => picture !== before.pictures[i]);
+    document.getElementById("theme").click();
+    const isBack = ground() === before.ground;
+    claim("the switch changes between light and dark, and back", isOther && isBack ? [] : [ground()]);
+
+    const source = (list) => list.map((node) => node.outerHTML);
+    const clickable = all("button, select, summary, a[href], .scroll, pre[tabindex]");
+    claim("what can be clicked can be reached by the keyboard", source(clickable.filter((node) => node.tabIndex < 0)));
+    const unnamed = all("canvas[role=img], [role=group], nav").filter((node) => !node.getAttribute("aria-label"));
+    claim("pictures and groups have names for screen readers", source(unnamed));
+    const isAimless = (link) => !document.getElementById(link.getAttribute("href").slice(1));
+    claim("links within the page lead somewhere", source(all("a[href^='#']").filter(isAimless)));
+    const width = document.documentElement.scrollWidth;
+    claim("nothing sticks out of the page", width <= innerWidth ? [] : [`${width} pixels of ${innerWidth}`]);
+    claim("nothing is fetched", performance.getEntriesByType("resource").map((entry) => entry.name));
+    claim("there are no errors", errors);
+
+    const list = document.createElement("pre");
+    list.id = "found";
+    list.textContent = `\n${found.join("\n")}\n`;
+    document.body.append(list);
+}
