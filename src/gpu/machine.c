@@ -175,6 +175,11 @@ static struct run_progress progress_of(const struct machine *m) {
     return progress;
 }
 
+/* Grows whenever anything moves. */
+static uint64_t signs_of_life(const struct machine *m) {
+    return engine_progress(m->engine) + progress_of(m).warp_instructions;
+}
+
 static enum run_status fail(struct machine *m, struct run_result *result, struct error *err, const char *what,
                             const char *detail) {
     size_t size;
@@ -224,12 +229,12 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
 static void drain(struct machine *m) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     char text[160];
-    uint64_t progress = engine_progress(m->engine), since = m->engine->now;
+    uint64_t progress = signs_of_life(m), since = m->engine->now;
     do {
         uint64_t until = m->engine->now + RUN_QUANTUM;
         if (engine_run_until(m->engine, until) == ENGINE_QUIET) m->engine->now = until;
         uint64_t before = progress;
-        progress = engine_progress(m->engine);
+        progress = signs_of_life(m);
         if (progress != before) since = m->engine->now;
     } while (engine_in_flight(m->engine, text, sizeof text) && m->engine->now - since <= (uint64_t)gpu->progress_limit);
 }
@@ -261,7 +266,7 @@ static enum run_status between(struct run *run) {
     uint64_t now = m->engine->now;
     if (now % RUN_QUANTUM == 0) {
         uint64_t before = run->progress;
-        run->progress = engine_progress(m->engine);
+        run->progress = signs_of_life(m);
         if (run->progress != before) {
             run->progress_at = now;
         } else if (now > max_u64(run->progress_at, run->starts_at) + run->progress_limit) {

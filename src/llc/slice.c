@@ -191,8 +191,8 @@ static void slice_settle(void *self, uint64_t now) {
 
 /* Memory side. */
 
-static void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors, uint32_t tag,
-                           uint64_t now) {
+static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors,
+                                         uint32_t tag, uint64_t now) {
     *(struct message *)port_push_place(slice->to_memory, now) = (struct message){
         .address = (key & low_mask(56)) << slice->line_log2,
         .tag = tag,
@@ -214,7 +214,7 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
     line->dirty |= message->sectors;
 }
 
-static void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint64_t now) {
+static APART void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint64_t now) {
     uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
     send_to_memory(slice, MESSAGE_WRITE, key, sectors, TAG_WRITE_BACK, now);
     tell(slice, SLICE_TO_MEMORY, key, NULL, now);
@@ -345,7 +345,7 @@ static bool can_send_through(struct slice *slice, unsigned requests, uint64_t no
 }
 
 /* Sends a write on to memory, which answers for it. */
-static void send_through(struct slice *slice, const struct message *message, uint64_t key, uint64_t now) {
+static APART void send_through(struct slice *slice, const struct message *message, uint64_t key, uint64_t now) {
     uint32_t index = slice->through_free[--slice->through_free_count];
     slice->through[index] = *message;
     send_to_memory(slice, MESSAGE_WRITE, key, message->sectors, TAG_THROUGH | index, now);
@@ -499,9 +499,8 @@ static void look_up_once(struct slice *slice, uint64_t now) {
 
 /* Flushing. */
 
-static void take_order(struct slice *slice, uint64_t now) {
-    const struct slice_order *order = slice->orders ? port_peek(slice->orders, now) : NULL;
-    if (!order) return;
+static APART void take_order(struct slice *slice, uint64_t now) {
+    const struct slice_order *order = port_peek(slice->orders, now);
     slice->flushing = true;
     slice->flush_keeps_lines = order->keep_lines;
     slice->write_through = order->write_through;
@@ -574,7 +573,7 @@ static void slice_tick(void *self, uint64_t now) {
     if (slice->hold != HOLD_NONE) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
-    take_order(slice, now);
+    if (UNLIKELY(slice->orders && port_next_visible(slice->orders) <= now)) take_order(slice, now);
     if (UNLIKELY(slice->flushing))
         flush_once(slice, now);
     else

@@ -428,16 +428,21 @@ static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, unsigned wor
     unsigned shift = stage->input.shift;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
-    uint64_t ended = 0;
+    uint64_t ended = 0, spent = 0;
+    bool one_word = stage->out_words == 1; /* of targets */
     for (uint64_t rest = sending; rest; rest &= rest - 1) {
         unsigned index = lowest_bit(rest);
         struct buffer *in = buffer_at(memory, (size_t)index << shift);
-        in->target->spent |= in->target_bit;
+        if (one_word)
+            spent |= in->target_bit;
+        else
+            in->target->spent |= in->target_bit;
         if (!single && fast) leave_late(stage, step, in, word * 64 + index);
         if (--in->left) continue;
         ended |= rest & -rest;
         end_packet(stage, in, single);
     }
+    if (one_word) stage->out->word->spent |= spent;
     in_word->nonempty = tally_take(&in_word->filled, stage->planes, sending);
     in_word->go &= ~ended;
     in_word->fresh |= ended & in_word->nonempty;

@@ -232,7 +232,6 @@ static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
     sm->stats.warp_instructions++;
     sm->stats.thread_instructions += (unsigned)__builtin_popcount(instr->active);
     sm->op_issued[instr->op]++;
-    sm->engine->progress++;
     bool may_be_held = false;
     unsigned reads = UNLIKELY(sm->shared->operand_read_cycles) ? read_cycles(sm, instr) : 0;
     if (timing->unit != UNIT_MEM) unit_take(sm, timing->unit, timing->interval, reads, now);
@@ -316,6 +315,7 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
 }
 
 enum sm_stall sm_stall_cause(const struct sm *sm) {
+    if (LIKELY(!sm->ready && sm->wait_memory)) return STALL_memory;
     if (!sm->resident) return STALL_idle;
     if (sm->stopped) return STALL_reconfiguration;
     if (sm->ready) {
@@ -323,7 +323,6 @@ enum sm_stall sm_stall_cause(const struct sm *sm) {
             return STALL_mshr + (enum sm_stall)(sm->refusal - L1_NO_MSHR);
         return STALL_pipeline;
     }
-    if (sm->wait_memory) return STALL_memory;
     if (sm->wait_alu) return STALL_alu;
     if (sm->fetching | sm->unfetched | sm->branching) return STALL_fetch;
     return sm->at_barrier ? STALL_barrier : STALL_drain;
