@@ -130,4 +130,13 @@ static inline void port_pop(struct port *port, uint64_t now) {
     }
 }
 
+/* Pops the oldest message, which can be seen, and returns it: it stays where it is to the end of the cycle at least, since
+ * the sender does not have the credit before. */
+static inline const void *port_take(struct port *port, uint64_t now) {
+    assert(port->head_visible <= now);
+    const void *message = port->slot[port->popped & port->mask].message;
+    port_pop(port, now);
+    return message;
+}
+
 #endif

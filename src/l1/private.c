@@ -435,8 +435,8 @@ static void fill(struct node *node, unsigned mshr) {
 /* Takes a reply from the network. Returns whether it completes an access past the cache. */
 static bool receive(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     struct node *node = &((struct l1_private *)base)->node[sm];
-    const struct message *reply = port_peek(node->from_network, now);
-    if (!reply) return false;
+    if (port_next_visible(node->from_network) > now) return false;
+    const struct message *reply = port_take(node->from_network, now);
     node->stats.replies++;
     uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
     if (kind == TAG_FILL) {
@@ -445,7 +445,6 @@ static bool receive(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token)
     } else {
         *token = outside_give_back(node, index, &base->gate[sm]);
     }
-    port_pop(node->from_network, now);
     if (port_next_visible(node->from_network) <= now) wake(base, sm, now);
     return kind == TAG_OUTSIDE && *token != NOBODY;
 }

@@ -237,8 +237,8 @@ static APART void apply_waiters(struct slice *slice, uint32_t index, struct cach
 }
 
 static void receive_from_memory(struct slice *slice, uint64_t now) {
-    const struct message *message = port_peek(slice->from_memory, now);
-    if (!message) return;
+    if (port_next_visible(slice->from_memory) > now) return;
+    const struct message *message = port_take(slice->from_memory, now);
     uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
     if (kind == TAG_FILL) {
         const struct mshr *mshr = &slice->mshrs.mshr[index];
@@ -256,7 +256,6 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
             slice->replies_waiting++;
         }
     }
-    port_pop(slice->from_memory, now);
 }
 
 /* Replies. */
@@ -478,8 +477,8 @@ static void look_up_once(struct slice *slice, uint64_t now) {
     if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry) return;
     slice->hold = HOLD_NONE;
     if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
+    if (port_next_visible(slice->from_network) > now) return;
     const struct message *message = port_peek(slice->from_network, now);
-    if (!message) return;
     struct cache_access access = {
         .key = cache_key(message->address >> slice->line_log2, message->program),
         .instr = message->instr,

@@ -123,8 +123,7 @@ static ALWAYS_INLINE void accept_packets(struct injection *injection, unsigned w
         assert(names != pool->free);
         uint32_t name = *--names;
         struct packet *packet = packet_at(packets, name);
-        fill_packet(injection, packet, port_peek(port, now), cycle);
-        port_pop(port, now);
+        fill_packet(injection, packet, port_take(port, now), cycle);
         uint64_t bit = inputs & -inputs;
         accepted |= bit;
         if (port->pushed == port->popped) {
