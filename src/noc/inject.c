@@ -197,7 +197,7 @@ static ALWAYS_INLINE void send_flits(struct injection *injection, uint64_t cycle
         if (!bits) continue;
         count += (unsigned)__builtin_popcountll(bits);
         arriving[word] |= bits;
-        link_spend(link, word, bits);
+        link_spend(link, word, link->planes, bits);
         send(injection, word, bits, single);
     }
     if (!count) return;

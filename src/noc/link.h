@@ -53,10 +53,10 @@ static inline unsigned link_credits(const struct link *link, unsigned vc) {
     return tally_value(&link->word[vc / 64].credits, vc % 64);
 }
 
-/* A flit is sent to every VC of `mask`. Returns those whose credits it used up. */
-static inline uint64_t link_spend(struct link *link, unsigned word, uint64_t mask) {
+/* A flit is sent to every VC of `mask`. Returns those whose credits it used up. `planes` are the link's. */
+static inline uint64_t link_spend(struct link *link, unsigned word, unsigned planes, uint64_t mask) {
     struct link_word *w = &link->word[word];
-    w->credit = tally_take(&w->credits, link->planes, mask);
+    w->credit = tally_take(&w->credits, planes, mask);
     return mask & ~w->credit;
 }
 

@@ -112,6 +112,8 @@ void stage_init(struct stage *stage, const struct noc_config *noc, unsigned rout
     stage->port_words = (unsigned)div_up(stage->output_ports, 64);
     stage->input = buffers_of(stage->input_vcs, vc_flits);
     stage->planes = tally_planes(vc_flits);
+    stage->usual =
+        !stage->lookahead && stage->traversal_steps == 1 && stage->wait_words == 1 && stage->planes == TALLY_UNROLLED;
     allocate(stage, destinations);
     init_inputs(stage);
     init_outputs(stage);
@@ -300,16 +302,16 @@ static NEVER_INLINE void allocate_several(struct stage *stage) {
     }
 }
 
-static ALWAYS_INLINE void allocate_vcs(struct stage *stage, bool single) {
+static ALWAYS_INLINE void allocate_vcs(struct stage *stage, bool single, bool usual) {
     if (!single)
         allocate_several(stage);
-    else if (stage->wait_words > 1)
+    else if (!usual && stage->wait_words > 1)
         allocate_single_wide(stage);
     else
         allocate_single(stage);
 }
 
-void stage_allocate_vcs(struct stage *stage) { allocate_vcs(stage, stage->vcs == 1); }
+void stage_allocate_vcs(struct stage *stage) { allocate_vcs(stage, stage->vcs == 1, false); }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
@@ -411,6 +413,11 @@ static void leave_late(struct stage *stage, uint64_t step, const struct buffer *
     timeline_mark(stage->in->time, at);
 }
 
+/* Where a stage is known to be `usual`, what it then has no need of is left out of the code. */
+static ALWAYS_INLINE unsigned planes_of(const struct stage *stage, bool usual) {
+    return usual ? TALLY_UNROLLED : stage->planes;
+}
+
 /* The output VC is open again. */
 static inline void end_packet(struct stage *stage, struct buffer *in, bool single) {
     struct output_vc *out = in->output;
@@ -424,7 +431,7 @@ static inline void end_packet(struct stage *stage, struct buffer *in, bool singl
 
 /* A flit leaves each of the input VCs that won the switch for the buffer at the other end of its link. */
 static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
-                                bool fast) {
+                                bool fast, bool usual) {
     unsigned shift = stage->input.shift;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
@@ -443,7 +450,7 @@ static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, unsigned wor
         end_packet(stage, in, single);
     }
     if (one_word) stage->out->word->spent |= spent;
-    in_word->nonempty = tally_take(&in_word->filled, stage->planes, sending);
+    in_word->nonempty = tally_take(&in_word->filled, planes_of(stage, usual), sending);
     in_word->go &= ~ended;
     in_word->fresh |= ended & in_word->nonempty;
     in_word->idle |= ended & ~in_word->nonempty;
@@ -474,11 +481,11 @@ static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_wor
  * last, so that a packet needs a step for each, and an output VC that opens in this step is allocated in the next.
  * Routes are known at the end of the step, or with lookahead at its beginning. Without internal speedup the credits of
  * the places that flits leave start back in `returning`. Returns 0 if none left. */
-static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint64_t *returning, bool single,
-                                       bool fast) {
+static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint64_t *returning, bool single, bool fast,
+                                       bool usual) {
     uint64_t moved = 0;
-    if (UNLIKELY(stage->lookahead)) look_ahead(stage);
-    allocate_vcs(stage, single);
+    if (!usual && UNLIKELY(stage->lookahead)) look_ahead(stage);
+    allocate_vcs(stage, single, usual);
     if (!single) stage_allocate_switch(stage);
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *in = &stage->in_word[word];
@@ -486,7 +493,7 @@ static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint6
         if (single && fast) in->sent = in->sending;
         in->sending = single && fast ? sending : 0;
         if (in->fresh) compute_routes(stage, word);
-        if (sending) leave(stage, step, word, sending, single, fast);
+        if (sending) leave(stage, step, word, sending, single, fast, usual);
         assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
         if (!fast) returning[word] |= sending;
         in->go |= in->granted;
@@ -497,11 +504,11 @@ static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint6
 }
 
 /* The credits of flits that have left are spent. Returns where they are going, by VC of a word of the link's mask. */
-static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word) {
+static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word, bool usual) {
     uint64_t spent = stage->out->word[word].spent;
     if (!spent) return 0;
     stage->out->word[word].spent = 0;
-    uint64_t exhausted = link_spend(stage->out, word, spent);
+    uint64_t exhausted = link_spend(stage->out, word, planes_of(stage, usual), spent);
     if (exhausted) stop_owners(stage, word, exhausted);
     return spent;
 }
@@ -509,16 +516,16 @@ static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word) 
 static inline bool several_bits(uint64_t mask) { return (mask & (mask - 1)) != 0; }
 
 /* Without internal speedup what leaves is on its link at once. */
-static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool single) {
+static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool single, bool usual) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
              *returning = timeline_row(in->time, credits_at) + in->returning;
-    uint64_t moved = run_step(stage, cycle, returning, single, false);
+    uint64_t moved = run_step(stage, cycle, returning, single, false, usual);
     stage->busy = several_bits(moved);
     if (!moved) return;
     for (unsigned word = 0; word < stage->out_words; word++) {
-        uint64_t flits = spend_credits(stage, word);
+        uint64_t flits = spend_credits(stage, word, usual);
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
     }
@@ -526,47 +533,50 @@ static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool si
     timeline_mark(in->time, credits_at);
 }
 
-static NEVER_INLINE void run_single(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true); }
-static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, false); }
+static NEVER_INLINE void run_single(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true, false); }
+static NEVER_INLINE void run_single_usual(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true, true); }
+static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, false, false); }
 
 /* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
 static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
     for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
-        uint64_t moved = run_step(stage, step, NULL, false, true);
+        uint64_t moved = run_step(stage, step, NULL, false, true, false);
         stage->busy = several_bits(moved);
         if (!moved) continue;
-        for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word);
+        for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word, false);
     }
 }
 
 /* The flits that leave the switch in this step. */
-static ALWAYS_INLINE uint64_t cross(struct stage *stage, uint64_t step, unsigned word) {
-    uint64_t spent = spend_credits(stage, word);
-    return UNLIKELY(stage->traversal_steps > 1) ? cross_slowly(stage, &stage->out_word[word], step, spent) : spent;
+static ALWAYS_INLINE uint64_t cross(struct stage *stage, uint64_t step, unsigned word, bool usual) {
+    uint64_t spent = spend_credits(stage, word, usual);
+    return !usual && UNLIKELY(stage->traversal_steps > 1) ? cross_slowly(stage, &stage->out_word[word], step, spent)
+                                                          : spent;
 }
 
 /* One VC and internal speedup: in cycle c a link takes one of the flits that have crossed by step 2c, and one of the
  * credits of steps up to 2c + 1. */
-static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
+static ALWAYS_INLINE void run_twice(struct stage *stage, uint64_t cycle, bool usual) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
-    uint64_t moved = run_step(stage, 2 * cycle, NULL, true, true);
+    uint64_t moved = run_step(stage, 2 * cycle, NULL, true, true, usual);
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
     for (unsigned word = 0; word < stage->out_words; word++) {
         struct output_word *links = &stage->out_word[word];
-        uint64_t flits = queue_pass(&links->queued, stage->planes, links->crossed, cross(stage, 2 * cycle, word));
+        uint64_t flits =
+            queue_pass(&links->queued, planes_of(stage, usual), links->crossed, cross(stage, 2 * cycle, word, usual));
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
         sent |= flits;
     }
     if (sent) timeline_mark(out->time, flits_at);
-    moved |= run_step(stage, 2 * cycle + 1, NULL, true, true);
+    moved |= run_step(stage, 2 * cycle + 1, NULL, true, true, usual);
     for (unsigned word = 0; word < stage->out_words; word++)
-        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word);
+        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word, usual);
     uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *links = &stage->in_word[word];
-        uint64_t credits = queue_pass(&links->owed, stage->planes, links->sent, links->sending);
+        uint64_t credits = queue_pass(&links->owed, planes_of(stage, usual), links->sent, links->sending);
         assert(!(returning[word] & credits));
         returning[word] |= credits;
         repaid |= credits;
@@ -574,6 +584,9 @@ static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) {
     if (repaid) timeline_mark(in->time, credits_at);
     stage->busy = several_bits(moved);
 }
+
+static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) { run_twice(stage, cycle, false); }
+static NEVER_INLINE void run_single_fast_usual(struct stage *stage, uint64_t cycle) { run_twice(stage, cycle, true); }
 
 /* Whether the next cycle has anything to do even if nothing arrives. */
 static NEVER_INLINE bool anything_left(const struct stage *stage) {
@@ -588,7 +601,9 @@ static NEVER_INLINE bool anything_left(const struct stage *stage) {
 }
 
 void stage_run(struct stage *stage, uint64_t cycle) {
-    if (stage->vcs == 1)
+    if (stage->vcs == 1 && stage->usual)
+        (stage->fast ? run_single_fast_usual : run_single_usual)(stage, cycle);
+    else if (stage->vcs == 1)
         (stage->fast ? run_single_fast : run_single)(stage, cycle);
     else
         (stage->fast ? run_several_fast : run_several)(stage, cycle);

@@ -128,6 +128,7 @@ struct stage {
     unsigned in_words, out_words, port_words;     /* of 64 */
     unsigned wait_words;                          /* of masks over one router's input VCs */
     unsigned planes;                              /* of tallies */
+    bool usual; /* neither lookahead nor a longer traversal, routers with up to 64 input VCs, buffers of a few flits */
 
     struct link *in, *out; /* the links that end here, and those that begin here */
     struct buffers input;  /* of the input VCs: number is input << vc_shift | VC, inputs counted through the stage */
