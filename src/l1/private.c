@@ -114,7 +114,7 @@ static struct l1 *private_create(const struct l1_site *site, struct error *err) 
     const struct gpu_config *gpu = config_get(site->config, &gpu_section);
     struct l1_private *l1 = mem_alloc(1, sizeof *l1);
     *l1 = (struct l1_private){
-        .base = {&l1_private, mem_alloc(site->sms, sizeof *l1->base.gate)},
+        .base = {.ops = &l1_private, .gate = mem_alloc(site->sms, sizeof *l1->base.gate)},
         .llc = site->llc,
         .engine = site->engine,
         .component = site->sm_component,
@@ -330,31 +330,25 @@ static void write_back(struct l1_private *l1, unsigned sm, uint64_t key, struct 
     node->stats.write_backs++;
 }
 
-static struct cache_line *choose_victim(struct l1_private *l1, unsigned sm, unsigned set) {
-    const struct insertion_ops *insertion = l1->base.insertion;
-    if (UNLIKELY(insertion && insertion->victim)) return insertion->victim(l1->base.insertion_state, sm, set);
-    return cache_victim(&l1->node[sm].cache, set);
-}
-
-static void evict(struct l1_private *l1, unsigned sm, unsigned set, const struct cache_line *line) {
-    const struct insertion_ops *insertion = l1->base.insertion;
-    if (UNLIKELY(insertion && insertion->evict)) insertion->evict(l1->base.insertion_state, sm, set, line);
-    l1->node[sm].stats.evictions++;
-}
-
-static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request,
-                                 const struct cache_access *access, uint64_t now) {
+/* A constant NULL in place of an insertion policy leaves nothing of it in the plain cache. */
+static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                                               const struct cache_access *access, const struct insertion_ops *insertion,
+                                               uint64_t now) {
     struct node *node = &l1->node[sm];
+    void *state = l1->base.insertion_state;
     if (store_ahead(node, MESSAGE_READ, access->key, l1->whole_line)) return L1_NO_ORDER;
     if (queue_room(node) == 0) return queue_refusal(node, now);
     if (mshr_full(&node->mshrs)) return L1_NO_MSHR;
-    struct cache_line *victim = choose_victim(l1, sm, access->set);
+    struct cache_line *victim = insertion && insertion->victim ? insertion->victim(state, sm, access->set)
+                                                               : cache_victim(&node->cache, access->set);
     if (!victim) return L1_NO_LINE;
     if (victim->state == LINE_MODIFIED) {
         write_back(l1, sm, cache_line_key(&node->cache, access->set, victim), victim, now);
         if (queue_room(node) == 0) return queue_refusal(node, now); /* the miss follows when there is room */
     }
-    if (LIKELY(victim->state != LINE_INVALID)) evict(l1, sm, access->set, victim);
+    bool evicts = victim->state != LINE_INVALID;
+    node->stats.evictions += evicts;
+    if (insertion && insertion->evict && evicts) insertion->evict(state, sm, access->set, victim);
     unsigned mshr = mshr_take(&node->mshrs);
     cache_place(&node->cache, victim, access, LINE_RESERVED);
     victim->mshr = (uint16_t)mshr;
@@ -369,9 +363,9 @@ static enum l1_outcome read_miss(struct l1_private *l1, unsigned sm, const struc
 
 static ALWAYS_INLINE enum l1_outcome read_any(struct l1_private *l1, unsigned sm, const struct l1_request *request,
                                               struct cache_line *line, const struct cache_access *access,
-                                              uint64_t now) {
+                                              const struct insertion_ops *insertion, uint64_t now) {
     struct node *node = &l1->node[sm];
-    if (!line) return read_miss(l1, sm, request, access, now);
+    if (!line) return read_miss(l1, sm, request, access, insertion, now);
     if (line->state != LINE_RESERVED) {
         cache_touch(&node->cache, line, access);
         node->stats.read_hits++;
@@ -385,12 +379,13 @@ static ALWAYS_INLINE enum l1_outcome read_any(struct l1_private *l1, unsigned sm
 }
 
 /* A read that the insertion policy has a say in. */
-static enum l1_outcome read_filtered(struct l1_private *l1, unsigned sm, const struct l1_request *request,
-                                     struct cache_line *line, const struct cache_access *access, uint64_t now) {
+static APART enum l1_outcome read_filtered(struct l1_private *l1, unsigned sm, const struct l1_request *request,
+                                           struct cache_line *line, const struct cache_access *access, uint64_t now) {
     const struct insertion_ops *insertion = l1->base.insertion;
     void *state = l1->base.insertion_state;
     bool past = !line && !insertion->admit(state, sm, access);
-    enum l1_outcome outcome = past ? pass_by(l1, sm, request, now) : read_any(l1, sm, request, line, access, now);
+    enum l1_outcome outcome =
+        past ? pass_by(l1, sm, request, now) : read_any(l1, sm, request, line, access, insertion, now);
     if (outcome < L1_ACCEPTED && insertion->note) {
         if (outcome == L1_MISS) line = cache_lookup(&l1->node[sm].cache, access->set, access->key);
         struct insertion_event event = {access, outcome, line, now};
@@ -410,7 +405,7 @@ static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct
     struct cache_line *line = cache_lookup(&node->cache, access.set, access.key);
     if (!read) return store(l1, sm, request, line, &access, now);
     if (UNLIKELY(base->insertion != NULL)) return read_filtered(l1, sm, request, line, &access, now);
-    return read_any(l1, sm, request, line, &access, now);
+    return read_any(l1, sm, request, line, &access, NULL, now);
 }
 
 /* The SM must tick for the L1's sake in the next cycle. */
