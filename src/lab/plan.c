@@ -108,12 +108,16 @@ static struct config *build(const struct plan *plan, const struct planned_run *r
     return config;
 }
 
-/* That a machine can be made of it, and what it counts. */
-static bool try_machine(const struct plan *plan, const struct planned_run *run, const struct config *config,
-                        struct counters *counters, struct error *err) {
+/* That a machine can be made of it, and what it counts. A file of another run, which is not there yet, is left out. */
+static bool try_machine(const struct plan *plan, const struct planned_run *run, struct counters *counters,
+                        struct error *err) {
     struct error found = {0};
-    struct machine *machine = machine_create(config, &found);
-    if (!machine) return blame(plan, run, found.text, err);
+    struct config *config = build(plan, run, NULL, err);
+    struct machine *machine = config ? machine_create(config, &found) : NULL;
+    if (!machine) {
+        config_destroy(config);
+        return found.set ? blame(plan, run, found.text, err) : false;
+    }
     const struct stats *stats = machine_stats(machine);
     for (unsigned i = 0; i < stats_count(stats); i++) {
         char name[128];
@@ -125,6 +129,7 @@ static bool try_machine(const struct plan *plan, const struct planned_run *run, 
                 arena_text(counters->arena, name, strlen(name));
     }
     machine_destroy(machine);
+    config_destroy(config);
     return true;
 }
 
@@ -186,7 +191,7 @@ static bool plan_cell(struct plan *plan, const char *size, const struct planned_
         if (after || !config) { /* without a file to read, it is the same for all workloads */
             config_destroy(config);
             config = build(plan, run, after, err);
-            good = config && (w > 0 || try_machine(plan, run, config, counters, err));
+            good = config && (w > 0 || try_machine(plan, run, counters, err));
         }
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
         if (good) identity_of(config, run->job, run->max_insts, run->sample_cycles, after, run->identity);

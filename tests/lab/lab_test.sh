@@ -84,6 +84,26 @@ sluice lab run small.yaml --store small.sqlite
 status_is 1
 out_has "8 runs: 6 in small.sqlite before, 0 made, 2 failed"
 
+claim "a run that reads what another has written gets it, and gets it again after it was cleared away"
+counting='counted: {set: {l1.insertion: profiled}}'
+uses='uses: {design: counted, writes: l1.profiled.record, reads: l1.profiled.profile}'
+experiment profile "{$counting, profiled: {set: {l1.insertion: profiled}, $uses}}" '[mm, hg]'
+sluice lab run profile.yaml --store profile.sqlite
+status_is 0
+out_has "8 runs: 0 in profile.sqlite before, 8 made"
+no_file profile.sqlite.work
+experiment profile4 "{$counting, profiled: {set: {l1.insertion: profiled, l1.profiled.threshold: 4}, $uses}}" '[mm, hg]'
+sluice lab run profile4.yaml --store profile.sqlite
+status_is 0
+out_has "8 runs: 4 in profile.sqlite before, 8 made"
+sluice lab run profile.yaml profile4.yaml --store profile.sqlite
+out_has "12 runs: 12 in profile.sqlite before, 0 made"
+sluice lab run profile.yaml profile4.yaml --store profile2.sqlite -j 1
+content profile.sqlite >profile.txt
+content profile2.sqlite >profile2.txt
+same_files profile.txt profile2.txt
+holds "the profile changed nothing" test "$(grep -o '"l1.read_bypasses":[0-9]*' profile.txt | sort -u | wc -l)" -gt 1
+
 claim "TERM ends it in good order, and nothing runs on"
 experiment many '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}' '[mm, va, hg]'
 "$SLUICE" lab run many.yaml --store term.sqlite -j 2 >out 2>err &
