@@ -187,7 +187,8 @@ static const char *const details[] = {
 };
 
 static const struct example examples[] = {
-    {"sluice report quick -o quick.html", "the page of a set of experiments, after `sluice lab run quick`"},
+    {"sluice report quick --size tiny -o quick.html",
+     "the page of a set of experiments, as far as `sluice lab run` has made their runs"},
 };
 
 const struct command command_report = {

@@ -68,7 +68,8 @@ static const char *const details[] = {
 };
 
 static const struct example examples[] = {
-    {"sluice reproduce quick", "a few headline comparisons, in quick.html"},
+    {"sluice reproduce quick/sharing --size tiny",
+     "a figure and its runs with inputs for trying things out, in quick-sharing.html"},
 };
 
 const struct command command_reproduce = {

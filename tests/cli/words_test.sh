@@ -15,8 +15,8 @@ claim "help names every command, and says more on each"
 sluice help
 status_is 0
 err_empty
-for command in run list show ptx lab help; do out_has "  $command "; done
-for command in run list show ptx lab help; do
+for command in run list show ptx lab report reproduce help; do out_has "  $command "; done
+for command in run list show ptx lab report reproduce help; do
     sluice help $command
     status_is 0
     out_has "usage: sluice $command"
