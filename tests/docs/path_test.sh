@@ -2,7 +2,7 @@
 # docs/architecture.md follows one load: the cycles it names add up to what a run measures, part by part, and what the pages name is there.
 . "$(dirname "$0")/../claims.sh"
 
-pages="README.md docs/architecture.md docs/extending.md docs/model.md"
+pages="README.md docs/architecture.md docs/extending.md docs/guide.md docs/model.md"
 
 claim "every function() that the documentation names is in src/"
 for name in $(cat $pages | grep -oE '`[a-z_0-9]+\(\)`' | tr -d '`()' | sort -u); do
