@@ -5,9 +5,9 @@
 claim "the PTX of every workload is what its source compiles to"
 mkdir "$work/ptx"
 holds "a source does not compile" tools/ptx -o "$work/ptx"
-for source in workloads/*/*.cu; do
+for source in workloads/*/*.cu tests/workloads/*.cu; do
     name=$(basename "$source" .cu)
-    holds "workloads/$name/$name.ptx is older than its source: tools/ptx $name" cmp -s "$work/ptx/$name.ptx" "workloads/$name/$name.ptx"
+    holds "${source%.cu}.ptx is older than its source: tools/ptx $name" cmp -s "$work/ptx/$name.ptx" "${source%.cu}.ptx"
 done
 
 claim "every workload has a page of its own"
