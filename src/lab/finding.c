@@ -77,7 +77,7 @@ static void tell_design(const struct telling *telling, unsigned design) {
         tell_distance(telling, value);
         if (groups > 1) fprintf(telling->out, " on %s", experiment->groups[i].name);
     }
-    int best, worst;
+    int best = 0, worst = 0;
     if (told && find_extremes(telling, design, points, &best, &worst)) {
         tell_extreme(telling, design, points, best, "; best");
         tell_extreme(telling, design, points, worst, ", worst");
