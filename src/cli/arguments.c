@@ -88,8 +88,12 @@ static bool option_read(const struct command *command, int argc, char **argv, in
     const char *word = argv[*i], *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     const struct option *option = option_find(command, word, length);
-    if (!option) return option_unknown(command, word, length);
     const char *value = equals ? equals + 1 : NULL;
+    if (!option && word[1] != '-' && word[2] != '\0') { /* -j4 */
+        option = option_find(command, word, 2);
+        value = word + 2;
+    }
+    if (!option) return option_unknown(command, word, length);
     if (option->kind == OPTION_FLAG && value) {
         complain(command, "%s takes no value", option->name);
         return false;

@@ -81,6 +81,27 @@ static void put_config(struct json *json, const struct config *config) {
     json_end(json);
 }
 
+/* Of each counter that was asked for: a row for each sample, with a value for each unit. */
+static void put_sampled_units(struct json *json, const struct stats *stats, const struct series *series) {
+    int index;
+    json_key(json, "units");
+    json_object(json);
+    for (unsigned number = 0; (index = series_kept(series, number)) >= 0; number++) {
+        char name[128];
+        stats_name(stats, (unsigned)index, name, sizeof name);
+        json_key(json, name);
+        json_array(json);
+        for (unsigned row = 0; row < series_rows(series); row++) {
+            json_array_compact(json);
+            for (unsigned unit = 0; unit < stats_instances(stats, (unsigned)index); unit++)
+                json_unsigned(json, series_unit_value(series, row, number, unit));
+            json_end(json);
+        }
+        json_end(json);
+    }
+    json_end(json);
+}
+
 /* Only what adds up: a largest value has no growth. */
 static void put_samples(struct json *json, const struct stats *stats, const struct series *series) {
     json_key(json, "samples");
@@ -105,6 +126,7 @@ static void put_samples(struct json *json, const struct stats *stats, const stru
         json_end(json);
     }
     json_end(json);
+    if (series_kept(series, 0) >= 0) put_sampled_units(json, stats, series);
     json_end(json);
 }
 

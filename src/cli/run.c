@@ -4,9 +4,9 @@
 #include <sys/resource.h>
 
 #include "base/base.h"
-#include "cli/machine.h"
-#include "cli/job.h"
 #include "base/output.h"
+#include "cli/job.h"
+#include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "dram/dram.h"
@@ -16,6 +16,7 @@ struct run_values {
     struct job_options job;
     const char *json, *dram_log;
     uint64_t max_insts, sample;
+    struct text_list sample_units;
     bool no_skip;
 };
 
@@ -30,6 +31,8 @@ static const struct option options[] = {
      "ends the run once N thread instructions have been issued, which is looked at every 1024 cycles"},
     {"--sample", "N", OPTION_COUNT, offsetof(struct run_values, sample),
      "takes a row of what every counter grew by, every N cycles, into the JSON"},
+    {"--sample-units", "COUNTER", OPTION_LIST, offsetof(struct run_values, sample_units),
+     "with --sample: of this counter also what it grew by in each SM, slice or channel; may be repeated"},
     {"--dram-log", "FILE", OPTION_TEXT, offsetof(struct run_values, dram_log),
      "writes every command to memory as CSV: cycle of the memory's clock, controller, channel, command, bank, row and"
      " column"},
@@ -70,10 +73,13 @@ static enum status simulate(const struct run_values *values, const struct job *j
     struct error err = {0};
     struct run_result result = {0};
     struct progress progress;
+    const char *units[TEXT_LIST_MAX + 1] = {NULL};
+    for (unsigned i = 0; i < values->sample_units.count; i++) units[i] = values->sample_units.text[i];
     struct run_options run = {
         .no_skip = values->no_skip,
         .max_instructions = values->max_insts,
         .sample_cycles = values->sample,
+        .sample_units = units,
         .progress = progress_step,
         .user = &progress,
     };
@@ -153,7 +159,7 @@ static const char *const details[] = {
     " `thread_instructions`, `warp_instructions`, `ipc` (thread instructions per cycle), `kernels` (name, grid,"
     " block, cycles, instructions of each launch), `stats`"
     " (every counter by its name), `units` (the same for each SM, slice or channel by itself), `samples` (with"
-    " --sample: columns and rows), `config` (every parameter"
+    " --sample: columns and rows, and `units` of the counters that --sample-units names), `config` (every parameter"
     " in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). Two runs of the same input"
     " differ in `host` only.",
     NULL,

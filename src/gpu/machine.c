@@ -357,6 +357,14 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     *result = (struct run_result){0};
     if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
+    for (const char *const *name = options->sample_units; result->series && name && *name; name++) {
+        int index = stats_find(m->stats, *name);
+        if (index < 0) {
+            error_set(err, "no counter is called %s; `sluice list stats` names them", *name);
+            return RUN_REFUSED;
+        }
+        series_keep_units(result->series, (unsigned)index);
+    }
     m->engine->poll = options->no_skip;
     m->engine->shuffle = options->shuffle;
     struct run run = {

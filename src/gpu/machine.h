@@ -20,9 +20,10 @@ struct run_progress {
 struct run_options {
     bool no_skip;     /* tick every component in every cycle; same counters, for testing */
     uint64_t shuffle; /* not 0: seed of a random order of components within a cycle; same counters, for testing */
-    uint64_t max_instructions; /* not 0: stop issuing once this many thread instructions have issued, seen every
+    uint64_t max_instructions;       /* not 0: stop issuing once this many thread instructions have issued, seen every
                                   RUN_QUANTUM cycles */
-    uint64_t sample_cycles;    /* not 0: a row of the time series every so many cycles */
+    uint64_t sample_cycles;          /* not 0: a row of the time series every so many cycles */
+    const char *const *sample_units; /* counters to sample for each of their units, too; NULL ends them; may be NULL */
     bool (*progress)(void *user, const struct run_progress *progress); /* called now and then; false interrupts */
     void *user;
 };

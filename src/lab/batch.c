@@ -103,6 +103,11 @@ static void fill(struct batch_run *to, const struct wanted *wanted, const struct
     }
     if (run->max_insts) add_option(to, "--max-insts", text_format("%llu", (unsigned long long)run->max_insts));
     if (run->sample_cycles) add_option(to, "--sample", text_format("%llu", (unsigned long long)run->sample_cycles));
+    for (const char *name = run->sample_units; name && *name; name += *name == ' ') {
+        size_t length = strcspn(name, " ");
+        add_option(to, "--sample-units", text_format("%.*s", (int)length, name));
+        name += length;
+    }
 }
 
 /* How long */

@@ -468,7 +468,7 @@ static const struct yaml_key file_keys[] = {
     ROW(P_CHOICE(
         struct file_form, draw, draw_family, "bars",
         "`bars` in groups; `stack`, the metrics on top of each other; `lines` over the sweep; `heat`, the metrics"
-        " of every unit; `series`, the metrics over time; `table`")),
+        " of every unit, and with `sample` over time; `series`, the metrics over time; `table`")),
     KEY("paper_values", struct file_form, paper_values, read_paper_values, "what the paper says, beside ours"),
     ROW(P_INT(struct file_form, max_insts, 0, 1, 9e18, "instructions", "ends each run, as `--max-insts` does")),
     ROW(P_INT(struct file_form, sample, 0, 1, 9e18, "cycles", "a row of the time series, as `--sample` takes it")),
@@ -782,6 +782,10 @@ void experiment_free(struct experiment *experiment) {
     if (!experiment) return;
     for (unsigned i = 0; i < experiment->metric_count; i++) expression_free(experiment->metrics[i].value);
     arena_destroy(experiment->arena);
+}
+
+bool experiment_maps_time(const struct experiment *experiment) {
+    return experiment->kind == LAB_HEAT && experiment->sample_cycles;
 }
 
 unsigned experiment_points(const struct experiment *experiment) {

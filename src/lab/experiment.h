@@ -115,6 +115,8 @@ struct experiment *experiment_read_text(const char *path, const char *text, size
 void experiment_free(struct experiment *experiment);
 
 /* Number of points: 1 without a sweep. */
+/* It is a heat map over time: every unit of its counters is sampled. */
+bool experiment_maps_time(const struct experiment *experiment);
 unsigned experiment_points(const struct experiment *experiment);
 /* Which value of an axis a point has. */
 unsigned experiment_point_value(const struct experiment *experiment, unsigned point, unsigned axis);

@@ -242,7 +242,9 @@ static void make_matrix(struct making *making, unsigned metric, unsigned workloa
 /* A name of an expression over time: what the counter behind it grew by in each sample. */
 struct track {
     const char *name;
-    const double *values; /* NULL: samples have no such counter */
+    const double *values;      /* NULL: samples have no such counter */
+    const double *unit_values; /* [samples][units]; NULL: not known for each unit */
+    unsigned units;
 };
 
 /* Some neighbouring samples of a run, as one. */
@@ -252,26 +254,29 @@ struct window {
     unsigned first, count;
 };
 
+static const struct track *track_of(const struct window *window, const char *name) {
+    const struct track *track = window->tracks;
+    while (strcmp(track->name, name) != 0) track++;
+    return track;
+}
+
 /* The sum over the window. Cycles are the window's length, and IPC is per cycle of it. */
 static bool window_value(void *user, const char *name, int unit, double *value) {
     const struct window *window = user;
-    const struct track *track = window->tracks;
+    const struct track *track = track_of(window, name);
     double cycles = window->cycles[window->first + window->count - 1];
-    (void)unit;
-    while (strcmp(track->name, name) != 0) track++;
-    if (!track->values) return false;
+    bool of_unit = unit >= 0 && track->units;
+    if (!track->values || (of_unit && (unsigned)unit >= track->units)) return false;
     if (window->first) cycles -= window->cycles[window->first - 1];
     *value = 0;
-    for (unsigned i = 0; i < window->count; i++) *value += track->values[window->first + i];
+    for (unsigned i = window->first; i < window->first + window->count; i++)
+        *value += of_unit ? track->unit_values[(size_t)i * track->units + (unsigned)unit] : track->values[i];
     if (strcmp(name, "cycles") == 0) *value = cycles;
     if (strcmp(name, "ipc") == 0) *value /= cycles;
     return true;
 }
 
-static unsigned window_units(void *user, const char *name) {
-    (void)user, (void)name;
-    return 0;
-}
+static unsigned window_units(void *user, const char *name) { return track_of(user, name)->units; }
 
 /* Results of a whole run that are sums of counters. */
 static const char *counter_of(const char *name) {
@@ -293,6 +298,7 @@ static struct track *find_tracks(const struct making *making, const struct expre
         const double *cycles;
         track->name = name;
         if (stored_run_series(run, counter_of(name), &cycles, &track->values) == 0) track->values = NULL;
+        if (stored_run_unit_series(run, name, &track->units, &track->unit_values) == 0) track->units = 0;
     }
     return tracks;
 }
@@ -324,6 +330,49 @@ static void make_line(struct making *making, unsigned metric, unsigned workload,
     stored_run_free(run);
 }
 
+/* --- heat maps over time --- */
+
+/* The units of one run, from its first cycle to its last. */
+static void make_map(struct making *making, unsigned metric, unsigned workload, unsigned design, unsigned point) {
+    const struct lab_metric *of = &making->experiment->metrics[metric];
+    struct stored_run *run = get_run(making, workload, design, point);
+    const double *cycles, *values;
+    unsigned samples = run ? stored_run_series(run, "sm.cycles", &cycles, &values) : 0;
+    struct window window = {.tracks = samples ? find_tracks(making, of->value, run) : NULL, .cycles = cycles};
+    struct expression_view view = {window_value, window_units, &window};
+    unsigned units = samples ? expression_units(of->value, &view) : 0;
+    if (units) {
+        unsigned step = (unsigned)div_up(samples, FIGURE_MAP_MAX);
+        struct figure_matrix map = {
+            .title =
+                label_join(making, of->name,
+                           label_join(making, workload_label(making, workload), column_label(making, design, point))),
+            .unit = keep(making, of->unit),
+            .rows = units,
+            .columns = (unsigned)div_up(samples, step),
+        };
+        map.row_labels = arena_alloc(making->arena, map.rows, sizeof *map.row_labels);
+        map.column_labels = arena_alloc(making->arena, map.columns, sizeof *map.column_labels);
+        map.value = arena_alloc(making->arena, (size_t)map.rows * map.columns, sizeof *map.value);
+        char number[32];
+        for (unsigned u = 0; u < units; u++) {
+            snprintf(number, sizeof number, "%u", u);
+            map.row_labels[u] = keep(making, number);
+        }
+        for (unsigned c = 0; c < map.columns; c++) {
+            window.first = c * step;
+            window.count = (unsigned)min_u64(step, samples - window.first);
+            snprintf(number, sizeof number, "%.0f", cycles[window.first + window.count - 1]);
+            map.column_labels[c] = keep(making, number);
+            for (unsigned u = 0; u < units; u++)
+                map.value[u * map.columns + c] = expression_unit_value(of->value, &view, (int)u);
+        }
+        *(struct figure_matrix *)ARENA_APPEND(making->arena, making->figure->matrices, making->figure->matrix_count) =
+            map;
+    }
+    stored_run_free(run);
+}
+
 /* --- the whole --- */
 
 static int identity_order(const void *a, const void *b) {
@@ -346,9 +395,11 @@ static void make_extras(struct making *making) {
     const struct experiment *experiment = making->experiment;
     for (unsigned m = 0; m < experiment->metric_count; m++)
         for (unsigned w = 0; w < experiment->workload_count; w++) {
-            if (experiment->kind == LAB_HEAT) make_matrix(making, m, w);
-            for (unsigned d = 0; experiment->kind == LAB_SERIES && d < experiment->design_count; d++)
-                for (unsigned p = 0; p < making->cells.points; p++) make_line(making, m, w, d, p);
+            bool over_time = experiment->kind == LAB_SERIES || experiment_maps_time(experiment);
+            if (experiment->kind == LAB_HEAT && !over_time) make_matrix(making, m, w);
+            for (unsigned d = 0; over_time && d < experiment->design_count; d++)
+                for (unsigned p = 0; p < making->cells.points; p++)
+                    (experiment->kind == LAB_HEAT ? make_map : make_line)(making, m, w, d, p);
         }
 }
 

@@ -18,7 +18,7 @@ static void add(XXH3_state_t *state, const char *text) {
 static void add_number(XXH3_state_t *state, uint64_t number) { XXH3_128bits_update(state, &number, sizeof number); }
 
 void identity_of(const struct config *effective, const char *job, uint64_t max_insts, uint64_t sample_cycles,
-                 const char *after, char identity[IDENTITY_LENGTH + 1]) {
+                 const char *sample_units, const char *after, char identity[IDENTITY_LENGTH + 1]) {
     XXH3_state_t *state = XXH3_createState();
     XXH3_128bits_reset(state);
     add(state, identity_model());
@@ -32,6 +32,7 @@ void identity_of(const struct config *effective, const char *job, uint64_t max_i
     add(state, job);
     add_number(state, max_insts);
     add_number(state, sample_cycles);
+    add(state, sample_units ? sample_units : "");
     add(state, after ? after : "");
     XXH128_hash_t hash = XXH3_128bits_digest(state);
     XXH3_freeState(state);

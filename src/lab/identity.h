@@ -14,9 +14,9 @@
 
 enum { IDENTITY_LENGTH = 32 }; /* 128 bits in hexadecimal */
 
-/* `after` is the identity of the run whose file this one reads, or NULL. `job` as for `sluice run`. */
+/* `sample_units` may be NULL. `after` is the identity of the run whose file this one reads, or NULL. `job` as for `sluice run`. */
 void identity_of(const struct config *effective, const char *job, uint64_t max_insts, uint64_t sample_cycles,
-                 const char *after, char identity[IDENTITY_LENGTH + 1]);
+                 const char *sample_units, const char *after, char identity[IDENTITY_LENGTH + 1]);
 
 /* Of the model that this program is built from, in hexadecimal. */
 const char *identity_model(void);

@@ -51,6 +51,25 @@ static void add_settings(struct arena *arena, struct lab_settings *to, const str
 }
 
 /* What a run is but for its workload and identity. */
+/* A heat map over time wants to know its counters for each unit. */
+static const char *units_of(const struct plan *plan) {
+    const struct experiment *experiment = plan->experiment;
+    if (!experiment_maps_time(experiment)) return NULL;
+    char *text = mem_text("");
+    for (unsigned m = 0; m < experiment->metric_count; m++) {
+        const char *name;
+        for (unsigned i = 0; (name = expression_name(experiment->metrics[m].value, i, NULL)); i++) {
+            if (!strchr(name, '.') || strstr(text, name)) continue; /* of the whole run; named already */
+            char *longer = text_format("%s%s%s", text, *text ? " " : "", name);
+            free(text);
+            text = longer;
+        }
+    }
+    const char *kept = arena_text(plan->arena, text, strlen(text));
+    free(text);
+    return *kept ? kept : NULL;
+}
+
 static struct planned_run make_cell(struct plan *plan, unsigned design_index, unsigned point, int candidate) {
     const struct experiment *experiment = plan->experiment;
     const struct lab_design *design = &experiment->designs[design_index];
@@ -61,7 +80,8 @@ static struct planned_run make_cell(struct plan *plan, unsigned design_index, un
                               .gpu = design->gpu ? design->gpu : experiment->gpu,
                               .base = design->base,
                               .max_insts = experiment->max_insts,
-                              .sample_cycles = experiment->sample_cycles};
+                              .sample_cycles = experiment->sample_cycles,
+                              .sample_units = units_of(plan)};
     add_settings(plan->arena, &run.settings, &experiment->settings);
     add_settings(plan->arena, &run.settings, &design->settings);
     for (unsigned i = 0; i < experiment->axis_count; i++) {
@@ -194,7 +214,8 @@ static bool plan_cell(struct plan *plan, const char *size, const struct planned_
             good = config && (w > 0 || try_machine(plan, run, counters, err));
         }
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
-        if (good) identity_of(config, run->job, run->max_insts, run->sample_cycles, after, run->identity);
+        if (good)
+            identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, after, run->identity);
         if (good && index == 0) {
             size_t length;
             FILE *out = open_memstream(&plan->configuration, &length);

@@ -14,6 +14,7 @@ struct planned_run {
     const char *job;              /* "mm:small" */
     struct lab_settings settings; /* all of them, in order, as for --set */
     uint64_t max_insts, sample_cycles;
+    const char *sample_units; /* counters that are sampled for each unit, with blanks between them; NULL if none are */
 };
 
 /* One run for each cell (and candidate) of the figure, with repetition of identities: a runner unifies them. */

@@ -44,6 +44,8 @@ unsigned stored_run_units(struct stored_run *run, const char *name, const double
 /* The time series of a sampled run: number of samples, cycles of each and the counter's increase within each; 0 if
  * none. */
 unsigned stored_run_series(struct stored_run *run, const char *name, const double **cycles, const double **values);
+/* The same for each unit: values[sample * units + unit]; returns the number of samples. */
+unsigned stored_run_unit_series(struct stored_run *run, const char *name, unsigned *units, const double **values);
 const char *stored_run_json(const struct stored_run *run); /* without `host` */
 
 /* Takes over from another store the runs that this one does not have. */

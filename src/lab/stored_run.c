@@ -119,3 +119,16 @@ unsigned stored_run_series(struct stored_run *run, const char *name, const doubl
     *values = counter->values;
     return counter->count;
 }
+
+unsigned stored_run_unit_series(struct stored_run *run, const char *name, unsigned *units, const double **values) {
+    const struct vector *time = series_column(run, "cycle"),
+                        *found = vector_get(
+                            run,
+                            "SELECT unit.value FROM json_each(?1, ?2) AS sample, json_each(sample.value) AS unit"
+                            " ORDER BY sample.key, unit.key",
+                            text_format("$.samples.units.\"%s\"", name));
+    if (!time || !time->count || found->count % time->count) return 0;
+    *units = found->count / time->count;
+    *values = found->values;
+    return *units ? time->count : 0;
+}

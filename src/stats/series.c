@@ -12,6 +12,11 @@ struct series {
     uint64_t *cycles; /* [rows] */
     uint64_t *values; /* [rows][columns] */
     uint64_t *last;   /* totals at the sample before */
+    struct kept {     /* for each instance, too */
+        unsigned index, instances;
+        uint64_t *values, *last; /* [rows][instances], [instances] */
+    } * kept;
+    unsigned kept_count;
 };
 
 struct series *series_create(const struct stats *stats, uint64_t every) {
@@ -29,7 +34,29 @@ void series_destroy(struct series *series) {
     free(series->cycles);
     free(series->values);
     free(series->last);
+    for (unsigned i = 0; i < series->kept_count; i++) {
+        free(series->kept[i].values);
+        free(series->kept[i].last);
+    }
+    free(series->kept);
     free(series);
+}
+
+void series_keep_units(struct series *series, unsigned index) {
+    unsigned instances = stats_instances(series->stats, index);
+    series->kept = mem_grow(series->kept, series->kept_count + 1, sizeof *series->kept);
+    struct kept *kept = &series->kept[series->kept_count++];
+    *kept = (struct kept){index, instances, NULL, mem_alloc(instances, sizeof *kept->last)};
+    for (unsigned i = 0; i < instances; i++) kept->last[i] = stats_instance(series->stats, index, i);
+}
+
+static void sample_units(const struct series *series, struct kept *kept, unsigned row) {
+    bool sum = stats_stat(series->stats, kept->index)->kind == STAT_SUM;
+    for (unsigned i = 0; i < kept->instances; i++) {
+        uint64_t value = stats_instance(series->stats, kept->index, i);
+        kept->values[(size_t)row * kept->instances + i] = sum ? value - kept->last[i] : value;
+        kept->last[i] = value;
+    }
 }
 
 void series_sample(struct series *series, uint64_t now) {
@@ -37,8 +64,11 @@ void series_sample(struct series *series, uint64_t now) {
         series->room = series->room ? 2 * series->room : 64;
         series->cycles = mem_grow(series->cycles, series->room, sizeof *series->cycles);
         series->values = mem_grow(series->values, (size_t)series->room * series->columns, sizeof *series->values);
+        for (struct kept *kept = series->kept; kept < series->kept + series->kept_count; kept++)
+            kept->values = mem_grow(kept->values, (size_t)series->room * kept->instances, sizeof *kept->values);
     }
     uint64_t *row = &series->values[(size_t)series->rows * series->columns];
+    for (unsigned i = 0; i < series->kept_count; i++) sample_units(series, &series->kept[i], series->rows);
     series->cycles[series->rows++] = now;
     for (unsigned i = 0; i < series->columns; i++) {
         uint64_t total = stats_total(series->stats, i);
@@ -58,4 +88,13 @@ uint64_t series_cycle(const struct series *series, unsigned row) {
 uint64_t series_value(const struct series *series, unsigned row, unsigned index) {
     assert(row < series->rows && index < series->columns);
     return series->values[(size_t)row * series->columns + index];
+}
+
+int series_kept(const struct series *series, unsigned number) {
+    return number < series->kept_count ? (int)series->kept[number].index : -1;
+}
+
+uint64_t series_unit_value(const struct series *series, unsigned row, unsigned number, unsigned instance) {
+    assert(row < series->rows && number < series->kept_count && instance < series->kept[number].instances);
+    return series->kept[number].values[(size_t)row * series->kept[number].instances + instance];
 }

@@ -98,17 +98,19 @@ uint64_t stats_total(const struct stats *stats, unsigned index) {
     return shown(kind, total);
 }
 
-uint64_t stats_get(const struct stats *stats, const char *name, _Bool *found) {
-    if (found) *found = false;
+int stats_find(const struct stats *stats, const char *name) {
     for (unsigned g = 0; g < stats->group_count; g++) {
         const struct stats_group *group = &stats->groups[g];
         size_t length = strlen(group->table->prefix);
         if (strncmp(name, group->table->prefix, length) != 0 || name[length] != '.') continue;
-        for (unsigned row = 0; row < group->table->count; row++) {
-            if (strcmp(group->table->stats[row].name, name + length + 1) != 0) continue;
-            if (found) *found = true;
-            return stats_total(stats, group->first + row);
-        }
+        for (unsigned row = 0; row < group->table->count; row++)
+            if (strcmp(group->table->stats[row].name, name + length + 1) == 0) return (int)(group->first + row);
     }
-    return 0;
+    return -1;
+}
+
+uint64_t stats_get(const struct stats *stats, const char *name, _Bool *found) {
+    int index = stats_find(stats, name);
+    if (found) *found = index >= 0;
+    return index >= 0 ? stats_total(stats, (unsigned)index) : 0;
 }

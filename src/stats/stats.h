@@ -69,6 +69,8 @@ void stats_name(const struct stats *stats, unsigned index, char *name, size_t si
 uint64_t stats_total(const struct stats *stats, unsigned index);
 unsigned stats_instances(const struct stats *stats, unsigned index);
 uint64_t stats_instance(const struct stats *stats, unsigned index, unsigned instance);
+/* Its index; -1 if there is no such counter. */
+int stats_find(const struct stats *stats, const char *name);
 /* By full name ("llc.read_hits"); 0 if there is no such counter, with *found (if not NULL) telling. */
 uint64_t stats_get(const struct stats *stats, const char *name, _Bool *found);
 
@@ -81,5 +83,10 @@ uint64_t series_every(const struct series *series);
 unsigned series_rows(const struct series *series);
 uint64_t series_cycle(const struct series *series, unsigned row);
 uint64_t series_value(const struct series *series, unsigned row, unsigned index);
+/* Before the first sample: the counter is also kept for each of its instances. */
+void series_keep_units(struct series *series, unsigned index);
+/* Counters that are, in the order in which they were asked for; -1 after the last. */
+int series_kept(const struct series *series, unsigned number);
+uint64_t series_unit_value(const struct series *series, unsigned row, unsigned number, unsigned instance);
 
 #endif

@@ -23,9 +23,11 @@ static char *json_of(double ipc) {
         " \"interrupted\": false, \"cycles\": 100, \"thread_instructions\": %g, \"warp_instructions\": 4,"
         " \"ipc\": %g, \"stats\": {\"llc.read_hits\": %g, \"llc.read_misses\": %g, \"l1.read_hits\": 0},"
         " \"units\": {\"llc.read_hits\": [%g, %g]}, \"samples\": {\"every\": 80, \"columns\":"
-        " [\"cycle\", \"sm.cycles\", \"sm.thread_instructions\"], \"rows\": [[80, 80, %g], [100, 20, %g]]},"
+        " [\"cycle\", \"sm.cycles\", \"sm.thread_instructions\", \"llc.read_hits\"], \"rows\": [[80, 80, %g, %g], [100, 20, %g, %g]],"
+        " \"units\": {\"llc.read_hits\": [[%g, %g], [0, %g]]}},"
         " \"config\": {}, \"host\": {\"seconds\": 1}}",
-        100 * ipc, ipc, 10 * ipc, 5 * ipc, 4 * ipc, 6 * ipc, 80 * ipc, 40 * ipc);
+        100 * ipc, ipc, 10 * ipc, 5 * ipc, 4 * ipc, 6 * ipc, 80 * ipc, 8 * ipc, 40 * ipc, 2 * ipc, 4 * ipc, 4 * ipc,
+        2 * ipc);
 }
 
 static struct made_up make(const char *text, double (*ipc)(const struct planned_run *run)) {
@@ -233,6 +235,27 @@ CLAIM("a heat map has every unit of every design") {
     CHECK_EQ(matrix->value[1], 18.0);
     CHECK(isnan(matrix->value[2]) && isnan(matrix->value[3]));
     CHECK_EQ(all.figure->matrices[0].value[3], 36.0);
+    discard(&all);
+}
+
+CLAIM("a heat map over time has a row for each unit and a column for each sample, per cycle of the sample") {
+    struct made_up all =
+        make(TITLE WORKLOADS DESIGNS "draw: heat\nsample: 80\nmetrics: [{name: rate, value: llc.read_hits / cycles}]\n",
+             without_one);
+    CHECK_EQ(all.plan->runs[0].sample_units, "llc.read_hits");
+    REQUIRE(all.figure->matrix_count > 0);
+    const struct figure_matrix *map = &all.figure->matrices[0];
+    CHECK_EQ(map->title, "rate, va, shared");
+    CHECK_EQ(map->rows, 2u);
+    REQUIRE(map->columns == 2);
+    CHECK_EQ(map->row_labels[1], "1");
+    CHECK_EQ(map->column_labels[0], "80");
+    CHECK_EQ(map->column_labels[1], "100");
+    double ipc = without_one(&all.plan->runs[0]);
+    CHECK_NEAR(map->value[0], 4 * ipc / 80, 1e-9);
+    CHECK_EQ(map->value[1], 0.0);
+    CHECK_NEAR(map->value[2], 4 * ipc / 80, 1e-9);
+    CHECK_NEAR(map->value[3], 2 * ipc / 20, 1e-9);
     discard(&all);
 }
 

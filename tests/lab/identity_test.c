@@ -10,12 +10,12 @@ static void identity(const char *setting, const char *job, uint64_t max_insts, u
     struct error err = {0};
     struct config *config = config_create(config_sections, config_section_count);
     if (setting) REQUIRE(config_set(config, setting, &err));
-    identity_of(config, job, max_insts, sample, after, text);
+    identity_of(config, job, max_insts, sample, sample == 6 ? "llc.replies" : NULL, after, text);
     config_destroy(config);
 }
 
 CLAIM("an identity is the same for the same run, and another for each thing that differs") {
-    char plain[IDENTITY_LENGTH + 1], again[IDENTITY_LENGTH + 1], other[6][IDENTITY_LENGTH + 1];
+    char plain[IDENTITY_LENGTH + 1], again[IDENTITY_LENGTH + 1], other[7][IDENTITY_LENGTH + 1];
     identity(NULL, "mm:tiny", 0, 0, NULL, plain);
     CHECK(identity_is(plain, strlen(plain)));
     identity(NULL, "mm:tiny", 0, 0, NULL, again);
@@ -26,7 +26,8 @@ CLAIM("an identity is the same for the same run, and another for each thing that
     identity(NULL, "mm:tiny", 0, 5, NULL, other[3]);
     identity(NULL, "mm:tiny", 0, 0, plain, other[4]);
     identity("llc.slice_kb=128", "mm:tiny", 0, 0, NULL, other[5]);
-    for (int i = 0; i < 6; i++) {
+    identity(NULL, "mm:tiny", 0, 6, NULL, other[6]);
+    for (int i = 0; i < 7; i++) {
         CHECK(strcmp(plain, other[i]) != 0);
         for (int k = 0; k < i; k++) CHECK(strcmp(other[k], other[i]) != 0);
     }

@@ -107,6 +107,31 @@ CLAIM("a time series holds what each summed counter grew by, and adds up to its 
         sum += series_value(series, row, 0);
     }
     CHECK_EQ(sum + 100, stats_total(stats, 0));
+    CHECK_EQ(series_kept(series, 0), -1);
+    series_destroy(series);
+    stats_destroy(stats);
+}
+
+CLAIM("a time series keeps the units of a counter that was asked for, and they add up to its rows") {
+    struct toy_stats toys[2] = {{.reads = 7}, {0}};
+    struct stats *stats = stats_create();
+    stats_add(stats, &toy_stat_table, &toys[0]);
+    stats_add(stats, &toy_stat_table, &toys[1]);
+    int index = stats_find(stats, "toy.reads");
+    CHECK_EQ(index, 0);
+    CHECK_EQ(stats_find(stats, "toy.writes_of_nobody"), -1);
+    struct series *series = series_create(stats, 10);
+    series_keep_units(series, (unsigned)index);
+    for (unsigned row = 0; row < 100; row++) {
+        toys[row % 2].reads += row;
+        series_sample(series, 10 * (row + 1));
+    }
+    CHECK_EQ(series_kept(series, 0), index);
+    CHECK_EQ(series_kept(series, 1), -1);
+    for (unsigned row = 0; row < 100; row++) {
+        CHECK_EQ(series_unit_value(series, row, 0, row % 2), row);
+        CHECK_EQ(series_unit_value(series, row, 0, 1 - row % 2), 0u);
+    }
     series_destroy(series);
     stats_destroy(stats);
 }
