@@ -90,29 +90,30 @@ static void open_warp(struct stream_source *source, struct warp_stream *warp) {
 static void refill(struct stream_source *source, struct warp_stream *warp) {
     const struct synth *synth = (const struct synth *)source;
     uint64_t rounds = (uint64_t)synth->params.iterations, round = warp->state[SYNTH_ROUND];
-    unsigned slot = (unsigned)warp->state[SYNTH_SLOT], count = 0;
-    while (count < STREAM_CHUNK && round < rounds) {
-        struct instr *instr = &warp->instr[count];
-        *instr = synth->body[slot];
-        if (instr->count) {
-            uint64_t address = synth->ops->address(synth, warp, round, slot);
-            instr->touches = count;
-            warp->touch[count] =
+    unsigned slot = (unsigned)warp->state[SYNTH_SLOT], end = slot;
+    if (round < rounds) end += (unsigned)min_u64((rounds - round) * synth->count - slot, STREAM_CHUNK);
+    unsigned count = end - slot;
+    memcpy(warp->instr, &synth->body[slot], count * sizeof *warp->instr);
+    warp->state[SYNTH_ROUND] = round + end / synth->count;
+    warp->state[SYNTH_SLOT] = end % synth->count;
+    for (unsigned i = 0; i < count;) {
+        if (slot < synth->memory) {
+            uint64_t address = synth->ops->address(synth, warp, round, slot++);
+            warp->touch[i] =
                 touch_make(address, (uint8_t)(synth->sectors << (address % TOUCH_BLOCK_BYTES / SYNTH_SECTOR_BYTES)));
-        }
-        count++;
-        if (++slot == synth->count) {
+            warp->instr[i].touches = i;
+            i++;
+        } else { /* on to the next round */
+            i += synth->count - slot;
             slot = 0;
             round++;
         }
     }
-    if (round == rounds && count < STREAM_CHUNK) {
+    if (warp->state[SYNTH_ROUND] == rounds && count < STREAM_CHUNK) {
         warp->instr[count++] = (struct instr){.id = synth->count, .active = UINT32_MAX, .op = OP_exit, .conflicts = 1};
-        round++;
+        warp->state[SYNTH_ROUND]++;
     }
     warp->count = count;
-    warp->state[SYNTH_ROUND] = round;
-    warp->state[SYNTH_SLOT] = slot;
 }
 
 static void restart(struct stream_source *source) { ((struct synth *)source)->launched = 0; }
@@ -144,6 +145,13 @@ uint64_t synth_warp_instructions(const struct stream_source *source) {
     return (uint64_t)synth->params.kernels * synth->warps * ((uint64_t)synth->params.iterations * synth->count + 1);
 }
 
+/* Counts the body's memory records, and repeats it: from each of its slots on, a whole chunk can be copied. */
+static void finish_body(struct synth *synth) {
+    while (synth->memory < synth->count && synth->body[synth->memory].count) synth->memory++;
+    synth->body = mem_grow(synth->body, synth->count + STREAM_CHUNK, sizeof *synth->body);
+    for (unsigned i = 0; i < STREAM_CHUNK; i++) synth->body[synth->count + i] = synth->body[i];
+}
+
 /* No access may cross into the next touched block. */
 static bool stride_fits(const struct synth *synth, struct error *err) {
     int64_t bytes = SYNTH_SECTOR_BYTES * (int64_t)__builtin_popcount(synth->sectors);
@@ -167,6 +175,7 @@ struct stream_source *synth_create(const struct config *config, const struct syn
         destroy(&synth->source);
         return NULL;
     }
+    finish_body(synth);
     synth->config = NULL;
     return &synth->source;
 }

@@ -54,7 +54,7 @@ struct synth {
     uint8_t sectors; /* of one access, from its address on: a line's four unless build says otherwise */
     int64_t launched;
     struct instr *body;
-    unsigned count;
+    unsigned count, memory; /* records of the body; how many of them, its first, are of memory */
 };
 
 /* Creates the source for resolved parameters, or NULL with an error. */
