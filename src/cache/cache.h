@@ -80,8 +80,8 @@ static inline unsigned cache_set_of(const struct cache *cache, uint64_t index) {
     return (unsigned)(cache->set_mask ? index & cache->set_mask : index % cache->sets);
 }
 
-/* Of bits above those that most often choose the set. */
-static inline uint8_t cache_hint(uint64_t key) { return (uint8_t)(key >> 6 ^ key >> 14); }
+/* All bits of the line's number have a part in it (the multiplier is 2^32 over the golden ratio). */
+static inline uint8_t cache_hint(uint64_t key) { return (uint8_t)((uint32_t)key * UINT32_C(0x9E3779B1) >> 24); }
 
 /* The set of those of CACHE_HINTS bytes that are equal to `wanted`. */
 static inline unsigned cache_equal_hints(const uint8_t *hints, uint8_t wanted) {

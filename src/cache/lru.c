@@ -5,27 +5,27 @@
 #include "cache/cache.h"
 
 struct link {
-    uint16_t newer, older; /* ways */
+    uint16_t newer, older; /* places in the ring: 1 + the way, 0 its head */
 };
 
 /* The lines of a set form a ring that its head closes: newer than the newest and older than the oldest. */
 struct lru {
-    unsigned ways;
-    struct link *link; /* [sets][ways + 1], the last of a set its head */
+    unsigned places;   /* of a set: its head and its ways */
+    struct link *link; /* [sets][places] */
 };
 
 static inline struct link *links_of(const struct lru *lru, unsigned set) {
-    return &lru->link[(size_t)set * (lru->ways + 1)];
+    return &lru->link[(size_t)set * lru->places];
 }
 
 static void *lru_create(const void *values, unsigned sets, unsigned ways, uint64_t seed) {
     (void)values, (void)seed;
     struct lru *lru = mem_alloc(1, sizeof *lru);
-    *lru = (struct lru){.ways = ways, .link = mem_alloc_lines((size_t)sets * (ways + 1), sizeof *lru->link)};
+    *lru = (struct lru){.places = ways + 1, .link = mem_alloc_lines((size_t)sets * (ways + 1), sizeof *lru->link)};
     for (unsigned set = 0; set < sets; set++)
-        for (unsigned way = 0; way <= ways; way++)
-            links_of(lru, set)[way] =
-                (struct link){.newer = (uint16_t)(way < ways ? way + 1 : 0), .older = (uint16_t)(way ? way - 1 : ways)};
+        for (unsigned place = 0; place <= ways; place++)
+            links_of(lru, set)[place] = (struct link){.newer = (uint16_t)(place < ways ? place + 1 : 0),
+                                                      .older = (uint16_t)(place ? place - 1 : ways)};
     return lru;
 }
 
@@ -37,20 +37,18 @@ static void lru_destroy(void *state) {
 
 static void lru_touch(void *state, unsigned set, unsigned way, const struct cache_access *access) {
     (void)access;
-    const struct lru *lru = state;
-    struct link *links = links_of(lru, set), *head = &links[lru->ways], old = links[way];
-    links[old.older].newer = old.newer;
-    links[old.newer].older = old.older;
-    links[way] = (struct link){.newer = (uint16_t)lru->ways, .older = head->older};
-    links[head->older].newer = (uint16_t)way;
-    head->older = (uint16_t)way;
+    struct link *head = links_of(state, set), *line = &head[way + 1];
+    head[line->older].newer = line->newer;
+    head[line->newer].older = line->older;
+    *line = (struct link){.newer = 0, .older = head->older};
+    head[head->older].newer = (uint16_t)(way + 1);
+    head->older = (uint16_t)(way + 1);
 }
 
 static int lru_victim(void *state, unsigned set, const struct cache_line *lines) {
-    const struct lru *lru = state;
-    const struct link *links = links_of(lru, set);
-    for (unsigned way = links[lru->ways].newer; way != lru->ways; way = links[way].newer)
-        if (lines[way].state != LINE_RESERVED) return (int)way;
+    const struct link *head = links_of(state, set);
+    for (unsigned place = head->newer; place; place = head[place].newer)
+        if (lines[place - 1].state != LINE_RESERVED) return (int)place - 1;
     return -1;
 }
 
