@@ -214,47 +214,46 @@ static inline bool accept_requests(struct controller *mc, uint64_t now) {
 
 /* ------------------------------------------------------------------ catching up */
 
-/* Runs the channel until the queue, which is full, has room for the request, but not beyond memory cycle `until`.
- * Returns the core cycle in which it has, NEVER if it is still full. */
-static uint64_t run_until_room(struct controller *mc, struct dram_channel *channel, const struct dram_request *request,
-                               uint64_t until) {
-    uint64_t cycle = channel_run(channel, until, request);
-    return cycle == NEVER ? NEVER : core_cycle_of(mc->clock, &mc->caught_up, cycle);
-}
-
-/* Gets on with the oldest arrival: it enters its queue or is found to wait for room. Returns false if nothing more
- * happens to it before core cycle `before` and in memory cycles up to `until`. */
-static inline bool enter_queue(struct controller *mc, struct dram_channel *channel, uint64_t before, uint64_t until) {
-    uint16_t index = channel->arrival;
-    const struct dram_request *request = &channel->request[index];
-    if (channel->blocked_since != NEVER) {
-        uint64_t room = run_until_room(mc, channel, request, until);
-        if (room == NEVER) return false;
-        channel->stats.full_cycles += room - channel->blocked_since;
-        channel->blocked_since = NEVER;
-        channel->enter_from = room;
+/* The channel's part of catch_up. Its oldest arrival is found to wait for room in the queue, or enters it, once the
+ * commands before have been issued. */
+static inline void catch_up_channel(struct controller *mc, struct dram_channel *channel, uint64_t before,
+                                    uint64_t until) {
+    for (;;) {
+        uint64_t core = 0, cycle = until;
+        const struct dram_request *first = NULL, *waiting = NULL;
+        if (channel->arrival != REQUEST_NONE) {
+            first = &channel->request[channel->arrival];
+            core = max_u64(first->ready, channel->enter_from);
+            if (channel->blocked_since != NEVER)
+                waiting = first;
+            else if (core >= before)
+                first = NULL;
+            else
+                cycle = core == first->ready ? first->ready_cycle : moment_at(mc->clock, mc->caught_up, core).cycle;
+        }
+        uint64_t room = channel->next <= cycle ? channel_run(channel, cycle, waiting) : NEVER;
+        if (!first) return;
+        if (waiting) {
+            if (room == NEVER) return;
+            channel->enter_from = core_cycle_of(mc->clock, &mc->caught_up, room);
+            channel->stats.full_cycles += channel->enter_from - channel->blocked_since;
+            channel->blocked_since = NEVER;
+        } else if (!channel_has_room(channel, first->write, first->bank)) {
+            channel->blocked_since = core;
+        } else {
+            uint16_t index = channel->arrival;
+            channel->arrival = first->next;
+            channel->enter_from = core + 1;
+            channel_enter(channel, index, cycle);
+        }
     }
-    uint64_t core = max_u64(request->ready, channel->enter_from), cycle = request->ready_cycle;
-    if (core >= before) return false;
-    if (core != request->ready) cycle = moment_at(mc->clock, mc->caught_up, core).cycle;
-    if (channel->next <= cycle) channel_run(channel, cycle, NULL);
-    if (!channel_has_room(channel, request->write, request->bank)) {
-        channel->blocked_since = core;
-        return true;
-    }
-    channel->arrival = request->next;
-    channel->enter_from = core + 1;
-    channel_enter(channel, index, cycle);
-    return true;
 }
 
 /* What has happened before core cycle `before` and in memory cycles up to `until`. Replies are left to be collected. */
-static inline void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
+static void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
     struct dram_channel *end = mc->channel + mc->channels;
-    for (struct dram_channel *channel = mc->channel; channel != end; channel++) {
-        while (channel->arrival != REQUEST_NONE && enter_queue(mc, channel, before, until)) continue;
-        if (channel->next <= until) channel_run(channel, until, NULL);
-    }
+    for (struct dram_channel *channel = mc->channel; channel != end; channel++)
+        catch_up_channel(mc, channel, before, until);
 }
 
 /* Whether nobody can tell that the controller runs behind. */
