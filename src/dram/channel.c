@@ -85,6 +85,9 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     init_requests(ch, dram);
     ch->active = &ch->queue[0];
     ch->idle = &ch->queue[1];
+    ch->queue_of[0] = &ch->queue[0];
+    ch->queue_of[1] = &ch->queue[dram->write_drain];
+    ch->next_rank = RANK_WAITING;
     ch->column_next = ch->row_next = ch->starve_next = ch->blocked_since = NEVER;
     ch->arrival = ch->last_arrival = REQUEST_NONE;
     ch->refresh_due = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
@@ -108,22 +111,19 @@ static void turn_to(struct dram_channel *ch, bool writing) {
 /* Banks whose candidate's row has been opened for it and which wait for the column command: they are served even while
  * their queue is not. */
 static inline uint64_t unfinished(const struct dram_queue *queue) {
-    return (queue->hit[0] | queue->hit[1]) & queue->activated;
+    return LIKELY(!queue->waiting) ? 0 : (queue->hit[0] | queue->hit[1]) & queue->activated;
 }
 
 static inline uint64_t all_banks(const struct dram_queue *queue) {
     return queue->hit[0] | queue->hit[1] | queue->closed | queue->conflict;
 }
 
-/* A request whose row has been opened goes before all others, else an older one before a younger. */
-static inline uint64_t rank_of(const struct dram_request *request, unsigned bank) {
-    return (uint64_t)!request->activated << 62 | (request->sequence * DRAM_BANKS_MAX + bank);
-}
+static inline bool row_opened(const struct dram_request *request) { return request->rank < RANK_WAITING; }
 
 static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
                                  const struct dram_request *request) {
     queue->candidate[bank] = index;
-    queue->rank[bank] = rank_of(request, bank);
+    queue->rank[bank] = request->rank;
 }
 
 /* Decides anew which request of a bank goes next, and what it needs. */
@@ -155,7 +155,7 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
         }
     }
     *set |= bit;
-    if (ch->request[index].activated) queue->activated |= bit;
+    if (row_opened(&ch->request[index])) queue->activated |= bit;
     set_candidate(queue, bank, index, &ch->request[index]);
 }
 
@@ -221,19 +221,18 @@ static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_
     return false;
 }
 
-/* At the end of the bank's requests. */
-static inline void link_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index) {
-    struct dram_request *request = &ch->request[index];
-    uint16_t before = queue->tail[request->bank];
-    *(before == REQUEST_NONE ? &queue->head[request->bank] : &ch->request[before].next) = index;
-    queue->tail[request->bank] = index;
-    request->next = REQUEST_NONE;
+/* At the end of the bank's requests; returns whether it is the only one. */
+static inline bool link_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index) {
+    uint16_t before = queue->tail[bank];
+    *(before == REQUEST_NONE ? &queue->head[bank] : &ch->request[before].next) = index;
+    queue->tail[bank] = index;
+    ch->request[index].next = REQUEST_NONE;
     queue->waiting++;
+    return before == REQUEST_NONE;
 }
 
-static inline void unlink_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index) {
+static inline void unlink_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index) {
     const struct dram_request *request = &ch->request[index];
-    unsigned bank = request->bank;
     queue->waiting--;
     if (LIKELY(queue->head[bank] == index)) {
         queue->head[bank] = request->next;
@@ -250,23 +249,24 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
     struct dram_request *request = &ch->request[index];
     request->entered = cycle;
     if (ch->write_drain && !request->write && ch->queue[1].waiting && forward_from_writes(ch, index, cycle)) return;
-    struct dram_queue *queue = &ch->queue[request->write && ch->write_drain];
+    struct dram_queue *queue = ch->queue_of[request->write];
     unsigned bank = request->bank;
-    uint64_t bit = UINT64_C(1) << bank;
     assert(channel_has_room(ch, request->write, bank));
-    request->sequence = ch->sequence++;
-    request->begun = request->activated = false;
+    request->rank = ch->next_rank | bank;
+    ch->next_rank += DRAM_BANKS_MAX;
+    request->begun = false;
     take_entry(ch, queue, bank);
-    link_request(ch, queue, index);
-    if (UNLIKELY(ch->starve_next == NEVER) && ch->starvation_cycles) {
-        ch->starve_next = cycle + ch->starvation_cycles;
-        lower_to(&ch->rare_next, ch->starve_next);
-    }
-    bool first = queue->head[bank] == index;
-    bool becomes_hit = (queue->conflict & ~queue->strict & bit) && ch->open_row[bank] == request->row;
+    bool first = link_request(ch, queue, bank, index);
+    bool becomes_hit = (queue->conflict & ~queue->strict) >> bank & 1 && ch->open_row[bank] == request->row;
     if (first || becomes_hit) {
+        if (UNLIKELY(ch->starve_next == NEVER) && ch->starvation_cycles) { /* the first of all, hence of its bank */
+            ch->starve_next = cycle + ch->starvation_cycles;
+            lower_to(&ch->rare_next, ch->starve_next);
+        }
         choose_candidate(ch, queue, bank, cycle);
         expect(ch, bank, cycle + 1);
+    } else if (!ch->write_drain) {
+        return; /* nothing is due sooner */
     }
     if (ch->write_drain) expect_turn(ch, cycle);
     if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
@@ -294,9 +294,10 @@ static inline void count_first(struct dram_channel *ch, struct dram_request *req
 }
 
 /* The request has had its last column command. */
-static inline void finish_request(struct dram_channel *ch, struct dram_queue *queue, uint16_t index, uint64_t cycle) {
+static inline void finish_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index,
+                                  uint64_t cycle) {
     struct dram_request *request = &ch->request[index];
-    unsigned bank = request->bank, write = request->write;
+    unsigned write = request->write;
     uint16_t next = request->next;
     request->done = cycle + ch->delay.done[write];
     ch->done[ch->done_count++] = index;
@@ -306,8 +307,8 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
         ch->stats.reads++;
         ch->stats.read_cycles += request->done - request->entered;
     }
-    if (!request->activated) give_up_entry(ch, queue, bank);
-    unlink_request(ch, queue, index);
+    if (!row_opened(request)) give_up_entry(ch, queue, bank);
+    unlink_request(ch, queue, bank, index);
     const struct dram_request *follower = &ch->request[next];
     if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write && !queue->strict &&
         queue == ch->active) { /* a row of the idle queue need not stay open: another may wait for it to close */
@@ -352,7 +353,7 @@ static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queu
     ch->precharge_wait |= UINT64_C(1) << bank;
     if (UNLIKELY(++ch->row_columns[bank] > ch->row_hit_cap)) ch->capped |= UINT64_C(1) << bank;
     request->bursts &= (uint8_t)(request->bursts - 1);
-    if (!request->bursts) finish_request(ch, queue, index, cycle);
+    if (!request->bursts) finish_request(ch, queue, bank, index, cycle);
 }
 
 static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
@@ -362,8 +363,8 @@ static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, un
     if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_ACTIVATE, bank, request->row, 0);
     if (!request->begun) count_first(ch, request, &ch->stats.row_misses);
     ch->stats.activates++;
-    if (!request->activated) {
-        request->activated = true;
+    if (!row_opened(request)) {
+        request->rank -= RANK_WAITING;
         give_up_entry(ch, queue, bank);
     }
     ch->open |= bit;
@@ -545,10 +546,15 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
 static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                       uint64_t cycle) {
     issue_column(ch, queue, bank, cycle);
-    const struct dram_queue *active = ch->active, *idle = ch->idle;
-    ch->column_next = NEVER;
-    if (active->hit[0] | (idle->hit[0] & idle->activated)) ch->column_next = ch->column_at[0];
-    if (active->hit[1] | (idle->hit[1] & idle->activated)) lower_to(&ch->column_next, ch->column_at[1]);
+    const struct dram_queue *idle = ch->idle;
+    uint64_t reads = ch->active->hit[0], writes = ch->active->hit[1], next = NEVER;
+    if (UNLIKELY(idle->waiting)) {
+        reads |= idle->hit[0] & idle->activated;
+        writes |= idle->hit[1] & idle->activated;
+    }
+    if (reads) next = ch->column_at[0];
+    if (writes) lower_to(&next, ch->column_at[1]);
+    ch->column_next = next;
 }
 
 static inline void take_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {

@@ -29,7 +29,7 @@ struct dram_request {
     uint64_t done;        /* last data on the bus, in memory cycles */
     uint64_t ready;       /* for the queue, in core cycles */
     uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
-    uint64_t sequence;    /* age: order of entering the queue */
+    uint64_t rank;        /* of those that could go, the lowest does: RANK_WAITING, order of entering, bank */
     uint32_t row, column;
     uint16_t next;  /* the next younger one of the same bank and queue */
     uint16_t slice; /* the port it came by */
@@ -37,9 +37,11 @@ struct dram_request {
     uint8_t write;  /* 0 or 1 */
     uint8_t bursts; /* of the line that are still to be moved, one bit each */
     bool begun;     /* a command has been issued for it */
-    bool activated; /* its row has been opened for it */
-    uint8_t spare[39];
+    uint8_t spare[40];
 };
+
+/* In ranks: the request's row has not been opened for it; one whose row has goes before all others. */
+#define RANK_WAITING (UINT64_C(1) << 62)
 
 _Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host");
 
@@ -55,7 +57,7 @@ struct dram_queue {
     unsigned in_queue;  /* requests that hold an entry: they give it up when their row is opened */
     unsigned waiting;   /* requests that still need their column command */
     uint16_t candidate[DRAM_BANKS_MAX];
-    uint64_t rank[DRAM_BANKS_MAX]; /* of the candidate: the lowest goes first. Its bank is in the lowest bits */
+    uint64_t rank[DRAM_BANKS_MAX];                       /* of the candidate */
     uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX]; /* of the bank's requests, oldest first */
     uint16_t entries[DRAM_BANKS_MAX];                    /* in_queue by bank */
 };
@@ -85,8 +87,9 @@ struct dram_channel {
     bool writing; /* the write queue is being drained */
     bool write_drain, two_command_buses;
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
+    struct dram_queue *queue_of[2];   /* of `queue`: the one that reads enter, and writes */
     unsigned group_mask;
-    uint64_t sequence;
+    uint64_t next_rank; /* of the next request, but for its bank */
 
     /* When each command may next be issued as far as the whole channel, a bank group and a bank are concerned. */
     uint64_t column_at[2], activate_at;
@@ -146,7 +149,7 @@ static inline bool channel_idle(const struct dram_channel *channel) {
 }
 
 static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {
-    const struct dram_queue *queue = &channel->queue[write && channel->write_drain];
+    const struct dram_queue *queue = channel->queue_of[write];
     return queue->room || queue->entries[bank] < channel->bank_queue;
 }
 
