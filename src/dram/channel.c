@@ -9,6 +9,7 @@
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
+#include <math.h>
 #include <stdlib.h>
 
 static inline void raise_to(uint64_t *time, uint64_t value) {
@@ -364,7 +365,7 @@ static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, un
     if (!request->begun) count_first(ch, request, &ch->stats.row_misses);
     ch->stats.activates++;
     if (!row_opened(request)) {
-        request->rank -= RANK_WAITING;
+        request->rank -= RANK_WAITING - RANK_OPENED;
         give_up_entry(ch, queue, bank);
     }
     ch->open |= bit;
@@ -438,24 +439,22 @@ static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, cons
 static inline unsigned chosen_bank(const struct choice *choice) { return choice->rank % DRAM_BANKS_MAX; }
 
 #ifdef __AVX2__
-static inline __m256i lower_ranks(__m256i a, __m256i b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
-
-/* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, lets its rank pass. */
+/* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, lets its rank pass. Ranks
+ * are compared as floating-point numbers, which have the order of their bits. */
 static APART uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
-    const __m256d none = _mm256_castsi256_pd(_mm256_set1_epi64x(INT64_MAX));
-    __m256i lowest = _mm256_castpd_si256(none), to_top = _mm256_setr_epi64x(63, 62, 61, 60);
+    const __m256d none = _mm256_set1_pd(HUGE_VAL);
+    const __m256i to_top = _mm256_setr_epi64x(63, 62, 61, 60);
+    __m256d lowest = none;
     for (; banks; banks >>= 16, rank += 16) {
         __m256i left = _mm256_set1_epi64x((int64_t)banks);
         for (int i = 0; i < 16; i += 4) {
-            __m256d bits =
-                _mm256_castsi256_pd(_mm256_sllv_epi64(left, _mm256_sub_epi64(to_top, _mm256_set1_epi64x(i))));
+            __m256i bits = _mm256_sllv_epi64(left, _mm256_sub_epi64(to_top, _mm256_set1_epi64x(i)));
             __m256d ranks = _mm256_castsi256_pd(_mm256_loadu_si256((const __m256i *)(rank + i)));
-            lowest = lower_ranks(lowest, _mm256_castpd_si256(_mm256_blendv_pd(none, ranks, bits)));
+            lowest = _mm256_min_pd(lowest, _mm256_blendv_pd(none, ranks, _mm256_castsi256_pd(bits)));
         }
     }
-    lowest = lower_ranks(lowest, _mm256_permute4x64_epi64(lowest, 0x4E));
-    lowest = lower_ranks(lowest, _mm256_shuffle_epi32(lowest, 0x4E));
-    return (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(lowest));
+    __m128d half = _mm_min_pd(_mm256_castpd256_pd128(lowest), _mm256_extractf128_pd(lowest, 1));
+    return (uint64_t)_mm_cvtsi128_si64(_mm_castpd_si128(_mm_min_sd(half, _mm_unpackhi_pd(half, half))));
 }
 enum { MANY_BANKS = 5 };
 #else

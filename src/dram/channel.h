@@ -40,8 +40,10 @@ struct dram_request {
     uint8_t spare[40];
 };
 
-/* In ranks: the request's row has not been opened for it; one whose row has goes before all others. */
+/* In ranks: the request's row has not been opened for it, or has; then it goes before all others. Either bit also makes
+ * a rank, read as a floating-point number, a normal one. */
 #define RANK_WAITING (UINT64_C(1) << 62)
+#define RANK_OPENED  (UINT64_C(1) << 61)
 
 _Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host");
 
