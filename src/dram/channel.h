@@ -138,9 +138,10 @@ void channel_init(struct dram_channel *channel, const struct config *config, uns
                   const bool *polled);
 void channel_release(struct dram_channel *channel);
 
-/* A free request, REQUEST_NONE if there is none. */
+/* A free request: there must be one. */
 static inline uint16_t channel_allocate(struct dram_channel *channel) {
-    return channel->free_count ? channel->free_request[--channel->free_count] : (uint16_t)REQUEST_NONE;
+    assert(channel->free_count);
+    return channel->free_request[--channel->free_count];
 }
 static inline void channel_free(struct dram_channel *channel, uint16_t index) {
     channel->free_request[channel->free_count++] = index;
