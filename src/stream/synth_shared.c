@@ -2,7 +2,10 @@
  * and streams through private data besides. So all SMs want the same lines at about the same time, as they do with the
  * weights of a neural network: the sharing that "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and
  * "Selective Replication in Memory-Side GPU Caches" replicate for. The private data is not marked read-only: it stands
- * for data of which a kernel's analysis cannot tell. */
+ * for data of which a kernel's analysis cannot tell.
+ *
+ * synth:spread is the control to it: the same sweeps of the same footprint, but CTAs begin spread over it, so that they
+ * share the lines and not the moment. What replication gains there, it does not gain from lines wanted at once. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
@@ -22,6 +25,11 @@ static void open_warp(const struct synth *synth, struct warp_stream *warp) {
     warp->state[SYNTH_CURSOR] = warp->warp % synth->elements;
 }
 
+static void open_spread(const struct synth *synth, struct warp_stream *warp) {
+    uint64_t begin = warp->cta * synth->elements / (uint64_t)synth->params.ctas;
+    warp->state[SYNTH_CURSOR] = (begin + warp->warp) % synth->elements;
+}
+
 static uint64_t address(const struct synth *synth, struct warp_stream *warp, uint64_t round, unsigned slot) {
     unsigned own = (unsigned)synth->params.private_loads, shared = (unsigned)synth->params.loads - own;
     if (slot >= shared) return synth_element(synth, 1, synth_run(synth, warp, round, own) + slot - shared);
@@ -31,19 +39,27 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
     return synth_element(synth, 0, here);
 }
 
+/* The values of both. */
+#define SWEEPS \
+    { \
+        .ctas = 320, .warps = 4, .kernels = 1, .iterations = 80, .loads = 6, .private_loads = 1, .compute = 3, \
+        .stride_bytes = 128, .footprint_kb = 192 \
+    }
+
 const struct synth_ops synth_shared = {
     .name = "shared",
     .help = "all SMs sweep one read-only footprint and stream private data: sharing in the LLC",
-    .own = {.ctas = 320,
-            .warps = 4,
-            .kernels = 1,
-            .iterations = 80,
-            .loads = 6,
-            .private_loads = 1,
-            .compute = 3,
-            .stride_bytes = 128,
-            .footprint_kb = 192},
+    .own = SWEEPS,
     .build = build,
     .open = open_warp,
+    .address = address,
+};
+
+const struct synth_ops synth_spread = {
+    .name = "spread",
+    .help = "the same, each CTA from a place of its own: lines are shared, but not wanted at once",
+    .own = SWEEPS,
+    .build = build,
+    .open = open_spread,
     .address = address,
 };

@@ -85,11 +85,11 @@ static void name_at(unsigned i, char *name, size_t size) {
     snprintf(name, size, "%s", info.name);
 }
 
-CLAIM("the seven generated workloads are there") {
-    static const char *const expected[] = {"synth:chase",   "synth:stream", "synth:copy", "synth:hotline",
-                                           "synth:uniform", "synth:shared", "synth:alu"};
-    REQUIRE(workload_count() == 7);
-    for (unsigned i = 0; i < 7; i++) {
+CLAIM("the eight generated workloads are there") {
+    static const char *const expected[] = {"synth:chase",   "synth:stream", "synth:copy",   "synth:hotline",
+                                           "synth:uniform", "synth:shared", "synth:spread", "synth:alu"};
+    REQUIRE(workload_count() == COUNT_OF(expected));
+    for (unsigned i = 0; i < COUNT_OF(expected); i++) {
         struct workload_info info;
         workload_info_at(i, &info);
         CHECK_EQ((const char *)info.name, expected[i]);
@@ -407,6 +407,30 @@ CLAIM("every CTA of synth:shared sweeps the same read-only footprint, and privat
     free(private);
     free(first);
     source->ops->destroy(source);
+}
+
+CLAIM("a CTA of synth:spread sweeps the lines of synth:shared, from its own part of the footprint on") {
+    static const char *const settings[] = {"workload.footprint_kb=32", "workload.ctas=4", NULL};
+    struct stream_source *spread = open_good("synth:spread", settings), *shared = open_good("synth:shared", settings);
+    uint64_t first = 0;
+    for (uint64_t cta = 0; cta < 4; cta++) {
+        struct reader reader, other;
+        reader_open(&reader, spread, cta, 0);
+        reader_open(&other, shared, cta, 0);
+        uint64_t begin = touch_address(reader_touch(&reader, reader_next(&reader)));
+        if (cta == 0) first = begin;
+        CHECK_EQ(begin, first + cta * 8 * 1024);
+        CHECK_EQ(touch_address(reader_touch(&other, reader_next(&other))), first);
+    }
+    size_t all, one;
+    uint64_t records, *touches = touches_of(spread, 4, OP_load, INSTR_READ_ONLY, &all, &records),
+                      *alone = touches_of(spread, 1, OP_load, INSTR_READ_ONLY, &one, &records);
+    CHECK_EQ(distinct(touches, all), 256u);
+    CHECK_EQ(distinct(alone, one), 256u);
+    free(touches);
+    free(alone);
+    spread->ops->destroy(spread);
+    shared->ops->destroy(shared);
 }
 
 CLAIM("synth:alu computes only, and an instruction depends on none of the chains' others") {
