@@ -10,7 +10,9 @@
  * lines stay where they are; on the way back all lines are forgotten.
  *
  * Parallelism of a private LLC: a cluster reaches one slice of each controller, so it is that over controllers, times
- * the clusters. A program with atomics needs one place for a word: it stays shared unless `atomics` lets it go.
+ * the clusters. With `all_routers` it is counted over all slices for both organisations: at one router clusters are not
+ * seen to meet, and the fewer accesses there are, the more even eight counters look than sixty-four.
+ * A program with atomics needs one place for a word: it stays shared unless `atomics` lets it go.
  *
  * What is counted in the profiling phase is used `report_cycles` after its end: the time in which counters come together.
  */
@@ -34,7 +36,7 @@ struct adaptive_config {
     int64_t sets;
     bool last_only, sampled_rate;
     int64_t window_cycles;
-    bool power_gating, atomics;
+    bool all_routers, power_gating, atomics;
 };
 
 static const struct param params[] = {
@@ -52,6 +54,8 @@ static const struct param params[] = {
            "takes the shared miss rate from the shadowed sets, too; off: from all slices"),
     P_INT(struct adaptive_config, window_cycles, 0, 0, 1000000000, "cycles",
           "over which slice parallelism is taken; 0: the whole profiling phase"),
+    P_BOOL(struct adaptive_config, all_routers, false,
+           "counts for slice parallelism at all SM-routers, where clusters are seen to meet; off: at the first one"),
     P_BOOL(struct adaptive_config, power_gating, true,
            "MC-routers are bypassed and powered off while private; off: their routes are set"),
     P_BOOL(struct adaptive_config, atomics, false,
@@ -121,7 +125,7 @@ static struct llc_organisation *adaptive_create(const struct llc_site *site, str
     a->seen = mem_alloc(a->slices, sizeof *a->seen);
     atd_init(&a->atd, (unsigned)a->values->sets, llc_sets(site->config), (unsigned)llc->ways, a->values->last_only);
     lsp_init(&a->shared, a->slices);
-    lsp_init(&a->private, a->mcs);
+    lsp_init(&a->private, a->values->all_routers ? a->slices : a->mcs);
     stats_add(site->stats, &adaptive_stat_table, &a->stats);
     return &a->base;
 }
@@ -141,9 +145,10 @@ static unsigned adaptive_target(struct llc_organisation *organisation, const str
     unsigned first = mc * a->slices_per_mc;
     if (organisation->mode.copies)
         return first + (message->kind == MESSAGE_ATOMIC && !organisation->mode.bypass ? slice : cluster);
-    if (cluster == 0) { /* at whose SM-router the counters are */
+    bool all = a->values->all_routers;
+    if (all || cluster == 0) { /* at whose SM-router the counters are */
         lsp_count(&a->shared, first + slice, now);
-        lsp_count(&a->private, mc, now);
+        lsp_count(&a->private, all ? first + cluster : mc, now);
     }
     return first + slice;
 }
@@ -205,7 +210,7 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
         .shared_hits = share(rate->hits, rate->reads),
         .private_hits = share(a->private_hits, a->sampled.reads),
         .shared_lsp = lsp_end(&a->shared),
-        .private_lsp = lsp_end(&a->private) * a->slices_per_mc,
+        .private_lsp = lsp_end(&a->private) * (a->values->all_routers ? 1 : a->slices_per_mc),
         .slice_bytes = a->slice_bytes,
         .memory_bytes = a->memory_bytes,
         .similar = a->values->similar,

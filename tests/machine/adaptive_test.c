@@ -30,6 +30,30 @@ CLAIM("lines that all clusters want at once make it private by rule 2") {
     run_destroy(run);
 }
 
+/* Of the first decision. */
+static double journal_input(const struct run *run, const char *name) {
+    const struct journal *journal = machine_journal(run->machine);
+    REQUIRE(journal->count > 0);
+    for (unsigned i = 0; i < journal->entries[0].count; i++)
+        if (!strcmp(journal->entries[0].input[i].name, name)) return journal->entries[0].input[i].value;
+    CHECK_EQ(name, "an input of the decision");
+    return 0;
+}
+
+CLAIM("an even stream looks more parallel in private at one SM-router, and alike in both at all of them") {
+    static const char *const where[] = {"llc.adaptive.all_routers=false", "llc.adaptive.all_routers=true"};
+    double ratio[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct run *run = run_make("adaptive-80sm", "synth:uniform",
+                                   SETTINGS(SMALL, "llc.adaptive.window_cycles=100", "sm.instruction_kb=0", where[i]));
+        run_go(run, (struct run_options){0});
+        ratio[i] = journal_input(run, "private_lsp") / journal_input(run, "shared_lsp");
+        run_destroy(run);
+    }
+    CHECK(ratio[0] > 1.5);
+    CHECK(ratio[1] > 0.9 && ratio[1] < 1.1);
+}
+
 CLAIM("a switch costs what its parts cost: stopping, flushing, powering off") {
     struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=20"));
     run_go(run, (struct run_options){0});
