@@ -4,17 +4,23 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/command.h"
 #include "base/output.h"
+#include "cli/command.h"
 #include "ptx/program.h"
+#include "ptx/readonly.h"
 
 struct ptx_values {
-    const char *json;
+    const char *json, *rewrite;
+    bool read_only;
 };
 
 static const struct option options[] = {
     {"--json", "FILE", OPTION_TEXT, offsetof(struct ptx_values, json),
      "writes the same as JSON (`-`: standard output)"},
+    {"--read-only", NULL, OPTION_FLAG, offsetof(struct ptx_values, read_only),
+     "lists every global data structure of each kernel instead: whether the kernel only reads it, and why"},
+    {"--rewrite", "FILE", OPTION_TEXT, offsetof(struct ptx_values, rewrite),
+     "writes the module with `ld.global.ro` where only read-only data is loaded"},
 };
 
 /* Where the module's variables would begin on a device; addresses are shown from here on. */
@@ -84,7 +90,48 @@ static void inspection_print(FILE *out, const void *what) {
                 space_names[program->variables[v].space], program->variables[v].size_bytes);
 }
 
+static void readonly_print(FILE *out, const void *what) {
+    const struct inspection *inspection = what;
+    const struct ptx_module *module = inspection->module;
+    const struct readonly *readonly = inspection->program->readonly;
+    for (uint32_t k = 0; k < readonly->kernel_count; k++) {
+        const struct readonly_kernel *kernel = &readonly->kernels[k];
+        fprintf(out, "kernel %s: %" PRIu32 " data structure%s\n", module->functions[kernel->function].name,
+                kernel->structure_count, kernel->structure_count == 1 ? "" : "s");
+        for (uint32_t i = 0; i < kernel->structure_count; i++) {
+            const struct readonly_structure *structure = &kernel->structures[i];
+            char name[160], why[256];
+            fprintf(out, "  %-40s %-10s  %s\n", readonly_name(module, structure, name, sizeof name),
+                    structure->verdict == READONLY ? "read-only" : "read-write",
+                    readonly_why(module, structure, why, sizeof why));
+        }
+    }
+}
+
+static void rewrite_print(FILE *out, const void *what) {
+    const struct inspection *inspection = what;
+    readonly_rewrite(inspection->module, inspection->program->readonly, out);
+}
+
 /* ---- as JSON ---- */
+
+static void structures_json(struct json *json, const struct program *program, const struct program_function *f) {
+    const struct readonly *readonly = program->readonly;
+    json_key(json, "structures");
+    json_array(json);
+    for (uint32_t k = 0; k < readonly->kernel_count; k++) {
+        const struct readonly_kernel *kernel = &readonly->kernels[k];
+        for (uint32_t i = 0; &program->functions[kernel->function] == f && i < kernel->structure_count; i++) {
+            char name[160], why[256];
+            json_object_compact(json);
+            json_put_text(json, "name", readonly_name(program->module, &kernel->structures[i], name, sizeof name));
+            json_put_bool(json, "read_only", kernel->structures[i].verdict == READONLY);
+            json_put_text(json, "why", readonly_why(program->module, &kernel->structures[i], why, sizeof why));
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
 
 static void function_json(struct json *json, const struct program *program, const struct program_function *f) {
     json_object(json);
@@ -106,6 +153,7 @@ static void function_json(struct json *json, const struct program *program, cons
         json_end(json);
     }
     json_end(json);
+    structures_json(json, program, f);
     json_end(json);
 }
 
@@ -156,13 +204,17 @@ static void inspection_json(FILE *out, const void *what) {
 
 /* ---- the command ---- */
 
-static bool inspection_show(const struct inspection *inspection, const char *json, struct error *err) {
-    bool only_json = json && strcmp(json, "-") == 0;
-    if (!only_json) inspection_print(stdout, inspection);
-    return !json || output_write(json, inspection_json, inspection, err);
+static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+static bool inspection_show(const struct inspection *inspection, const struct ptx_values *values, struct error *err) {
+    if (!is_stdout(values->json) && !is_stdout(values->rewrite))
+        (values->read_only && inspection->program ? readonly_print : inspection_print)(stdout, inspection);
+    if (values->rewrite && inspection->program && !output_write(values->rewrite, rewrite_print, inspection, err))
+        return false;
+    return !values->json || output_write(values->json, inspection_json, inspection, err);
 }
 
-static enum status inspect(const struct ptx_module *module, const char *json) {
+static enum status inspect(const struct ptx_module *module, const struct ptx_values *values) {
     struct error err = {0}, shown = {0};
     struct inspection inspection = {.module = module};
     program_unsupported(module, unsupported_add, &inspection);
@@ -171,7 +223,7 @@ static enum status inspect(const struct ptx_module *module, const char *json) {
     enum status status = inspection.unsupported_count ? STATUS_BAD_INPUT : STATUS_DONE;
     if (err.set)
         status = complain_error(&err);
-    else if (!inspection_show(&inspection, json, &shown))
+    else if (!inspection_show(&inspection, values, &shown))
         status = complain_error(&shown);
     program_destroy(program);
     free(inspection.unsupported);
@@ -184,10 +236,12 @@ static enum status ptx(const struct command *command, int argc, char **argv) {
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count != 1) return complain(command, "one file of PTX is looked at: sluice ptx FILE");
+    if (is_stdout(values.json) && is_stdout(values.rewrite))
+        return complain(command, "JSON and PTX cannot both go to standard output");
     struct error err = {0};
     struct ptx_module *module = ptx_parse_file(arguments.word[0], &err);
     if (!module) return complain_error(&err);
-    enum status status = inspect(module, values.json);
+    enum status status = inspect(module, &values);
     ptx_module_destroy(module);
     return status;
 }
@@ -197,11 +251,18 @@ static const char *const details[] = {
     " values that live at once), its static shared and local memory, its parameters with their places in the parameter"
     " block; device functions; variables.",
     "Instructions that Sluice does not execute are listed all at once, and the status is then 2.",
+    "With `--read-only`: what each pointer of a kernel's parameters leads to, and each global variable that it uses, is"
+    " `read-only` if nothing the kernel executes may write it, and otherwise `read-write`, with the instruction and line"
+    " that may. A pointer that comes from memory cannot be traced: a store through it makes everything read-write."
+    " That two parameters may point to the same memory is not known here; a run reports it when it happens.",
+    "`--rewrite` writes `ld.global.ro`, an extension of PTX: the value of `ld.global`, and the promise that the kernel"
+    " does not write there. Runs need no rewriting: the same analysis marks loads whenever a module is loaded.",
     NULL,
 };
 
 static const struct example examples[] = {
     {"sluice ptx data/reference/ptx/variants.ptx", "what a module holds"},
+    {"sluice ptx --read-only workloads/bfs/bfs.ptx", "what its kernels only read"},
 };
 
 const struct command command_ptx = {
@@ -212,6 +273,6 @@ const struct command command_ptx = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .examples = examples,
-    .example_count = 1,
+    .example_count = sizeof examples / sizeof examples[0],
     .run = ptx,
 };

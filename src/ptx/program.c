@@ -9,6 +9,7 @@
 #include "ptx/cfg.h"
 #include "ptx/liveness.h"
 #include "ptx/lower.h"
+#include "ptx/readonly.h"
 
 static const struct {
     const char *name;
@@ -231,6 +232,18 @@ static void records_join(struct program *program) {
     }
 }
 
+/* Loads of what no kernel that reaches them writes are marked in the stream. */
+static void records_mark(struct program *program) {
+    program->readonly = readonly_create(program->arena, program->module);
+    for (uint32_t f = 0; f < program->function_count; f++) {
+        const struct program_function *function = &program->functions[f];
+        const uint8_t *marked = program->readonly->marked[f];
+        for (uint32_t i = 0; marked && i < function->op_count; i++)
+            if (function->ops[i].operation == OPERATION_ld && marked[function->ops[i].instr])
+                program->records[function->first_id + i].flags |= INSTR_READ_ONLY;
+    }
+}
+
 static bool program_build(struct program *program, struct arena *scratch, struct error *err) {
     const struct forms *forms = forms_create(scratch);
     if (!check_supported(forms, program->module, err)) return false;
@@ -242,6 +255,7 @@ static bool program_build(struct program *program, struct arena *scratch, struct
         if (program->functions[f].defined && !function_make(program, forms, &layout, f, &needs[f], err)) return false;
     registers_count(program, &layout, needs);
     records_join(program);
+    records_mark(program);
     return true;
 }
 

@@ -198,6 +198,8 @@ struct program_variable {
     uint64_t address, size_bytes;
 };
 
+struct readonly;
+
 struct program {
     const struct ptx_module *module;
     struct program_function *functions; /* by the module's numbers */
@@ -210,6 +212,7 @@ struct program {
     uint8_t *image;
     struct program_variable *variables;
     uint32_t variable_count;
+    struct readonly *readonly; /* what each kernel only reads (ptx/readonly.h) */
     struct arena *arena;
 };
 

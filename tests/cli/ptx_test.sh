@@ -50,4 +50,45 @@ sluice ptx
 status_is 2
 err_has "sluice ptx FILE"
 
+claim "what a kernel only reads is listed, and why the rest is not"
+cat >"$work/copy.ptx" <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry copy(.param .u64 from, .param .u64 to)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %d<3>;
+    ld.param.u64 %d1, [from];
+    ld.param.u64 %d2, [to];
+    ld.global.u32 %r1, [%d1];
+    st.global.u32 [%d2], %r1;
+    ret;
+}
+PTX
+sluice ptx --read-only "$work/copy.ptx"
+status_is 0
+err_empty
+out_has "kernel copy: 2 data structures"
+out_has "read-only   1 instruction reads it, none writes it"
+out_has "read-write  st.global.u32 at line 11 writes it"
+sluice ptx "$work/copy.ptx" --json -
+out_has '{"name": "to", "read_only": false, "why": "st.global.u32 at line 11 writes it"}'
+
+claim "a module is rewritten with ld.global.ro, which can be read again"
+sluice ptx "$work/copy.ptx" --rewrite -
+status_is 0
+out_has "ld.global.ro.u32 %r1, [%d1];"
+sluice ptx "$work/copy.ptx" --rewrite "$work/marked.ptx"
+status_is 0
+sluice ptx --read-only "$work/marked.ptx"
+status_is 0
+sluice ptx "$work/unsupported.ptx" --read-only --rewrite "$work/never.ptx"
+status_is 2
+out_has "unsupported: line 13"
+no_file "$work/never.ptx"
+sluice ptx "$work/copy.ptx" --rewrite - --json -
+status_is 2
+err_has "cannot both"
+
 claims_end

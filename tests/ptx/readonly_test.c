@@ -1,0 +1,274 @@
+/* What a kernel only reads: verdicts on kernels of a few lines, each with one way in which a pointer travels. */
+#include "ptx/readonly.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "claim.h"
+#include "ptx/program.h"
+
+/* Kernel k of the pointers a, b and c and the number n; %a, %b, %c and %n hold them. Its body begins at line 8. */
+#define KERNEL(declarations, body) \
+    ".version 8.0\n.target sm_80\n.address_size 64\n" declarations "\n" \
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n" \
+    ".reg .b64 %a, %b, %c, %x<9>; .reg .b32 %n, %r<9>; .reg .f32 %f<9>; .reg .pred %p<9>;\n" \
+    "ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.param.u64 %c, [c]; ld.param.u32 %n, [n];\n" body "\nret;\n}\n"
+
+struct fixture {
+    struct ptx_module *module;
+    struct program *program;
+    char text[512]; /* "a reads, b written 8, c beyond 9": each structure of kernel k, its verdict and the line */
+};
+
+static bool fixture_open(struct fixture *x, const char *text) {
+    static const char *const verdicts[] = {"reads", "written", "beyond"};
+    struct error err = {0};
+    *x = (struct fixture){.module = ptx_parse("k.ptx", text, strlen(text), &err)};
+    x->program = x->module ? program_create(x->module, 0x1000, &err) : NULL;
+    if (!x->program) return printf("    %s\n", err.text), false;
+    const struct readonly *readonly = x->program->readonly;
+    const struct readonly_kernel *kernel = &readonly->kernels[readonly->kernel_count - 1];
+    size_t used = 0;
+    for (uint32_t i = 0; i < kernel->structure_count && used < sizeof x->text; i++) {
+        const struct readonly_structure *s = &kernel->structures[i];
+        char name[64], line[16] = "";
+        if (s->verdict != READONLY)
+            snprintf(line, sizeof line, " %u", x->module->functions[s->by_function].instrs[s->by_instr].place.line);
+        used += (size_t)snprintf(x->text + used, sizeof x->text - used, "%s%s %s%s", i ? ", " : "",
+                                 readonly_name(x->module, s, name, sizeof name), verdicts[s->verdict], line);
+    }
+    return true;
+}
+
+static void fixture_close(struct fixture *x) {
+    program_destroy(x->program);
+    ptx_module_destroy(x->module);
+}
+
+/* How many loads the stream carries as read-only. */
+static unsigned marked(const struct fixture *x) {
+    unsigned count = 0;
+    for (uint32_t i = 0; i < x->program->record_count; i++)
+        count += x->program->records[i].op == OP_load && (x->program->records[i].flags & INSTR_READ_ONLY);
+    return count;
+}
+
+static void expect(const char *ptx, const char *verdicts, unsigned loads) {
+    struct fixture x;
+    REQUIRE(fixture_open(&x, ptx));
+    CHECK_EQ(x.text, verdicts);
+    CHECK_EQ(marked(&x), loads);
+    fixture_close(&x);
+}
+
+CLAIM("what is loaded and not stored is read-only") {
+    expect(KERNEL("", "ld.global.f32 %f1, [%a];\nst.global.f32 [%b], %f1;"), "a reads, b written 9", 1);
+}
+
+CLAIM("an update in place is read-write, and so are atomics and reductions") {
+    expect(KERNEL("", "ld.global.f32 %f1, [%a];\nst.global.f32 [%a+4], %f1;"), "a written 9", 0);
+    expect(KERNEL("", "atom.global.add.u32 %r1, [%a], 1;\nred.global.add.u32 [%b], 1;\nld.global.u32 %r2, [%c];"),
+           "a written 8, b written 9, c reads", 1);
+}
+
+CLAIM("addresses are followed through arithmetic") {
+    expect(
+        KERNEL("",
+               "mul.wide.u32 %x1, %n, 4; add.s64 %x2, %a, %x1; mad.wide.u32 %x3, %n, 8, %b; sub.s64 %x4, %c, 8;\n"
+               "and.b64 %x5, %x3, -128; ld.global.u32 %r1, [%x2]; st.global.u32 [%x5], %r1; ld.global.u32 %r2, [%x4];"),
+        "a reads, b written 9, c reads", 2);
+}
+
+CLAIM("an index from memory does not make a pointer unknown, however wide it is") {
+    expect(KERNEL("", "ld.global.u32 %r1, [%a]; mul.wide.u32 %x1, %r1, 4; add.s64 %x2, %b, %x1;\n"
+                      "st.global.u32 [%x2], %n;\n"
+                      "ld.global.u64 %x3, [%a]; shl.b64 %x4, %x3, 3; add.s64 %x5, %x4, %b; st.global.u32 [%x5], %n;"),
+           "a reads, b written 9", 2);
+}
+
+CLAIM("a store through a pointer from memory may go anywhere; a load through one is not marked") {
+    expect(KERNEL("", "ld.global.u64 %x1, [%a];\nst.global.u32 [%x1], 1;\nld.global.u32 %r1, [%b];"),
+           "a beyond 9, b beyond 9", 0);
+    expect(KERNEL("", "ld.global.u64 %x1, [%a];\nld.global.u32 %r1, [%x1];\nst.global.u32 [%b], %r1;"),
+           "a reads, b written 10", 1);
+}
+
+CLAIM("a pointer put together of halves, or of a number, may go anywhere") {
+    expect(KERNEL("", "ld.global.v2.u32 {%r1, %r2}, [%a]; mov.b64 %x1, {%r1, %r2};\nst.global.u32 [%x1], 1;"),
+           "a beyond 9", 0);
+    expect(KERNEL("", "mov.u64 %x1, 4096;\nst.global.u32 [%x1], 1; ld.global.u32 %r1, [%a];"), "a beyond 9", 0);
+}
+
+CLAIM("a select writes to either") {
+    expect(
+        KERNEL("",
+               "setp.eq.u32 %p1, %n, 0; selp.b64 %x1, %a, %b, %p1;\nst.global.u32 [%x1], 1; ld.global.u32 %r1, [%c];"),
+        "a written 9, b written 9, c reads", 1);
+}
+
+CLAIM("pointers that a loop exchanges are followed around it") {
+    expect(KERNEL("", "mov.u64 %x1, %a; mov.u64 %x2, %b;\n"
+                      "LOOP: ld.global.u32 %r1, [%x1];\nst.global.u32 [%x2], %r1;\n"
+                      "ld.global.u32 %r2, [%c];\n"
+                      "mov.u64 %x3, %x1; mov.u64 %x1, %x2; mov.u64 %x2, %x3;\n"
+                      "sub.u32 %n, %n, 1; setp.ne.u32 %p1, %n, 0; @%p1 bra LOOP;"),
+           "a written 10, b written 10, c reads", 1);
+}
+
+CLAIM("a register that is used again holds what it was last given") {
+    expect(KERNEL("", "mov.u64 %x1, %a; ld.global.u32 %r1, [%x1]; mov.u64 %x1, %b;\nst.global.u32 [%x1], %r1;"),
+           "a reads, b written 9", 1);
+}
+
+CLAIM("under a guard, or after a join, it may still hold what it had") {
+    expect(KERNEL("", "setp.eq.u32 %p1, %n, 0; mov.u64 %x1, %a; @%p1 mov.u64 %x1, %b;\nst.global.u32 [%x1], 1;"),
+           "a written 9, b written 9", 0);
+    expect(KERNEL("", "setp.eq.u32 %p1, %n, 0; mov.u64 %x1, %a; @%p1 bra JOIN; mov.u64 %x1, %b;\n"
+                      "JOIN: st.global.u32 [%x1], 1;"),
+           "a written 9, b written 9", 0);
+}
+
+CLAIM("generic addresses are followed, to global memory and elsewhere") {
+    expect(KERNEL(".shared .align 4 .b8 tile[64];",
+                  "cvta.to.global.u64 %x1, %a; cvta.global.u64 %x2, %x1; ld.u32 %r1, [%x2];\n"
+                  "mov.u64 %x3, tile; cvta.shared.u64 %x4, %x3; st.u32 [%x4], %r1;\nst.u32 [%b], %r1;"),
+           "a reads, b written 10", 1);
+    expect(KERNEL(".shared .align 4 .b8 tile[64];",
+                  "setp.eq.u32 %p1, %n, 0; mov.u64 %x3, tile; cvta.shared.u64 %x4, %x3;\n"
+                  "selp.b64 %x5, %x4, %a, %p1; ld.u32 %r1, [%x5];"),
+           "a reads", 0);
+}
+
+CLAIM("of a structure in memory that is written in one member nothing is read-only") {
+    expect(KERNEL("", "ld.global.f32 %f1, [%a];\nst.global.f32 [%a+16], %f1;"), "a written 9", 0);
+}
+
+#define PASSED \
+    ".version 8.0\n.target sm_80\n.address_size 64\n" \
+    ".visible .entry k(.param .align 16 .b8 s[24]) {\n.reg .b64 %x<9>; .reg .b32 %r<9>;\n"
+
+CLAIM("each member of a structure that is passed by value is a pointer of its own") {
+    expect(PASSED "ld.param.v2.u64 {%x1, %x2}, [s]; ld.param.u64 %x3, [s+16];\nld.global.u32 %r1, [%x1];\n"
+                  "st.global.u32 [%x2], %r1;\nld.global.u32 %r2, [%x3]; ret;\n}\n",
+           "s+0 reads, s+8 written 8, s+16 reads", 2);
+    expect(PASSED "mov.b64 %x4, s; mov.u64 %x5, %x4; add.s64 %x6, %x5, 8;\n"
+                  "ld.param.u64 %x1, [%x5]; ld.param.u64 %x2, [%x6+8]; ld.global.u32 %r1, [%x1];\n"
+                  "st.global.u32 [%x2], %r1; ret;\n}\n",
+           "s+0 reads, s+16 written 8", 1);
+}
+
+CLAIM("a parameter that is indexed holds any pointer") {
+    expect(PASSED "mov.b64 %x4, s; mov.u32 %r1, %tid.x; mul.wide.u32 %x5, %r1, 8; add.s64 %x6, %x4, %x5;\n"
+                  "ld.param.u64 %x1, [%x6]; ld.param.u64 %x2, [s]; ld.global.u32 %r2, [%x2];\n"
+                  "st.global.u32 [%x1], %r2; ret;\n}\n",
+           "s+0 beyond 8", 0);
+}
+
+CLAIM("variables of the module are data structures, too") {
+    expect(
+        KERNEL(
+            ".global .align 4 .b8 table[64]; .global .align 4 .b8 sums[64];",
+            "mov.u64 %x1, table; ld.global.u32 %r1, [%x1+4]; ld.global.u32 %r2, [table];\nst.global.u32 [sums], %r1;"),
+        "table reads, sums written 9", 2);
+}
+
+CLAIM("pointers are followed through local and shared memory") {
+    expect(KERNEL(".shared .align 8 .b8 tile[64];",
+                  ".local .align 8 .b8 slot[16];\nst.local.u64 [slot], %a; ld.local.u64 %x1, [slot];\n"
+                  "st.shared.u64 [tile], %b; ld.shared.u64 %x2, [tile];\n"
+                  "ld.global.u32 %r1, [%x1];\nst.global.u32 [%x2], %r1; ld.global.u32 %r2, [%c];"),
+           "a reads, b written 12, c reads", 2);
+}
+
+#define FUNCTIONS \
+    ".func (.param .b64 result) pick(.param .b64 x, .param .b64 y) { .reg .b64 %u<4>; ld.param.b64 %u1, [x];" \
+    " st.param.b64 [result], %u1; ret; }" \
+    ".func put(.param .b64 x) { .reg .b64 %u<4>; ld.param.b64 %u1, [x]; st.u32 [%u1], 1; ret; }" \
+    ".func (.reg .b64 %out) same(.reg .b64 %in) { add.s64 %out, %in, 4; ret; }"
+#define CALL_PUT(pointer) "{ .param .b64 p0; st.param.b64 [p0], " pointer "; call.uni put, (p0); }\n"
+
+CLAIM("a function that stores writes what it is passed, and what one returns is followed") {
+    expect(KERNEL(FUNCTIONS, "ld.global.u32 %r1, [%a]; ld.global.u32 %r2, [%b];\n" CALL_PUT("%b")),
+           "a reads, b written 4", 1);
+    expect(KERNEL(FUNCTIONS,
+                  "{ .param .b64 p0; .param .b64 p1; .param .b64 q; st.param.b64 [p0], %a; st.param.b64 [p1], %b;\n"
+                  "call.uni (q), pick, (p0, p1); ld.param.b64 %x1, [q]; }\n"
+                  "st.global.u32 [%x1], 1; ld.global.u32 %r1, [%b]; ld.global.u32 %r2, [%a];"),
+           "a written 10, b reads", 1);
+    expect(KERNEL(FUNCTIONS, "call (%x1), same, (%c);\nst.global.u32 [%x1], 1; ld.global.u32 %r1, [%b];"),
+           "b reads, c written 9", 1);
+}
+
+CLAIM("an indirect call may reach every function of its kind") {
+    expect(KERNEL(FUNCTIONS, "mov.u64 %x1, put; { .param .b64 p0; st.param.b64 [p0], %b;\n"
+                             "P: .callprototype _ (.param .b64 _); call %x1, (p0), P; }\nld.global.u32 %r1, [%b];"),
+           "b written 4", 0);
+}
+
+CLAIM("memory of the device's heap is no parameter's") {
+    expect(
+        KERNEL(
+            ".extern .func (.param .b64 r) malloc(.param .b64 n);",
+            "{ .param .b64 p0; .param .b64 q; st.param.b64 [p0], 64; call.uni (q), malloc, (p0); ld.param.b64 %x1, [q]; }\n"
+            "st.u32 [%x1], 1; ld.global.u32 %r1, [%a];"),
+        "a reads", 1);
+}
+
+CLAIM("a function that two kernels call is marked only where both agree") {
+    expect(
+        KERNEL(
+            ".func (.reg .b32 %v) get(.reg .b64 %p) { ld.global.u32 %v, [%p]; ret; }\n"
+            ".visible .entry writer(.param .u64 x) { .reg .b64 %y; .reg .b32 %z; ld.param.u64 %y, [x]; call (%z), get, (%y);"
+            " st.global.u32 [%y], %z; ret; }",
+            "call (%r1), get, (%a);"),
+        "a reads", 0);
+}
+
+CLAIM("what asks for the writes of others is not marked, and .nc and .ro are promises") {
+    expect(KERNEL("",
+                  "ld.volatile.global.u32 %r1, [%a]; ld.relaxed.gpu.global.u32 %r2, [%a]; ld.global.cv.u32 %r3, [%a];"),
+           "a reads", 0);
+    expect(KERNEL("", "ld.global.nc.u32 %r1, [%a]; ld.global.ro.u32 %r2, [%a];\nst.global.u32 [%a], 1;"), "a written 9",
+           2);
+}
+
+CLAIM("the reason names instruction and line") {
+    struct fixture x;
+    char why[128];
+    REQUIRE(fixture_open(
+        &x, KERNEL(FUNCTIONS, "atom.global.add.u32 %r1, [%a], 1; ld.global.u32 %r2, [%c];\n" CALL_PUT("%b"))));
+    const struct readonly_kernel *kernel = &x.program->readonly->kernels[0];
+    REQUIRE(kernel->structure_count == 3);
+    CHECK_EQ(readonly_why(x.module, &kernel->structures[0], why, sizeof why),
+             "atom.global.add.u32 at line 8 writes it");
+    CHECK_EQ(readonly_why(x.module, &kernel->structures[1], why, sizeof why), "st.u32 at line 4 of put writes it");
+    CHECK_EQ(readonly_why(x.module, &kernel->structures[2], why, sizeof why), "1 instruction reads it, none writes it");
+    fixture_close(&x);
+}
+
+CLAIM("a rewritten module marks the same loads by itself, and rewriting it again changes nothing") {
+    struct fixture x, y;
+    REQUIRE(fixture_open(
+        &x,
+        KERNEL("", "ld.global.f32 %f1, [%a]; ld.weak.global.cg.L2::128B.u32 %r1, [%a]; ld.global.nc.u32 %r2, [%a];\n"
+                   "ld.global.f32 %f2, [%b]; st.global.f32 [%b], %f1;")));
+    char *text = NULL, *again = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    CHECK_EQ(readonly_rewrite(x.module, x.program->readonly, out), 3u);
+    fclose(out);
+    CHECK_TEXT(text,
+               "ld.global.ro.f32 %f1, [%a]; ld.weak.global.cg.ro.L2::128B.u32 %r1, [%a]; ld.global.nc.ro.u32 %r2");
+    CHECK_TEXT(text, "ld.global.f32 %f2, [%b]");
+    REQUIRE(fixture_open(&y, text));
+    CHECK_EQ(marked(&y), marked(&x));
+    out = open_memstream(&again, &bytes);
+    CHECK_EQ(readonly_rewrite(y.module, y.program->readonly, out), 0u);
+    fclose(out);
+    CHECK_EQ(again, text);
+    fixture_close(&x);
+    fixture_close(&y);
+    free(text);
+    free(again);
+}
