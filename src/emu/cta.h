@@ -51,6 +51,7 @@ struct loaded_module {
     struct ptx_module *module;
     struct program *program;
     struct function_code *codes; /* by the module's numbers */
+    bool promises;               /* some load is marked read-only */
 };
 
 /* One entry of the SIMT stack: lanes that go on together at `pc`, until they come to `reconverge`. */
@@ -180,6 +181,9 @@ op_handler *atomic_handler_find(const struct op *op);
 /* Puts down what the stream should say of an access (touch.c); all active lanes are in `space`. */
 void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t address[WARP_LANES],
                 unsigned bytes, enum access_kind kind);
+
+/* Watches lines that are loaded as read-only (promise.c); `record` says of the access what the note does. */
+void promise_note(struct warp_state *w, const struct op *op, const struct instr *record);
 
 /* The CTA's barriers (barrier.c). */
 void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record);

@@ -56,6 +56,8 @@ static bool link_module(struct loaded_module *loaded, struct error *err) {
         loaded->codes[i].function = &program->functions[i];
         if (!link_function(loaded->module, i, &loaded->codes[i], err)) return false;
     }
+    for (uint32_t i = 0; i < program->record_count; i++)
+        loaded->promises |= program->records[i].op == OP_load && (program->records[i].flags & INSTR_READ_ONLY);
     return true;
 }
 

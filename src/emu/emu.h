@@ -44,6 +44,9 @@ struct launch {
 
 struct emu_counts {
     uint64_t warp_instructions, thread_instructions;
+    /* Lines that the kernel loaded as read-only and also wrote: counted when there is a trace. */
+    uint64_t read_only_violations;
+    struct error violation; /* the first of them */
 };
 
 /* Runs the kernel to its end. False with an error that names kernel, line of PTX, block, thread and address when the

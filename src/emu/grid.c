@@ -142,6 +142,7 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
         .shared_bytes = launch->kernel->shared_bytes + launch->dynamic_shared_bytes,
         .local_stride = local_stride(program, launch->kernel),
     };
+    memory_clear_marks(&device->memory);
     struct window window = {.patience = PATIENCE_ROUNDS};
     uint64_t width = min_u64(WINDOW_CTAS, run.ctas);
     window_widen(&window, &run, (uint32_t)width);

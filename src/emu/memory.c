@@ -12,8 +12,19 @@ static const uint64_t memory_end = UINT64_C(1) << 56;
 
 void memory_init(struct memory *memory) { *memory = (struct memory){.next = MEMORY_FIRST_ADDRESS}; }
 
+static uint64_t line_count(const struct allocation *allocation) {
+    return (allocation->size_bytes >> MEMORY_LINE_LOG2) + 2; /* it may begin and end within one */
+}
+
 static void unmap(const struct allocation *allocation) {
     if (allocation->bytes) munmap(allocation->bytes, allocation->size_bytes);
+    if (allocation->marks) munmap(allocation->marks, line_count(allocation));
+}
+
+/* Pages of the host that cost nothing before they are touched; NULL if it has no room for them. */
+static uint8_t *map(uint64_t size_bytes) {
+    void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return bytes == MAP_FAILED ? NULL : bytes;
 }
 
 void memory_release(struct memory *memory) {
@@ -45,12 +56,7 @@ bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes) 
     }
     if (at < memory->count && memory->allocations[at].address < end) return false;
     struct allocation new = {.address = address, .size_bytes = size_bytes};
-    if (size_bytes > 0) {
-        void *bytes =
-            mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (bytes == MAP_FAILED) return false;
-        new.bytes = bytes;
-    }
+    if (size_bytes > 0 && !(new.bytes = map(size_bytes))) return false;
     if (memory->count == memory->room) {
         memory->room = memory->room ? 2 * memory->room : 16;
         memory->allocations = mem_grow(memory->allocations, memory->room, sizeof *memory->allocations);
@@ -84,4 +90,21 @@ const struct allocation *memory_find(struct memory *memory, uint64_t address) {
     if (address - allocation->address >= allocation->size_bytes) return NULL;
     memory->recent = at - 1;
     return allocation;
+}
+
+uint8_t *memory_mark(struct memory *memory, uint64_t address) {
+    const struct allocation *found = memory->recent < memory->count ? &memory->allocations[memory->recent] : NULL;
+    if (!found || address - found->address >= found->size_bytes) found = memory_find(memory, address);
+    if (!found) return NULL;
+    struct allocation *allocation = &memory->allocations[found - memory->allocations];
+    if (UNLIKELY(!allocation->marks) && !(allocation->marks = map(line_count(allocation)))) return NULL;
+    return allocation->marks + ((address >> MEMORY_LINE_LOG2) - (allocation->address >> MEMORY_LINE_LOG2));
+}
+
+void memory_clear_marks(struct memory *memory) {
+    for (uint32_t i = 0; i < memory->count; i++) {
+        struct allocation *allocation = &memory->allocations[i];
+        if (allocation->marks && madvise(allocation->marks, line_count(allocation), MADV_DONTNEED) != 0)
+            memset(allocation->marks, 0, line_count(allocation));
+    }
 }

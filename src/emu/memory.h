@@ -12,6 +12,7 @@ enum { MEMORY_ALIGN_BYTES = 256 };
 struct allocation {
     uint64_t address, size_bytes;
     uint8_t *bytes; /* zeroed at first */
+    uint8_t *marks; /* of each line, NULL before the first */
 };
 
 struct memory {
@@ -35,6 +36,12 @@ bool memory_free(struct memory *memory, uint64_t address);
 
 /* The allocation that holds the address, or NULL. */
 const struct allocation *memory_find(struct memory *memory, uint64_t address);
+
+/* A byte for each line of 128 bytes, for whoever watches what is done with it: zero at first and once cleared. NULL where
+ * nothing is allocated. */
+enum { MEMORY_LINE_LOG2 = 7 };
+uint8_t *memory_mark(struct memory *memory, uint64_t address);
+void memory_clear_marks(struct memory *memory);
 
 /* Host memory behind [address, address + size_bytes), or NULL unless all of it lies in one allocation. */
 static inline uint8_t *memory_at(struct memory *memory, uint64_t address, uint64_t size_bytes) {

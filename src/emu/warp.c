@@ -98,6 +98,9 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
         record.flags |= w->note.flags;
         record.conflicts = w->note.conflicts;
         record.count = w->note.count;
+        if (record.space != SPACE_GLOBAL)
+            record.flags &= (uint8_t)~INSTR_READ_ONLY; /* a generic address led elsewhere */
+        if (w->run->loaded->promises) promise_note(w, &w->frame->code->function->ops[pc], &record);
     } else if (memory) {
         record.op = OP_other;
     }

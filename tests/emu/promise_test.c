@@ -1,0 +1,105 @@
+/* Lines that a kernel loads as read-only and writes all the same. */
+#include "emu/run_ptx.h"
+
+/* Runs kernel k of `out` and `in`, with these as its parameters, and leaves the counts. */
+static bool promise_run(struct ptx_run *run, const char *text, uint64_t out_offset, bool alias) {
+    if (!run_load(run, text)) return false;
+    uint64_t parameters[2] = {run->out + out_offset, alias ? run->out : run->in};
+    struct launch launch = run_launch_of(run, 1, 32, parameters);
+    const struct program *program = loaded_program(run->loaded);
+    struct kernel kernel = {.name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}};
+    struct trace *trace = trace_create(&kernel, program->records, program->record_count);
+    bool good = emu_run(&run->device, &launch, trace, &run->counts, &run->err);
+    trace_finish(trace, good);
+    trace_destroy(trace);
+    return good;
+}
+
+/* Each thread copies a word. */
+static const char copy[] = PTX_KERNEL("mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3;\n"
+                                      "ld.global.u32 %r3, [%rd4];\nst.global.u32 [%rd2], %r3;");
+
+CLAIM("a kernel that keeps its promise violates nothing") {
+    struct ptx_run run;
+    REQUIRE(promise_run(&run, copy, 0, false));
+    CHECK_EQ(run.counts.read_only_violations, 0u);
+    run_end(&run);
+}
+
+CLAIM("parameters that point to the same memory are found when it is written") {
+    struct ptx_run run;
+    REQUIRE(promise_run(&run, copy, 0, true));
+    CHECK_EQ(run.counts.read_only_violations, 1u);
+    CHECK_TEXT(run.counts.violation.text, "line 12 of kernel `k` writes to the line at 0xc0000000");
+    run_end(&run);
+}
+
+CLAIM("lines count, not words: neighbours within one are a violation, those beyond it are none") {
+    struct ptx_run run;
+    REQUIRE(promise_run(&run, copy, 64, true)); /* 128 bytes are loaded from 0 on and written from 64 on */
+    CHECK_EQ(run.counts.read_only_violations, 1u);
+    run_end(&run);
+    REQUIRE(promise_run(&run, copy, 128, true));
+    CHECK_EQ(run.counts.read_only_violations, 0u);
+    run_end(&run);
+}
+
+CLAIM("a load after the store is a violation like one before it, and a line is counted once") {
+    struct ptx_run run;
+    REQUIRE(
+        promise_run(&run,
+                    PTX_KERNEL("st.global.u32 [%rd2], %r0;\nld.global.u32 %r3, [%rd1]; ld.global.u32 %r4, [%rd1+4];\n"
+                               "red.global.add.u32 [%rd2], 1;"),
+                    0, true));
+    CHECK_EQ(run.counts.read_only_violations, 1u);
+    CHECK_TEXT(run.counts.violation.text, "line 11 of kernel `k` loads as read-only from the line at 0xc0000000");
+    run_end(&run);
+}
+
+CLAIM("ld.global.ro and ld.global.nc of what the kernel writes are broken promises") {
+    static const char *const loads[] = {"ld.global.ro.u32", "ld.global.nc.u32"};
+    for (unsigned i = 0; i < 2; i++) {
+        char text[2048];
+        struct ptx_run run;
+        run_fill(text, sizeof text, PTX_KERNEL("$ %r3, [%rd2];\nst.global.u32 [%rd2], %r0;"), loads[i]);
+        REQUIRE(promise_run(&run, text, 0, false));
+        CHECK_EQ(run.counts.read_only_violations, 1u);
+        run_end(&run);
+    }
+}
+
+CLAIM("the next kernel may write what the one before only read") {
+    struct ptx_run run;
+    REQUIRE(promise_run(&run, copy, 0, false));
+    uint64_t parameters[2] = {run.in, run.out};
+    struct launch launch = run_launch_of(&run, 1, 32, parameters);
+    const struct program *program = loaded_program(run.loaded);
+    struct kernel kernel = {.name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}};
+    struct trace *trace = trace_create(&kernel, program->records, program->record_count);
+    CHECK(emu_run(&run.device, &launch, trace, &run.counts, &run.err));
+    CHECK_EQ(run.counts.read_only_violations, 0u);
+    trace_finish(trace, true);
+    trace_destroy(trace);
+    run_end(&run);
+}
+
+CLAIM("a generic load carries the mark only when it reads global memory") {
+    static struct run_stream stream;
+    struct ptx_run run;
+    REQUIRE(run_trace(
+        &run,
+        PTX_KERNEL_WITH(".shared .align 4 .b8 tile[256];",
+                        "ld.u32 %r3, [%rd1];\nmov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5; ld.u32 %r4, [%rd6];\n"
+                        "st.global.u32 [%rd2], %r3;"),
+        1, 32, 0, 0, &stream));
+    unsigned shared = 0, global = 0;
+    for (unsigned i = 0; i < stream.count; i++) {
+        if (stream.instr[i].op != OP_load) continue;
+        bool mark = stream.instr[i].flags & INSTR_READ_ONLY;
+        if (stream.instr[i].space == SPACE_SHARED) shared++, CHECK(!mark);
+        if (stream.instr[i].space == SPACE_GLOBAL) global++, CHECK(mark);
+    }
+    CHECK_EQ(shared, 1u);
+    CHECK_EQ(global, 1u);
+    run_end(&run);
+}
