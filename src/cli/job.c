@@ -79,6 +79,15 @@ uint64_t job_instructions(const struct job *job) {
     return recorded ? recorded->warp_instructions : workload_warp_instructions(job->source);
 }
 
+void job_warn(const struct stream_source *source) {
+    struct error first = {0}, told = {0};
+    uint64_t lines = source->ops->violations ? source->ops->violations(source, &first) : 0;
+    if (!lines) return;
+    error_set(&told, "%s (%llu line%s of 128 bytes in all)", first.text, (unsigned long long)lines,
+              lines == 1 ? "" : "s");
+    complain_error(&told);
+}
+
 static bool step(void *user, uint64_t done) {
     struct run_progress now = {.warp_instructions = done};
     return progress_step(user, &now);
@@ -102,6 +111,7 @@ struct stream_source *job_record(const struct job *job, bool verify, const char 
         good = fclose(out) == 0 && good;
         if (good && verify) *check = verdict.check;
         if (verdict.found.set) complain_error(&verdict.found);
+        if (good) job_warn(job->source);
         if (good) recorded = recording_open(path, err);
         unlink(path);
     }

@@ -44,6 +44,10 @@ void job_close(struct job *job);
  * *check is what the program says of its results, if it is asked. */
 struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err);
 
+/* Says on standard error if kernels wrote what they had loaded as read-only: no failure, but such loads are not to be
+ * trusted by who replicates them. */
+void job_warn(const struct stream_source *source);
+
 /* Warp instructions from start to end; 0 if that is not known. */
 uint64_t job_instructions(const struct job *job);
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/machine.h"
-#include "cli/job.h"
 #include "base/output.h"
+#include "cli/job.h"
+#include "cli/machine.h"
 #include "cli/progress.h"
 #include "stream/recording.h"
 
@@ -37,6 +37,7 @@ static enum status write_recording(const struct record_values *values, const str
     bool good = recording_write(output.file, job->source, job->name, asked, step, &progress, err);
     progress_end(&progress);
     if (strcmp(verdict.check, "failed") == 0) good = error_set(err, "nothing was written: %s", verdict.found.text);
+    if (good) job_warn(job->source);
     struct error closing = {0};
     if (!output_close(&output, good, &closing) && good) *err = closing, good = false;
     return good ? STATUS_DONE : (complain_error(err), STATUS_FAILED);

@@ -109,6 +109,7 @@ static enum status simulate(const struct run_values *values, const struct job *j
     const char *check = checked ? source->ops->check(source, &err) : "none";
     if (err.set) complain_error(&err); /* what the check found */
     err.set = false;
+    job_warn(source);
     struct run_report report = {
         .gpu = values->machine.gpu ? values->machine.gpu : DEFAULT_GPU,
         .design = values->machine.design ? values->machine.design : "default",

@@ -14,6 +14,13 @@
 #include "noc/noc.h"
 #include "sm/sm.h"
 
+/* What the program did, whatever the machine is. */
+#define PROGRAM_STATS(S) \
+    S(SUM, read_only_violations, "lines", \
+      "lines that a kernel loaded as read-only and wrote all the same, if the program is emulated")
+STATS_STRUCT(program_stats, PROGRAM_STATS);
+STATS_TABLE(machine_program_stat_table, "program", program_stats, PROGRAM_STATS);
+
 struct machine {
     const struct config *config;
     struct engine *engine;
@@ -32,6 +39,7 @@ struct machine {
     struct dram *dram;
     struct sharing *sharing; /* NULL unless it is observed */
     struct journal journal;
+    struct program_stats program;
 };
 
 /* Building. */
@@ -98,6 +106,7 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
 }
 
 static void create_observers(struct machine *m, unsigned clusters) {
+    stats_add(m->stats, &machine_program_stat_table, &m->program);
     const struct llc_config *llc = config_get(m->config, &llc_section);
     if (!llc->sharing_window) return;
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
@@ -352,6 +361,12 @@ static enum run_status run_program(struct run *run, struct stream_source *source
     return RUN_FAILED;
 }
 
+/* What the source has seen that no design can change. */
+static void program_note(struct machine *m, const struct stream_source *source) {
+    struct error first = {0};
+    if (source->ops->violations) m->program.read_only_violations = source->ops->violations(source, &first);
+}
+
 enum run_status machine_run(struct machine *m, struct stream_source *source, const struct run_options *options,
                             struct run_result *result, struct error *err) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
@@ -371,6 +386,7 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
         .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
     enum run_status status = run_program(&run, source);
     source->patience = NULL;
+    program_note(m, source);
 
     uint64_t end = m->engine->now;
     engine_settle(m->engine, end);

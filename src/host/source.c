@@ -22,6 +22,7 @@ struct host {
 struct launched {
     struct kernel kernel;
     struct trace *trace;
+    struct emu_counts *counts; /* known when the launch has returned to the program */
 };
 
 struct program_source {
@@ -30,8 +31,10 @@ struct program_source {
     struct host host; /* the thread's while it runs */
     pthread_t thread;
     bool started;
-    struct trace *reading; /* the machine's kernel */
-    bool told;             /* next_kernel has said that there are no more */
+    struct launched reading; /* the machine's kernel */
+    bool told;               /* next_kernel has said that there are no more */
+    uint64_t violations;     /* of the kernels before it */
+    struct error violation;  /* the first */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
@@ -74,6 +77,13 @@ static void start(struct program_source *source) {
     source->started = true;
 }
 
+static void launched_drop(struct launched *launched) {
+    trace_destroy(launched->trace);
+    free(launched->counts);
+    launched->trace = NULL;
+    launched->counts = NULL;
+}
+
 /* Ends the program wherever it is and forgets its launches. */
 static void stop(struct program_source *source) {
     if (source->started) {
@@ -83,10 +93,11 @@ static void stop(struct program_source *source) {
         pthread_mutex_unlock(&source->lock);
         pthread_join(source->thread, NULL);
     }
-    trace_destroy(source->next.trace);
-    trace_destroy(source->reading);
-    source->next.trace = source->reading = NULL;
+    launched_drop(&source->next);
+    launched_drop(&source->reading);
     source->started = source->over = source->told = false;
+    source->violations = 0;
+    source->violation.set = false;
 }
 
 /* --- the machine's side --- */
@@ -108,30 +119,42 @@ static bool await_launch(struct program_source *source) {
     return patient;
 }
 
+static bool was_cut(const struct program_source *source) {
+    return source->reading.trace && trace_was_cut(source->reading.trace);
+}
+
+static void violations_add(struct program_source *source, const struct emu_counts *counts) {
+    if (!counts || !counts->read_only_violations) return;
+    if (!source->violations) source->violation = counts->violation;
+    source->violations += counts->read_only_violations;
+}
+
 static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     struct program_source *source = (struct program_source *)base;
-    if (source->told || (source->reading && trace_was_cut(source->reading))) return false;
+    if (source->told || was_cut(source)) return false;
     if (!source->started) start(source);
     if (!await_launch(source)) return false;
-    trace_destroy(source->reading); /* its launch has returned to the program, which has gone on */
-    source->reading = source->next.trace;
-    source->told = !source->reading;
+    violations_add(source, source->reading.counts); /* its launch has returned to the program, which has gone on */
+    launched_drop(&source->reading);
+    source->reading = source->next;
+    source->told = !source->reading.trace;
     if (source->told) return false;
-    trace_set_patience(source->reading, base->patience, base->patience_user);
-    *kernel = source->next.kernel;
+    trace_set_patience(source->reading.trace, base->patience, base->patience_user);
+    *kernel = source->reading.kernel;
     pthread_mutex_lock(&source->lock);
     source->next.trace = NULL;
+    source->next.counts = NULL;
     pthread_cond_broadcast(&source->changed);
     pthread_mutex_unlock(&source->lock);
     return true;
 }
 
 static void open_warp(struct stream_source *base, struct warp_stream *warp) {
-    trace_open(((struct program_source *)base)->reading, warp);
+    trace_open(((struct program_source *)base)->reading.trace, warp);
 }
 
 static void refill(struct stream_source *base, struct warp_stream *warp) {
-    trace_refill(((struct program_source *)base)->reading, warp);
+    trace_refill(((struct program_source *)base)->reading.trace, warp);
 }
 
 static void restart(struct stream_source *base) {
@@ -146,8 +169,14 @@ static void restart(struct stream_source *base) {
 /* A trace is cut only after its writer, having failed, has finished it; so the error is there, and stays. */
 static const char *failure(const struct stream_source *base) {
     const struct program_source *source = (const struct program_source *)base;
-    bool seen = source->told || (source->reading && trace_was_cut(source->reading));
+    bool seen = source->told || was_cut(source);
     return seen && source->host.err.set ? source->host.err.text : NULL;
+}
+
+static uint64_t violations(const struct stream_source *base, struct error *first) {
+    const struct program_source *source = (const struct program_source *)base;
+    if (source->violations) error_set(first, "%s", source->violation.text);
+    return source->violations;
 }
 
 static const char *check(struct stream_source *base, struct error *found) {
@@ -177,6 +206,7 @@ static const struct stream_ops stream_ops = {
     .refill = refill,
     .restart = restart,
     .failure = failure,
+    .violations = violations,
     .check = check,
     .destroy = destroy,
 };
@@ -342,12 +372,11 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     memcpy(launched.kernel.grid, launch.grid, sizeof launch.grid);
     memcpy(launched.kernel.block, launch.block, sizeof launch.block);
     launched.trace = trace_create(&launched.kernel, program->records, program->record_count);
-    if (!hand_over(source_of(host), &launched)) {
-        trace_destroy(launched.trace);
-        return;
-    }
-    struct emu_counts counts = {0};
-    trace_finish(launched.trace, emu_run(&host->device, &launch, launched.trace, &counts, &host->err));
+    launched.counts = mem_alloc(1, sizeof *launched.counts);
+    if (hand_over(source_of(host), &launched))
+        trace_finish(launched.trace, emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err));
+    else
+        launched_drop(&launched);
 }
 
 void host_launch(struct host *host, const struct host_launch *launch) {

@@ -148,6 +148,9 @@ struct stream_ops {
     /* What ended the program early, as far as its streams have been read; NULL if nothing did. Streams that failed end
      * with an exit, and no kernel comes after them. May be NULL: cannot fail. */
     const char *(*failure)(const struct stream_source *source);
+    /* Lines of 128 bytes that kernels loaded as read-only and also wrote, of the kernels that next_kernel has gone past,
+     * and what the first was. May be NULL: nobody looked. */
+    uint64_t (*violations)(const struct stream_source *source, struct error *first);
     /* The workload's own verification, once next_kernel has said that there are no more: "passed", "failed" (and what was
      * found instead of what) or "none". */
     const char *(*check)(struct stream_source *source, struct error *found);

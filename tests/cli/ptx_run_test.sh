@@ -168,4 +168,18 @@ sluice run --launch "$work/launch.yaml" $small
 status_is 2
 err_has "there is no folder"
 
+claim "a kernel that writes what it loads as read-only is told of, and its lines are counted"
+edited '/final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/'
+sluice run --launch "$work/launch.yaml" $small --json "$work/aliased.json"
+status_is 0
+err_matches 'saxpy.ptx: line [0-9]+ of kernel `saxpy` writes to the line at 0x[0-9a-f]+, which it has loaded as read-only'
+err_has "(3125 lines of 128 bytes in all)"
+holds "the counter says the same" grep -q '"program.read_only_violations": 3125' "$work/aliased.json"
+sluice record --launch "$work/launch.yaml" -o "$work/aliased.sluice"
+status_is 0
+err_has "(3125 lines of 128 bytes in all)"
+sluice run --launch examples/saxpy.yaml $small --json "$work/apart.json"
+err_empty
+holds "the counter says so" grep -q '"program.read_only_violations": 0' "$work/apart.json"
+
 claims_end
