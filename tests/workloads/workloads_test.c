@@ -1,6 +1,8 @@
 /* Every bundled workload computes at its smallest size what its reference on the CPU says. */
 #include "base/line_map.h"
 #include "claim.h"
+#include "ptx/program.h"
+#include "ptx/readonly.h"
 #include "work.h"
 
 CLAIM("every workload has a tiny and a small size, and a name of its own") {
@@ -16,23 +18,30 @@ CLAIM("every workload has a tiny and a small size, and a name of its own") {
     }
 }
 
-/* All records of all kernels, as a machine would read them. */
-static uint64_t drain(struct stream_source *source) {
+/* What looks at a program's streams: called at the beginning of each kernel (with neither warp nor record), and for each
+ * of its records. May be NULL. */
+typedef void visitor(void *user, const struct kernel *kernel, const struct warp_stream *warp,
+                     const struct instr *instr);
+
+/* Reads all records of all kernels, as a machine would; their number. */
+static uint64_t drain(struct stream_source *source, visitor *visit, void *user) {
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     uint64_t records = 0;
     struct kernel kernel;
-    while (source->ops->next_kernel(source, &kernel))
-        for (uint64_t cta = 0; cta < kernel_ctas(&kernel); cta++)
-            for (uint32_t w = 0; w < kernel_warps(&kernel); w++) {
-                *warp = (struct warp_stream){.cta = cta, .warp = w};
-                source->ops->open(source, warp);
-                bool ended = false;
-                while (!ended) {
-                    source->ops->refill(source, warp);
-                    records += warp->count;
-                    ended = warp->count == 0 || warp->instr[warp->count - 1].op == OP_exit;
-                }
+    while (source->ops->next_kernel(source, &kernel)) {
+        if (visit) visit(user, &kernel, NULL, NULL);
+        for (uint64_t at = 0; at < kernel_ctas(&kernel) * kernel_warps(&kernel); at++) {
+            *warp =
+                (struct warp_stream){.cta = at / kernel_warps(&kernel), .warp = (uint32_t)(at % kernel_warps(&kernel))};
+            source->ops->open(source, warp);
+            for (bool ended = false; !ended;) {
+                source->ops->refill(source, warp);
+                records += warp->count;
+                for (uint32_t i = 0; visit && i < warp->count; i++) visit(user, &kernel, warp, &warp->instr[i]);
+                ended = warp->count == 0 || warp->instr[warp->count - 1].op == OP_exit;
             }
+        }
+    }
     free(warp);
     return records;
 }
@@ -43,7 +52,7 @@ CLAIM("every workload computes what its reference says, at its smallest size") {
         struct error err = {0}, found = {0};
         struct stream_source *source = work_open(name, true, &err);
         REQUIRE(source);
-        CHECK(drain(source) > 0);
+        CHECK(drain(source, NULL, NULL) > 0);
         CHECK_EQ(source->ops->check(source, &found), "passed");
         if (found.set) CHECK_EQ(found.text, "");
         source->ops->destroy(source);
@@ -58,8 +67,11 @@ struct seen {
 };
 enum { SEEN_MARKED = 1, SEEN_WRITTEN = 2 };
 
-static void see(struct seen *seen, const struct warp_stream *warp, const struct instr *instr) {
-    if (!instr_is_memory(instr) || instr->space != SPACE_GLOBAL) return;
+static void see(void *user, const struct kernel *kernel, const struct warp_stream *warp, const struct instr *instr) {
+    struct seen *seen = user;
+    (void)kernel;
+    if (!instr) line_map_clear(&seen->lines);
+    if (!instr || !instr_is_memory(instr) || instr->space != SPACE_GLOBAL) return;
     bool load = instr->op == OP_load, mark = load && (instr->flags & INSTR_READ_ONLY);
     seen->loads += load;
     seen->marked += mark;
@@ -73,20 +85,6 @@ static void see(struct seen *seen, const struct warp_stream *warp, const struct 
         }
 }
 
-static void see_kernel(struct seen *seen, struct stream_source *source, const struct kernel *kernel) {
-    static struct warp_stream warp;
-    line_map_clear(&seen->lines);
-    for (uint64_t at = 0; at < kernel_ctas(kernel) * kernel_warps(kernel); at++) {
-        warp = (struct warp_stream){.cta = at / kernel_warps(kernel), .warp = (uint32_t)(at % kernel_warps(kernel))};
-        source->ops->open(source, &warp);
-        for (bool ended = false; !ended;) {
-            source->ops->refill(source, &warp);
-            for (uint32_t i = 0; i < warp.count; i++) see(seen, &warp, &warp.instr[i]);
-            ended = warp.count == 0 || warp.instr[warp.count - 1].op == OP_exit;
-        }
-    }
-}
-
 CLAIM("no workload writes what the analysis says that its kernel only reads") {
     struct seen all = {0};
     line_map_init(&all.lines);
@@ -95,9 +93,8 @@ CLAIM("no workload writes what the analysis says that its kernel only reads") {
         struct error err = {0}, first = {0};
         struct stream_source *source = work_open(name, false, &err);
         REQUIRE(source);
-        struct kernel kernel;
         uint64_t both = all.both;
-        while (source->ops->next_kernel(source, &kernel)) see_kernel(&all, source, &kernel);
+        drain(source, see, &all);
         CHECK_EQ(all.both - both, source->ops->violations(source, &first));
         CHECK_EQ(first.set ? first.text : "", "");
         source->ops->destroy(source);
@@ -108,11 +105,71 @@ CLAIM("no workload writes what the analysis says that its kernel only reads") {
     line_map_release(&all.lines);
 }
 
+/* Which kernels ran, and which static instructions wrote memory. */
+struct writes {
+    const struct program *program;
+    uint8_t executed[1 << 16], ran[256];
+};
+
+static void writes_note(void *user, const struct kernel *kernel, const struct warp_stream *warp,
+                        const struct instr *instr) {
+    struct writes *writes = user;
+    (void)warp;
+    if (!instr) {
+        const struct program_function *function = program_kernel(writes->program, kernel->name);
+        REQUIRE(function);
+        writes->ran[function - writes->program->functions] = 1;
+    } else if (instr->op == OP_store || instr->op == OP_atomic) {
+        writes->executed[instr->id] = 1;
+    }
+}
+
+/* Whether the write that the analysis holds against a data structure was executed. */
+static bool was_written(const struct writes *writes, const struct readonly_structure *structure) {
+    const struct program_function *function = &writes->program->functions[structure->by_function];
+    for (uint32_t i = 0; i < function->op_count; i++)
+        if (function->ops[i].instr == structure->by_instr && writes->executed[function->first_id + i]) return true;
+    return false;
+}
+
+CLAIM("what the analysis says to be written is written by the instruction that it names") {
+    static struct writes writes;
+    for (unsigned i = 0; i < workload_total; i++) {
+        char *name = text_format("%s:tiny", workloads[i]->name);
+        char *path = text_format(SLUICE_SOURCE_DIR "/workloads/%s/%s.ptx", workloads[i]->name, workloads[i]->name);
+        struct error err = {0};
+        struct ptx_module *module = ptx_parse_file(path, &err);
+        struct program *program = module ? program_create(module, 0x1000, &err) : NULL;
+        struct stream_source *source = work_open(name, false, &err);
+        REQUIRE(program && source && program->record_count <= sizeof writes.executed &&
+                program->function_count <= sizeof writes.ran);
+        writes = (struct writes){.program = program};
+        drain(source, writes_note, &writes);
+        for (uint32_t k = 0; k < program->readonly->kernel_count; k++) {
+            const struct readonly_kernel *kernel = &program->readonly->kernels[k];
+            for (uint32_t n = 0; writes.ran[kernel->function] && n < kernel->structure_count; n++) {
+                const struct readonly_structure *structure = &kernel->structures[n];
+                char text[160];
+                const char *unwritten = structure->verdict == READONLY || was_written(&writes, structure)
+                                            ? ""
+                                            : readonly_name(module, structure, text, sizeof text);
+                CHECK(structure->verdict != READONLY_BEYOND);
+                CHECK_EQ(unwritten, "");
+            }
+        }
+        source->ops->destroy(source);
+        program_destroy(program);
+        ptx_module_destroy(module);
+        free(path);
+        free(name);
+    }
+}
+
 CLAIM("a workload's stream is the same in every run") {
     struct error err = {0};
     struct stream_source *a = work_open("va:tiny", false, &err), *b = work_open("va:tiny", false, &err);
     REQUIRE(a && b);
-    CHECK_EQ(drain(a), drain(b));
+    CHECK_EQ(drain(a, NULL, NULL), drain(b, NULL, NULL));
     a->ops->destroy(a);
     b->ops->destroy(b);
 }
