@@ -25,7 +25,7 @@ enum option_kind {
     OPTION_LIST,  /* struct text_list, repeatable */
 };
 
-enum { TEXT_LIST_MAX = 256 };
+enum { TEXT_LIST_MAX = 512 };
 
 struct text_list {
     unsigned count;

@@ -7,9 +7,9 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "cli/machine.h"
-#include "cli/job.h"
 #include "base/output.h"
+#include "cli/job.h"
+#include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "stream/recording.h"
@@ -62,6 +62,7 @@ struct outcome {
     char *design;
     uint64_t cycles, thread_instructions, warp_instructions;
     double seconds, value[COUNT_OF(metrics)];
+    struct energy_book energy;
     char **counter_names;
     uint64_t *counters;
     unsigned counter_count;
@@ -106,8 +107,10 @@ static enum status simulate(const struct compare_values *values, struct stream_s
     struct machine_options options_ = values->machine;
     options_.design = strcmp(outcome->design, "default") == 0 ? NULL : outcome->design;
     struct config *config = machine_config(&options_, &err);
-    struct machine *machine = config ? machine_create(config, &err) : NULL;
+    struct energy_model *energy = config ? energy_open(config, &err) : NULL;
+    struct machine *machine = energy ? machine_create(config, &err) : NULL;
     if (!machine) {
+        free(energy);
         if (config) config_destroy(config);
         return complain_error(&err);
     }
@@ -120,6 +123,8 @@ static enum status simulate(const struct compare_values *values, struct stream_s
     outcome->seconds = progress_clock() - progress.started;
     progress_end(&progress);
     take_outcome(outcome, machine, &result);
+    energy_account(energy, config, machine_shape(machine), machine_stats(machine), result.cycles, &outcome->energy);
+    free(energy);
     if (ended == RUN_REFUSED || ended == RUN_FAILED) complain_error(&err);
     if (result.diagnosis) fputs(result.diagnosis, stderr);
     run_result_release(&result);
@@ -159,6 +164,18 @@ static double value_speedup(const struct comparison *c, unsigned i, unsigned m) 
 }
 static double value_metric(const struct comparison *c, unsigned i, unsigned m) { return c->outcomes[i].value[m]; }
 
+static double value_energy(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return energy_total(&c->outcomes[i].energy) * 1e3;
+}
+static double value_noc_energy(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return energy_noc(&c->outcomes[i].energy) * 1e3;
+}
+static double value_normalised_energy(const struct comparison *c, unsigned i, unsigned m) {
+    return ratio(value_energy(c, i, m), value_energy(c, 0, m));
+}
+
 static void write_table(const struct comparison *comparison) {
     printf("%s on %s: %" PRIu64 " thread instructions", comparison->workload, comparison->gpu,
            comparison->outcomes[0].thread_instructions);
@@ -171,6 +188,9 @@ static void write_table(const struct comparison *comparison) {
     write_row(comparison, "normalised IPC", "", 3, value_speedup, 0);
     for (unsigned m = 0; m < COUNT_OF(metrics); m++)
         write_row(comparison, metrics[m].name, metrics[m].unit, metrics[m].under[0] ? 1 : 0, value_metric, m);
+    write_row(comparison, "energy", "mJ", 3, value_energy, 0);
+    write_row(comparison, "NoC energy", "mJ", 3, value_noc_energy, 0);
+    write_row(comparison, "normalised", "energy", 3, value_normalised_energy, 0);
 }
 
 static void write_json(FILE *out, const void *what) {
@@ -193,6 +213,7 @@ static void write_json(FILE *out, const void *what) {
         json_put_unsigned(&json, "warp_instructions", outcome->warp_instructions);
         json_put_real(&json, "ipc", ipc(outcome));
         json_put_real(&json, "normalised_ipc", speedup(comparison, i));
+        report_put_energy(&json, &outcome->energy);
         json_key(&json, "stats");
         json_object(&json);
         for (unsigned k = 0; k < outcome->counter_count; k++)

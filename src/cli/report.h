@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "energy/energy.h"
 #include "gpu/machine.h"
 
 struct run_report {
@@ -12,6 +13,7 @@ struct run_report {
     const struct stats *stats;
     const struct journal *journal;
     const struct run_result *result;
+    const struct energy_book *energy;
     const char *check; /* "passed", "failed" or "none" */
     bool interrupted;
     double host_seconds;
@@ -21,6 +23,10 @@ struct run_report {
 /* `what` is a const struct run_report *. */
 void report_write_json(FILE *out, const void *what);
 void report_write_summary(FILE *out, const struct run_report *report);
+
+/* As the value of the key `energy`. */
+struct json;
+void report_put_energy(struct json *json, const struct energy_book *book);
 
 /* a / b, and 0 where that means nothing. */
 static inline double ratio(double a, double b) { return b > 0 ? a / b : 0; }

@@ -130,6 +130,34 @@ static void put_samples(struct json *json, const struct stats *stats, const stru
     json_end(json);
 }
 
+/* Joules. The parts add up to the total. */
+void report_put_energy(struct json *json, const struct energy_book *book) {
+    double events = 0, time = 0;
+    for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {
+        events += book->part[i].events;
+        time += book->part[i].time;
+    }
+    json_key(json, "energy");
+    json_object(json);
+    json_put_real(json, "total", energy_total(book));
+    json_put_real(json, "events", events);
+    json_put_real(json, "time", time);
+    json_put_real(json, "seconds", book->seconds);
+    json_put_real(json, "watts", ratio(energy_total(book), book->seconds));
+    json_put_real(json, "noc", energy_noc(book));
+    json_key(json, "parts");
+    json_object(json);
+    for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {
+        json_key(json, energy_parts[i].name);
+        json_object_compact(json);
+        json_put_real(json, "events", book->part[i].events);
+        json_put_real(json, "time", book->part[i].time);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+}
+
 static void put_host(struct json *json, const struct run_report *report) {
     json_key(json, "host");
     json_object(json);
@@ -173,6 +201,7 @@ void report_write_json(FILE *out, const void *what) {
     json_put_real(&json, "ipc", ratio((double)result->thread_instructions, (double)result->cycles));
     put_kernels(&json, result);
     put_stats(&json, report->stats);
+    report_put_energy(&json, report->energy);
     if (report->journal->count) put_decisions(&json, report->journal);
     if (result->series) put_samples(&json, report->stats, result->series);
     put_config(&json, report->config);

@@ -68,7 +68,7 @@ static void log_command(void *user, const struct dram_log_entry *entry) {
 }
 
 static enum status simulate(const struct run_values *values, const struct job *job, const struct config *config,
-                            struct machine *machine) {
+                            struct machine *machine, const struct energy_model *energy) {
     struct stream_source *source = job->source;
     struct error err = {0};
     struct run_result result = {0};
@@ -110,6 +110,8 @@ static enum status simulate(const struct run_values *values, const struct job *j
     if (err.set) complain_error(&err); /* what the check found */
     err.set = false;
     job_warn(source);
+    struct energy_book book;
+    energy_account(energy, config, machine_shape(machine), machine_stats(machine), result.cycles, &book);
     struct run_report report = {
         .gpu = values->machine.gpu ? values->machine.gpu : DEFAULT_GPU,
         .design = values->machine.design ? values->machine.design : "default",
@@ -118,6 +120,7 @@ static enum status simulate(const struct run_values *values, const struct job *j
         .stats = machine_stats(machine),
         .journal = machine_journal(machine),
         .result = &result,
+        .energy = &book,
         .check = check,
         .interrupted = ended == RUN_INTERRUPTED,
         .host_seconds = seconds,
@@ -142,8 +145,10 @@ static enum status run(const struct command *command, int argc, char **argv) {
     struct config *config = machine_config(&values.machine, &err);
     FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* JSON stays JSON */
     bool opened = config && job_open(&job, &values.job, arguments.word[0], config, print, &err);
-    struct machine *machine = opened ? machine_create(config, &err) : NULL;
-    enum status status = machine ? simulate(&values, &job, config, machine) : complain_error(&err);
+    struct energy_model *energy = opened ? energy_open(config, &err) : NULL;
+    struct machine *machine = energy ? machine_create(config, &err) : NULL;
+    enum status status = machine ? simulate(&values, &job, config, machine, energy) : complain_error(&err);
+    free(energy);
     if (machine) machine_destroy(machine);
     job_close(&job);
     if (config) config_destroy(config);
@@ -160,7 +165,7 @@ static const char *const details[] = {
     " `thread_instructions`, `warp_instructions`, `ipc` (thread instructions per cycle), `kernels` (name, grid,"
     " block, cycles, instructions of each launch), `stats`"
     " (every counter by its name), `units` (the same for each SM, slice or channel by itself), `samples` (with"
-    " --sample: columns and rows, and `units` of the counters that --sample-units names), `config` (every parameter"
+    " --sample: columns and rows, and `units` of the counters that --sample-units names), `energy` (joules by component, of events and of time; docs/energy.md), `config` (every parameter"
     " in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). Two runs of the same input"
     " differ in `host` only.",
     NULL,

@@ -36,6 +36,7 @@ struct machine {
     unsigned *sm_component, *slice_component, *endpoint_component;
     struct l1 *l1;
     struct network *request, *reply;
+    struct network_shape shape; /* of both */
     struct dram *dram;
     struct sharing *sharing; /* NULL unless it is observed */
     struct journal journal;
@@ -79,18 +80,18 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
     m->endpoint_component = mem_alloc(endpoints, sizeof *m->endpoint_component);
     for (unsigned i = 0; i < endpoints; i++) m->endpoint_component[i] = m->l1->ops->endpoint_component(m->l1, i);
-    struct network_shape shape = {endpoints, m->slices, clusters, address_map_mcs(m->map)};
+    m->shape = (struct network_shape){endpoints, m->slices, clusters, address_map_mcs(m->map)};
     struct network_peers peers = {m->endpoint_component, m->slice_component};
     uint64_t khz = gpu_core_khz(m->config);
-    m->request = network_create(m->config, NETWORK_REQUEST, &shape, &peers, m->engine, khz, m->stats, err);
+    m->request = network_create(m->config, NETWORK_REQUEST, &m->shape, &peers, m->engine, khz, m->stats, err);
     if (!m->request) return false;
-    m->reply = network_create(m->config, NETWORK_REPLY, &shape, &peers, m->engine, khz, m->stats, err);
+    m->reply = network_create(m->config, NETWORK_REPLY, &m->shape, &peers, m->engine, khz, m->stats, err);
     if (!m->reply) return false;
     m->dram = dram_create(m->config, m->map, m->slice_component, m->engine, khz, m->stats, err);
     if (!m->dram) return false;
     for (unsigned i = 0; i < endpoints; i++)
         m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
-    control_connect_networks(m->control, m->request, m->reply, quiet_cycles(m, &shape, khz));
+    control_connect_networks(m->control, m->request, m->reply, quiet_cycles(m, &m->shape, khz));
     const struct llc_config *llc = config_get(m->config, &llc_section);
     for (unsigned i = 0; i < m->slices; i++) {
         struct slice_ports ports = {network_output(m->request, i),
@@ -169,6 +170,7 @@ void machine_destroy(struct machine *m) {
 
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
 const struct journal *machine_journal(const struct machine *m) { return &m->journal; }
+const struct network_shape *machine_shape(const struct machine *m) { return &m->shape; }
 struct dram *machine_dram(const struct machine *m) {
     return m->dram;
 }

@@ -12,6 +12,7 @@
 
 struct machine;
 struct dram;
+struct network_shape;
 
 struct run_progress {
     uint64_t cycles, warp_instructions, thread_instructions;
@@ -63,6 +64,8 @@ void run_result_release(struct run_result *result);
 const struct stats *machine_stats(const struct machine *machine);
 /* What was decided at run time. */
 const struct journal *machine_journal(const struct machine *machine);
+/* Of its networks. */
+const struct network_shape *machine_shape(const struct machine *machine);
 /* For its command log. */
 struct dram *machine_dram(const struct machine *machine);
 

@@ -9,7 +9,10 @@ static unsigned concentrated_route(const struct fabric_plan *plan, unsigned stag
 }
 
 static struct fabric_plan concentrated_plan(const struct noc_config *noc, enum network_direction direction,
-                                            unsigned sources, unsigned destinations) {
+                                            const struct network_shape *shape) {
+    bool request = direction == NETWORK_REQUEST;
+    unsigned sources = request ? shape->l1_endpoints : shape->slices,
+             destinations = request ? shape->slices : shape->l1_endpoints;
     unsigned share = (unsigned)noc->concentration;
     return (struct fabric_plan){
         .stages = 1,
@@ -27,14 +30,14 @@ static bool concentrated_build(struct network *network, const struct config *con
         return config_error(config, "noc.concentration", err,
                             "%u does not divide both %u L1 endpoints and %u LLC slices", share,
                             network->shape.l1_endpoints, network->shape.slices);
-    struct fabric_plan plan = concentrated_plan(noc, network->direction, network->sources, network->destinations);
+    struct fabric_plan plan = concentrated_plan(noc, network->direction, &network->shape);
     return fabric_build(network, &plan, stats);
 }
 
 static uint64_t concentrated_unloaded_cycles(const struct config *config, const struct network_shape *shape,
                                              unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
-    struct fabric_plan plan = concentrated_plan(noc, NETWORK_REQUEST, shape->l1_endpoints, shape->slices);
+    struct fabric_plan plan = concentrated_plan(noc, NETWORK_REQUEST, shape);
     return fabric_unloaded_cycles(noc, &plan, NO_STAGE, flits);
 }
 
@@ -45,4 +48,5 @@ const struct topology topology_concentrated = {
     .destroy = fabric_destroy,
     .conserved = fabric_conserved,
     .unloaded_cycles = concentrated_unloaded_cycles,
+    .plan = concentrated_plan,
 };

@@ -7,8 +7,11 @@ static unsigned full_route(const struct fabric_plan *plan, unsigned stage, unsig
     return destination;
 }
 
-static struct fabric_plan full_plan(const struct noc_config *noc, enum network_direction direction, unsigned sources,
-                                    unsigned destinations) {
+static struct fabric_plan full_plan(const struct noc_config *noc, enum network_direction direction,
+                                    const struct network_shape *shape) {
+    bool request = direction == NETWORK_REQUEST;
+    unsigned sources = request ? shape->l1_endpoints : shape->slices,
+             destinations = request ? shape->slices : shape->l1_endpoints;
     return (struct fabric_plan){
         .stages = 1,
         .stage = {{router_tables[direction], 1, sources, destinations, (unsigned)noc->link_cycles}},
@@ -19,13 +22,13 @@ static struct fabric_plan full_plan(const struct noc_config *noc, enum network_d
 
 static bool full_build(struct network *network, const struct config *config, struct stats *stats, struct error *err) {
     (void)config, (void)err;
-    struct fabric_plan plan = full_plan(network->config, network->direction, network->sources, network->destinations);
+    struct fabric_plan plan = full_plan(network->config, network->direction, &network->shape);
     return fabric_build(network, &plan, stats);
 }
 
 static uint64_t full_unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
-    struct fabric_plan plan = full_plan(noc, NETWORK_REQUEST, shape->l1_endpoints, shape->slices);
+    struct fabric_plan plan = full_plan(noc, NETWORK_REQUEST, shape);
     return fabric_unloaded_cycles(noc, &plan, NO_STAGE, flits);
 }
 
@@ -36,4 +39,5 @@ const struct topology topology_full = {
     .destroy = fabric_destroy,
     .conserved = fabric_conserved,
     .unloaded_cycles = full_unloaded_cycles,
+    .plan = full_plan,
 };

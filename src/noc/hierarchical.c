@@ -87,6 +87,7 @@ const struct topology topology_hierarchical = {
     .destroy = fabric_destroy,
     .conserved = fabric_conserved,
     .unloaded_cycles = hierarchical_unloaded_cycles,
+    .plan = hierarchical_plan,
     .can_bypass = hierarchical_can_bypass,
     .set_bypass = hierarchical_set_bypass,
     .bypassed_cycles = hierarchical_bypassed_cycles,

@@ -36,10 +36,13 @@ struct network {
  *   1. `build` is called once, when ports and clock are ready; it may refuse the shape through config_error.
  *   2. `component` is ticked with the network as self.
  *   3. `conserved` and `unloaded_cycles` answer as noc.h says; the latter in cycles of the network, ports not counted.
- *   4. A topology with routers that can be bypassed has the four functions for that, the others have none of them.
+ *   4. `plan` is its fabric's plan, NULL if it is made otherwise.
+ *   5. A topology with routers that can be bypassed has the four functions for that, the others have none of them.
  *      `set_bypass` is called for a drained network whose shape `can_bypass`, only to change what is. Nothing moves
  *      before core cycle `from`; powered off is from there on, powered on from `now` on. `freeze` is as noc.h says.
  */
+struct fabric_plan;
+
 struct topology {
     struct policy policy;
     const struct component_ops *component;
@@ -48,6 +51,8 @@ struct topology {
     void (*destroy)(struct network *network);
     bool (*conserved)(const struct network *network, char *text, size_t size);
     uint64_t (*unloaded_cycles)(const struct config *config, const struct network_shape *shape, unsigned flits);
+    struct fabric_plan (*plan)(const struct noc_config *noc, enum network_direction direction,
+                               const struct network_shape *shape);
     bool (*can_bypass)(const struct network_shape *shape);
     void (*set_bypass)(struct network *network, bool on, uint64_t now, uint64_t from);
     uint64_t (*bypassed_cycles)(const struct config *config, const struct network_shape *shape, unsigned flits);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "noc/fabric.h"
 #include "noc/network.h"
 
 #define TOPOLOGY(name) extern const struct topology topology_##name;
@@ -98,6 +99,19 @@ static bool start_bypassed(struct network *network, const struct config *config,
     network->topology->set_bypass(network, true, 0, 0);
     network->bypassed = true;
     return true;
+}
+
+unsigned noc_routers(const struct config *config, enum network_direction direction, const struct network_shape *shape,
+                     struct router_group group[NOC_ROUTER_GROUPS]) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    if (!topology_of(noc)->plan) return 0;
+    struct fabric_plan plan = topology_of(noc)->plan(noc, direction, shape);
+    for (unsigned i = 0; i < plan.stages; i++) {
+        const struct stage_plan *stage = &plan.stage[i];
+        group[i] = (struct router_group){stage->table->prefix, stage->routers, stage->inputs, stage->outputs,
+                                         stage->link_cycles};
+    }
+    return plan.stages;
 }
 
 struct network *network_create(const struct config *config, enum network_direction direction,

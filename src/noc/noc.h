@@ -69,6 +69,16 @@ void network_destroy(struct network *network);
 struct port *network_input(struct network *network, unsigned source);
 struct port *network_output(struct network *network, unsigned destination);
 
+/* The routers that a network of this shape has, stage by stage from its sources on, as far as there are any; for what they cost. */
+enum { NOC_ROUTER_GROUPS = 2 };
+struct router_group {
+    const char *name;                  /* before their counters: "noc.request.sm_router" */
+    unsigned routers, inputs, outputs; /* inputs and outputs of one router */
+    unsigned link_cycles;              /* of the links behind its outputs */
+};
+unsigned noc_routers(const struct config *config, enum network_direction direction, const struct network_shape *shape,
+                     struct router_group group[NOC_ROUTER_GROUPS]);
+
 /* Whether packets of a source for one destination arrive in the order in which they were pushed: where there is just
  * one VC, or nothing that a packet could overtake on. */
 bool network_keeps_order(const struct config *config);

@@ -31,6 +31,17 @@ awk -F '\t' '
     END { exit !(whole > 0 && parts == whole) }' "$work/flat"
 check $? "the parts are not the whole"
 
+claim "the parts of the energy add up to the total, and to what events and time cost"
+awk -F '\t' '
+    function near(a, b) { return a > 0 && a < b * (1 + 1e-9) && b < a * (1 + 1e-9) }
+    { value[$1] = $2 }
+    $1 ~ /^energy\.parts\.[a-z0-9_]+\.events$/ { events += $2 }
+    $1 ~ /^energy\.parts\.[a-z0-9_]+\.time$/ { time += $2 }
+    END {
+        exit !(near(events, value["energy.events"]) && near(time, value["energy.time"]) && near(events + time, value["energy.total"]))
+    }' "$work/flat"
+check $? "the parts are not the whole"
+
 claim "the configuration in the result is the one that ran"
 holds "sm.count" test "$(field "$work/a.json" config.sm.count)" = 15
 holds "a setting" test "$(field "$work/a.json" config.workload.kernels)" = 2

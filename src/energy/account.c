@@ -1,0 +1,296 @@
+/* The books of a run: counters by their names, times what the tables say; and static power times how long it took.
+ *
+ * Counts that the machine does not keep are taken to be averages: lanes of an instruction are those of all instructions, registers as
+ * the table says. A line moves in as many accesses as its array is wide; a write moves a whole line.
+ */
+#include <stdio.h>
+
+#include "base/base.h"
+#include "dram/dram_config.h"
+#include "energy/energy.h"
+#include "gpu/gpu_config.h"
+#include "l1/l1.h"
+#include "llc/llc.h"
+#include "sm/sm_config.h"
+
+const struct energy_part_info energy_parts[ENERGY_PART_COUNT] = {
+#define P(name, help) {#name, help},
+    ENERGY_PARTS(P)
+#undef P
+};
+
+static const double PICO = 1e-12, MILLI = 1e-3;
+
+static double core_hertz(const struct config *config) { return (double)gpu_core_khz(config) * 1e3; }
+
+static double noc_hertz(const struct config *config) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    return noc->clock_mhz ? (double)noc->clock_mhz * 1e6 : core_hertz(config);
+}
+
+struct account {
+    const struct energy_model *model;
+    const struct config *config;
+    const struct stats *stats;
+    struct energy_book *book;
+    double seconds;
+};
+
+static double count(const struct account *account, const char *counter) {
+    return (double)stats_get(account->stats, counter, NULL);
+}
+
+static void add_events(const struct account *account, enum energy_part part, double events, double pj) {
+    account->book->part[part].events += events * pj * PICO;
+}
+
+static void add_power(const struct account *account, enum energy_part part, double watts) {
+    account->book->part[part].time += watts * account->seconds;
+}
+
+/* --- what has a coefficient of its own --- */
+
+enum per { PER_WARP, PER_LANE };
+
+static const struct event {
+    enum energy_part part;
+    const char *counter;
+    enum per per;
+    size_t coefficient;
+} events[] =
+    {
+#define E(part, counter, per, coefficient) \
+    { ENERGY_##part, counter, per, offsetof(struct gpu_table, coefficient) }
+        E(issue, "sm.warp_instructions", PER_WARP, instruction_pj),
+        E(issue, "sm.warp_instructions", PER_WARP, schedule_pj),
+        E(sm_caches, "sm.instruction_hits", PER_WARP, instruction_hit_pj),
+        E(sm_caches, "sm.instruction_misses", PER_WARP, instruction_miss_pj),
+        E(sm_caches, "sm.constant_hits", PER_WARP, constant_hit_pj),
+        E(sm_caches, "sm.constant_misses", PER_WARP, constant_miss_pj),
+        E(sm_caches, "sm.read_only_hits", PER_WARP, read_only_pj),
+        E(sm_caches, "sm.read_only_misses", PER_WARP, read_only_pj),
+        E(shared_memory, "sm.shared_accesses", PER_WARP, shared_pj),
+        E(arithmetic, "sm.op.other", PER_LANE, int_pj),
+        E(arithmetic, "sm.op.int_add", PER_LANE, int_pj),
+        E(arithmetic, "sm.op.int_minmax", PER_LANE, int_pj),
+        E(arithmetic, "sm.op.int_mul", PER_LANE, int_mul_pj),
+        E(arithmetic, "sm.op.int_mad", PER_LANE, int_mul_pj),
+        E(arithmetic, "sm.op.int_div", PER_LANE, special_pj),
+        E(arithmetic, "sm.op.f32_add", PER_LANE, f32_pj),
+        E(arithmetic, "sm.op.f32_minmax", PER_LANE, f32_pj),
+        E(arithmetic, "sm.op.f32_mul", PER_LANE, f32_mul_pj),
+        E(arithmetic, "sm.op.f32_fma", PER_LANE, f32_mul_pj),
+        E(arithmetic, "sm.op.f32_div", PER_LANE, special_pj),
+        E(arithmetic, "sm.op.f64_add", PER_LANE, f64_pj),
+        E(arithmetic, "sm.op.f64_minmax", PER_LANE, f64_pj),
+        E(arithmetic, "sm.op.f64_mul", PER_LANE, f64_mul_pj),
+        E(arithmetic, "sm.op.f64_fma", PER_LANE, f64_mul_pj),
+        E(arithmetic, "sm.op.f64_div", PER_LANE, special_pj),
+        E(arithmetic, "sm.op.special", PER_LANE, special_pj),
+},
+  cache_events[] = {
+      E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),          E(l1, "l1.read_pending", PER_WARP, l1_read_hit_pj),
+      E(l1, "l1.read_misses", PER_WARP, l1_read_miss_pj),       E(l1, "l1.read_bypasses", PER_WARP, l1_read_miss_pj),
+      E(l1, "l1.write_hits", PER_WARP, l1_write_hit_pj),        E(l1, "l1.write_misses", PER_WARP, l1_write_miss_pj),
+      E(llc, "llc.read_hits", PER_WARP, llc_read_hit_pj),       E(llc, "llc.read_pending", PER_WARP, llc_read_hit_pj),
+      E(llc, "llc.read_misses", PER_WARP, llc_read_miss_pj),    E(llc, "llc.write_hits", PER_WARP, llc_write_hit_pj),
+      E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),  E(llc, "llc.atomic_hits", PER_WARP, llc_write_hit_pj),
+      E(llc, "llc.atomic_misses", PER_WARP, llc_write_miss_pj),
+#undef E
+};
+
+static void add_table(const struct account *account, const struct event *event, unsigned rows, double lanes) {
+    for (const struct event *end = event + rows; event < end; event++) {
+        double pj = *(const double *)(const void *)((const char *)&account->model->gpu + event->coefficient);
+        add_events(account, event->part, count(account, event->counter) * (event->per == PER_LANE ? lanes : 1), pj);
+    }
+}
+
+static void account_sms(const struct account *account) {
+    const struct gpu_table *gpu = &account->model->gpu;
+    const struct sm_config *sm = config_get(account->config, &sm_section);
+    double warps = count(account, "sm.warp_instructions"), threads = count(account, "sm.thread_instructions");
+    add_table(account, events, COUNT_OF(events), warps > 0 ? threads / warps : 0);
+    add_events(account, ENERGY_registers, threads * gpu->register_reads, gpu->register_read_pj);
+    add_events(account, ENERGY_registers, threads * gpu->register_writes, gpu->register_write_pj);
+    add_power(account, ENERGY_sm_idle, gpu->sm_watts * (double)sm->count);
+    add_power(account, ENERGY_constant, gpu->constant_watts);
+}
+
+/* --- caches by their geometry --- */
+
+/* `arrays` equal caches: lookups, lines read and lines written, of all of them. */
+static void account_array(const struct account *account, enum energy_part part, const struct array_shape *shape,
+                          unsigned line_bytes, double arrays, double lookups, double reads, double writes) {
+    const struct array_table *table = &account->model->array;
+    double accesses = (double)div_up(8 * line_bytes, shape->bits);
+    add_events(account, part, lookups, ARRAY_VALUE(table, tag_read_pj, shape));
+    add_events(account, part, reads * accesses, ARRAY_VALUE(table, data_read_pj, shape));
+    add_events(account, part, writes * accesses, ARRAY_VALUE(table, data_write_pj, shape));
+    add_power(account, part,
+              arrays * (ARRAY_VALUE(table, data_leak_mw, shape) + ARRAY_VALUE(table, tag_leak_mw, shape)) * MILLI);
+}
+
+static double sum(const struct account *account, const char *const *counters) {
+    double total = 0;
+    for (; *counters; counters++) total += count(account, *counters);
+    return total;
+}
+#define SUM(account, ...) sum(account, (const char *const[]){__VA_ARGS__, NULL})
+
+static void account_arrays(const struct account *a, unsigned slices) {
+    const struct gpu_config *gpu = config_get(a->config, &gpu_section);
+    const struct l1_config *l1 = config_get(a->config, &l1_section);
+    const struct llc_config *llc = config_get(a->config, &llc_section);
+    const struct sm_config *sm = config_get(a->config, &sm_section);
+    unsigned line = (unsigned)gpu->line_bytes;
+    struct array_shape near = {(double)l1->size_kb * 1024, (unsigned)l1->ways, 8 * line};
+    account_array(a, ENERGY_l1, &near, line, (double)sm->count,
+                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.write_hits", "l1.write_misses"),
+                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.write_backs"), SUM(a, "l1.fills"));
+    struct array_shape far = {(double)llc->slice_kb * 1024, (unsigned)llc->ways, 8 * (unsigned)llc->port_bytes};
+    account_array(a, ENERGY_llc, &far, line, slices,
+                  SUM(a, "llc.read_hits", "llc.read_pending", "llc.read_misses", "llc.write_hits", "llc.write_misses",
+                      "llc.atomic_hits", "llc.atomic_misses"),
+                  SUM(a, "llc.data_replies", "llc.write_backs"),
+                  SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"));
+}
+
+/* --- networks --- */
+
+/* One stage of routers of one network with the links behind it, or the links into the network (no routers). */
+struct part {
+    struct router_group group;
+    struct router_shape shape;
+    unsigned links;
+    struct link_cost link;
+};
+
+enum { PARTS = 1 + NOC_ROUTER_GROUPS };
+
+/* Links at the SMs' side of a single crossbar and those between two stages cross the chip; all others are short. */
+static unsigned network_parts(const struct energy_model *model, const struct config *config,
+                              enum network_direction direction, const struct network_shape *shape,
+                              struct part part[PARTS]) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    const struct energy_config *values = config_get(config, &energy_section);
+    double cycle_ps = 1e12 / noc_hertz(config);
+    unsigned bits = 8 * (unsigned)noc->channel_bytes;
+    struct router_group group[NOC_ROUTER_GROUPS];
+    unsigned groups = noc_routers(config, direction, shape, group);
+    if (groups == 0) return 0;
+    bool request = direction == NETWORK_REQUEST;
+    part[0] =
+        (struct part){.links = group[0].routers * group[0].inputs, .group.link_cycles = (unsigned)noc->link_cycles};
+    for (unsigned i = 0; i < groups; i++)
+        part[i + 1] = (struct part){
+            .group = group[i],
+            .shape = {group[i].inputs, group[i].outputs, bits, (unsigned)noc->vcs, (unsigned)noc->vc_flits},
+            .links = group[i].routers * group[i].outputs,
+        };
+    for (unsigned i = 0; i <= groups; i++) {
+        bool across = groups > 1 ? i > 0 && i < groups : (i == 0) == request;
+        part[i].link = link_cost(&model->link, bits, across ? values->long_link_mm : values->link_mm,
+                                 cycle_ps * part[i].group.link_cycles);
+    }
+    return groups + 1;
+}
+
+static double group_count(const struct account *account, const struct router_group *group, const char *counter) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", group->name, counter);
+    return count(account, name);
+}
+
+/* A router that is off leaks what its switch lets through, and its clock stands. */
+static void account_routers(const struct account *account, const struct part *part) {
+    const struct router_table *table = &account->model->router;
+    const struct energy_config *values = config_get(account->config, &energy_section);
+    const struct router_shape *shape = &part->shape;
+    double off = group_count(account, &part->group, "gated_cycles") / core_hertz(account->config); /* router-seconds */
+    double on = part->group.routers * account->seconds - off;
+    double clock = router_value(&table->clock_pj, shape) * PICO * noc_hertz(account->config);
+    double leak = router_leak_mw(table, shape) * MILLI;
+    struct energy_entry *entry = &account->book->part[ENERGY_noc_routers];
+    entry->time += on * (leak + clock) + off * leak * values->gated_leak;
+#define EVENT(counter, quantity) \
+    add_events(account, ENERGY_noc_routers, group_count(account, &part->group, counter), \
+               router_value(&table->quantity, shape))
+    EVENT("buffer_writes", buffer_write_pj);
+    EVENT("buffer_reads", buffer_read_pj);
+    EVENT("vc_allocations", vc_allocation_pj);
+    EVENT("switch_allocations", switch_allocation_pj);
+    EVENT("crossbar_traversals", crossbar_pj);
+#undef EVENT
+}
+
+static void account_network(const struct account *account, enum network_direction direction,
+                            const struct network_shape *shape) {
+    struct part part[PARTS];
+    unsigned parts = network_parts(account->model, account->config, direction, shape, part);
+    for (unsigned i = 0; i < parts; i++) {
+        double flits = i ? group_count(account, &part[i].group, "link_traversals")
+                         : count(account, direction == NETWORK_REQUEST ? "noc.request.flits_injected"
+                                                                       : "noc.reply.flits_injected");
+        add_events(account, ENERGY_noc_links, flits, part[i].link.pj);
+        add_power(account, ENERGY_noc_links, part[i].links * part[i].link.leak_mw * MILLI);
+        if (i) account_routers(account, &part[i]);
+    }
+}
+
+struct noc_cost energy_noc_cost(const struct energy_model *model, const struct config *config,
+                                const struct network_shape *shape) {
+    struct noc_cost cost = {0};
+    for (unsigned direction = 0; direction < 2; direction++) {
+        struct part part[PARTS];
+        unsigned parts = network_parts(model, config, direction, shape, part);
+        for (unsigned i = 0; i < parts; i++) {
+            cost.link_area_mm2 += part[i].links * part[i].link.area_mm2;
+            cost.wire_mm2 += part[i].links * part[i].link.wire_mm2;
+            cost.link_watts += part[i].links * part[i].link.leak_mw * MILLI;
+            if (i == 0) continue;
+            unsigned routers = part[i].group.routers;
+            cost.router_area_mm2 += routers * router_area_mm2(&model->router, &part[i].shape);
+            cost.router_watts += routers * router_leak_mw(&model->router, &part[i].shape) * MILLI;
+            cost.clock_watts +=
+                routers * router_value(&model->router.clock_pj, &part[i].shape) * PICO * noc_hertz(config);
+        }
+    }
+    return cost;
+}
+
+static void account_dram(const struct account *account) {
+    const struct dram_table *dram = &account->model->dram;
+    const struct dram_config *values = config_get(account->config, &dram_section);
+    add_events(account, ENERGY_dram, count(account, "dram.activates"), dram->activate_pj);
+    add_events(account, ENERGY_dram, count(account, "dram.read_bytes"), dram->read_pj_per_byte);
+    add_events(account, ENERGY_dram, count(account, "dram.write_bytes"), dram->write_pj_per_byte);
+    add_events(account, ENERGY_dram, count(account, "dram.refreshes"), dram->refresh_pj);
+    add_power(account, ENERGY_dram, dram->channel_milliwatts * MILLI * (double)(values->mcs * values->channels_per_mc));
+}
+
+void energy_account(const struct energy_model *model, const struct config *config, const struct network_shape *shape,
+                    const struct stats *stats, uint64_t cycles, struct energy_book *book) {
+    const struct energy_config *values = config_get(config, &energy_section);
+    *book = (struct energy_book){.seconds = (double)cycles / core_hertz(config)};
+    struct account account = {model, config, stats, book, book->seconds};
+    account_sms(&account);
+    if (values->measured_caches)
+        add_table(&account, cache_events, COUNT_OF(cache_events), 0);
+    else
+        account_arrays(&account, shape->slices);
+    account_network(&account, NETWORK_REQUEST, shape);
+    account_network(&account, NETWORK_REPLY, shape);
+    account_dram(&account);
+}
+
+double energy_total(const struct energy_book *book) {
+    double total = 0;
+    for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) total += book->part[i].events + book->part[i].time;
+    return total;
+}
+
+double energy_noc(const struct energy_book *book) {
+    const struct energy_entry *routers = &book->part[ENERGY_noc_routers], *links = &book->part[ENERGY_noc_links];
+    return routers->events + routers->time + links->events + links->time;
+}

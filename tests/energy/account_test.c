@@ -1,0 +1,161 @@
+/* The books: components add up, time costs static power and nothing else, routers that are off cost next to nothing. */
+#include <unistd.h>
+
+#include "energy/energy.h"
+#include "machine/runs.h"
+
+static struct energy_model *model_of(const struct config *config) {
+    struct error err = {0};
+    struct energy_model *model = energy_open(config, &err);
+    CHECK_EQ((const char *)err.text, "");
+    REQUIRE(model);
+    return model;
+}
+
+static void account(const struct run *run, const struct energy_model *model, uint64_t cycles,
+                    struct energy_book *book) {
+    energy_account(model, run->config, machine_shape(run->machine), machine_stats(run->machine), cycles, book);
+}
+
+static struct energy_book book_of(const char *gpu, const char *workload, const char *const *settings) {
+    struct run *run = run_make(gpu, workload, settings);
+    run_go(run, (struct run_options){0});
+    struct energy_model *model = model_of(run->config);
+    struct energy_book book;
+    account(run, model, run->result.cycles, &book);
+    free(model);
+    run_destroy(run);
+    return book;
+}
+
+CLAIM("components add up to the total, none is negative, and every one that was used has cost something") {
+    for (unsigned i = 0; i < RUN_GPUS; i++) {
+        struct energy_book book = book_of(run_gpus[i], "synth:stream", SETTINGS("energy.measured_caches=false"));
+        double sum = 0;
+        for (unsigned part = 0; part < ENERGY_PART_COUNT; part++) {
+            CHECK(book.part[part].events >= 0 && book.part[part].time >= 0);
+            sum += book.part[part].events + book.part[part].time;
+        }
+        CHECK_NEAR(sum, energy_total(&book), 1e-12);
+        CHECK(book.part[ENERGY_noc_links].events > 0 && book.part[ENERGY_noc_routers].events > 0);
+        CHECK(book.part[ENERGY_llc].events > 0 && book.part[ENERGY_llc].time > 0);
+        CHECK(book.part[ENERGY_l1].events > 0 && book.part[ENERGY_l1].time > 0);
+        CHECK(book.part[ENERGY_dram].events > 0 && book.part[ENERGY_issue].events > 0);
+        CHECK(book.part[ENERGY_constant].time > 0 && book.part[ENERGY_sm_idle].time > 0);
+    }
+}
+
+CLAIM("a run that idles as long again costs exactly its static energy more") {
+    struct run *run = run_make("adaptive-80sm", "synth:stream", NO_SETTINGS);
+    run_go(run, (struct run_options){0});
+    struct energy_model *model = model_of(run->config);
+    struct energy_book once, twice;
+    account(run, model, run->result.cycles, &once);
+    account(run, model, 2 * run->result.cycles, &twice);
+    double time = 0;
+    for (unsigned part = 0; part < ENERGY_PART_COUNT; part++) {
+        CHECK_EQ(twice.part[part].events, once.part[part].events);
+        CHECK_NEAR(twice.part[part].time, 2 * once.part[part].time, 1e-12);
+        time += once.part[part].time;
+    }
+    CHECK_NEAR(energy_total(&twice) - energy_total(&once), time, 1e-9);
+    free(model);
+    run_destroy(run);
+}
+
+CLAIM("MC-routers that are off for all of a run switch nothing, and leak what gating leaves") {
+    const char *const off[] = {"llc.organisation=private", "noc.bypass=true", "energy.gated_leak=0", NULL};
+    const char *const on[] = {"llc.organisation=private", NULL};
+    struct run *gated = run_make("adaptive-80sm", "synth:stream", off),
+               *plain = run_make("adaptive-80sm", "synth:stream", on);
+    run_go(gated, (struct run_options){0});
+    struct energy_model *model = model_of(gated->config);
+    struct energy_book book, none;
+    account(gated, model, gated->result.cycles, &book);
+    /* What is left is the SM-routers': 8 of 10 × 8 and 8 of 8 × 10 ports. */
+    struct router_shape request = {10, 8, 256, 1, 8}, reply = {8, 10, 256, 1, 8};
+    double leak = 8e-3 * (router_leak_mw(&model->router, &request) + router_leak_mw(&model->router, &reply));
+    double clock = 8 * 1.4e9 * 1e-12 *
+                   (router_value(&model->router.clock_pj, &request) + router_value(&model->router.clock_pj, &reply));
+    CHECK_NEAR(book.part[ENERGY_noc_routers].time, (leak + clock) * book.seconds, 1e-9);
+    CHECK_EQ(run_count(gated, "noc.request.mc_router.crossbar_traversals"), 0u);
+    /* The same machine with its routers on, and no run at all. */
+    account(plain, model, gated->result.cycles, &none);
+    CHECK(none.part[ENERGY_noc_routers].time > 1.5 * book.part[ENERGY_noc_routers].time);
+    CHECK_EQ(none.part[ENERGY_noc_routers].events, 0.0);
+    free(model);
+    run_destroy(gated);
+    run_destroy(plain);
+}
+
+static struct noc_cost cost_of(const char *topology, const char *width, const char *concentration) {
+    struct config *config = run_config(
+        "adaptive-80sm", SETTINGS(topology, width, concentration, "noc.internal_speedup=1", "noc.long_link_cycles=1"));
+    struct energy_model *model = model_of(config);
+    struct network_shape shape = {80, 64, 8, 8};
+    struct noc_cost cost = energy_noc_cost(model, config, &shape);
+    free(model);
+    config_destroy(config);
+    return cost;
+}
+
+CLAIM("whole networks cost within 15 % of what DSENT's routers and links add up to, for all three topologies") {
+    static const struct {
+        const char *topology, *width, *concentration;
+        double router_mm2, router_watts, clock_watts, link_mm2, link_watts;
+    } rows[] = {
+        /* 80 SMs, 64 slices, the bisection of a hierarchical crossbar of 8 bytes; links of 12.3 and 1 mm, one cycle each */
+        {"noc.topology=hierarchical", "noc.channel_bytes=8", "noc.concentration=1", 0.48612, 0.39889, 0.01133, 0.12388,
+         0.16248},
+        {"noc.topology=full", "noc.channel_bytes=8", "noc.concentration=1", 2.17622, 1.77172, 0.00559, 0.14983,
+         0.19952},
+        {"noc.topology=concentrated", "noc.channel_bytes=16", "noc.concentration=2", 0.88451, 0.48953, 0.0054, 0.14983,
+         0.19952},
+    };
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct noc_cost cost = cost_of(rows[i].topology, rows[i].width, rows[i].concentration);
+        CHECK_NEAR(cost.router_area_mm2, rows[i].router_mm2, 0.15);
+        CHECK_NEAR(cost.router_watts, rows[i].router_watts, 0.15);
+        CHECK_NEAR(cost.clock_watts, rows[i].clock_watts, 0.15);
+        CHECK_NEAR(cost.link_area_mm2, rows[i].link_mm2, 0.15);
+        CHECK_NEAR(cost.link_watts, rows[i].link_watts, 0.15);
+    }
+}
+
+/* A table of one's own, in place of `router-22nm`. */
+static struct error read_own(const char *text) {
+    char path[] = "/tmp/sluice-energy-XXXXXX.yaml";
+    int file = mkstemps(path, 5);
+    REQUIRE(file >= 0);
+    FILE *out = fdopen(file, "w");
+    fputs(text, out);
+    fclose(out);
+    struct router_table table = {0};
+    struct error err = {0};
+    CHECK(!table_read(path, &router_form, &table, &err));
+    remove(path);
+    return err;
+}
+
+CLAIM("a table of one's own that is wrong is refused at its line, with what would be right") {
+    CHECK_TEXT(read_own("description: d\nbuffer_write_pj: {bit: 1}\n").text, ":2:19: unknown key 'bit' of a sum");
+    CHECK_TEXT(read_own("description: d\nbuffer_write_pj: {bits: 1}\n").text, "a table of routers needs source");
+    CHECK_TEXT(read_own("description: d\nclock_pj: {bits: -1}\n").text, ":2:");
+    CHECK_TEXT(read_own("- 1\n").text, "a table of routers is a mapping");
+    struct config *config = run_config("adaptive-80sm", SETTINGS("energy.gpu=gpu-vulta"));
+    struct error err = {0};
+    CHECK(!energy_open(config, &err));
+    CHECK_TEXT(err.text, "there is no energy table `gpu-vulta`; did you mean `gpu-volta`?");
+    config_destroy(config);
+}
+
+CLAIM("every bundled table can be read") {
+    static const char *const settings[] = {
+        "energy.gpu=gpu-volta",   "energy.gpu=gpu-pascal",   "energy.gpu=gpu-turing",   "energy.dram=dram-hbm",
+        "energy.dram=dram-gddr5", "energy.array=array-32nm", "energy.array=array-45nm", "energy.link=link-45nm-global"};
+    for (unsigned i = 0; i < COUNT_OF(settings); i++) {
+        struct config *config = run_config("selrep-64sm", SETTINGS(settings[i]));
+        free(model_of(config));
+        config_destroy(config);
+    }
+}
