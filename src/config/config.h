@@ -100,6 +100,13 @@ struct param {
         .help = help_ \
     }
 
+/* Hardware that a choice brings and a plain machine has not: `copies` of a table of `entries`, each so many bits. */
+struct storage_item {
+    const char *what;
+    uint64_t copies, entries, bits;
+};
+enum { STORAGE_ITEMS = 8 };
+
 struct section {
     const char *path;
     const char *help;
@@ -109,6 +116,9 @@ struct section {
     /* Cross-checks, after all values are in. Reports through config_error so that the message is located at the
      * setting to blame. NULL if there are none. */
     bool (*check)(const struct config *config, struct error *err);
+    /* Fills in what the hardware behind this section stores, at most STORAGE_ITEMS, and returns how many items there are. For
+     * `sluice overhead`; NULL if it stores nothing. */
+    unsigned (*storage)(const struct config *config, struct storage_item *items);
 };
 
 /* The top-level sections of a machine, in the order in which they are shown (sections.def). */

@@ -25,7 +25,6 @@ struct energy_config {
         dram[CONFIG_TEXT_MAX];
     bool measured_caches;
     double link_mm, long_link_mm, gated_leak, die_mm2;
-    int64_t address_bits;
 };
 
 extern const struct section energy_section;

@@ -21,7 +21,6 @@ static const struct param params[] = {
     P_REAL(struct energy_config, gated_leak, 0.05, 0, 1, "of its leakage",
            "what a router that is powered off still leaks"),
     P_REAL(struct energy_config, die_mm2, 610, 1, 100000, "mm2", "of the chip, to compare overheads with"),
-    P_INT(struct energy_config, address_bits, 32, 16, 64, "bits", "of a physical address, for the width of tags"),
 };
 
 const struct section energy_section = {

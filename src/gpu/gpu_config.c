@@ -12,6 +12,8 @@ static const struct param params[] = {
     P_INT(struct gpu_config, clusters, 8, 1, 512, "clusters",
           "groups of SMs, those behind one router of a hierarchical network"),
     P_INT(struct gpu_config, line_bytes, 128, 64, 256, "B", "line of the L1 and the LLC: 64, 128 or 256"),
+    P_INT(struct gpu_config, address_bits, 32, 16, 64, "bits",
+          "of a physical address: how wide tags are, which costs storage"),
     P_CHOICE(struct gpu_config, cta_scheduler, cta_scheduler_family, "two-level-rr", "which SM gets the next CTA"),
     P_INT(struct gpu_config, launch_cycles, 0, 0, 1000000, "cycles", "before the first CTA of a kernel can start"),
     P_INT(struct gpu_config, progress_limit, 100000, 1000, 1000000000, "cycles",

@@ -90,6 +90,21 @@ static bool check(const struct config *config, struct error *err) {
     return true;
 }
 
+/* Section 6.5: a larger tag store, reference counts of 6 bits and positions for all its entries, counters of free lines. */
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct sm_config *sm = config_get(config, &sm_section);
+    struct geometry tags = geometry_of(config);
+    uint64_t sms = (uint64_t)sm->count, sets = l1_sets(config), entries = (uint64_t)tags.sets * tags.ways,
+             lines = sets * (uint64_t)l1->ways, way_bits = log2_floor(round_up_power_of_two((uint64_t)l1->ways));
+    items[0] = (struct storage_item){"tags beyond one for each line", sms, entries > lines ? entries - lines : 0,
+                                     l1_tag_bits(config)};
+    items[1] = (struct storage_item){"reference counts", sms, entries, log2_floor(RC_MAX) + 1};
+    items[2] = (struct storage_item){"positions of data lines", sms, entries, way_bits};
+    items[3] = (struct storage_item){"counters of free lines", sms, sets, way_bits};
+    return 4;
+}
+
 static const struct section decoupled_section = {
     .path = "decoupled",
     .help = "an L1 whose tag store has more entries than there are lines, and lets in what is used again",
@@ -97,6 +112,7 @@ static const struct section decoupled_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct decoupled_config),
     .check = check,
+    .storage = storage,
 };
 
 #define DECOUPLED_STATS(S) \

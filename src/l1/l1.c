@@ -70,6 +70,8 @@ unsigned l1_sets(const struct config *config) {
     return (unsigned)(l1->sets ? l1->sets : l1->size_kb * 1024 / gpu->line_bytes / l1->ways);
 }
 
+unsigned l1_tag_bits(const struct config *config) { return gpu_tag_bits(config, l1_sets(config)); }
+
 static const struct insertion_ops *insertion_of(const struct config *config) {
     const struct l1_config *l1 = config_get(config, &l1_section);
     return (const struct insertion_ops *)l1->insertion;

@@ -131,6 +131,7 @@ static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err);
 unsigned l1_sets(const struct config *config);
+unsigned l1_tag_bits(const struct config *config);
 /* What the insertion policy adds to every lookup. */
 unsigned l1_probe_cycles(const struct config *config);
 /* The program's next kernel begins, counted from 0; after the last one comes l1_finish, which may fail to write what

@@ -63,6 +63,7 @@ static const struct param params[] = {
 };
 
 static bool check(const struct config *config, struct error *err);
+static unsigned storage(const struct config *config, struct storage_item *items);
 
 static const struct section adaptive_section = {
     .path = "adaptive",
@@ -71,7 +72,22 @@ static const struct section adaptive_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct adaptive_config),
     .check = check,
+    .storage = storage,
 };
+
+/* Section 5: 432 bytes of tag directory (128 entries of a tag and a bit for each SM-router) and 16 of counters, one of 16 bits for
+ * each slice that a cluster uses in private mode. */
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct adaptive_config *values = config_get(config, &adaptive_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    uint64_t sets = min_u64((uint64_t)values->sets, llc_sets(config));
+    items[0] = (struct storage_item){"auxiliary tag directory: tag and a bit for each cluster", 1,
+                                     sets * (uint64_t)llc->ways, llc_tag_bits(config) + (uint64_t)gpu->clusters};
+    items[1] = (struct storage_item){"accesses of private slices", 1, (uint64_t)dram->mcs, 16};
+    return 2;
+}
 
 static bool check(const struct config *config, struct error *err) {
     const struct adaptive_config *values = config_get(config, &adaptive_section);

@@ -97,6 +97,8 @@ static bool check(const struct config *config, struct error *err) {
     return check_bypass(config, organisation, err) && (!organisation->check || organisation->check(config, err));
 }
 
+static unsigned storage(const struct config *config, struct storage_item *items);
+
 const struct section llc_section = {
     .path = "llc",
     .help = "the last-level cache, in slices in front of the memory controllers",
@@ -104,12 +106,28 @@ const struct section llc_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct llc_config),
     .check = check,
+    .storage = storage,
 };
 
 unsigned llc_sets(const struct config *config) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     return (unsigned)(llc->sets ? llc->sets : llc->slice_kb * 1024 / gpu->line_bytes / llc->ways);
+}
+
+unsigned llc_tag_bits(const struct config *config) { return gpu_tag_bits(config, llc_sets(config)); }
+
+/* Where a line may be in another slice than its home, a slice's tags hold the address bits that choose among the slices of a
+ * controller, too ("Selective Replication in Memory-Side GPU Caches", section IV-D). */
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    if (llc->organisation == &llc_organisation_shared.policy || llc->slices_per_mc == 1) return 0;
+    items[0] =
+        (struct storage_item){"larger tags, for lines of other slices", (uint64_t)(llc->slices_per_mc * dram->mcs),
+                              (uint64_t)llc_sets(config) * (uint64_t)llc->ways,
+                              log2_floor(round_up_power_of_two((uint64_t)llc->slices_per_mc))};
+    return 1;
 }
 
 struct llc_organisation *llc_organisation_create(const struct llc_site *site, struct error *err) {

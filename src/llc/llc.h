@@ -40,6 +40,8 @@ enum { ALLOCATE_THROUGH_ENTRIES = 3 };           /* towards memory, that such a 
 extern const struct policy llc_allocate_through; /* a write that misses goes on to memory, too */
 
 unsigned llc_sets(const struct config *config);
+/* Of a line, its set taken away. What chooses the slice is in it. */
+unsigned llc_tag_bits(const struct config *config);
 
 #define LLC_STATS(S) \
     S(SUM, read_hits, "accesses", "reads that found their line") \

@@ -15,7 +15,7 @@ struct coin_config {
 };
 static const struct param coin_params[] = {P_REAL(struct coin_config, bias, 0.5, 0, 1, "", "how often it falls heads")};
 static const struct section coin_section = {
-    "coin", "a coin", coin_params, COUNT_OF(coin_params), sizeof(struct coin_config), NULL};
+    "coin", "a coin", coin_params, COUNT_OF(coin_params), sizeof(struct coin_config), NULL, NULL};
 static const struct policy dice_policy = {"dice", "six sides", NULL},
                            coin_policy = {"coin", "two sides", &coin_section};
 static const struct policy *const sources[] = {&dice_policy, &coin_policy};
@@ -30,7 +30,7 @@ static const struct param chance_params[] = {
     P_CHOICE(struct chance_config, from, source_family, "dice", "where chance comes from"),
 };
 static const struct section chance_section = {
-    "chance", "random replacement", chance_params, COUNT_OF(chance_params), sizeof(struct chance_config), NULL};
+    "chance", "random replacement", chance_params, COUNT_OF(chance_params), sizeof(struct chance_config), NULL, NULL};
 static const struct policy lru_policy = {"lru", "oldest first", NULL},
                            chance_policy = {"chance", "any", &chance_section};
 static const struct policy *const replacements[] = {&lru_policy, &chance_policy};
@@ -44,8 +44,8 @@ static bool two_level_check(const struct config *config, struct error *err);
 static const struct param two_level_params[] = {
     P_INT(struct two_level_config, group_warps, 8, 1, 64, "warps", "in a group")};
 static const struct section two_level_section = {
-    "two-level",    "groups", two_level_params, COUNT_OF(two_level_params), sizeof(struct two_level_config),
-    two_level_check};
+    "two-level",     "groups", two_level_params, COUNT_OF(two_level_params), sizeof(struct two_level_config),
+    two_level_check, NULL};
 static const struct policy gto_policy = {"gto", "greedy then oldest", NULL},
                            two_level_policy = {"two-level", "groups", &two_level_section};
 static const struct policy *const schedulers[] = {&gto_policy, &two_level_policy};
@@ -71,7 +71,7 @@ static const struct param sm_params[] = {
     P_LIST(struct sm_made_up, pair, "[1, 2]", 2, 2, 0, 100, "", "two numbers"),
 };
 static const struct section sm_made_up = {"sm", "cores", sm_params, COUNT_OF(sm_params), sizeof(struct sm_made_up),
-                                          NULL};
+                                          NULL, NULL};
 
 struct cache_made_up {
     int64_t size_kb, ways, sets;
@@ -85,9 +85,9 @@ static const struct param cache_params[] = {
     P_CHOICE(struct cache_made_up, replacement, made_up_replacements, "lru", "who leaves"),
 };
 static const struct section l1_made_up = {
-    "l1", "first level", cache_params, COUNT_OF(cache_params), sizeof(struct cache_made_up), l1_check};
+    "l1", "first level", cache_params, COUNT_OF(cache_params), sizeof(struct cache_made_up), l1_check, NULL};
 static const struct section llc_made_up = {
-    "llc", "last level", cache_params, COUNT_OF(cache_params), sizeof(struct cache_made_up), NULL};
+    "llc", "last level", cache_params, COUNT_OF(cache_params), sizeof(struct cache_made_up), NULL, NULL};
 
 static const struct section *const made_up_sections[] = {&sm_made_up, &l1_made_up, &llc_made_up};
 

@@ -30,7 +30,9 @@ static struct energy_book book_of(const char *gpu, const char *workload, const c
 
 CLAIM("components add up to the total, none is negative, and every one that was used has cost something") {
     for (unsigned i = 0; i < RUN_GPUS; i++) {
-        struct energy_book book = book_of(run_gpus[i], "synth:stream", SETTINGS("energy.measured_caches=false"));
+        struct energy_book book =
+            book_of(run_gpus[i], "synth:stream",
+                    SETTINGS("energy.measured_caches=false", "workload.ctas=16", "workload.iterations=4"));
         double sum = 0;
         for (unsigned part = 0; part < ENERGY_PART_COUNT; part++) {
             CHECK(book.part[part].events >= 0 && book.part[part].time >= 0);
@@ -46,7 +48,7 @@ CLAIM("components add up to the total, none is negative, and every one that was 
 }
 
 CLAIM("a run that idles as long again costs exactly its static energy more") {
-    struct run *run = run_make("adaptive-80sm", "synth:stream", NO_SETTINGS);
+    struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS("workload.ctas=16"));
     run_go(run, (struct run_options){0});
     struct energy_model *model = model_of(run->config);
     struct energy_book once, twice;
@@ -64,7 +66,8 @@ CLAIM("a run that idles as long again costs exactly its static energy more") {
 }
 
 CLAIM("MC-routers that are off for all of a run switch nothing, and leak what gating leaves") {
-    const char *const off[] = {"llc.organisation=private", "noc.bypass=true", "energy.gated_leak=0", NULL};
+    const char *const off[] = {"llc.organisation=private", "noc.bypass=true", "energy.gated_leak=0", "workload.ctas=16",
+                               NULL};
     const char *const on[] = {"llc.organisation=private", NULL};
     struct run *gated = run_make("adaptive-80sm", "synth:stream", off),
                *plain = run_make("adaptive-80sm", "synth:stream", on);

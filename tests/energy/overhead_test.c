@@ -1,0 +1,82 @@
+/* Storage and area of the papers' mechanisms, against what the papers state. */
+#include "energy/overhead.h"
+#include "machine/runs.h"
+
+static struct overhead overhead_with(const char *gpu, const char *const *settings) {
+    struct config *config = run_config(gpu, settings);
+    struct error err = {0};
+    struct energy_model *model = energy_open(config, &err);
+    CHECK_EQ((const char *)err.text, "");
+    REQUIRE(model);
+    struct overhead overhead;
+    overhead_of(config, model, &overhead);
+    free(model);
+    config_destroy(config);
+    return overhead;
+}
+
+static double section_bytes(const struct overhead *overhead, const char *section) {
+    double bytes = 0;
+    for (unsigned i = 0; i < overhead->rows; i++)
+        if (strcmp(overhead->row[i].section, section) == 0) bytes += overhead->row[i].bytes;
+    return bytes;
+}
+
+CLAIM("a plain machine has no overhead") {
+    for (unsigned i = 0; i < RUN_GPUS; i++) {
+        struct overhead overhead = overhead_with(run_gpus[i], NO_SETTINGS);
+        CHECK_EQ(overhead.rows, 0u);
+        CHECK_EQ(overhead.bytes, 0.0);
+        CHECK_EQ(overhead.die_share, 0.0);
+    }
+}
+
+CLAIM("the adaptive LLC adds 432 bytes of tag directory and 16 bytes of counters (ISCA 2019, section 5)") {
+    struct overhead overhead = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive"));
+    CHECK_EQ(section_bytes(&overhead, "llc.adaptive"), 448.0);
+    REQUIRE(overhead.rows == 3);
+    CHECK_EQ(overhead.row[1].bytes, 432.0);
+    CHECK_EQ(overhead.row[2].bytes, 16.0);
+}
+
+CLAIM("tags that can name lines of other slices add less than 0.4 % to the LLC (Selective Replication, section IV-D)") {
+    struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=private"));
+    REQUIRE(overhead.rows > 0);
+    CHECK_EQ(overhead.row[0].item.bits, 4u);
+    CHECK(overhead.llc_tag_bytes > 0 && overhead.llc_tag_bytes < 0.004 * overhead.llc_bytes);
+}
+
+CLAIM("crossbars of slices and channels are near 1.01 mm2 and their links near 0.42, some 0.2 % of the chip") {
+    struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=private"));
+    CHECK_NEAR(overhead.crossbar_mm2, 1.01, 0.15);
+    CHECK_NEAR(overhead.link_mm2, 0.42, 0.15);
+    CHECK_NEAR(overhead.die_share, 0.002, 0.25);
+}
+
+CLAIM(
+    "8 slices and 8 channels at each of 8 controllers are connected for some 0.14 % of the chip (ISCA 2019, section 4.1)") {
+    struct overhead overhead = overhead_with(
+        "adaptive-80sm", SETTINGS("llc.organisation=private", "dram.channels_per_mc=8", "dram.pae.masks=[]"));
+    CHECK_NEAR(overhead.crossbar_mm2 / 610, 0.0014, 0.2);
+}
+
+CLAIM("a decoupled L1D stores twice the tags, six bits of count and two of position for each (ICS 2015, section 6.5)") {
+    struct overhead overhead =
+        overhead_with("fermi-15sm", SETTINGS("l1.insertion=decoupled", "energy.array=array-45nm"));
+    REQUIRE(overhead.rows == 4);
+    CHECK_EQ(overhead.row[0].item.entries, 128u);
+    CHECK_EQ(overhead.row[1].item.entries, 256u);
+    CHECK_EQ(overhead.row[1].item.bits, 6u);
+    CHECK_EQ(overhead.row[2].item.bits, 2u);
+    CHECK_EQ(overhead.row[3].bytes, 15 * 8.0);
+    CHECK_EQ(overhead.bytes, 15 * (128 * 20 + 256 * 8 + 32 * 2) / 8.0);
+    CHECK(overhead.die_share > 0 && overhead.die_share < 0.0002);
+}
+
+CLAIM("storage grows with what it is for") {
+    struct overhead small = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive"));
+    struct overhead large =
+        overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive", "llc.adaptive.sets=16"));
+    CHECK_EQ(large.row[1].bytes, 2 * small.row[1].bytes);
+    CHECK(large.mm2 > small.mm2 && large.leak_mw > small.leak_mw);
+}
