@@ -336,7 +336,7 @@ static void make_line(struct making *making, unsigned metric, unsigned workload,
 static void make_map(struct making *making, unsigned metric, unsigned workload, unsigned design, unsigned point) {
     const struct lab_metric *of = &making->experiment->metrics[metric];
     struct stored_run *run = get_run(making, workload, design, point);
-    const double *cycles, *values;
+    const double *cycles = NULL, *values;
     unsigned samples = run ? stored_run_series(run, "sm.cycles", &cycles, &values) : 0;
     struct window window = {.tracks = samples ? find_tracks(making, of->value, run) : NULL, .cycles = cycles};
     struct expression_view view = {window_value, window_units, &window};
