@@ -9,12 +9,11 @@ extern "C" __global__ void an_first(const float *bias, const float *input, const
                                     int in_side, int side, int row0, int column0) {
     enum { KERNEL = 11, TAPS = KERNEL * KERNEL };
     int map = (int)blockIdx.x, row = (int)threadIdx.x + row0, column = (int)threadIdx.y + column0;
+    const float *pixel = input + (row * 4 * in_side + column * 4) * 3, *w = weights + map * 3 * TAPS;
     float sum = 0;
-    for (int i = 0; i < KERNEL; i++)
-        for (int j = 0; j < KERNEL; j++) {
-            int p = ((row * 4 + i) * in_side + column * 4 + j) * 3, w = map * 3 * TAPS + i * KERNEL + j;
-            sum += input[p] * weights[w] + input[p + 1] * weights[w + TAPS] + input[p + 2] * weights[w + 2 * TAPS];
-        }
+    for (int i = 0; i < KERNEL; i++, pixel += in_side * 3, w += KERNEL)
+        for (int j = 0; j < KERNEL; j++)
+            sum += pixel[j * 3] * w[j] + pixel[j * 3 + 1] * w[j + TAPS] + pixel[j * 3 + 2] * w[j + 2 * TAPS];
     sum += bias[map];
     output[(map * side + row) * side + column] = sum < 0 ? 0 : sum;
 }
