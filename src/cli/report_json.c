@@ -130,6 +130,18 @@ static void put_samples(struct json *json, const struct stats *stats, const stru
     json_end(json);
 }
 
+static void put_noc_area(struct json *json, const struct noc_cost *noc) {
+    json_key(json, "noc_mm2");
+    json_object_compact(json);
+    json_put_real(json, "buffers", noc->router.buffers);
+    json_put_real(json, "crossbars", noc->router.crossbar);
+    json_put_real(json, "allocators", noc->router.allocators);
+    json_put_real(json, "registers", noc->router.registers);
+    json_put_real(json, "links", noc->link_area_mm2);
+    json_put_real(json, "total", noc->router_area_mm2 + noc->link_area_mm2);
+    json_end(json);
+}
+
 /* Joules. The parts add up to the total. */
 void report_put_energy(struct json *json, const struct energy_book *book) {
     double events = 0, time = 0;
@@ -145,6 +157,7 @@ void report_put_energy(struct json *json, const struct energy_book *book) {
     json_put_real(json, "seconds", book->seconds);
     json_put_real(json, "watts", ratio(energy_total(book), book->seconds));
     json_put_real(json, "noc", energy_noc(book));
+    put_noc_area(json, &book->noc);
     json_key(json, "parts");
     json_object(json);
     for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {

@@ -250,6 +250,11 @@ struct noc_cost energy_noc_cost(const struct energy_model *model, const struct c
             cost.link_watts += part[i].links * part[i].link.leak_mw * MILLI;
             if (i == 0) continue;
             unsigned routers = part[i].group.routers;
+            struct router_area area = router_area(&model->router, &part[i].shape);
+            cost.router.buffers += routers * area.buffers;
+            cost.router.crossbar += routers * area.crossbar;
+            cost.router.allocators += routers * area.allocators;
+            cost.router.registers += routers * area.registers;
             cost.router_area_mm2 += routers * router_area_mm2(&model->router, &part[i].shape);
             cost.router_watts += routers * router_leak_mw(&model->router, &part[i].shape) * MILLI;
             cost.clock_watts +=
@@ -272,7 +277,8 @@ static void account_dram(const struct account *account) {
 void energy_account(const struct energy_model *model, const struct config *config, const struct network_shape *shape,
                     const struct stats *stats, uint64_t cycles, struct energy_book *book) {
     const struct energy_config *values = config_get(config, &energy_section);
-    *book = (struct energy_book){.seconds = (double)cycles / core_hertz(config)};
+    *book = (struct energy_book){.seconds = (double)cycles / core_hertz(config),
+                                 .noc = energy_noc_cost(model, config, shape)};
     struct account account = {model, config, stats, book, book->seconds};
     account_sms(&account);
     if (values->measured_caches)

@@ -117,12 +117,20 @@ struct energy_part_info {
 };
 extern const struct energy_part_info energy_parts[ENERGY_PART_COUNT];
 
+/* A network's hardware, both directions together. */
+struct noc_cost {
+    struct router_area router; /* of all routers together */
+    double router_area_mm2, link_area_mm2, wire_mm2;
+    double router_watts, clock_watts, link_watts;
+};
+
 /* In joules: by events, and by time. */
 struct energy_book {
     double seconds;
     struct energy_entry {
         double events, time;
     } part[ENERGY_PART_COUNT];
+    struct noc_cost noc;
 };
 
 /* What a run of so many cycles cost whose counters these are, on networks of this shape. */
@@ -132,11 +140,6 @@ double energy_total(const struct energy_book *book);
 /* Of both networks. */
 double energy_noc(const struct energy_book *book);
 
-/* A network's hardware, both directions together. */
-struct noc_cost {
-    double router_area_mm2, link_area_mm2, wire_mm2;
-    double router_watts, clock_watts, link_watts;
-};
 struct noc_cost energy_noc_cost(const struct energy_model *model, const struct config *config,
                                 const struct network_shape *shape);
 

@@ -14,10 +14,18 @@ double router_leak_mw(const struct router_table *table, const struct router_shap
            router_value(&table->allocator_leak_mw, shape) + router_value(&table->register_leak_mw, shape);
 }
 
+struct router_area router_area(const struct router_table *table, const struct router_shape *shape) {
+    return (struct router_area){
+        .buffers = shape->inputs * router_value(&table->input_area_mm2, shape),
+        .crossbar = router_value(&table->crossbar_area_mm2, shape),
+        .allocators = router_value(&table->allocator_area_mm2, shape),
+        .registers = router_value(&table->register_area_mm2, shape),
+    };
+}
+
 double router_area_mm2(const struct router_table *table, const struct router_shape *shape) {
-    return shape->inputs * router_value(&table->input_area_mm2, shape) +
-           router_value(&table->crossbar_area_mm2, shape) + router_value(&table->allocator_area_mm2, shape) +
-           router_value(&table->register_area_mm2, shape);
+    struct router_area area = router_area(table, shape);
+    return area.buffers + area.crossbar + area.allocators + area.registers;
 }
 
 static const struct yaml_key term_keys[] = {

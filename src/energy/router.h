@@ -65,6 +65,11 @@ extern const struct yaml_form router_form;
 
 double router_value(const struct router_sum *sum, const struct router_shape *shape);
 double router_leak_mw(const struct router_table *table, const struct router_shape *shape);
+/* In square millimetres. Registers are those of the pipeline, with the clock tree. */
+struct router_area {
+    double buffers, crossbar, allocators, registers;
+};
+struct router_area router_area(const struct router_table *table, const struct router_shape *shape);
 double router_area_mm2(const struct router_table *table, const struct router_shape *shape);
 
 #endif

@@ -118,6 +118,8 @@ CLAIM("whole networks cost within 15 % of what DSENT's routers and links add up 
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
         struct noc_cost cost = cost_of(rows[i].topology, rows[i].width, rows[i].concentration);
         CHECK_NEAR(cost.router_area_mm2, rows[i].router_mm2, 0.15);
+        CHECK_NEAR(cost.router.buffers + cost.router.crossbar + cost.router.allocators + cost.router.registers,
+                   cost.router_area_mm2, 1e-12);
         CHECK_NEAR(cost.router_watts, rows[i].router_watts, 0.15);
         CHECK_NEAR(cost.clock_watts, rows[i].clock_watts, 0.15);
         CHECK_NEAR(cost.link_area_mm2, rows[i].link_mm2, 0.15);
