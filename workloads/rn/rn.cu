@@ -15,6 +15,8 @@ static __device__ __forceinline__ void convolve(const float *input, const float 
         int y0 = row * stride - KERNEL / 2, x0 = column * stride - KERNEL / 2;
         const float *w = weights + map * maps * KERNEL * KERNEL, *from = input + y0 * in_side + x0;
         float sum = 0;
+/* By more than four, and a thread would need more registers than an SM has for a CTA of 1,024. */
+#pragma unroll KERNEL == 1 ? 4 : 1
         for (int m = 0; m < maps; m++, w += KERNEL * KERNEL, from += area)
 #pragma unroll
             for (int i = 0; i < KERNEL; i++) {
