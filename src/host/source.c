@@ -39,6 +39,7 @@ struct program_source {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     struct launched next; /* its trace is NULL until the program launches, and again when the machine has taken it */
+    bool resting;         /* in step: what was launched last is emulated, and the program waits to be asked for more */
     bool over;            /* the program has ended */
 };
 
@@ -95,19 +96,21 @@ static void stop(struct program_source *source) {
     }
     launched_drop(&source->next);
     launched_drop(&source->reading);
-    source->started = source->over = source->told = false;
+    source->started = source->over = source->told = source->resting = false;
     source->violations = 0;
     source->violation.set = false;
 }
 
 /* --- the machine's side --- */
 
-/* Waits until the emulation of what has been read is over and there is another launch, or none will come; false if the
- * reader has not the patience. */
-static bool await_launch(struct program_source *source) {
+static bool has_launched(const struct program_source *source) { return source->next.trace || source->over; }
+static bool is_resting(const struct program_source *source) { return source->resting || source->over; }
+
+/* Waits for the program's thread; false if the reader has not the patience. */
+static bool await(struct program_source *source, bool (*ready)(const struct program_source *source)) {
     bool patient = true;
     pthread_mutex_lock(&source->lock);
-    while (!source->next.trace && !source->over && patient) {
+    while (!ready(source) && patient) {
         struct timespec until = deadline_in(DEADLINE_PATIENCE_MS);
         int woken = pthread_cond_timedwait(&source->changed, &source->lock, &until);
         if (woken != ETIMEDOUT || !source->source.patience) continue;
@@ -117,6 +120,14 @@ static bool await_launch(struct program_source *source) {
     }
     pthread_mutex_unlock(&source->lock);
     return patient;
+}
+
+/* From its rest, in step. */
+static void wake(struct program_source *source) {
+    pthread_mutex_lock(&source->lock);
+    source->resting = false;
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
 }
 
 static bool was_cut(const struct program_source *source) {
@@ -132,8 +143,8 @@ static void violations_add(struct program_source *source, const struct emu_count
 static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     struct program_source *source = (struct program_source *)base;
     if (source->told || was_cut(source)) return false;
-    if (!source->started) start(source);
-    if (!await_launch(source)) return false;
+    source->started ? wake(source) : start(source);
+    if (!await(source, has_launched)) return false; /* and the emulation of what has been read is over */
     violations_add(source, source->reading.counts); /* its launch has returned to the program, which has gone on */
     launched_drop(&source->reading);
     source->reading = source->next;
@@ -146,7 +157,7 @@ static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     source->next.counts = NULL;
     pthread_cond_broadcast(&source->changed);
     pthread_mutex_unlock(&source->lock);
-    return true;
+    return !base->in_step || await(source, is_resting);
 }
 
 static void open_warp(struct stream_source *base, struct warp_stream *warp) {
@@ -352,6 +363,15 @@ static bool hand_over(struct program_source *source, const struct launched *laun
     return wanted;
 }
 
+/* Until the machine asks for the next launch. */
+static void rest(struct program_source *source) {
+    pthread_mutex_lock(&source->lock);
+    source->resting = true;
+    pthread_cond_broadcast(&source->changed);
+    while (source->resting && !atomic_load(&source->host.stop)) pthread_cond_wait(&source->changed, &source->lock);
+    pthread_mutex_unlock(&source->lock);
+}
+
 static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
 
 static void run_kernel(struct host *host, const struct loaded_module *module, const struct program_function *kernel,
@@ -373,10 +393,13 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     memcpy(launched.kernel.block, launch.block, sizeof launch.block);
     launched.trace = trace_create(&launched.kernel, program->records, program->record_count);
     launched.counts = mem_alloc(1, sizeof *launched.counts);
-    if (hand_over(source_of(host), &launched))
-        trace_finish(launched.trace, emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err));
-    else
+    struct program_source *source = source_of(host);
+    if (!hand_over(source, &launched)) {
         launched_drop(&launched);
+        return;
+    }
+    trace_finish(launched.trace, emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err));
+    if (source->source.in_step) rest(source);
 }
 
 void host_launch(struct host *host, const struct host_launch *launch) {

@@ -164,6 +164,9 @@ struct stream_source {
      * it waits as long as it takes. */
     bool (*patience)(void *user);
     void *patience_user;
+    /* Set by who reads, before a restart: nothing of the source goes on by itself between two calls, so that the process
+     * may be forked there, and parent and child read on. */
+    bool in_step;
 };
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "claim.h"
 #include "host/programs.h"
@@ -111,6 +113,29 @@ CLAIM("emulation does not get further ahead than one kernel") {
     }
     CHECK_EQ(story.seen, 9u);
     source->ops->destroy(source);
+}
+
+CLAIM("in step, a program rests while its kernel is read, and a forked child reads it, too") {
+    struct story story = {.launches = 3};
+    struct stream_source *source = story_source(&story);
+    struct kernel kernel;
+    source->in_step = true;
+    unsigned i = 0;
+    for (; source->ops->next_kernel(source, &kernel); i++) {
+        CHECK_EQ(story.seen, i); /* this one has not returned */
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) _exit((int)read_kernel(source, &kernel));
+        int status;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status));
+        CHECK_EQ((unsigned)WEXITSTATUS(status), read_kernel(source, &kernel));
+        CHECK_EQ(story.seen, i);
+    }
+    CHECK_EQ(i, 3u);
+    source->ops->restart(source);
+    CHECK(source->ops->next_kernel(source, &kernel));
+    source->ops->destroy(source); /* while it rests */
 }
 
 CLAIM("a fault ends the streams of its kernel and the program, and is told once it is reached") {
