@@ -153,7 +153,7 @@ struct tag_store {
 
 struct decoupled {
     struct geometry geometry;
-    unsigned sms;
+    unsigned sms, homes;
     uint8_t threshold, first_count;
     bool count_hits;
     uint64_t interval_cycles;
@@ -171,14 +171,15 @@ static void *decoupled_create(const struct insertion_site *site, struct error *e
     struct decoupled *d = mem_alloc(1, sizeof *d);
     *d = (struct decoupled){
         .geometry = geometry_of(site->config),
-        .sms = site->sms,
+        .sms = site->l1s,
+        .homes = site->homes,
         .threshold = (uint8_t)values->threshold,
         .first_count = (uint8_t)values->first_count,
         .count_hits = values->count_hits,
         .interval_cycles = (uint64_t)values->duel_interval_cycles,
-        .store = mem_alloc(site->sms, sizeof *d->store),
+        .store = mem_alloc(site->l1s, sizeof *d->store),
     };
-    for (unsigned sm = 0; sm < site->sms; sm++) {
+    for (unsigned sm = 0; sm < site->l1s; sm++) {
         struct tag_store *store = &d->store[sm];
         store->data = site->cache[sm];
         store->tag = mem_alloc((size_t)d->geometry.sets * d->geometry.ways, sizeof *store->tag);
@@ -196,8 +197,11 @@ static void decoupled_destroy(void *state) {
     free(d);
 }
 
+/* What sets are counted by. */
+static uint64_t index_of(const struct decoupled *d, uint64_t key) { return (key & low_mask(56)) / d->homes; }
+
 static struct tag *tag_set(const struct decoupled *d, const struct tag_store *store, uint64_t key) {
-    return &store->tag[(key & low_mask(56)) % d->geometry.sets * d->geometry.ways];
+    return &store->tag[index_of(d, key) % d->geometry.sets * d->geometry.ways];
 }
 
 static struct tag *find(const struct decoupled *d, const struct tag_store *store, uint64_t key) {
@@ -207,14 +211,14 @@ static struct tag *find(const struct decoupled *d, const struct tag_store *store
     return NULL;
 }
 
-static unsigned data_set(const struct tag_store *store, uint64_t key) {
-    return cache_set_of(store->data, key & low_mask(56));
+static unsigned data_set(const struct decoupled *d, const struct tag_store *store, uint64_t key) {
+    return cache_set_of(store->data, index_of(d, key));
 }
 
 /* The data line of a committed entry; NULL for a candidate. */
-static struct cache_line *data_line(const struct tag_store *store, const struct tag *tag) {
+static struct cache_line *data_line(const struct decoupled *d, const struct tag_store *store, const struct tag *tag) {
     if (tag->position == CACHE_NONE) return NULL;
-    unsigned set = data_set(store, tag->key);
+    unsigned set = data_set(d, store, tag->key);
     struct cache_line *line = cache_line_at(store->data, set, tag->position);
     return line->state != LINE_INVALID && cache_line_key(store->data, set, line) == tag->key ? line : NULL;
 }
@@ -229,7 +233,7 @@ static struct tag *make_room(const struct decoupled *d, struct tag_store *store,
     struct tag *tags = tag_set(d, store, key), *candidate = NULL, *committed = NULL;
     for (struct tag *tag = tags; tag < tags + d->geometry.ways; tag++) {
         if (tag->key == CACHE_NO_KEY) return tag;
-        const struct cache_line *line = data_line(store, tag);
+        const struct cache_line *line = data_line(d, store, tag);
         if (!line && goes_before(tag, candidate)) candidate = tag;
         if (line && line->state == LINE_VALID && goes_before(tag, committed)) committed = tag;
     }
@@ -238,7 +242,7 @@ static struct tag *make_room(const struct decoupled *d, struct tag_store *store,
         return candidate;
     }
     if (committed) {
-        cache_drop(store->data, data_set(store, committed->key), data_line(store, committed));
+        cache_drop(store->data, data_set(d, store, committed->key), data_line(d, store, committed));
         store->stats.lines_lost++;
     }
     return committed;

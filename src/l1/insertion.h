@@ -21,8 +21,9 @@
 struct insertion_site {
     const struct config *config;
     struct stats *stats;
-    unsigned sms;
-    struct cache **cache; /* [sms] */
+    unsigned l1s;
+    unsigned homes;       /* lines are dealt out to so many L1s in turn, which their sets leave out of account */
+    struct cache **cache; /* [l1s] */
 };
 
 /* A read that was accepted. */

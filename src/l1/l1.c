@@ -84,17 +84,20 @@ unsigned l1_probe_cycles(const struct config *config) {
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err) {
     const struct l1_config *config = config_get(site->config, &l1_section);
-    struct l1 *l1 = ((const struct l1_ops *)config->organisation)->create(site, err);
+    return ((const struct l1_ops *)config->organisation)->create(site, err);
+}
+
+struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site) {
+    const struct l1_config *config = config_get(site->config, &l1_section);
     const struct insertion_ops *insertion = insertion_of(site->config);
-    if (l1) reuse_observe(l1, config->observe_reuse, site); /* what has passed the stage before, in its order */
-    if (l1 && insertion->before) l1 = insertion->before(l1, site);
-    return l1;
+    reuse_observe(l1, config->observe_reuse, site); /* what has passed the stage before, in its order */
+    return insertion->before ? insertion->before(l1, site) : l1;
 }
 
 bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err) {
     const struct insertion_ops *insertion = insertion_of(site->config);
     if (!insertion->admit) return true;
-    struct insertion_site caches_of = {site->config, site->stats, site->sms, caches};
+    struct insertion_site caches_of = {site->config, site->stats, site->sms, site->homes ? site->homes : 1, caches};
     l1->insertion = insertion;
     if (insertion->create) l1->insertion_state = insertion->create(&caches_of, err);
     return !insertion->create || l1->insertion_state;

@@ -85,6 +85,7 @@ struct l1_site {
     unsigned sms;
     unsigned clusters;
     const unsigned *sm_component; /* [sms] */
+    unsigned homes;               /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
 };
 
 struct l1_ops {
@@ -117,12 +118,27 @@ struct l1_gate {
 
 struct insertion_ops;
 
+/* What can be seen of an L1's lines. */
+enum l1_sight {
+    L1_SEES_MISS,   /* a read that missed was accepted, and its line reserved */
+    L1_SEES_INSERT, /* a line has come and stays */
+    L1_SEES_REMOVE, /* it was replaced, or a store dropped it */
+    L1_SEES_STORE,  /* a store or an atomic has gone down */
+    L1_SEES_EMPTY,  /* all lines are forgotten */
+};
+
+/* An observer. In a cycle L1s may come in any order. An insertion policy may drop a line unseen. */
+struct l1_watch {
+    void (*see)(struct l1_watch *watch, unsigned l1, enum l1_sight sight, uint64_t key, uint64_t now);
+};
+
 /* The head of every organisation. */
 struct l1 {
     const struct l1_ops *ops;
     struct l1_gate *gate;                  /* [sms] */
     const struct insertion_ops *insertion; /* NULL if every line is inserted */
     void *insertion_state;
+    struct l1_watch *watch; /* NULL: nobody watches */
 };
 
 static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
@@ -145,9 +161,11 @@ void l1_report_to(struct l1 *l1, unsigned sm, struct port *control);
 void l1_steer(struct l1 *l1, unsigned sm, bool plain);
 
 struct cache;
-/* For organisations: makes the insertion policy for the caches of all SMs. */
+/* For organisations: makes the insertion policy for the caches of all SMs, */
 bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err);
 void l1_insertion_destroy(struct l1 *l1);
+/* and what stands before them: observers, and a stage of the policy's. Returns the first, which then owns the L1. */
+struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site);
 
 #define L1_STATS(S) \
     S(SUM, read_hits, "accesses", "reads that found their line") \

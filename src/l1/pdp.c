@@ -101,15 +101,15 @@ static void *pdp_create(const struct insertion_site *site, struct error *err) {
     unsigned sets = site->cache[0]->sets, ways = site->cache[0]->ways, entries = (unsigned)values->sampler_entries;
     struct pdp *pdp = mem_alloc(1, sizeof *pdp);
     *pdp = (struct pdp){
-        .sms = site->sms,
+        .sms = site->l1s,
         .step = DISTANCE_MAX >> values->bits,
         .sampled = values->dynamic ? (unsigned)min_u64(sets, (uint64_t)values->sampled_sets) : 0,
         .sample_every = (unsigned)div_up(DISTANCE_MAX, entries),
         .entries = entries,
         .recompute_reads = (uint64_t)values->recompute_reads,
-        .l1 = mem_alloc(site->sms, sizeof *pdp->l1),
+        .l1 = mem_alloc(site->l1s, sizeof *pdp->l1),
     };
-    for (unsigned sm = 0; sm < site->sms; sm++) {
+    for (unsigned sm = 0; sm < site->l1s; sm++) {
         struct pdp_l1 *l1 = &pdp->l1[sm];
         l1->cache = site->cache[sm];
         l1->remaining = mem_alloc((size_t)sets * ways, sizeof *l1->remaining);

@@ -75,13 +75,13 @@ static void *profiled_create(const struct insertion_site *site, struct error *er
     const struct gpu_config *gpu = config_get(site->config, &gpu_section);
     struct profiled *profiled = mem_alloc(1, sizeof *profiled);
     *profiled = (struct profiled){
-        .shape = {site->sms, (unsigned)gpu->line_bytes},
+        .shape = {site->l1s, (unsigned)gpu->line_bytes},
         .threshold = (uint64_t)values->threshold,
         .local = values->local,
         .global = values->global,
-        .counts = mem_alloc(site->sms, sizeof *profiled->counts),
+        .counts = mem_alloc(site->l1s, sizeof *profiled->counts),
     };
-    for (unsigned sm = 0; sm < site->sms; sm++) line_map_init(&profiled->counts[sm]);
+    for (unsigned sm = 0; sm < site->l1s; sm++) line_map_init(&profiled->counts[sm]);
     bool good = true;
     if (values->profile[0]) good = (profiled->profile = profile_read(values->profile, profiled->shape, err)) != NULL;
     if (good && values->record[0]) good = profiled->recording = output_open(&profiled->output, values->record, err);
