@@ -1,0 +1,102 @@
+#include "claim.h"
+
+#include "l1/acd.h"
+
+/* Two sets of two ways. Lines of a node are 4 apart, sets alternate. */
+static struct acd small_table(unsigned hash_bits) {
+    struct acd acd;
+    acd_init(&acd, 2, 2, hash_bits);
+    return acd;
+}
+
+CLAIM("the table says left, right or both, as the neighbours have noted") {
+    struct acd acd = small_table(20);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
+    acd_set(&acd, 0, 0x100, ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 1, 0x100), 0u); /* another set */
+    CHECK_EQ(acd_look(&acd, 0, 0x110), 0u); /* another line */
+    acd_set(&acd, 0, 0x100, ACD_RIGHT);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)(ACD_LEFT | ACD_RIGHT));
+    acd_release(&acd);
+}
+
+CLAIM("a neighbour that loses a line takes its own bit away, and the last bit frees the entry") {
+    struct acd acd = small_table(20);
+    acd_set(&acd, 0, 0x100, ACD_LEFT);
+    acd_set(&acd, 0, 0x100, ACD_RIGHT);
+    acd_set(&acd, 0, 0x200, ACD_LEFT);
+    acd_clear(&acd, 0, 0x100, ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_RIGHT);
+    acd_clear(&acd, 0, 0x100, ACD_RIGHT);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
+    acd_set(&acd, 0, 0x300, ACD_LEFT); /* takes the free entry, not that of 0x200 */
+    CHECK_EQ(acd_look(&acd, 0, 0x200), (unsigned)ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x300), (unsigned)ACD_LEFT);
+    acd_clear(&acd, 0, 0x900, ACD_LEFT); /* of a line that it does not know */
+    CHECK_EQ(acd_look(&acd, 0, 0x900), 0u);
+    acd_release(&acd);
+}
+
+CLAIM("own lines mark entries that are there and take none") {
+    struct acd acd = small_table(20);
+    acd_set(&acd, 0, 0x100, ACD_LOCAL);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
+    acd_set(&acd, 0, 0x100, ACD_RIGHT);
+    acd_set(&acd, 0, 0x100, ACD_LOCAL);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)(ACD_LOCAL | ACD_RIGHT));
+    acd_clear(&acd, 0, 0x100, ACD_LOCAL);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_RIGHT);
+    acd_release(&acd);
+}
+
+CLAIM("of a full set the entry that was noted or found longest ago is forgotten, though its line is still held") {
+    struct acd acd = small_table(20);
+    acd_set(&acd, 0, 0x100, ACD_LEFT);
+    acd_set(&acd, 0, 0x200, ACD_LEFT);
+    acd_look(&acd, 0, 0x100);
+    acd_set(&acd, 0, 0x300, ACD_RIGHT);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x200), 0u);
+    CHECK_EQ(acd_look(&acd, 0, 0x300), (unsigned)ACD_RIGHT);
+    acd_clear(&acd, 0, 0x200, ACD_LEFT); /* the late word of its going does no harm */
+    CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_LEFT);
+    acd_release(&acd);
+}
+
+CLAIM(
+    "two lines with the same hash are one: both are said to be held, and the word that one has gone hides the other") {
+    struct acd acd = small_table(4); /* 0x12 and 0x21 fold to 3 */
+    acd_set(&acd, 0, 0x12, ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x21), (unsigned)ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x22), 0u);
+    acd_set(&acd, 0, 0x21, ACD_LEFT);
+    acd_clear(&acd, 0, 0x21, ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, 0x12), 0u); /* still held: a stale entry the other way round */
+    acd_release(&acd);
+    acd = small_table(20); /* 20 bits tell lines of the first 2^20 apart, and fold what is above */
+    acd_set(&acd, 0, UINT64_C(0x0000300005), ACD_LEFT);
+    CHECK_EQ(acd_look(&acd, 0, UINT64_C(0x0000200006)), 0u);
+    CHECK_EQ(acd_look(&acd, 0, UINT64_C(0x0000200004)), (unsigned)ACD_LEFT);
+    acd_release(&acd);
+}
+
+CLAIM("what is known of a line, or of every line, can be taken back at once") {
+    struct acd acd = small_table(20);
+    acd_set(&acd, 0, 0x100, ACD_LEFT);
+    acd_set(&acd, 0, 0x100, ACD_RIGHT);
+    acd_set(&acd, 0, 0x200, ACD_LEFT);
+    acd_set(&acd, 1, 0x210, ACD_LEFT);
+    acd_clear(&acd, 0, 0x100, ACD_LEFT | ACD_RIGHT);
+    acd_clear(&acd, 0, 0x300, ACD_LEFT | ACD_RIGHT);
+    CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
+    CHECK_EQ(acd_look(&acd, 0, 0x200), (unsigned)ACD_LEFT);
+    acd_empty(&acd);
+    CHECK_EQ(acd_look(&acd, 0, 0x200), 0u);
+    CHECK_EQ(acd_look(&acd, 1, 0x210), 0u);
+    acd_release(&acd);
+}
+
+CLAIM("the paper's directory of 32 sets, 4 ways and 20-bit tags takes 368 bytes") {
+    CHECK_EQ(32 * 4 * acd_entry_bits(20), 368u * 8);
+}
