@@ -1,0 +1,94 @@
+#include "claim.h"
+
+#include "l1/sending.h"
+
+static struct sending make(unsigned sampled, unsigned executed) {
+    struct sending sending;
+    sending_init(&sending, sampled, executed);
+    return sending;
+}
+
+/* The ways of the next misses, a letter for each: `l`lc, `r`ing, `s`ampled. */
+static void check_ways(struct sending *sending, const char *ways) {
+    for (; *ways; ways++) CHECK_EQ("lrs"[sending_ask(sending)], *ways);
+}
+
+CLAIM("the paper's period is 256 sampled misses and 4,096 executed, and begins by sampling") {
+    struct sending sending = make(256, 4096);
+    for (unsigned period = 0; period < 3; period++) {
+        bool served = period == 1;
+        for (unsigned i = 0; i < 256; i++) {
+            REQUIRE(sending_ask(&sending) == SENDING_SAMPLED);
+            sending_tell(&sending, served, 20, 200);
+        }
+        for (unsigned i = 0; i < 4096; i++) REQUIRE(sending_ask(&sending) == (served ? SENDING_RING : SENDING_L2));
+    }
+    CHECK(sending_ask(&sending) == SENDING_SAMPLED);
+    CHECK_EQ(sending.stats.sampled, 3u * 256 + 1);
+    CHECK_EQ(sending.stats.to_groups, 4096u);
+    CHECK_EQ(sending.stats.to_llc, 2u * 4096);
+    CHECK_EQ(sending.stats.periods_groups, 1u);
+    CHECK_EQ(sending.stats.periods_llc, 2u);
+}
+
+CLAIM("half the samples served in 30 cycles against 40 + 200: 135 < 200, so the groups are asked") {
+    struct sending sending = make(4, 3);
+    check_ways(&sending, "ssss");
+    sending_tell(&sending, true, 20, 0);
+    sending_tell(&sending, true, 40, 0);
+    sending_tell(&sending, false, 30, 150);
+    sending_tell(&sending, false, 50, 250); /* 0.5 * 30 + 0.5 * (40 + 200) = 135 */
+    check_ways(&sending, "rrrssss");
+}
+
+CLAIM("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180, so the LLC is") {
+    struct sending sending = make(4, 3);
+    check_ways(&sending, "ssss");
+    sending_tell(&sending, true, 100, 0);
+    for (unsigned i = 0; i < 3; i++) sending_tell(&sending, false, 60, 180); /* 0.25 * 100 + 0.75 * 240 = 205 */
+    check_ways(&sending, "lllssss");
+}
+
+CLAIM("equal times go to the LLC, a cycle less of one sample to the groups") {
+    for (unsigned less = 0; less < 2; less++) {
+        struct sending sending = make(2, 1);
+        check_ways(&sending, "ss");
+        sending_tell(&sending, true, 80 - less, 0);
+        sending_tell(&sending, false, 20, 100); /* 0.5 * 80 + 0.5 * 120 = 100 */
+        check_ways(&sending, less ? "r" : "l");
+    }
+}
+
+CLAIM("until the last sample is answered misses go to the groups, and count as executed") {
+    struct sending sending = make(2, 3);
+    check_ways(&sending, "ssr");
+    sending_tell(&sending, false, 20, 100);
+    check_ways(&sending, "r");
+    sending_tell(&sending, false, 20, 100);
+    check_ways(&sending, "lss");
+    check_ways(&sending, "rrrrr"); /* no new period before the answers */
+    sending_tell(&sending, true, 20, 0);
+    sending_tell(&sending, true, 20, 0);
+    check_ways(&sending, "ss");
+}
+
+CLAIM("answers that come before the last sample is asked decide nothing yet") {
+    struct sending sending = make(3, 1);
+    check_ways(&sending, "s");
+    sending_tell(&sending, false, 1, 1);
+    check_ways(&sending, "s");
+    sending_tell(&sending, true, 1, 0);
+    check_ways(&sending, "s");
+    sending_tell(&sending, true, 1, 0);
+    check_ways(&sending, "ls"); /* (2 + 1 + 1) / 3 is more than 1 */
+}
+
+CLAIM("if every sample is served, or none is taken, the groups are asked") {
+    struct sending sending = make(2, 2);
+    check_ways(&sending, "ss");
+    sending_tell(&sending, true, 1000, 0);
+    sending_tell(&sending, true, 1000, 0);
+    check_ways(&sending, "rr");
+    sending = make(0, 5);
+    check_ways(&sending, "rrrrrrrrrrrr");
+}
