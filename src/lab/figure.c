@@ -211,19 +211,28 @@ static void fill_row(const struct making *making, struct figure_matrix *matrix, 
         matrix->value[row * matrix->columns + c] = expression_unit_value(value, &view, (int)c);
 }
 
+/* One run of each workload and several metrics: these are the rows, and the map is theirs together. */
+static bool maps_metrics(const struct making *making) {
+    return making->experiment->metric_count > 1 && making->experiment->design_count * making->cells.points == 1;
+}
+
 static void make_matrix(struct making *making, unsigned metric, unsigned workload) {
     const struct experiment *experiment = making->experiment;
     unsigned points = making->cells.points;
+    bool together = maps_metrics(making);
+    char *of = workload_label(making, workload);
     struct figure_matrix matrix = {
-        .title = label_join(making, experiment->metrics[metric].name, workload_label(making, workload)),
+        .title = together ? of : label_join(making, experiment->metrics[metric].name, of),
         .unit = keep(making, experiment->metrics[metric].unit),
-        .rows = experiment->design_count * points,
+        .rows = together ? experiment->metric_count : experiment->design_count * points,
     };
     matrix.row_labels = arena_alloc(making->arena, matrix.rows, sizeof *matrix.row_labels);
     for (unsigned row = 0; row < matrix.rows; row++) {
-        struct stored_run *run = get_run(making, workload, row / points, row % points);
-        matrix.row_labels[row] = column_label(making, row / points, row % points);
-        if (run) fill_row(making, &matrix, row, metric, run);
+        unsigned cell = together ? 0 : row;
+        struct stored_run *run = get_run(making, workload, cell / points, cell % points);
+        matrix.row_labels[row] =
+            together ? keep(making, experiment->metrics[row].name) : column_label(making, row / points, row % points);
+        if (run) fill_row(making, &matrix, row, together ? row : metric, run);
         stored_run_free(run);
     }
     if (matrix.columns == 0) return; /* nothing there yet, or nothing that units have */
@@ -396,7 +405,8 @@ static void make_extras(struct making *making) {
     for (unsigned m = 0; m < experiment->metric_count; m++)
         for (unsigned w = 0; w < experiment->workload_count; w++) {
             bool over_time = experiment->kind == LAB_SERIES || experiment_maps_time(experiment);
-            if (experiment->kind == LAB_HEAT && !over_time) make_matrix(making, m, w);
+            bool shown = m > 0 && maps_metrics(making);
+            if (experiment->kind == LAB_HEAT && !over_time && !shown) make_matrix(making, m, w);
             for (unsigned d = 0; over_time && d < experiment->design_count; d++)
                 for (unsigned p = 0; p < making->cells.points; p++)
                     (experiment->kind == LAB_HEAT ? make_map : make_line)(making, m, w, d, p);

@@ -29,8 +29,9 @@ struct figure_paper {
     double mark; /* the paper's value in that sheet's own terms (a gain of 28 % is a ratio of 1.28); NaN: none */
 };
 
-/* A heat map: every unit (SM, slice, ...) of one metric of one workload, a row for each design; or, over time, a row
- * for each unit of one run, with at most FIGURE_MAP_MAX columns. */
+/* A heat map: every unit (SM, slice, ...) of one metric of one workload, a row for each design, or of several metrics of
+ * the only design, a row for each metric; or, over time, a row for each unit of one run, with at most FIGURE_MAP_MAX
+ * columns. */
 enum { FIGURE_MAP_MAX = 100 };
 struct figure_matrix {
     char *title, *unit;

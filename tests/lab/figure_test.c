@@ -238,6 +238,23 @@ CLAIM("a heat map has every unit of every design") {
     discard(&all);
 }
 
+CLAIM("a heat map of several metrics and one design has a row for each metric") {
+    struct made_up all =
+        make(TITLE WORKLOADS "designs: [shared]\ndraw: heat\n"
+                             "metrics: [{name: hits, value: llc.read_hits}, {name: twice, value: 2 * llc.read_hits}]\n",
+             without_one);
+    REQUIRE(all.figure->matrix_count == 3);
+    const struct figure_matrix *matrix = &all.figure->matrices[1];
+    CHECK_EQ(matrix->title, "bs:tiny");
+    CHECK_EQ(matrix->rows, 2u);
+    CHECK_EQ(matrix->row_labels[1], "twice");
+    REQUIRE(matrix->columns == 2);
+    CHECK_EQ(matrix->value[0], 12.0);
+    CHECK_EQ(matrix->value[2], 24.0);
+    CHECK_EQ(matrix->value[3], 36.0);
+    discard(&all);
+}
+
 CLAIM("a heat map over time has a row for each unit and a column for each sample, per cycle of the sample") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS "draw: heat\nsample: 80\nmetrics: [{name: rate, value: llc.read_hits / cycles}]\n",
