@@ -36,7 +36,7 @@ struct parser {
     struct error *err;
 };
 
-static const struct node *parse_sum(struct parser *parser);
+static const struct node *parse_choice(struct parser *parser);
 
 static struct node *node_new(struct parser *parser, enum node_kind kind) {
     struct node *node = arena_alloc(parser->expression->arena, 1, sizeof *node);
@@ -58,7 +58,7 @@ static const struct node *blame(struct parser *parser, const char *wanted) {
 }
 
 static const struct node *parse_closed(struct parser *parser) {
-    const struct node *inner = parse_sum(parser);
+    const struct node *inner = parse_choice(parser);
     if (!inner) return NULL;
     if (peek(parser) != ')') return blame(parser, "an operator or ')'");
     parser->at++;
@@ -130,7 +130,7 @@ static const struct node *parse_factor(struct parser *parser) {
     return factor;
 }
 
-/* Operands of one level, joined from the left by any of two operators. */
+/* Operands of one level, joined from the left by any of its operators. */
 static const struct node *parse_chain(struct parser *parser, const char *operators,
                                       const struct node *(*operand)(struct parser *)) {
     const struct node *left = operand(parser);
@@ -146,15 +146,16 @@ static const struct node *parse_chain(struct parser *parser, const char *operato
 
 static const struct node *parse_product(struct parser *parser) { return parse_chain(parser, "*/", parse_factor); }
 static const struct node *parse_sum(struct parser *parser) { return parse_chain(parser, "+-", parse_product); }
+static const struct node *parse_choice(struct parser *parser) { return parse_chain(parser, "?", parse_sum); }
 
 struct expression *expression_parse(const char *text, unsigned *at, struct error *err) {
     struct arena *arena = arena_create();
     struct expression *expression = arena_alloc(arena, 1, sizeof *expression);
     *expression = (struct expression){.arena = arena, .text = arena_text(arena, text, strlen(text))};
     struct parser parser = {.expression = expression, .at = expression->text, .err = err};
-    expression->root = parse_sum(&parser);
+    expression->root = parse_choice(&parser);
     if (expression->root && peek(&parser)) {
-        blame(&parser, "an operator (+ - * /)");
+        blame(&parser, "an operator (+ - * / ?)");
         expression->root = NULL;
     }
     if (expression->root) return expression;
@@ -219,6 +220,7 @@ static double value_of(const struct node *node, const struct expression_view *vi
     case '+': return left + right;
     case '-': return left - right;
     case '*': return left * right;
+    case '?': return isnan(left) ? right : left;
     default: return right == 0 ? NAN : left / right;
     }
 }

@@ -1,12 +1,13 @@
 /* A metric as it is written: arithmetic over a run's counters, "100 * llc.read_misses / (llc.read_hits + llc.read_misses)".
  *
+ *     choice   = sum {"?" sum}                 the first that has a value
  *     sum      = product {("+" | "-") product}
  *     product  = factor {("*" | "/") factor}
- *     factor   = number | name | "-" factor | "(" sum ")" | function "(" sum ")"
+ *     factor   = number | name | "-" factor | "(" choice ")" | function "(" choice ")"
  *     function = "largest" | "average"        over the units (SMs, slices, ...) that the names inside have
  *
- * A name that has no value, and a division by zero, make the whole a NaN: there is nothing to show. Deliberately left
- * out: comparisons, powers, more than one number to a function. */
+ * A name that has no value, and a division by zero, make the whole a NaN: there is nothing to show. `?` lets designs that count
+ * different things stand in one figure: "a.estimate ? b.measured". Deliberately left out: comparisons, powers, more than one number to a function. */
 #ifndef SLUICE_LAB_EXPRESSION_H
 #define SLUICE_LAB_EXPRESSION_H
 

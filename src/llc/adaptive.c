@@ -36,7 +36,7 @@ struct adaptive_config {
     int64_t sets;
     bool last_only, sampled_rate;
     int64_t window_cycles;
-    bool all_routers, power_gating, atomics;
+    bool all_routers, power_gating, atomics, acts;
 };
 
 static const struct param params[] = {
@@ -60,6 +60,7 @@ static const struct param params[] = {
            "MC-routers are bypassed and powered off while private; off: their routes are set"),
     P_BOOL(struct adaptive_config, atomics, false,
            "a kernel whose profile has atomics may become private; off: it stays shared"),
+    P_BOOL(struct adaptive_config, acts, true, "goes by its decisions; off: profiles and decides, and stays shared"),
 };
 
 static bool check(const struct config *config, struct error *err);
@@ -179,9 +180,12 @@ static void adaptive_saw(struct llc_organisation *organisation, unsigned slice, 
     seen->reads++;
     seen->hits += hit;
     if (slice != 0 || !atd_shadows(&a->atd, access->set)) return;
+    bool private_hit = atd_access(&a->atd, access->set, access->key, message->cluster);
     a->sampled.reads++;
     a->sampled.hits += hit;
-    a->private_hits += atd_access(&a->atd, access->set, access->key, message->cluster);
+    a->private_hits += private_hit;
+    a->stats.directory_reads++;
+    a->stats.directory_hits += private_hit;
 }
 
 static void begin_profile(struct llc_adaptive *a, uint64_t now) {
@@ -298,7 +302,7 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
     case LLC_TIME_HAS_COME:
         if (a->profiling) {
             a->profiling = false;
-            wanted = private_pays(a, now) ? private : shared;
+            wanted = private_pays(a, now) && a->values->acts ? private : shared;
         } else {
             a->epoch_from = now;
             if (wanted.copies)

@@ -11,7 +11,9 @@
     S(SUM, decisions, "decisions", "made at the end of a profiling phase") \
     S(SUM, rule_1, "decisions", "for private, since the miss rates are about equal") \
     S(SUM, rule_2, "decisions", "for private, since it supplies more bandwidth") \
-    S(SUM, rule_3, "times", "back to shared, for a new epoch or at a kernel's end")
+    S(SUM, rule_3, "times", "back to shared, for a new epoch or at a kernel's end") \
+    S(SUM, directory_reads, "reads", "in profiling phases, of the sets that the tag directory shadows") \
+    S(SUM, directory_hits, "reads", "of those, the ones that would hit in a private LLC, as the directory says")
 
 STATS_STRUCT(adaptive_stats, ADAPTIVE_STATS);
 extern const struct stat_table adaptive_stat_table;

@@ -52,6 +52,15 @@ CLAIM("a name without a value and a division by zero leave nothing to show") {
     CHECK(isnan(value_of("zero / zero + 1", -1)));
 }
 
+CLAIM("of alternatives the first that has a value counts") {
+    CHECK_EQ(value_of("nothing ? b", -1), 4.0);
+    CHECK_EQ(value_of("b ? x.a", -1), 4.0);
+    CHECK_EQ(value_of("zero ? b", -1), 0.0);
+    CHECK_EQ(value_of("1 / zero ? nothing ? 7", -1), 7.0);
+    CHECK_EQ(value_of("10 * (nothing + 1 ? b - 1)", -1), 30.0); /* it binds less than a sum */
+    CHECK(isnan(value_of("nothing ? nothing", -1)));
+}
+
 CLAIM("a counter of several units stands for one unit's, others for the whole") {
     CHECK_EQ(value_of("x.a / b", 1), 0.5);
     CHECK_EQ(value_of("largest(x.a)", -1), 6.0);
@@ -85,7 +94,7 @@ CLAIM("what is no expression is refused where it goes wrong") {
     } wrong[] = {
         {"", "a counter, a number or '(' is expected here, not the end", 0},
         {"a +", "not the end", 3},
-        {"a b", "an operator (+ - * /) is expected here, not 'b'", 2},
+        {"a b", "an operator (+ - * / ?) is expected here, not 'b'", 2},
         {"(a + b", "an operator or ')' is expected here, not the end", 6},
         {"a + ) b", "not ')'", 4},
         {"1.2.3", "a number such as 100 or 0.5", 0},

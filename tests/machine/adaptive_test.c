@@ -1,4 +1,6 @@
 /* The adaptive LLC in whole machines: what it decides, what a switch costs, and that it loses nothing. */
+#include <math.h>
+
 #include "machine/runs.h"
 
 #define SMALL "llc.organisation=adaptive", "llc.adaptive.profile_cycles=2000", "llc.adaptive.epoch_cycles=8000"
@@ -75,7 +77,43 @@ CLAIM("with its routes set instead of MC-routers powered off, nothing is gated")
     run_go(run, (struct run_options){0});
     CHECK(run_count(run, "adaptive.private_cycles") > 0);
     CHECK_EQ(run_count(run, "control.power_cycles"), 0u);
+    CHECK_EQ(run_count(run, "noc.request.mc_router.gated_cycles"), 0u);
+    CHECK_EQ(run_count(run, "noc.request.mc_router.bypassed_flits"), 0u);
+    CHECK_EQ(run_count(run, "noc.reply.mc_router.crossbar_traversals"), run_count(run, "noc.reply.flits_injected"));
     run_destroy(run);
+}
+
+CLAIM("a profile by itself costs nothing: without acting on it a run is that of a shared LLC") {
+    struct run *shared = run_make("adaptive-80sm", "synth:uniform", SETTINGS("workload.iterations=60")),
+               *profiled = run_make(
+                   "adaptive-80sm", "synth:uniform",
+                   SETTINGS(SMALL, "workload.iterations=60", "llc.adaptive.acts=false", "llc.adaptive.similar=1"));
+    run_go(shared, (struct run_options){0});
+    run_go(profiled, (struct run_options){0});
+    CHECK(run_count(profiled, "adaptive.rule_1") > 0);
+    CHECK_EQ(run_count(profiled, "adaptive.private_cycles"), 0u);
+    CHECK_EQ(profiled->result.cycles, shared->result.cycles);
+    run_destroy(shared);
+    run_destroy(profiled);
+}
+
+CLAIM("the directory tells misses of a private LLC that fits: each cluster's first use of a line") {
+    /* 384 KB fit in the slices of one cluster. All sets are shadowed, throughout. */
+    static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
+    double misses[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct run *run =
+            run_make("adaptive-80sm", "synth:uniform",
+                     SETTINGS(organisation[i], "workload.footprint_kb=384", "workload.iterations=24",
+                              "llc.adaptive.acts=false", "llc.adaptive.sets=48", "llc.adaptive.profile_cycles=900000"));
+        run_go(run, (struct run_options){0});
+        double reads = (double)run_count(run, i ? "adaptive.directory_reads" : "llc.data_replies");
+        misses[i] = i ? 1 - (double)run_count(run, "adaptive.directory_hits") / reads
+                      : (double)run_count(run, "llc.read_misses") / reads;
+        run_destroy(run);
+    }
+    CHECK(misses[0] > 0.05);
+    CHECK(fabs(misses[1] - misses[0]) < 0.02);
 }
 
 CLAIM("what was modified before a switch is in memory after it") {
