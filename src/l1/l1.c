@@ -3,8 +3,10 @@
 #include "base/base.h"
 #include "cache/replacement.h"
 #include "gpu/gpu_config.h"
+#include "l1/duplication.h"
 #include "l1/insertion.h"
 #include "l1/reuse.h"
+#include "sm/sm_config.h"
 
 #define L1_ORGANISATION(name) extern const struct l1_ops l1_##name;
 #include "l1/organisations.def"
@@ -35,6 +37,8 @@ static const struct param params[] = {
            "forget all lines at a kernel's end, as software coherence asks"),
     P_CHOICE(struct l1_config, observe_reuse, reuse_family, "off",
              "counts how often and at what distance lines are used again (reuse.*)"),
+    P_BOOL(struct l1_config, observe_duplication, false,
+           "counts which other groups of L1s hold the lines that one misses (duplication.*)"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -52,6 +56,10 @@ static bool check(const struct config *config, struct error *err) {
                             "take a number of ways that divides %lld",
                             (long long)l1->size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)l1->ways,
                             (long long)lines);
+    unsigned groups = l1_shape(config).groups;
+    if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
+        return config_error(config, "l1.observe_duplication", err, "no more than %d groups can be told apart, not %u",
+                            DUPLICATION_GROUPS_MAX, groups);
     return replacement_check(config, &l1_section, l1->replacement, l1_sets(config), err);
 }
 
@@ -63,6 +71,13 @@ const struct section l1_section = {
     .size = sizeof(struct l1_config),
     .check = check,
 };
+
+struct l1_shape l1_shape(const struct config *config) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct sm_config *sm = config_get(config, &sm_section);
+    const struct l1_ops *organisation = (const struct l1_ops *)l1->organisation;
+    return organisation->shape ? organisation->shape(config) : (struct l1_shape){(unsigned)sm->count, 1};
+}
 
 unsigned l1_sets(const struct config *config) {
     const struct l1_config *l1 = config_get(config, &l1_section);
@@ -90,6 +105,7 @@ struct l1 *l1_create(const struct l1_site *site, struct error *err) {
 struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site) {
     const struct l1_config *config = config_get(site->config, &l1_section);
     const struct insertion_ops *insertion = insertion_of(site->config);
+    if (config->observe_duplication) duplication_observe(l1, l1_shape(site->config), site->stats);
     reuse_observe(l1, config->observe_reuse, site); /* what has passed the stage before, in its order */
     return insertion->before ? insertion->before(l1, site) : l1;
 }

@@ -32,6 +32,7 @@ struct l1_config {
     int64_t miss_queue;
     bool flush_at_kernel_end;
     const struct policy *observe_reuse;
+    bool observe_duplication;
 };
 
 extern const struct section l1_section;
@@ -88,8 +89,14 @@ struct l1_site {
     unsigned homes;               /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
 };
 
+/* Groups of L1s: those of a group share an address range, and each holds its part of it. L1s are numbered group by group. */
+struct l1_shape {
+    unsigned groups, per_group;
+};
+
 struct l1_ops {
     struct policy policy;
+    struct l1_shape (*shape)(const struct config *config); /* NULL: each SM's L1 is a group by itself */
     struct l1 *(*create)(const struct l1_site *site, struct error *err);
     void (*destroy)(struct l1 *l1);
     /* Endpoints on the network, and the component that each belongs to. */
@@ -146,6 +153,7 @@ static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
 }
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err);
+struct l1_shape l1_shape(const struct config *config);
 unsigned l1_sets(const struct config *config);
 unsigned l1_tag_bits(const struct config *config);
 /* What the insertion policy adds to every lookup. */

@@ -154,6 +154,7 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "l1.miss_queue", 1 + below(random, 4));
     set_one_of(settings, random, "l1.flush_at_kernel_end", SETTINGS("true", "false"));
     set_one_of(settings, random, "l1.observe_reuse", SETTINGS("off", "reads", "all"));
+    set_one_of(settings, random, "l1.observe_duplication", SETTINGS("false", "true"));
     bool adaptive = private && below(random, 2);
     set(settings, "llc.organisation", adaptive ? "adaptive" : private ? "private" : "shared");
     if (adaptive) {
