@@ -32,6 +32,9 @@ struct control {
     enum phase phase;
     uint64_t start_at, started, ended, ctas;
     unsigned ctas_per_sm;
+    unsigned cleaning; /* slices that have not said that they have written back what earlier kernels modified */
+    uint64_t cleaning_since;
+    bool unclean;     /* such lines may be there */
     unsigned awaited; /* caches that have not said that they are flushed, SMs that have not said that they are quiet */
     struct llc_organisation *llc;
     struct network *request, *reply;
@@ -150,7 +153,7 @@ void control_connect_networks(struct control *control, struct network *request, 
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
     enum { ROOM = 2, LATENCY = 1 };
     char name[40];
-    if (!control->llc->mode.copies && !control->llc->ops->decide) return;
+    if (!control->llc->mode.copies && !control->llc->mode.replicas && !control->llc->ops->decide) return;
     snprintf(name, sizeof name, "control to slice %u", index);
     port_init(&control->slice_orders[index], control->engine, name, control->component, component, ROOM, LATENCY);
     snprintf(name, sizeof name, "slice %u to control", index);
@@ -164,6 +167,7 @@ static struct cta_view view_of(const struct control *control) {
 }
 
 static void begin_switch(struct control *control, uint64_t now);
+static void begin_cleaning(struct control *control, uint64_t now);
 
 /* What the organisation makes of the occasion. A switch that is under way is not disturbed. */
 static void ask(struct control *control, enum llc_occasion occasion, uint64_t now) {
@@ -179,6 +183,8 @@ static void ask(struct control *control, enum llc_occasion occasion, uint64_t no
     }
     if (control->wanted.copies != control->llc->mode.copies || control->wanted.bypass != control->llc->mode.bypass)
         begin_switch(control, now);
+    else if (control->wanted.replicas && !control->llc->mode.replicas && !control->cleaning)
+        begin_cleaning(control, now);
 }
 
 void control_begin(struct control *control, const struct launch *launch, uint64_t now) {
@@ -192,6 +198,10 @@ void control_begin(struct control *control, const struct launch *launch, uint64_
     control->scheduler->begin(control->scheduler_state, &view);
     ask(control, LLC_KERNEL_BEGINS, control->start_at);
     engine_wake(control->engine, control->component, control->start_at);
+}
+
+bool control_order(struct control *control, unsigned degree) {
+    return control->llc->ops->order && control->llc->ops->order(control->llc, degree);
 }
 
 void control_halt(struct control *control) { control->halted = true; }
@@ -214,6 +224,13 @@ static void hear_duel(struct control *control, uint64_t now) {
     for (unsigned sm = DUEL_CONTESTANTS; change && sm < control->sms; sm++) order(control, sm, steer, now);
 }
 
+static void end_cleaning(struct control *control, uint64_t now) {
+    control->stats.cleaning_cycles += now - control->cleaning_since;
+    control->unclean = false;
+    control->llc->mode.replicas = true;
+    ask(control, LLC_SWITCHED, now);
+}
+
 static void hear(struct control *control, uint64_t now) {
     if (control->dueling) hear_duel(control, now);
     for (unsigned sm = 0; sm < control->sms; sm++) {
@@ -228,11 +245,13 @@ static void hear(struct control *control, uint64_t now) {
             port_pop(&control->words[sm], now);
         }
     }
-    if (control->switching != SWITCH_FLUSHING) return;
+    if (control->switching != SWITCH_FLUSHING && !control->cleaning) return;
+    unsigned *awaited = control->cleaning ? &control->cleaning : &control->awaited;
     for (unsigned slice = 0; slice < control->slices; slice++)
         while (control->slice_words[slice].engine && port_peek(&control->slice_words[slice], now)) {
-            control->awaited--;
+            --*awaited;
             port_pop(&control->slice_words[slice], now);
+            if (awaited == &control->cleaning && *awaited == 0) end_cleaning(control, now);
         }
 }
 
@@ -273,14 +292,32 @@ static void begin_switch(struct control *control, uint64_t now) {
     next_step(control, SWITCH_STOPPING, now, now);
 }
 
+static void order_slices(struct control *control, struct slice_order order, uint64_t now) {
+    for (unsigned slice = 0; slice < control->slices; slice++)
+        port_push(&control->slice_orders[slice], now, &order, sizeof order);
+}
+
+/* Replicas come from memory, which must have what earlier kernels wrote. */
+static void begin_cleaning(struct control *control, uint64_t now) {
+    control->cleaning_since = now;
+    if (!control->unclean) {
+        end_cleaning(control, now);
+        return;
+    }
+    control->stats.cleanings++;
+    control->cleaning = control->slices;
+    order_slices(control, (struct slice_order){.beside = true}, now);
+}
+
 /* No request is under way: all SMs are quiet, or all CTAs have ended and what they wrote has been acknowledged. Copies must not be left
  * behind; where there are none, lines may stay. */
 static void begin_flush_llc(struct control *control, uint64_t now) {
-    bool had_copies = control->llc->mode.copies;
-    struct slice_order flush = {.keep_lines = !had_copies, .write_through = control->wanted.copies};
+    const struct llc_organisation *llc = control->llc;
+    struct slice_order flush = {.keep_lines = !llc->mode.copies && !llc->mode.replicas,
+                                .keep_home = llc->mode.replicas && !llc->mode.forget_all,
+                                .write_through = control->wanted.copies};
     control->awaited = control->slices;
-    for (unsigned slice = 0; slice < control->slices; slice++)
-        port_push(&control->slice_orders[slice], now, &flush, sizeof flush);
+    order_slices(control, flush, now);
     bool power = control->wanted.bypass != control->llc->mode.bypass;
     next_step(control, SWITCH_FLUSHING, power ? now + control->quiet_cycles : now, now);
 }
@@ -333,7 +370,9 @@ static void begin_end(struct control *control, uint64_t now) {
     control->phase = PHASE_ENDING;
     control->wanted = control->llc->mode;
     ask(control, LLC_KERNEL_ENDS, now);
-    if (control->llc->mode.copies) begin_flush_llc(control, now);
+    bool flush = control->llc->mode.copies || control->llc->mode.replicas;
+    control->unclean = !flush;
+    if (flush) begin_flush_llc(control, now);
 }
 
 static void control_tick(void *self, uint64_t now) {
@@ -352,7 +391,7 @@ static void control_tick(void *self, uint64_t now) {
         else if (now >= control->ask_at)
             ask(control, LLC_TIME_HAS_COME, now);
     }
-    if (control->phase == PHASE_FLUSHING_L1 && control->awaited == 0) begin_end(control, now);
+    if (control->phase == PHASE_FLUSHING_L1 && control->awaited == 0 && control->cleaning == 0) begin_end(control, now);
     if (control->phase == PHASE_ENDING && go_on_switching(control, now)) {
         control_settle(control, now + 1); /* the run, or the next kernel, goes on from there */
         control->phase = PHASE_IDLE;

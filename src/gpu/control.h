@@ -7,6 +7,9 @@
  * modified lines to memory and, where copies would be left behind, forget all lines; once the networks have been quiet
  * for as long as a packet and its credits take, MC-routers are powered off or on; SMs go on. At a kernel's end, where
  * nothing is under way, the same begins with the slices.
+ *
+ * Replicas of lines that a kernel only reads (llc/replication.h) need no stop. Before the first ones of a kernel, slices write back what
+ * earlier kernels have left modified in them, beside their work.
  */
 #ifndef SLUICE_GPU_CONTROL_H
 #define SLUICE_GPU_CONTROL_H
@@ -23,6 +26,8 @@ struct control;
     S(SUM, stop_cycles, "cycles", "of these: until nothing was under way in any SM") \
     S(SUM, flush_cycles, "cycles", \
       "of these: until slices had written back or forgotten their lines, and networks were quiet") \
+    S(SUM, cleanings, "times", "slices wrote modified lines of earlier kernels to memory, beside their work") \
+    S(SUM, cleaning_cycles, "cycles", "until they had") \
     S(SUM, power_cycles, "cycles", "of these: until MC-routers were off or on")
 
 STATS_STRUCT(control_stats, CONTROL_STATS);
@@ -44,6 +49,8 @@ void control_connect_slice(struct control *control, unsigned index, unsigned com
 /* Starts a kernel; engine->stop is set in the cycle in which its last CTA has ended and the caches that must be are
  * flushed. */
 void control_begin(struct control *control, const struct launch *launch, uint64_t now);
+/* The organisation's next decision, made from outside (struct llc_organisation_ops, order). */
+bool control_order(struct control *control, unsigned degree);
 /* No further CTA starts. */
 void control_halt(struct control *control);
 

@@ -169,6 +169,7 @@ void machine_destroy(struct machine *m) {
 }
 
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
+bool machine_order_degree(struct machine *m, unsigned degree) { return control_order(m->control, degree); }
 const struct journal *machine_journal(const struct machine *m) { return &m->journal; }
 const struct network_shape *machine_shape(const struct machine *m) { return &m->shape; }
 struct dram *machine_dram(const struct machine *m) {

@@ -62,6 +62,9 @@ enum run_status machine_run(struct machine *machine, struct stream_source *sourc
 void run_result_release(struct run_result *result);
 
 const struct stats *machine_stats(const struct machine *machine);
+/* Has the next decision on copies of lines made from outside, between two quanta of the run (`progress`): so many. Returns false if
+ * the LLC's organisation does not take that. */
+bool machine_order_degree(struct machine *machine, unsigned degree);
 /* What was decided at run time. */
 const struct journal *machine_journal(const struct machine *machine);
 /* Of its networks. */

@@ -283,7 +283,7 @@ static void adaptive_settle(struct llc_organisation *organisation, uint64_t now)
 static struct llc_mode adaptive_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                                        uint64_t *again) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
-    const struct llc_mode shared = {false, false}, private = {true, a->values->power_gating};
+    const struct llc_mode shared = {0}, private = {.copies = true, .bypass = a->values->power_gating};
     struct llc_mode wanted = organisation->mode;
     adaptive_settle(organisation, now);
     switch (occasion) {

@@ -13,17 +13,17 @@ void atd_release(struct atd *atd) { free(atd->entry); }
 
 void atd_clear(struct atd *atd) { memset(atd->entry, 0, (size_t)atd->sets * atd->ways * sizeof *atd->entry); }
 
-bool atd_access(struct atd *atd, unsigned set, uint64_t key, unsigned cluster) {
-    struct atd_entry *entry = atd->entry + (size_t)(set / atd->every) * atd->ways, *place = entry;
+struct atd_seen atd_use(struct atd *atd, unsigned row, uint64_t key, unsigned cluster) {
+    struct atd_entry *entry = atd->entry + (size_t)row * atd->ways, *place = entry;
     uint64_t bit = UINT64_C(1) << cluster;
     bool found = false;
     for (unsigned way = 0; way < atd->ways && !found; way++) {
         found = entry[way].used && entry[way].key == key;
         if (found || entry[way].used < place->used) place = &entry[way];
     }
-    bool hit = found && (place->clusters & bit);
+    struct atd_seen seen = {found, found ? place->clusters : 0};
     place->clusters = found && !atd->last_only ? place->clusters | bit : bit;
     place->key = key;
     place->used = ++atd->uses;
-    return hit;
+    return seen;
 }

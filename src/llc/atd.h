@@ -30,7 +30,16 @@ void atd_clear(struct atd *atd);
 static inline bool atd_shadows(const struct atd *atd, unsigned set) {
     return set % atd->every == 0 && set / atd->every < atd->sets;
 }
+/* What a row of tags knew of a line before this access: its tag, and the clusters that have used it since that came in. */
+struct atd_seen {
+    bool found;
+    uint64_t clusters;
+};
+struct atd_seen atd_use(struct atd *atd, unsigned row, uint64_t key, unsigned cluster);
+
 /* Whether the access would hit in the cluster's own slice. The set is one that is shadowed. */
-bool atd_access(struct atd *atd, unsigned set, uint64_t key, unsigned cluster);
+static inline bool atd_access(struct atd *atd, unsigned set, uint64_t key, unsigned cluster) {
+    return atd_use(atd, set / atd->every, key, cluster).clusters >> cluster & 1;
+}
 
 #endif

@@ -56,6 +56,7 @@ unsigned llc_tag_bits(const struct config *config);
     S(SUM, writes_through, "accesses", "writes sent on to memory at once") \
     S(SUM, set_aside, "accesses", "requests set aside because their line had no room for one more waiter") \
     S(SUM, flushes, "flushes", "times a slice was flushed") \
+    S(SUM, replicas_forgotten, "lines", "lines forgotten by a flush because their home is another slice") \
     S(SUM, flush_cycles, "cycles", "cycles that slices spent flushing") \
     S(SUM, fills, "lines", "lines that arrived from memory") \
     S(SUM, replies, "packets", "replies sent") \
@@ -78,6 +79,8 @@ struct slice;
  * are to be kept. From then on writes go through or not. */
 struct slice_order {
     bool keep_lines;
+    bool keep_home; /* forget replicas only: lines whose home is another slice */
+    bool beside;    /* just write to memory what is modified now, beside other work; the machine need not be quiet */
     bool write_through;
 };
 /* To it, when that is done. */

@@ -23,7 +23,10 @@ struct llc_mode {
     bool
         copies; /* lines may have copies in several slices: writes go through to memory, and slices are flushed with the
                     L1s at a kernel's end */
-    bool bypass; /* MC-routers are bypassed and powered off */
+    bool bypass;     /* MC-routers are bypassed and powered off */
+    bool replicas;   /* lines that a kernel only reads may have copies beside their home, to which all else goes: at its
+                      end modified lines are written to memory, where replicas come from, and replicas forgotten */
+    bool forget_all; /* where replicas are forgotten, all other lines are, too */
 };
 
 /* When an organisation that decides at run time is asked. */
@@ -56,9 +59,13 @@ struct llc_organisation_ops {
                 const struct cache_access *access, bool hit, uint64_t now);
     /* Says how the machine should stand and when to ask again (NEVER: not before the next occasion). If it does not stand
      * so, the control plane stops and drains it, has the slices write back or forget, switches the MC-routers, sets
-     * `mode`, and asks with LLC_SWITCHED. `mode` is as wanted when LLC_KERNEL_ENDS is over. */
+     * `mode`, and asks with LLC_SWITCHED. For replicas nothing stops: slices write back what earlier kernels have modified beside
+     * their work, and then it asks. `mode` is as wanted when LLC_KERNEL_ENDS is over. */
     struct llc_mode (*decide)(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                               uint64_t *again);
+    /* Has the next decision made from outside: so many copies of a line that is only read, 0 for none of that. Returns false if
+     * there cannot be so many. NULL where it is not a matter of copies. */
+    bool (*order)(struct llc_organisation *organisation, unsigned degree);
     /* Brings counters of time up to `now`. */
     void (*settle)(struct llc_organisation *organisation, uint64_t now);
 };

@@ -17,7 +17,9 @@
  * for `atomic_cycles` for each lane that meets on its busiest word.
  *
  * Flush: modified lines are written to memory, one per cycle as memory takes them, then lines are dropped,
- * `flush_lines` per cycle; the slice serves nothing meanwhile.
+ * `flush_lines` per cycle, all or those whose home is another slice; the slice serves nothing meanwhile.
+ *
+ * Cleaning: modified lines are written to memory beside all other work, where lookups leave it room, and stay.
  *
  * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim
  * 3.2.2.
@@ -27,6 +29,7 @@
 #include "base/ring.h"
 #include "cache/cache.h"
 #include "cache/mshr.h"
+#include "dram/mapping.h"
 #include "gpu/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
@@ -39,7 +42,8 @@ enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY
 /* What a message to memory carries in `tag`, and so what its answer means. */
 #define TAG_FILL       UINT32_C(0) /* below: the MSHR */
 #define TAG_WRITE_BACK (UINT32_C(1) << 30)
-#define TAG_THROUGH    (UINT32_C(2) << 30) /* below: the write that waits for it */
+#define TAG_CLEANING   (TAG_WRITE_BACK | 1) /* by clean_once */
+#define TAG_THROUGH    (UINT32_C(2) << 30)  /* below: the write that waits for it */
 #define TAG_KIND       (UINT32_C(3) << 30)
 
 enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
@@ -60,6 +64,7 @@ struct slice {
     unsigned index, component;
     struct waker waker; /* of the component */
     struct engine *engine;
+    const struct address_map *map;    /* where lines have their home */
     struct llc_organisation *watcher; /* wants to see lookups; NULL if it does not */
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *orders, *words;
@@ -84,9 +89,12 @@ struct slice {
     uint64_t port_free_at, lookup_free_at;
     enum hold hold;   /* of the last tick; constant while the slice sleeps */
     uint64_t settled; /* counters are right up to the start of this cycle */
-    bool flushing, flush_keeps_lines;
+    bool flushing, flush_keeps_lines, flush_keeps_home;
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
+    bool cleaning;
+    uint32_t clean_line;   /* the next to be looked at */
+    uint32_t clean_writes; /* that memory has not acknowledged */
     slice_observer *observer;
     void *observer_user;
     struct llc_stats stats;
@@ -106,6 +114,7 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
     struct slice *slice = mem_alloc_lines(1, sizeof *slice);
     slice->index = index;
     slice->engine = engine;
+    slice->map = organisation->map;
     slice->latency_cycles = (unsigned)llc->latency_cycles;
     for (unsigned sectors = 0; sectors <= SECTORS_MAX; sectors++)
         slice->data_cycles[sectors] = (uint16_t)div_up(SECTOR_BYTES * sectors, (uint64_t)llc->port_bytes);
@@ -191,10 +200,14 @@ static void slice_settle(void *self, uint64_t now) {
 
 /* Memory side. */
 
+static inline uint64_t address_of(const struct slice *slice, uint64_t key) {
+    return (key & low_mask(56)) << slice->line_log2;
+}
+
 static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors,
                                          uint32_t tag, uint64_t now) {
     *(struct message *)port_push_place(slice->to_memory, now) = (struct message){
-        .address = (key & low_mask(56)) << slice->line_log2,
+        .address = address_of(slice, key),
         .tag = tag,
         .source = (uint16_t)slice->index,
         .kind = (uint8_t)kind,
@@ -214,9 +227,9 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
     line->dirty |= message->sectors;
 }
 
-static APART void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint64_t now) {
+static APART void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag, uint64_t now) {
     uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
-    send_to_memory(slice, MESSAGE_WRITE, key, sectors, TAG_WRITE_BACK, now);
+    send_to_memory(slice, MESSAGE_WRITE, key, sectors, tag, now);
     tell(slice, SLICE_TO_MEMORY, key, NULL, now);
     line->state = LINE_VALID;
     line->dirty = 0;
@@ -251,6 +264,7 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
         slice->stats.fills++;
     } else {
         slice->outstanding_writes--;
+        slice->clean_writes -= message->tag == TAG_CLEANING;
         if (kind == TAG_THROUGH) {
             ring_push(&slice->arrived, message->tag);
             slice->replies_waiting++;
@@ -400,7 +414,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     /* A modified victim goes to memory before, and by itself where there is no room for both. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     if (victim->state == LINE_MODIFIED) {
-        write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, now);
+        write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
         if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
     count(slice, access, message, false, false, now);
@@ -499,13 +513,66 @@ static void look_up_once(struct slice *slice, uint64_t now) {
 /* Flushing. */
 
 static APART void take_order(struct slice *slice, uint64_t now) {
-    const struct slice_order *order = port_peek(slice->orders, now);
+    const struct slice_order order = *(const struct slice_order *)port_peek(slice->orders, now);
+    port_pop(slice->orders, now);
+    if (order.beside) {
+        slice->cleaning = true;
+        slice->clean_line = 0;
+        return;
+    }
     slice->flushing = true;
-    slice->flush_keeps_lines = order->keep_lines;
-    slice->write_through = order->write_through;
+    slice->flush_keeps_lines = order.keep_lines;
+    slice->flush_keeps_home = order.keep_home;
+    slice->write_through = order.write_through;
     slice->flush_set = slice->flush_way = 0;
     slice->flush_done_at = NEVER;
-    port_pop(slice->orders, now);
+}
+
+static void report_done(struct slice *slice, uint64_t now) {
+    struct slice_word word = {slice->index};
+    port_push(slice->words, now, &word, sizeof word);
+}
+
+/* Writes one modified line per cycle to memory, of what lookups leave of the way there. What is modified behind it is this
+ * kernel's own. */
+static APART void clean_once(struct slice *slice, uint64_t now) {
+    for (; slice->clean_line < slice->cache.sets * slice->cache.ways; slice->clean_line++) {
+        struct cache_line *line = &slice->cache.line[slice->clean_line];
+        if (line->state != LINE_MODIFIED) continue;
+        if (!port_can_push(slice->to_memory, now)) {
+            port_await_credit(slice->to_memory, now);
+            return;
+        }
+        uint64_t key = cache_line_key(&slice->cache, slice->clean_line / slice->cache.ways, line);
+        write_back(slice, key, line, TAG_CLEANING, now);
+        slice->clean_line++;
+        slice->clean_writes++;
+        engine_wake_by(slice->engine, slice->waker, now + 1);
+        return;
+    }
+    if (slice->clean_writes) return; /* memory's acknowledgements wake the slice */
+    slice->cleaning = false;
+    report_done(slice, now);
+}
+
+static bool at_home(const struct slice *slice, uint64_t key) {
+    struct location home;
+    address_map_locate(slice->map, address_of(slice, key), &home);
+    return home.mc * address_map_slices_per_mc(slice->map) + home.slice == slice->index;
+}
+
+static APART void forget_lines(struct slice *slice, uint64_t now) {
+    for (unsigned set = 0; set < slice->cache.sets; set++)
+        for (unsigned way = 0; way < slice->cache.ways; way++) {
+            struct cache_line *line = cache_line_at(&slice->cache, set, way);
+            if (line->state == LINE_INVALID) continue;
+            assert(line->state != LINE_RESERVED);
+            uint64_t key = cache_line_key(&slice->cache, set, line);
+            if (slice->flush_keeps_home && at_home(slice, key)) continue;
+            tell(slice, SLICE_DROP, key, NULL, now);
+            cache_drop(&slice->cache, set, line);
+            slice->stats.replicas_forgotten += slice->flush_keeps_home;
+        }
 }
 
 /* One modified line per cycle on its way to memory; then the time that dropping takes. */
@@ -519,7 +586,7 @@ static APART void flush_once(struct slice *slice, uint64_t now) {
                 port_await_credit(slice->to_memory, now);
                 return;
             }
-            write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, now);
+            write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_WRITE_BACK, now);
             engine_wake_by(slice->engine, slice->waker, now + 1);
             return;
         }
@@ -532,20 +599,11 @@ static APART void flush_once(struct slice *slice, uint64_t now) {
         engine_wake_by(slice->engine, slice->waker, slice->flush_done_at);
         return;
     }
-    if (!slice->flush_keeps_lines) {
-        for (unsigned set = 0; slice->observer && set < slice->cache.sets; set++)
-            for (unsigned way = 0; way < slice->cache.ways; way++) {
-                struct cache_line *line = cache_line_at(&slice->cache, set, way);
-                if (line->state != LINE_INVALID)
-                    tell(slice, SLICE_DROP, cache_line_key(&slice->cache, set, line), NULL, now);
-            }
-        cache_invalidate(&slice->cache);
-    }
+    if (!slice->flush_keeps_lines) forget_lines(slice, now);
     slice->flushing = false;
     slice->hold = HOLD_NONE;
     slice->stats.flushes++;
-    struct slice_word word = {slice->index};
-    port_push(slice->words, now, &word, sizeof word);
+    report_done(slice, now);
 }
 
 /* The tick. */
@@ -577,7 +635,10 @@ static void slice_tick(void *self, uint64_t now) {
         flush_once(slice, now);
     else
         look_up_once(slice, now);
-    if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
+    if (slice->hold == HOLD_MEMORY)
+        port_await_credit(slice->to_memory, now);
+    else if (UNLIKELY(slice->cleaning))
+        clean_once(slice, now);
     bool replied = reply_once(slice, now);
     uint64_t next = next_tick(slice, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
@@ -586,7 +647,7 @@ static void slice_tick(void *self, uint64_t now) {
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
     return slice->mshrs.in_use || slice->outstanding_writes || slice->aside_count || slice->flushing ||
-           slice->replies_waiting || cache_reserved_lines(&slice->cache);
+           slice->cleaning || slice->replies_waiting || cache_reserved_lines(&slice->cache);
 }
 
 static void slice_explain(const void *self, uint64_t now, FILE *out) {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { JOURNAL_INPUTS = 12 };
+enum { JOURNAL_INPUTS = 32 };
 
 struct journal_input {
     const char *name;

@@ -39,6 +39,14 @@ CLAIM("the adaptive LLC adds 432 bytes of tag directory and 16 bytes of counters
     CHECK_EQ(overhead.row[2].bytes, 16.0);
 }
 
+CLAIM("selective replication adds 520 bytes of directory and 172 bytes of counters (section III-D)") {
+    struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=selrep"));
+    CHECK_EQ(section_bytes(&overhead, "llc.selrep"), 692.0);
+    REQUIRE(overhead.rows == 5);
+    CHECK_EQ(overhead.row[1].bytes + overhead.row[2].bytes, 520.0);
+    CHECK_EQ(overhead.row[3].bytes + overhead.row[4].bytes, 172.0);
+}
+
 CLAIM("tags that can name lines of other slices add less than 0.4 % to the LLC (Selective Replication, section IV-D)") {
     struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=private"));
     REQUIRE(overhead.rows > 0);

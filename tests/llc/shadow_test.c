@@ -28,6 +28,11 @@ struct shadow {
     struct port to_slice[SLICES], from_slice[SLICES], orders[SLICES], words[SLICES];
     unsigned driver;
     bool private;
+    bool promises; /* in each round some lines are only read, and reads of them say so */
+    unsigned round;
+    bool steered, unclean; /* by steer; lines that an earlier round modified may be in the slices */
+    unsigned cleanings;
+    uint64_t ask_at;
     uint64_t random;
     unsigned to_send, in_flight, flushing;
 
@@ -101,14 +106,26 @@ static void send(struct shadow *shadow, uint64_t now) {
     };
     /* Atomics have lines of their own: mixing them with other clusters' private copies is a race in the program. */
     if (shadow->private && (message.kind == MESSAGE_ATOMIC) != (line % 8 == 0)) return;
+    if (shadow->promises && (line + shadow->round) % 3 == 0) {
+        if (message.kind != MESSAGE_READ) return;
+        message.flags = MESSAGE_READ_ONLY;
+    }
     bool home = !shadow->private || message.kind == MESSAGE_ATOMIC;
-    unsigned slice = home ? home_of(shadow, message.address) : cluster;
-    llc_target(shadow->organisation, &message, cluster, 0); /* which says where in the slice's memory it is */
+    /* Which also says where in the slice's memory it is. */
+    unsigned target = llc_target(shadow->organisation, &message, cluster, now);
+    unsigned slice = shadow->promises ? target : home ? home_of(shadow, message.address) : cluster;
     if (!port_can_push(&shadow->to_slice[slice], now)) return;
     port_push(&shadow->to_slice[slice], now, &message, sizeof message);
     shadow->to_send--;
     shadow->in_flight++;
 }
+
+static void order_all(struct shadow *shadow, struct slice_order order) {
+    for (unsigned i = 0; i < SLICES; i++) port_push(&shadow->orders[i], shadow->engine->now, &order, sizeof order);
+    shadow->flushing = SLICES;
+}
+
+static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now);
 
 static void driver_tick(void *self, uint64_t now) {
     struct shadow *shadow = self;
@@ -119,9 +136,14 @@ static void driver_tick(void *self, uint64_t now) {
         }
         while (port_peek(&shadow->words[i], now)) {
             port_pop(&shadow->words[i], now);
-            shadow->flushing--;
+            if (--shadow->flushing == 0 && shadow->steered && shadow->unclean) {
+                shadow->unclean = false;
+                shadow->organisation->mode.replicas = true;
+                steer(shadow, LLC_SWITCHED, now);
+            }
         }
     }
+    if (shadow->steered && shadow->to_send && now >= shadow->ask_at) steer(shadow, LLC_TIME_HAS_COME, now);
     if (shadow->to_send && shadow->in_flight < IN_FLIGHT) send(shadow, now);
     if (shadow->to_send || shadow->in_flight || shadow->flushing) engine_wake(shadow->engine, shadow->driver, now + 1);
 }
@@ -207,8 +229,7 @@ static bool traffic(struct shadow *shadow) {
 }
 
 static bool flush(struct shadow *shadow, struct slice_order order) {
-    for (unsigned i = 0; i < SLICES; i++) port_push(&shadow->orders[i], shadow->engine->now, &order, sizeof order);
-    shadow->flushing = SLICES;
+    order_all(shadow, order);
     return settle(shadow);
 }
 
@@ -264,6 +285,81 @@ CLAIM(
     }
     check_books(shadow);
     CHECK(stats_get(shadow->stats, "llc.writes_through", NULL) > 0);
+    destroy(shadow);
+}
+
+/* So that some are still there when their line is only read again, three rounds later. */
+#define ROOM_FOR_REPLICAS "llc.slice_kb=4"
+
+/* Kernels in each of which a third of the lines, others every time, is only read and may have replicas. */
+static void check_replicas(struct shadow *shadow, struct slice_order at_end) {
+    shadow->promises = true;
+    for (shadow->round = 0; shadow->round < ROUNDS; shadow->round++) {
+        REQUIRE(traffic(shadow));
+        REQUIRE(flush(shadow, at_end));
+        CHECK_EQ(behind(shadow), 0u);
+    }
+}
+
+CLAIM("a line that was written in one kernel is never read stale from a replica in the next, whatever the degree") {
+    static const char *const degrees[] = {"llc.static.degree=2", "llc.static.degree=4", "llc.static.degree=8"};
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned whole = 0; whole < 2; whole++) {
+            const char *const settings[] = {"llc.organisation=static", degrees[i], ROOM_FOR_REPLICAS};
+            struct shadow *shadow = make(false, settings, 3);
+            check_replicas(shadow, (struct slice_order){.keep_home = !whole});
+            check_books(shadow);
+            CHECK_EQ(stats_get(shadow->stats, "llc.writes_through", NULL), 0u); /* they stay at home */
+            CHECK_EQ(stats_get(shadow->stats, "llc.replicas_forgotten", NULL) > 0, !whole);
+            destroy(shadow);
+        }
+}
+
+/* Plays the control plane to selective replication: what is ordered for an epoch is taken up at its end, once slices have written
+ * back what earlier kernels modified. */
+static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now) {
+    struct llc_organisation *llc = shadow->organisation;
+    unsigned degree = random_below(&shadow->random, 3) ? 1 : 1u << random_below(&shadow->random, 4);
+    CHECK(llc->ops->order(llc, degree));
+    struct llc_mode wanted = llc->ops->decide(llc, occasion, now, &shadow->ask_at);
+    if (occasion == LLC_KERNEL_ENDS) llc->mode = wanted;
+    if (!wanted.replicas || llc->mode.replicas || shadow->flushing) return;
+    if (!shadow->unclean) {
+        llc->mode.replicas = true;
+        llc->ops->decide(llc, LLC_SWITCHED, now, &shadow->ask_at);
+        return;
+    }
+    shadow->cleanings++;
+    order_all(shadow, (struct slice_order){.beside = true});
+}
+
+CLAIM("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
+    const char *const settings[] = {"llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
+                                    "llc.selrep.router_cycles=20", ROOM_FOR_REPLICAS};
+    struct shadow *shadow = make(false, settings, 4);
+    shadow->promises = shadow->steered = true;
+    unsigned flushes = 0;
+    for (shadow->round = 0; shadow->round < 3 * ROUNDS; shadow->round++) {
+        shadow->ask_at = 0;
+        REQUIRE(traffic(shadow));
+        bool replicas = shadow->organisation->mode.replicas;
+        steer(shadow, LLC_KERNEL_ENDS, shadow->engine->now);
+        if (replicas) REQUIRE(flush(shadow, (struct slice_order){.keep_home = true}));
+        if (replicas) CHECK_EQ(behind(shadow), 0u);
+        shadow->unclean = !replicas;
+        flushes += replicas;
+    }
+    check_books(shadow);
+    CHECK(flushes > 10 && flushes < 3 * ROUNDS - 10);
+    CHECK(shadow->cleanings > 5);
+    destroy(shadow);
+}
+
+CLAIM("and would be if replicas were not forgotten") {
+    const char *const settings[] = {"llc.organisation=static", "llc.static.degree=4", ROOM_FOR_REPLICAS};
+    struct shadow *shadow = make(false, settings, 3);
+    check_replicas(shadow, (struct slice_order){.keep_lines = true});
+    CHECK(shadow->stale > 0);
     destroy(shadow);
 }
 

@@ -40,7 +40,7 @@ static struct step random_step(uint64_t *random) {
     case 7: return random_access(random, OP_atomic, SPACE_GLOBAL, below(random, 2) ? dst : 0);
     case 8: {
         struct step step = random_access(random, OP_load, SPACE_GLOBAL, dst);
-        step.instr.flags = INSTR_READ_ONLY | INSTR_NONCOHERENT;
+        step.instr.flags = (uint8_t)(INSTR_READ_ONLY | (below(random, 2) ? INSTR_NONCOHERENT : 0));
         return step;
     }
     case 9: return load_shared(dst, (uint8_t)(1 + below(random, 8)));
@@ -107,8 +107,10 @@ static void set_replacement(struct settings *settings, uint64_t *random, const c
 }
 
 static void machine_make(struct settings *settings, uint64_t *random) {
-    uint64_t clusters = 1 + below(random, 3);
-    bool private = below(random, 3) == 0;
+    uint64_t clusters = 1 + below(random, 3), slices = 1 + below(random, 2);
+    bool private = below(random, 3) == 0, replicating = !private && below(random, 2), selrep = below(random, 3);
+    if (private) slices = clusters;
+    if (replicating) clusters = UINT64_C(1) << below(random, 3), slices = UINT64_C(1) << below(random, 3);
     set_number(settings, "gpu.clusters", clusters);
     set_number(settings, "sm.count", clusters * (1 + below(random, 3)));
     set_one_of(settings, random, "gpu.line_bytes", SETTINGS("64", "128", "128", "256"));
@@ -156,7 +158,22 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_one_of(settings, random, "l1.observe_reuse", SETTINGS("off", "reads", "all"));
     set_one_of(settings, random, "l1.observe_duplication", SETTINGS("false", "true"));
     bool adaptive = private && below(random, 2);
-    set(settings, "llc.organisation", adaptive ? "adaptive" : private ? "private" : "shared");
+    set(settings, "llc.organisation",
+        adaptive                ? "adaptive"
+        : private               ? "private"
+        : replicating && selrep ? "selrep"
+        : replicating           ? "static"
+                                : "shared");
+    if (replicating) {
+        set_number(settings, "llc.static.degree", UINT64_C(1) << below(random, 3)); /* refused if it is too high */
+        set_one_of(settings, random, "llc.static.flush", SETTINGS("replicas", "whole"));
+        set_number(settings, "llc.selrep.epoch_cycles", 40 + below(random, 500));
+        set_number(settings, "llc.selrep.router_cycles", 1 + below(random, 39));
+        set_number(settings, "llc.selrep.sets", 1 + below(random, 4));
+        set_number(settings, "llc.selrep.window_cycles", below(random, 100));
+        set_one_of(settings, random, "llc.selrep.directories", SETTINGS("shared", "each"));
+        set_one_of(settings, random, "llc.selrep.flush", SETTINGS("replicas", "whole"));
+    }
     if (adaptive) {
         set_number(settings, "llc.adaptive.profile_cycles", 1 + below(random, 600));
         set_number(settings, "llc.adaptive.report_cycles", 1 + below(random, 20));
@@ -165,7 +182,7 @@ static void machine_make(struct settings *settings, uint64_t *random) {
         set_one_of(settings, random, "llc.adaptive.similar", SETTINGS("0", "0.2", "1"));
         set_one_of(settings, random, "llc.adaptive.atomics", SETTINGS("true", "true", "false"));
     }
-    set_number(settings, "llc.slices_per_mc", private ? clusters : 1 + below(random, 2));
+    set_number(settings, "llc.slices_per_mc", slices);
     set_number(settings, "llc.slice_kb", 1 + below(random, 3));
     set_number(settings, "llc.ways", below(random, 5) ? 1 + below(random, 4) : 8);
     set_replacement(settings, random, "llc");

@@ -1,0 +1,381 @@
+/* Selective replication: what a kernel only reads has as many copies as pay. From "Selective Replication in Memory-Side GPU
+ * Caches", section III.
+ *
+ * Time is cut into epochs, which go on over kernels. In each, two things are found out for every degree of replication at once
+ * (replication.h), whatever the degree in force: the hit rate that it would have (rdd.h), and how evenly it would spread the requests over
+ * the slices of a controller, by counters of where it would have sent them (lsp.h, Equation 1). Equation 2 makes a bandwidth of the
+ * two, and the degree with the highest is that of the next epoch.
+ *
+ * Nothing stops for that. Requests follow the new degree once it has reached all MC-routers (`router_cycles`); copies come as lines
+ * are missed, and those that are out of reach are replaced in time.
+ *
+ * Directory and counters are at one MC-router, the first controller's. They see its requests for what is only read, of all
+ * clusters, in the cycle in which these are sent; the directory those to some sets of home slice 0. What is sent in the
+ * very cycle of a decision counts for no epoch, and requests of one cycle enter the directory in an order of their own, so that the order
+ * in which SMs are ticked does not matter.
+ *
+ * Left out: a request takes its slice when it is sent, not when it comes to the MC-router.
+ */
+#include "llc/selrep.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "cache/cache.h"
+#include "dram/dram_config.h"
+#include "gpu/gpu_config.h"
+#include "llc/llc.h"
+#include "llc/lsp.h"
+#include "llc/rdd.h"
+
+const struct llc_organisation_ops llc_organisation_selrep;
+
+static const struct policy directories_shared = {"shared", "one, with a bit for each cluster beside each tag", NULL};
+static const struct policy directories_each = {"each", "one for each degree, with what copies leave of the room", NULL};
+static const struct policy *const directories[] = {&directories_shared, &directories_each};
+static const struct family directories_family = {"kind of directory", directories, COUNT_OF(directories)};
+
+struct selrep_config {
+    int64_t epoch_cycles, router_cycles;
+    int64_t sets;
+    const struct policy *directories;
+    int64_t window_cycles, least_samples;
+    const struct policy *flush;
+};
+
+static const struct param params[] = {
+    P_INT(struct selrep_config, epoch_cycles, 20000, 2, 1000000000, "cycles", "from one decision to the next"),
+    P_INT(struct selrep_config, router_cycles, 32, 1, 1000000, "cycles",
+          "from a decision until all MC-routers follow it"),
+    P_INT(struct selrep_config, sets, 2, 1, 65536, "sets", "of the first slice that the directory shadows"),
+    P_CHOICE(struct selrep_config, directories, directories_family, "shared", "that tell hit rates"),
+    P_INT(struct selrep_config, window_cycles, 0, 0, 1000000000, "cycles",
+          "over which slice parallelism is taken; 0: the whole epoch"),
+    P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
+          "that the directory must have seen for a decision; with fewer the degree stays"),
+    P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
+             "what slices forget at a kernel's end, if there were copies"),
+};
+
+static bool check(const struct config *config, struct error *err);
+static unsigned storage(const struct config *config, struct storage_item *items);
+
+static const struct section selrep_section = {
+    .path = "selrep",
+    .help = "how many copies an LLC with selective replication makes",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct selrep_config),
+    .check = check,
+    .storage = storage,
+};
+
+static bool check(const struct config *config, struct error *err) {
+    const struct selrep_config *values = config_get(config, &selrep_section);
+    if (values->router_cycles < values->epoch_cycles) return true;
+    return config_error(config, "llc.selrep.router_cycles", err,
+                        "a decision that takes %lld cycles to be followed is overtaken by the next, after "
+                        "llc.selrep.epoch_cycles=%lld; take less",
+                        (long long)values->router_cycles, (long long)values->epoch_cycles);
+}
+
+/* Section III-D: 520 bytes of directory, 32 entries of 130 bits, and 172 of counters, 86 of 16 bits. 130 bits are, for each of five
+ * degrees, a tag (16: an address without line, controller and set) with its place in LRU order (4), and vectors of 2 + 4 + 8 + 16
+ * clusters. */
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct selrep_config *values = config_get(config, &selrep_section);
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    struct replication replication = replication_of(config);
+    uint64_t entries = min_u64((uint64_t)values->sets, llc_sets(config)) * (uint64_t)llc->ways;
+    uint64_t tag_bits = llc_tag_bits(config) - log2_floor((uint64_t)dram->mcs) + log2_floor((uint64_t)llc->ways);
+    uint64_t vector_bits = (UINT64_C(2) << (replication.degrees - 1)) - 2;
+    items[0] = (struct storage_item){"replication degree directory: a tag for each degree", 1, entries,
+                                     replication.degrees * tag_bits};
+    items[1] = (struct storage_item){"replication degree directory: ClusterID vectors", 1, entries, vector_bits};
+    items[2] = (struct storage_item){"requests of each slice, at each degree", 1,
+                                     replication.degrees * (uint64_t)llc->slices_per_mc, 16};
+    items[3] = (struct storage_item){"hits at each degree, and accesses", 1, replication.degrees + 1, 16};
+    return 4;
+}
+
+STATS_TABLE(selrep_stat_table, "selrep", selrep_stats, SELREP_STATS);
+
+/* A request that the directory is to see. */
+struct sample {
+    uint64_t key;
+    unsigned set, cluster;
+};
+
+struct llc_selrep {
+    struct llc_organisation base;
+    const struct selrep_config *values;
+    struct journal *journal;
+    struct replication replication;
+    unsigned slices, line_log2, sets;
+    double slice_bytes, memory_bytes;
+
+    uint64_t from, until;                /* the epoch counts in cycles of [from, until) */
+    struct lsp lsp[REPLICATION_DEGREES]; /* where each degree would send requests */
+    struct rdd rdd;
+    uint64_t samples, hits[REPLICATION_DEGREES]; /* of the epoch */
+    struct sample *waiting;                      /* samples of cycle waiting_since */
+    unsigned waiting_count, waiting_room;
+    uint64_t waiting_since;
+    struct seen { /* what a slice of the first controller has looked up in the epoch, of reads of what is only read */
+        uint64_t reads, hits, sectors;
+    } * seen;
+
+    /* All as logarithms. */
+    unsigned chosen;       /* by the last decision */
+    unsigned degree, next; /* in force before, and from, adopt_at */
+    uint64_t adopt_at;
+    unsigned ordered; /* the next decision from outside, plus 1; 0: none */
+    uint64_t settled;
+    struct selrep_stats stats;
+};
+
+static void begin_epoch(struct llc_selrep *s, uint64_t now) {
+    uint64_t epoch = (uint64_t)s->values->epoch_cycles;
+    s->until = (now / epoch + 1) * epoch;
+    s->from = now ? now + 1 : 0;
+    for (unsigned i = 0; i < s->replication.degrees; i++) {
+        lsp_begin(&s->lsp[i], s->from, s->until - s->from, (uint64_t)s->values->window_cycles);
+        s->hits[i] = 0;
+    }
+    s->samples = 0;
+    for (unsigned i = 0; i < s->slices; i++) s->seen[i] = (struct seen){0};
+}
+
+static struct llc_organisation *selrep_create(const struct llc_site *site, struct error *err) {
+    (void)err;
+    const struct llc_config *llc = config_get(site->config, &llc_section);
+    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
+    struct llc_selrep *s = mem_alloc(1, sizeof *s);
+    s->values = config_get(site->config, &selrep_section);
+    s->base = (struct llc_organisation){.ops = &llc_organisation_selrep,
+                                        .map = site->map,
+                                        .mode.forget_all = s->values->flush == &replication_flush_whole};
+    s->journal = site->journal;
+    s->replication = replication_of(site->config);
+    s->slices = address_map_slices_per_mc(site->map);
+    s->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
+    s->sets = llc_sets(site->config);
+    s->slice_bytes = (double)llc->port_bytes;
+    s->memory_bytes = dram_peak_bytes_per_us(site->config) * 1000 / (double)gpu_core_khz(site->config) /
+                      (address_map_mcs(site->map) * s->slices);
+    rdd_init(&s->rdd, &s->replication, (unsigned)s->values->sets, s->sets, (unsigned)llc->ways,
+             s->values->directories == &directories_each);
+    for (unsigned i = 0; i < s->replication.degrees; i++) lsp_init(&s->lsp[i], s->slices);
+    s->seen = mem_alloc(s->slices, sizeof *s->seen);
+    begin_epoch(s, 0);
+    stats_add(site->stats, &selrep_stat_table, &s->stats);
+    return &s->base;
+}
+
+static void selrep_destroy(struct llc_organisation *organisation) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    for (unsigned i = 0; i < s->replication.degrees; i++) lsp_release(&s->lsp[i]);
+    rdd_release(&s->rdd);
+    free(s->seen);
+    free(s->waiting);
+    free(s);
+}
+
+/* What is seen. */
+
+static bool counts(const struct llc_selrep *s, uint64_t cycle) { return cycle >= s->from && cycle < s->until; }
+
+static int compare_samples(const void *a, const void *b) {
+    const struct sample *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->cluster > y->cluster) - (x->cluster < y->cluster);
+}
+
+/* The samples of a cycle that is over go into the directory. */
+static void enter_samples(struct llc_selrep *s) {
+    qsort(s->waiting, s->waiting_count, sizeof *s->waiting, compare_samples);
+    for (unsigned i = 0; i < s->waiting_count; i++) {
+        const struct sample *sample = &s->waiting[i];
+        unsigned hits = rdd_access(&s->rdd, sample->set, sample->key, sample->cluster);
+        if (!counts(s, s->waiting_since)) continue;
+        s->samples++;
+        s->stats.samples++;
+        for (unsigned degree = 0; degree < s->replication.degrees; degree++) s->hits[degree] += hits >> degree & 1;
+    }
+    s->waiting_count = 0;
+}
+
+static void add_sample(struct llc_selrep *s, const struct sample *sample, uint64_t now) {
+    if (s->waiting_count && s->waiting_since != now) enter_samples(s);
+    s->waiting_since = now;
+    if (s->waiting_count == s->waiting_room) {
+        s->waiting_room = s->waiting_room ? 2 * s->waiting_room : 16;
+        s->waiting = mem_grow(s->waiting, s->waiting_room, sizeof *s->waiting);
+    }
+    s->waiting[s->waiting_count++] = *sample;
+}
+
+static void count_request(struct llc_selrep *s, const struct message *message, unsigned home, unsigned cluster,
+                          uint64_t now) {
+    s->stats.requests++;
+    for (unsigned i = 0; i < s->replication.degrees; i++)
+        lsp_count(&s->lsp[i], replication_slice(&s->replication, i, home, cluster), now);
+    unsigned set = (unsigned)((message->place >> s->line_log2) % s->sets);
+    if (home != 0 || !rdd_shadows(&s->rdd, set)) return;
+    add_sample(s, &(struct sample){cache_key(message->address >> s->line_log2, message->program), set, cluster}, now);
+}
+
+static unsigned degree_at(const struct llc_selrep *s, uint64_t now) { return now < s->adopt_at ? s->degree : s->next; }
+
+static unsigned selrep_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                              unsigned slice, unsigned cluster, uint64_t now) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    unsigned first = mc * s->slices;
+    if (!replication_concerns(message)) return first + slice;
+    if (mc == 0) count_request(s, message, slice, cluster, now);
+    return first + replication_slice(&s->replication, degree_at(s, now), slice, cluster);
+}
+
+static void selrep_saw(struct llc_organisation *organisation, unsigned slice, const struct message *message,
+                       const struct cache_access *access, bool hit, uint64_t now) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    (void)access;
+    if (slice >= s->slices || !replication_concerns(message) || !counts(s, now)) return;
+    s->seen[slice].reads++;
+    s->seen[slice].hits += hit;
+    s->seen[slice].sectors += (unsigned)__builtin_popcount(message->sectors);
+}
+
+/* What is decided. */
+
+double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_log2) {
+    double hits = profile->hits[degree_log2], misses = (1 - hits) * profile->slice_bytes;
+    return profile->lsp[degree_log2] *
+           (hits * profile->slice_bytes + (misses < profile->memory_bytes ? misses : profile->memory_bytes));
+}
+
+unsigned selrep_best(const struct selrep_profile *profile) {
+    unsigned best = 0;
+    for (unsigned i = 1; i < profile->degrees; i++)
+        if (selrep_bandwidth(profile, i) > selrep_bandwidth(profile, best)) best = i;
+    return best;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
+
+static const char *const degree_names[REPLICATION_DEGREES] = {"degree 1",  "degree 2",  "degree 4", "degree 8",
+                                                              "degree 16", "degree 32", "degree 64"};
+
+/* What was predicted for each degree, and what was measured at the one in force. */
+static void write_journal(struct llc_selrep *s, const struct selrep_profile *profile, const char *reason,
+                          uint64_t now) {
+    static const char *const names[REPLICATION_DEGREES][3] = {
+        {"hit_rate_1", "lsp_1", "bytes_per_cycle_1"},    {"hit_rate_2", "lsp_2", "bytes_per_cycle_2"},
+        {"hit_rate_4", "lsp_4", "bytes_per_cycle_4"},    {"hit_rate_8", "lsp_8", "bytes_per_cycle_8"},
+        {"hit_rate_16", "lsp_16", "bytes_per_cycle_16"}, {"hit_rate_32", "lsp_32", "bytes_per_cycle_32"},
+        {"hit_rate_64", "lsp_64", "bytes_per_cycle_64"}};
+    struct journal_entry entry = {.cycle = now, .decision = degree_names[s->chosen], .reason = reason};
+    struct seen all = {0};
+    for (unsigned i = 0; i < s->slices; i++) {
+        all.reads += s->seen[i].reads;
+        all.hits += s->seen[i].hits;
+        all.sectors += s->seen[i].sectors;
+    }
+    const struct journal_input measured[] = {
+        {"degree", (double)(1u << degree_at(s, now - 1))},
+        {"hit_rate", share(all.hits, all.reads)},
+        {"bytes_per_cycle", share(SECTOR_BYTES * all.sectors, s->until - s->from)},
+        {"reads", (double)all.reads},
+        {"samples", (double)s->samples},
+    };
+    for (unsigned i = 0; i < COUNT_OF(measured); i++) entry.input[entry.count++] = measured[i];
+    for (unsigned i = 0; i < profile->degrees; i++) {
+        double values[] = {profile->hits[i], profile->lsp[i], selrep_bandwidth(profile, i)};
+        for (unsigned k = 0; k < COUNT_OF(values); k++)
+            entry.input[entry.count++] = (struct journal_input){names[i][k], values[k]};
+    }
+    if (s->journal) journal_add(s->journal, &entry);
+}
+
+static void choose(struct llc_selrep *s, uint64_t now) {
+    struct selrep_profile profile = {
+        .degrees = s->replication.degrees, .slice_bytes = s->slice_bytes, .memory_bytes = s->memory_bytes};
+    if (s->waiting_since < now) enter_samples(s);
+    for (unsigned i = 0; i < profile.degrees; i++) {
+        profile.hits[i] = share(s->hits[i], s->samples);
+        profile.lsp[i] = lsp_end(&s->lsp[i]);
+    }
+    unsigned before = s->chosen;
+    const char *reason = "supplies most";
+    if (s->ordered) {
+        s->chosen = s->ordered - 1;
+        s->ordered = 0;
+        reason = "as ordered";
+    } else if (s->samples < (uint64_t)s->values->least_samples) {
+        reason = "too few requests were sampled";
+    } else {
+        s->chosen = selrep_best(&profile);
+    }
+    s->stats.epochs++;
+    s->stats.changes += s->chosen != before;
+    write_journal(s, &profile, reason, now);
+}
+
+static void selrep_settle(struct llc_organisation *organisation, uint64_t now) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    if (now <= s->settled) return;
+    uint64_t *cycles = &s->stats.cycles_1, middle = min_u64(max_u64(s->adopt_at, s->settled), now);
+    cycles[s->degree] += middle - s->settled;
+    cycles[s->next] += now - middle;
+    s->settled = now;
+}
+
+/* Requests follow what was chosen once it is known everywhere. */
+static void adopt(struct llc_selrep *s, uint64_t now) {
+    if (s->chosen == s->next) return;
+    s->degree = degree_at(s, now);
+    s->next = s->chosen;
+    s->adopt_at = now + (uint64_t)s->values->router_cycles;
+}
+
+static struct llc_mode selrep_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
+                                     uint64_t *again) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    struct llc_mode wanted = organisation->mode;
+    selrep_settle(organisation, now);
+    if (occasion == LLC_TIME_HAS_COME && now >= s->until) {
+        choose(s, now);
+        begin_epoch(s, now);
+    }
+    if (wanted.replicas || s->chosen == 0) adopt(s, now);
+    if (occasion == LLC_KERNEL_ENDS) { /* nothing is under way */
+        s->adopt_at = min_u64(s->adopt_at, now);
+        enter_samples(s);
+        if (wanted.replicas) rdd_flush(&s->rdd, wanted.forget_all);
+        wanted.replicas = s->next > 0;
+    } else {
+        wanted.replicas |= s->chosen > 0;
+    }
+    *again = s->until;
+    return wanted;
+}
+
+static bool selrep_order(struct llc_organisation *organisation, unsigned degree) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    if (degree && (!is_power_of_two(degree) || log2_floor(degree) >= s->replication.degrees)) return false;
+    s->ordered = degree ? 1 + log2_floor(degree) : 0;
+    return true;
+}
+
+const struct llc_organisation_ops llc_organisation_selrep = {
+    .policy = {"selrep", "what is only read has as many copies as pay; all else has one home slice", &selrep_section},
+    .check = replication_check,
+    .create = selrep_create,
+    .destroy = selrep_destroy,
+    .target = selrep_target,
+    .saw = selrep_saw,
+    .decide = selrep_decide,
+    .order = selrep_order,
+    .settle = selrep_settle,
+};

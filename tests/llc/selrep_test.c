@@ -1,0 +1,335 @@
+/* Replication of what is only read: where copies are, the directory and the equations that selective replication decides by, and
+ * how it takes up what it has decided. */
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "claim.h"
+#include "llc/llc.h"
+#include "llc/lsp.h"
+#include "llc/rdd.h"
+#include "llc/selrep.h"
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* An organisation alone, of one controller. */
+struct alone {
+    struct config *config;
+    struct stats *stats;
+    struct address_map *map;
+    struct journal journal;
+    struct llc_organisation *llc;
+    struct error err;
+};
+
+static struct config *configure(const char *const *settings, struct error *err) {
+    struct config *config = config_create(config_sections, config_section_count);
+    bool good = config_set(config, "dram.mcs=1", err) && config_set(config, "dram.mapping=linear", err);
+    for (; good && *settings; settings++) good = config_set(config, *settings, err);
+    if (good && config_check(config, err)) return config;
+    config_destroy(config);
+    return NULL;
+}
+
+static struct alone *alone_make(const char *const *settings) {
+    struct alone *alone = mem_alloc(1, sizeof *alone);
+    alone->config = configure(settings, &alone->err);
+    CHECK_EQ((const char *)alone->err.text, "");
+    REQUIRE(alone->config);
+    alone->stats = stats_create();
+    alone->map = address_map_create(alone->config, &alone->err);
+    REQUIRE(alone->map);
+    struct llc_site site = {alone->config, alone->map, alone->stats, &alone->journal};
+    alone->llc = llc_organisation_create(&site, &alone->err);
+    REQUIRE(alone->llc);
+    return alone;
+}
+
+static void alone_destroy(struct alone *alone) {
+    alone->llc->ops->destroy(alone->llc);
+    address_map_destroy(alone->map);
+    stats_destroy(alone->stats);
+    journal_release(&alone->journal);
+    config_destroy(alone->config);
+    free(alone);
+}
+
+/* An address whose home is this slice. */
+static uint64_t address_in(const struct alone *alone, unsigned home, unsigned nth) {
+    struct location location;
+    for (uint64_t address = 0;; address += 128) {
+        address_map_locate(alone->map, address, &location);
+        if (location.slice == home && nth-- == 0) return address;
+    }
+}
+
+static unsigned target(struct alone *alone, enum message_kind kind, uint8_t flags, unsigned home, unsigned cluster,
+                       uint64_t now) {
+    struct message message = {
+        .kind = (uint8_t)kind, .flags = flags, .address = address_in(alone, home, 0), .sectors = 15};
+    return llc_target(alone->llc, &message, cluster, now);
+}
+
+static unsigned read_at(struct alone *alone, unsigned home, unsigned cluster, uint64_t now) {
+    return target(alone, MESSAGE_READ, MESSAGE_READ_ONLY, home, cluster, now);
+}
+
+#define FOUR "gpu.clusters=4", "sm.count=4", "llc.slices_per_mc=4"
+
+CLAIM("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 to the second: Figure 9") {
+    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=static", "llc.static.degree=2"));
+    static const unsigned expected[4][4] = {{0, 0, 2, 2}, {1, 1, 3, 3}, {0, 0, 2, 2}, {1, 1, 3, 3}};
+    for (unsigned home = 0; home < 4; home++)
+        for (unsigned cluster = 0; cluster < 4; cluster++) {
+            CHECK_EQ(read_at(alone, home, cluster, 0), expected[home][cluster]);
+            CHECK_EQ(target(alone, MESSAGE_READ, 0, home, cluster, 0), home);
+            CHECK_EQ(target(alone, MESSAGE_WRITE, 0, home, cluster, 0), home);
+            CHECK_EQ(target(alone, MESSAGE_ATOMIC, MESSAGE_READ_ONLY, home, cluster, 0), home);
+        }
+    alone_destroy(alone);
+}
+
+CLAIM("degree 1 is a shared LLC, a degree of all slices a private one, and no group reaches another's slices") {
+    struct replication machines[] = {{4, 4, 5}, {3, 3, 4}, {5, 3, 4}, {1, 4, 2}};
+    for (unsigned m = 0; m < COUNT_OF(machines); m++) {
+        const struct replication *r = &machines[m];
+        unsigned clusters = 1u << r->clusters_log2, slices = 1u << r->slices_log2;
+        for (unsigned degree = 0; degree < r->degrees; degree++)
+            for (unsigned home = 0; home < slices; home++) {
+                uint64_t used = 0;
+                for (unsigned cluster = 0; cluster < clusters; cluster++) {
+                    unsigned slice = replication_slice(r, degree, home, cluster);
+                    used |= UINT64_C(1) << slice;
+                    if (degree == 0) CHECK_EQ(slice, home);
+                    if (1u << degree == slices && clusters == slices) CHECK_EQ(slice, cluster);
+                    CHECK_EQ(slice >> (r->slices_log2 - degree), cluster >> (r->clusters_log2 - degree));
+                }
+                CHECK_EQ(__builtin_popcountll(used), 1 << degree);
+            }
+    }
+}
+
+/* Whether the slice has line X, which is there from now on: a slice installs what it misses. */
+static bool hits(uint64_t *holders, unsigned slice) {
+    bool hit = *holders >> slice & 1;
+    *holders |= UINT64_C(1) << slice;
+    return hit;
+}
+
+/* What the control plane does at the end of an epoch, with nothing to be written back. */
+static uint64_t end_epoch(struct alone *alone, uint64_t now) {
+    uint64_t again;
+    struct llc_mode wanted = alone->llc->ops->decide(alone->llc, LLC_TIME_HAS_COME, now, &again);
+    if (wanted.replicas && !alone->llc->mode.replicas) {
+        alone->llc->mode.replicas = true;
+        alone->llc->ops->decide(alone->llc, LLC_SWITCHED, now, &again);
+    }
+    return again;
+}
+
+CLAIM("degrees are taken up lazily: copies come with misses, stay behind unreachable, and nothing stops: Figure 9") {
+    struct alone *alone = alone_make(
+        SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000", "llc.selrep.router_cycles=30"));
+    uint64_t holders = 0;
+    CHECK(!hits(&holders, read_at(alone, 0, 2, 5)));
+    CHECK_EQ(holders, 1u); /* (1) X is in slice 0 */
+    CHECK(alone->llc->ops->order(alone->llc, 2));
+    CHECK_EQ(end_epoch(alone, 1000), 2000u);
+    CHECK_EQ(read_at(alone, 0, 3, 1029), 0u);           /* it has not reached the routers */
+    CHECK(hits(&holders, read_at(alone, 0, 1, 1030)));  /* (2) */
+    CHECK(!hits(&holders, read_at(alone, 0, 3, 1030))); /* from slice 2, which installs it */
+    CHECK_EQ(holders, 5u);
+    CHECK(hits(&holders, read_at(alone, 0, 0, 1040))); /* (3) */
+    CHECK_EQ(read_at(alone, 0, 2, 1040), 2u);
+    CHECK(alone->llc->ops->order(alone->llc, 1));
+    end_epoch(alone, 2000);
+    CHECK_EQ(read_at(alone, 0, 3, 2029), 2u);
+    CHECK_EQ(read_at(alone, 0, 3, 2030), 0u); /* (4) the copy in slice 2 is out of reach */
+    CHECK(alone->llc->mode.replicas);         /* and to be forgotten at the kernel's end */
+    alone_destroy(alone);
+}
+
+CLAIM("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
+    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000"));
+    CHECK(!alone->llc->ops->order(alone->llc, 3));
+    CHECK(!alone->llc->ops->order(alone->llc, 8));
+    CHECK(alone->llc->ops->order(alone->llc, 4));
+    end_epoch(alone, 1000);
+    CHECK_EQ(alone->journal.entries[0].decision, "degree 4");
+    CHECK_EQ(alone->journal.entries[0].reason, "as ordered");
+    end_epoch(alone, 2000); /* nothing was sampled */
+    CHECK_EQ(alone->journal.entries[1].decision, "degree 4");
+    /* Two lines of home 0, of 80 reads each by cluster: evenly spread, so that nothing is gained from copies. */
+    for (unsigned i = 0; i < 320; i++) read_at(alone, i % 4, i / 4 % 4, 2100 + i);
+    end_epoch(alone, 3000);
+    CHECK_EQ(alone->journal.entries[2].decision, "degree 1");
+    CHECK_EQ(alone->journal.entries[2].reason, "supplies most");
+    for (unsigned i = 0; i < 320; i++) read_at(alone, 0, i / 4 % 4, 3100 + i); /* and here is one hot line */
+    end_epoch(alone, 4000);
+    CHECK_EQ(alone->journal.entries[3].decision, "degree 4");
+    alone_destroy(alone);
+}
+
+CLAIM("clusters and slices that are no powers of two are refused where they were set, and degrees beyond them") {
+    static const struct {
+        const char *settings[5], *part;
+    } cases[] = {
+        {{"llc.organisation=selrep", "gpu.clusters=5", "sm.count=10"}, "gpu.clusters: llc.organisation selrep"},
+        {{"llc.organisation=static", "llc.slices_per_mc=6"}, "6 is no power of two; take 4 or 8"},
+        {{"llc.organisation=static", "llc.static.degree=3"}, "llc.static.degree: with 8 clusters and 8 slices"},
+        {{"llc.organisation=static", "llc.static.degree=16"}, "up to 8 copies, not 16"},
+        {{"llc.organisation=selrep", "llc.selrep.router_cycles=20000"}, "llc.selrep.router_cycles: a decision that"},
+        {{"llc.organisation=selrep", "noc.bypass=true"}, "noc.bypass"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct error err = {0};
+        CHECK(!configure(cases[i].settings, &err));
+        CHECK_TEXT(err.text, cases[i].part);
+    }
+}
+
+/* The directory. */
+
+static const struct replication eight = {3, 3, 4}, sixteen = {4, 4, 5};
+
+CLAIM("a cluster hits at a degree at which one of its group has used the line: Figure 10") {
+    struct rdd rdd;
+    rdd_init(&rdd, &eight, 2, 32, 16, false);
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0x0u); /* the tag comes in */
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0xFu); /* a hit in a private LLC, too */
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0x7u); /* not in that, but with 4 and 2 copies, and shared */
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0x3u);
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 6), 0x1u);
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0xFu);
+    CHECK_EQ(rdd_access(&rdd, 16, 7, 3), 0x0u); /* the other sampled set */
+    CHECK(rdd_shadows(&rdd, 0) && rdd_shadows(&rdd, 16) && !rdd_shadows(&rdd, 1));
+    rdd_release(&rdd);
+}
+
+CLAIM("with replicas forgotten the home slice keeps its lines, and with all lines nothing is left") {
+    for (unsigned each = 0; each < 2; each++) {
+        struct rdd rdd;
+        rdd_init(&rdd, &eight, 1, 1, 16, each);
+        for (unsigned cluster = 0; cluster < 8; cluster++) rdd_access(&rdd, 0, 7, cluster);
+        rdd_flush(&rdd, false);
+        CHECK_EQ(rdd_access(&rdd, 0, 7, 7), 0x1u);
+        CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0xFu);
+        rdd_flush(&rdd, true);
+        CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0x0u);
+        rdd_release(&rdd);
+    }
+}
+
+CLAIM("a directory for each degree sees the room that copies take, one for all does not") {
+    for (unsigned each = 0; each < 2; each++) {
+        struct rdd rdd;
+        unsigned hits[4] = {0};
+        rdd_init(&rdd, &eight, 1, 1, 16, each);
+        for (unsigned i = 0; i < 20; i++) /* all clusters go through six lines, in a row for each */
+            for (unsigned line = 0; line < 6; line++)
+                for (unsigned cluster = 0; cluster < 8; cluster++) {
+                    unsigned hit = rdd_access(&rdd, 0, line, cluster);
+                    for (unsigned degree = 0; i && degree < 4; degree++) hits[degree] += hit >> degree & 1;
+                }
+        CHECK_EQ(hits[0], 19u * 6 * 8);
+        CHECK_EQ(hits[1], 19u * 6 * 8);                      /* six of 16 / 2 */
+        CHECK_EQ(hits[2], each ? 19u * 6 * 4 : 19u * 6 * 8); /* of 16 / 4: each pair brings a line in for both */
+        CHECK_EQ(hits[3], each ? 0u : 19u * 6 * 8);
+        rdd_release(&rdd);
+    }
+}
+
+/* The same in software: every set's lines, most recently used first, with the clusters that have used them. */
+struct software {
+    struct {
+        uint64_t line, clusters;
+    } list[32][16];
+    unsigned held[32];
+};
+
+static unsigned software_access(struct software *all, unsigned set, uint64_t line, unsigned cluster) {
+    unsigned at = 0, hits = 0;
+    while (at < all->held[set] && all->list[set][at].line != line) at++;
+    bool found = at < all->held[set];
+    uint64_t clusters = found ? all->list[set][at].clusters : 0;
+    for (unsigned degree = 0; found && degree < 5; degree++)
+        for (unsigned other = 0; other < 16; other++)
+            if (clusters >> other & 1 && other * (1u << degree) / 16 == cluster * (1u << degree) / 16)
+                hits |= 1u << degree;
+    if (!found && all->held[set] < 16) all->held[set]++;
+    if (!found) at = all->held[set] - 1;
+    for (; at > 0; at--) all->list[set][at] = all->list[set][at - 1];
+    all->list[set][0].line = line;
+    all->list[set][0].clusters = clusters | UINT64_C(1) << cluster;
+    return hits;
+}
+
+/* Lines of one slice of 32 sets: the smaller of so many draws, hence the more skewed the more of them. */
+static uint64_t skewed_line(uint64_t *random, unsigned lines, unsigned draws) {
+    uint64_t line = random_below(random, lines);
+    while (--draws) line = min_u64(line, random_below(random, lines));
+    /* Which lines are hot has nothing to do with their sets. */
+    return (line * 40503 + 12345) % 65536;
+}
+
+CLAIM("two sampled sets tell the hit rate of all 32 at every degree to within 5 points, on average to within 2") {
+    double sum = 0;
+    unsigned compared = 0;
+    for (unsigned draws = 1; draws <= 3; draws++)
+        for (unsigned lines = 4 * 32; lines <= 40 * 32; lines += 6 * 32) {
+            struct software *all = mem_alloc(1, sizeof *all);
+            struct rdd rdd;
+            uint64_t random = lines * draws, samples = 0, whole[5] = {0}, sampled[5] = {0};
+            enum { ACCESSES = 100000 };
+            rdd_init(&rdd, &sixteen, 2, 32, 16, false);
+            for (unsigned i = 0; i < ACCESSES; i++) {
+                uint64_t line = skewed_line(&random, lines, draws);
+                unsigned set = (unsigned)(line % 32), cluster = (unsigned)random_below(&random, 16);
+                unsigned hits = software_access(all, set, line, cluster);
+                for (unsigned degree = 0; degree < 5; degree++) whole[degree] += hits >> degree & 1;
+                if (!rdd_shadows(&rdd, set)) continue;
+                samples++;
+                CHECK_EQ(rdd_access(&rdd, set, line, cluster), hits); /* in its own sets it is exact */
+                for (unsigned degree = 0; degree < 5; degree++) sampled[degree] += hits >> degree & 1;
+            }
+            for (unsigned degree = 0; degree < 5; degree++, compared++) {
+                double error = (double)sampled[degree] / (double)samples - (double)whole[degree] / ACCESSES;
+                error = error < 0 ? -error : error;
+                sum += error;
+                CHECK(error < 0.05);
+            }
+            rdd_release(&rdd);
+            free(all);
+        }
+    CHECK(sum / compared < 0.02);
+}
+
+/* The equations. */
+
+CLAIM("Equations 1 and 2 on counts worked by hand") {
+    struct lsp lsp;
+    lsp_init(&lsp, 4);
+    lsp_begin(&lsp, 0, 1000, 0);
+    static const unsigned requests[] = {60, 20, 10, 10}; /* 100 / 60 */
+    unsigned at = 0;
+    for (unsigned slice = 0; slice < 4; slice++)
+        for (unsigned i = 0; i < requests[slice]; i++) lsp_count(&lsp, slice, at++);
+    double parallelism = lsp_end(&lsp);
+    CHECK_NEAR(parallelism, 5.0 / 3, 1e-9);
+    lsp_release(&lsp);
+    struct selrep_profile profile = {
+        .degrees = 3, .hits = {0.9, 0.75, 0.5}, .lsp = {parallelism, 3, 4}, .slice_bytes = 32, .memory_bytes = 6.7};
+    CHECK_NEAR(selrep_bandwidth(&profile, 0), 5.0 / 3 * 32, 1e-9);          /* misses of 3.2 B fit into memory's 6.7 */
+    CHECK_NEAR(selrep_bandwidth(&profile, 1), 3 * (0.75 * 32 + 6.7), 1e-9); /* those of 8 B do not */
+    CHECK_NEAR(selrep_bandwidth(&profile, 2), 4 * (0.5 * 32 + 6.7), 1e-9);  /* 90.8, less than 92.1 */
+    CHECK_EQ(selrep_best(&profile), 1u);
+    profile.hits[2] = 0.52;
+    CHECK_EQ(selrep_best(&profile), 2u);
+}
+
+CLAIM("of degrees that supply as much the least is taken") {
+    struct selrep_profile profile = {
+        .degrees = 5, .hits = {1, 1, 1, 1, 1}, .lsp = {8, 16, 16, 16, 16}, .slice_bytes = 32, .memory_bytes = 6.7};
+    CHECK_EQ(selrep_best(&profile), 1u);
+    profile.lsp[0] = 16;
+    CHECK_EQ(selrep_best(&profile), 0u);
+}

@@ -1,0 +1,137 @@
+/* Replication in whole machines: what selective replication decides, that time adds up, and what it is worth. */
+#include "machine/runs.h"
+
+#include "stats/journal.h"
+
+/* All sets of the first slice are sampled, because runs are short. */
+#define SELREP "llc.organisation=selrep", "llc.selrep.epoch_cycles=1024", "llc.selrep.sets=32"
+/* Kernels of some 3,000 cycles. */
+#define SHORT "workload.iterations=6", "workload.ctas=128"
+/* Enough lines for one to be sampled. */
+#define HOT "workload.lines=128", "workload.iterations=16"
+
+static struct run *run_hot(const char *const *settings) {
+    struct run *run = run_make("selrep-64sm", "synth:hotline", settings);
+    run_go(run, (struct run_options){0});
+    return run;
+}
+
+CLAIM("a few lines that all SMs want at once are replicated, and come the faster the more copies there are") {
+    uint64_t cycles[3];
+    static const char *const degrees[] = {"llc.static.degree=1", "llc.static.degree=4", "llc.static.degree=16"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct run *run = run_hot(SETTINGS("llc.organisation=static", degrees[i], HOT));
+        cycles[i] = run->result.cycles;
+        CHECK_EQ(run_count(run, "llc.replicas_forgotten") > 0, i > 0);
+        CHECK_EQ(run_count(run, "llc.flushes"), i ? 64u : 0u);
+        run_destroy(run);
+    }
+    CHECK(2 * cycles[1] < cycles[0]);
+    CHECK(cycles[2] < cycles[1]);
+    struct run *run = run_hot(SETTINGS(SELREP, HOT));
+    const struct journal *journal = machine_journal(run->machine);
+    REQUIRE(journal->count > 2);
+    CHECK_EQ(journal->entries[0].cycle, 1024u);
+    CHECK(run->result.cycles < cycles[0] && run->result.cycles >= cycles[2]);
+    run_destroy(run);
+}
+
+CLAIM(
+    "a static degree of 1 is a shared LLC to the last counter, and so is selective replication with nothing to replicate") {
+    for (unsigned i = 0; i < 2; i++) {
+        static const char *const organisation[] = {"llc.organisation=static", "llc.organisation=selrep"};
+        const char *workload = i ? "synth:copy" : "synth:shared";
+        struct run *run = run_make("selrep-64sm", workload, SETTINGS("workload.kernels=2", SHORT));
+        struct run *same = run_make("selrep-64sm", workload,
+                                    SETTINGS("workload.kernels=2", SHORT, organisation[i], "llc.static.degree=1",
+                                             "llc.selrep.epoch_cycles=2000", "llc.selrep.least_samples=1000000"));
+        run_go(run, (struct run_options){0});
+        run_go(same, (struct run_options){0});
+        CHECK_EQ(same->result.cycles, run->result.cycles);
+        CHECK_EQ(run_count(same, "llc.read_hits"), run_count(run, "llc.read_hits"));
+        CHECK_EQ(run_count(same, "dram.writes"), run_count(run, "dram.writes"));
+        run_destroy(run);
+        run_destroy(same);
+    }
+}
+
+/* Orders 16, 1, 2, 16, 1, ... copies, one for each epoch. */
+static bool order_degrees(void *user, const struct run_progress *progress) {
+    static const unsigned degrees[] = {16, 1, 2};
+    CHECK(machine_order_degree(user, degrees[progress->cycles / 1024 % 3]));
+    return true;
+}
+
+static uint64_t cycles_of(const struct run *run) {
+    static const char *const names[] = {"selrep.cycles_1", "selrep.cycles_2", "selrep.cycles_4", "selrep.cycles_8",
+                                        "selrep.cycles_16"};
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < COUNT_OF(names); i++) sum += run_count(run, names[i]);
+    return sum;
+}
+
+CLAIM("degrees ordered from outside are followed, and every cycle belongs to one") {
+    struct run *run = run_make("selrep-64sm", "synth:shared", SETTINGS(SELREP, "workload.kernels=3", SHORT));
+    run_go(run, (struct run_options){.progress = order_degrees, .user = run->machine});
+    const struct journal *journal = machine_journal(run->machine);
+    static const char *const expected[] = {"degree 1", "degree 2",
+                                           "degree 16"}; /* of the epochs that end at 1024, 2048, 3072 */
+    REQUIRE(journal->count > 3);
+    for (unsigned i = 0; i < journal->count; i++) {
+        CHECK_EQ(journal->entries[i].decision, expected[i % 3]);
+        CHECK_EQ(journal->entries[i].reason, "as ordered");
+    }
+    CHECK_EQ(cycles_of(run), run->result.cycles);
+    CHECK(run_count(run, "selrep.cycles_16") > 0 && run_count(run, "selrep.cycles_2") > 0);
+    CHECK_EQ(run_count(run, "selrep.epochs"), journal->count);
+    CHECK_EQ(run_count(run, "control.switches"), 0u); /* nothing ever stops */
+    run_destroy(run);
+}
+
+/* One home for each line, but for the epochs after the ninth and the tenth. */
+static bool order_late(void *user, const struct run_progress *progress) {
+    CHECK(machine_order_degree(user, progress->cycles / 1024 == 9 ? 4 : 1));
+    return true;
+}
+
+CLAIM("what earlier kernels wrote is written back beside other work before the first replicas of a kernel") {
+    struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=6", SHORT));
+    run_go(run, (struct run_options){.progress = order_late, .user = run->machine});
+    CHECK(run_count(run, "control.cleanings") > 0);
+    CHECK(run_count(run, "control.cleaning_cycles") > 0);
+    CHECK(run_count(run, "llc.write_backs") > 0);
+    CHECK_EQ(run_count(run, "control.switches"), 0u);
+    run_destroy(run);
+}
+
+CLAIM("order of ticks and polling change nothing about selective replication") {
+    struct counters expected = {0};
+    for (unsigned way = 0; way < 4; way++) {
+        struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=4", SHORT));
+        run_go(run,
+               (struct run_options){
+                   .progress = order_degrees, .user = run->machine, .no_skip = way >= 2, .shuffle = way % 2 ? 7 : 0});
+        if (way == 0)
+            expected = counters_of(run);
+        else
+            CHECK(counters_equal(run, &expected));
+        run_destroy(run);
+    }
+    free(expected.value);
+}
+
+CLAIM("an LLC of 128 KB, of one set in each slice, is replicated, too") {
+    struct run *run = run_hot(SETTINGS(SELREP, HOT, "llc.slice_kb=2", "llc.sets=1"));
+    CHECK_EQ(cycles_of(run), run->result.cycles);
+    CHECK(run_count(run, "selrep.samples") > 0);
+    run_destroy(run);
+}
+
+CLAIM("a private and an adaptive LLC run with 16 clusters and 4 MC-routers, too") {
+    static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct run *run = run_hot(SETTINGS(organisation[i], "llc.adaptive.profile_cycles=1000", HOT));
+        CHECK(run->result.cycles > 0);
+        run_destroy(run);
+    }
+}
