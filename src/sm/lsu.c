@@ -19,8 +19,8 @@ static inline unsigned sort_of(unsigned op, unsigned space, unsigned cache, unsi
 }
 
 static struct lsu_sort sort_make(enum op_class op, enum memory_space space, enum cache_operator cache, unsigned flags,
-                                 bool has_read_only) {
-    bool load = op == OP_load, past = cache == CACHE_GLOBAL || cache == CACHE_VOLATILE;
+                                 const struct sm_shared *shared) {
+    bool load = op == OP_load, past = cache == CACHE_GLOBAL || (cache == CACHE_VOLATILE && shared->volatile_past_l1);
     return (struct lsu_sort){
         .request = {.kind = load             ? MESSAGE_READ
                             : op == OP_store ? MESSAGE_WRITE
@@ -29,7 +29,7 @@ static struct lsu_sort sort_make(enum op_class op, enum memory_space space, enum
                                        (flags & INSTR_PARTIAL ? MESSAGE_PARTIAL : 0)),
                     .bypass = op == OP_atomic || (load && space != SPACE_LOCAL && past),
                     .local = space == SPACE_LOCAL},
-        .small_cache = space == SPACE_CONST || (load && (flags & INSTR_NONCOHERENT) && has_read_only),
+        .small_cache = space == SPACE_CONST || (load && (flags & INSTR_NONCOHERENT) && shared->has_read_only),
     };
 }
 
@@ -38,8 +38,7 @@ void lsu_sorts_init(struct sm_shared *shared) {
         for (enum memory_space space = 0; space <= SPACE_CONST; space++)
             for (enum cache_operator cache = 0; cache <= CACHE_VOLATILE; cache++)
                 for (unsigned flags = 0; flags <= SORT_FLAGS; flags++)
-                    shared->sort[sort_of(op, space, cache, flags)] =
-                        sort_make(op, space, cache, flags, shared->has_read_only);
+                    shared->sort[sort_of(op, space, cache, flags)] = sort_make(op, space, cache, flags, shared);
 }
 
 /* A load, or an atomic whose old value is wanted. */

@@ -61,6 +61,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,
+        .volatile_past_l1 = values->volatile_past_l1,
         .coalescing = (const struct coalescing_ops *)values->coalescing,
         .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
     };

@@ -58,6 +58,7 @@ static const struct param params[] = {
        "memory instructions that the load/store unit holds, the one at work included"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "load instructions that wait for data at once"),
     P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "how a warp's accesses are put together"),
+    P_BOOL(struct sm_config, volatile_past_l1, true, "volatile loads of global memory go past the L1, as .cg ones do"),
     SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache; 0: every fetch hits"),
     SM(instruction_ways, 4, 1, 1024, "lines", "lines of a set of the instruction cache"),
     SM(instruction_bytes, 8, 4, 16, "B", "of an instruction in memory"),

@@ -21,6 +21,7 @@ struct sm_config {
     int64_t shared_latency_cycles;
     int64_t lsu_queue, loads_in_flight;
     const struct policy *coalescing;
+    bool volatile_past_l1;
     int64_t instruction_kb, instruction_ways, instruction_bytes;
     int64_t constant_kb, constant_ways;
     int64_t read_only_kb, read_only_ways;

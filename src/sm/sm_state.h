@@ -32,7 +32,7 @@ struct sm_shared {
     unsigned line_log2, instruction_log2;
     unsigned instruction_line_log2;                     /* instructions of a line */
     unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: as many as needed */
-    bool perfect_instruction, perfect_constant, has_read_only;
+    bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
     bool line_is_one_access[WIDTHS]; /* a touched line is one access, for lanes of this width */

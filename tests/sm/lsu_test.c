@@ -147,6 +147,19 @@ CLAIM("loads marked .cg or volatile pass by the L1 and ask for their sectors onl
     stand_destroy(stand);
 }
 
+CLAIM("volatile loads use the L1 where sm.volatile_past_l1 is off; those marked .cg pass by it all the same") {
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04),
+                           alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
+    steps[4].instr.cache = CACHE_VOLATILE;
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct stand *stand = stand_make(SETTINGS("sm.volatile_past_l1=false"));
+    stand_run(stand, &source);
+    CHECK_EQ(stand->requests, 2u);
+    CHECK_EQ(stand_count(stand, "l1.read_bypasses"), 1u);
+    CHECK_EQ(stand_count(stand, "l1.read_hits"), 1u);
+    stand_destroy(stand);
+}
+
 CLAIM("the marks of a record reach memory: read-only, and a store that leaves bytes unwritten") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), store_line(0, 0x3000), store_line(0, 0x4000)};
     steps[1].instr.flags = INSTR_READ_ONLY;
