@@ -145,7 +145,7 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     memcpy(&request->message, port_peek(input, now), sizeof request->message);
     port_pop(input, now);
     struct location place;
-    address_map_locate(mc->map, request->message.address, &place);
+    address_map_locate(mc->map, message_place_in_memory(&request->message), &place);
     assert(place.mc == mc->index && "a slice asks the controller that holds the line");
     if (input->pushed == input->popped) mc->asking &= ~(UINT64_C(1) << slice_index);
     request->ready = ready->core;
@@ -175,7 +175,7 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
     if (mc->channels > 1) {
         if (slice->head_channel == CHANNEL_UNKNOWN) {
             struct location place;
-            address_map_locate(mc->map, message->address, &place);
+            address_map_locate(mc->map, message_place_in_memory(message), &place);
             slice->head_channel = place.channel;
         }
         channel = slice->head_channel;

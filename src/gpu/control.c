@@ -15,6 +15,25 @@ enum switching { SWITCH_NONE, SWITCH_STOPPING, SWITCH_FLUSHING, SWITCH_POWER };
 
 STATS_TABLE(control_stat_table, "control", control_stats, CONTROL_STATS);
 
+/* A program's part of the machine. */
+struct part {
+    uint8_t program;
+    unsigned sms;
+    void *scheduler_state;
+    unsigned *free_slots; /* [all SMs], 0 of those that are not its */
+    enum phase phase;
+    uint64_t start_at, started, ended, ctas;
+    unsigned ctas_per_sm;
+    unsigned unflushed; /* L1s that have not said that they are flushed */
+    struct llc_organisation *llc;
+    uint64_t ask_at; /* when the organisation wants to decide */
+    struct llc_mode stands, wanted;
+    bool due;      /* it is to be switched, or at a kernel's end flushed, and that is not over */
+    bool unclean;  /* lines that earlier kernels modified may be in the slices */
+    bool to_clean; /* they are to be written to memory, and that has not begun */
+    bool stopped;  /* its SMs are, for a switch */
+};
+
 struct control {
     struct engine *engine;
     unsigned component;
@@ -22,27 +41,25 @@ struct control {
     bool flush_l1, halted;
     uint64_t launch_cycles;
     const struct cta_scheduler_ops *scheduler;
-    void *scheduler_state;
     struct port *orders, *words;             /* [sms] */
     struct port *slice_orders, *slice_words; /* [slices] */
     bool dueling;
     struct duel duel;
     struct port duel_reports[DUEL_CONTESTANTS]; /* from SM 0 and SM 1 */
-    unsigned *free_slots;                       /* [sms] */
-    enum phase phase;
-    uint64_t start_at, started, ended, ctas;
-    unsigned ctas_per_sm;
-    unsigned cleaning; /* slices that have not said that they have written back what earlier kernels modified */
-    uint64_t cleaning_since;
-    bool unclean;     /* such lines may be there */
-    unsigned awaited; /* caches that have not said that they are flushed, SMs that have not said that they are quiet */
-    struct llc_organisation *llc;
+    unsigned programs;
+    const uint8_t *program_of; /* [sms] */
+    struct part part[PROGRAMS_MAX];
     struct network *request, *reply;
     uint64_t quiet_cycles;
-    uint64_t ask_at; /* when the organisation wants to decide */
     enum switching switching;
-    struct llc_mode wanted;
-    uint64_t switch_since, switch_until; /* this step of a switch: begun, and not over before */
+    struct part *switched; /* whose switch it is */
+    bool bypass;           /* how MC-routers will stand after it, and do without one */
+    bool power;            /* it switches them */
+    unsigned awaited;      /* SMs that have not said that they are quiet, or slices that they are flushed */
+    uint64_t switch_since, switch_until; /* this step of the switch: begun, and not over before */
+    struct part *cleaned;                /* whose lines are being written to memory beside all else; NULL: nobody's */
+    unsigned cleaning;                   /* slices that have not said that they have done so */
+    uint64_t cleaning_since;
     struct control_stats stats;
 };
 
@@ -51,11 +68,14 @@ static void control_tick(void *self, uint64_t now);
 static void control_explain(const void *self, uint64_t now, FILE *out) {
     const struct control *control = self;
     (void)now;
-    if (control->phase == PHASE_RUNNING)
-        fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n", (unsigned long long)control->ctas,
-                (unsigned long long)control->started, (unsigned long long)control->ended);
-    if (control->phase == PHASE_FLUSHING_L1)
-        fprintf(out, "control: %u of %u L1s are still to be flushed\n", control->awaited, control->sms);
+    for (unsigned i = 0; i < control->programs; i++) {
+        const struct part *part = &control->part[i];
+        if (part->phase == PHASE_RUNNING)
+            fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n",
+                    (unsigned long long)part->ctas, (unsigned long long)part->started, (unsigned long long)part->ended);
+        if (part->phase == PHASE_FLUSHING_L1)
+            fprintf(out, "control: %u of %u L1s are still to be flushed\n", part->unflushed, part->sms);
+    }
     if (control->switching == SWITCH_STOPPING)
         fprintf(out, "control: %u of %u SMs are still to be quiet\n", control->awaited, control->sms);
     if (control->switching == SWITCH_FLUSHING)
@@ -64,18 +84,25 @@ static void control_explain(const void *self, uint64_t now, FILE *out) {
 
 static bool control_busy(const void *self) {
     const struct control *control = self;
-    return control->phase != PHASE_IDLE && !control->halted;
+    bool busy = false;
+    for (unsigned i = 0; i < control->programs; i++) busy |= control->part[i].phase != PHASE_IDLE;
+    return busy && !control->halted;
+}
+
+static void part_settle(struct part *part, uint64_t now) {
+    if (part->phase != PHASE_IDLE && part->llc->ops->settle) part->llc->ops->settle(part->llc, now);
 }
 
 static void control_settle(void *self, uint64_t now) {
     struct control *control = self;
-    if (control->phase != PHASE_IDLE && control->llc->ops->settle) control->llc->ops->settle(control->llc, now);
+    for (unsigned i = 0; i < control->programs; i++) part_settle(&control->part[i], now);
 }
 
 static const struct component_ops component_ops = {"control", control_tick, control_settle, control_explain,
                                                    control_busy};
 
-struct control *control_create(const struct config *config, struct engine *engine, struct stats *stats) {
+struct control *control_create(const struct config *config, unsigned programs, const uint8_t *program_of,
+                               struct engine *engine, struct stats *stats) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct sm_config *sm = config_get(config, &sm_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
@@ -95,12 +122,19 @@ struct control *control_create(const struct config *config, struct engine *engin
         .words = mem_alloc((size_t)sm->count, sizeof *control->words),
         .slice_orders = mem_alloc(slices, sizeof *control->slice_orders),
         .slice_words = mem_alloc(slices, sizeof *control->slice_words),
-        .free_slots = mem_alloc((size_t)sm->count, sizeof *control->free_slots),
+        .programs = programs,
+        .program_of = program_of,
     };
     control->dueling = l1_duel(config, &control->duel.rule);
-    control->scheduler_state = control->scheduler->create(config, control->sms, control->clusters);
+    for (unsigned i = 0; i < programs; i++)
+        control->part[i] = (struct part){
+            .program = (uint8_t)i,
+            .scheduler_state = control->scheduler->create(config, control->sms, control->clusters),
+            .free_slots = mem_alloc((size_t)sm->count, sizeof *control->part[i].free_slots),
+            .ask_at = NEVER,
+        };
+    for (unsigned i = 0; i < control->sms; i++) control->part[program_of[i]].sms++;
     control->component = engine_add(engine, &component_ops, control, 0);
-    control->ask_at = NEVER;
     stats_add(stats, &control_stat_table, &control->stats);
     return control;
 }
@@ -116,12 +150,14 @@ void control_destroy(struct control *control) {
         port_release(&control->slice_words[i]);
     }
     for (unsigned i = 0; control->dueling && i < DUEL_CONTESTANTS; i++) port_release(&control->duel_reports[i]);
+    for (unsigned i = 0; i < control->programs; i++) {
+        control->scheduler->destroy(control->part[i].scheduler_state);
+        free(control->part[i].free_slots);
+    }
     free(control->slice_orders);
     free(control->slice_words);
-    control->scheduler->destroy(control->scheduler_state);
     free(control->orders);
     free(control->words);
-    free(control->free_slots);
     free(control);
 }
 
@@ -141,7 +177,14 @@ void control_connect(struct control *control, struct sm *sm, unsigned index, str
     l1_report_to(l1, index, &control->duel_reports[index]);
 }
 
-void control_connect_llc(struct control *control, struct llc_organisation *llc) { control->llc = llc; }
+void control_connect_llc(struct control *control, struct llc_organisation *llc) {
+    for (unsigned i = 0; i < control->programs; i++) {
+        struct part *part = &control->part[i];
+        part->llc = llc_of_program(llc, i);
+        part->stands = part->llc->mode;
+    }
+    control->bypass = llc->mode.bypass;
+}
 
 void control_connect_networks(struct control *control, struct network *request, struct network *reply,
                               uint64_t quiet_cycles) {
@@ -153,7 +196,8 @@ void control_connect_networks(struct control *control, struct network *request, 
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
     enum { ROOM = 2, LATENCY = 1 };
     char name[40];
-    if (!control->llc->mode.copies && !control->llc->mode.replicas && !control->llc->ops->decide) return;
+    const struct llc_organisation *llc = control->part[0].llc; /* all are of one kind */
+    if (!llc->mode.copies && !llc->mode.replicas && !llc->ops->decide) return;
     snprintf(name, sizeof name, "control to slice %u", index);
     port_init(&control->slice_orders[index], control->engine, name, control->component, component, ROOM, LATENCY);
     snprintf(name, sizeof name, "slice %u to control", index);
@@ -162,54 +206,68 @@ void control_connect_slice(struct control *control, unsigned index, unsigned com
     ports->words = &control->slice_words[index];
 }
 
-static struct cta_view view_of(const struct control *control) {
-    return (struct cta_view){control->sms, control->clusters, control->ctas, control->ctas_per_sm, control->free_slots};
-}
-
-static void begin_switch(struct control *control, uint64_t now);
-static void begin_cleaning(struct control *control, uint64_t now);
-
-/* What the organisation makes of the occasion. A switch that is under way is not disturbed. */
-static void ask(struct control *control, enum llc_occasion occasion, uint64_t now) {
-    if (!control->llc->ops->decide) return;
-    control->wanted = control->llc->ops->decide(control->llc, occasion, now, &control->ask_at);
-    if (occasion == LLC_KERNEL_ENDS) {
-        control->ask_at = NEVER;
-        return;
-    }
-    if (control->ask_at != NEVER) {
-        control->ask_at = max_u64(control->ask_at, now + 1); /* a switch may have taken until after it */
-        engine_wake(control->engine, control->component, control->ask_at);
-    }
-    if (control->wanted.copies != control->llc->mode.copies || control->wanted.bypass != control->llc->mode.bypass)
-        begin_switch(control, now);
-    else if (control->wanted.replicas && !control->llc->mode.replicas && !control->cleaning)
-        begin_cleaning(control, now);
-}
-
-void control_begin(struct control *control, const struct launch *launch, uint64_t now) {
-    control->phase = PHASE_RUNNING;
-    control->start_at = now + control->launch_cycles;
-    control->started = control->ended = 0;
-    control->ctas = kernel_ctas(&launch->kernel);
-    control->ctas_per_sm = launch->ctas_per_sm;
-    for (unsigned sm = 0; sm < control->sms; sm++) control->free_slots[sm] = launch->ctas_per_sm;
-    struct cta_view view = view_of(control);
-    control->scheduler->begin(control->scheduler_state, &view);
-    ask(control, LLC_KERNEL_BEGINS, control->start_at);
-    engine_wake(control->engine, control->component, control->start_at);
-}
-
-bool control_order(struct control *control, unsigned degree) {
-    return control->llc->ops->order && control->llc->ops->order(control->llc, degree);
-}
-
-void control_halt(struct control *control) { control->halted = true; }
+/* Orders. */
 
 static void order(struct control *control, unsigned sm, struct sm_order order, uint64_t now) {
     assert(port_can_push(&control->orders[sm], now));
     port_push(&control->orders[sm], now, &order, sizeof order);
 }
+
+static void order_all(struct control *control, const struct part *part, struct sm_order what, uint64_t now) {
+    for (unsigned sm = 0; sm < control->sms; sm++)
+        if (control->program_of[sm] == part->program) order(control, sm, what, now);
+}
+
+/* What the organisation makes of the occasion. A switch that is under way is not disturbed. */
+static void ask(struct control *control, struct part *part, enum llc_occasion occasion, uint64_t now) {
+    if (!part->llc->ops->decide) return;
+    part->wanted = part->llc->ops->decide(part->llc, occasion, now, &part->ask_at);
+    if (occasion == LLC_KERNEL_ENDS) {
+        part->ask_at = NEVER;
+        return;
+    }
+    part->due = part->wanted.copies != part->stands.copies || part->wanted.bypass != part->stands.bypass;
+    part->to_clean = part->wanted.replicas && !part->stands.replicas && control->cleaned != part;
+    if (part->ask_at == NEVER) return;
+    part->ask_at = max_u64(part->ask_at, now + 1); /* a switch may have taken until after it */
+    engine_wake(control->engine, control->component, part->ask_at);
+}
+
+/* Kernels and their CTAs. */
+
+static struct cta_view view_of(const struct control *control, const struct part *part) {
+    return (struct cta_view){control->sms, control->clusters, part->ctas, part->ctas_per_sm, part->free_slots};
+}
+
+void control_begin(struct control *control, const struct launch *launch, uint64_t now) {
+    struct part *part = &control->part[launch->program];
+    part->phase = PHASE_RUNNING;
+    part->start_at = now + control->launch_cycles;
+    part->started = part->ended = 0;
+    part->ctas = kernel_ctas(&launch->kernel);
+    part->ctas_per_sm = launch->ctas_per_sm;
+    for (unsigned sm = 0; sm < control->sms; sm++)
+        part->free_slots[sm] = control->program_of[sm] == part->program ? launch->ctas_per_sm : 0;
+    struct cta_view view = view_of(control, part);
+    control->scheduler->begin(part->scheduler_state, &view);
+    ask(control, part, LLC_KERNEL_BEGINS, part->start_at);
+    engine_wake(control->engine, control->component, part->start_at);
+}
+
+bool control_idle(const struct control *control, unsigned program) {
+    return control->part[program].phase == PHASE_IDLE;
+}
+
+bool control_order(struct control *control, unsigned degree) {
+    bool taken = true;
+    for (unsigned i = 0; i < control->programs; i++) {
+        struct llc_organisation *llc = control->part[i].llc;
+        taken &= llc->ops->order && llc->ops->order(llc, degree);
+    }
+    return taken;
+}
+
+void control_halt(struct control *control) { control->halted = true; }
 
 static void hear_duel(struct control *control, uint64_t now) {
     bool change = false;
@@ -224,56 +282,68 @@ static void hear_duel(struct control *control, uint64_t now) {
     for (unsigned sm = DUEL_CONTESTANTS; change && sm < control->sms; sm++) order(control, sm, steer, now);
 }
 
-static void end_cleaning(struct control *control, uint64_t now) {
+/* Memory has what earlier kernels wrote; replicas may come from there. */
+static void end_cleaning(struct control *control, struct part *part, uint64_t now) {
     control->stats.cleaning_cycles += now - control->cleaning_since;
-    control->unclean = false;
-    control->llc->mode.replicas = true;
-    ask(control, LLC_SWITCHED, now);
+    control->cleaned = NULL;
+    part->unclean = false;
+    part->stands.replicas = part->llc->mode.replicas = true;
+    ask(control, part, LLC_SWITCHED, now);
+    for (unsigned i = 0; i < control->programs; i++)
+        if (control->part[i].to_clean) engine_wake(control->engine, control->component, now + 1); /* its turn */
+}
+
+static void hear_slices(struct control *control, uint64_t now) {
+    for (unsigned slice = 0; slice < control->slices; slice++) {
+        const struct slice_word *word;
+        while (control->slice_words[slice].engine && (word = port_peek(&control->slice_words[slice], now))) {
+            bool last = word->beside && --control->cleaning == 0;
+            control->awaited -= !word->beside;
+            port_pop(&control->slice_words[slice], now);
+            if (last) end_cleaning(control, control->cleaned, now);
+        }
+    }
 }
 
 static void hear(struct control *control, uint64_t now) {
     if (control->dueling) hear_duel(control, now);
     for (unsigned sm = 0; sm < control->sms; sm++) {
+        struct part *part = &control->part[control->program_of[sm]];
         const struct sm_word *word;
         while ((word = port_peek(&control->words[sm], now))) {
-            if (word->kind == WORD_CTA_DONE) {
-                control->ended++;
-                control->free_slots[sm]++;
-            } else {
-                control->awaited--;
+            switch (word->kind) {
+            case WORD_CTA_DONE:
+                part->ended++;
+                part->free_slots[sm]++;
+                break;
+            case WORD_L1_FLUSHED: part->unflushed--; break;
+            case WORD_QUIET: control->awaited--; break;
             }
             port_pop(&control->words[sm], now);
         }
     }
-    if (control->switching != SWITCH_FLUSHING && !control->cleaning) return;
-    unsigned *awaited = control->cleaning ? &control->cleaning : &control->awaited;
-    for (unsigned slice = 0; slice < control->slices; slice++)
-        while (control->slice_words[slice].engine && port_peek(&control->slice_words[slice], now)) {
-            --*awaited;
-            port_pop(&control->slice_words[slice], now);
-            if (awaited == &control->cleaning && *awaited == 0) end_cleaning(control, now);
-        }
+    if (control->switching == SWITCH_FLUSHING || control->cleaned) hear_slices(control, now);
 }
 
-static void deal_out(struct control *control, uint64_t now) {
-    struct cta_view view = view_of(control);
+static void deal_out(struct control *control, struct part *part, uint64_t now) {
+    struct cta_view view = view_of(control, part);
     struct cta_choice choice;
     bool any = false;
-    if (control->scheduler->cycle) control->scheduler->cycle(control->scheduler_state);
-    while (control->scheduler->choose(control->scheduler_state, &view, &choice)) {
+    if (control->scheduler->cycle) control->scheduler->cycle(part->scheduler_state);
+    while (control->scheduler->choose(part->scheduler_state, &view, &choice)) {
         order(control, choice.sm, (struct sm_order){ORDER_RUN_CTA, .cta = choice.cta}, now);
-        control->free_slots[choice.sm]--;
-        control->started++;
+        part->free_slots[choice.sm]--;
+        part->started++;
         any = true;
     }
-    if (any && control->started < control->ctas) engine_wake(control->engine, control->component, now + 1);
+    if (any && part->started < part->ctas) engine_wake(control->engine, control->component, now + 1);
 }
 
-static void begin_flush_l1(struct control *control, uint64_t now) {
-    control->phase = PHASE_FLUSHING_L1;
-    control->awaited = control->flush_l1 ? control->sms : 0;
-    for (unsigned sm = 0; sm < control->awaited; sm++)
-        order(control, sm, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
+static void begin_flush_l1(struct control *control, struct part *part, uint64_t now) {
+    part->phase = PHASE_FLUSHING_L1;
+    if (!control->flush_l1) return;
+    part->unflushed = part->sms;
+    order_all(control, part, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
 }
 
 /* Switching. */
@@ -285,10 +355,30 @@ static void next_step(struct control *control, enum switching switching, uint64_
     if (until > now) engine_wake(control->engine, control->component, until);
 }
 
-static void begin_switch(struct control *control, uint64_t now) {
-    control->stats.switches++;
-    control->awaited = control->sms;
-    for (unsigned sm = 0; sm < control->sms; sm++) order(control, sm, (struct sm_order){.kind = ORDER_STOP}, now);
+/* Whether the switch stops a kernel; only then does it count. */
+static bool stops_a_kernel(const struct control *control) {
+    bool stops = false;
+    for (unsigned i = 0; i < control->programs; i++)
+        stops |= control->part[i].stopped && control->part[i].phase == PHASE_RUNNING;
+    return stops;
+}
+
+/* At a kernel's end nothing of the program is under way, so that its SMs need not be stopped. */
+static void begin_switch(struct control *control, struct part *part, uint64_t now) {
+    bool bypass = part->wanted.bypass;
+    for (unsigned i = 0; i < control->programs; i++)
+        bypass &= part == &control->part[i] || control->part[i].stands.bypass;
+    control->switched = part;
+    control->power = bypass != control->bypass;
+    control->bypass = bypass;
+    for (unsigned i = 0; i < control->programs; i++) {
+        struct part *other = &control->part[i];
+        other->stopped = other == part ? part->phase == PHASE_RUNNING : control->power;
+        if (!other->stopped) continue;
+        control->awaited += other->sms;
+        order_all(control, other, (struct sm_order){.kind = ORDER_STOP}, now);
+    }
+    control->stats.switches += stops_a_kernel(control);
     next_step(control, SWITCH_STOPPING, now, now);
 }
 
@@ -297,56 +387,65 @@ static void order_slices(struct control *control, struct slice_order order, uint
         port_push(&control->slice_orders[slice], now, &order, sizeof order);
 }
 
-/* Replicas come from memory, which must have what earlier kernels wrote. */
-static void begin_cleaning(struct control *control, uint64_t now) {
+/* Replicas come from memory, which must have what earlier kernels wrote. One cleaning at a time. */
+static void begin_cleaning(struct control *control, struct part *part, uint64_t now) {
+    if (!part->to_clean || control->cleaned) return;
+    part->to_clean = false;
+    control->cleaned = part;
     control->cleaning_since = now;
-    if (!control->unclean) {
-        end_cleaning(control, now);
+    if (!part->unclean) {
+        end_cleaning(control, part, now);
         return;
     }
     control->stats.cleanings++;
     control->cleaning = control->slices;
-    order_slices(control, (struct slice_order){.beside = true}, now);
+    order_slices(control, (struct slice_order){.beside = true, .program = part->program}, now);
 }
 
-/* No request is under way: all SMs are quiet, or all CTAs have ended and what they wrote has been acknowledged. Copies must not be left
- * behind; where there are none, lines may stay. */
+/* No request is under way: all SMs concerned are quiet, or all CTAs have ended and what they wrote has been acknowledged. Copies
+ * must not be left behind; where there are none, lines may stay. */
 static void begin_flush_llc(struct control *control, uint64_t now) {
-    const struct llc_organisation *llc = control->llc;
-    struct slice_order flush = {.keep_lines = !llc->mode.copies && !llc->mode.replicas,
-                                .keep_home = llc->mode.replicas && !llc->mode.forget_all,
-                                .write_through = control->wanted.copies};
+    const struct part *part = control->switched;
+    struct slice_order flush = {.keep_lines = !part->stands.copies && !part->stands.replicas,
+                                .keep_home = part->stands.replicas && !part->llc->mode.forget_all,
+                                .write_through = part->wanted.copies,
+                                .program = part->program};
     control->awaited = control->slices;
     order_slices(control, flush, now);
-    bool power = control->wanted.bypass != control->llc->mode.bypass;
-    next_step(control, SWITCH_FLUSHING, power ? now + control->quiet_cycles : now, now);
+    next_step(control, SWITCH_FLUSHING, control->power ? now + control->quiet_cycles : now, now);
 }
 
 static void begin_power(struct control *control, uint64_t now) {
-    bool power = control->wanted.bypass != control->llc->mode.bypass;
     uint64_t until = now;
-    if (power) {
-        until = network_set_bypass(control->request, control->wanted.bypass, now);
-        until = max_u64(until, network_set_bypass(control->reply, control->wanted.bypass, now));
+    if (control->power) {
+        until = network_set_bypass(control->request, control->bypass, now);
+        until = max_u64(until, network_set_bypass(control->reply, control->bypass, now));
     }
     next_step(control, SWITCH_POWER, until, now);
 }
 
 static void end_switch(struct control *control, uint64_t now) {
+    struct part *part = control->switched;
     control_settle(control, now);
     control->switching = SWITCH_NONE;
-    control->llc->mode = control->wanted;
-    if (control->phase != PHASE_RUNNING) return;
-    for (unsigned sm = 0; sm < control->sms; sm++) order(control, sm, (struct sm_order){.kind = ORDER_GO_ON}, now);
-    ask(control, LLC_SWITCHED, now);
+    part->stands = part->wanted;
+    part->llc->mode.copies = part->wanted.copies;
+    part->llc->mode.replicas = part->wanted.replicas;
+    part->due = false;
+    for (unsigned i = 0; i < control->programs; i++) {
+        struct part *other = &control->part[i];
+        other->llc->mode.bypass = control->bypass;
+        if (other->stopped) order_all(control, other, (struct sm_order){.kind = ORDER_GO_ON}, now);
+        other->stopped = false;
+        if (other->due) engine_wake(control->engine, control->component, now + 1); /* its turn */
+    }
+    if (part->phase == PHASE_RUNNING) ask(control, part, LLC_SWITCHED, now);
 }
 
-/* Goes on with the switch as far as it can; returns whether it is over. Only what stops a running kernel is counted. */
-static bool go_on_switching(struct control *control, uint64_t now) {
-    uint64_t running = control->phase == PHASE_RUNNING;
-    while (control->switching != SWITCH_NONE) {
-        if (control->awaited || now < control->switch_until) return false;
-        uint64_t took = running * (now - control->switch_since);
+/* Goes on with the switch, if one is under way, as far as it can. */
+static void go_on_switching(struct control *control, uint64_t now) {
+    while (control->switching != SWITCH_NONE && !control->awaited && now >= control->switch_until) {
+        uint64_t took = stops_a_kernel(control) ? now - control->switch_since : 0;
         switch (control->switching) {
         case SWITCH_STOPPING:
             control->stats.stop_cycles += took;
@@ -362,39 +461,57 @@ static bool go_on_switching(struct control *control, uint64_t now) {
             break;
         }
     }
-    return true;
 }
 
+/* Begins what is due if nothing is under way. */
+static void take_turn(struct control *control, struct part *part, uint64_t now) {
+    if (!part->due || control->switching != SWITCH_NONE) return;
+    begin_switch(control, part, now);
+    go_on_switching(control, now);
+}
+
+/* The tick. */
+
 /* All CTAs have ended and the L1s are flushed. */
-static void begin_end(struct control *control, uint64_t now) {
-    control->phase = PHASE_ENDING;
-    control->wanted = control->llc->mode;
-    ask(control, LLC_KERNEL_ENDS, now);
-    bool flush = control->llc->mode.copies || control->llc->mode.replicas;
-    control->unclean = !flush;
-    if (flush) begin_flush_llc(control, now);
+static void begin_end(struct control *control, struct part *part, uint64_t now) {
+    part->phase = PHASE_ENDING;
+    part->wanted = part->stands;
+    ask(control, part, LLC_KERNEL_ENDS, now);
+    part->due = part->stands.copies || part->stands.replicas;
+    part->unclean = !part->due;
+    part->to_clean = false;
+}
+
+static void end_kernel(struct control *control, struct part *part, uint64_t now) {
+    part_settle(part, now + 1); /* the run, or the next kernel, goes on from there */
+    part->phase = PHASE_IDLE;
+    control->engine->stop = true;
+}
+
+static void part_tick(struct control *control, struct part *part, uint64_t now) {
+    if (part->phase == PHASE_IDLE || part->stopped) return;
+    if (now < part->start_at) {
+        engine_wake(control->engine, control->component, part->start_at);
+        return;
+    }
+    if (part->phase == PHASE_RUNNING) {
+        if (part->started < part->ctas) deal_out(control, part, now);
+        if (part->ended == part->ctas)
+            begin_flush_l1(control, part, now);
+        else if (now >= part->ask_at)
+            ask(control, part, LLC_TIME_HAS_COME, now);
+    }
+    if (part->phase == PHASE_RUNNING) begin_cleaning(control, part, now);
+    if (part->phase == PHASE_FLUSHING_L1 && part->unflushed == 0 && control->cleaned != part)
+        begin_end(control, part, now);
+    if (part->phase != PHASE_FLUSHING_L1) take_turn(control, part, now);
+    if (part->phase == PHASE_ENDING && !part->due) end_kernel(control, part, now);
 }
 
 static void control_tick(void *self, uint64_t now) {
     struct control *control = self;
     hear(control, now);
-    if (control->phase == PHASE_IDLE || control->halted) return;
-    if (now < control->start_at) {
-        engine_wake(control->engine, control->component, control->start_at);
-        return;
-    }
-    if (!go_on_switching(control, now)) return;
-    if (control->phase == PHASE_RUNNING) {
-        if (control->started < control->ctas) deal_out(control, now);
-        if (control->ended == control->ctas)
-            begin_flush_l1(control, now);
-        else if (now >= control->ask_at)
-            ask(control, LLC_TIME_HAS_COME, now);
-    }
-    if (control->phase == PHASE_FLUSHING_L1 && control->awaited == 0 && control->cleaning == 0) begin_end(control, now);
-    if (control->phase == PHASE_ENDING && go_on_switching(control, now)) {
-        control_settle(control, now + 1); /* the run, or the next kernel, goes on from there */
-        control->phase = PHASE_IDLE;
-        control->engine->stop = true;
-    }
+    if (control->halted) return;
+    go_on_switching(control, now);
+    for (unsigned i = 0; i < control->programs; i++) part_tick(control, &control->part[i], now);
 }

@@ -1,5 +1,6 @@
 /* Distributed CTA scheduling (Arunkumar et al., "MCM-GPU", ISCA 2017): cluster j owns the j-th part of the grid, so
- * that neighbours share a cluster; inside it CTAs go round robin over SMs. A cluster that has run out stays idle.
+ * that neighbours share a cluster; inside it CTAs go round robin over SMs. A cluster that has run out stays idle, and one
+ * without an SM for the program is passed over.
  */
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 
 struct dcs {
     struct rotation rotation;
-    uint64_t *next; /* [clusters] */
+    uint64_t *next, *end; /* [clusters] */
 };
 
 static void *dcs_create(const struct config *config, unsigned sms, unsigned clusters) {
@@ -15,6 +16,7 @@ static void *dcs_create(const struct config *config, unsigned sms, unsigned clus
     struct dcs *dcs = mem_alloc(1, sizeof *dcs);
     rotation_init(&dcs->rotation, sms, clusters);
     dcs->next = mem_alloc(clusters, sizeof *dcs->next);
+    dcs->end = mem_alloc(clusters, sizeof *dcs->end);
     return dcs;
 }
 
@@ -22,17 +24,20 @@ static void dcs_destroy(void *state) {
     struct dcs *dcs = state;
     rotation_release(&dcs->rotation);
     free(dcs->next);
+    free(dcs->end);
     free(dcs);
-}
-
-static uint64_t first_of(const struct cta_view *view, unsigned cluster) {
-    return view->ctas * cluster / view->clusters;
 }
 
 static void dcs_begin(void *state, const struct cta_view *view) {
     struct dcs *dcs = state;
+    unsigned parts = 0, part = 0;
     rotation_begin(&dcs->rotation);
-    for (unsigned cluster = 0; cluster < view->clusters; cluster++) dcs->next[cluster] = first_of(view, cluster);
+    for (unsigned i = 0; i < view->clusters; i++) parts += rotation_sm(&dcs->rotation, view, i, 1) >= 0;
+    for (unsigned i = 0; i < view->clusters; i++) {
+        dcs->next[i] = view->ctas * part / parts;
+        part += rotation_sm(&dcs->rotation, view, i, 1) >= 0;
+        dcs->end[i] = view->ctas * part / parts;
+    }
 }
 
 static void dcs_cycle(void *state) { rotation_cycle(&((struct dcs *)state)->rotation); }
@@ -40,7 +45,7 @@ static void dcs_cycle(void *state) { rotation_cycle(&((struct dcs *)state)->rota
 static bool dcs_choose(void *state, const struct cta_view *view, struct cta_choice *choice) {
     struct dcs *dcs = state;
     for (unsigned cluster = 0; cluster < view->clusters; cluster++) {
-        if (dcs->rotation.served[cluster] || dcs->next[cluster] == first_of(view, cluster + 1)) continue;
+        if (dcs->rotation.served[cluster] || dcs->next[cluster] == dcs->end[cluster]) continue;
         int sm = rotation_sm(&dcs->rotation, view, cluster, 1);
         if (sm < 0) continue;
         *choice = (struct cta_choice){dcs->next[cluster]++, (unsigned)sm};

@@ -18,6 +18,10 @@ static const struct param params[] = {
     P_INT(struct gpu_config, launch_cycles, 0, 0, 1000000, "cycles", "before the first CTA of a kernel can start"),
     P_INT(struct gpu_config, progress_limit, 100000, 1000, 1000000000, "cycles",
           "without anything happening, after which a run is given up as stuck"),
+    P_INT(
+        struct gpu_config, first_program_sms, 0, 0, 1024, "SMs",
+        "of each cluster that the first of two programs gets, the second gets the others; 0: half of them (clusters of one SM"
+        " are taken in turn)"),
 };
 
 static bool check(const struct config *config, struct error *err) {

@@ -13,6 +13,7 @@ struct gpu_config {
     const struct policy *cta_scheduler;
     int64_t launch_cycles; /* from the end of a kernel to the first CTA of the next */
     int64_t progress_limit;
+    int64_t first_program_sms; /* of each cluster, where two programs run side by side; 0: half of them */
 };
 
 extern const struct section gpu_section;

@@ -14,12 +14,17 @@
 #include "noc/noc.h"
 #include "sm/sm.h"
 
-/* What the program did, whatever the machine is. */
-#define PROGRAM_STATS(S) \
-    S(SUM, read_only_violations, "lines", \
-      "lines that a kernel loaded as read-only and wrote all the same, if the program is emulated")
-STATS_STRUCT(program_stats, PROGRAM_STATS);
 STATS_TABLE(machine_program_stat_table, "program", program_stats, PROGRAM_STATS);
+
+/* A program that runs on the machine. */
+struct program {
+    struct stream_source *source;
+    struct launch launch;       /* of the kernel that runs */
+    struct run_progress before; /* that kernel */
+    bool running;               /* a kernel is */
+    bool done;                  /* has come to its end or limit */
+    struct program_stats stats;
+};
 
 struct machine {
     const struct config *config;
@@ -29,8 +34,9 @@ struct machine {
     struct llc_organisation *llc;
     struct sm_shared *sm_shared;
     struct control *control;
-    struct launch launch;
-    unsigned sms, slices;
+    unsigned programs, sms, slices;
+    struct program program[PROGRAMS_MAX];
+    uint8_t *program_of; /* [sms] */
     struct sm **sm;
     struct slice **slice;
     unsigned *sm_component, *slice_component, *endpoint_component;
@@ -40,17 +46,45 @@ struct machine {
     struct dram *dram;
     struct sharing *sharing; /* NULL unless it is observed */
     struct journal journal;
-    struct program_stats program;
 };
 
 /* Building. */
 
+/* The SMs of every cluster are divided, so that both programs meet all of the network ("Adaptive Memory-Side Last-Level GPU
+ * Caching", sections 4.3 and 6.3). */
+static bool divide_sms(struct machine *m, struct error *err) {
+    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    unsigned of_cluster = m->sms / (unsigned)gpu->clusters, first = (unsigned)gpu->first_program_sms;
+    m->program_of = mem_alloc(m->sms, sizeof *m->program_of);
+    if (m->programs == 1) return true;
+    if (!l1_suits_programs(m->config, err)) return false;
+    if (m->sms < m->programs)
+        return config_error(m->config, "sm.count", err, "two programs need an SM each, and there is one");
+    if (first >= of_cluster && first > 0)
+        return config_error(m->config, "gpu.first_program_sms", err,
+                            "a cluster has %u SMs, of which the second program would get none", of_cluster);
+    if (!first) first = of_cluster / 2;
+    for (unsigned i = 0; i < m->sms; i++)
+        m->program_of[i] = of_cluster > 1 ? i % of_cluster >= first : (uint8_t)(i % m->programs);
+    return true;
+}
+
+static bool create_llc(struct machine *m, struct error *err) {
+    struct llc_organisation **next = &m->llc;
+    for (unsigned i = 0; i < m->programs; i++) {
+        struct llc_site site = {m->config, m->map, m->stats, &m->journal};
+        *next = llc_organisation_create(&site, err);
+        if (!*next) return false;
+        (*next)->program = i;
+        next = &(*next)->beside;
+    }
+    return true;
+}
+
 static bool create_slices(struct machine *m, struct error *err) {
     m->map = address_map_create(m->config, err);
     if (!m->map) return false;
-    struct llc_site site = {m->config, m->map, m->stats, &m->journal};
-    m->llc = llc_organisation_create(&site, err);
-    if (!m->llc) return false;
+    if (!create_llc(m, err)) return false;
     control_connect_llc(m->control, m->llc);
     m->slices = address_map_mcs(m->map) * address_map_slices_per_mc(m->map);
     m->slice = mem_alloc(m->slices, sizeof *m->slice);
@@ -107,7 +141,7 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
 }
 
 static void create_observers(struct machine *m, unsigned clusters) {
-    stats_add(m->stats, &machine_program_stat_table, &m->program);
+    for (unsigned i = 0; i < m->programs; i++) stats_add(m->stats, &machine_program_stat_table, &m->program[i].stats);
     const struct llc_config *llc = config_get(m->config, &llc_section);
     if (!llc->sharing_window) return;
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
@@ -119,6 +153,11 @@ static void create_observers(struct machine *m, unsigned clusters) {
 }
 
 struct machine *machine_create(const struct config *config, struct error *err) {
+    return machine_create_for(1, config, err);
+}
+
+struct machine *machine_create_for(unsigned programs, const struct config *config, struct error *err) {
+    assert(programs >= 1 && programs <= PROGRAMS_MAX);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct sm_config *sm = config_get(config, &sm_section);
     unsigned clusters = (unsigned)gpu->clusters;
@@ -126,9 +165,14 @@ struct machine *machine_create(const struct config *config, struct error *err) {
     m->config = config;
     m->engine = engine_create();
     m->stats = stats_create();
+    m->programs = programs;
     m->sms = (unsigned)sm->count;
+    if (!divide_sms(m, err)) {
+        machine_destroy(m);
+        return NULL;
+    }
     m->sm_shared = sm_shared_create(config);
-    m->control = control_create(config, m->engine, m->stats);
+    m->control = control_create(config, programs, m->program_of, m->engine, m->stats);
     m->sm = mem_alloc(m->sms, sizeof *m->sm);
     m->sm_component = mem_alloc(m->sms, sizeof *m->sm_component);
     for (unsigned i = 0; i < m->sms; i++) {
@@ -140,7 +184,8 @@ struct machine *machine_create(const struct config *config, struct error *err) {
         return NULL;
     }
     create_observers(m, clusters);
-    for (unsigned i = 0; i < m->sms; i++) control_connect(m->control, m->sm[i], i, m->l1, &m->launch);
+    for (unsigned i = 0; i < m->sms; i++)
+        control_connect(m->control, m->sm[i], i, m->l1, &m->program[m->program_of[i]].launch);
     return m;
 }
 
@@ -154,9 +199,14 @@ void machine_destroy(struct machine *m) {
     if (m->request) network_destroy(m->request);
     if (m->l1) m->l1->ops->destroy(m->l1);
     control_destroy(m->control);
-    sm_shared_destroy(m->sm_shared);
-    if (m->llc) m->llc->ops->destroy(m->llc);
+    if (m->sm_shared) sm_shared_destroy(m->sm_shared);
+    while (m->llc) {
+        struct llc_organisation *beside = m->llc->beside;
+        m->llc->ops->destroy(m->llc);
+        m->llc = beside;
+    }
     if (m->map) address_map_destroy(m->map);
+    free(m->program_of);
     free(m->endpoint_component);
     free(m->slice_component);
     free(m->slice);
@@ -168,6 +218,10 @@ void machine_destroy(struct machine *m) {
     free(m);
 }
 
+unsigned machine_programs(const struct machine *m) { return m->programs; }
+const struct program_stats *machine_program(const struct machine *m, unsigned program) {
+    return &m->program[program].stats;
+}
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
 bool machine_order_degree(struct machine *m, unsigned degree) { return control_order(m->control, degree); }
 const struct journal *machine_journal(const struct machine *m) { return &m->journal; }
@@ -178,9 +232,12 @@ struct dram *machine_dram(const struct machine *m) {
 
 /* Running. */
 
-static struct run_progress progress_of(const struct machine *m) {
+/* Of a program, or of all. */
+enum { ALL_PROGRAMS = PROGRAMS_MAX };
+static struct run_progress progress_of(const struct machine *m, unsigned program) {
     struct run_progress progress = {.cycles = m->engine->now};
     for (unsigned i = 0; i < m->sms; i++) {
+        if (program != ALL_PROGRAMS && m->program_of[i] != program) continue;
         progress.warp_instructions += sm_stats_of(m->sm[i])->warp_instructions;
         progress.thread_instructions += sm_stats_of(m->sm[i])->thread_instructions;
     }
@@ -189,7 +246,7 @@ static struct run_progress progress_of(const struct machine *m) {
 
 /* Grows whenever anything moves. */
 static uint64_t signs_of_life(const struct machine *m) {
-    return engine_progress(m->engine) + progress_of(m).warp_instructions;
+    return engine_progress(m->engine) + progress_of(m, ALL_PROGRAMS).warp_instructions;
 }
 
 static enum run_status fail(struct machine *m, struct run_result *result, struct error *err, const char *what,
@@ -258,18 +315,53 @@ struct run {
     struct error *err;
     uint64_t progress, progress_at; /* of the engine, and when it last grew */
     uint64_t progress_limit;
-    uint64_t starts_at; /* the kernel; nothing need move before */
-    bool limited;       /* max_instructions reached */
-    bool gave_up;       /* the user wants the run to end, and streams have been cut short */
+    uint64_t starts_at;  /* the kernel that began last; nothing need move before */
+    uint64_t sampled_at; /* the last row of the time series */
+    bool over;           /* every program is done */
+    bool gave_up;        /* the user wants the run to end, and streams have been cut short */
 };
 
 /* A row of the time series, if it is time for one. That of the last cycle is taken when the run is over. */
 static void sample(struct run *run) {
     struct machine *m = run->m;
     uint64_t now = m->engine->now;
-    if (!run->result->series || now == 0 || now % run->options->sample_cycles) return;
+    if (!run->result->series || now == run->sampled_at || now % run->options->sample_cycles) return;
+    run->sampled_at = now;
     engine_settle(m->engine, now);
     series_sample(run->result->series, now);
+}
+
+static void add_kernel(struct run *run, unsigned index) {
+    struct run_result *result = run->result;
+    struct program *program = &run->m->program[index];
+    struct run_progress after = progress_of(run->m, index);
+    program->stats.kernels++;
+    result->kernels = mem_grow(result->kernels, result->kernel_count + 1, sizeof *result->kernels);
+    result->kernels[result->kernel_count++] = (struct kernel_result){
+        .kernel = program->launch.kernel,
+        .program = index,
+        .ctas_per_sm = program->launch.ctas_per_sm,
+        .cycles = after.cycles - program->before.cycles,
+        .warp_instructions = after.warp_instructions - program->before.warp_instructions,
+        .thread_instructions = after.thread_instructions - program->before.thread_instructions,
+    };
+}
+
+/* The program's result is what it has done so far. What the source has seen no design can change. */
+static void finish_program(struct run *run, unsigned index) {
+    struct machine *m = run->m;
+    struct program *program = &m->program[index];
+    const struct stream_source *source = program->source;
+    struct error first = {0};
+    if (program->done) return;
+    if (program->running) add_kernel(run, index); /* as far as it has come */
+    struct run_progress progress = progress_of(m, index);
+    program->done = run->over = true;
+    program->stats.cycles = progress.cycles;
+    program->stats.thread_instructions = progress.thread_instructions;
+    program->stats.warp_instructions = progress.warp_instructions;
+    if (source->ops->violations) program->stats.read_only_violations = source->ops->violations(source, &first);
+    for (unsigned i = 0; i < m->programs; i++) run->over &= m->program[i].done;
 }
 
 /* Between two stretches of the run: signs of life, limits, samples. */
@@ -285,11 +377,11 @@ static enum run_status between(struct run *run) {
             return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles",
                         "the run is stuck");
         }
-        struct run_progress progress = progress_of(m);
-        if (run->options->max_instructions && progress.thread_instructions >= run->options->max_instructions)
-            run->limited = true;
+        for (unsigned i = 0; i < m->programs && run->options->max_instructions; i++)
+            if (progress_of(m, i).thread_instructions >= run->options->max_instructions) finish_program(run, i);
+        struct run_progress progress = progress_of(m, ALL_PROGRAMS);
         if (run->options->progress && !run->options->progress(run->options->user, &progress)) return RUN_INTERRUPTED;
-        if (run->limited) return RUN_DONE;
+        if (run->over) return RUN_DONE;
     }
     sample(run);
     return RUN_DONE;
@@ -301,77 +393,112 @@ static uint64_t next_boundary(const struct run *run) {
     return every ? min_u64(next, (now / every + 1) * every) : next;
 }
 
-static enum run_status run_kernel(struct run *run) {
-    struct machine *m = run->m;
-    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
-    sample(run); /* the kernel before may have ended where one was due */
-    run->starts_at = m->engine->now + (uint64_t)gpu->launch_cycles;
-    control_begin(m->control, &m->launch, m->engine->now);
-    for (;;) {
-        switch (engine_run_until(m->engine, next_boundary(run))) {
-        case ENGINE_STOPPED: return RUN_DONE;
-        case ENGINE_QUIET:
-            return fail(m, run->result, run->err, "the run is stuck",
-                        "nothing will ever happen again, and the kernel has not ended");
-        case ENGINE_RUNNING: break;
-        }
-        enum run_status status = between(run);
-        if (status != RUN_DONE || run->limited) return status;
-    }
-}
-
-static void add_kernel(struct run *run, const struct run_progress *before) {
-    struct run_result *result = run->result;
-    struct run_progress after = progress_of(run->m);
-    result->kernels = mem_grow(result->kernels, result->kernel_count + 1, sizeof *result->kernels);
-    result->kernels[result->kernel_count++] = (struct kernel_result){
-        .kernel = run->m->launch.kernel,
-        .ctas_per_sm = run->m->launch.ctas_per_sm,
-        .cycles = after.cycles - before->cycles,
-        .warp_instructions = after.warp_instructions - before->warp_instructions,
-        .thread_instructions = after.thread_instructions - before->thread_instructions,
-    };
-}
-
 /* Asked by the source while the machine waits for it. */
 static bool patience(void *user) {
     struct run *run = user;
-    struct run_progress progress = progress_of(run->m);
+    struct run_progress progress = progress_of(run->m, ALL_PROGRAMS);
     run->gave_up |= run->options->progress && !run->options->progress(run->options->user, &progress);
     return !run->gave_up;
 }
 
-static enum run_status run_program(struct run *run, struct stream_source *source) {
-    struct machine *m = run->m;
-    struct kernel kernel;
-    source->ops->restart(source);
-    source->patience = patience;
-    source->patience_user = run;
-    while (!run->limited && source->ops->next_kernel(source, &kernel)) {
-        unsigned ctas_per_sm = sm_occupancy(m->config, &kernel, run->err);
-        if (ctas_per_sm == 0) return RUN_REFUSED;
-        m->launch = (struct launch){kernel, source, kernel_warps(&kernel), ctas_per_sm, 0};
-        struct run_progress before = progress_of(m);
-        l1_begin(m->l1, run->result->kernel_count);
-        enum run_status status = run_kernel(run);
-        add_kernel(run, &before);
-        if (status != RUN_DONE) return status;
-    }
-    if (run->gave_up) return RUN_INTERRUPTED;
-    const char *failure = source->ops->failure ? source->ops->failure(source) : NULL;
-    if (!failure) return RUN_DONE;
-    error_set(run->err, "%s", failure);
-    return RUN_FAILED;
+static const char *failure_of(const struct stream_source *source) {
+    return source->ops->failure ? source->ops->failure(source) : NULL;
 }
 
-/* What the source has seen that no design can change. */
-static void program_note(struct machine *m, const struct stream_source *source) {
-    struct error first = {0};
-    if (source->ops->violations) m->program.read_only_violations = source->ops->violations(source, &first);
+/* The program's next kernel, or if it has come to its end while another has not, its first one again. Without one more
+ * kernel it stays idle. */
+static bool next_kernel(struct run *run, unsigned index, struct kernel *kernel) {
+    struct program *program = &run->m->program[index];
+    struct stream_source *source = program->source;
+    if (source->ops->next_kernel(source, kernel)) return true;
+    if (run->gave_up || failure_of(source)) return false;
+    program->stats.ends++;
+    finish_program(run, index);
+    if (run->over) return false;
+    if (run->options->restarts && program->stats.ends == 1) run->options->restarts(run->options->user, index);
+    source->ops->restart(source);
+    return source->ops->next_kernel(source, kernel);
+}
+
+/* There is no next kernel. */
+static enum run_status why_none(const struct run *run, const struct stream_source *source) {
+    if (run->gave_up) return RUN_INTERRUPTED;
+    return failure_of(source) ? error_set(run->err, "%s", failure_of(source)), RUN_FAILED : RUN_DONE;
+}
+
+/* Begins the program's next kernel, if there is one. */
+static enum run_status begin_kernel(struct run *run, unsigned index) {
+    struct machine *m = run->m;
+    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    struct program *program = &m->program[index];
+    struct kernel kernel;
+    if (!next_kernel(run, index, &kernel)) return why_none(run, program->source);
+    unsigned sms = 0;
+    for (unsigned i = 0; i < m->sms; i++) sms += m->program_of[i] == index;
+    unsigned ctas_per_sm = sm_occupancy_on(sms, m->config, &kernel, run->err);
+    if (ctas_per_sm == 0) return RUN_REFUSED;
+    program->launch =
+        (struct launch){kernel, program->source, kernel_warps(&kernel), ctas_per_sm, .program = (uint8_t)index};
+    program->before = progress_of(m, index);
+    program->running = true;
+    l1_begin(m->l1, (unsigned)program->stats.kernels);
+    sample(run); /* the kernel before may have ended where one was due */
+    run->starts_at = max_u64(run->starts_at, m->engine->now + (uint64_t)gpu->launch_cycles);
+    control_begin(m->control, &program->launch, m->engine->now);
+    return RUN_DONE;
+}
+
+/* A kernel has ended, or those of several programs: each is followed by the next. */
+static enum run_status follow_kernels(struct run *run) {
+    struct machine *m = run->m;
+    enum run_status status = RUN_DONE;
+    for (unsigned i = 0; i < m->programs && status == RUN_DONE && !run->over; i++) {
+        struct program *program = &m->program[i];
+        if (!program->running || !control_idle(m->control, i)) continue;
+        if (!program->done) add_kernel(run, i);
+        program->running = false;
+        status = begin_kernel(run, i);
+    }
+    return status;
+}
+
+static enum run_status run_programs(struct run *run) {
+    struct machine *m = run->m;
+    enum run_status status = RUN_DONE;
+    for (unsigned i = 0; i < m->programs && status == RUN_DONE; i++) {
+        struct stream_source *source = m->program[i].source;
+        source->ops->restart(source);
+        source->patience = patience;
+        source->patience_user = run;
+        status = begin_kernel(run, i);
+    }
+    while (status == RUN_DONE && !run->over) {
+        switch (engine_run_until(m->engine, next_boundary(run))) {
+        case ENGINE_STOPPED: status = follow_kernels(run); break;
+        case ENGINE_QUIET:
+            status = fail(m, run->result, run->err, "the run is stuck",
+                          "nothing will ever happen again, and the kernel has not ended");
+            break;
+        case ENGINE_RUNNING: status = between(run); break;
+        }
+    }
+    for (unsigned i = 0; i < m->programs; i++) {
+        struct stream_source *source = m->program[i].source;
+        finish_program(run, i);
+        if (status == RUN_DONE) status = why_none(run, source);
+        source->patience = NULL;
+    }
+    return status;
 }
 
 enum run_status machine_run(struct machine *m, struct stream_source *source, const struct run_options *options,
                             struct run_result *result, struct error *err) {
+    assert(m->programs == 1);
+    return machine_run_all(m, &source, options, result, err);
+}
+
+enum run_status machine_run_all(struct machine *m, struct stream_source *const *sources,
+                                const struct run_options *options, struct run_result *result, struct error *err) {
     const struct gpu_config *gpu = config_get(m->config, &gpu_section);
     *result = (struct run_result){0};
     if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
@@ -385,23 +512,24 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     }
     m->engine->poll = options->no_skip;
     m->engine->shuffle = options->shuffle;
+    for (unsigned i = 0; i < m->programs; i++) m->program[i].source = sources[i];
     struct run run = {
         .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
-    enum run_status status = run_program(&run, source);
-    source->patience = NULL;
-    program_note(m, source);
+    enum run_status status = run_programs(&run);
 
     uint64_t end = m->engine->now;
     engine_settle(m->engine, end);
     for (unsigned i = 0; i < m->sms; i++) sm_freeze(m->sm[i], end);
     network_freeze(m->request, end);
     network_freeze(m->reply, end);
-    struct run_progress progress = progress_of(m);
+    struct run_progress progress = progress_of(m, ALL_PROGRAMS);
     result->cycles = end;
     result->warp_instructions = progress.warp_instructions;
     result->thread_instructions = progress.thread_instructions;
     if (status == RUN_DONE) {
-        if (run.limited) {
+        bool cut_short = false; /* by a limit, or because another program has come to its end as well */
+        for (unsigned i = 0; i < m->programs; i++) cut_short |= !control_idle(m->control, i);
+        if (cut_short) {
             control_halt(m->control);
             for (unsigned i = 0; i < m->sms; i++) sm_halt(m->sm[i]);
         }

@@ -97,6 +97,23 @@ unsigned l1_probe_cycles(const struct config *config) {
     return insertion->probe_cycles ? insertion->probe_cycles(config) : 0;
 }
 
+bool l1_suits_programs(const struct config *config, struct error *err) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct insertion_ops *insertion = insertion_of(config);
+    struct duel_rule rule;
+    if (((const struct l1_ops *)l1->organisation)->shape)
+        return config_error(config, "l1.organisation", err,
+                            "under %s SMs share L1s, and two programs flush theirs each at its own time; take private",
+                            l1->organisation->name);
+    if (insertion->begin || l1_duel(config, &rule))
+        return config_error(
+            config, "l1.insertion", err,
+            "%s goes by the kernels or by a duel of one program, and there are two; take another, or one"
+            " without a duel",
+            l1->insertion->name);
+    return true;
+}
+
 struct l1 *l1_create(const struct l1_site *site, struct error *err) {
     const struct l1_config *config = config_get(site->config, &l1_section);
     return ((const struct l1_ops *)config->organisation)->create(site, err);

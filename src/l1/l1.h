@@ -154,6 +154,8 @@ static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err);
 struct l1_shape l1_shape(const struct config *config);
+/* Whether programs can run side by side: what one of them does to its L1s is not to be seen by the other's. */
+bool l1_suits_programs(const struct config *config, struct error *err);
 unsigned l1_sets(const struct config *config);
 unsigned l1_tag_bits(const struct config *config);
 /* What the insertion policy adds to every lookup. */

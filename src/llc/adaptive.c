@@ -6,7 +6,8 @@
  *   rule 1: private if the two miss rates are about equal: nothing is shared, and the MC-routers can be powered off;
  *   rule 2: private if it would supply more bandwidth, hit rate × parallelism × a slice's + miss rate × memory's;
  *   rule 3: back to shared at the next epoch or kernel.
- * A switch stops and drains the whole machine (gpu/control.c): on the way to private, modified lines are written to memory and
+ * Each of the programs that run side by side decides for itself, as if all slices and all of memory were its.
+ * A switch stops and drains the machine, or a program's part of it (gpu/control.c): on the way to private, modified lines are written to memory and
  * lines stay where they are; on the way back all lines are forgotten.
  *
  * Parallelism of a private LLC: a cluster reaches one slice of each controller, so it is that over controllers, times
@@ -249,6 +250,7 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
     a->stats.rule_2 += rule == ADAPTIVE_RULE_2;
     struct journal_entry entry = {
         .cycle = now,
+        .program = a->base.program,
         .decision = private ? "private" : "shared",
         .reason = reason[rule],
         .count = 8,
@@ -267,7 +269,8 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
 
 static void leave_private(struct llc_adaptive *a, const char *why, uint64_t now) {
     a->stats.rule_3++;
-    journal_add(a->journal, &(struct journal_entry){.cycle = now, .decision = "shared", .reason = why});
+    journal_add(a->journal,
+                &(struct journal_entry){.cycle = now, .program = a->base.program, .decision = "shared", .reason = why});
 }
 
 static void adaptive_settle(struct llc_organisation *organisation, uint64_t now) {
@@ -284,7 +287,7 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
                                        uint64_t *again) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
     const struct llc_mode shared = {0}, private = {.copies = true, .bypass = a->values->power_gating};
-    struct llc_mode wanted = organisation->mode;
+    struct llc_mode wanted = organisation->mode.copies ? private : shared;
     adaptive_settle(organisation, now);
     switch (occasion) {
     case LLC_KERNEL_ENDS:

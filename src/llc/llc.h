@@ -75,17 +75,19 @@ extern const struct stat_table llc_stat_table;
 struct llc_organisation;
 struct slice;
 
-/* From the control plane, when the machine is quiet: write modified lines to memory, and forget all lines unless they
- * are to be kept. From then on writes go through or not. */
+/* From the control plane, when nothing of the program is under way: write its modified lines to memory, and forget all its
+ * lines unless they are to be kept. From then on its writes go through or not. */
 struct slice_order {
     bool keep_lines;
     bool keep_home; /* forget replicas only: lines whose home is another slice */
     bool beside;    /* just write to memory what is modified now, beside other work; the machine need not be quiet */
     bool write_through;
+    uint8_t program;
 };
 /* To it, when that is done. */
 struct slice_word {
     unsigned slice;
+    bool beside; /* it was that */
 };
 
 struct slice_ports {
@@ -93,6 +95,7 @@ struct slice_ports {
     struct port *orders, *words; /* NULL for a slice that is never flushed */
 };
 
+/* `organisation` is the first program's. */
 struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
                            struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);

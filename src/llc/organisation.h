@@ -60,7 +60,8 @@ struct llc_organisation_ops {
     /* Says how the machine should stand and when to ask again (NEVER: not before the next occasion). If it does not stand
      * so, the control plane stops and drains it, has the slices write back or forget, switches the MC-routers, sets
      * `mode`, and asks with LLC_SWITCHED. For replicas nothing stops: slices write back what earlier kernels have modified beside
-     * their work, and then it asks. `mode` is as wanted when LLC_KERNEL_ENDS is over. */
+     * their work, and then it asks. `mode` is as wanted when LLC_KERNEL_ENDS is over; but MC-routers are bypassed only while
+     * all programs want it. */
     struct llc_mode (*decide)(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                               uint64_t *again);
     /* Has the next decision made from outside: so many copies of a line that is only read, 0 for none of that. Returns false if
@@ -70,12 +71,18 @@ struct llc_organisation_ops {
     void (*settle)(struct llc_organisation *organisation, uint64_t now);
 };
 
-/* The head of every organisation. */
+/* The head of every organisation. Each of the programs that run side by side has one of its own, in the same slices. */
 struct llc_organisation {
     const struct llc_organisation_ops *ops;
     const struct address_map *map;
     struct llc_mode mode;
+    unsigned program;
+    struct llc_organisation *beside; /* of the first program: the second's; NULL if there is none */
 };
+
+static inline struct llc_organisation *llc_of_program(struct llc_organisation *first, unsigned program) {
+    return LIKELY(program == 0) ? first : first->beside;
+}
 
 /* What an organisation is made for. */
 struct llc_site {
@@ -90,11 +97,12 @@ bool llc_private_check(const struct config *config, struct error *err);
 
 struct llc_organisation *llc_organisation_create(const struct llc_site *site, struct error *err);
 
-/* The slice that answers the message. Where in that slice's memory it looks is written into the message. */
-static inline unsigned llc_target(struct llc_organisation *organisation, struct message *message, unsigned cluster,
+/* The slice that answers the message, by the organisation of its program. Where in that slice's memory it looks is written into the message. */
+static inline unsigned llc_target(struct llc_organisation *first, struct message *message, unsigned cluster,
                                   uint64_t now) {
+    struct llc_organisation *organisation = llc_of_program(first, message->program);
     struct location location;
-    address_map_locate(organisation->map, message->address, &location);
+    address_map_locate(organisation->map, message_place_in_memory(message), &location);
     message->place = location.partition;
     return organisation->ops->target(organisation, message, location.mc, location.slice, cluster, now);
 }

@@ -37,7 +37,7 @@ static struct llc_organisation *private_create(const struct llc_site *site, stru
     const struct noc_config *noc = config_get(site->config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
     *private = (struct llc_private){
-        .base = {&llc_organisation_private, site->map, {.copies = true, .bypass = noc->bypass}},
+        .base = {.ops = &llc_organisation_private, .map = site->map, .mode = {.copies = true, .bypass = noc->bypass}},
         .slices_per_mc = address_map_slices_per_mc(site->map),
     };
     return &private->base;

@@ -15,7 +15,8 @@ struct llc_shared {
 static struct llc_organisation *shared_create(const struct llc_site *site, struct error *err) {
     (void)err;
     struct llc_shared *shared = mem_alloc(1, sizeof *shared);
-    *shared = (struct llc_shared){{&llc_organisation_shared, site->map, {0}}, address_map_slices_per_mc(site->map)};
+    *shared = (struct llc_shared){.base = {.ops = &llc_organisation_shared, .map = site->map},
+                                  .slices_per_mc = address_map_slices_per_mc(site->map)};
     return &shared->base;
 }
 

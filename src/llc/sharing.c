@@ -60,8 +60,8 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
         sharing_finish(sharing);
         sharing->window = window;
     }
-    line_map_at(&sharing->lines, message->address)->value[0] |= UINT64_C(1)
-                                                                << min_u64(sharing->cluster_of[message->source], 63);
+    line_map_at(&sharing->lines, message_place_in_memory(message))->value[0] |=
+        UINT64_C(1) << min_u64(sharing->cluster_of[message->source], 63);
 }
 
 void sharing_observe(struct sharing *sharing, struct slice *slice) { slice_observe(slice, observe, sharing); }

@@ -16,10 +16,11 @@
  * and is acknowledged when memory has it; it allocates nothing. Atomics are performed here: one occupies the lookup
  * for `atomic_cycles` for each lane that meets on its busiest word.
  *
- * Flush: modified lines are written to memory, one per cycle as memory takes them, then lines are dropped,
- * `flush_lines` per cycle, all or those whose home is another slice; the slice serves nothing meanwhile.
+ * Flush, of one program's lines: modified ones are written to memory, one per cycle as memory takes them, then lines are
+ * dropped, all or those whose home is another slice, `flush_lines` per cycle, for which all tags are gone through. What
+ * takes the tags takes the lookups' time; while memory is waited for, another program is served.
  *
- * Cleaning: modified lines are written to memory beside all other work, where lookups leave it room, and stay.
+ * Cleaning: a program's modified lines are written to memory beside all other work, where lookups leave it room, and stay.
  *
  * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim
  * 3.2.2.
@@ -65,13 +66,13 @@ struct slice {
     struct waker waker; /* of the component */
     struct engine *engine;
     const struct address_map *map;    /* where lines have their home */
-    struct llc_organisation *watcher; /* wants to see lookups; NULL if it does not */
+    struct llc_organisation *watcher; /* the first program's, which wants to see lookups; NULL if it does not */
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *orders, *words;
     unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
     uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by sectors */
     uint8_t whole_line;                    /* all sectors of a line */
-    bool write_through, allocate_through, whole_write_backs;
+    bool write_through[PROGRAMS_MAX], allocate_through, whole_write_backs;
     struct cache cache;
     struct mshr_table mshrs;
     struct message *reply; /* answered lookups waiting for the data port */
@@ -85,14 +86,17 @@ struct slice {
     struct message *through;               /* writes that memory has not acknowledged */
     uint16_t through_free[THROUGH_WRITES]; /* a stack of the places that are free */
     unsigned through_free_count;
-    uint32_t outstanding_writes; /* that memory has not acknowledged, write-backs and writes going through */
+    uint32_t outstanding_writes[PROGRAMS_MAX]; /* that memory has not acknowledged, write-backs and writes going
+                                                  through */
     uint64_t port_free_at, lookup_free_at;
     enum hold hold;   /* of the last tick; constant while the slice sleeps */
     uint64_t settled; /* counters are right up to the start of this cycle */
     bool flushing, flush_keeps_lines, flush_keeps_home;
+    uint8_t flush_program;
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
     bool cleaning;
+    uint8_t clean_program;
     uint32_t clean_line;   /* the next to be looked at */
     uint32_t clean_writes; /* that memory has not acknowledged */
     slice_observer *observer;
@@ -122,7 +126,7 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
     slice->flush_lines = (unsigned)llc->flush_lines;
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
-    slice->write_through = organisation->mode.copies;
+    for (unsigned i = 0; i < PROGRAMS_MAX; i++) slice->write_through[i] = organisation->mode.copies;
     slice->watcher = organisation->ops->saw ? organisation : NULL;
     slice->allocate_through = llc->write_allocate == &llc_allocate_through;
     slice->whole_write_backs = llc->whole_write_backs;
@@ -187,14 +191,15 @@ static void slice_settle(void *self, uint64_t now) {
     struct slice *slice = self;
     uint64_t cycles = now - slice->settled;
     slice->settled = now;
+    if (slice->flushing) slice->stats.flush_cycles += cycles;
     switch (slice->hold) {
-    case HOLD_NONE: break;
+    case HOLD_NONE:
+    case HOLD_FLUSH: break;
     case HOLD_MSHR: slice->stats.blocked_mshr += cycles; break;
     case HOLD_MERGE: slice->stats.blocked_merge += cycles; break;
     case HOLD_LINE: slice->stats.blocked_line += cycles; break;
     case HOLD_REPLY: slice->stats.blocked_reply += cycles; break;
     case HOLD_MEMORY: slice->stats.blocked_memory += cycles; break;
-    case HOLD_FLUSH: slice->stats.flush_cycles += cycles; break;
     }
 }
 
@@ -203,6 +208,7 @@ static void slice_settle(void *self, uint64_t now) {
 static inline uint64_t address_of(const struct slice *slice, uint64_t key) {
     return (key & low_mask(56)) << slice->line_log2;
 }
+static inline uint8_t key_program(uint64_t key) { return (uint8_t)(key >> 56); }
 
 static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors,
                                          uint32_t tag, uint64_t now) {
@@ -212,7 +218,7 @@ static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind 
         .source = (uint16_t)slice->index,
         .kind = (uint8_t)kind,
         .sectors = sectors,
-        .program = (uint8_t)(key >> 56),
+        .program = key_program(key),
     };
 }
 
@@ -222,7 +228,7 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
                   uint64_t now) {
     if (message->kind == MESSAGE_READ || message->kind == WRITE_PASSED_ON) return;
     tell(slice, SLICE_WRITE, key, message, now);
-    if (slice->write_through && message->kind == MESSAGE_WRITE) return;
+    if (slice->write_through[message->program] && message->kind == MESSAGE_WRITE) return;
     line->state = LINE_MODIFIED;
     line->dirty |= message->sectors;
 }
@@ -233,7 +239,7 @@ static APART void write_back(struct slice *slice, uint64_t key, struct cache_lin
     tell(slice, SLICE_TO_MEMORY, key, NULL, now);
     line->state = LINE_VALID;
     line->dirty = 0;
-    slice->outstanding_writes++;
+    slice->outstanding_writes[key_program(key)]++;
     slice->stats.write_backs++;
 }
 
@@ -263,7 +269,7 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
         slice->aside_retry = slice->aside_count > 0;
         slice->stats.fills++;
     } else {
-        slice->outstanding_writes--;
+        slice->outstanding_writes[message->program]--;
         slice->clean_writes -= message->tag == TAG_CLEANING;
         if (kind == TAG_THROUGH) {
             ring_push(&slice->arrived, message->tag);
@@ -333,7 +339,8 @@ static inline void count(struct slice *slice, const struct cache_access *access,
                          bool present, bool pending, uint64_t now) {
     struct llc_stats *stats = &slice->stats;
     if (UNLIKELY(slice->watcher != NULL))
-        slice->watcher->ops->saw(slice->watcher, slice->index, message, access, present || pending, now);
+        slice->watcher->ops->saw(llc_of_program(slice->watcher, message->program), slice->index, message, access,
+                                 present || pending, now);
     switch (message->kind) {
     case MESSAGE_WRITE: present || pending ? stats->write_hits++ : stats->write_misses++; break;
     case MESSAGE_ATOMIC: present || pending ? stats->atomic_hits++ : stats->atomic_misses++; break;
@@ -362,7 +369,7 @@ static APART void send_through(struct slice *slice, const struct message *messag
     uint32_t index = slice->through_free[--slice->through_free_count];
     slice->through[index] = *message;
     send_to_memory(slice, MESSAGE_WRITE, key, message->sectors, TAG_THROUGH | index, now);
-    slice->outstanding_writes++;
+    slice->outstanding_writes[message->program]++;
     slice->stats.writes_through++;
     tell(slice, SLICE_THROUGH, key, message, now);
 }
@@ -438,7 +445,8 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
 static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_access *access,
                                        const struct message *message, uint64_t now) {
     struct cache_line *line = cache_lookup(&slice->cache, access->set, access->key);
-    if (slice->write_through && message->kind == MESSAGE_WRITE) return write_through(slice, access, message, line, now);
+    if (slice->write_through[message->program] && message->kind == MESSAGE_WRITE)
+        return write_through(slice, access, message, line, now);
     if (!line) return miss(slice, access, message, now);
     if (line->state == LINE_RESERVED) {
         bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
@@ -517,19 +525,21 @@ static APART void take_order(struct slice *slice, uint64_t now) {
     port_pop(slice->orders, now);
     if (order.beside) {
         slice->cleaning = true;
+        slice->clean_program = order.program;
         slice->clean_line = 0;
         return;
     }
     slice->flushing = true;
     slice->flush_keeps_lines = order.keep_lines;
     slice->flush_keeps_home = order.keep_home;
-    slice->write_through = order.write_through;
+    slice->flush_program = order.program;
+    slice->write_through[order.program] = order.write_through;
     slice->flush_set = slice->flush_way = 0;
     slice->flush_done_at = NEVER;
 }
 
-static void report_done(struct slice *slice, uint64_t now) {
-    struct slice_word word = {slice->index};
+static void report_done(struct slice *slice, bool beside, uint64_t now) {
+    struct slice_word word = {slice->index, beside};
     port_push(slice->words, now, &word, sizeof word);
 }
 
@@ -539,11 +549,12 @@ static APART void clean_once(struct slice *slice, uint64_t now) {
     for (; slice->clean_line < slice->cache.sets * slice->cache.ways; slice->clean_line++) {
         struct cache_line *line = &slice->cache.line[slice->clean_line];
         if (line->state != LINE_MODIFIED) continue;
+        uint64_t key = cache_line_key(&slice->cache, slice->clean_line / slice->cache.ways, line);
+        if (key_program(key) != slice->clean_program) continue;
         if (!port_can_push(slice->to_memory, now)) {
             port_await_credit(slice->to_memory, now);
             return;
         }
-        uint64_t key = cache_line_key(&slice->cache, slice->clean_line / slice->cache.ways, line);
         write_back(slice, key, line, TAG_CLEANING, now);
         slice->clean_line++;
         slice->clean_writes++;
@@ -552,21 +563,36 @@ static APART void clean_once(struct slice *slice, uint64_t now) {
     }
     if (slice->clean_writes) return; /* memory's acknowledgements wake the slice */
     slice->cleaning = false;
-    report_done(slice, now);
+    report_done(slice, true, now);
 }
 
 static bool at_home(const struct slice *slice, uint64_t key) {
     struct location home;
-    address_map_locate(slice->map, address_of(slice, key), &home);
+    const struct message any = {.address = address_of(slice, key), .program = key_program(key)};
+    address_map_locate(slice->map, message_place_in_memory(&any), &home);
     return home.mc * address_map_slices_per_mc(slice->map) + home.slice == slice->index;
 }
 
-static APART void forget_lines(struct slice *slice, uint64_t now) {
+static bool is_to_be_flushed(const struct slice *slice, unsigned set, const struct cache_line *line) {
+    return (line->state == LINE_VALID || line->state == LINE_MODIFIED) &&
+           key_program(cache_line_key(&slice->cache, set, line)) == slice->flush_program;
+}
+
+/* The next modified line, or NULL. */
+static struct cache_line *next_modified(struct slice *slice) {
+    for (; slice->flush_set < slice->cache.sets; slice->flush_set++, slice->flush_way = 0)
+        for (; slice->flush_way < slice->cache.ways; slice->flush_way++) {
+            struct cache_line *line = cache_line_at(&slice->cache, slice->flush_set, slice->flush_way);
+            if (line->state == LINE_MODIFIED && is_to_be_flushed(slice, slice->flush_set, line)) return line;
+        }
+    return NULL;
+}
+
+static void forget_lines(struct slice *slice, uint64_t now) {
     for (unsigned set = 0; set < slice->cache.sets; set++)
         for (unsigned way = 0; way < slice->cache.ways; way++) {
             struct cache_line *line = cache_line_at(&slice->cache, set, way);
-            if (line->state == LINE_INVALID) continue;
-            assert(line->state != LINE_RESERVED);
+            if (!is_to_be_flushed(slice, set, line)) continue;
             uint64_t key = cache_line_key(&slice->cache, set, line);
             if (slice->flush_keeps_home && at_home(slice, key)) continue;
             tell(slice, SLICE_DROP, key, NULL, now);
@@ -575,35 +601,33 @@ static APART void forget_lines(struct slice *slice, uint64_t now) {
         }
 }
 
-/* One modified line per cycle on its way to memory; then the time that dropping takes. */
-static APART void flush_once(struct slice *slice, uint64_t now) {
-    slice->hold = HOLD_FLUSH;
-    for (; slice->flush_set < slice->cache.sets; slice->flush_set++, slice->flush_way = 0)
-        for (; slice->flush_way < slice->cache.ways; slice->flush_way++) {
-            struct cache_line *line = cache_line_at(&slice->cache, slice->flush_set, slice->flush_way);
-            if (line->state != LINE_MODIFIED) continue;
-            if (!port_can_push(slice->to_memory, now)) {
-                port_await_credit(slice->to_memory, now);
-                return;
-            }
-            write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_WRITE_BACK, now);
-            engine_wake_by(slice->engine, slice->waker, now + 1);
-            return;
-        }
-    if (slice->outstanding_writes) return; /* memory's acknowledgements wake the slice */
+/* One modified line per cycle on its way to memory; then the time that dropping takes. Returns whether it takes the time
+ * of this cycle's lookup. */
+static APART bool flush_once(struct slice *slice, uint64_t now) {
+    struct cache_line *line = next_modified(slice);
+    if (line && !port_can_push(slice->to_memory, now)) {
+        port_await_credit(slice->to_memory, now);
+        return false;
+    }
+    if (line) {
+        write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_WRITE_BACK, now);
+        engine_wake_by(slice->engine, slice->waker, now + 1);
+        return true;
+    }
+    if (slice->outstanding_writes[slice->flush_program]) return false; /* memory's acknowledgements wake the slice */
     if (slice->flush_done_at == NEVER) {
         uint64_t lines = slice->flush_keeps_lines ? 0 : (uint64_t)slice->cache.sets * slice->cache.ways;
         slice->flush_done_at = now + div_up(lines, slice->flush_lines);
     }
     if (slice->flush_done_at > now) {
         engine_wake_by(slice->engine, slice->waker, slice->flush_done_at);
-        return;
+        return true;
     }
     if (!slice->flush_keeps_lines) forget_lines(slice, now);
     slice->flushing = false;
-    slice->hold = HOLD_NONE;
     slice->stats.flushes++;
-    report_done(slice, now);
+    report_done(slice, false, now);
+    return false;
 }
 
 /* The tick. */
@@ -627,12 +651,12 @@ static uint64_t next_tick(const struct slice *slice, bool replied, uint64_t now)
 
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
-    if (slice->hold != HOLD_NONE) slice_settle(slice, now);
+    if (slice->hold != HOLD_NONE || UNLIKELY(slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
     if (UNLIKELY(slice->orders && port_next_visible(slice->orders) <= now)) take_order(slice, now);
-    if (UNLIKELY(slice->flushing))
-        flush_once(slice, now);
+    if (UNLIKELY(slice->flushing) && flush_once(slice, now))
+        slice->hold = HOLD_FLUSH;
     else
         look_up_once(slice, now);
     if (slice->hold == HOLD_MEMORY)
@@ -644,10 +668,16 @@ static void slice_tick(void *self, uint64_t now) {
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
+static uint32_t writes_under_way(const struct slice *slice) {
+    uint32_t writes = 0;
+    for (unsigned i = 0; i < PROGRAMS_MAX; i++) writes += slice->outstanding_writes[i];
+    return writes;
+}
+
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
-    return slice->mshrs.in_use || slice->outstanding_writes || slice->aside_count || slice->flushing ||
-           slice->cleaning || slice->replies_waiting || cache_reserved_lines(&slice->cache);
+    return slice->mshrs.in_use || writes_under_way(slice) || slice->aside_count || slice->flushing || slice->cleaning ||
+           slice->replies_waiting || cache_reserved_lines(&slice->cache);
 }
 
 static void slice_explain(const void *self, uint64_t now, FILE *out) {
@@ -663,6 +693,6 @@ static void slice_explain(const void *self, uint64_t now, FILE *out) {
     fprintf(
         out,
         "slice %u: its oldest request %s; %u set aside; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
-        slice->index, reason[slice->hold], slice->aside_count, slice->mshrs.in_use, slice->outstanding_writes,
+        slice->index, reason[slice->hold], slice->aside_count, slice->mshrs.in_use, writes_under_way(slice),
         slice->reply_tail - slice->reply_head);
 }

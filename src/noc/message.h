@@ -30,10 +30,20 @@ struct message {
     uint8_t program;   /* address space */
     uint8_t conflicts; /* atomics: lanes that meet on the busiest word */
     uint8_t cluster;   /* of the SM that asked */
-    uint16_t instr; /* static instruction that asked, its lower bits; 0 of a write-back. Replacement may key on it */
+    uint16_t instr;    /* static instruction that asked, its lower bits; 0 of a write-back. Replacement may key on it */
 };
 
 _Static_assert(sizeof(struct message) == 32, "two messages to a host cache line");
+
+/* Programs that run side by side, each in an address space of its own. */
+enum { PROGRAMS_MAX = 2 };
+
+/* Where the message's line lies in memory: each program has 2 GB for itself. (One that goes beyond shares places of rows
+ * with the other, though never lines, which are told apart by program.) */
+static inline uint64_t message_place_in_memory(const struct message *message) {
+    enum { PROGRAM_BIT = 31 };
+    return message->address ^ (uint64_t)message->program << PROGRAM_BIT;
+}
 
 enum { MESSAGE_HEADER_BYTES = 8, SECTOR_BYTES = 32, SECTORS_MAX = 8 /* of a line */ };
 

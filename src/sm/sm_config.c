@@ -126,6 +126,11 @@ struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op) {
 
 unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
+    return sm_occupancy_on((unsigned)sm->count, config, kernel, err);
+}
+
+unsigned sm_occupancy_on(unsigned sms, const struct config *config, const struct kernel *kernel, struct error *err) {
+    const struct sm_config *sm = config_get(config, &sm_section);
     int64_t warps = kernel_warps(kernel), threads = warps * 32;
     int64_t registers =
         threads * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
@@ -155,7 +160,7 @@ unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, 
         }
         if (limit[i].needs && limit[i].has / limit[i].needs < fit) fit = limit[i].has / limit[i].needs;
     }
-    /* A grid that does not fill the machine is spread over all SMs. */
-    int64_t spread = (int64_t)div_up(kernel_ctas(kernel), (uint64_t)sm->count);
+    /* A grid that does not fill the SMs is spread over all of them. */
+    int64_t spread = (int64_t)div_up(kernel_ctas(kernel), sms);
     return (unsigned)(spread < fit ? spread : fit);
 }

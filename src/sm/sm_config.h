@@ -45,5 +45,7 @@ struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op);
 /* CTAs of a kernel that an SM can hold at once: what its warps, threads, registers, shared memory and CTA slots allow.
  * 0, with the reason in `err`, if not even one fits. */
 unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err);
+/* The same where the kernel has just so many of the SMs. */
+unsigned sm_occupancy_on(unsigned sms, const struct config *config, const struct kernel *kernel, struct error *err);
 
 #endif

@@ -14,6 +14,7 @@ struct journal_input {
 
 struct journal_entry {
     uint64_t cycle;
+    unsigned program; /* that it is about */
     const char *decision, *reason;
     unsigned count;
     struct journal_input input[JOURNAL_INPUTS];

@@ -1,7 +1,7 @@
 /* A shadow memory beside real slices and a real memory controller: every line carries a version, every write makes a
  * new one, and what happens to the copies in the slices is followed through their observers. Random reads, writes and
  * atomics of several clusters, and, whenever the machine is quiet, a kernel boundary or a switch between a shared and a
- * private LLC.
+ * private LLC. Two programs have every other line each, and one's boundaries and switches come while the other goes on.
  *
  * What must hold: a copy that is dropped is in memory (no modified line is lost); a cluster always sees its own earlier
  * writes; in a shared LLC everybody sees the last write; after a boundary or a switch memory has the last version of
@@ -26,8 +26,9 @@ struct shadow {
     struct dram *dram;
     struct slice *slice[SLICES];
     struct port to_slice[SLICES], from_slice[SLICES], orders[SLICES], words[SLICES];
-    unsigned driver;
-    bool private;
+    unsigned driver, programs;
+    bool private[PROGRAMS_MAX];
+    bool pauses[PROGRAMS_MAX]; /* sends nothing */
     bool promises; /* in each round some lines are only read, and reads of them say so */
     unsigned round;
     bool steered, unclean; /* by steer; lines that an earlier round modified may be in the slices */
@@ -43,7 +44,8 @@ struct shadow {
     unsigned lost, stale, own_unseen, reads;
 };
 
-static unsigned line_of(uint64_t key) { return (unsigned)(key % LINES); }
+static unsigned line_of(uint64_t key) { return (unsigned)((key & low_mask(56)) % LINES); }
+static uint8_t program_of(const struct shadow *shadow, unsigned line) { return (uint8_t)(line % shadow->programs); }
 
 static void observe(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message,
                     uint64_t now) {
@@ -72,7 +74,7 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
     case SLICE_READ:
         shadow->reads++;
         if (*copy < shadow->own[message->source][line] && message->kind == MESSAGE_READ) shadow->own_unseen++;
-        if (!shadow->private && *copy != shadow->latest[line]) shadow->stale++;
+        if (!shadow->private[program_of(shadow, line)] && *copy != shadow->latest[line]) shadow->stale++;
         break;
     case SLICE_TO_MEMORY:
         if (*copy > shadow->memory[line]) shadow->memory[line] = *copy;
@@ -85,9 +87,9 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
     }
 }
 
-static unsigned home_of(const struct shadow *shadow, uint64_t address) {
+static unsigned home_of(const struct shadow *shadow, const struct message *message) {
     struct location location;
-    address_map_locate(shadow->map, address, &location);
+    address_map_locate(shadow->map, message_place_in_memory(message), &location);
     return location.slice;
 }
 
@@ -103,17 +105,20 @@ static void send(struct shadow *shadow, uint64_t now) {
                            : MESSAGE_ATOMIC,
         .sectors = draw == 7 ? 0xF : 1,
         .conflicts = 2,
+        .program = program_of(shadow, line),
     };
+    bool private = shadow->private[message.program];
+    if (shadow->pauses[message.program]) return;
     /* Atomics have lines of their own: mixing them with other clusters' private copies is a race in the program. */
-    if (shadow->private && (message.kind == MESSAGE_ATOMIC) != (line % 8 == 0)) return;
+    if (private && (message.kind == MESSAGE_ATOMIC) != (line / 2 % 4 == 0)) return;
     if (shadow->promises && (line + shadow->round) % 3 == 0) {
         if (message.kind != MESSAGE_READ) return;
         message.flags = MESSAGE_READ_ONLY;
     }
-    bool home = !shadow->private || message.kind == MESSAGE_ATOMIC;
+    bool home = !private || message.kind == MESSAGE_ATOMIC;
     /* Which also says where in the slice's memory it is. */
     unsigned target = llc_target(shadow->organisation, &message, cluster, now);
-    unsigned slice = shadow->promises ? target : home ? home_of(shadow, message.address) : cluster;
+    unsigned slice = shadow->promises ? target : home ? home_of(shadow, &message) : cluster;
     if (!port_can_push(&shadow->to_slice[slice], now)) return;
     port_push(&shadow->to_slice[slice], now, &message, sizeof message);
     shadow->to_send--;
@@ -163,7 +168,8 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     ok = ok && config_check(shadow->config, &err);
     CHECK_EQ(err.text, "");
     REQUIRE(ok);
-    shadow->private = private;
+    for (unsigned i = 0; i < PROGRAMS_MAX; i++) shadow->private[i] = private;
+    shadow->programs = 1;
     shadow->random = 2019;
     shadow->engine = engine_create();
     shadow->stats = stats_create();
@@ -367,13 +373,50 @@ CLAIM("switching between shared and private loses no modified line") {
     struct shadow *shadow = make(false, NULL, 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
-        bool private = !shadow->private;
+        bool private = !shadow->private[0];
         /* To private: modified lines are written back and stay; to shared: all copies go. */
         REQUIRE(flush(shadow, (struct slice_order){.keep_lines = private, .write_through = private}));
         CHECK_EQ(behind(shadow), 0u);
-        shadow->private = private;
+        shadow->private[0] = private;
     }
     check_books(shadow);
+    destroy(shadow);
+}
+
+/* Lines of the program that slices hold, and of these and others of it those of which memory is behind. */
+static void count_lines(const struct shadow *shadow, unsigned program, unsigned *held, unsigned *old) {
+    *held = *old = 0;
+    for (unsigned line = program; line < LINES; line += 2) {
+        *old += shadow->memory[line] != shadow->latest[line];
+        for (unsigned slice = 0; slice < SLICES; slice++) *held += shadow->held[slice][line];
+    }
+}
+
+CLAIM("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
+    struct shadow *shadow = make(false, NULL, 0);
+    shadow->organisation->beside = shadow->organisation; /* of which just the place of a line is asked */
+    shadow->programs = 2;
+    unsigned kept = 0, held, old;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        REQUIRE(traffic(shadow));
+        unsigned program = round / 2 % 2;
+        bool private = !shadow->private[program];
+        struct slice_order order = {.keep_lines = private, .write_through = private, .program = (uint8_t)program};
+        shadow->pauses[program] = true;
+        shadow->to_send = REQUESTS; /* of the other one, meanwhile */
+        REQUIRE(flush(shadow, order));
+        shadow->pauses[program] = false;
+        shadow->private[program] = private;
+        count_lines(shadow, program, &held, &old);
+        CHECK_EQ(old, 0u);
+        CHECK_EQ(held > 0, private);
+        count_lines(shadow, !program, &held, &old);
+        CHECK(held > 0);
+        kept += old;
+    }
+    CHECK(kept > 0); /* modified lines of the other one stay modified */
+    check_books(shadow);
+    shadow->organisation->beside = NULL;
     destroy(shadow);
 }
 

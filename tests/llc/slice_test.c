@@ -522,11 +522,12 @@ CLAIM("a slice holds as many lines as its size says, also in 48 sets") {
 
 CLAIM("a line of one program is not a hit for another, and memory is told whose it is") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
+    lone->organisation->beside = lone->organisation;
     bring(lone, 0x1000);
-    ask(lone, (struct message){.address = 0x1000, .kind = MESSAGE_READ, .program = 3});
+    ask(lone, (struct message){.address = 0x1000, .kind = MESSAGE_READ, .program = 1});
     settle(lone);
     REQUIRE(lone->requests == 1);
-    CHECK_EQ(lone->request[0].program, 3);
+    CHECK_EQ(lone->request[0].program, 1);
     CHECK_EQ(lone->request[0].address, 0x1000u);
     lone_slice_destroy(lone);
 }

@@ -1,5 +1,5 @@
-/* Random programs on random machines: whatever they do, a run ends with its books balanced, and neither the order of
- * ticks nor polling changes a counter.
+/* Random programs on random machines, one or two at once: whatever they do, a run ends with its books balanced, and neither
+ * the order of ticks nor polling changes a counter.
  *
  * Programs use every kind of instruction. They cannot lock themselves up: their only barrier is one of the whole CTA,
  * for which warps that have ended are not waited. */
@@ -106,11 +106,13 @@ static void set_replacement(struct settings *settings, uint64_t *random, const c
     set_number(settings, key, 1);
 }
 
-static void machine_make(struct settings *settings, uint64_t *random) {
-    uint64_t clusters = 1 + below(random, 3), slices = 1 + below(random, 2);
-    bool private = below(random, 3) == 0, replicating = !private && below(random, 2), selrep = below(random, 3);
+static void machine_make(struct settings *settings, unsigned programs, uint64_t *random) {
+    uint64_t clusters = programs + below(random, 3), slices = 1 + below(random, 2);
+    bool private = below(random, 4 - programs) == 0; /* more often where there is more to it */
+    bool replicating = !private && below(random, 2), selrep = below(random, 3);
     if (private) slices = clusters;
-    if (replicating) clusters = UINT64_C(1) << below(random, 3), slices = UINT64_C(1) << below(random, 3);
+    if (replicating)
+        clusters = UINT64_C(1) << (programs - 1 + below(random, 3)), slices = UINT64_C(1) << below(random, 3);
     set_number(settings, "gpu.clusters", clusters);
     set_number(settings, "sm.count", clusters * (1 + below(random, 3)));
     set_one_of(settings, random, "gpu.line_bytes", SETTINGS("64", "128", "128", "256"));
@@ -136,7 +138,7 @@ static void machine_make(struct settings *settings, uint64_t *random) {
     set_number(settings, "l1.ways", below(random, 5) ? 1 + below(random, 4) : 8); /* often the whole cache */
     set_replacement(settings, random, "l1");
     set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "mrpb", "pdp"));
-    set_one_of(settings, random, "l1.decoupled.dueling", SETTINGS("true", "false"));
+    set_one_of(settings, random, "l1.decoupled.dueling", programs == 1 ? SETTINGS("true", "false") : SETTINGS("false"));
     set_number(settings, "l1.decoupled.threshold", below(random, 4));
     set_number(settings, "l1.decoupled.probe_cycles", below(random, 3));
     set_number(settings, "l1.decoupled.duel_interval_cycles", 16 + below(random, 200));
@@ -216,7 +218,7 @@ static void machine_make(struct settings *settings, uint64_t *random) {
 }
 
 /* NULL if the settings do not make a machine: a cache that is not made of whole sets, say. */
-static struct run *run_random(const struct settings *settings, struct program *program) {
+static struct run *run_random(const struct settings *settings, struct program *program, unsigned programs) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
     bool good = true;
@@ -224,20 +226,20 @@ static struct run *run_random(const struct settings *settings, struct program *p
     good = good && config_check(config, &err);
     config_destroy(config);
     if (!good) return NULL;
-    return run_of(NULL, &program->source.source, settings->list);
+    return run_of_two(NULL, &program[0].source.source, programs > 1 ? &program[1].source.source : NULL, settings->list);
 }
 
-static bool compare_ways(uint64_t seed) {
+static bool compare_ways(uint64_t seed, unsigned programs) {
     static const struct run_options ways[] = {{0}, {.shuffle = 1}, {.no_skip = true}, {.no_skip = true, .shuffle = 99}};
-    struct program *program = mem_alloc(1, sizeof *program);
+    struct program *program = mem_alloc(programs, sizeof *program);
     struct settings *settings = mem_alloc(1, sizeof *settings);
     uint64_t random = seed * 7919;
     struct counters expected = {0};
-    program_make(program, &random);
-    machine_make(settings, &random);
+    for (unsigned i = 0; i < programs; i++) program_make(&program[i], &random);
+    machine_make(settings, programs, &random);
     bool ran = true;
     for (unsigned i = 0; ran && i < COUNT_OF(ways); i++) {
-        struct run *run = run_random(settings, program);
+        struct run *run = run_random(settings, program, programs);
         ran = run != NULL;
         if (!ran) break;
         run_try(run, ways[i]);
@@ -262,18 +264,22 @@ static bool compare_ways(uint64_t seed) {
     return ran;
 }
 
-static void compare_seeds(uint64_t first, unsigned wanted) {
+static void compare_seeds(uint64_t first, unsigned wanted, unsigned programs) {
     unsigned ran = 0;
-    for (uint64_t seed = first; seed < first + 50 * wanted && ran < wanted; seed++) ran += compare_ways(seed);
+    for (uint64_t seed = first; seed < first + 50 * wanted && ran < wanted; seed++) ran += compare_ways(seed, programs);
     CHECK_EQ(ran, wanted);
 }
 
 CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not") {
-    compare_seeds(1, 8);
+    compare_seeds(1, 8, 1);
 }
 CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not: others") {
-    compare_seeds(100000, 8);
+    compare_seeds(100000, 8, 1);
 }
-CLAIM_LONG("random programs on random machines end well: a great many") { compare_seeds(200000, 150); }
-CLAIM_LONG("random programs on random machines end well: a great many others") { compare_seeds(300000, 150); }
-CLAIM_LONG("random programs on random machines end well: and still others") { compare_seeds(400000, 150); }
+CLAIM("two random programs at once on random machines end well, whatever the order of ticks, polled or not") {
+    compare_seeds(500000, 8, 2);
+}
+CLAIM_LONG("two random programs at once on random machines end well: a great many") { compare_seeds(600000, 150, 2); }
+CLAIM_LONG("random programs on random machines end well: a great many") { compare_seeds(200000, 150, 1); }
+CLAIM_LONG("random programs on random machines end well: a great many others") { compare_seeds(300000, 150, 1); }
+CLAIM_LONG("random programs on random machines end well: and still others") { compare_seeds(400000, 150, 1); }

@@ -25,7 +25,7 @@ enum { RUN_GPUS = 4 };
 struct run {
     struct config *config;
     struct machine *machine;
-    struct stream_source *source;
+    struct stream_source *source, *beside; /* the second program's, or NULL */
     bool owns_source;
     struct run_result result;
     struct error err;
@@ -51,15 +51,21 @@ static inline struct config *run_config(const char *gpu, const char *const *sett
     return config;
 }
 
-/* Of a source that the claim has made and keeps. */
-static inline struct run *run_of(const char *gpu, struct stream_source *source, const char *const *settings) {
+/* Of sources that the claim has made and keeps. */
+static inline struct run *run_of_two(const char *gpu, struct stream_source *source, struct stream_source *beside,
+                                     const char *const *settings) {
     struct run *run = mem_alloc(1, sizeof *run);
     run->config = run_config(gpu, settings);
-    run->machine = machine_create(run->config, &run->err);
+    run->machine = machine_create_for(beside ? 2 : 1, run->config, &run->err);
     CHECK_EQ((const char *)run->err.text, "");
     REQUIRE(run->machine);
     run->source = source;
+    run->beside = beside;
     return run;
+}
+
+static inline struct run *run_of(const char *gpu, struct stream_source *source, const char *const *settings) {
+    return run_of_two(gpu, source, NULL, settings);
 }
 
 static inline struct run *run_make(const char *gpu, const char *workload, const char *const *settings) {
@@ -80,7 +86,8 @@ static inline void run_destroy(struct run *run) {
 }
 
 static inline void run_try(struct run *run, struct run_options options) {
-    run->status = machine_run(run->machine, run->source, &options, &run->result, &run->err);
+    struct stream_source *sources[] = {run->source, run->beside};
+    run->status = machine_run_all(run->machine, sources, &options, &run->result, &run->err);
 }
 
 static inline void run_go(struct run *run, struct run_options options) {
@@ -95,6 +102,13 @@ static inline uint64_t run_count(const struct run *run, const char *name) {
     if (!found) printf("no counter %s\n", name);
     REQUIRE(found);
     return value;
+}
+
+/* Of one unit. */
+static inline uint64_t run_count_of(const struct run *run, const char *name, unsigned unit) {
+    int index = stats_find(machine_stats(run->machine), name);
+    REQUIRE(index >= 0);
+    return stats_instance(machine_stats(run->machine), (unsigned)index, unit);
 }
 
 /* Every counter of every unit, and the length of the run, to be compared. */
