@@ -6,6 +6,7 @@
 #include "l1/duplication.h"
 #include "l1/insertion.h"
 #include "l1/reuse.h"
+#include "l1/shared_data.h"
 #include "sm/sm_config.h"
 
 #define L1_ORGANISATION(name) extern const struct l1_ops l1_##name;
@@ -39,6 +40,8 @@ static const struct param params[] = {
              "counts how often and at what distance lines are used again (reuse.*)"),
     P_BOOL(struct l1_config, observe_duplication, false,
            "counts which other groups of L1s hold the lines that one misses (duplication.*)"),
+    P_BOOL(struct l1_config, observe_shared_data, false,
+           "counts lines that several SMs use in a kernel, and who serves their reads (shared_data.*)"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -60,6 +63,10 @@ static bool check(const struct config *config, struct error *err) {
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
         return config_error(config, "l1.observe_duplication", err, "no more than %d groups can be told apart, not %u",
                             DUPLICATION_GROUPS_MAX, groups);
+    if (l1->observe_shared_data && l1->observe_reuse != reuse_family.members[0])
+        return config_error(config, "l1.observe_shared_data", err,
+                            "one observer of accesses at a time, and l1.observe_reuse=%s is one",
+                            l1->observe_reuse->name);
     return replacement_check(config, &l1_section, l1->replacement, l1_sets(config), err);
 }
 
@@ -123,6 +130,7 @@ struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site) {
     const struct l1_config *config = config_get(site->config, &l1_section);
     const struct insertion_ops *insertion = insertion_of(site->config);
     if (config->observe_duplication) duplication_observe(l1, l1_shape(site->config), site->stats);
+    if (config->observe_shared_data) shared_data_observe(l1, site);
     reuse_observe(l1, config->observe_reuse, site); /* what has passed the stage before, in its order */
     return insertion->before ? insertion->before(l1, site) : l1;
 }

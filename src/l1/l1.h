@@ -33,6 +33,7 @@ struct l1_config {
     bool flush_at_kernel_end;
     const struct policy *observe_reuse;
     bool observe_duplication;
+    bool observe_shared_data;
 };
 
 extern const struct section l1_section;

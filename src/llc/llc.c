@@ -55,8 +55,10 @@ static const struct param params[] = {
     P_BOOL(struct llc_config, whole_write_backs, false,
            "a modified line goes to memory as a whole (GPGPU-Sim); off: just the sectors that were written"),
     P_INT(struct llc_config, flush_lines, 8, 1, 65536, "lines/cycle", "that a slice forgets while it is flushed"),
-    P_INT(struct llc_config, sharing_window, 0, 0, 1000000000, "cycles",
-          "counts of every line how many clusters access it within so many cycles (sharing.*); 0: does not"),
+    P_INT(
+        struct llc_config, sharing_window, 0, 0, 1000000000, "cycles",
+        "counts of every line how many clusters access it within so many cycles, and how many SMs, if it is only read "
+        "(sharing.*); 0: does not"),
 };
 
 /* Past bypassed MC-routers a request comes to its cluster's slice, wherever it was meant to go. */

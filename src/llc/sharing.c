@@ -10,7 +10,8 @@ STATS_TABLE(sharing_stat_table, "sharing", sharing_stats, SHARING_STATS);
 
 struct sharing {
     uint64_t window_cycles, window; /* the open one */
-    struct line_map lines;          /* of the open window: a bit for each cluster; the 64th stands for all beyond */
+    struct line_map lines; /* of the open window: a bit for each cluster, and for each SM that reads what is only
+                              read; the 64th stands for all beyond */
     uint16_t *cluster_of;
     struct sharing_stats stats;
 };
@@ -33,20 +34,28 @@ void sharing_destroy(struct sharing *sharing) {
     free(sharing);
 }
 
-static void count(struct sharing *sharing, uint64_t bits) {
-    int clusters = __builtin_popcountll(bits);
-    uint64_t *bin = clusters == 1   ? &sharing->stats.lines_1
-                    : clusters == 2 ? &sharing->stats.lines_2
-                    : clusters <= 4 ? &sharing->stats.lines_4
-                    : clusters <= 8 ? &sharing->stats.lines_8
-                                    : &sharing->stats.lines_more;
-    (*bin)++;
+enum { CLUSTERS, READERS }; /* values of a line */
+
+/* Bins: 1, 2, and then each to twice the one before; nobody is in none. */
+static unsigned bin_of(uint64_t bits) {
+    return log2_floor(round_up_power_of_two((uint64_t)__builtin_popcountll(bits)));
+}
+
+static void count(struct sharing_stats *stats, const uint64_t *bits) {
+    enum { MORE_CLUSTERS = 4 };
+    (&stats->lines_1)[min_u64(bin_of(bits[CLUSTERS]), MORE_CLUSTERS)]++;
+    int readers = __builtin_popcountll(bits[READERS]);
+    if (readers == 0) return;
+    if (readers <= 8)
+        (&stats->read_only_1)[bin_of(bits[READERS])]++;
+    else
+        *(readers == 9 ? &stats->read_only_9 : &stats->read_only_more) += 1;
 }
 
 void sharing_finish(struct sharing *sharing) {
     const struct line_map *lines = &sharing->lines;
     for (struct line_entry *entry = line_map_next(lines, NULL); entry; entry = line_map_next(lines, entry))
-        count(sharing, entry->value[0]);
+        count(&sharing->stats, entry->value);
     line_map_clear(&sharing->lines);
 }
 
@@ -60,8 +69,10 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
         sharing_finish(sharing);
         sharing->window = window;
     }
-    line_map_at(&sharing->lines, message_place_in_memory(message))->value[0] |=
-        UINT64_C(1) << min_u64(sharing->cluster_of[message->source], 63);
+    struct line_entry *line = line_map_at(&sharing->lines, message_place_in_memory(message));
+    line->value[CLUSTERS] |= UINT64_C(1) << min_u64(sharing->cluster_of[message->source], 63);
+    if (message->kind == MESSAGE_READ && message->flags & MESSAGE_READ_ONLY)
+        line->value[READERS] |= UINT64_C(1) << min_u64(message->source, 63);
 }
 
 void sharing_observe(struct sharing *sharing, struct slice *slice) { slice_observe(slice, observe, sharing); }

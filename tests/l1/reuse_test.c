@@ -1,39 +1,9 @@
-#include "claim.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "l1/reuse.h"
 
-/* L1s that do as they are told, behind the observer. */
-struct fake {
-    struct l1 l1;
-    enum l1_outcome outcome; /* of the next access */
-    unsigned flushes;
-    bool *destroyed;
-};
+#include "l1/fake.h"
 
-static enum l1_outcome fake_access(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now) {
-    (void)sm, (void)request, (void)now;
-    return ((struct fake *)l1)->outcome;
-}
-static void fake_flush(struct l1 *l1, unsigned sm) { (void)sm, ((struct fake *)l1)->flushes++; }
-static void fake_destroy(struct l1 *l1) { *((struct fake *)l1)->destroyed = true; }
-static unsigned fake_endpoints(const struct l1 *l1) { return (void)l1, 42; }
-
-static const struct l1_ops fake_ops = {
-    .access = fake_access, .flush = fake_flush, .destroy = fake_destroy, .endpoints = fake_endpoints};
-
-struct stand {
-    struct fake fake;
-    struct stats *stats;
-    bool destroyed;
-};
-
-static struct stand *stand_make(const char *which) {
-    struct stand *stand = mem_alloc(1, sizeof *stand);
-    stand->fake = (struct fake){.l1 = {.ops = &fake_ops}, .outcome = L1_MISS, .destroyed = &stand->destroyed};
-    stand->stats = stats_create();
+static struct stand *stand_observed(const char *which) {
+    struct stand *stand = stand_make();
     struct l1_site site = {.stats = stand->stats, .sms = 2};
     for (unsigned i = 0; i < reuse_family.count; i++)
         if (strcmp(reuse_family.members[i]->name, which) == 0)
@@ -41,35 +11,15 @@ static struct stand *stand_make(const char *which) {
     return stand;
 }
 
-static void stand_end(struct stand *stand) {
-    stand->fake.l1.ops->destroy(&stand->fake.l1);
-    CHECK(stand->destroyed);
-    stats_destroy(stand->stats);
-    free(stand);
-}
-
-static void access_as(struct stand *stand, unsigned sm, char line, enum message_kind kind, enum l1_outcome outcome) {
-    struct l1_request request = {.address = (uint64_t)(unsigned char)line * 128, .kind = (uint8_t)kind};
-    stand->fake.outcome = outcome;
-    CHECK_EQ((int)stand->fake.l1.ops->access(&stand->fake.l1, sm, &request, 0), (int)outcome);
-}
-
 /* Reads of lines with one letter each. */
 static void reads(struct stand *stand, unsigned sm, const char *lines) {
     for (; *lines; lines++) access_as(stand, sm, *lines, MESSAGE_READ, L1_MISS);
 }
 
-static uint64_t count(const struct stand *stand, const char *name) {
-    char full[64];
-    _Bool found;
-    snprintf(full, sizeof full, "reuse.%s", name);
-    uint64_t value = stats_get(stand->stats, full, &found);
-    CHECK(found);
-    return value;
-}
+static uint64_t count(const struct stand *stand, const char *name) { return count_of(stand, "reuse", name); }
 
 CLAIM("the reuse distance is the number of accesses between two to the same line: 2 in ABCA") {
-    struct stand *stand = stand_make("reads");
+    struct stand *stand = stand_observed("reads");
     reads(stand, 0, "ABCA");
     CHECK_EQ(count(stand, "distance_2"), 1u);
     reads(stand, 0, "A"); /* ABCAA */
@@ -93,7 +43,7 @@ CLAIM("each bin of distances ends at a power of two, and the last has no end") {
                  {128, "distance_128"},   {129, "distance_256"},   {1024, "distance_1024"}, {1025, "distance_2048"},
                  {2048, "distance_2048"}, {2049, "distance_more"}, {9000, "distance_more"}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct stand *stand = stand_make("reads");
+        struct stand *stand = stand_observed("reads");
         reads(stand, 0, "A");
         for (unsigned n = 0; n < cases[i].distance; n++) reads(stand, 0, "B");
         uint64_t before = count(stand, cases[i].bin);
@@ -104,7 +54,7 @@ CLAIM("each bin of distances ends at a power of two, and the last has no end") {
 }
 
 CLAIM("lines are counted by how often they are accessed, each SM's by themselves") {
-    struct stand *stand = stand_make("reads");
+    struct stand *stand = stand_observed("reads");
     reads(stand, 0, "AABBBCDDDDDDDD"); /* 2, 3, 1, 8 */
     reads(stand, 1, "AB");             /* 1, 1: another SM's are others */
     static const struct {
@@ -120,7 +70,7 @@ CLAIM("lines are counted by how often they are accessed, each SM's by themselves
 }
 
 CLAIM("a line's history ends when its SM's L1 is emptied") {
-    struct stand *stand = stand_make("reads");
+    struct stand *stand = stand_observed("reads");
     reads(stand, 0, "AB");
     reads(stand, 1, "A");
     stand->fake.l1.ops->flush(&stand->fake.l1, 0);
@@ -137,7 +87,7 @@ CLAIM("a line's history ends when its SM's L1 is emptied") {
 CLAIM("what enters the L1 is counted: not what goes past it or is refused, and writes only if asked for") {
     static const char *const kinds[] = {"reads", "all"};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
-        struct stand *stand = stand_make(kinds[i]);
+        struct stand *stand = stand_observed(kinds[i]);
         access_as(stand, 0, 'A', MESSAGE_READ, L1_MISS);
         access_as(stand, 0, 'X', MESSAGE_READ, L1_BYPASS);
         access_as(stand, 0, 'Y', MESSAGE_READ, L1_NO_MSHR);
@@ -155,11 +105,11 @@ CLAIM("what enters the L1 is counted: not what goes past it or is refused, and w
 }
 
 CLAIM("an observer that is off is not there, and one that is on passes everything else on") {
-    struct stand *stand = stand_make("off");
+    struct stand *stand = stand_observed("off");
     CHECK_EQ((const void *)stand->fake.l1.ops, (const void *)&fake_ops);
     CHECK_EQ(stats_count(stand->stats), 0u);
     stand_end(stand);
-    stand = stand_make("all");
+    stand = stand_observed("all");
     CHECK_EQ(stand->fake.l1.ops->endpoints(&stand->fake.l1), 42u);
     stand_end(stand);
 }

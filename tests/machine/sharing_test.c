@@ -29,3 +29,20 @@ CLAIM("watching who shares lines changes no counter") {
     run_destroy(plain);
     run_destroy(watched);
 }
+
+CLAIM("of lines that are only read, SMs that want them at once are counted: all for hot lines, one for a stream's") {
+    static const char *const workloads[] = {"synth:hotline", "synth:stream"};
+    for (unsigned i = 0; i < COUNT_OF(workloads); i++) {
+        struct run *run =
+            run_make("selrep-64sm", workloads[i], SETTINGS("llc.sharing_window=1000", "workload.iterations=4"));
+        run_go(run, (struct run_options){0});
+        static const char *const fewer[] = {"sharing.read_only_2", "sharing.read_only_4", "sharing.read_only_8",
+                                            "sharing.read_only_9"};
+        uint64_t middle = 0, one = run_count(run, "sharing.read_only_1"),
+                 more = run_count(run, "sharing.read_only_more");
+        for (unsigned k = 0; k < COUNT_OF(fewer); k++) middle += run_count(run, fewer[k]);
+        CHECK(i == 0 ? more > 0 : one > 0);
+        CHECK_NEAR((double)(i == 0 ? more : one) / (double)(one + middle + more), 1.0, 0.02);
+        run_destroy(run);
+    }
+}
