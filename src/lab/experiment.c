@@ -41,6 +41,11 @@ struct text {
     struct lab_place place;
 };
 
+struct workload_form {
+    struct text workload;
+    const char *name;
+    struct lab_settings set;
+};
 struct uses_form {
     struct text design, writes, reads;
 };
@@ -263,22 +268,44 @@ static bool read_best(struct yaml_reader *yaml, void *user, void *to) {
     return true;
 }
 
+/* --- forms --- */
+
+#define KEY(name_, owner, field, read_, help_) \
+    { .param = {.name = name_, .offset = offsetof(owner, field), .help = help_}, .read = read_ }
+#define ROW(...) \
+    { .param = __VA_ARGS__ }
+#define FORM(name_, noun_) static const struct yaml_form name_##_form = {noun_, name_##_keys, COUNT_OF(name_##_keys)}
+
 /* --- workloads --- */
 
+static const struct yaml_key workload_keys[] = {
+    KEY("workload", struct workload_form, workload, read_name, "`NAME` or `NAME:SIZE`"),
+    KEY("name", struct workload_form, name, read_text, "what it is called here, if not as it is"),
+    KEY("set", struct workload_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for its runs, above the designs'"),
+};
+FORM(workload, "a workload");
+
+/* Its name, or a form with more about it. */
 static bool read_workload(struct yaml_reader *yaml, void *user) {
     struct reading *reading = user;
     struct experiment *experiment = reading->experiment;
-    struct text word;
-    if (!read_name(yaml, user, &word)) return false;
+    struct workload_form form = {.workload.place = place_of(yaml)};
+    if (!(yaml->event.type == YAML_MAPPING_START_EVENT ? yaml_read_form(yaml, &workload_form, user, &form, NULL)
+                                                       : read_name(yaml, user, &form.workload)))
+        return false;
+    const char *word = form.workload.text;
+    if (!word) return BLAME(reading, form.workload.place, "a workload of this form needs workload: NAME or NAME:SIZE");
     if (experiment->workload_count == LIST_MAX)
         return yaml_blame(yaml, yaml->at, "more than %d workloads are too many", LIST_MAX);
-    bool generated = strncmp(word.text, "synth:", 6) == 0;
-    size_t name = generated ? strlen(word.text) : strcspn(word.text, ":");
-    struct lab_workload *workload = ARENA_APPEND(reading->arena, experiment->workloads, experiment->workload_count);
-    workload->name = arena_text(reading->arena, word.text, name);
-    if (word.text[name]) workload->size = word.text + name + 1;
-    workload->group = experiment->group_count - 1;
-    workload->place = word.place;
+    size_t length = strncmp(word, "synth:", 6) == 0 ? strlen(word) : strcspn(word, ":");
+    const char *name = arena_text(reading->arena, word, length);
+    *(struct lab_workload *)ARENA_APPEND(reading->arena, experiment->workloads, experiment->workload_count) =
+        (struct lab_workload){.label = form.name ? form.name : name,
+                              .name = name,
+                              .size = word[length] ? word + length + 1 : NULL,
+                              .settings = form.set,
+                              .group = experiment->group_count - 1,
+                              .place = form.workload.place};
     return true;
 }
 
@@ -306,13 +333,7 @@ static bool read_workloads(struct yaml_reader *yaml, void *user, void *to) {
     return yaml_read_elements(yaml, "workloads", read_workload, user);
 }
 
-/* --- forms --- */
-
-#define KEY(name_, owner, field, read_, help_) \
-    { .param = {.name = name_, .offset = offsetof(owner, field), .help = help_}, .read = read_ }
-#define ROW(...) \
-    { .param = __VA_ARGS__ }
-#define FORM(name_, noun_) static const struct yaml_form name_##_form = {noun_, name_##_keys, COUNT_OF(name_##_keys)}
+/* --- designs --- */
 
 static const struct yaml_key uses_keys[] = {
     KEY("design", struct uses_form, design, read_name, "runs first, on the same workload at the same point"),
@@ -458,7 +479,7 @@ static const struct yaml_key file_keys[] = {
     KEY("size", struct file_form, size, read_name, "of workloads that name none; `small`"),
     KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, below theirs"),
     KEY("workloads", struct file_form, workloads, read_workloads,
-        "`[NAME, NAME:SIZE, ...]` (`sluice list workloads`), or groups of them: `{GROUP: [NAME, ...], ...}`"),
+        "`[NAME, NAME:SIZE, {...}, ...]` (`sluice list workloads`), or groups of them: `{GROUP: [NAME, ...], ...}`"),
     KEY("designs", struct file_form, designs, read_designs,
         "`{NAME: {...}, ...}`, or `[NAME, ...]` of `sluice list designs` and `default`"),
     KEY("sweep", struct file_form, sweep, read_sweep,
@@ -590,9 +611,9 @@ static bool settle_workloads(struct reading *reading) {
         if (!workload_exists(workload->name, workload->size, &err))
             return BLAME(reading, workload->place, "%s", err.text);
         for (unsigned k = 0; k < i; k++)
-            if (strcmp(experiment->workloads[k].name, workload->name) == 0 &&
+            if (strcmp(experiment->workloads[k].label, workload->label) == 0 &&
                 (!workload->size || strcmp(experiment->workloads[k].size, workload->size) == 0))
-                return BLAME(reading, workload->place, "%s is there twice; the first is on line %u", workload->name,
+                return BLAME(reading, workload->place, "%s is there twice; the first is on line %u", workload->label,
                              experiment->workloads[k].place.line);
     }
     return true;
@@ -673,7 +694,7 @@ static bool settle_cell(struct reading *reading, const struct paper_form *form, 
     bool good = true;
     for (unsigned i = 0; i < experiment->metric_count; i++) yaml_names_add(&metrics, experiment->metrics[i].name);
     for (unsigned i = 0; i < experiment->group_count; i++) yaml_names_add(&groups, experiment->groups[i].name);
-    for (unsigned i = 0; i < experiment->workload_count; i++) yaml_names_add(&programs, experiment->workloads[i].name);
+    for (unsigned i = 0; i < experiment->workload_count; i++) yaml_names_add(&programs, experiment->workloads[i].label);
     for (unsigned i = 0; form->at.text && i < experiment_points(experiment); i++) {
         char label[160];
         experiment_point_label(experiment, i, label, sizeof label);
@@ -811,8 +832,10 @@ void experiment_describe(FILE *out) {
     static const struct {
         const struct yaml_form *form;
         const char *title;
-    } tables[] = {{&file_form, "An experiment"}, {&design_form, "A design"},       {&uses_form, "`uses` of a design"},
-                  {&metric_form, "A metric"},    {&paper_form, "A paper's value"}, {&slurm_form, "`slurm`"}};
+    } tables[] = {{&file_form, "An experiment"}, {&workload_form, "A workload"},
+                  {&design_form, "A design"},    {&uses_form, "`uses` of a design"},
+                  {&metric_form, "A metric"},    {&paper_form, "A paper's value"},
+                  {&slurm_form, "`slurm`"}};
     for (unsigned i = 0; i < COUNT_OF(tables); i++) {
         fprintf(out, "%s### %s\n\n| key | what |\n|---|---|\n", i ? "\n" : "", tables[i].title);
         for (unsigned k = 0; k < tables[i].form->count; k++)

@@ -29,9 +29,12 @@ struct lab_settings {
     unsigned count;
 };
 
-/* A size is NULL for a generated stream, which has none. */
+/* A size is NULL for a generated stream, which has none. The same program may be there several times, called differently
+ * and on machines set differently: a paper's configurations. */
 struct lab_workload {
+    const char *label; /* what it is called; its name if nothing is said */
     const char *name, *size;
+    struct lab_settings settings; /* above the designs', below the sweep's */
     unsigned group;
     struct lab_place place;
 };

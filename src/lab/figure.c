@@ -43,9 +43,10 @@ static char *column_label(const struct making *making, unsigned design, unsigned
     return label_join(making, making->experiment->designs[design].name, point_label(making, point));
 }
 
-/* The size is told where it is not the experiment's. */
+/* The size is told where it is not the experiment's, nor the workload called something else. */
 static char *workload_label(const struct making *making, unsigned workload) {
     const struct lab_workload *of = &making->experiment->workloads[workload];
+    if (of->label != of->name) return keep(making, of->label);
     char *label = text_format("%s:%s", of->name, of->size ? of->size : "");
     size_t length = of->size && strcmp(of->size, making->experiment->size) != 0 ? strlen(label) : strlen(of->name);
     char *kept = arena_text(making->arena, label, length);

@@ -53,7 +53,7 @@ static void tell_extreme(const struct telling *telling, unsigned design, bool po
     if (points)
         experiment_point_label(telling->experiment, (unsigned)member, label, sizeof label);
     else
-        snprintf(label, sizeof label, "%s", telling->experiment->workloads[member].name);
+        snprintf(label, sizeof label, "%s", telling->experiment->workloads[member].label);
     fprintf(telling->out, "%s %s%s (", words, points ? "at " : "on ", label);
     tell_distance(telling,
                   distance(telling, design, (struct cell_set){-1, points ? -1 : member, points ? member : -1}));

@@ -1,6 +1,6 @@
 /* Runs are laid out by workload, then point, then design, then candidate, so that a cell's run is found by arithmetic. A
- * configuration depends on all but the workload and is built once for all workloads. Settings go from general to
- * special: the experiment's, the design's, the sweep's, the candidate's. */
+ * configuration is built once for all workloads that have no settings of their own. Settings go from general to
+ * special: the experiment's, the design's, the workload's, the sweep's, the candidate's. */
 #include "lab/plan.h"
 
 #include <stdlib.h>
@@ -50,7 +50,6 @@ static void add_settings(struct arena *arena, struct lab_settings *to, const str
         *(struct lab_setting *)ARENA_APPEND(arena, to->setting, to->count) = from->setting[i];
 }
 
-/* What a run is but for its workload and identity. */
 /* A heat map over time wants to know its counters for each unit. */
 static const char *units_of(const struct plan *plan) {
     const struct experiment *experiment = plan->experiment;
@@ -70,10 +69,13 @@ static const char *units_of(const struct plan *plan) {
     return *kept ? kept : NULL;
 }
 
-static struct planned_run make_cell(struct plan *plan, unsigned design_index, unsigned point, int candidate) {
+/* What a run is but for its job and identity. */
+static struct planned_run make_run(struct plan *plan, unsigned workload, unsigned design_index, unsigned point,
+                                   int candidate) {
     const struct experiment *experiment = plan->experiment;
     const struct lab_design *design = &experiment->designs[design_index];
-    struct planned_run run = {.design = design_index,
+    struct planned_run run = {.workload = workload,
+                              .design = design_index,
                               .point = point,
                               .candidate = candidate,
                               .after = -1,
@@ -84,6 +86,7 @@ static struct planned_run make_cell(struct plan *plan, unsigned design_index, un
                               .sample_units = units_of(plan)};
     add_settings(plan->arena, &run.settings, &experiment->settings);
     add_settings(plan->arena, &run.settings, &design->settings);
+    add_settings(plan->arena, &run.settings, &experiment->workloads[workload].settings);
     for (unsigned i = 0; i < experiment->axis_count; i++) {
         const struct lab_axis *axis = &experiment->axes[i];
         unsigned value = experiment_point_value(experiment, point, i);
@@ -191,28 +194,29 @@ static const char *job_of(const struct plan *plan, const struct lab_workload *wo
     return NULL;
 }
 
-/* The cell's run of every workload. */
-static bool plan_cell(struct plan *plan, const char *size, const struct planned_run *cell, struct counters *counters,
-                      struct error *err) {
+/* The run of every workload. */
+static bool plan_cell(struct plan *plan, const char *size, unsigned design_index, unsigned point, int candidate,
+                      struct counters *counters, struct error *err) {
     const struct experiment *experiment = plan->experiment;
-    const struct lab_design *design = &experiment->designs[cell->design];
+    const struct lab_design *design = &experiment->designs[design_index];
     struct config *config = NULL;
-    bool good = true;
+    bool good = true, own_before = false;
     for (unsigned w = 0; good && w < experiment->workload_count; w++) {
-        unsigned index = plan_find(plan, w, cell->design, cell->point, cell->candidate);
+        unsigned index = plan_find(plan, w, design_index, point, candidate);
         struct planned_run *run = &plan->runs[index];
         const char *after = NULL;
-        *run = *cell;
-        run->workload = w;
+        *run = make_run(plan, w, design_index, point, candidate);
         if (design->uses >= 0) {
-            run->after = (int)plan_find(plan, w, (unsigned)design->uses, cell->point, -1);
+            run->after = (int)plan_find(plan, w, (unsigned)design->uses, point, -1);
             after = plan->runs[run->after].identity;
         }
-        if (after || !config) { /* without a file to read, it is the same for all workloads */
+        bool own = experiment->workloads[w].settings.count > 0;
+        if (after || own || own_before || !config) { /* otherwise it is that of the workload before */
             config_destroy(config);
             config = build(plan, run, after, err);
-            good = config && (w > 0 || try_machine(plan, run, counters, err));
+            good = config && ((w > 0 && !own) || try_machine(plan, run, counters, err));
         }
+        own_before = own;
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
         if (good)
             identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, after, run->identity);
@@ -236,10 +240,8 @@ static bool plan_cells(struct plan *plan, const char *size, struct error *err) {
             const struct lab_design *design = &experiment->designs[d];
             if ((design->uses >= 0) != (pass == 1)) continue;
             for (unsigned p = 0; p < experiment_points(experiment); p++)
-                for (unsigned c = 0; c < candidates_of(design); c++) {
-                    struct planned_run cell = make_cell(plan, d, p, design->best.count ? (int)c : -1);
-                    if (!plan_cell(plan, size, &cell, &counters, err)) return false;
-                }
+                for (unsigned c = 0; c < candidates_of(design); c++)
+                    if (!plan_cell(plan, size, d, p, design->best.count ? (int)c : -1, &counters, err)) return false;
         }
     return check_metrics(plan, &counters, err);
 }

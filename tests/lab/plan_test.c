@@ -63,6 +63,34 @@ CLAIM("runs that come to the same have the same identity, others have not") {
     experiment_free(experiment);
 }
 
+CLAIM("a workload's settings are above its design's and below the sweep's, and its own") {
+    struct experiment *experiment =
+        read_made_up(TITLE METRICS "workloads: [va, {workload: mm, name: mm_0, set: {llc.ways: 8, l1.ways: 4}},\n"
+                                   "            {workload: 'mm:tiny', name: mm_1}]\n"
+                                   "set: {l1.sets: 0, llc.sets: 0}\n"
+                                   "designs: {shared: {set: {llc.ways: 4}}}\n"
+                                   "sweep: {l1.ways: [2]}\n");
+    struct plan *plan = plan_made_up(experiment, NULL);
+    REQUIRE(plan->count == 3);
+    static const char *const expected[][2] = {{"va:small", "4"}, {"mm:small", "8"}, {"mm:tiny", "4"}};
+    for (unsigned i = 0; i < plan->count; i++) {
+        CHECK_EQ(plan->runs[i].job, expected[i][0]);
+        CHECK_EQ(setting_of(&plan->runs[i], "llc.ways"), expected[i][1]);
+        CHECK_EQ(setting_of(&plan->runs[i], "l1.ways"), "2");
+    }
+    CHECK_EQ(experiment->workloads[1].label, "mm_0");
+    CHECK_EQ(experiment->workloads[0].label, "va");
+    struct experiment *alone = read_made_up(TITLE METRICS "workloads: ['mm:tiny']\nset: {l1.sets: 0, llc.sets: 0}\n"
+                                                          "designs: {shared: {set: {llc.ways: 4}}}\n"
+                                                          "sweep: {l1.ways: [2]}\n");
+    struct plan *of_it = plan_made_up(alone, NULL);
+    CHECK_EQ(plan->runs[2].identity, of_it->runs[0].identity); /* what another workload sets is not in it */
+    plan_free(of_it);
+    experiment_free(alone);
+    plan_free(plan);
+    experiment_free(experiment);
+}
+
 CLAIM("a design that uses another's file comes after its run of the same workload and point") {
     struct experiment *experiment =
         read_made_up(TITLE WORKLOADS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
@@ -87,6 +115,8 @@ CLAIM("what no machine can be is told where the experiment says it") {
          "5:33: design 'shared' at 17000: --set noc.channel_bytes=17000"},
         {TITLE WORKLOADS DESIGNS "metrics: [{name: misses, value: 100 * llc.read_mises}]\n",
          "4:39: metric 'misses': no counter called 'llc.read_mises'; did you mean 'llc.read_misses'?"},
+        {TITLE "workloads: [{workload: mm, set: {llc.ways: 0}}]\n" DESIGNS METRICS,
+         "2:34: design 'shared': --set llc.ways=0"},
         {TITLE "workloads: [synth:alu]\nset: {workload.footprint_kb: 4}\n" DESIGNS METRICS, "2:13: "},
     };
     for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
