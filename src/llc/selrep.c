@@ -201,7 +201,10 @@ static void enter_samples(struct llc_selrep *s) {
         if (!counts(s, s->waiting_since)) continue;
         s->samples++;
         s->stats.samples++;
-        for (unsigned degree = 0; degree < s->replication.degrees; degree++) s->hits[degree] += hits >> degree & 1;
+        for (unsigned degree = 0; degree < s->replication.degrees; degree++) {
+            s->hits[degree] += hits >> degree & 1;
+            (&s->stats.hits_1)[degree] += hits >> degree & 1;
+        }
     }
     s->waiting_count = 0;
 }
@@ -317,6 +320,8 @@ static void choose(struct llc_selrep *s, uint64_t now) {
     } else {
         s->chosen = selrep_best(&profile);
     }
+    for (unsigned i = 0; i < profile.degrees; i++)
+        (&s->stats.bandwidth_1)[i] += (uint64_t)(1000 * selrep_bandwidth(&profile, i));
     s->stats.epochs++;
     s->stats.changes += s->chosen != before;
     write_journal(s, &profile, reason, now);

@@ -16,7 +16,22 @@
     S(SUM, epochs, "epochs", "that ended with a decision") \
     S(SUM, changes, "decisions", "for another degree than before") \
     S(SUM, requests, "requests", "for what is only read, counted at the first controller") \
-    S(SUM, samples, "requests", "of these, in sets that the directory shadows")
+    S(SUM, samples, "requests", "of these, in sets that the directory shadows") \
+    S(SUM, hits_1, "requests", "of the samples: would hit with one home only") \
+    S(SUM, hits_2, "requests", "would hit with 2 copies") \
+    S(SUM, hits_4, "requests", "would hit with 4 copies") \
+    S(SUM, hits_8, "requests", "would hit with 8 copies") \
+    S(SUM, hits_16, "requests", "would hit with 16 copies") \
+    S(SUM, hits_32, "requests", "would hit with 32 copies") \
+    S(SUM, hits_64, "requests", "would hit with 64 copies") \
+    S(SUM, bandwidth_1, "B/kcycle", \
+      "predicted for the slices of a controller with one home only, summed over decisions") \
+    S(SUM, bandwidth_2, "B/kcycle", "predicted with 2 copies") \
+    S(SUM, bandwidth_4, "B/kcycle", "predicted with 4 copies") \
+    S(SUM, bandwidth_8, "B/kcycle", "predicted with 8 copies") \
+    S(SUM, bandwidth_16, "B/kcycle", "predicted with 16 copies") \
+    S(SUM, bandwidth_32, "B/kcycle", "predicted with 32 copies") \
+    S(SUM, bandwidth_64, "B/kcycle", "predicted with 64 copies")
 
 STATS_STRUCT(selrep_stats, SELREP_STATS);
 

@@ -135,3 +135,36 @@ CLAIM("a private and an adaptive LLC run with 16 clusters and 4 MC-routers, too"
         run_destroy(run);
     }
 }
+
+static double input_of(const struct journal_entry *entry, const char *name) {
+    for (unsigned i = 0; i < entry->count; i++)
+        if (strcmp(entry->input[i].name, name) == 0) return entry->input[i].value;
+    CHECK(!"there is such an input");
+    return 0;
+}
+
+CLAIM("what was predicted for each degree is counted over the run as decisions tell it, and copies never add hits") {
+    struct run *run = run_hot(SETTINGS(SELREP, HOT));
+    const struct journal *journal = machine_journal(run->machine);
+    REQUIRE(journal->count > 2);
+    uint64_t more = run_count(run, "selrep.samples");
+    CHECK(more > 0);
+    for (unsigned degree = 1; degree <= 16; degree *= 2) {
+        char name[32];
+        double hits = 0, bytes = 0;
+        for (unsigned i = 0; i < journal->count; i++) {
+            snprintf(name, sizeof name, "hit_rate_%u", degree);
+            hits += input_of(&journal->entries[i], name) * input_of(&journal->entries[i], "samples");
+            snprintf(name, sizeof name, "bytes_per_cycle_%u", degree);
+            bytes += input_of(&journal->entries[i], name);
+        }
+        snprintf(name, sizeof name, "selrep.bandwidth_%u", degree);
+        CHECK_NEAR((double)run_count(run, name), 1000 * bytes, journal->count); /* each rounded down */
+        snprintf(name, sizeof name, "selrep.hits_%u", degree);
+        uint64_t counted = run_count(run, name);
+        CHECK((double)counted > hits - 0.5); /* the last epoch has no decision */
+        CHECK(counted <= more);
+        more = counted;
+    }
+    run_destroy(run);
+}
