@@ -7,6 +7,7 @@
 #include "dram/dram_config.h"
 #include "gpu/control.h"
 #include "gpu/gpu_config.h"
+#include "gpu/lookahead.h"
 #include "l1/l1.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
@@ -318,7 +319,10 @@ struct run {
     uint64_t starts_at;  /* the kernel that began last; nothing need move before */
     uint64_t sampled_at; /* the last row of the time series */
     bool over;           /* every program is done */
-    bool gave_up;        /* the user wants the run to end, and streams have been cut short */
+    uint64_t look_ahead; /* so often, in cycles, degrees are tried; 0: never */
+    struct lookahead lookahead;
+    struct run_progress tried_from;
+    bool gave_up; /* the user wants the run to end, and streams have been cut short */
 };
 
 /* A row of the time series, if it is time for one. That of the last cycle is taken when the run is over. */
@@ -364,10 +368,31 @@ static void finish_program(struct run *run, unsigned index) {
     for (unsigned i = 0; i < m->programs; i++) run->over &= m->program[i].done;
 }
 
-/* Between two stretches of the run: signs of life, limits, samples. */
+/* A trial ends with its time, or with a kernel: streams of the next one are its parent's to read. */
+static void end_trial(const struct run *run) {
+    if (!lookahead_on_trial(&run->lookahead)) return;
+    struct run_progress from = run->tried_from, to = progress_of(run->m, ALL_PROGRAMS);
+    lookahead_report(&run->lookahead, (double)(to.thread_instructions - from.thread_instructions) /
+                                          (double)max_u64(to.cycles - from.cycles, 1));
+}
+
+/* Orders the degree with which most instructions issue from here on. */
+static bool look_ahead(struct run *run) {
+    struct machine *m = run->m;
+    unsigned degrees = 0, best;
+    end_trial(run);
+    while (machine_order_degree(m, 1u << degrees)) degrees++;
+    if (!lookahead_choose(&run->lookahead, degrees, &best, run->err)) return false;
+    run->tried_from = progress_of(m, ALL_PROGRAMS);
+    return machine_order_degree(m, 1u << best);
+}
+
+/* Between two stretches of the run: looking ahead, signs of life, limits, samples. */
 static enum run_status between(struct run *run) {
     struct machine *m = run->m;
     uint64_t now = m->engine->now;
+    if (run->look_ahead && now % run->look_ahead == 0 && !look_ahead(run)) return RUN_FAILED;
+    if (lookahead_on_trial(&run->lookahead)) return RUN_DONE;
     if (now % RUN_QUANTUM == 0) {
         uint64_t before = run->progress;
         run->progress = signs_of_life(m);
@@ -388,9 +413,11 @@ static enum run_status between(struct run *run) {
 }
 
 static uint64_t next_boundary(const struct run *run) {
-    uint64_t now = run->m->engine->now, next = (now / RUN_QUANTUM + 1) * RUN_QUANTUM,
-             every = run->options->sample_cycles;
-    return every ? min_u64(next, (now / every + 1) * every) : next;
+    uint64_t now = run->m->engine->now, next = NEVER;
+    const uint64_t every[] = {RUN_QUANTUM, run->options->sample_cycles, run->look_ahead};
+    for (unsigned i = 0; i < COUNT_OF(every); i++)
+        if (every[i]) next = min_u64(next, (now / every[i] + 1) * every[i]);
+    return next;
 }
 
 /* Asked by the source while the machine waits for it. */
@@ -467,6 +494,7 @@ static enum run_status run_programs(struct run *run) {
     enum run_status status = RUN_DONE;
     for (unsigned i = 0; i < m->programs && status == RUN_DONE; i++) {
         struct stream_source *source = m->program[i].source;
+        source->in_step = run->look_ahead > 0;
         source->ops->restart(source);
         source->patience = patience;
         source->patience_user = run;
@@ -474,7 +502,10 @@ static enum run_status run_programs(struct run *run) {
     }
     while (status == RUN_DONE && !run->over) {
         switch (engine_run_until(m->engine, next_boundary(run))) {
-        case ENGINE_STOPPED: status = follow_kernels(run); break;
+        case ENGINE_STOPPED:
+            end_trial(run);
+            status = follow_kernels(run);
+            break;
         case ENGINE_QUIET:
             status = fail(m, run->result, run->err, "the run is stuck",
                           "nothing will ever happen again, and the kernel has not ended");
@@ -515,6 +546,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     for (unsigned i = 0; i < m->programs; i++) m->program[i].source = sources[i];
     struct run run = {
         .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
+    if (m->llc->ops->look_ahead) run.look_ahead = m->llc->ops->look_ahead(m->llc);
     enum run_status status = run_programs(&run);
 
     uint64_t end = m->engine->now;

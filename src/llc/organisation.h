@@ -67,6 +67,9 @@ struct llc_organisation_ops {
     /* Has the next decision made from outside: so many copies of a line that is only read, 0 for none of that. Returns false if
      * there cannot be so many. NULL where it is not a matter of copies. */
     bool (*order)(struct llc_organisation *organisation, unsigned degree);
+    /* So often, in cycles, the machine is to find out by looking ahead which order to give (gpu/lookahead.h); 0: never. May be
+     * NULL: never. */
+    uint64_t (*look_ahead)(const struct llc_organisation *organisation);
     /* Brings counters of time up to `now`. */
     void (*settle)(struct llc_organisation *organisation, uint64_t now);
 };

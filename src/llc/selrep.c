@@ -41,6 +41,7 @@ struct selrep_config {
     const struct policy *directories;
     int64_t window_cycles, least_samples;
     const struct policy *flush;
+    bool look_ahead;
 };
 
 static const struct param params[] = {
@@ -55,6 +56,9 @@ static const struct param params[] = {
           "that the directory must have seen for a decision; with fewer the degree stays"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there were copies"),
+    P_BOOL(
+        struct selrep_config, look_ahead, false,
+        "takes the degree with which most instructions issue in the epoch to come, found by trying each: a yardstick"),
 };
 
 static bool check(const struct config *config, struct error *err);
@@ -373,6 +377,11 @@ static bool selrep_order(struct llc_organisation *organisation, unsigned degree)
     return true;
 }
 
+static uint64_t selrep_look_ahead(const struct llc_organisation *organisation) {
+    const struct selrep_config *values = ((const struct llc_selrep *)organisation)->values;
+    return values->look_ahead ? (uint64_t)values->epoch_cycles : 0;
+}
+
 const struct llc_organisation_ops llc_organisation_selrep = {
     .policy = {"selrep", "what is only read has as many copies as pay; all else has one home slice", &selrep_section},
     .check = replication_check,
@@ -382,5 +391,6 @@ const struct llc_organisation_ops llc_organisation_selrep = {
     .saw = selrep_saw,
     .decide = selrep_decide,
     .order = selrep_order,
+    .look_ahead = selrep_look_ahead,
     .settle = selrep_settle,
 };

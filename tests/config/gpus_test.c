@@ -309,7 +309,8 @@ static const char *misfit_of(const char *file, const struct config *config) {
     unsigned clusters = (unsigned)number_of(config, "gpu.clusters"),
              slices = (unsigned)number_of(config, "llc.slices_per_mc"), copies = 1;
     bool private = strncmp(file, "/private", 8) == 0 || strncmp(file, "/adaptive", 9) == 0;
-    bool replicating = sscanf(file, "/static-%u", &copies) == 1 || strncmp(file, "/selrep", 7) == 0;
+    bool replicating = sscanf(file, "/static-%u", &copies) == 1 || strncmp(file, "/selrep", 7) == 0 ||
+                       strncmp(file, "/look-ahead", 11) == 0;
     if (private && clusters != slices)
         return ".yaml:5:17: llc.organisation: a private LLC has a slice for each cluster";
     if (replicating && (clusters & (clusters - 1) || slices & (slices - 1))) return "is no power of two";

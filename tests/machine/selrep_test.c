@@ -2,6 +2,7 @@
 #include "machine/runs.h"
 
 #include "stats/journal.h"
+#include "work.h"
 
 /* All sets of the first slice are sampled, because runs are short. */
 #define SELREP "llc.organisation=selrep", "llc.selrep.epoch_cycles=1024", "llc.selrep.sets=32"
@@ -167,4 +168,38 @@ CLAIM("what was predicted for each degree is counted over the run as decisions t
         more = counted;
     }
     run_destroy(run);
+}
+
+CLAIM("looking ahead makes copies of lines that all want at once, and none of what does not fit with them") {
+    struct run *shared = run_hot(SETTINGS(HOT)), *hot = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true")),
+               *again = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true"));
+    const struct journal *journal = machine_journal(hot->machine);
+    REQUIRE(journal->count > 2);
+    for (unsigned i = 0; i < journal->count; i++) CHECK_EQ(journal->entries[i].reason, "as ordered");
+    CHECK(run_count(hot, "selrep.cycles_1") < hot->result.cycles / 2);
+    CHECK(hot->result.cycles < shared->result.cycles);
+    CHECK_EQ(again->result.cycles, hot->result.cycles);
+    CHECK_EQ(run_count(again, "selrep.cycles_16"), run_count(hot, "selrep.cycles_16"));
+    run_destroy(shared);
+    run_destroy(hot);
+    run_destroy(again);
+    struct run *large = run_make("selrep-64sm", "synth:spread",
+                                 SETTINGS(SELREP, "llc.selrep.epoch_cycles=4096", "llc.selrep.look_ahead=true",
+                                          "workload.footprint_kb=3072", "workload.iterations=16"));
+    run_go(large, (struct run_options){0});
+    CHECK(machine_journal(large->machine)->count > 2);
+    CHECK(run_count(large, "selrep.cycles_1") > large->result.cycles / 2);
+    run_destroy(large);
+}
+
+CLAIM("looking ahead, a program of several kernels is read to its end, and its results are right") {
+    struct error err = {0};
+    struct stream_source *source = work_open("mm:tiny", true, &err);
+    REQUIRE(source);
+    struct run *run = run_of("selrep-64sm", source, SETTINGS(SELREP, "llc.selrep.look_ahead=true"));
+    run_go(run, (struct run_options){0});
+    CHECK_EQ(source->ops->check(source, &err), "passed");
+    CHECK(machine_journal(run->machine)->count > 0);
+    run_destroy(run);
+    source->ops->destroy(source);
 }

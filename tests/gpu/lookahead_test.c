@@ -1,0 +1,48 @@
+/* Trials in processes of their own. */
+#include "gpu/lookahead.h"
+
+#include <unistd.h>
+
+#include "claim.h"
+
+static unsigned choose(const double *scores, unsigned ways) {
+    struct lookahead lookahead = {0};
+    struct error err = {0};
+    unsigned way = 99;
+    REQUIRE(lookahead_choose(&lookahead, ways, &way, &err));
+    if (lookahead_on_trial(&lookahead)) lookahead_report(&lookahead, scores[way]);
+    return way;
+}
+
+CLAIM("of several ways the one whose trial went best is taken, and of equals the first") {
+    CHECK_EQ(choose((double[]){1, 3, 2}, 3), 1u);
+    CHECK_EQ(choose((double[]){2, 2, 2}, 3), 0u);
+    CHECK_EQ(choose((double[]){0, 0, 5}, 3), 2u);
+    CHECK_EQ(choose((double[]){7}, 1), 0u);
+}
+
+CLAIM("a trial changes nothing but what it reports") {
+    struct lookahead lookahead = {0};
+    struct error err = {0};
+    unsigned way, state = 10;
+    REQUIRE(lookahead_choose(&lookahead, 3, &way, &err));
+    if (lookahead_on_trial(&lookahead)) {
+        state += way;
+        lookahead_report(&lookahead, state);
+    }
+    CHECK_EQ(state, 10u);
+    CHECK_EQ(way, 2u);
+}
+
+CLAIM("a trial that dies without a word is an error, not a choice") {
+    struct lookahead lookahead = {0};
+    struct error err = {0};
+    unsigned way;
+    bool chosen = lookahead_choose(&lookahead, 3, &way, &err);
+    if (lookahead_on_trial(&lookahead)) {
+        if (way == 1) _exit(3);
+        lookahead_report(&lookahead, 1);
+    }
+    CHECK(!chosen);
+    CHECK_EQ(err.text, "cannot look ahead: trial 2 of 3 ended without a result");
+}
