@@ -11,7 +11,7 @@
 enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING_L1, PHASE_ENDING };
 
 /* What a switch waits for. */
-enum switching { SWITCH_NONE, SWITCH_STOPPING, SWITCH_FLUSHING, SWITCH_POWER };
+enum switching { SWITCH_NONE, SWITCH_STOPPING, SWITCH_SETTLING, SWITCH_FLUSHING, SWITCH_POWER };
 
 STATS_TABLE(control_stat_table, "control", control_stats, CONTROL_STATS);
 
@@ -38,14 +38,16 @@ struct control {
     struct engine *engine;
     unsigned component;
     unsigned sms, slices, clusters;
+    unsigned l1s; /* L1s that are components of their own */
     bool flush_l1, halted;
     uint64_t launch_cycles;
     const struct cta_scheduler_ops *scheduler;
     struct port *orders, *words;             /* [sms] */
+    struct port *l1_orders, *l1_words;       /* [l1s] */
     struct port *slice_orders, *slice_words; /* [slices] */
     bool dueling;
     struct duel duel;
-    struct port duel_reports[DUEL_CONTESTANTS]; /* from SM 0 and SM 1 */
+    struct port duel_reports[DUEL_CONTESTANTS]; /* from the L1s */
     unsigned programs;
     const uint8_t *program_of; /* [sms] */
     struct part part[PROGRAMS_MAX];
@@ -74,10 +76,12 @@ static void control_explain(const void *self, uint64_t now, FILE *out) {
             fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n",
                     (unsigned long long)part->ctas, (unsigned long long)part->started, (unsigned long long)part->ended);
         if (part->phase == PHASE_FLUSHING_L1)
-            fprintf(out, "control: %u of %u L1s are still to be flushed\n", part->unflushed, part->sms);
+            fprintf(out, "control: %u of %u L1s are still to be flushed\n", part->unflushed, part->sms + control->l1s);
     }
     if (control->switching == SWITCH_STOPPING)
         fprintf(out, "control: %u of %u SMs are still to be quiet\n", control->awaited, control->sms);
+    if (control->switching == SWITCH_SETTLING)
+        fprintf(out, "control: %u of %u L1s are still to be quiet\n", control->awaited, control->l1s);
     if (control->switching == SWITCH_FLUSHING)
         fprintf(out, "control: %u of %u slices are still to be flushed\n", control->awaited, control->slices);
 }
@@ -145,6 +149,10 @@ void control_destroy(struct control *control) {
         port_release(&control->orders[i]);
         port_release(&control->words[i]);
     }
+    for (unsigned i = 0; i < control->l1s; i++) {
+        port_release(&control->l1_orders[i]);
+        port_release(&control->l1_words[i]);
+    }
     for (unsigned i = 0; i < control->slices; i++) {
         port_release(&control->slice_orders[i]);
         port_release(&control->slice_words[i]);
@@ -154,6 +162,8 @@ void control_destroy(struct control *control) {
         control->scheduler->destroy(control->part[i].scheduler_state);
         free(control->part[i].free_slots);
     }
+    free(control->l1_orders);
+    free(control->l1_words);
     free(control->slice_orders);
     free(control->slice_words);
     free(control->orders);
@@ -161,20 +171,45 @@ void control_destroy(struct control *control) {
     free(control);
 }
 
+enum { ROOM = 128, LATENCY = 1 }; /* more than an SM holds CTAs, so that neither side ever waits */
+
+/* Ports to and from a part of the machine. */
+static void connect(struct control *control, const char *kind, unsigned index, unsigned component, struct port *orders,
+                    struct port *words) {
+    char name[40];
+    snprintf(name, sizeof name, "control to %s %u", kind, index);
+    port_init(orders, control->engine, name, control->component, component, ROOM, LATENCY);
+    snprintf(name, sizeof name, "%s %u to control", kind, index);
+    port_init(words, control->engine, name, component, control->component, ROOM, LATENCY);
+}
+
+/* By which a contestant, ticked by `component`, tells how it fares. */
+static void connect_duel(struct control *control, struct l1 *l1, unsigned index, unsigned component) {
+    char name[40];
+    if (!control->dueling || index >= DUEL_CONTESTANTS) return;
+    snprintf(name, sizeof name, "duel %u to control", index);
+    port_init(&control->duel_reports[index], control->engine, name, component, control->component, ROOM, LATENCY);
+    l1_report_to(l1, index, &control->duel_reports[index]);
+}
+
 void control_connect(struct control *control, struct sm *sm, unsigned index, struct l1 *l1,
                      const struct launch *launch) {
-    enum { ROOM = 128, LATENCY = 1 }; /* more than an SM holds CTAs, so that neither side ever waits */
-    char name[40];
-    snprintf(name, sizeof name, "control to sm %u", index);
-    port_init(&control->orders[index], control->engine, name, control->component, sm_component(sm), ROOM, LATENCY);
-    snprintf(name, sizeof name, "sm %u to control", index);
-    port_init(&control->words[index], control->engine, name, sm_component(sm), control->component, ROOM, LATENCY);
+    connect(control, "sm", index, sm_component(sm), &control->orders[index], &control->words[index]);
     sm_connect(sm, l1, launch, &control->orders[index], &control->words[index]);
-    if (!control->dueling || index >= DUEL_CONTESTANTS) return;
-    snprintf(name, sizeof name, "l1 %u to control", index);
-    port_init(&control->duel_reports[index], control->engine, name, sm_component(sm), control->component, ROOM,
-              LATENCY);
-    l1_report_to(l1, index, &control->duel_reports[index]);
+    if (!l1->ops->connect_control) connect_duel(control, l1, index, sm_component(sm));
+}
+
+void control_connect_l1(struct control *control, struct l1 *l1) {
+    if (!l1->ops->connect_control) return;
+    control->l1s = l1->ops->endpoints(l1);
+    control->l1_orders = mem_alloc(control->l1s, sizeof *control->l1_orders);
+    control->l1_words = mem_alloc(control->l1s, sizeof *control->l1_words);
+    for (unsigned i = 0; i < control->l1s; i++) {
+        unsigned component = l1->ops->endpoint_component(l1, i);
+        connect(control, "l1 node", i, component, &control->l1_orders[i], &control->l1_words[i]);
+        l1->ops->connect_control(l1, i, &control->l1_orders[i], &control->l1_words[i]);
+        connect_duel(control, l1, i, component);
+    }
 }
 
 void control_connect_llc(struct control *control, struct llc_organisation *llc) {
@@ -194,14 +229,9 @@ void control_connect_networks(struct control *control, struct network *request, 
 }
 
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
-    enum { ROOM = 2, LATENCY = 1 };
-    char name[40];
     const struct llc_organisation *llc = control->part[0].llc; /* all are of one kind */
     if (!llc->mode.copies && !llc->mode.replicas && !llc->ops->decide) return;
-    snprintf(name, sizeof name, "control to slice %u", index);
-    port_init(&control->slice_orders[index], control->engine, name, control->component, component, ROOM, LATENCY);
-    snprintf(name, sizeof name, "slice %u to control", index);
-    port_init(&control->slice_words[index], control->engine, name, component, control->component, ROOM, LATENCY);
+    connect(control, "slice", index, component, &control->slice_orders[index], &control->slice_words[index]);
     ports->orders = &control->slice_orders[index];
     ports->words = &control->slice_words[index];
 }
@@ -211,6 +241,11 @@ void control_connect_slice(struct control *control, unsigned index, unsigned com
 static void order(struct control *control, unsigned sm, struct sm_order order, uint64_t now) {
     assert(port_can_push(&control->orders[sm], now));
     port_push(&control->orders[sm], now, &order, sizeof order);
+}
+
+static void order_l1(struct control *control, unsigned l1, struct l1_order order, uint64_t now) {
+    assert(port_can_push(&control->l1_orders[l1], now));
+    port_push(&control->l1_orders[l1], now, &order, sizeof order);
 }
 
 static void order_all(struct control *control, const struct part *part, struct sm_order what, uint64_t now) {
@@ -278,8 +313,11 @@ static void hear_duel(struct control *control, uint64_t now) {
             port_pop(&control->duel_reports[i], now);
         }
     }
+    if (!change) return;
     struct sm_order steer = {.kind = ORDER_STEER_L1, .plain = !control->duel.policy};
-    for (unsigned sm = DUEL_CONTESTANTS; change && sm < control->sms; sm++) order(control, sm, steer, now);
+    for (unsigned sm = DUEL_CONTESTANTS; !control->l1s && sm < control->sms; sm++) order(control, sm, steer, now);
+    struct l1_order steer_l1 = {L1_ORDER_STEER, !control->duel.policy};
+    for (unsigned l1 = DUEL_CONTESTANTS; l1 < control->l1s; l1++) order_l1(control, l1, steer_l1, now);
 }
 
 /* Memory has what earlier kernels wrote; replicas may come from there. */
@@ -322,6 +360,11 @@ static void hear(struct control *control, uint64_t now) {
             port_pop(&control->words[sm], now);
         }
     }
+    for (unsigned l1 = 0; l1 < control->l1s; l1++) /* of the one program that there is with such L1s */
+        while (port_peek(&control->l1_words[l1], now)) {
+            --*(control->switching == SWITCH_SETTLING ? &control->awaited : &control->part[0].unflushed);
+            port_pop(&control->l1_words[l1], now);
+        }
     if (control->switching == SWITCH_FLUSHING || control->cleaned) hear_slices(control, now);
 }
 
@@ -342,8 +385,10 @@ static void deal_out(struct control *control, struct part *part, uint64_t now) {
 static void begin_flush_l1(struct control *control, struct part *part, uint64_t now) {
     part->phase = PHASE_FLUSHING_L1;
     if (!control->flush_l1) return;
-    part->unflushed = part->sms;
+    part->unflushed = part->sms + control->l1s;
     order_all(control, part, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
+    for (unsigned l1 = 0; l1 < control->l1s; l1++)
+        order_l1(control, l1, (struct l1_order){.kind = L1_ORDER_FLUSH}, now);
 }
 
 /* Switching. */
@@ -380,6 +425,14 @@ static void begin_switch(struct control *control, struct part *part, uint64_t no
     }
     control->stats.switches += stops_a_kernel(control);
     next_step(control, SWITCH_STOPPING, now, now);
+}
+
+/* All SMs concerned are quiet; L1s of their own may still have what no SM waits for. */
+static void begin_settling(struct control *control, uint64_t now) {
+    control->awaited = stops_a_kernel(control) ? control->l1s : 0;
+    for (unsigned l1 = 0; l1 < control->awaited; l1++)
+        order_l1(control, l1, (struct l1_order){.kind = L1_ORDER_REPORT}, now);
+    next_step(control, SWITCH_SETTLING, now, now);
 }
 
 static void order_slices(struct control *control, struct slice_order order, uint64_t now) {
@@ -448,6 +501,10 @@ static void go_on_switching(struct control *control, uint64_t now) {
         uint64_t took = stops_a_kernel(control) ? now - control->switch_since : 0;
         switch (control->switching) {
         case SWITCH_STOPPING:
+            control->stats.stop_cycles += took;
+            begin_settling(control, now);
+            break;
+        case SWITCH_SETTLING:
             control->stats.stop_cycles += took;
             begin_flush_llc(control, now);
             break;

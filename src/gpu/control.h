@@ -6,7 +6,8 @@
  * an organisation of their own in the same slices of the LLC.
  *
  * It also switches the machine from one way of standing to another (struct llc_mode), where the LLC's organisation
- * decides so at run time, by one protocol: SMs stop issuing and say when nothing of theirs is under way; slices write
+ * decides so at run time, by one protocol: SMs stop issuing and say when nothing of theirs is under way, then L1s that are
+ * components of their own say the same; slices write
  * modified lines to memory and, where copies would be left behind, forget all lines; once the networks have been quiet
  * for as long as a packet and its credits take, MC-routers are powered off or on; SMs go on. At a kernel's end, where
  * nothing is under way, the same begins with the slices. It is one program's SMs and lines that this is about; the other
@@ -44,6 +45,9 @@ void control_destroy(struct control *control);
 /* Ports to and from SM `index`, made here because both ends must exist. `launch` is its program's. */
 void control_connect(struct control *control, struct sm *sm, unsigned index, struct l1 *l1,
                      const struct launch *launch);
+
+/* Ports to and from L1s that are components of their own; nothing if there are none. */
+void control_connect_l1(struct control *control, struct l1 *l1);
 
 /* The first program's. Before slices are connected. */
 void control_connect_llc(struct control *control, struct llc_organisation *llc);

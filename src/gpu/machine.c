@@ -98,7 +98,7 @@ static bool create_slices(struct machine *m, struct error *err) {
 }
 
 static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
-    struct l1_site site = {m->config, m->engine, m->stats, m->llc, m->sms, clusters, m->sm_component, 0};
+    struct l1_site site = {m->config, m->engine, m->stats, m->llc, m->sms, clusters, m->sm_component, 0, NULL};
     m->l1 = l1_create(&site, err);
     return m->l1 != NULL;
 }
@@ -187,6 +187,7 @@ struct machine *machine_create_for(unsigned programs, const struct config *confi
     create_observers(m, clusters);
     for (unsigned i = 0; i < m->sms; i++)
         control_connect(m->control, m->sm[i], i, m->l1, &m->program[m->program_of[i]].launch);
+    control_connect_l1(m->control, m->l1);
     return m;
 }
 

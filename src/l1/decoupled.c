@@ -26,7 +26,6 @@
 #include "gpu/gpu_config.h"
 #include "gpu/port.h"
 #include "l1/insertion.h"
-#include "sm/sm_config.h"
 
 struct decoupled_config {
     int64_t tag_sets, tag_ways, threshold, first_count;
@@ -76,7 +75,6 @@ static struct geometry geometry_of(const struct config *config) {
 
 static bool check(const struct config *config, struct error *err) {
     const struct l1_config *l1 = config_get(config, &l1_section);
-    const struct sm_config *sm = config_get(config, &sm_section);
     struct geometry tags = geometry_of(config);
     /* Set numbers are remainders of the line's, so these many data sets can meet in one tag set. */
     unsigned sets = l1_sets(config) / gcd(l1_sets(config), tags.sets);
@@ -84,24 +82,23 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "l1.decoupled.tag_ways", err,
                             "%u entries are too few for the %u data lines that can fall into one of %u tag sets",
                             tags.ways, sets * (unsigned)l1->ways, tags.sets);
-    if (values_of(config)->dueling && sm->count < 2)
+    if (values_of(config)->dueling && l1_count(config) < 2)
         return config_error(config, "l1.decoupled.dueling", err,
-                            "a duel takes two SMs, and there is one; set l1.decoupled.dueling=false");
+                            "a duel takes two L1s, and there is one; set l1.decoupled.dueling=false");
     return true;
 }
 
 /* Section 6.5: a larger tag store, reference counts of 6 bits and positions for all its entries, counters of free lines. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct l1_config *l1 = config_get(config, &l1_section);
-    const struct sm_config *sm = config_get(config, &sm_section);
     struct geometry tags = geometry_of(config);
-    uint64_t sms = (uint64_t)sm->count, sets = l1_sets(config), entries = (uint64_t)tags.sets * tags.ways,
+    uint64_t l1s = l1_count(config), sets = l1_sets(config), entries = (uint64_t)tags.sets * tags.ways,
              lines = sets * (uint64_t)l1->ways, way_bits = log2_floor(round_up_power_of_two((uint64_t)l1->ways));
-    items[0] = (struct storage_item){"tags beyond one for each line", sms, entries > lines ? entries - lines : 0,
+    items[0] = (struct storage_item){"tags beyond one for each line", l1s, entries > lines ? entries - lines : 0,
                                      l1_tag_bits(config)};
-    items[1] = (struct storage_item){"reference counts", sms, entries, log2_floor(RC_MAX) + 1};
-    items[2] = (struct storage_item){"positions of data lines", sms, entries, way_bits};
-    items[3] = (struct storage_item){"counters of free lines", sms, sets, way_bits};
+    items[1] = (struct storage_item){"reference counts", l1s, entries, log2_floor(RC_MAX) + 1};
+    items[2] = (struct storage_item){"positions of data lines", l1s, entries, way_bits};
+    items[3] = (struct storage_item){"counters of free lines", l1s, sets, way_bits};
     return 4;
 }
 

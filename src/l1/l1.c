@@ -79,11 +79,28 @@ const struct section l1_section = {
     .check = check,
 };
 
-struct l1_shape l1_shape(const struct config *config) {
+static const struct l1_ops *organisation_of(const struct config *config) {
     const struct l1_config *l1 = config_get(config, &l1_section);
+    return (const struct l1_ops *)l1->organisation;
+}
+
+struct l1_shape l1_shape(const struct config *config) {
     const struct sm_config *sm = config_get(config, &sm_section);
-    const struct l1_ops *organisation = (const struct l1_ops *)l1->organisation;
+    const struct l1_ops *organisation = organisation_of(config);
     return organisation->shape ? organisation->shape(config) : (struct l1_shape){(unsigned)sm->count, 1};
+}
+
+unsigned l1_count(const struct config *config) {
+    struct l1_shape shape = l1_shape(config);
+    return shape.groups * shape.per_group;
+}
+
+bool l1_is_grouped(const struct config *config) { return organisation_of(config)->shape != NULL; }
+
+/* Nodes, two crossbars for each group, and a network between groups for each node of one. */
+unsigned l1_components(const struct config *config) {
+    struct l1_shape shape = l1_shape(config);
+    return l1_is_grouped(config) ? shape.groups * (shape.per_group + 2) + shape.per_group : 0;
 }
 
 unsigned l1_sets(const struct config *config) {
@@ -122,8 +139,7 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
 }
 
 struct l1 *l1_create(const struct l1_site *site, struct error *err) {
-    const struct l1_config *config = config_get(site->config, &l1_section);
-    return ((const struct l1_ops *)config->organisation)->create(site, err);
+    return organisation_of(site->config)->create(site, err);
 }
 
 struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site) {

@@ -86,8 +86,9 @@ struct l1_site {
     struct llc_organisation *llc;
     unsigned sms;
     unsigned clusters;
-    const unsigned *sm_component; /* [sms] */
-    unsigned homes;               /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
+    const unsigned *sm_component;  /* [sms] */
+    unsigned homes;                /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
+    struct node_partner **partner; /* [sms] whom L1s may ask before the LLC (node.h); NULL: nobody */
 };
 
 /* Groups of L1s: those of a group share an address range, and each holds its part of it. L1s are numbered group by group. */
@@ -104,6 +105,9 @@ struct l1_ops {
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
     void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
+    /* Where endpoints are components of their own, and not their SM's: ports from and to the control plane. A word has no
+     * content: it says that an order has been carried out. NULL: what concerns them comes by their SM. */
+    void (*connect_control)(struct l1 *l1, unsigned endpoint, struct port *orders, struct port *words);
     /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request, and gives
      * the tokens of accesses that complete in this cycle. Returns how many, at most L1_COMPLETIONS. The L1 wakes the SM
      * for what it has to do later. */
@@ -113,6 +117,15 @@ struct l1_ops {
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
+};
+
+struct l1_order {
+    enum {
+        L1_ORDER_FLUSH,  /* forget all lines, and say so */
+        L1_ORDER_STEER,  /* as l1_steer; nothing is said */
+        L1_ORDER_REPORT, /* say when nothing is under way any more */
+    } kind;
+    bool plain;
 };
 
 /* What an SM looks at before it calls: while its gate is shut and no reply can be seen, a tick would do
@@ -157,6 +170,11 @@ struct l1 *l1_create(const struct l1_site *site, struct error *err);
 struct l1_shape l1_shape(const struct config *config);
 /* Whether programs can run side by side: what one of them does to its L1s is not to be seen by the other's. */
 bool l1_suits_programs(const struct config *config, struct error *err);
+unsigned l1_count(const struct config *config);
+/* Whether SMs share L1s, in groups (group.h). */
+bool l1_is_grouped(const struct config *config);
+/* Components of the engine that are the L1s' own. */
+unsigned l1_components(const struct config *config);
 unsigned l1_sets(const struct config *config);
 unsigned l1_tag_bits(const struct config *config);
 /* What the insertion policy adds to every lookup. */

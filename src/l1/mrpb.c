@@ -44,14 +44,20 @@ struct fifo {
     uint32_t first, last, count;
 };
 
+/* A hit whose data is not due. */
+struct hit {
+    uint64_t due;
+    uint32_t token;
+};
+
 struct stage {
     struct fifo *fifo;       /* [queues] */
     struct waiting *waiting; /* [queues × entries] */
     uint32_t *chain;         /* [CHAINS] by line */
     uint32_t free, count;
     unsigned current;         /* the FIFO that was served last */
-    uint32_t *hit;            /* [latency + 1] tokens of hits, by the cycle in which they are due; NO_REQUEST if none */
-    uint32_t hits;            /* how many there are */
+    struct hit *hit;          /* [latency + 1] a ring */
+    unsigned hits, first_hit; /* how many there are, and the oldest */
     bool refused;             /* the L1 has refused the head, */
     uint32_t refused_changes; /* and nothing has changed since */
     struct mrpb_stats stats;
@@ -157,7 +163,6 @@ static void stage_init(const struct mrpb *mrpb, struct stage *stage) {
     stage->chain = mem_alloc(CHAINS, sizeof *stage->chain);
     stage->hit = mem_alloc(mrpb->latency_cycles + 1, sizeof *stage->hit);
     for (unsigned i = 0; i < CHAINS; i++) stage->chain[i] = NO_REQUEST;
-    for (unsigned i = 0; i <= mrpb->latency_cycles; i++) stage->hit[i] = NO_REQUEST;
     for (unsigned i = 0; i < room; i++) stage->waiting[i].next = i + 1 < room ? i + 1 : NO_REQUEST;
 }
 
@@ -284,8 +289,8 @@ static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
     stage->refused_changes = gate->changes;
     if (stage->refused) return;
     if (outcome == L1_HIT) {
-        stage->hit[(now + mrpb->latency_cycles) % (mrpb->latency_cycles + 1)] = request->token;
-        stage->hits++;
+        unsigned last = (stage->first_hit + stage->hits++) % (mrpb->latency_cycles + 1);
+        stage->hit[last] = (struct hit){now + mrpb->latency_cycles, request->token};
         engine_wake(mrpb->engine, mrpb->component[sm], now + mrpb->latency_cycles);
     }
     leave(stage, fifo);
@@ -297,11 +302,11 @@ static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *
     struct mrpb *mrpb = (struct mrpb *)base;
     struct stage *stage = &mrpb->stage[sm];
     unsigned completions = mrpb->l1->ops->tick(mrpb->l1, sm, now, token);
-    uint32_t *hit = &stage->hit[now % (mrpb->latency_cycles + 1)];
-    if (*hit != NO_REQUEST) {
-        token[completions++] = *hit;
-        *hit = NO_REQUEST;
-        stage->hits--;
+    if (stage->hits && stage->hit[stage->first_hit].due <= now) {
+        token[completions++] = stage->hit[stage->first_hit].token;
+        stage->first_hit = (stage->first_hit + 1) % (mrpb->latency_cycles + 1);
+        if (--stage->hits) /* one that is due is late, since this L1 was not ticked */
+            engine_wake(mrpb->engine, mrpb->component[sm], max_u64(stage->hit[stage->first_hit].due, now + 1));
     }
     if (stage->count) drain(mrpb, sm, now);
     base->gate[sm].open |= stage->count || stage->hits;

@@ -52,6 +52,9 @@ void node_init(struct node *node, struct l1 *owner, unsigned index, const struct
         for (unsigned i = 0; i < STORE_CHAINS; i++) node->stores[i] = NO_ENTRY;
     }
     stats_add(site->stats, &l1_stat_table, &node->stats);
+    if (!site->partner) return;
+    node->partner = site->partner[index];
+    node->partner->node = node;
 }
 
 void node_release(struct node *node) {

@@ -38,6 +38,7 @@ struct node;
 /* Somebody else who may have the line of a read that missed, and sees what becomes of lines. */
 struct node_partner {
     const struct node_partner_ops *ops;
+    struct node *node; /* whose it is */
 };
 
 struct node_partner_ops {

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "sm/script.h"
 
-enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 96 };
+enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 128 };
 
 static uint64_t below(uint64_t *random, uint64_t bound) { return random_below(random, bound); }
 
@@ -215,6 +215,13 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
     set_number(settings, "dram.mcs", 1 + below(random, 3));
     set_one_of(settings, random, "dram.clock_mhz", SETTINGS("0", "586", "924", "1758"));
     set_number(settings, "dram.port_entries", 1 + below(random, 3));
+    set_one_of(settings, random, "l1.organisation", SETTINGS("private", "clustered"));
+    set_number(settings, "group.count", below(random, 4));
+    set_number(settings, "group.nodes", below(random, 4));
+    set_number(settings, "group.switch_cycles", 1 + below(random, 2));
+    set_number(settings, "group.injection_packets", 1 + below(random, 3));
+    set_number(settings, "group.request_queue", 1 + below(random, 3));
+    set_number(settings, "group.reply_queue", 1 + below(random, 3));
 }
 
 /* NULL if the settings do not make a machine: a cache that is not made of whole sets, say. */

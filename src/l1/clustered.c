@@ -1,0 +1,467 @@
+/* Clustered L1 (CSD-L1, "Analyzing and Leveraging Decoupled L1 Caches in GPUs", HPCA 2021, as "GPU Performance Optimization
+ * via Inter-group Cache Cooperation", section II-B, uses it): the L1s are taken out of the SMs and put together in groups.
+ * The SMs of a group share its nodes, among which lines are dealt out, so that a group has no line twice; groups know
+ * nothing of each other.
+ *
+ * A node is a component of its own: a cache (node.h) behind a queue of requests (Q1), of which it takes one per cycle, and
+ * before one of replies (Q4). Requests and replies cross the crossbars of the group (crossbar.h), misses go from the
+ * node's miss queue (Q5) to the network. What uses no L1 goes through the line's home all the same, past its cache: so
+ * whatever concerns a line stays in order. A reply carries the sectors that were asked for.
+ *
+ * To its cache, a node is what an SM is to a private L1. So the caches are the private organisation, made for nodes, with
+ * all that insertion policies put into or before them.
+ *
+ * A node whose replies find no place stands still: it takes no further request and nothing from the network. The queue has
+ * room for what one cycle completes beyond its length.
+ *
+ * Assumed, since neither paper says it: lengths of Q1 and Q4.
+ */
+#include "l1/clustered.h"
+
+#include <stdlib.h>
+
+#include "gpu/gpu_config.h"
+#include "l1/crossbar.h"
+#include "sm/sm.h"
+
+/* An SM's reads of global and local memory that have their data, and where the time went. */
+#define READ_STATS(S) \
+    S(SUM, reads, "accesses", "reads answered by nodes, those past the cache not counted") \
+    S(SUM, request_cycles, "cycles", "of these: from the load/store unit to being taken by the node, summed") \
+    S(SUM, node_cycles, "cycles", "of these: until the node had the data, summed") \
+    S(SUM, reply_cycles, "cycles", "of these: until the SM had it, summed")
+STATS_STRUCT(read_stats, READ_STATS);
+STATS_TABLE(l1_read_stat_table, "l1.latency", read_stats, READ_STATS);
+
+/* Cycles in which a node's cache refused the request at the head of Q1, by reason; in the order of enum l1_outcome. */
+STATS_TABLE(l1_refusal_stat_table, "l1.refused", sm_refusal_stats, SM_REFUSALS);
+
+enum { NO_VISITOR = UINT32_MAX };
+
+/* An access that a node has taken and not answered. Its index is the token that the cache knows it by. */
+struct visitor {
+    uint32_t token; /* the SM's */
+    uint32_t since, taken;
+    uint32_t next; /* free list */
+    uint8_t sm, sectors, kind;
+    bool read; /* of data that the L1 may keep */
+};
+
+struct hub {
+    struct clustered *l1;
+    unsigned node, component;
+    struct port *requests, *replies; /* Q1, Q4 */
+    struct port *orders, *words;     /* from and to the control plane */
+    struct visitor *visitor;
+    uint32_t visitor_free, visitor_count, visitors;
+    uint32_t *hit;           /* [hit_cycles + 1] visitors whose line was there, by the cycle in which they are due */
+    unsigned hits;           /* how many there are */
+    bool others_next;        /* the next turn is another group's */
+    bool reporting;          /* is to say when nothing is under way */
+    enum l1_outcome refusal; /* of the head of Q1; 0 if none */
+    uint32_t refused_changes;
+    uint64_t refused_since; /* cycles before are counted */
+    uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR];
+};
+
+/* The end of the group's crossbars at an SM. */
+struct stub {
+    struct port *requests, *replies;
+    uint32_t outstanding;
+    bool waits; /* a request was refused */
+    struct read_stats stats;
+};
+
+struct clustered {
+    struct l1 base;
+    struct l1 *caches;               /* one for each node */
+    struct cooperation *cooperation; /* NULL: none */
+    struct engine *engine;
+    const unsigned *sm_component;
+    struct group_shape shape;
+    unsigned nodes, sms; /* of all groups */
+    unsigned line_log2, hit_cycles, channel_bytes;
+    struct hub *hub;                    /* [nodes] */
+    struct stub *stub;                  /* [sms] */
+    unsigned *component;                /* [nodes] */
+    struct crossbar **request, **reply; /* [groups] */
+};
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t visitor_take(struct hub *hub) {
+    if (hub->visitor_free == NO_VISITOR) {
+        uint32_t old = hub->visitor_count, grown = old ? 2 * old : 64;
+        hub->visitor = mem_grow(hub->visitor, grown, sizeof *hub->visitor);
+        for (uint32_t i = grown; i > old; i--) {
+            hub->visitor[i - 1].next = hub->visitor_free;
+            hub->visitor_free = i - 1;
+        }
+        hub->visitor_count = grown;
+    }
+    uint32_t index = hub->visitor_free;
+    hub->visitor_free = hub->visitor[index].next;
+    hub->visitors++;
+    return index;
+}
+
+static void visitor_leave(struct hub *hub, uint32_t index) {
+    hub->visitor[index].next = hub->visitor_free;
+    hub->visitor_free = index;
+    hub->visitors--;
+}
+
+static uint8_t flits_of(const struct clustered *l1, enum message_kind kind, uint8_t sectors) {
+    struct message message = {.kind = (uint8_t)kind, .sectors = sectors};
+    return (uint8_t)message_flits(&message, l1->channel_bytes);
+}
+
+/* The access is complete: its answer goes to the SM. The request's address has no meaning there, and tells the times. */
+static void answer(struct hub *hub, uint32_t index, uint64_t now) {
+    const struct visitor *visitor = &hub->visitor[index];
+    enum message_kind kind = visitor->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
+    struct group_packet packet = {
+        .request = {.address = (uint64_t)visitor->since << 32 | visitor->taken,
+                    .token = visitor->token,
+                    .bypass = !visitor->read},
+        .since = (uint32_t)now,
+        .from = (uint8_t)(hub->node % hub->l1->shape.nodes),
+        .to = visitor->sm,
+        .flits = flits_of(hub->l1, kind, visitor->sectors),
+    };
+    port_push(hub->replies, now, &packet, sizeof packet);
+    visitor_leave(hub, index);
+}
+
+static void obey(struct hub *hub, uint64_t now) {
+    struct l1 *caches = hub->l1->caches;
+    const struct l1_order *order;
+    while ((order = port_peek(hub->orders, now))) {
+        switch (order->kind) {
+        case L1_ORDER_FLUSH:
+            caches->ops->flush(caches, hub->node);
+            port_push_place(hub->words, now);
+            break;
+        case L1_ORDER_STEER: l1_steer(&hub->l1->base, hub->node, order->plain); break;
+        case L1_ORDER_REPORT: hub->reporting = true; break;
+        }
+        port_pop(hub->orders, now);
+    }
+}
+
+static void count_refusal(struct hub *hub, uint64_t now) {
+    if (hub->refusal) hub->refused_cycles[hub->refusal - L1_NO_MSHR] += now - hub->refused_since;
+    hub->refused_since = now;
+}
+
+/* The head of Q1, unless it was refused and nothing has changed since. */
+static const struct group_packet *next_request(struct hub *hub, uint64_t now) {
+    const struct l1_gate *gate = &hub->l1->caches->gate[hub->node];
+    return hub->refusal && hub->refused_changes == gate->changes ? NULL : port_peek(hub->requests, now);
+}
+
+/* Returns whether the cache took it. */
+static bool take_request(struct hub *hub, const struct group_packet *packet, uint64_t now) {
+    struct clustered *l1 = hub->l1;
+    uint32_t index = visitor_take(hub);
+    struct l1_request request = packet->request;
+    request.token = index;
+    enum l1_outcome outcome = l1->caches->ops->access(l1->caches, hub->node, &request, now);
+    count_refusal(hub, now);
+    hub->refusal = outcome > L1_ACCEPTED ? outcome : 0;
+    hub->refused_changes = l1->caches->gate[hub->node].changes;
+    if (hub->refusal) {
+        visitor_leave(hub, index);
+        return false;
+    }
+    struct visitor *visitor = &hub->visitor[index];
+    *visitor = (struct visitor){
+        .token = packet->request.token,
+        .since = packet->since,
+        .taken = (uint32_t)now,
+        .sm = packet->from,
+        .sectors = request.sectors,
+        .kind = request.kind,
+        .read = request.kind == MESSAGE_READ && !request.bypass,
+    };
+    if (outcome == L1_HIT) {
+        hub->hit[(now + l1->hit_cycles) % (l1->hit_cycles + 1)] = index;
+        hub->hits++;
+        engine_wake(l1->engine, hub->component, now + l1->hit_cycles);
+    }
+    port_pop(hub->requests, now);
+    return true;
+}
+
+/* One lookup per cycle: requests of the group's SMs and of other groups take turns. */
+static void look_up(struct hub *hub, bool room, uint64_t now) {
+    struct cooperation *others = hub->l1->cooperation;
+    const struct group_packet *packet = room ? next_request(hub, now) : NULL;
+    bool asked = others && others->ops->asked(others, hub->node, now);
+    bool taken = packet && !(asked && hub->others_next) && take_request(hub, packet, now);
+    if (asked && !taken) others->ops->serve(others, hub->node, now);
+    hub->others_next = taken;
+}
+
+/* What is under way in a node but not at an SM: write-backs, and what other groups are asked or ask. */
+static bool hub_busy(const void *self) {
+    const struct hub *hub = self;
+    const struct clustered *l1 = hub->l1;
+    return hub->visitors || l1->caches->ops->busy(l1->caches, hub->node) ||
+           (l1->cooperation && l1->cooperation->ops->busy(l1->cooperation, hub->node));
+}
+
+static void hub_tick(void *self, uint64_t now) {
+    struct hub *hub = self;
+    struct clustered *l1 = hub->l1;
+    struct cooperation *others = l1->cooperation;
+    const struct l1_gate *gate = &l1->caches->gate[hub->node];
+    if (UNLIKELY(port_next_visible(hub->orders) <= now)) obey(hub, now);
+    if (others) others->ops->hear(others, hub->node, now);
+    uint32_t *hit = &hub->hit[now % (l1->hit_cycles + 1)];
+    if (*hit != NO_VISITOR) {
+        answer(hub, *hit, now);
+        *hit = NO_VISITOR;
+        hub->hits--;
+    }
+    bool room = port_credits(hub->replies, now) > L1_COMPLETIONS + hub->hits;
+    if (!room) port_await_credit(hub->replies, now);
+    if (room && (!l1_idle(gate, now) || (others && others->ops->answered(others, hub->node, now)))) {
+        uint32_t index[L1_COMPLETIONS];
+        unsigned completions = l1->caches->ops->tick(l1->caches, hub->node, now, index);
+        for (unsigned i = 0; i < completions; i++) answer(hub, index[i], now);
+    }
+    look_up(hub, room, now);
+    if ((room && next_request(hub, now)) || (others && others->ops->asked(others, hub->node, now)))
+        engine_wake(l1->engine, hub->component, now + 1);
+    if (UNLIKELY(hub->reporting) && !hub_busy(hub)) {
+        hub->reporting = false;
+        port_push_place(hub->words, now);
+    }
+}
+
+static void hub_settle(void *self, uint64_t now) { count_refusal(self, now); }
+
+static void hub_explain(const void *self, uint64_t now, FILE *out) {
+    const struct hub *hub = self;
+    const struct clustered *l1 = hub->l1;
+    (void)now;
+    if (!hub_busy(hub)) return;
+    fprintf(out, "l1 node %u: %u accesses taken and not answered\n", hub->node, hub->visitors);
+    l1->caches->ops->explain(l1->caches, hub->node, out);
+    if (l1->cooperation) l1->cooperation->ops->explain(l1->cooperation, hub->node, out);
+}
+
+static const struct component_ops hub_ops = {"l1 node", hub_tick, hub_settle, hub_explain, hub_busy};
+
+/* ---- SMs -------------------------------------------------------------------------------------------------------- */
+
+static struct stub *stub_of(const struct l1 *base, unsigned sm) { return &((const struct clustered *)base)->stub[sm]; }
+
+enum l1_outcome clustered_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
+    const struct clustered *l1 = (const struct clustered *)base;
+    struct stub *stub = stub_of(base, sm);
+    if (!port_can_push(stub->requests, now)) {
+        stub->waits = base->gate[sm].open = true;
+        port_await_credit(stub->requests, now);
+        return L1_NO_PLACE;
+    }
+    struct group_packet packet = {
+        .request = *request,
+        .since = (uint32_t)now,
+        .from = (uint8_t)(sm % l1->shape.sms),
+        .to = (uint8_t)((request->address >> l1->line_log2) % l1->shape.nodes),
+        .flits = flits_of(l1, request->kind, request->sectors),
+    };
+    port_push(stub->requests, now, &packet, sizeof packet);
+    stub->outstanding++;
+    return L1_QUEUED;
+}
+
+static void count_read(struct read_stats *stats, const struct group_packet *reply, uint64_t now) {
+    uint32_t since = (uint32_t)(reply->request.address >> 32), taken = (uint32_t)reply->request.address;
+    stats->reads++;
+    stats->request_cycles += (uint32_t)(taken - since);
+    stats->node_cycles += (uint32_t)(reply->since - taken);
+    stats->reply_cycles += (uint32_t)((uint32_t)now - reply->since);
+}
+
+unsigned clustered_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
+    const struct clustered *l1 = (const struct clustered *)base;
+    struct stub *stub = stub_of(base, sm);
+    if (stub->waits) {
+        stub->waits = !port_can_push(stub->requests, now);
+        base->gate[sm].changes += !stub->waits;
+        if (stub->waits) port_await_credit(stub->requests, now);
+    }
+    base->gate[sm].open = stub->waits;
+    if (port_next_visible(stub->replies) > now) return 0;
+    const struct group_packet *reply = port_take(stub->replies, now);
+    if (!reply->request.bypass) count_read(&stub->stats, reply, now);
+    *token = reply->request.token;
+    stub->outstanding--;
+    if (port_next_visible(stub->replies) <= now) engine_wake(l1->engine, l1->sm_component[sm], now + 1);
+    return 1;
+}
+
+/* Nodes are told to by the control plane. */
+void clustered_flush(struct l1 *base, unsigned sm) { (void)base, (void)sm; }
+
+bool clustered_busy(const struct l1 *base, unsigned sm) { return stub_of(base, sm)->outstanding != 0; }
+
+void clustered_explain(const struct l1 *base, unsigned sm, FILE *out) {
+    if (stub_of(base, sm)->outstanding)
+        fprintf(out, "  %u accesses are at the L1s of its group\n", stub_of(base, sm)->outstanding);
+}
+
+/* ---- the organisation ------------------------------------------------------------------------------------------- */
+
+unsigned clustered_endpoints(const struct l1 *base) { return ((const struct clustered *)base)->nodes; }
+
+unsigned clustered_endpoint_component(const struct l1 *base, unsigned endpoint) {
+    return ((const struct clustered *)base)->component[endpoint];
+}
+
+void clustered_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
+    struct l1 *caches = ((struct clustered *)base)->caches;
+    caches->ops->connect(caches, endpoint, to_network, from_network);
+}
+
+void clustered_connect_control(struct l1 *base, unsigned endpoint, struct port *orders, struct port *words) {
+    struct hub *hub = &((struct clustered *)base)->hub[endpoint];
+    hub->orders = orders;
+    hub->words = words;
+}
+
+static void create_hub(struct clustered *l1, unsigned node, struct stats *stats) {
+    struct hub *hub = &l1->hub[node];
+    *hub = (struct hub){.l1 = l1, .node = node, .visitor_free = NO_VISITOR};
+    hub->hit = mem_alloc(l1->hit_cycles + 1, sizeof *hub->hit);
+    for (unsigned i = 0; i <= l1->hit_cycles; i++) hub->hit[i] = NO_VISITOR;
+    hub->component = l1->component[node] = engine_add(l1->engine, &hub_ops, hub, node);
+    stats_add(stats, &l1_refusal_stat_table, hub->refused_cycles);
+}
+
+static void create_crossbars(struct clustered *l1, unsigned group, const struct group_config *values,
+                             struct stats *stats) {
+    unsigned sms = l1->shape.sms, nodes = l1->shape.nodes, skid = L1_COMPLETIONS + l1->hit_cycles;
+    struct hub *hub = &l1->hub[group * nodes];
+    struct stub *stub = &l1->stub[group * sms];
+    const unsigned *sm_component = &l1->sm_component[group * sms], *node_component = &l1->component[group * nodes];
+    struct crossbar_plan request = {"l1 requests",
+                                    &crossbar_request_table,
+                                    values,
+                                    sms,
+                                    nodes,
+                                    (unsigned)values->injection_packets,
+                                    (unsigned)values->request_queue,
+                                    sm_component,
+                                    node_component};
+    struct crossbar_plan reply = {"l1 replies",
+                                  &crossbar_reply_table,
+                                  values,
+                                  nodes,
+                                  sms,
+                                  (unsigned)values->reply_queue + skid,
+                                  (unsigned)values->injection_packets,
+                                  node_component,
+                                  sm_component};
+    l1->request[group] = crossbar_create(&request, l1->engine, stats, group);
+    l1->reply[group] = crossbar_create(&reply, l1->engine, stats, group);
+    for (unsigned i = 0; i < nodes; i++) {
+        hub[i].requests = crossbar_output(l1->request[group], i);
+        hub[i].replies = crossbar_input(l1->reply[group], i);
+    }
+    for (unsigned i = 0; i < sms; i++) {
+        stub[i].requests = crossbar_input(l1->request[group], i);
+        stub[i].replies = crossbar_output(l1->reply[group], i);
+        l1->base.gate[group * sms + i].replies = stub[i].replies;
+        stats_add(stats, &l1_read_stat_table, &stub[i].stats);
+    }
+}
+
+/* The caches, for which nodes are what SMs are to private L1s. */
+static bool create_caches(struct clustered *l1, const struct l1_site *site, struct error *err) {
+    extern const struct l1_ops l1_private;
+    struct l1_site inner = *site;
+    inner.sms = l1->nodes;
+    inner.sm_component = l1->component;
+    inner.homes = l1->shape.nodes;
+    inner.partner = l1->cooperation ? l1->cooperation->partner : NULL;
+    l1->caches = l1_private.create(&inner, err);
+    if (!l1->caches) return false;
+    l1->base.insertion = l1->caches->insertion;
+    l1->base.insertion_state = l1->caches->insertion_state;
+    return true;
+}
+
+struct l1_shape clustered_shape(const struct config *config) {
+    struct group_shape shape = group_shape(config);
+    return (struct l1_shape){shape.groups, shape.nodes};
+}
+
+struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_site *site,
+                            struct cooperation *(*cooperate)(const struct cooperation_site *site), struct error *err) {
+    const struct l1_config *config = config_get(site->config, &l1_section);
+    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
+    const struct group_config *values = config_get(site->config, &group_section);
+    struct group_shape shape = group_shape(site->config);
+    unsigned nodes = shape.groups * shape.nodes;
+    struct clustered *l1 = mem_alloc(1, sizeof *l1);
+    *l1 = (struct clustered){
+        .base = {.ops = ops, .gate = mem_alloc(site->sms, sizeof *l1->base.gate)},
+        .engine = site->engine,
+        .sm_component = site->sm_component,
+        .shape = shape,
+        .nodes = nodes,
+        .sms = site->sms,
+        .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
+        .hit_cycles = (unsigned)config->latency_cycles + l1_probe_cycles(site->config),
+        .channel_bytes = (unsigned)values->channel_bytes,
+        .hub = mem_alloc_lines(nodes, sizeof *l1->hub),
+        .stub = mem_alloc(site->sms, sizeof *l1->stub),
+        .component = mem_alloc(nodes, sizeof *l1->component),
+        .request = mem_alloc(shape.groups, sizeof *l1->request),
+        .reply = mem_alloc(shape.groups, sizeof *l1->reply),
+    };
+    for (unsigned node = 0; node < nodes; node++) create_hub(l1, node, site->stats);
+    for (unsigned group = 0; group < shape.groups; group++) create_crossbars(l1, group, values, site->stats);
+    struct cooperation_site others = {site, shape, l1->component};
+    if (cooperate) l1->cooperation = cooperate(&others);
+    if (create_caches(l1, site, err)) return &l1->base;
+    clustered_destroy(&l1->base);
+    return NULL;
+}
+
+void clustered_destroy(struct l1 *base) {
+    struct clustered *l1 = (struct clustered *)base;
+    if (l1->caches) l1->caches->ops->destroy(l1->caches);
+    if (l1->cooperation) l1->cooperation->ops->destroy(l1->cooperation);
+    for (unsigned group = 0; group < l1->shape.groups; group++) {
+        crossbar_destroy(l1->request[group]);
+        crossbar_destroy(l1->reply[group]);
+    }
+    for (unsigned node = 0; node < l1->nodes; node++) {
+        free(l1->hub[node].visitor);
+        free(l1->hub[node].hit);
+    }
+    free(l1->base.gate);
+    free(l1->hub);
+    free(l1->stub);
+    free(l1->component);
+    free(l1->request);
+    free(l1->reply);
+    free(l1);
+}
+
+const struct l1_ops l1_clustered;
+
+static struct l1 *plain_create(const struct l1_site *site, struct error *err) {
+    return clustered_create(&l1_clustered, site, NULL, err);
+}
+
+const struct l1_ops l1_clustered = {
+    .policy = {"clustered", "SMs of a group share L1s among which lines are dealt out (CSD-L1)", NULL},
+    .create = plain_create,
+    CLUSTERED_OPS,
+};

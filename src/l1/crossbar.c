@@ -1,0 +1,134 @@
+#include "l1/crossbar.h"
+
+#include <stdlib.h>
+
+enum { NOBODY = UINT16_MAX };
+
+struct output {
+    struct port port;
+    uint16_t owner;   /* the input whose packet it carries; NOBODY */
+    uint16_t left;    /* flits of that */
+    uint16_t turn;    /* the input that is preferred next */
+    uint16_t nearest; /* of those that want it now */
+    bool blocked;     /* its receiver has no place */
+};
+
+struct crossbar {
+    struct engine *engine;
+    unsigned id, index, inputs, outputs;
+    struct port *input;    /* [inputs] */
+    bool *sending;         /* [inputs] */
+    struct output *output; /* [outputs] */
+    struct crossbar_stats stats;
+};
+
+STATS_TABLE(crossbar_request_table, "l1.request_crossbar", crossbar_stats, CROSSBAR_STATS);
+STATS_TABLE(crossbar_reply_table, "l1.reply_crossbar", crossbar_stats, CROSSBAR_STATS);
+
+static void crossbar_tick(void *self, uint64_t now);
+static const struct component_ops component_ops = {.kind = "crossbar", .tick = crossbar_tick};
+
+struct crossbar *crossbar_create(const struct crossbar_plan *plan, struct engine *engine, struct stats *stats,
+                                 unsigned index) {
+    struct crossbar *crossbar = mem_alloc(1, sizeof *crossbar);
+    *crossbar = (struct crossbar){
+        .engine = engine,
+        .index = index,
+        .inputs = plan->inputs,
+        .outputs = plan->outputs,
+        .input = mem_alloc(plan->inputs, sizeof *crossbar->input),
+        .sending = mem_alloc(plan->inputs, sizeof *crossbar->sending),
+        .output = mem_alloc(plan->outputs, sizeof *crossbar->output),
+    };
+    crossbar->id = engine_add(engine, &component_ops, crossbar, index);
+    unsigned way_out = (unsigned)(plan->group->switch_cycles - 1 + plan->group->link_cycles);
+    char name[40];
+    for (unsigned i = 0; i < plan->inputs; i++) {
+        snprintf(name, sizeof name, "%s %u in %u", plan->name, index, i);
+        port_init(&crossbar->input[i], engine, name, plan->sender[i], crossbar->id, plan->input_queue, 1);
+    }
+    for (unsigned i = 0; i < plan->outputs; i++) {
+        snprintf(name, sizeof name, "%s %u out %u", plan->name, index, i);
+        port_init(&crossbar->output[i].port, engine, name, crossbar->id, plan->receiver[i], plan->output_queue,
+                  way_out);
+        crossbar->output[i].owner = NOBODY;
+    }
+    stats_add(stats, plan->table, &crossbar->stats);
+    return crossbar;
+}
+
+void crossbar_destroy(struct crossbar *crossbar) {
+    if (!crossbar) return;
+    for (unsigned i = 0; i < crossbar->inputs; i++) port_release(&crossbar->input[i]);
+    for (unsigned i = 0; i < crossbar->outputs; i++) port_release(&crossbar->output[i].port);
+    free(crossbar->input);
+    free(crossbar->sending);
+    free(crossbar->output);
+    free(crossbar);
+}
+
+struct port *crossbar_input(struct crossbar *crossbar, unsigned input) {
+    return &crossbar->input[input];
+}
+struct port *crossbar_output(struct crossbar *crossbar, unsigned output) {
+    return &crossbar->output[output].port;
+}
+
+static unsigned distance(const struct crossbar *crossbar, unsigned from, unsigned to) {
+    return to >= from ? to - from : to + crossbar->inputs - from;
+}
+
+/* Free outputs choose among the heads that want them the nearest from where it is whose turn. */
+static void allocate(struct crossbar *crossbar, uint64_t now) {
+    for (unsigned i = 0; i < crossbar->outputs; i++) crossbar->output[i].nearest = NOBODY;
+    for (unsigned i = 0; i < crossbar->inputs; i++) {
+        const struct group_packet *packet = crossbar->sending[i] ? NULL : port_peek(&crossbar->input[i], now);
+        if (!packet) continue;
+        struct output *output = &crossbar->output[packet->to];
+        if (output->owner == NOBODY &&
+            (output->nearest == NOBODY ||
+             distance(crossbar, output->turn, i) < distance(crossbar, output->turn, output->nearest)))
+            output->nearest = (uint16_t)i;
+    }
+    for (unsigned i = 0; i < crossbar->outputs; i++) {
+        struct output *output = &crossbar->output[i];
+        if (output->nearest == NOBODY) continue;
+        output->blocked = !port_can_push(&output->port, now);
+        if (output->blocked) {
+            port_await_credit(&output->port, now);
+            continue;
+        }
+        const struct group_packet *packet = port_peek(&crossbar->input[output->nearest], now);
+        output->owner = output->nearest;
+        output->left = packet->flits;
+        output->turn = (uint16_t)((output->nearest + 1u) % crossbar->inputs);
+        crossbar->sending[output->owner] = true;
+    }
+}
+
+/* Whether the next cycle has anything to do even if nothing arrives and no credit returns. */
+static bool goes_on(const struct crossbar *crossbar, uint64_t now) {
+    for (unsigned i = 0; i < crossbar->outputs; i++)
+        if (crossbar->output[i].owner != NOBODY) return true;
+    for (unsigned i = 0; i < crossbar->inputs; i++) {
+        const struct group_packet *packet = port_peek(&crossbar->input[i], now);
+        if (packet && !crossbar->output[packet->to].blocked) return true;
+    }
+    return false;
+}
+
+static void crossbar_tick(void *self, uint64_t now) {
+    struct crossbar *crossbar = self;
+    allocate(crossbar, now);
+    for (unsigned i = 0; i < crossbar->outputs; i++) {
+        struct output *output = &crossbar->output[i];
+        if (output->owner == NOBODY) continue;
+        crossbar->stats.flits++;
+        if (--output->left) continue;
+        port_push(&output->port, now, port_take(&crossbar->input[output->owner], now), sizeof(struct group_packet));
+        crossbar->sending[output->owner] = false;
+        output->owner = NOBODY;
+        crossbar->stats.packets++;
+    }
+    if (goes_on(crossbar, now)) engine_wake(crossbar->engine, crossbar->id, now + 1);
+}

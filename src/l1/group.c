@@ -1,0 +1,58 @@
+#include "l1/group.h"
+
+#include "gpu/gpu_config.h"
+#include "l1/l1.h"
+#include "sm/sm_config.h"
+
+static const struct param params[] = {
+    P_INT(struct group_config, count, 0, 0, 512, "groups",
+          "of SMs that share their L1s; 0: one for each of gpu.clusters"),
+    P_INT(struct group_config, nodes, 0, 0, GROUP_MEMBERS, "L1s", "of a group; 0: as many as it has SMs"),
+    P_INT(struct group_config, channel_bytes, 32, 8, 256, "B", "width of the channels between SMs and nodes"),
+    P_INT(struct group_config, switch_cycles, 1, 1, 32, "cycles", "for a flit to cross the switch between them"),
+    P_INT(struct group_config, link_cycles, 1, 1, 32, "cycles", "for a flit to go on from there"),
+    P_INT(struct group_config, injection_packets, 4, 1, 256, "packets", "requests that wait at an SM"),
+    P_INT(struct group_config, request_queue, 8, 1, 256, "packets", "requests that wait at a node (Q1)"),
+    P_INT(struct group_config, reply_queue, 8, 1, 256, "packets", "replies that wait at a node (Q4)"),
+};
+
+static struct group_shape shape_of(int64_t sms, int64_t clusters, const struct group_config *group) {
+    int64_t groups = group->count ? group->count : clusters, each = sms / groups;
+    return (struct group_shape){(unsigned)groups, (unsigned)each, (unsigned)(group->nodes ? group->nodes : each)};
+}
+
+struct group_shape group_shape(const struct config *config) {
+    const struct sm_config *sm = config_get(config, &sm_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    return shape_of(sm->count, gpu->clusters, config_get(config, &group_section));
+}
+
+static bool check(const struct config *config, struct error *err) {
+    const struct sm_config *sm = config_get(config, &sm_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct group_config *group = config_get(config, &group_section);
+    if (!l1_is_grouped(config)) return true;
+    if (group->count && sm->count % group->count != 0)
+        return config_error(config, "group.count", err, "%lld groups do not divide %lld SMs (sm.count) evenly",
+                            (long long)group->count, (long long)sm->count);
+    struct group_shape shape = group_shape(config);
+    unsigned nodes = shape.groups * shape.nodes;
+    if (nodes % (unsigned)gpu->clusters != 0)
+        return config_error(
+            config, "group.nodes", err,
+            "%u groups of %u nodes make %u L1s, which %lld clusters (gpu.clusters) do not divide evenly", shape.groups,
+            shape.nodes, nodes, (long long)gpu->clusters);
+    if (shape.sms > GROUP_MEMBERS || shape.nodes > GROUP_MEMBERS)
+        return config_error(config, "group.count", err, "a group has at most %d SMs and as many nodes, not %u and %u",
+                            GROUP_MEMBERS, shape.sms, shape.nodes);
+    return true;
+}
+
+const struct section group_section = {
+    .path = "group",
+    .help = "groups of SMs that share their L1s, where l1.organisation makes such",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct group_config),
+    .check = check,
+};
