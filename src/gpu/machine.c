@@ -98,7 +98,13 @@ static bool create_slices(struct machine *m, struct error *err) {
 }
 
 static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
-    struct l1_site site = {m->config, m->engine, m->stats, m->llc, m->sms, clusters, m->sm_component, 0, NULL};
+    struct l1_site site = {.config = m->config,
+                           .engine = m->engine,
+                           .stats = m->stats,
+                           .llc = m->llc,
+                           .sms = m->sms,
+                           .clusters = clusters,
+                           .sm_component = m->sm_component};
     m->l1 = l1_create(&site, err);
     return m->l1 != NULL;
 }

@@ -200,7 +200,7 @@ static void look_up(struct hub *hub, bool room, uint64_t now) {
     bool asked = others && others->ops->asked(others, hub->node, now);
     bool taken = packet && !(asked && hub->others_next) && take_request(hub, packet, now);
     if (asked && !taken) others->ops->serve(others, hub->node, now);
-    hub->others_next = taken;
+    if (asked || taken) hub->others_next = taken;
 }
 
 /* What is under way in a node but not at an SM: write-backs, and what other groups are asked or ask. */

@@ -89,6 +89,7 @@ struct l1_site {
     const unsigned *sm_component;  /* [sms] */
     unsigned homes;                /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
     struct node_partner **partner; /* [sms] whom L1s may ask before the LLC (node.h); NULL: nobody */
+    struct l1_watch *watch;        /* an observer; NULL: none but what the configuration asks for */
 };
 
 /* Groups of L1s: those of a group share an address range, and each holds its part of it. L1s are numbered group by group. */

@@ -18,7 +18,7 @@ static struct node *node_of(const struct l1 *base, unsigned sm) { return &((cons
 static struct l1 *private_create(const struct l1_site *site, struct error *err) {
     struct l1_private *l1 = mem_alloc(1, sizeof *l1);
     *l1 = (struct l1_private){
-        .base = {.ops = &l1_private, .gate = mem_alloc(site->sms, sizeof *l1->base.gate)},
+        .base = {.ops = &l1_private, .gate = mem_alloc(site->sms, sizeof *l1->base.gate), .watch = site->watch},
         .sms = site->sms,
         .component = site->sm_component,
         .node = mem_alloc_lines(site->sms, sizeof *l1->node),

@@ -18,16 +18,24 @@ static bool groups_are_faster(const struct sending *s) {
     return s->llc.count == 0 || cycles * s->llc.count < s->llc.cycles * count;
 }
 
+static unsigned period_of(const struct sending *s) { return s->sampled + s->executed; }
+
+/* A period is over when all its samples have told, too. */
+static bool period_is_over(const struct sending *s) { return s->misses == period_of(s) && s->untold == 0; }
+
+enum sending_way sending_next(const struct sending *s) {
+    bool over = period_is_over(s);
+    if (s->misses < s->sampled || (over && s->sampled)) return SENDING_SAMPLED;
+    return over ? SENDING_RING : s->way;
+}
+
 enum sending_way sending_ask(struct sending *s) {
-    unsigned period = s->sampled + s->executed;
-    if (s->misses == period && s->untold == 0) begin_period(s);
-    if (s->misses < s->sampled) {
-        s->misses++, s->untold++, s->stats.sampled++;
-        return SENDING_SAMPLED;
-    }
-    if (s->misses < period) s->misses++;
-    s->way == SENDING_RING ? s->stats.to_groups++ : s->stats.to_llc++;
-    return s->way;
+    if (period_is_over(s)) begin_period(s);
+    enum sending_way way = sending_next(s);
+    if (s->misses < period_of(s)) s->misses++;
+    s->untold += way == SENDING_SAMPLED;
+    ++*(way == SENDING_SAMPLED ? &s->stats.sampled : way == SENDING_RING ? &s->stats.to_groups : &s->stats.to_llc);
+    return way;
 }
 
 static void add(struct sending_sum *sum, uint64_t cycles) { sum->count++, sum->cycles += cycles; }

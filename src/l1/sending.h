@@ -54,7 +54,8 @@ struct sending {
 /* With none sampled every miss goes to the groups. */
 void sending_init(struct sending *sending, unsigned sampled, unsigned executed);
 
-/* The way of the next read miss. */
+/* The way of the next read miss; the first only says what the second will. */
+enum sending_way sending_next(const struct sending *sending);
 enum sending_way sending_ask(struct sending *sending);
 
 /* What became of a sample: a group's data came after `ring_cycles`; or the LLC was asked after them, and its data came

@@ -46,7 +46,13 @@ static inline struct lone_l1 *lone_l1(const char *const *settings) {
     lone->llc = llc_organisation_create(&llc_site, &err);
     lone->sm_id = engine_add(lone->engine, &nobody, NULL, 0);
     unsigned network = engine_add(lone->engine, &nobody, NULL, 1);
-    struct l1_site site = {lone->config, lone->engine, lone->stats, lone->llc, 1, 1, &lone->sm_id, 0, NULL};
+    struct l1_site site = {.config = lone->config,
+                           .engine = lone->engine,
+                           .stats = lone->stats,
+                           .llc = lone->llc,
+                           .sms = 1,
+                           .clusters = 1,
+                           .sm_component = &lone->sm_id};
     lone->l1 = l1_create(&site, &err);
     REQUIRE(lone->l1);
     port_init(&lone->to_network, lone->engine, "to network", lone->sm_id, network, 2, 1);

@@ -119,7 +119,13 @@ static inline struct stand *stand_make(const char *const *settings) {
     stand->sm_id = sm_component(stand->sm);
     stand->memory_id = engine_add(stand->engine, &memory_ops, stand, 0);
     stand->dispatcher_id = engine_add(stand->engine, &dispatcher_ops, stand, 0);
-    struct l1_site site = {stand->config, stand->engine, stand->stats, stand->llc, 1, 1, &stand->sm_id, 0, NULL};
+    struct l1_site site = {.config = stand->config,
+                           .engine = stand->engine,
+                           .stats = stand->stats,
+                           .llc = stand->llc,
+                           .sms = 1,
+                           .clusters = 1,
+                           .sm_component = &stand->sm_id};
     stand->l1 = l1_create(&site, &err);
     REQUIRE(stand->l1);
     port_init(&stand->to_memory, stand->engine, "to memory", stand->sm_id, stand->memory_id, 4, 1);

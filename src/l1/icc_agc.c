@@ -1,0 +1,150 @@
+/* ICC-AGC, cooperation of adjacent groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section III-B):
+ * a directory at each node (acd.h) tells which lines the corresponding nodes of the left and right groups hold. A read that
+ * misses asks the left one if that has its line, else the right one if that has, else the LLC; and the LLC after one that
+ * turns out not to have it.
+ *
+ * Nodes tell their neighbours what they insert and lose, by notes that are there a cycle later and cost nothing. Of lines
+ * that the group has written no notes are taken: a copy that is told of now may have been read before.
+ */
+#include <stdlib.h>
+
+#include "l1/acd.h"
+#include "l1/icc.h"
+
+struct agc_config {
+    ICC_VALUES;
+    int64_t hash_bits;
+};
+
+static const struct param params[] = {
+    ICC_PARAMS(struct agc_config),
+    P_INT(struct agc_config, hash_bits, 20, 1, ACD_HASH_BITS_MAX, "bits", "of a line's address in the directory"),
+};
+
+static const struct section agc_section;
+
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct agc_config *values = config_get(config, &agc_section);
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    if (!values->cooperate) return 0;
+    unsigned queues = icc_storage(config, values->queue, items);
+    items[queues] =
+        (struct storage_item){"directory of adjacent groups", l1_count(config), l1_sets(config) * (uint64_t)l1->ways,
+                              acd_entry_bits((unsigned)values->hash_bits)};
+    return queues + 1;
+}
+
+static const struct section agc_section = {
+    .path = "icc-agc",
+    .help = "clustered L1s that ask the groups to the left and right",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct agc_config),
+    .check = icc_check,
+    .storage = storage,
+};
+
+/* What a neighbour tells. */
+struct note {
+    uint64_t key;
+    uint32_t set;
+    bool there;
+};
+
+struct agc_node {
+    struct icc_node base;
+    struct acd acd;
+    struct port notes[COOP_WAYS]; /* from the left and the right */
+    struct agc_node *neighbour[COOP_WAYS];
+};
+
+static const enum acd_holder holder[COOP_WAYS] = {ACD_LEFT, ACD_RIGHT};
+
+static void agc_init(struct icc_node *base, const struct cooperation_site *site) {
+    enum { ROOM = 16 /* more than a node can lose and insert while a note and its credit travel */, LATENCY = 1 };
+    struct agc_node *node = (struct agc_node *)base;
+    const struct agc_config *values = config_get(site->l1->config, &agc_section);
+    const struct l1_config *l1 = config_get(site->l1->config, &l1_section);
+    unsigned groups = site->shape.groups, each = site->shape.nodes;
+    acd_init(&node->acd, l1_sets(site->l1->config), (unsigned)l1->ways, (unsigned)values->hash_bits);
+    for (unsigned way = 0; way < COOP_WAYS; way++) {
+        unsigned group = (base->group + (way == COOP_LEFT ? groups - 1 : 1)) % groups;
+        node->neighbour[way] = (struct agc_node *)base->icc->node[group * each + base->number % each];
+        port_init(&node->notes[way], site->l1->engine, "notes of lines", node->neighbour[way]->base.component,
+                  base->component, ROOM, LATENCY);
+    }
+}
+
+static void agc_release(struct icc_node *base) {
+    struct agc_node *node = (struct agc_node *)base;
+    acd_release(&node->acd);
+    for (unsigned way = 0; way < COOP_WAYS; way++) port_release(&node->notes[way]);
+}
+
+static bool agc_promising(struct icc_node *base, const struct cache_access *access) {
+    return acd_look(&((struct agc_node *)base)->acd, access->set, access->key) & (ACD_LEFT | ACD_RIGHT);
+}
+
+static void agc_aim(struct icc_node *base, struct pursuit *pursuit, struct coop_message *probe) {
+    struct agc_node *node = (struct agc_node *)base;
+    (void)pursuit;
+    probe->way = acd_look(&node->acd, probe->set, probe->key) & ACD_LEFT ? COOP_LEFT : COOP_RIGHT;
+    probe->target = (uint8_t)node->neighbour[probe->way]->base.group;
+}
+
+static void agc_saw(struct icc_node *base, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
+    struct agc_node *node = (struct agc_node *)base;
+    struct note note = {key, set, sight == L1_SEES_INSERT};
+    switch (sight) {
+    case L1_SEES_INSERT: acd_set(&node->acd, set, key, ACD_LOCAL); break;
+    case L1_SEES_REMOVE: acd_clear(&node->acd, set, key, ACD_LOCAL); break;
+    case L1_SEES_STORE: acd_clear(&node->acd, set, key, ACD_LEFT | ACD_RIGHT); return;
+    case L1_SEES_EMPTY: acd_empty(&node->acd); return;
+    case L1_SEES_MISS: return;
+    }
+    for (unsigned way = 0; way < COOP_WAYS; way++) /* to whom is left this one is right */
+        port_push(&node->neighbour[way]->notes[way == COOP_LEFT ? COOP_RIGHT : COOP_LEFT], now, &note, sizeof note);
+}
+
+static void agc_hear(struct icc_node *base, uint64_t now) {
+    struct agc_node *node = (struct agc_node *)base;
+    const struct note *note;
+    for (unsigned way = 0; way < COOP_WAYS; way++)
+        while ((note = port_peek(&node->notes[way], now))) {
+            if (!note->there)
+                acd_clear(&node->acd, note->set, note->key, holder[way]);
+            else if (!icc_has_written(base, note->key))
+                acd_set(&node->acd, note->set, note->key, holder[way]);
+            port_pop(&node->notes[way], now);
+        }
+}
+
+static const struct icc_scheme agc = {
+    .node_size = sizeof(struct agc_node),
+    .network = adjacent_create,
+    .answers = 1,
+    .init = agc_init,
+    .release = agc_release,
+    .promising = agc_promising,
+    .aim = agc_aim,
+    .saw = agc_saw,
+    .hear = agc_hear,
+};
+
+const struct l1_ops l1_icc_agc;
+
+static struct cooperation *agc_cooperate(const struct cooperation_site *site) {
+    const struct agc_config *values = config_get(site->l1->config, &agc_section);
+    return icc_create(&agc, site, (struct coop_site){.queue = (unsigned)values->queue}, values->touch);
+}
+
+static struct l1 *agc_create(const struct l1_site *site, struct error *err) {
+    const struct agc_config *values = config_get(site->config, &agc_section);
+    return clustered_create(&l1_icc_agc, site, values->cooperate ? agc_cooperate : NULL, err);
+}
+
+const struct l1_ops l1_icc_agc = {
+    .policy = {"icc-agc", "clustered, and misses ask the groups to the left and right before the LLC", &agc_section},
+    .create = agc_create,
+    CLUSTERED_OPS,
+};

@@ -1,0 +1,112 @@
+/* ICC-MGC, cooperation of multiple groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section III-C):
+ * a read that misses sends a probe both ways round a ring of the corresponding nodes, one that asks few of them and is
+ * back soon, and one that asks them all. When the first comes back without the line, the LLC is asked beside the second.
+ * Whether misses ask the ring at all is decided anew again and again, by what it costs (sending.h).
+ */
+#include "l1/icc.h"
+#include "l1/sending.h"
+
+struct mgc_config {
+    ICC_VALUES;
+    int64_t short_queries, long_queries, sampled, executed;
+};
+
+static const struct param params[] = {
+    ICC_PARAMS(struct mgc_config),
+    P_INT(struct mgc_config, short_queries, 2, 0, COOP_GROUPS_MAX, "L1s",
+          "that the probe to the left asks (MNQ of R_k)"),
+    P_INT(struct mgc_config, long_queries, 7, 0, COOP_GROUPS_MAX, "L1s",
+          "that the probe to the right asks (MNQ of R_a)"),
+    P_INT(struct mgc_config, sampled, 256, 0, 1000000, "misses",
+          "that try the ring, at the beginning of a period; 0: all do"),
+    P_INT(struct mgc_config, executed, 4096, 0, 1000000, "misses", "that then follow what was faster"),
+};
+
+static const struct section mgc_section;
+
+static const struct mgc_config *values_of(const struct config *config) { return config_get(config, &mgc_section); }
+
+static bool check(const struct config *config, struct error *err) {
+    const struct mgc_config *values = values_of(config);
+    if (values->short_queries == 0 && values->long_queries == 0)
+        return config_error(config, "l1.icc-mgc.long_queries", err,
+                            "no other L1 would be asked; set it or l1.icc-mgc.short_queries to 1 or more");
+    return icc_check(config, err);
+}
+
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct mgc_config *values = values_of(config);
+    return values->cooperate ? icc_storage(config, values->queue, items) : 0;
+}
+
+static const struct section mgc_section = {
+    .path = "icc-mgc",
+    .help = "clustered L1s that ask the other groups in a ring",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct mgc_config),
+    .check = check,
+    .storage = storage,
+};
+
+struct mgc_node {
+    struct icc_node base;
+    struct sending sending;
+};
+
+static struct sending *sending_of(struct icc_node *base) { return &((struct mgc_node *)base)->sending; }
+
+static void mgc_init(struct icc_node *base, const struct cooperation_site *site) {
+    const struct mgc_config *values = values_of(site->l1->config);
+    sending_init(sending_of(base), (unsigned)values->sampled, (unsigned)values->executed);
+    stats_add(site->l1->stats, &sending_stat_table, &sending_of(base)->stats);
+}
+
+static bool mgc_promising(struct icc_node *base, const struct cache_access *access) {
+    (void)access;
+    return sending_next(sending_of(base)) != SENDING_L2;
+}
+
+static void mgc_aim(struct icc_node *base, struct pursuit *pursuit, struct coop_message *probe) {
+    (void)probe;
+    pursuit->sampled = sending_ask(sending_of(base)) == SENDING_SAMPLED;
+}
+
+static void mgc_passed(struct icc_node *base) { sending_ask(sending_of(base)); }
+
+static void mgc_ended(struct icc_node *base, const struct pursuit *pursuit, uint64_t now) {
+    if (!pursuit->sampled) return;
+    if (pursuit->remote)
+        sending_tell(sending_of(base), true, now - pursuit->since, 0);
+    else
+        sending_tell(sending_of(base), false, pursuit->fetched - pursuit->since, now - pursuit->fetched);
+}
+
+/* With as many answers as there are probes. */
+#define MGC(answers_) \
+    { \
+        .node_size = sizeof(struct mgc_node), .network = ring_create, .answers = answers_, .init = mgc_init, \
+        .promising = mgc_promising, .aim = mgc_aim, .passed = mgc_passed, .ended = mgc_ended \
+    }
+static const struct icc_scheme one_way = MGC(1), two_way = MGC(2);
+
+const struct l1_ops l1_icc_mgc;
+
+static struct cooperation *mgc_cooperate(const struct cooperation_site *site) {
+    const struct mgc_config *values = values_of(site->l1->config);
+    struct coop_site plan = {.queue = (unsigned)values->queue,
+                             .short_queries = (unsigned)values->short_queries,
+                             .long_queries = (unsigned)values->long_queries};
+    bool both = values->short_queries && values->long_queries;
+    return icc_create(both ? &two_way : &one_way, site, plan, values->touch);
+}
+
+static struct l1 *mgc_create(const struct l1_site *site, struct error *err) {
+    return clustered_create(&l1_icc_mgc, site, values_of(site->config)->cooperate ? mgc_cooperate : NULL, err);
+}
+
+const struct l1_ops l1_icc_mgc = {
+    .policy = {"icc-mgc", "clustered, and misses ask all groups, in a ring, before the LLC", &mgc_section},
+    .create = mgc_create,
+    CLUSTERED_OPS,
+};

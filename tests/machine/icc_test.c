@@ -1,0 +1,164 @@
+/* Cooperation of groups in whole machines: who asks whom, what it takes, and that nobody takes back an older copy of what
+ * it wrote. */
+#include "machine/runs.h"
+
+#include "sm/script.h"
+
+#define AGC "l1.organisation=icc-agc"
+#define MGC "l1.organisation=icc-mgc"
+
+enum { GROUPS = 8, LINE = 0x10000 };
+
+/* A group has one SM and one node, and its SM runs one CTA of one warp; what each does is in `scripts`. */
+static struct run *run_groups(struct script_source *source, const struct script *scripts, const char *const *settings) {
+    const char *all[16] = {"group.count=8",        "group.nodes=1", "sm.count=8",         "gpu.clusters=8",
+                           "gpu.cta_scheduler=rr", "sm.ctas=1",     "sm.instruction_kb=0"};
+    for (unsigned i = 0; settings[i]; i++) all[7 + i] = settings[i];
+    *source = script_make(GROUPS, 1, scripts[0]);
+    for (unsigned i = 1; i < GROUPS; i++) script_add(source, scripts[i]);
+    return run_of("icc-32sm", &source->source, all);
+}
+
+/* Time passes. */
+enum { WAIT = 16 };
+static void wait_in(struct step *steps) {
+    for (unsigned i = 0; i < WAIT; i++) steps[i] = alu(OP_int_div, 1, 1);
+}
+
+/* One group reads the line; the one `away` groups to its right reads it long after. */
+static struct run *run_two(const char *const *settings, unsigned away) {
+    static struct step reads[] = {{{0}, {0}}}, waits[WAIT + 1];
+    static struct script_source source;
+    reads[0] = load_line(1, LINE);
+    wait_in(waits);
+    waits[WAIT] = load_line(2, LINE);
+    struct script scripts[GROUPS] = {{reads, 1}};
+    for (unsigned i = 1; i < GROUPS; i++)
+        scripts[i] = i == away ? (struct script){waits, WAIT + 1} : (struct script){reads, 0};
+    struct run *run = run_groups(&source, scripts, settings);
+    run_go(run, (struct run_options){0});
+    return run;
+}
+
+CLAIM("a line that an adjacent group holds comes from there, and no other does") {
+    for (unsigned away = 1; away < GROUPS; away++) {
+        struct run *run = run_two(SETTINGS(AGC), away);
+        bool adjacent = away == 1 || away == GROUPS - 1;
+        CHECK_EQ(run_count(run, "l1.read_misses"), 2u);
+        CHECK_EQ(run_count(run, "l1.icc.asked"), adjacent);
+        CHECK_EQ(run_count(run, "l1.icc.remote_hits"), adjacent);
+        CHECK_EQ(run_count(run, "l1.requests"), 2u - adjacent);
+        /* To Q6's other end, to Q2, a lookup, and the same back. */
+        CHECK_EQ(run_count(run, "l1.icc.hit_cycles"), adjacent * 4u);
+        run_destroy(run);
+    }
+}
+
+CLAIM("in the ring every group is found, by the left at up to two groups away, and costs a cycle for each hop back") {
+    for (unsigned away = 1; away < GROUPS; away++) {
+        struct run *run = run_two(SETTINGS(MGC), away);
+        /* Group 0 is so many to the left of the one that asks, and so many to the right. */
+        unsigned left = away, right = GROUPS - away, back = left < right ? left : right;
+        /* Each cache on the way: to its Q2, and by its Q6 to the next. */
+        unsigned forth = left <= 2 && left <= right ? left : right;
+        CHECK_EQ(run_count(run, "l1.icc.asked"), 2u); /* the first to read asks, too */
+        CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 1u);
+        CHECK_EQ(run_count(run, "l1.icc.hit_cycles"), 2 * forth + 1 + back);
+        run_destroy(run);
+    }
+}
+
+CLAIM("a miss of the short probe asks the LLC while the long one is under way, and what comes second is dropped") {
+    struct run *run = run_two(SETTINGS(MGC), 4); /* the left asks 3 and 2 groups away in vain, the right finds it */
+    CHECK_EQ(run_count(run, "l1.icc.fetches"), 2u);
+    CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 1u);
+    CHECK_EQ(run_count(run, "l1.icc.late"), 1u);
+    CHECK_EQ(run_count(run, "l1.requests"), 2u);
+    run_destroy(run);
+    run = run_two(SETTINGS(MGC, "l1.icc-mgc.long_queries=0"), 4);
+    CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 0u);
+    CHECK_EQ(run_count(run, "l1.icc.served"), 4u);
+    run_destroy(run);
+    run = run_two(SETTINGS(MGC, "l1.icc-mgc.short_queries=0"), 4);
+    CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 1u);
+    CHECK_EQ(run_count(run, "l1.icc.fetches"), 1u); /* of the first to read, when all have been asked */
+    CHECK_EQ(run_count(run, "l1.icc.late"), 0u);
+    run_destroy(run);
+}
+
+CLAIM("a group that has written a line asks nobody for it until the kernel's end") {
+    static struct step reads[2], writes[2 * WAIT + 3];
+    struct script_source source;
+    reads[0] = load_line(1, LINE);
+    wait_in(writes);
+    writes[WAIT] = store_line(2, LINE);
+    wait_in(writes + WAIT + 1);
+    writes[2 * WAIT + 1] = load_line(3, LINE);
+    struct script scripts[GROUPS] = {{reads, 1}, {writes, 2 * WAIT + 2}};
+    for (unsigned i = 2; i < GROUPS; i++) scripts[i] = (struct script){reads, 0};
+    for (unsigned ring = 0; ring < 2; ring++) {
+        struct run *run = run_groups(&source, scripts, SETTINGS(ring ? MGC : AGC));
+        source.kernels = 2;
+        run_go(run, (struct run_options){0});
+        CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 0u);
+        CHECK_EQ(run_count(run, "l1.icc.written"), 2u); /* once in each kernel */
+        CHECK_EQ(run_count(run, "l1.icc.asked"), ring * 2u);
+        run_destroy(run);
+    }
+}
+
+CLAIM("thread-local memory is nobody else's business") {
+    static struct step reads[1], waits[WAIT + 1];
+    struct script_source source;
+    reads[0] = memory_step(OP_load, SPACE_LOCAL, 1, LINE, 0x0F);
+    wait_in(waits);
+    waits[WAIT] = memory_step(OP_load, SPACE_LOCAL, 2, LINE, 0x0F);
+    struct script scripts[GROUPS] = {{reads, 1}, {waits, WAIT + 1}};
+    for (unsigned i = 2; i < GROUPS; i++) scripts[i] = (struct script){reads, 0};
+    for (unsigned ring = 0; ring < 2; ring++) {
+        struct run *run = run_groups(&source, scripts, SETTINGS(ring ? MGC : AGC));
+        run_go(run, (struct run_options){0});
+        CHECK_EQ(run_count(run, "l1.read_misses"), 2u);
+        CHECK_EQ(run_count(run, "l1.icc.asked"), 0u);
+        run_destroy(run);
+    }
+}
+
+CLAIM("without cooperation both are clustered, to the last counter") {
+    static const char *const workloads[] = {"synth:shared", "synth:uniform"};
+    for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
+        struct run *run =
+            run_make("icc-32sm", workloads[w], SETTINGS("l1.organisation=clustered", "workload.iterations=2"));
+        run_go(run, (struct run_options){0});
+        struct counters expected = counters_of(run);
+        run_destroy(run);
+        for (unsigned ring = 0; ring < 2; ring++) {
+            run = run_make("icc-32sm", workloads[w],
+                           SETTINGS(ring ? MGC : AGC, "l1.icc-agc.cooperate=false", "l1.icc-mgc.cooperate=false",
+                                    "workload.iterations=2"));
+            run_go(run, (struct run_options){0});
+            CHECK(counters_equal(run, &expected));
+            run_destroy(run);
+        }
+        free(expected.value);
+    }
+}
+
+CLAIM("cooperation that has nobody to cooperate with, or would ask nobody, is refused") {
+    const struct {
+        const char *const *settings, *why;
+    } cases[] = {
+        {SETTINGS(AGC, "gpu.clusters=1"), "cooperation takes 2 to 64 groups, not 1"},
+        {SETTINGS(MGC, "sm.count=80", "group.count=80"), "cooperation takes 2 to 64 groups, not 80"},
+        {SETTINGS(MGC, "l1.icc-mgc.short_queries=0", "l1.icc-mgc.long_queries=0"), "no other L1 would be asked"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct config *config = config_create(config_sections, config_section_count);
+        struct error err = {0};
+        for (const char *const *setting = cases[i].settings; *setting; setting++)
+            REQUIRE(config_set(config, *setting, &err));
+        CHECK(!config_check(config, &err));
+        CHECK_TEXT(err.text, cases[i].why);
+        config_destroy(config);
+    }
+}
