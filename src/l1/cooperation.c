@@ -7,26 +7,23 @@ STATS_TABLE(mulnet_stat_table, "l1.mulnet", coop_stats, COOP_STATS);
 
 struct stop {
     struct port requests_out, requests_in, replies_out, replies_in;
-    uint8_t owed;    /* ways that the first probe of Q6 has yet to take, a bit for each */
-    uint8_t leaving; /* 1 + the way that the first answer of Q3 is to take in this cycle; 0: there is none */
     uint8_t first_probe, first_answer; /* the way whose traffic enters Q2 and Q7 first: the other one than last time */
 };
 
-/* An answer on its way, at a stop that it passes. */
-struct passing {
-    bool full;
-    struct coop_message message;
-};
-
+/* Sets of stops are words with a bit for each. */
 struct coop_network {
     struct engine *engine;
     unsigned component, groups;
-    unsigned queries[COOP_WAYS];        /* of fresh probes */
-    bool adjacent;                      /* probes take the one way they name */
-    struct stop *stop;                  /* [groups] */
-    struct passing *passing[COOP_WAYS]; /* [groups] by direction of travel */
-    struct passing *arrived[COOP_WAYS]; /* the same for the next cycle */
-    unsigned passing_count;
+    unsigned queries[COOP_WAYS];            /* of fresh probes */
+    bool adjacent;                          /* probes take the one way they name */
+    struct stop *stop;                      /* [groups] */
+    uint64_t new_probes[2], new_answers[2]; /* stops whose Q6 and Q3 get something to be seen (port_watch) */
+    uint64_t asking, answering;             /* those that have something */
+    uint64_t owed[COOP_WAYS];               /* whose first probe has yet to go this way */
+    uint64_t passing[COOP_WAYS];            /* at which an answer is that goes on this way, */
+    struct coop_message *at[COOP_WAYS];     /* [groups] and which */
+    uint64_t arriving[COOP_WAYS];           /* the same for the next cycle */
+    struct coop_message *arriving_at[COOP_WAYS];
     struct coop_stats stats;
 };
 
@@ -35,26 +32,45 @@ static unsigned next_stop(const struct coop_network *network, unsigned stop, enu
     return next < network->groups ? next : next - network->groups;
 }
 
+/* All stops of a set moved on by one. */
+static uint64_t next_stops(const struct coop_network *network, uint64_t stops, enum coop_way way) {
+    unsigned last = network->groups - 1;
+    return way == COOP_RIGHT ? (stops << 1 | stops >> last) & low_mask(network->groups)
+                             : stops >> 1 | (stops & 1) << last;
+}
+
 static enum coop_way other_way(unsigned way) { return way == COOP_LEFT ? COOP_RIGHT : COOP_LEFT; }
 
 /* The shorter way from a stop to the source; back where the probe came from if both are equal. */
 static enum coop_way way_back(const struct coop_network *network, unsigned stop, const struct coop_message *message) {
-    unsigned right = (message->source + network->groups - stop) % network->groups, left = network->groups - right;
+    unsigned right = message->source + (message->source < stop ? network->groups : 0) - stop;
+    unsigned left = network->groups - right;
     return right < left ? COOP_RIGHT : left < right ? COOP_LEFT : other_way(message->way);
+}
+
+/* What a queue has let be seen since the last cycle, of all stops; and whether it still has something. */
+static uint64_t take_new(uint64_t watched[2], uint64_t now) {
+    uint64_t stops = watched[(now + 1) % 2];
+    watched[(now + 1) % 2] = 0;
+    return stops;
+}
+
+static bool pop_more(struct port *queue, uint64_t *stops, uint64_t stop, uint64_t now) {
+    port_pop(queue, now);
+    bool more = port_next_visible(queue) <= now;
+    if (!more) *stops &= ~stop;
+    return more;
 }
 
 /* --- probes --- */
 
-/* The first probe of Q6, with the ways that it has yet to take. */
-static const struct coop_message *probe_at(struct coop_network *network, unsigned s, uint64_t now) {
-    struct stop *stop = &network->stop[s];
-    const struct coop_message *probe = port_peek(&stop->requests_out, now);
-    if (!probe || stop->owed) return probe;
+/* Which ways the first probe of a stop is to go. */
+static void probe_begin(struct coop_network *network, unsigned s, uint64_t now) {
+    const struct coop_message *probe = port_peek(&network->stop[s].requests_out, now);
     bool fresh = probe->source == s, both = fresh && !network->adjacent;
     for (unsigned way = 0; way < COOP_WAYS; way++)
-        if (both ? network->queries[way] > 0 : probe->way == way) stop->owed |= (uint8_t)(1u << way);
+        if (both ? network->queries[way] > 0 : probe->way == way) network->owed[way] |= UINT64_C(1) << s;
     network->stats.asked += fresh;
-    return probe;
 }
 
 /* Takes the first probe of stop `from` to Q2 of stop `to`. */
@@ -64,13 +80,11 @@ static bool probe_deliver(struct coop_network *network, unsigned from, unsigned 
         port_await_credit(queue, now);
         return false;
     }
-    struct stop *stop = &network->stop[from];
-    struct coop_message probe = *(const struct coop_message *)port_peek(&stop->requests_out, now);
-    bool fresh = probe.source == from;
-    probe.way = (uint8_t)way;
-    probe.queries = (uint8_t)((fresh ? network->queries[way] : probe.queries) - 1);
-    port_push(queue, now, &probe, sizeof probe);
-    stop->owed &= (uint8_t) ~(1u << way);
+    struct coop_message *probe = port_push_place(queue, now);
+    *probe = *(const struct coop_message *)port_peek(&network->stop[from].requests_out, now);
+    probe->way = (uint8_t)way;
+    probe->queries = (uint8_t)((probe->source == from ? network->queries[way] : probe->queries) - 1);
+    network->owed[way] &= ~(UINT64_C(1) << from);
     network->stats.probes++;
     stat_max(&network->stats.probes_peak, queue->capacity - port_credits(queue, now));
     return true;
@@ -82,23 +96,25 @@ static void probes_enter(struct coop_network *network, unsigned to, uint64_t now
     for (unsigned i = 0; i < COOP_WAYS; i++) {
         enum coop_way way = i == 0 ? first : other_way(first);
         unsigned from = next_stop(network, to, other_way(way));
-        if (network->stop[from].owed & 1u << way && probe_deliver(network, from, to, way, now))
+        if (network->owed[way] >> from & 1 && probe_deliver(network, from, to, way, now))
             network->stop[to].first_probe = (uint8_t)other_way(way);
     }
 }
 
 static bool probes_leave(struct coop_network *network, uint64_t now) {
-    uint64_t heads = 0;
+    uint64_t *owed = network->owed;
     bool more = false;
-    for (unsigned s = 0; s < network->groups; s++) heads |= (uint64_t)(probe_at(network, s, now) != NULL) << s;
-    if (!heads) return false;
-    for (unsigned s = 0; s < network->groups; s++) probes_enter(network, s, now);
-    for (; heads; heads &= heads - 1) {
-        struct stop *stop = &network->stop[lowest_bit(heads)];
-        if (stop->owed) continue;
-        network->stats.probe_wait_cycles += now - port_next_visible(&stop->requests_out);
-        port_pop(&stop->requests_out, now);
-        more |= port_next_visible(&stop->requests_out) <= now;
+    network->asking |= take_new(network->new_probes, now);
+    if (!network->asking) return false;
+    for (uint64_t rest = network->asking & ~(owed[COOP_LEFT] | owed[COOP_RIGHT]); rest; rest &= rest - 1)
+        probe_begin(network, lowest_bit(rest), now);
+    uint64_t targets =
+        next_stops(network, owed[COOP_LEFT], COOP_LEFT) | next_stops(network, owed[COOP_RIGHT], COOP_RIGHT);
+    for (; targets; targets &= targets - 1) probes_enter(network, lowest_bit(targets), now);
+    for (uint64_t rest = network->asking & ~(owed[COOP_LEFT] | owed[COOP_RIGHT]); rest; rest &= rest - 1) {
+        struct port *queue = &network->stop[lowest_bit(rest)].requests_out;
+        network->stats.probe_wait_cycles += now - port_next_visible(queue);
+        more |= pop_more(queue, &network->asking, rest & -rest, now);
     }
     return more;
 }
@@ -122,22 +138,19 @@ static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_
         network->stop[to].first_answer = (uint8_t)other_way(way);
     } else {
         network->stats.answer_rounds += home;
-        network->arrived[way][to] = (struct passing){true, *answer};
-        network->passing_count++;
+        network->arriving[way] |= UINT64_C(1) << to;
+        network->arriving_at[way][to] = *answer;
     }
     return true;
 }
 
 /* Whatever comes to stop `to` in this direction: an answer that passes the stop before, else the first of that stop's
- * Q3. Returns whether the next cycle may bring more from there. */
-static bool answer_enter(struct coop_network *network, unsigned to, enum coop_way way, uint64_t now) {
+ * Q3, if it is `leaving`. Returns whether the next cycle may bring more from there. */
+static bool answer_enter(struct coop_network *network, unsigned to, enum coop_way way, uint64_t leaving, uint64_t now) {
     unsigned from = next_stop(network, to, other_way(way));
-    struct passing *passing = &network->passing[way][from];
-    bool waits = network->stop[from].leaving == 1 + way;
-    if (passing->full) {
-        passing->full = false;
-        network->passing_count--;
-        answer_deliver(network, to, way, &passing->message, false, now);
+    bool waits = leaving >> from & 1;
+    if (network->passing[way] >> from & 1) {
+        answer_deliver(network, to, way, &network->at[way][from], false, now);
         return waits;
     }
     if (!waits) return false;
@@ -146,29 +159,42 @@ static bool answer_enter(struct coop_network *network, unsigned to, enum coop_wa
     if (!answer_deliver(network, to, way, answer, true, now)) return false;
     ++*(answer->kind == COOP_DATA ? &network->stats.data_answers : &network->stats.miss_answers);
     network->stats.answer_wait_cycles += now - port_next_visible(queue);
-    port_pop(queue, now);
-    return port_next_visible(queue) <= now;
+    return pop_more(queue, &network->answering, UINT64_C(1) << from, now);
+}
+
+static void answers_arrive(struct coop_network *network) {
+    for (unsigned way = 0; way < COOP_WAYS; way++) {
+        struct coop_message *left = network->at[way];
+        network->at[way] = network->arriving_at[way];
+        network->arriving_at[way] = left;
+        network->passing[way] = network->arriving[way];
+        network->arriving[way] = 0;
+    }
+}
+
+static bool answers_pass(const struct coop_network *network) {
+    return network->passing[COOP_LEFT] | network->passing[COOP_RIGHT];
 }
 
 static bool answers_move(struct coop_network *network, uint64_t now) {
-    bool any = network->passing_count > 0, more = false;
-    for (unsigned s = 0; s < network->groups; s++) {
-        const struct coop_message *answer = port_peek(&network->stop[s].replies_out, now);
-        network->stop[s].leaving = answer ? (uint8_t)(1 + way_back(network, s, answer)) : 0;
-        any |= answer != NULL;
+    uint64_t leaving[COOP_WAYS] = {0}, targets = 0;
+    bool more = false;
+    network->answering |= take_new(network->new_answers, now);
+    if (!network->answering && !answers_pass(network)) return false;
+    for (uint64_t rest = network->answering; rest; rest &= rest - 1) {
+        unsigned s = lowest_bit(rest);
+        leaving[way_back(network, s, port_peek(&network->stop[s].replies_out, now))] |= rest & -rest;
     }
-    if (!any) return false;
-    for (unsigned to = 0; to < network->groups; to++) {
-        enum coop_way first = network->stop[to].first_answer;
-        more |= answer_enter(network, to, first, now);
-        more |= answer_enter(network, to, other_way(first), now);
+    for (unsigned way = 0; way < COOP_WAYS; way++)
+        targets |= next_stops(network, network->passing[way] | leaving[way], way);
+    for (; targets; targets &= targets - 1) {
+        unsigned to = lowest_bit(targets);
+        enum coop_way first = network->stop[to].first_answer, second = other_way(first);
+        more |= answer_enter(network, to, first, leaving[first], now);
+        more |= answer_enter(network, to, second, leaving[second], now);
     }
-    for (unsigned way = 0; way < COOP_WAYS; way++) {
-        struct passing *emptied = network->passing[way];
-        network->passing[way] = network->arrived[way];
-        network->arrived[way] = emptied;
-    }
-    return more || network->passing_count > 0;
+    answers_arrive(network);
+    return more || answers_pass(network);
 }
 
 static void tick(void *self, uint64_t now) {
@@ -180,18 +206,18 @@ static void tick(void *self, uint64_t now) {
 
 /* --- the component --- */
 
-static bool busy(const void *self) { return ((const struct coop_network *)self)->passing_count > 0; }
+static bool busy(const void *self) { return answers_pass(self); }
 
 static void explain(const void *self, uint64_t now, FILE *out) {
     const struct coop_network *network = self;
     (void)now;
-    if (network->passing_count) fprintf(out, "%u answers on the ring\n", network->passing_count);
-    for (unsigned s = 0; s < network->groups; s++)
-        if (network->stop[s].owed)
-            fprintf(out, "the first probe of group %u waits for room at its %s\n", s,
-                    network->stop[s].owed == 1u << COOP_LEFT    ? "left"
-                    : network->stop[s].owed == 1u << COOP_RIGHT ? "right"
-                                                                : "left and right");
+    if (answers_pass(network))
+        fprintf(out, "%d answers on the ring\n",
+                __builtin_popcountll(network->passing[COOP_LEFT]) + __builtin_popcountll(network->passing[COOP_RIGHT]));
+    for (unsigned way = 0; way < COOP_WAYS; way++)
+        for (uint64_t rest = network->owed[way]; rest; rest &= rest - 1)
+            fprintf(out, "the first probe of group %u waits for room to the %s\n", lowest_bit(rest),
+                    way == COOP_LEFT ? "left" : "right");
 }
 
 static const struct component_ops adjacent_ops = {.kind = "adjnet", .tick = tick, .explain = explain, .busy = busy};
@@ -204,6 +230,8 @@ static void stop_init(struct coop_network *network, unsigned s, const struct coo
     port_init(&stop->requests_in, site->engine, "requests of other groups", self, node, site->queue, 1);
     port_init(&stop->replies_out, site->engine, "replies to other groups", node, self, site->queue, 1);
     port_init(&stop->replies_in, site->engine, "replies of other groups", self, node, site->queue, 1);
+    port_watch(&stop->requests_out, network->new_probes, s);
+    port_watch(&stop->replies_out, network->new_answers, s);
 }
 
 static struct coop_network *create(const struct coop_site *site, const struct component_ops *ops,
@@ -220,8 +248,8 @@ static struct coop_network *create(const struct coop_site *site, const struct co
     network->component = engine_add(site->engine, ops, network, site->position);
     for (unsigned s = 0; s < site->groups; s++) stop_init(network, s, site);
     for (unsigned way = 0; way < COOP_WAYS; way++) {
-        network->passing[way] = mem_alloc(site->groups, sizeof *network->passing[way]);
-        network->arrived[way] = mem_alloc(site->groups, sizeof *network->arrived[way]);
+        network->at[way] = mem_alloc(site->groups, sizeof *network->at[way]);
+        network->arriving_at[way] = mem_alloc(site->groups, sizeof *network->arriving_at[way]);
     }
     stats_add(site->stats, table, &network->stats);
     return network;
@@ -244,7 +272,7 @@ void coop_network_destroy(struct coop_network *network) {
         port_release(ports.replies_out);
         port_release(ports.replies_in);
     }
-    for (unsigned way = 0; way < COOP_WAYS; way++) free(network->passing[way]), free(network->arrived[way]);
+    for (unsigned way = 0; way < COOP_WAYS; way++) free(network->at[way]), free(network->arriving_at[way]);
     free(network->stop);
     free(network);
 }
