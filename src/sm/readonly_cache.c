@@ -16,6 +16,7 @@ void readonly_init(struct readonly_cache *cache, const struct readonly_geometry 
     cache->queue = mem_alloc(cache->queue_mask + 1, sizeof *cache->queue);
     cache->line_log2 = geometry->line_log2;
     cache->token_kind = geometry->token_kind;
+    cache->flags = geometry->flags;
     cache->unsent = unsent;
 }
 
@@ -64,7 +65,7 @@ bool readonly_send(struct readonly_cache *cache, struct l1 *l1, unsigned sm, uin
         .token = cache->token_kind | index,
         .kind = MESSAGE_READ,
         .sectors = (uint8_t)low_mask((1u << cache->line_log2) / SECTOR_BYTES),
-        .flags = MESSAGE_READ_ONLY,
+        .flags = cache->flags,
         .program = cache->program,
         .bypass = true,
         .warp = L1_NO_WARP,

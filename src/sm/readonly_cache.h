@@ -18,7 +18,7 @@ struct readonly_cache {
     uint32_t queue_mask, queue_head, queue_tail;
     unsigned line_log2;
     uint32_t token_kind;
-    uint8_t program;
+    uint8_t program, flags;
     uint32_t *unsent; /* the owner's count of misses that are to be sent, over all its caches */
 };
 
@@ -28,6 +28,7 @@ struct readonly_geometry {
     int64_t size_kb, ways, mshrs, merges;
     unsigned line_log2;
     uint32_t token_kind;
+    uint8_t flags; /* of its requests: MESSAGE_READ_ONLY if these are loads of global data */
 };
 
 void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,

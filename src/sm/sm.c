@@ -95,14 +95,16 @@ static void create_caches(struct sm *sm, const struct sm_config *values, const s
         struct readonly_cache *cache;
         int64_t size_kb, ways;
         uint32_t token_kind;
+        uint8_t flags;
     } caches[] = {
-        {&sm->instruction_cache, values->instruction_kb, values->instruction_ways, TOKEN_INSTRUCTION},
-        {&sm->constant_cache, values->constant_kb, values->constant_ways, TOKEN_CONSTANT},
-        {&sm->read_only_cache, values->read_only_kb, values->read_only_ways, TOKEN_READ_ONLY},
+        {&sm->instruction_cache, values->instruction_kb, values->instruction_ways, TOKEN_INSTRUCTION, 0},
+        {&sm->constant_cache, values->constant_kb, values->constant_ways, TOKEN_CONSTANT, 0},
+        {&sm->read_only_cache, values->read_only_kb, values->read_only_ways, TOKEN_READ_ONLY, MESSAGE_READ_ONLY},
     };
     for (unsigned i = 0; i < COUNT_OF(caches); i++) {
         struct readonly_geometry geometry = {caches[i].size_kb,        caches[i].ways,        values->read_only_mshrs,
-                                             values->read_only_merges, sm->shared->line_log2, caches[i].token_kind};
+                                             values->read_only_merges, sm->shared->line_log2, caches[i].token_kind,
+                                             caches[i].flags};
         readonly_init(caches[i].cache, &geometry, config, &sm->unsent);
     }
 }
