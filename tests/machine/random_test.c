@@ -215,7 +215,8 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
     set_number(settings, "dram.mcs", 1 + below(random, 3));
     set_one_of(settings, random, "dram.clock_mhz", SETTINGS("0", "586", "924", "1758"));
     set_number(settings, "dram.port_entries", 1 + below(random, 3));
-    set_one_of(settings, random, "l1.organisation", SETTINGS("private", "clustered", "icc-agc", "icc-mgc"));
+    set_one_of(settings, random, "l1.organisation",
+               programs == 1 ? SETTINGS("private", "clustered", "icc-agc", "icc-mgc") : SETTINGS("private"));
     set_number(settings, "group.count", below(random, 4));
     set_number(settings, "group.nodes", below(random, 4));
     set_number(settings, "group.switch_cycles", 1 + below(random, 2));
