@@ -1,5 +1,6 @@
 /* `sluice compare`: the same stream through several designs, side by side, normalised to the first. The program is executed
- * once, into a recording that disappears with the command; every design simulates that. */
+ * once, into a recording that disappears with the command; every design simulates that. Of two programs at once, both are,
+ * and each is simulated alone under the first design, too. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "cli/alone.h"
 #include "cli/job.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
@@ -31,7 +33,7 @@ static const struct option options[] = {
     {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct compare_values, machine.settings),
      "sets one parameter for all of them, on top of their designs; may be repeated"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct compare_values, max_insts),
-     "ends each run once N thread instructions have been issued"},
+     "ends each run once N thread instructions have been issued, by each of two programs"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct compare_values, json),
      "writes the same as JSON, with every counter of every design (`-`: standard output, without the table)"},
 };
@@ -62,6 +64,7 @@ struct outcome {
     char *design;
     uint64_t cycles, thread_instructions, warp_instructions;
     double seconds, value[COUNT_OF(metrics)];
+    struct report_programs programs;
     struct energy_book energy;
     char **counter_names;
     uint64_t *counters;
@@ -70,6 +73,8 @@ struct outcome {
 
 struct comparison {
     const char *gpu, *workload, *check;
+    struct stream_source *sources[PROGRAMS_MAX];
+    struct report_programs programs; /* alone, under the first design */
     struct outcome outcomes[MOST_DESIGNS];
     unsigned count;
 };
@@ -101,28 +106,46 @@ static void take_outcome(struct outcome *outcome, const struct machine *machine,
     }
 }
 
-static enum status simulate(const struct compare_values *values, struct stream_source *source,
+static uint64_t expected_instructions(const struct comparison *comparison) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < comparison->programs.count; i++)
+        sum += recording_info(comparison->sources[i])->warp_instructions;
+    return sum;
+}
+
+static enum status simulate(const struct compare_values *values, struct comparison *comparison,
                             struct outcome *outcome) {
     struct error err = {0};
+    struct report_programs *programs = &comparison->programs;
     struct machine_options options_ = values->machine;
     options_.design = strcmp(outcome->design, "default") == 0 ? NULL : outcome->design;
     struct config *config = machine_config(&options_, &err);
     struct energy_model *energy = config ? energy_open(config, &err) : NULL;
-    struct machine *machine = energy ? machine_create(config, &err) : NULL;
+    struct machine *machine = energy ? machine_create_for(programs->count, config, &err) : NULL;
     if (!machine) {
         free(energy);
         if (config) config_destroy(config);
         return complain_error(&err);
     }
+    if (programs->count > 1 && outcome == comparison->outcomes) {
+        enum status alone = alone_measure(config, comparison->sources, values->max_insts, programs);
+        if (alone != STATUS_DONE) {
+            free(energy);
+            machine_destroy(machine);
+            config_destroy(config);
+            return alone;
+        }
+    }
     struct run_result result = {0};
     struct progress progress;
     struct run_options run = {.max_instructions = values->max_insts, .progress = progress_step, .user = &progress};
-    progress_start(&progress, recording_info(source)->warp_instructions);
-    source->ops->restart(source);
-    enum run_status ended = machine_run(machine, source, &run, &result, &err);
+    progress_start(&progress, expected_instructions(comparison));
+    enum run_status ended = machine_run_all(machine, comparison->sources, &run, &result, &err);
     outcome->seconds = progress_clock() - progress.started;
     progress_end(&progress);
     take_outcome(outcome, machine, &result);
+    outcome->programs = *programs;
+    for (unsigned i = 0; i < programs->count; i++) outcome->programs.program[i].stats = *machine_program(machine, i);
     energy_account(energy, config, machine_shape(machine), machine_stats(machine), result.cycles, &outcome->energy);
     free(energy);
     if (ended == RUN_REFUSED || ended == RUN_FAILED) complain_error(&err);
@@ -162,6 +185,14 @@ static double value_speedup(const struct comparison *c, unsigned i, unsigned m) 
     (void)m;
     return speedup(c, i);
 }
+static double value_stp(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return report_stp(&c->outcomes[i].programs);
+}
+static double value_antt(const struct comparison *c, unsigned i, unsigned m) {
+    (void)m;
+    return report_antt(&c->outcomes[i].programs);
+}
 static double value_metric(const struct comparison *c, unsigned i, unsigned m) { return c->outcomes[i].value[m]; }
 
 static double value_energy(const struct comparison *c, unsigned i, unsigned m) {
@@ -186,6 +217,10 @@ static void write_table(const struct comparison *comparison) {
     write_row(comparison, "cycles", "", 0, value_cycles, 0);
     write_row(comparison, "IPC", "", 2, value_ipc, 0);
     write_row(comparison, "normalised IPC", "", 3, value_speedup, 0);
+    if (comparison->programs.count > 1) {
+        write_row(comparison, "STP", "", 3, value_stp, 0);
+        write_row(comparison, "ANTT", "", 3, value_antt, 0);
+    }
     for (unsigned m = 0; m < COUNT_OF(metrics); m++)
         write_row(comparison, metrics[m].name, metrics[m].unit, metrics[m].under[0] ? 1 : 0, value_metric, m);
     write_row(comparison, "energy", "mJ", 3, value_energy, 0);
@@ -213,6 +248,7 @@ static void write_json(FILE *out, const void *what) {
         json_put_unsigned(&json, "warp_instructions", outcome->warp_instructions);
         json_put_real(&json, "ipc", ipc(outcome));
         json_put_real(&json, "normalised_ipc", speedup(comparison, i));
+        if (outcome->programs.count > 1) report_put_programs(&json, &outcome->programs, NULL);
         report_put_energy(&json, &outcome->energy);
         json_key(&json, "stats");
         json_object(&json);
@@ -259,25 +295,41 @@ static bool designs_are_good(const struct compare_values *values, const struct c
     return good;
 }
 
-static enum status compare_job(const struct compare_values *values, const struct job *job,
-                               struct comparison *comparison) {
+/* Executes the programs that are not recordings already; *recorded are those that it made. */
+static bool record_all(const struct compare_values *values, const struct jobs *jobs, struct comparison *comparison,
+                       struct stream_source **recorded, struct error *err) {
+    const char *check[PROGRAMS_MAX];
+    comparison->programs.count = jobs->count;
+    for (unsigned i = 0; i < jobs->count; i++) {
+        const struct job *job = &jobs->job[i];
+        check[i] = "none";
+        bool made = !recording_info(job->source);
+        if (made) recorded[i] = job_record(job, !values->job.no_check, &check[i], err);
+        comparison->sources[i] = made ? recorded[i] : job->source;
+        comparison->programs.program[i] = (struct report_program){.workload = job->name, .check = check[i]};
+        if (!comparison->sources[i]) return false;
+    }
+    comparison->check = jobs_check(check, jobs->count);
+    return true;
+}
+
+static enum status compare_jobs(const struct compare_values *values, const struct jobs *jobs,
+                                struct comparison *comparison) {
     struct error err = {0};
     signals_catch();
-    struct stream_source *source = job->source, *recorded = NULL;
-    if (!recording_info(source)) {
-        source = recorded = job_record(job, !values->job.no_check, &comparison->check, &err);
-        if (!recorded) return complain_error(&err), STATUS_FAILED;
-    }
+    struct stream_source *recorded[PROGRAMS_MAX] = {NULL};
     enum status status = STATUS_DONE;
+    if (!record_all(values, jobs, comparison, recorded, &err)) status = (complain_error(&err), STATUS_FAILED);
     for (unsigned i = 0; i < comparison->count && status == STATUS_DONE; i++)
-        status = simulate(values, source, &comparison->outcomes[i]);
+        status = simulate(values, comparison, &comparison->outcomes[i]);
     if (status == STATUS_DONE) {
         if (!values->json || strcmp(values->json, "-") != 0) write_table(comparison);
         if (values->json && !output_write(values->json, write_json, comparison, &err))
             status = (complain_error(&err), STATUS_FAILED);
     }
     if (status == STATUS_DONE && strcmp(comparison->check, "failed") == 0) status = STATUS_FAILED;
-    if (recorded) recorded->ops->destroy(recorded);
+    for (unsigned i = 0; i < jobs->count; i++)
+        if (recorded[i]) recorded[i]->ops->destroy(recorded[i]);
     return status;
 }
 
@@ -296,23 +348,23 @@ static enum status compare(const struct command *command, int argc, char **argv)
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (!job_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
+    if (!jobs_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
     struct comparison comparison = {.gpu = values.machine.gpu ? values.machine.gpu : DEFAULT_GPU, .check = "none"};
     if (!read_designs(command, values.designs ? values.designs : "", &comparison)) return STATUS_BAD_INPUT;
     struct error err = {0};
-    struct job job = {0};
+    struct jobs jobs = {0};
     struct config *config = NULL;
     enum status status = STATUS_BAD_INPUT;
     bool good = (!values.json || output_check(values.json, &err)) && designs_are_good(&values, &comparison, &err) &&
                 (config = machine_config(&values.machine, &err)) != NULL &&
-                job_open(&job, &values.job, arguments.word[0], config, stderr, &err);
+                jobs_open(&jobs, &values.job, &arguments, config, stderr, &err);
     if (good) {
-        comparison.workload = job.name;
-        status = compare_job(&values, &job, &comparison);
+        comparison.workload = jobs.name;
+        status = compare_jobs(&values, &jobs, &comparison);
     } else {
         complain_error(&err);
     }
-    job_close(&job);
+    jobs_close(&jobs);
     if (config) config_destroy(config);
     release(&comparison);
     return status;
@@ -321,18 +373,20 @@ static enum status compare(const struct command *command, int argc, char **argv)
 static const char *const details[] = {
     "Executes a workload once and simulates what it did under each of several designs. The table has a column for each"
     " design: cycles, instructions per cycle, the same normalised to the first design, and what caches, networks and"
-    " memory did.",
+    " memory did. Of two workloads with a + between them, which run side by side, it also has system throughput (STP) and average"
+    " normalised turnaround time (ANTT) against each of them alone on the whole GPU under the first design.",
     NULL,
 };
 
 static const struct example examples[] = {
     {"sluice compare mm:tiny --designs shared,private", "does replicating shared data in the LLC pay?"},
+    {"sluice compare gemm:tiny + mm:tiny --designs shared,private,adaptive", "and for two programs at once?"},
     {"sluice compare synth:hotline --designs shared,private,private-bypass --json hot.json", "generated streams, too"},
 };
 
 const struct command command_compare = {
     .name = "compare",
-    .synopsis = "compare WORKLOAD|--launch FILE|--trace FILE --designs A,B,... [OPTIONS]",
+    .synopsis = "compare WORKLOAD|WORKLOAD + WORKLOAD|--launch FILE|--trace FILE --designs A,B,... [OPTIONS]",
     .summary = "runs the same stream through several designs, side by side",
     .details = details,
     .options = options,

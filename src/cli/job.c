@@ -29,6 +29,47 @@ bool job_named(const struct command *command, const struct job_options *options,
     return false;
 }
 
+/* The words as one text, "mm:tiny + va:tiny". */
+static char *words_joined(const struct arguments *arguments) {
+    char *text = mem_text("");
+    for (unsigned i = 0; i < arguments->count; i++) {
+        char *longer = text_format("%s%s%s", text, i ? " " : "", arguments->word[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* Cuts the next name off a text of names with + between them, blanks around it taken away; NULL if there is no more. */
+static char *next_name(char **text) {
+    char *name = strsep(text, "+");
+    if (!name) return NULL;
+    name += strspn(name, " ");
+    for (size_t length = strlen(name); length && name[length - 1] == ' ';) name[--length] = '\0';
+    return name;
+}
+
+bool jobs_named(const struct command *command, const struct job_options *options, const struct arguments *arguments) {
+    char *text = words_joined(arguments), *rest = text, *name;
+    bool several = strchr(text, '+') != NULL, good = true;
+    unsigned count = 0;
+    for (; several && good && (name = next_name(&rest)); count++) {
+        good = *name && !strchr(name, ' ') && count < PROGRAMS_MAX;
+        if (count == PROGRAMS_MAX)
+            complain(command, "two programs at a time: `%s` is one too many", name);
+        else if (!*name)
+            complain(command, "two programs run side by side by their names: sluice %s mm:tiny + va:tiny",
+                     command->name);
+        else if (!good)
+            complain(command, "two programs run side by side with a + between them, not `%s`", name);
+    }
+    free(text);
+    const char *other = options->launch ? options->launch : options->trace;
+    if (good && several && other)
+        return complain(command, "one at a time: workloads side by side, or %s", other), false;
+    return several ? good : job_named(command, options, arguments);
+}
+
 static void print_device(void *user, const char *text, size_t bytes) { fwrite(text, 1, bytes, user); }
 
 static bool open_launch(struct job *job, const struct job_options *options, FILE *print, struct error *err) {
@@ -72,6 +113,32 @@ bool job_dump(const struct job *job, struct error *err) {
 void job_close(struct job *job) {
     if (job->source) job->source->ops->destroy(job->source);
     if (job->file) launch_file_close(job->file);
+}
+
+bool jobs_open(struct jobs *jobs, const struct job_options *options, const struct arguments *arguments,
+               const struct config *config, FILE *print, struct error *err) {
+    *jobs = (struct jobs){.names = words_joined(arguments)};
+    char *rest = jobs->names, *name = next_name(&rest);
+    bool good = true;
+    do {
+        good = job_open(&jobs->job[jobs->count++], options, name, config, print, err);
+    } while (good && (name = next_name(&rest)));
+    jobs->name = jobs->count == 1 ? mem_text(good ? jobs->job[0].name : "")
+                                  : text_format("%s + %s", jobs->job[0].name, jobs->job[1].name);
+    return good;
+}
+
+void jobs_close(struct jobs *jobs) {
+    for (unsigned i = 0; i < jobs->count; i++) job_close(&jobs->job[i]);
+    free(jobs->name);
+    free(jobs->names);
+}
+
+const char *jobs_check(const char *const *check, unsigned count) {
+    const char *together = "none";
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(check[i], "failed") == 0 || strcmp(together, "none") == 0) together = check[i];
+    return together;
 }
 
 uint64_t job_instructions(const struct job *job) {

@@ -1,5 +1,5 @@
-/* What is run: a bundled workload by its name, a launch file, or a recorded stream. Commands that run something embed
- * `struct job_options` and JOB_OPTIONS. */
+/* What is run: a bundled workload by its name, two of them side by side, a launch file, or a recorded stream. Commands that
+ * run something embed `struct job_options` and JOB_OPTIONS. */
 #ifndef SLUICE_CLI_JOB_H
 #define SLUICE_CLI_JOB_H
 
@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "config/config.h"
+#include "noc/message.h"
 #include "stream/stream.h"
 
 struct job_options {
@@ -39,6 +40,22 @@ bool job_open(struct job *job, const struct job_options *options, const char *wo
 /* Writes the buffers that a launch file wants written out, if its program came to its end. */
 bool job_dump(const struct job *job, struct error *err);
 void job_close(struct job *job);
+
+/* One program, or two side by side. */
+struct jobs {
+    char *name;  /* "mm:tiny + va:tiny" */
+    char *names; /* that the jobs' are parts of */
+    unsigned count;
+    struct job job[PROGRAMS_MAX];
+};
+
+/* Whether the words and options name one thing, or two workloads with a + between them; complains if not. */
+bool jobs_named(const struct command *command, const struct job_options *options, const struct arguments *arguments);
+bool jobs_open(struct jobs *jobs, const struct job_options *options, const struct arguments *arguments,
+               const struct config *config, FILE *print, struct error *err);
+void jobs_close(struct jobs *jobs);
+/* What the programs' checks say together: failed if one has, passed if one has and none failed. */
+const char *jobs_check(const char *const *check, unsigned count);
 
 /* Executes the program into a recording that is gone once it is closed, so that it can be simulated again and again;
  * *check is what the program says of its results, if it is asked. */

@@ -13,11 +13,15 @@ static void put_size(struct json *json, const char *key, const uint32_t size[3])
     json_end(json);
 }
 
-static void put_kernels(struct json *json, const struct run_result *result) {
+enum { ALL_PROGRAMS = PROGRAMS_MAX };
+
+/* Of one program, or of all. */
+static void put_kernels(struct json *json, const struct run_result *result, unsigned program) {
     json_key(json, "kernels");
     json_array(json);
     for (unsigned i = 0; i < result->kernel_count; i++) {
         const struct kernel_result *kernel = &result->kernels[i];
+        if (program != ALL_PROGRAMS && kernel->program != program) continue;
         json_object_compact(json);
         json_put_text(json, "name", kernel->kernel.name);
         put_size(json, "grid", kernel->kernel.grid);
@@ -181,13 +185,55 @@ static void put_host(struct json *json, const struct run_report *report) {
     json_end(json);
 }
 
-static void put_decisions(struct json *json, const struct journal *journal) {
+double report_stp(const struct report_programs *programs) {
+    double sum = 0;
+    for (unsigned i = 0; i < programs->count; i++) {
+        if (programs->program[i].alone_ipc <= 0) return 0;
+        sum += report_program_ipc(&programs->program[i]) / programs->program[i].alone_ipc;
+    }
+    return sum;
+}
+
+double report_antt(const struct report_programs *programs) {
+    double sum = 0;
+    for (unsigned i = 0; i < programs->count; i++) {
+        if (report_program_ipc(&programs->program[i]) <= 0) return 0;
+        sum += programs->program[i].alone_ipc / report_program_ipc(&programs->program[i]);
+    }
+    return sum / programs->count;
+}
+
+void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_result *result) {
+    json_key(json, "programs");
+    json_array(json);
+    for (unsigned i = 0; i < programs->count; i++) {
+        const struct report_program *program = &programs->program[i];
+        json_object(json);
+        json_put_text(json, "workload", program->workload);
+        json_put_text(json, "check", program->check);
+        json_put_unsigned(json, "cycles", program->stats.cycles);
+        json_put_unsigned(json, "thread_instructions", program->stats.thread_instructions);
+        json_put_unsigned(json, "warp_instructions", program->stats.warp_instructions);
+        json_put_real(json, "ipc", report_program_ipc(program));
+        if (program->alone_ipc > 0) json_put_real(json, "alone_ipc", program->alone_ipc);
+        json_put_unsigned(json, "ends", program->stats.ends);
+        if (result) put_kernels(json, result, i);
+        json_end(json);
+    }
+    json_end(json);
+    if (report_stp(programs) <= 0) return;
+    json_put_real(json, "stp", report_stp(programs));
+    json_put_real(json, "antt", report_antt(programs));
+}
+
+static void put_decisions(struct json *json, const struct journal *journal, bool programs) {
     json_key(json, "decisions");
     json_array(json);
     for (unsigned i = 0; i < journal->count; i++) {
         const struct journal_entry *entry = &journal->entries[i];
         json_object_compact(json);
         json_put_unsigned(json, "cycle", entry->cycle);
+        if (programs) json_put_unsigned(json, "program", entry->program);
         json_put_text(json, "decision", entry->decision);
         json_put_text(json, "reason", entry->reason);
         for (unsigned k = 0; k < entry->count; k++) json_put_real(json, entry->input[k].name, entry->input[k].value);
@@ -212,10 +258,11 @@ void report_write_json(FILE *out, const void *what) {
     json_put_unsigned(&json, "thread_instructions", result->thread_instructions);
     json_put_unsigned(&json, "warp_instructions", result->warp_instructions);
     json_put_real(&json, "ipc", ratio((double)result->thread_instructions, (double)result->cycles));
-    put_kernels(&json, result);
+    put_kernels(&json, result, ALL_PROGRAMS);
+    if (report->programs.count > 1) report_put_programs(&json, &report->programs, result);
     put_stats(&json, report->stats);
     report_put_energy(&json, report->energy);
-    if (report->journal->count) put_decisions(&json, report->journal);
+    if (report->journal->count) put_decisions(&json, report->journal, report->programs.count > 1);
     if (result->series) put_samples(&json, report->stats, result->series);
     put_config(&json, report->config);
     put_host(&json, report);

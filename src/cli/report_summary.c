@@ -79,6 +79,23 @@ static void write_head(const struct summary *summary) {
     if (result->kernel_count > 1) fprintf(out, "  kernels       %14u\n", result->kernel_count);
 }
 
+static void write_programs(const struct summary *summary) {
+    const struct report_programs *programs = &summary->report->programs;
+    fprintf(summary->out, "\n  side by side, each until its end\n");
+    for (unsigned i = 0; i < programs->count; i++) {
+        const struct report_program *program = &programs->program[i];
+        double ipc = report_program_ipc(program);
+        fprintf(summary->out, "    %-14s %12s cycles, IPC %.2f", program->workload, grouped(program->stats.cycles).text,
+                ipc);
+        if (program->alone_ipc > 0)
+            fprintf(summary->out, ", alone %.2f: %.1f %%", program->alone_ipc, 100 * ipc / program->alone_ipc);
+        if (program->stats.ends > 1) fprintf(summary->out, "; ended %s times", grouped(program->stats.ends).text);
+        fputc('\n', summary->out);
+    }
+    if (report_stp(programs) > 0)
+        fprintf(summary->out, "    STP %.3f, ANTT %.3f\n", report_stp(programs), report_antt(programs));
+}
+
 /* Where the SMs' cycles went */
 
 struct share {
@@ -199,6 +216,7 @@ void report_write_summary(FILE *out, const struct run_report *report) {
         .unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
     };
     write_head(&summary);
+    if (report->programs.count > 1) write_programs(&summary);
     write_cycles(&summary);
     fputs("\n  the memory hierarchy\n", out);
     write_cache(&summary, "L1", "l1");

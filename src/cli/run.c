@@ -1,10 +1,11 @@
-/* `sluice run`: one workload on one machine, once. */
+/* `sluice run`: one workload, or two side by side, on one machine, once. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "base/base.h"
 #include "base/output.h"
+#include "cli/alone.h"
 #include "cli/job.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
@@ -17,7 +18,7 @@ struct run_values {
     const char *json, *dram_log;
     uint64_t max_insts, sample;
     struct text_list sample_units;
-    bool no_skip;
+    bool no_skip, alone;
 };
 
 static const struct option options[] = {
@@ -28,7 +29,11 @@ static const struct option options[] = {
      "writes everything about the run: every counter, in total and for each unit, the configuration, kernels and"
      " samples; `-` is standard output, without the summary"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct run_values, max_insts),
-     "ends the run once N thread instructions have been issued, which is looked at every 1024 cycles"},
+     "ends the run once N thread instructions have been issued, by each of two programs, which is looked at every 1024"
+     " cycles"},
+    {"--alone", NULL, OPTION_FLAG, offsetof(struct run_values, alone),
+     "with two programs: runs each alone on the whole GPU before, and tells system throughput (STP) and average normalised"
+     " turnaround time (ANTT) against that"},
     {"--sample", "N", OPTION_COUNT, offsetof(struct run_values, sample),
      "takes a row of what every counter grew by, every N cycles, into the JSON"},
     {"--sample-units", "COUNTER", OPTION_LIST, offsetof(struct run_values, sample_units),
@@ -57,9 +62,52 @@ static enum status tell(const struct run_values *values, const struct run_report
 }
 
 /* Warp instructions of the whole run, for the time left; 0 if unknown. Most warps are full. */
-static uint64_t expected_instructions(const struct run_values *values, const struct job *job) {
-    uint64_t all = job_instructions(job), most = values->max_insts ? values->max_insts / 32 + 1 : all;
-    return all ? min_u64(all, most) : most;
+static uint64_t expected_instructions(const struct run_values *values, const struct jobs *jobs) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < jobs->count; i++) {
+        uint64_t all = job_instructions(&jobs->job[i]), most = values->max_insts ? values->max_insts / 32 + 1 : all;
+        uint64_t expected = all ? min_u64(all, most) : most;
+        if (!expected) return 0;
+        sum += expected;
+    }
+    return sum;
+}
+
+/* What goes on beside a run. */
+struct watch {
+    const struct run_values *values;
+    const struct jobs *jobs;
+    struct progress progress;
+    struct report_programs programs;
+    bool checks; /* their results are asked for */
+    bool seen[PROGRAMS_MAX];
+    enum status status;
+};
+
+static bool step(void *user, const struct run_progress *now) {
+    return progress_step(&((struct watch *)user)->progress, now);
+}
+
+/* Looks at what the program has left, once: before it begins anew, or when the run is over. */
+static void look_at(void *user, unsigned index) {
+    struct watch *watch = user;
+    const struct job *job = &watch->jobs->job[index];
+    struct error err = {0};
+    if (watch->seen[index]) return;
+    watch->seen[index] = true;
+    if (watch->checks && !watch->values->job.no_check)
+        watch->programs.program[index].check = job->source->ops->check(job->source, &err);
+    if (err.set) complain_error(&err); /* what the check found */
+    err.set = false;
+    job_warn(job->source);
+    if (!job_dump(job, &err)) watch->status = (complain_error(&err), STATUS_FAILED);
+}
+
+static struct watch watch_of(const struct run_values *values, const struct jobs *jobs) {
+    struct watch watch = {.values = values, .jobs = jobs, .programs.count = jobs->count, .checks = true};
+    for (unsigned i = 0; i < jobs->count; i++)
+        watch.programs.program[i] = (struct report_program){.workload = jobs->job[i].name, .check = "none"};
+    return watch;
 }
 
 static void log_command(void *user, const struct dram_log_entry *entry) {
@@ -67,12 +115,13 @@ static void log_command(void *user, const struct dram_log_entry *entry) {
             dram_command_name(entry->command), entry->bank, entry->row, entry->column);
 }
 
-static enum status simulate(const struct run_values *values, const struct job *job, const struct config *config,
+static enum status simulate(const struct run_values *values, const struct jobs *jobs, const struct config *config,
                             struct machine *machine, const struct energy_model *energy) {
-    struct stream_source *source = job->source;
+    struct stream_source *sources[PROGRAMS_MAX];
     struct error err = {0};
     struct run_result result = {0};
-    struct progress progress;
+    struct watch watch = watch_of(values, jobs);
+    for (unsigned i = 0; i < jobs->count; i++) sources[i] = jobs->job[i].source;
     const char *units[TEXT_LIST_MAX + 1] = {NULL};
     for (unsigned i = 0; i < values->sample_units.count; i++) units[i] = values->sample_units.text[i];
     struct run_options run = {
@@ -80,8 +129,9 @@ static enum status simulate(const struct run_values *values, const struct job *j
         .max_instructions = values->max_insts,
         .sample_cycles = values->sample,
         .sample_units = units,
-        .progress = progress_step,
-        .user = &progress,
+        .progress = step,
+        .restarts = look_at,
+        .user = &watch,
     };
     struct output log = {0};
     if (values->dram_log) {
@@ -90,10 +140,14 @@ static enum status simulate(const struct run_values *values, const struct job *j
         dram_set_log(machine_dram(machine), log_command, log.file);
     }
     signals_catch();
-    progress_start(&progress, expected_instructions(values, job));
-    enum run_status ended = machine_run(machine, source, &run, &result, &err);
-    double seconds = progress_clock() - progress.started;
-    progress_end(&progress);
+    if (values->alone && jobs->count > 1) {
+        enum status alone = alone_measure(config, sources, values->max_insts, &watch.programs);
+        if (alone != STATUS_DONE) return alone;
+    }
+    progress_start(&watch.progress, expected_instructions(values, jobs));
+    enum run_status ended = machine_run_all(machine, sources, &run, &result, &err);
+    double seconds = progress_clock() - watch.progress.started;
+    progress_end(&watch.progress);
     if (values->dram_log && !output_close(&log, ended != RUN_REFUSED, &err)) {
         run_result_release(&result);
         return complain_error(&err), STATUS_FAILED;
@@ -102,34 +156,36 @@ static enum status simulate(const struct run_values *values, const struct job *j
         complain_error(&err);
         if (result.diagnosis) fputs(result.diagnosis, stderr);
         run_result_release(&result);
-        bool damaged = values->job.trace && source->ops->failure(source); /* the recording, not the machine */
+        bool damaged = values->job.trace && sources[0]->ops->failure(sources[0]); /* the recording, not the machine */
         return ended == RUN_REFUSED || damaged ? STATUS_BAD_INPUT : STATUS_FAILED;
     }
-    bool checked = ended == RUN_DONE && !values->job.no_check;
-    const char *check = checked ? source->ops->check(source, &err) : "none";
-    if (err.set) complain_error(&err); /* what the check found */
-    err.set = false;
-    job_warn(source);
+    watch.checks = ended == RUN_DONE;
+    const char *check[PROGRAMS_MAX];
+    for (unsigned i = 0; i < jobs->count; i++) {
+        look_at(&watch, i);
+        watch.programs.program[i].stats = *machine_program(machine, i);
+        check[i] = watch.programs.program[i].check;
+    }
     struct energy_book book;
     energy_account(energy, config, machine_shape(machine), machine_stats(machine), result.cycles, &book);
     struct run_report report = {
         .gpu = values->machine.gpu ? values->machine.gpu : DEFAULT_GPU,
         .design = values->machine.design ? values->machine.design : "default",
-        .workload = job->name,
+        .workload = jobs->name,
         .config = config,
         .stats = machine_stats(machine),
         .journal = machine_journal(machine),
         .result = &result,
         .energy = &book,
-        .check = check,
+        .check = jobs_check(check, jobs->count),
+        .programs = watch.programs,
         .interrupted = ended == RUN_INTERRUPTED,
         .host_seconds = seconds,
         .host_peak_rss_bytes = peak_rss_bytes(),
     };
     enum status status = tell(values, &report);
-    if (!job_dump(job, &err)) status = (complain_error(&err), STATUS_FAILED);
     run_result_release(&result);
-    return status;
+    return watch.status == STATUS_DONE ? status : watch.status;
 }
 
 static enum status run(const struct command *command, int argc, char **argv) {
@@ -137,20 +193,20 @@ static enum status run(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (!job_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
+    if (!jobs_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
-    struct job job = {0};
+    struct jobs jobs = {0};
     struct config *config = machine_config(&values.machine, &err);
     FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* JSON stays JSON */
-    bool opened = config && job_open(&job, &values.job, arguments.word[0], config, print, &err);
+    bool opened = config && jobs_open(&jobs, &values.job, &arguments, config, print, &err);
     struct energy_model *energy = opened ? energy_open(config, &err) : NULL;
-    struct machine *machine = energy ? machine_create(config, &err) : NULL;
-    enum status status = machine ? simulate(&values, &job, config, machine, energy) : complain_error(&err);
+    struct machine *machine = energy ? machine_create_for(jobs.count, config, &err) : NULL;
+    enum status status = machine ? simulate(&values, &jobs, config, machine, energy) : complain_error(&err);
     free(energy);
     if (machine) machine_destroy(machine);
-    job_close(&job);
+    jobs_close(&jobs);
     if (config) config_destroy(config);
     return status;
 }
@@ -160,10 +216,14 @@ static const char *const details[] = {
     " they went, and what caches, networks and memory did. With --launch it is a PTX file of one's own that runs: its"
     " kernels are executed exactly, and what they do wrong (an access outside of every buffer, a trap) ends the run with"
     " the place in the PTX, the CTA and the thread.",
+    "Two workloads with a + between them run side by side: each has an address space, half of the SMs of every cluster"
+    " (gpu.first_program_sms) and a view of the last-level cache for itself, and shares all the rest. Each runs to its end,"
+    " and what it took is its result; the first to end begins anew until the other has ended.",
     "The JSON holds `sluice` (the version), `gpu`, `design`, `workload`, `interrupted`, `check` (the workload's"
     " own verification: passed, failed or none), `cycles`,"
     " `thread_instructions`, `warp_instructions`, `ipc` (thread instructions per cycle), `kernels` (name, grid,"
-    " block, cycles, instructions of each launch), `stats`"
+    " block, cycles, instructions of each launch), of two programs also `programs` (of each `workload`, `check`, cycles,"
+    " instructions, `ipc`, `ends`, `kernels`) and with --alone `stp`, `antt` and the programs' `alone_ipc`, `stats`"
     " (every counter by its name), `units` (the same for each SM, slice or channel by itself), `samples` (with"
     " --sample: columns and rows, and `units` of the counters that --sample-units names), `energy` (joules by component, of events and of time; docs/energy.md), `config` (every parameter"
     " in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). Two runs of the same input"
@@ -179,11 +239,13 @@ static const struct example examples[] = {
      "the latency of the L1, and all counters in a file"},
     {"sluice run mm:tiny --design private", "a program of the papers, under a private last-level cache"},
     {"sluice run --launch examples/saxpy.yaml", "a kernel of one's own, verified"},
+    {"sluice run mm:tiny + va:tiny --design adaptive --alone",
+     "two programs at once, and what that costs each of them"},
 };
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "run WORKLOAD|--launch FILE|--trace FILE [OPTIONS]",
+    .synopsis = "run WORKLOAD|WORKLOAD + WORKLOAD|--launch FILE|--trace FILE [OPTIONS]",
     .summary = "simulates a workload and prints what happened",
     .details = details,
     .options = options,

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Two programs at once, from the command line.
+. "$(dirname "$0")/../claims.sh"
+
+# value FILE PYTHON: an expression over the JSON as j.
+value() { python3 -c "import json; j = json.load(open('$1')); print($2)"; }
+
+claim "two workloads with a + between them run side by side, each with a result of its own"
+sluice run mm:tiny + va:tiny --json "$work/two.json"
+status_is 0
+out_has "mm:tiny + va:tiny on"
+out_has "side by side"
+out_has "ended"
+holds "no programs" test "$(value "$work/two.json" "[p['workload'] for p in j['programs']]")" = "['mm:tiny', 'va:tiny']"
+holds "not both verified" test "$(value "$work/two.json" "[p['check'] for p in j['programs']]")" = "['passed', 'passed']"
+holds "not each its kernels" \
+    test "$(value "$work/two.json" "[[k['name'] for k in p['kernels']] for p in j['programs']]")" = "[['mm_tiled'], ['va_add']]"
+holds "units differ from programs" \
+    test "$(value "$work/two.json" "j['units']['program.cycles'] == [p['cycles'] for p in j['programs']]")" = True
+
+claim "+ needs no blanks around it, and a run is the same each time"
+sluice run mm:tiny+va:tiny --json "$work/again.json"
+status_is 0
+holds "another result" test "$(value "$work/two.json" "j['stats']")" = "$(value "$work/again.json" "j['stats']")"
+
+claim "with --alone, STP is the sum of rates over those alone, ANTT the average of the inverse"
+sluice run mm:tiny + va:tiny --alone --json "$work/alone.json"
+status_is 0
+out_has "STP"
+sluice run mm:tiny --json "$work/mm.json"
+sluice run va:tiny --json "$work/va.json"
+mm=$(value "$work/mm.json" "j['ipc']") va=$(value "$work/va.json" "j['ipc']")
+holds "STP is something else" test \
+    "$(value "$work/alone.json" "abs(j['stp'] - j['programs'][0]['ipc'] / $mm - j['programs'][1]['ipc'] / $va) < 1e-9")" = True
+holds "ANTT is something else" test \
+    "$(value "$work/alone.json" "abs(2 * j['antt'] - $mm / j['programs'][0]['ipc'] - $va / j['programs'][1]['ipc']) < 1e-9")" = True
+
+claim "compare shows STP and ANTT of two programs under each design"
+sluice compare gemm:tiny + mm:tiny --designs shared,private --json "$work/compare.json"
+status_is 0
+out_has "gemm:tiny + mm:tiny on"
+out_has "STP"
+out_has "ANTT"
+holds "no STP of designs" test "$(value "$work/compare.json" "all(d['stp'] > 0 for d in j['designs'])")" = True
+
+claim "decisions say which program they are about"
+sluice run synth:stream + synth:copy --design adaptive --set llc.adaptive.profile_cycles=1000 \
+    --set llc.adaptive.epoch_cycles=6000 --set workload.iterations=8 --json "$work/adaptive.json"
+status_is 0
+holds "not of both" test "$(value "$work/adaptive.json" "sorted({d['program'] for d in j['decisions']})")" = "[0, 1]"
+
+claim "what cannot run side by side is refused"
+sluice run mm:tiny +
+status_is 2
+err_has "side by side"
+sluice run mm:tiny + va:tiny + ms:tiny
+status_is 2
+err_has "one too many"
+sluice run mm:tiny + vaa:tiny
+status_is 2
+err_has "did you mean"
+sluice run mm:tiny va:tiny + ms:tiny
+status_is 2
+err_has "a + between them"
+sluice run mm:tiny + va:tiny --trace x
+status_is 2
+err_has "one at a time"
+sluice run mm:tiny + va:tiny --set gpu.first_program_sms=10
+status_is 2
+err_has "gpu.first_program_sms"
+sluice record mm:tiny + va:tiny -o "$work/x"
+status_is 2
+err_has "one workload at a time"
+
+claims_end
