@@ -269,13 +269,17 @@ static enum run_status fail(struct machine *m, struct run_result *result, struct
     return RUN_FAILED;
 }
 
+/* Whether anything is under way: messages, work inside of components, flits, credits on their way back. */
+static bool under_way(const struct machine *m, char *text, size_t size) {
+    return engine_in_flight(m->engine, text, size) || !network_conserved(m->request, text, size) ||
+           !network_conserved(m->reply, text, size);
+}
+
 /* Everything that was sent has been answered, nothing is in flight, flits in are flits out and credits are back, and
  * the books add up. */
 static enum run_status check_conservation(struct machine *m, struct run_result *result, struct error *err) {
     char text[160];
-    if (engine_in_flight(m->engine, text, sizeof text) || !network_conserved(m->request, text, sizeof text) ||
-        !network_conserved(m->reply, text, sizeof text))
-        return fail(m, result, err, "conservation does not hold", text);
+    if (under_way(m, text, sizeof text)) return fail(m, result, err, "conservation does not hold", text);
     struct {
         const char *what, *left, *right;
     } equal[] = {
@@ -313,7 +317,7 @@ static void drain(struct machine *m) {
         uint64_t before = progress;
         progress = signs_of_life(m);
         if (progress != before) since = m->engine->now;
-    } while (engine_in_flight(m->engine, text, sizeof text) && m->engine->now - since <= (uint64_t)gpu->progress_limit);
+    } while (under_way(m, text, sizeof text) && m->engine->now - since <= (uint64_t)gpu->progress_limit);
 }
 
 struct run {

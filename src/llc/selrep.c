@@ -282,7 +282,8 @@ static void write_journal(struct llc_selrep *s, const struct selrep_profile *pro
         {"hit_rate_4", "lsp_4", "bytes_per_cycle_4"},    {"hit_rate_8", "lsp_8", "bytes_per_cycle_8"},
         {"hit_rate_16", "lsp_16", "bytes_per_cycle_16"}, {"hit_rate_32", "lsp_32", "bytes_per_cycle_32"},
         {"hit_rate_64", "lsp_64", "bytes_per_cycle_64"}};
-    struct journal_entry entry = {.cycle = now, .decision = degree_names[s->chosen], .reason = reason};
+    struct journal_entry entry = {
+        .cycle = now, .program = s->base.program, .decision = degree_names[s->chosen], .reason = reason};
     struct seen all = {0};
     for (unsigned i = 0; i < s->slices; i++) {
         all.reads += s->seen[i].reads;
