@@ -65,8 +65,10 @@ static bool divide_sms(struct machine *m, struct error *err) {
         return config_error(m->config, "gpu.first_program_sms", err,
                             "a cluster has %u SMs, of which the second program would get none", of_cluster);
     if (!first) first = of_cluster / 2;
-    for (unsigned i = 0; i < m->sms; i++)
-        m->program_of[i] = of_cluster > 1 ? i % of_cluster >= first : (uint8_t)(i % m->programs);
+    for (unsigned i = 0; i < m->sms; i++) {
+        bool second = of_cluster > 1 ? i % of_cluster >= first : i % 2 > 0;
+        m->program_of[i] = second;
+    }
     return true;
 }
 
