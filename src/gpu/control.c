@@ -28,10 +28,8 @@ struct part {
     struct llc_organisation *llc;
     uint64_t ask_at; /* when the organisation wants to decide */
     struct llc_mode stands, wanted;
-    bool due;      /* it is to be switched, or at a kernel's end flushed, and that is not over */
-    bool unclean;  /* lines that earlier kernels modified may be in the slices */
-    bool to_clean; /* they are to be written to memory, and that has not begun */
-    bool stopped;  /* its SMs are, for a switch */
+    bool due;     /* it is to be switched, or at a kernel's end flushed, and that is not over */
+    bool stopped; /* its SMs are, for a switch */
 };
 
 struct control {
@@ -59,9 +57,6 @@ struct control {
     bool power;            /* it switches them */
     unsigned awaited;      /* SMs that have not said that they are quiet, or slices that they are flushed */
     uint64_t switch_since, switch_until; /* this step of the switch: begun, and not over before */
-    struct part *cleaned;                /* whose lines are being written to memory beside all else; NULL: nobody's */
-    unsigned cleaning;                   /* slices that have not said that they have done so */
-    uint64_t cleaning_since;
     struct control_stats stats;
 };
 
@@ -253,6 +248,11 @@ static void order_all(struct control *control, const struct part *part, struct s
         if (control->program_of[sm] == part->program) order(control, sm, what, now);
 }
 
+/* Whether a change of mode needs the program to be stopped. */
+static bool needs_stop(const struct part *part) {
+    return part->wanted.copies != part->stands.copies || part->wanted.bypass != part->stands.bypass;
+}
+
 /* What the organisation makes of the occasion. A switch that is under way is not disturbed. */
 static void ask(struct control *control, struct part *part, enum llc_occasion occasion, uint64_t now) {
     if (!part->llc->ops->decide) return;
@@ -261,8 +261,7 @@ static void ask(struct control *control, struct part *part, enum llc_occasion oc
         part->ask_at = NEVER;
         return;
     }
-    part->due = part->wanted.copies != part->stands.copies || part->wanted.bypass != part->stands.bypass;
-    part->to_clean = part->wanted.replicas && !part->stands.replicas && control->cleaned != part;
+    part->due = needs_stop(part) || (part->wanted.replicas && !part->stands.replicas);
     if (part->ask_at == NEVER) return;
     part->ask_at = max_u64(part->ask_at, now + 1); /* a switch may have taken until after it */
     engine_wake(control->engine, control->component, part->ask_at);
@@ -289,10 +288,6 @@ void control_begin(struct control *control, const struct launch *launch, uint64_
     engine_wake(control->engine, control->component, part->start_at);
 }
 
-bool control_idle(const struct control *control, unsigned program) {
-    return control->part[program].phase == PHASE_IDLE;
-}
-
 bool control_order(struct control *control, unsigned degree) {
     bool taken = true;
     for (unsigned i = 0; i < control->programs; i++) {
@@ -300,6 +295,10 @@ bool control_order(struct control *control, unsigned degree) {
         taken &= llc->ops->order && llc->ops->order(llc, degree);
     }
     return taken;
+}
+
+bool control_idle(const struct control *control, unsigned program) {
+    return control->part[program].phase == PHASE_IDLE;
 }
 
 void control_halt(struct control *control) { control->halted = true; }
@@ -318,29 +317,6 @@ static void hear_duel(struct control *control, uint64_t now) {
     for (unsigned sm = DUEL_CONTESTANTS; !control->l1s && sm < control->sms; sm++) order(control, sm, steer, now);
     struct l1_order steer_l1 = {L1_ORDER_STEER, !control->duel.policy};
     for (unsigned l1 = DUEL_CONTESTANTS; l1 < control->l1s; l1++) order_l1(control, l1, steer_l1, now);
-}
-
-/* Memory has what earlier kernels wrote; replicas may come from there. */
-static void end_cleaning(struct control *control, struct part *part, uint64_t now) {
-    control->stats.cleaning_cycles += now - control->cleaning_since;
-    control->cleaned = NULL;
-    part->unclean = false;
-    part->stands.replicas = part->llc->mode.replicas = true;
-    ask(control, part, LLC_SWITCHED, now);
-    for (unsigned i = 0; i < control->programs; i++)
-        if (control->part[i].to_clean) engine_wake(control->engine, control->component, now + 1); /* its turn */
-}
-
-static void hear_slices(struct control *control, uint64_t now) {
-    for (unsigned slice = 0; slice < control->slices; slice++) {
-        const struct slice_word *word;
-        while (control->slice_words[slice].engine && (word = port_peek(&control->slice_words[slice], now))) {
-            bool last = word->beside && --control->cleaning == 0;
-            control->awaited -= !word->beside;
-            port_pop(&control->slice_words[slice], now);
-            if (last) end_cleaning(control, control->cleaned, now);
-        }
-    }
 }
 
 static void hear(struct control *control, uint64_t now) {
@@ -365,7 +341,12 @@ static void hear(struct control *control, uint64_t now) {
             --*(control->switching == SWITCH_SETTLING ? &control->awaited : &control->part[0].unflushed);
             port_pop(&control->l1_words[l1], now);
         }
-    if (control->switching == SWITCH_FLUSHING || control->cleaned) hear_slices(control, now);
+    if (control->switching != SWITCH_FLUSHING) return;
+    for (unsigned slice = 0; slice < control->slices; slice++)
+        while (control->slice_words[slice].engine && port_peek(&control->slice_words[slice], now)) {
+            control->awaited--;
+            port_pop(&control->slice_words[slice], now);
+        }
 }
 
 static void deal_out(struct control *control, struct part *part, uint64_t now) {
@@ -418,12 +399,13 @@ static void begin_switch(struct control *control, struct part *part, uint64_t no
     control->bypass = bypass;
     for (unsigned i = 0; i < control->programs; i++) {
         struct part *other = &control->part[i];
-        other->stopped = other == part ? part->phase == PHASE_RUNNING : control->power;
+        other->stopped = other == part ? part->phase == PHASE_RUNNING && needs_stop(part) : control->power;
         if (!other->stopped) continue;
         control->awaited += other->sms;
         order_all(control, other, (struct sm_order){.kind = ORDER_STOP}, now);
     }
     control->stats.switches += stops_a_kernel(control);
+    control->stats.cleanings += part->phase == PHASE_RUNNING && !part->stopped;
     next_step(control, SWITCH_STOPPING, now, now);
 }
 
@@ -435,36 +417,20 @@ static void begin_settling(struct control *control, uint64_t now) {
     next_step(control, SWITCH_SETTLING, now, now);
 }
 
-static void order_slices(struct control *control, struct slice_order order, uint64_t now) {
-    for (unsigned slice = 0; slice < control->slices; slice++)
-        port_push(&control->slice_orders[slice], now, &order, sizeof order);
-}
-
-/* Replicas come from memory, which must have what earlier kernels wrote. One cleaning at a time. */
-static void begin_cleaning(struct control *control, struct part *part, uint64_t now) {
-    if (!part->to_clean || control->cleaned) return;
-    part->to_clean = false;
-    control->cleaned = part;
-    control->cleaning_since = now;
-    if (!part->unclean) {
-        end_cleaning(control, part, now);
-        return;
-    }
-    control->stats.cleanings++;
-    control->cleaning = control->slices;
-    order_slices(control, (struct slice_order){.beside = true, .program = part->program}, now);
-}
-
 /* No request is under way: all SMs concerned are quiet, or all CTAs have ended and what they wrote has been acknowledged. Copies
  * must not be left behind; where there are none, lines may stay. */
 static void begin_flush_llc(struct control *control, uint64_t now) {
     const struct part *part = control->switched;
-    struct slice_order flush = {.keep_lines = !part->stands.copies && !part->stands.replicas,
-                                .keep_home = part->stands.replicas && !part->llc->mode.forget_all,
-                                .write_through = part->wanted.copies,
-                                .program = part->program};
+    struct slice_order flush = {
+        .keep_lines = !part->stands.copies && !part->stands.replicas,
+        .keep_home = part->stands.replicas && !part->stands.forget_all,
+        .beside = part->phase == PHASE_RUNNING && !part->stopped,
+        .write_through = part->wanted.copies,
+        .program = part->program,
+    };
     control->awaited = control->slices;
-    order_slices(control, flush, now);
+    for (unsigned slice = 0; slice < control->slices; slice++)
+        port_push(&control->slice_orders[slice], now, &flush, sizeof flush);
     next_step(control, SWITCH_FLUSHING, control->power ? now + control->quiet_cycles : now, now);
 }
 
@@ -535,8 +501,6 @@ static void begin_end(struct control *control, struct part *part, uint64_t now) 
     part->wanted = part->stands;
     ask(control, part, LLC_KERNEL_ENDS, now);
     part->due = part->stands.copies || part->stands.replicas;
-    part->unclean = !part->due;
-    part->to_clean = false;
 }
 
 static void end_kernel(struct control *control, struct part *part, uint64_t now) {
@@ -558,9 +522,9 @@ static void part_tick(struct control *control, struct part *part, uint64_t now) 
         else if (now >= part->ask_at)
             ask(control, part, LLC_TIME_HAS_COME, now);
     }
-    if (part->phase == PHASE_RUNNING) begin_cleaning(control, part, now);
-    if (part->phase == PHASE_FLUSHING_L1 && part->unflushed == 0 && control->cleaned != part)
-        begin_end(control, part, now);
+    /* What slices write back beside the program's work they must have written before another kernel begins. */
+    bool beside = control->switching != SWITCH_NONE && control->switched == part;
+    if (part->phase == PHASE_FLUSHING_L1 && part->unflushed == 0 && !beside) begin_end(control, part, now);
     if (part->phase != PHASE_FLUSHING_L1) take_turn(control, part, now);
     if (part->phase == PHASE_ENDING && !part->due) end_kernel(control, part, now);
 }

@@ -14,8 +14,8 @@
  * one goes on, unless MC-routers are switched, which stops both. MC-routers are off while all programs want them to be. One
  * switch at a time.
  *
- * Replicas of lines that a kernel only reads (llc/replication.h) need no stop. Before the first ones of a kernel, slices write back what
- * earlier kernels have left modified in them, beside their work.
+ * Replicas of lines that a kernel only reads (llc/replication.h) need no stop: before the first of a kernel, slices write modified lines
+ * to memory, where replicas come from, while the program goes on; at its end they do so again and forget replicas.
  */
 #ifndef SLUICE_GPU_CONTROL_H
 #define SLUICE_GPU_CONTROL_H
@@ -32,9 +32,8 @@ struct control;
     S(SUM, stop_cycles, "cycles", "of these: until nothing was under way in any SM") \
     S(SUM, flush_cycles, "cycles", \
       "of these: until slices had written back or forgotten their lines, and networks were quiet") \
-    S(SUM, cleanings, "times", "slices wrote modified lines of earlier kernels to memory, beside their work") \
-    S(SUM, cleaning_cycles, "cycles", "until they had") \
-    S(SUM, power_cycles, "cycles", "of these: until MC-routers were off or on")
+    S(SUM, power_cycles, "cycles", "of these: until MC-routers were off or on") \
+    S(SUM, cleanings, "times", "slices wrote modified lines to memory while the program went on, before replicas")
 
 STATS_STRUCT(control_stats, CONTROL_STATS);
 
@@ -60,10 +59,10 @@ void control_connect_slice(struct control *control, unsigned index, unsigned com
 /* Starts a kernel of launch->program; engine->stop is set in the cycle in which its last CTA has ended and the caches that must
  * be are flushed. */
 void control_begin(struct control *control, const struct launch *launch, uint64_t now);
-/* The organisation's next decision, made from outside (struct llc_organisation_ops, order). */
-bool control_order(struct control *control, unsigned degree);
 /* Whether no kernel of the program is running. */
 bool control_idle(const struct control *control, unsigned program);
+/* The organisations' next decision, made from outside (struct llc_organisation_ops, order). */
+bool control_order(struct control *control, unsigned degree);
 /* No further CTA starts. */
 void control_halt(struct control *control);
 

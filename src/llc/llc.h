@@ -80,14 +80,13 @@ struct slice;
 struct slice_order {
     bool keep_lines;
     bool keep_home; /* forget replicas only: lines whose home is another slice */
-    bool beside;    /* just write to memory what is modified now, beside other work; the machine need not be quiet */
+    bool beside;    /* lines are kept, and the program goes on meanwhile: what it modifies behind the flush stays so */
     bool write_through;
     uint8_t program;
 };
 /* To it, when that is done. */
 struct slice_word {
     unsigned slice;
-    bool beside; /* it was that */
 };
 
 struct slice_ports {

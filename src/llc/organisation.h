@@ -59,9 +59,8 @@ struct llc_organisation_ops {
                 const struct cache_access *access, bool hit, uint64_t now);
     /* Says how the machine should stand and when to ask again (NEVER: not before the next occasion). If it does not stand
      * so, the control plane stops and drains it, has the slices write back or forget, switches the MC-routers, sets
-     * `mode`, and asks with LLC_SWITCHED. For replicas nothing stops: slices write back what earlier kernels have modified beside
-     * their work, and then it asks. `mode` is as wanted when LLC_KERNEL_ENDS is over; but MC-routers are bypassed only while
-     * all programs want it. */
+     * `mode`, and asks with LLC_SWITCHED. For replicas nothing stops: slices write back what they have modified beside their
+     * work. `mode` is as wanted when LLC_KERNEL_ENDS is over; but MC-routers are bypassed only while all programs want it. */
     struct llc_mode (*decide)(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                               uint64_t *again);
     /* Has the next decision made from outside: so many copies of a line that is only read, 0 for none of that. Returns false if

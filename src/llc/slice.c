@@ -17,10 +17,8 @@
  * for `atomic_cycles` for each lane that meets on its busiest word.
  *
  * Flush, of one program's lines: modified ones are written to memory, one per cycle as memory takes them, then lines are
- * dropped, all or those whose home is another slice, `flush_lines` per cycle, for which all tags are gone through. What
- * takes the tags takes the lookups' time; while memory is waited for, another program is served.
- *
- * Cleaning: a program's modified lines are written to memory beside all other work, where lookups leave it room, and stay.
+ * dropped, `flush_lines` per cycle, for which all tags are gone through. What takes the tags takes the lookups' time; while
+ * memory is waited for, another program is served, or the same where it was not stopped (struct slice_order, beside).
  *
  * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim
  * 3.2.2.
@@ -43,8 +41,8 @@ enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY
 /* What a message to memory carries in `tag`, and so what its answer means. */
 #define TAG_FILL       UINT32_C(0) /* below: the MSHR */
 #define TAG_WRITE_BACK (UINT32_C(1) << 30)
-#define TAG_CLEANING   (TAG_WRITE_BACK | 1) /* by clean_once */
-#define TAG_THROUGH    (UINT32_C(2) << 30)  /* below: the write that waits for it */
+#define TAG_FLUSHED    (TAG_WRITE_BACK | 1)
+#define TAG_THROUGH    (UINT32_C(2) << 30) /* below: the write that waits for it */
 #define TAG_KIND       (UINT32_C(3) << 30)
 
 enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
@@ -91,14 +89,11 @@ struct slice {
     uint64_t port_free_at, lookup_free_at;
     enum hold hold;   /* of the last tick; constant while the slice sleeps */
     uint64_t settled; /* counters are right up to the start of this cycle */
-    bool flushing, flush_keeps_lines, flush_keeps_home;
-    uint8_t flush_program;
+    bool flushing;
+    struct slice_order flush;
+    uint32_t flush_writes; /* of a flush, that memory has not acknowledged */
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
-    bool cleaning;
-    uint8_t clean_program;
-    uint32_t clean_line;   /* the next to be looked at */
-    uint32_t clean_writes; /* that memory has not acknowledged */
     slice_observer *observer;
     void *observer_user;
     struct llc_stats stats;
@@ -205,15 +200,12 @@ static void slice_settle(void *self, uint64_t now) {
 
 /* Memory side. */
 
-static inline uint64_t address_of(const struct slice *slice, uint64_t key) {
-    return (key & low_mask(56)) << slice->line_log2;
-}
 static inline uint8_t key_program(uint64_t key) { return (uint8_t)(key >> 56); }
 
 static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors,
                                          uint32_t tag, uint64_t now) {
     *(struct message *)port_push_place(slice->to_memory, now) = (struct message){
-        .address = address_of(slice, key),
+        .address = (key & low_mask(56)) << slice->line_log2,
         .tag = tag,
         .source = (uint16_t)slice->index,
         .kind = (uint8_t)kind,
@@ -270,7 +262,7 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
         slice->stats.fills++;
     } else {
         slice->outstanding_writes[message->program]--;
-        slice->clean_writes -= message->tag == TAG_CLEANING;
+        slice->flush_writes -= message->tag == TAG_FLUSHED;
         if (kind == TAG_THROUGH) {
             ring_push(&slice->arrived, message->tag);
             slice->replies_waiting++;
@@ -521,61 +513,24 @@ static void look_up_once(struct slice *slice, uint64_t now) {
 /* Flushing. */
 
 static APART void take_order(struct slice *slice, uint64_t now) {
-    const struct slice_order order = *(const struct slice_order *)port_peek(slice->orders, now);
-    port_pop(slice->orders, now);
-    if (order.beside) {
-        slice->cleaning = true;
-        slice->clean_program = order.program;
-        slice->clean_line = 0;
-        return;
-    }
     slice->flushing = true;
-    slice->flush_keeps_lines = order.keep_lines;
-    slice->flush_keeps_home = order.keep_home;
-    slice->flush_program = order.program;
-    slice->write_through[order.program] = order.write_through;
+    slice->flush = *(const struct slice_order *)port_peek(slice->orders, now);
+    slice->write_through[slice->flush.program] = slice->flush.write_through;
     slice->flush_set = slice->flush_way = 0;
     slice->flush_done_at = NEVER;
-}
-
-static void report_done(struct slice *slice, bool beside, uint64_t now) {
-    struct slice_word word = {slice->index, beside};
-    port_push(slice->words, now, &word, sizeof word);
-}
-
-/* Writes one modified line per cycle to memory, of what lookups leave of the way there. What is modified behind it is this
- * kernel's own. */
-static APART void clean_once(struct slice *slice, uint64_t now) {
-    for (; slice->clean_line < slice->cache.sets * slice->cache.ways; slice->clean_line++) {
-        struct cache_line *line = &slice->cache.line[slice->clean_line];
-        if (line->state != LINE_MODIFIED) continue;
-        uint64_t key = cache_line_key(&slice->cache, slice->clean_line / slice->cache.ways, line);
-        if (key_program(key) != slice->clean_program) continue;
-        if (!port_can_push(slice->to_memory, now)) {
-            port_await_credit(slice->to_memory, now);
-            return;
-        }
-        write_back(slice, key, line, TAG_CLEANING, now);
-        slice->clean_line++;
-        slice->clean_writes++;
-        engine_wake_by(slice->engine, slice->waker, now + 1);
-        return;
-    }
-    if (slice->clean_writes) return; /* memory's acknowledgements wake the slice */
-    slice->cleaning = false;
-    report_done(slice, true, now);
-}
-
-static bool at_home(const struct slice *slice, uint64_t key) {
-    struct location home;
-    const struct message any = {.address = address_of(slice, key), .program = key_program(key)};
-    address_map_locate(slice->map, message_place_in_memory(&any), &home);
-    return home.mc * address_map_slices_per_mc(slice->map) + home.slice == slice->index;
+    port_pop(slice->orders, now);
 }
 
 static bool is_to_be_flushed(const struct slice *slice, unsigned set, const struct cache_line *line) {
     return (line->state == LINE_VALID || line->state == LINE_MODIFIED) &&
-           key_program(cache_line_key(&slice->cache, set, line)) == slice->flush_program;
+           key_program(cache_line_key(&slice->cache, set, line)) == slice->flush.program;
+}
+
+static bool at_home(const struct slice *slice, uint64_t key) {
+    struct message line = {.address = (key & low_mask(56)) << slice->line_log2, .program = key_program(key)};
+    struct location home;
+    address_map_locate(slice->map, message_place_in_memory(&line), &home);
+    return home.mc * address_map_slices_per_mc(slice->map) + home.slice == slice->index;
 }
 
 /* The next modified line, or NULL. */
@@ -594,10 +549,10 @@ static void forget_lines(struct slice *slice, uint64_t now) {
             struct cache_line *line = cache_line_at(&slice->cache, set, way);
             if (!is_to_be_flushed(slice, set, line)) continue;
             uint64_t key = cache_line_key(&slice->cache, set, line);
-            if (slice->flush_keeps_home && at_home(slice, key)) continue;
+            if (slice->flush.keep_home && at_home(slice, key)) continue;
             tell(slice, SLICE_DROP, key, NULL, now);
             cache_drop(&slice->cache, set, line);
-            slice->stats.replicas_forgotten += slice->flush_keeps_home;
+            slice->stats.replicas_forgotten += slice->flush.keep_home;
         }
 }
 
@@ -610,23 +565,26 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
         return false;
     }
     if (line) {
-        write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_WRITE_BACK, now);
+        write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_FLUSHED, now);
+        slice->flush_writes++;
         engine_wake_by(slice->engine, slice->waker, now + 1);
         return true;
     }
-    if (slice->outstanding_writes[slice->flush_program]) return false; /* memory's acknowledgements wake the slice */
+    /* Memory's acknowledgements wake the slice. Beside a program's work there always are other writes of its. */
+    if (slice->flush.beside ? slice->flush_writes : slice->outstanding_writes[slice->flush.program]) return false;
     if (slice->flush_done_at == NEVER) {
-        uint64_t lines = slice->flush_keeps_lines ? 0 : (uint64_t)slice->cache.sets * slice->cache.ways;
+        uint64_t lines = slice->flush.keep_lines ? 0 : (uint64_t)slice->cache.sets * slice->cache.ways;
         slice->flush_done_at = now + div_up(lines, slice->flush_lines);
     }
     if (slice->flush_done_at > now) {
         engine_wake_by(slice->engine, slice->waker, slice->flush_done_at);
         return true;
     }
-    if (!slice->flush_keeps_lines) forget_lines(slice, now);
+    if (!slice->flush.keep_lines) forget_lines(slice, now);
     slice->flushing = false;
     slice->stats.flushes++;
-    report_done(slice, false, now);
+    struct slice_word word = {slice->index};
+    port_push(slice->words, now, &word, sizeof word);
     return false;
 }
 
@@ -659,10 +617,7 @@ static void slice_tick(void *self, uint64_t now) {
         slice->hold = HOLD_FLUSH;
     else
         look_up_once(slice, now);
-    if (slice->hold == HOLD_MEMORY)
-        port_await_credit(slice->to_memory, now);
-    else if (UNLIKELY(slice->cleaning))
-        clean_once(slice, now);
+    if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
     bool replied = reply_once(slice, now);
     uint64_t next = next_tick(slice, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
@@ -676,7 +631,7 @@ static uint32_t writes_under_way(const struct slice *slice) {
 
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
-    return slice->mshrs.in_use || writes_under_way(slice) || slice->aside_count || slice->flushing || slice->cleaning ||
+    return slice->mshrs.in_use || writes_under_way(slice) || slice->aside_count || slice->flushing ||
            slice->replies_waiting || cache_reserved_lines(&slice->cache);
 }
 

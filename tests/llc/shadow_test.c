@@ -29,9 +29,9 @@ struct shadow {
     unsigned driver, programs;
     bool private[PROGRAMS_MAX];
     bool pauses[PROGRAMS_MAX]; /* sends nothing */
-    bool promises; /* in each round some lines are only read, and reads of them say so */
+    bool promises;             /* in each round some lines are only read, and reads of them say so */
     unsigned round;
-    bool steered, unclean; /* by steer; lines that an earlier round modified may be in the slices */
+    bool steered, cleaning; /* by `steer` */
     unsigned cleanings;
     uint64_t ask_at;
     uint64_t random;
@@ -141,8 +141,8 @@ static void driver_tick(void *self, uint64_t now) {
         }
         while (port_peek(&shadow->words[i], now)) {
             port_pop(&shadow->words[i], now);
-            if (--shadow->flushing == 0 && shadow->steered && shadow->unclean) {
-                shadow->unclean = false;
+            if (--shadow->flushing == 0 && shadow->cleaning) {
+                shadow->cleaning = false;
                 shadow->organisation->mode.replicas = true;
                 steer(shadow, LLC_SWITCHED, now);
             }
@@ -322,21 +322,16 @@ CLAIM("a line that was written in one kernel is never read stale from a replica 
 }
 
 /* Plays the control plane to selective replication: what is ordered for an epoch is taken up at its end, once slices have written
- * back what earlier kernels modified. */
+ * modified lines to memory. */
 static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now) {
     struct llc_organisation *llc = shadow->organisation;
-    unsigned degree = random_below(&shadow->random, 3) ? 1 : 1u << random_below(&shadow->random, 4);
-    CHECK(llc->ops->order(llc, degree));
+    CHECK(llc->ops->order(llc, random_below(&shadow->random, 3) ? 1 : 1u << random_below(&shadow->random, 4)));
     struct llc_mode wanted = llc->ops->decide(llc, occasion, now, &shadow->ask_at);
     if (occasion == LLC_KERNEL_ENDS) llc->mode = wanted;
     if (!wanted.replicas || llc->mode.replicas || shadow->flushing) return;
-    if (!shadow->unclean) {
-        llc->mode.replicas = true;
-        llc->ops->decide(llc, LLC_SWITCHED, now, &shadow->ask_at);
-        return;
-    }
     shadow->cleanings++;
-    order_all(shadow, (struct slice_order){.beside = true});
+    shadow->cleaning = true;
+    order_all(shadow, (struct slice_order){.keep_lines = true, .beside = true});
 }
 
 CLAIM("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
@@ -352,7 +347,6 @@ CLAIM("nor is it when the degree changes every few hundred cycles, with nothing 
         steer(shadow, LLC_KERNEL_ENDS, shadow->engine->now);
         if (replicas) REQUIRE(flush(shadow, (struct slice_order){.keep_home = true}));
         if (replicas) CHECK_EQ(behind(shadow), 0u);
-        shadow->unclean = !replicas;
         flushes += replicas;
     }
     check_books(shadow);
