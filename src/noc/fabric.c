@@ -317,7 +317,8 @@ static void build_stage(struct fabric *fabric, const struct network *network, co
 static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan,
                        unsigned number, unsigned *row_words) {
     bool first = number == 0, last = number == plan->stages;
-    unsigned cycles = first ? (unsigned)noc->link_cycles : plan->stage[number - 1].link_cycles;
+    unsigned cycles =
+        first ? (unsigned)noc->link_cycles : plan->stage[number - 1].link_cycles + plan->added_cycles[number - 1];
     unsigned links =
         last ? fabric->stage[number - 1].output_ports : fabric->stage[number].routers * fabric->stage[number].inputs;
     unsigned vc_shift = fabric->stage[0].vc_shift;
@@ -359,7 +360,8 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
         links += fabric->stage[i].output_ports;
     }
     for (unsigned i = 0; i <= plan->stages; i++) build_link(fabric, noc, plan, i, &row_words);
-    uint64_t longest = 8 + (uint64_t)(noc->stages + noc->link_cycles + noc->long_link_cycles + noc->credit_cycles);
+    uint64_t longest = 8 + (uint64_t)(noc->stages + noc->mc_router_cycles + noc->link_cycles + noc->long_link_cycles +
+                                      noc->credit_cycles);
     if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* what a link can be behind */
     timeline_init(&fabric->time, longest, row_words);
     fabric->cargoes = row_words;
@@ -398,7 +400,8 @@ uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabri
     uint64_t steps = (uint64_t)noc->stages - (noc->lookahead ? 1 : 0);
     uint64_t cycles = (uint64_t)noc->link_cycles - 1; /* one cycle of the last link is the port's */
     for (unsigned i = 0; i < plan->stages; i++)
-        cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) + plan->stage[i].link_cycles;
+        cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) + plan->stage[i].link_cycles +
+                  plan->added_cycles[i];
     return cycles + flits - 1;
 }
 

@@ -55,6 +55,7 @@ struct fabric_plan {
         unsigned routers, inputs, outputs; /* inputs and outputs of one router */
         unsigned link_cycles;              /* of the links behind its outputs */
     } stage[FABRIC_MAX_STAGES];
+    unsigned added_cycles[FABRIC_MAX_STAGES]; /* of a stage's routers, beyond their pipeline */
     unsigned concentration;
     /* The output, within any router of `stage`, through which `destination` is reached. */
     unsigned (*route)(const struct fabric_plan *plan, unsigned stage, unsigned destination);

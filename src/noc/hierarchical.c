@@ -29,6 +29,7 @@ static struct fabric_plan hierarchical_plan(const struct noc_config *noc, enum n
         .stages = 2,
         .stage = {{request ? sm : mc, near, sources / near, far, (unsigned)noc->long_link_cycles},
                   {request ? mc : sm, far, near, destinations / far, (unsigned)noc->link_cycles}},
+        .added_cycles = {[1] = request ? (unsigned)noc->mc_router_cycles : 0},
         .concentration = 1,
         .route = hierarchical_route,
         .wire = hierarchical_wire,
@@ -66,7 +67,8 @@ static void hierarchical_set_bypass(struct network *network, bool on, uint64_t n
 static uint64_t unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned bypassed,
                                 unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
-    struct fabric_plan plan = hierarchical_plan(noc, NETWORK_REQUEST, shape); /* both directions add up to the same */
+    /* Both directions add up to the same, but for noc.mc_router_cycles, which are a request's. */
+    struct fabric_plan plan = hierarchical_plan(noc, NETWORK_REQUEST, shape);
     return fabric_unloaded_cycles(noc, &plan, bypassed, flits);
 }
 

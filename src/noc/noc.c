@@ -27,6 +27,8 @@ static const struct param params[] = {
     P_INT(struct noc_config, vc_flits, 8, 1, 512, "flits", "input buffer of a virtual channel"),
     P_INT(struct noc_config, stages, 4, 4, 8, "cycles",
           "pipeline of a router: routing, VC and switch allocation, traversal; what is above 4 lengthens traversal"),
+    P_INT(struct noc_config, mc_router_cycles, 0, 0, 32, "cycles",
+          "hierarchical: more for a request in an MC-router, whose choice of a slice may take longer"),
     P_BOOL(struct noc_config, lookahead, false, "the route is computed one router ahead: no routing stage"),
     P_INT(struct noc_config, internal_speedup, 1, 1, 2, "",
           "steps of a router's pipeline in a cycle; an output sends one flit all the same"),

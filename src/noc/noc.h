@@ -30,7 +30,7 @@ struct noc_config {
     int64_t clock_mhz; /* 0: the core's */
     int64_t vcs;
     int64_t vc_flits;
-    int64_t stages;
+    int64_t stages, mc_router_cycles;
     bool lookahead;
     int64_t internal_speedup;
     int64_t input_speedup;

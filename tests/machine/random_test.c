@@ -199,6 +199,7 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
                gated ? SETTINGS("hierarchical") : SETTINGS("ideal", "full", "concentrated", "hierarchical"));
     set_one_of(settings, random, "noc.channel_bytes", SETTINGS("4", "16", "32", "64"));
     set(settings, "noc.concentration", "1");
+    set_number(settings, "noc.mc_router_cycles", below(random, 2) * below(random, 5));
     set_number(settings, "noc.vcs", 1 + below(random, 3));
     set_number(settings, "noc.vc_flits", 1 + below(random, 8));
     set_number(settings, "noc.internal_speedup", 1 + below(random, 2));

@@ -96,6 +96,23 @@ CLAIM("the ideal network takes its latency and what serialisation adds") {
     CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 5, 63, 79), 26u);
 }
 
+CLAIM("cycles that are added to MC-routers are added to requests, and not to replies") {
+    const char *const settings[] = {"noc.topology=hierarchical", "noc.mc_router_cycles=3", NULL}, *const none[] = {
+                                                                                                      settings[0],
+                                                                                                      NULL};
+    CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 0, 0),
+             3 + latency(none, NETWORK_REQUEST, machine, 1, 0, 0));
+    struct traffic traffic;
+    struct error err = {0};
+    uint64_t before = latency(none, NETWORK_REPLY, machine, 5, 63, 79);
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REPLY, machine, 5, &err));
+    traffic.observe = note;
+    traffic_packet(&traffic, 63, 79, 10);
+    engine_run_until(traffic.engine, 1000);
+    CHECK_EQ(seen, before);
+    traffic_close(&traffic);
+}
+
 CLAIM("a slower network clock stretches the latency in core cycles") {
     const char *const settings[] = {"noc.topology=full", "noc.clock_mhz=700", NULL};
     struct traffic traffic;
