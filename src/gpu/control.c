@@ -94,6 +94,7 @@ static void part_settle(struct part *part, uint64_t now) {
 
 static void control_settle(void *self, uint64_t now) {
     struct control *control = self;
+    if (control->halted) return; /* the run is over, and what is still under way takes no time of it */
     for (unsigned i = 0; i < control->programs; i++) part_settle(&control->part[i], now);
 }
 

@@ -89,6 +89,13 @@ CLAIM("degrees ordered from outside are followed, and every cycle belongs to one
     run_destroy(run);
 }
 
+CLAIM("so does every cycle of a run that is cut short") {
+    struct run *run = run_make("selrep-64sm", "synth:shared", SETTINGS(SELREP, SHORT));
+    run_go(run, (struct run_options){.max_instructions = 100000});
+    CHECK_EQ(cycles_of(run), run->result.cycles);
+    run_destroy(run);
+}
+
 /* One home for each line, but for the epochs after the ninth and the tenth. */
 static bool order_late(void *user, const struct run_progress *progress) {
     CHECK(machine_order_degree(user, progress->cycles / 1024 == 9 ? 4 : 1));
