@@ -49,7 +49,7 @@ static const struct param params[] = {
     P_INT(struct selrep_config, router_cycles, 32, 1, 1000000, "cycles",
           "from a decision until all MC-routers follow it"),
     P_INT(struct selrep_config, sets, 2, 1, 65536, "sets", "of the first slice that the directory shadows"),
-    P_CHOICE(struct selrep_config, directories, directories_family, "shared", "that tell hit rates"),
+    P_CHOICE(struct selrep_config, directories, directories_family, "each", "that tell hit rates"),
     P_INT(struct selrep_config, window_cycles, 0, 0, 1000000000, "cycles",
           "over which slice parallelism is taken; 0: the whole epoch"),
     P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
