@@ -243,7 +243,7 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
                                          [ADAPTIVE_RULE_1] = "rule 1: like miss rates",
                                          [ADAPTIVE_RULE_2] = "rule 2: private supplies more",
                                          [ADAPTIVE_ATOMICS] = "the program has atomics",
-                                         [ADAPTIVE_NOTHING] = "no read was seen"};
+                                         [ADAPTIVE_NOTHING] = "no shadowed set was read"};
     bool private = rule == ADAPTIVE_RULE_1 || rule == ADAPTIVE_RULE_2;
     a->stats.decisions++;
     a->stats.rule_1 += rule == ADAPTIVE_RULE_1;
