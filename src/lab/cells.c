@@ -24,6 +24,44 @@ struct expression_view stored_run_view(struct stored_run *run) {
     return (struct expression_view){view_value, view_units, run};
 }
 
+/* A cell's run, and its programs' runs alone: what is named of them has a unit for each. */
+struct cell_runs {
+    struct stored_run *run, *alone[PROGRAMS_MAX];
+    unsigned programs; /* 0: no metric names one */
+};
+
+static unsigned cell_units(void *user, const char *name) {
+    const struct cell_runs *runs = user;
+    if (!plan_alone_name(name)) return view_units(runs->run, name);
+    return runs->programs > 1 ? runs->programs : 0;
+}
+
+static bool cell_value(void *user, const char *name, int unit, double *value) {
+    const struct cell_runs *runs = user;
+    const char *alone = plan_alone_name(name);
+    if (!alone) return view_value(runs->run, name, unit, value);
+    if (unit >= 0) return (unsigned)unit < runs->programs && view_value(runs->alone[unit], alone, -1, value);
+    double sum = 0, one;
+    for (unsigned i = 0; i < runs->programs; i++) {
+        if (!view_value(runs->alone[i], alone, -1, &one)) return false;
+        sum += one;
+    }
+    *value = sum;
+    return runs->programs > 0;
+}
+
+/* False if one is missing. */
+static bool get_alone(struct cell_runs *runs, const struct plan *plan, struct store *store, unsigned workload,
+                      unsigned point) {
+    for (int index;
+         runs->programs < PROGRAMS_MAX && (index = plan_find_alone(plan, workload, point, runs->programs)) >= 0;
+         runs->programs++) {
+        runs->alone[runs->programs] = stored_run_get(store, plan->runs[index].identity);
+        if (!runs->alone[runs->programs]) return false;
+    }
+    return true;
+}
+
 static unsigned cell_index(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
     return (workload * cells->plan->experiment->design_count + design) * cells->points + point;
 }
@@ -38,9 +76,9 @@ static double *raw_value(const struct cells *cells, unsigned metric, unsigned ce
 }
 
 /* Takes the run's values into the cell if it is better by the first metric than what is there. */
-static void take_run(struct cells *cells, unsigned cell, int run_index, struct stored_run *run) {
+static void take_run(struct cells *cells, unsigned cell, int run_index, struct cell_runs *runs) {
     const struct experiment *experiment = cells->plan->experiment;
-    struct expression_view view = stored_run_view(run);
+    struct expression_view view = {cell_value, cell_units, runs};
     double first = expression_value(experiment->metrics[0].value, &view), best = *raw_value(cells, 0, cell);
     bool better = experiment->metrics[0].more_is_better ? first > best : first < best;
     if (cells->run[cell] >= 0 && !isnan(best) && !better) return;
@@ -53,16 +91,18 @@ static void take_run(struct cells *cells, unsigned cell, int run_index, struct s
 static void load_cell(struct cells *cells, struct store *store, unsigned workload, unsigned design, unsigned point) {
     unsigned cell = cell_index(cells, workload, design, point);
     unsigned candidates = cells->plan->experiment->designs[design].best.count;
+    struct cell_runs runs = {0};
+    bool there = get_alone(&runs, cells->plan, store, workload, point);
     cells->run[cell] = -1;
-    for (unsigned c = 0; c < (candidates ? candidates : 1); c++) {
+    for (unsigned c = 0; there && c < (candidates ? candidates : 1); c++) {
         unsigned index = plan_find(cells->plan, workload, design, point, candidates ? (int)c : -1);
-        struct stored_run *run = stored_run_get(store, cells->plan->runs[index].identity);
-        if (run) take_run(cells, cell, (int)index, run);
-        stored_run_free(run);
-        if (run) continue;
-        cells->run[cell] = -1;
-        return;
+        runs.run = stored_run_get(store, cells->plan->runs[index].identity);
+        there = runs.run != NULL;
+        if (there) take_run(cells, cell, (int)index, &runs);
+        stored_run_free(runs.run);
     }
+    if (!there) cells->run[cell] = -1;
+    for (unsigned i = 0; i < PROGRAMS_MAX; i++) stored_run_free(runs.alone[i]);
 }
 
 void cells_load(struct cells *cells, const struct plan *plan, struct store *store) {

@@ -71,7 +71,7 @@ struct slurm_form {
     int64_t memory_mb;
 };
 struct file_form {
-    struct text title, paper, gpu, size;
+    struct text title, paper, gpu, size, alone;
     const char *question, *figure, *note;
     struct lab_settings set;
     int workloads, designs, sweep, metrics, paper_values; /* read into the experiment, or into the reading */
@@ -279,11 +279,35 @@ static bool read_best(struct yaml_reader *yaml, void *user, void *to) {
 /* --- workloads --- */
 
 static const struct yaml_key workload_keys[] = {
-    KEY("workload", struct workload_form, workload, read_name, "`NAME` or `NAME:SIZE`"),
+    KEY("workload", struct workload_form, workload, read_name,
+        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two side by side"),
     KEY("name", struct workload_form, name, read_text, "what it is called here, if not as it is"),
     KEY("set", struct workload_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for its runs, above the designs'"),
 };
 FORM(workload, "a workload");
+
+/* "mm:small". */
+static struct lab_program read_program(struct reading *reading, const char *word, size_t length) {
+    while (length && *word == ' ') word++, length--;
+    while (length && word[length - 1] == ' ') length--;
+    const char *text = arena_text(reading->arena, word, length);
+    size_t name = strncmp(text, "synth:", 6) == 0 ? length : strcspn(text, ":");
+    return (struct lab_program){arena_text(reading->arena, text, name), text[name] ? text + name + 1 : NULL};
+}
+
+/* Programs with a + between them. */
+static bool read_programs(struct reading *reading, const char *word, struct lab_workload *workload) {
+    for (const char *at = word; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        if (workload->programs == PROGRAMS_MAX)
+            return BLAME(reading, workload->place, "%s: at most %d programs run side by side", word, PROGRAMS_MAX);
+        workload->program[workload->programs++] = read_program(reading, at, strcspn(at, "+"));
+    }
+    char *pair = text_format("%s + %s", workload->program[0].name, workload->program[1].name);
+    workload->label =
+        workload->programs == 1 ? workload->program[0].name : arena_text(reading->arena, pair, strlen(pair));
+    free(pair);
+    return true;
+}
 
 /* Its name, or a form with more about it. */
 static bool read_workload(struct yaml_reader *yaml, void *user) {
@@ -297,15 +321,11 @@ static bool read_workload(struct yaml_reader *yaml, void *user) {
     if (!word) return BLAME(reading, form.workload.place, "a workload of this form needs workload: NAME or NAME:SIZE");
     if (experiment->workload_count == LIST_MAX)
         return yaml_blame(yaml, yaml->at, "more than %d workloads are too many", LIST_MAX);
-    size_t length = strncmp(word, "synth:", 6) == 0 ? strlen(word) : strcspn(word, ":");
-    const char *name = arena_text(reading->arena, word, length);
-    *(struct lab_workload *)ARENA_APPEND(reading->arena, experiment->workloads, experiment->workload_count) =
-        (struct lab_workload){.label = form.name ? form.name : name,
-                              .name = name,
-                              .size = word[length] ? word + length + 1 : NULL,
-                              .settings = form.set,
-                              .group = experiment->group_count - 1,
-                              .place = form.workload.place};
+    struct lab_workload workload = {
+        .settings = form.set, .group = experiment->group_count - 1, .place = form.workload.place};
+    if (!read_programs(reading, word, &workload)) return false;
+    if (form.name) workload.label = form.name;
+    *(struct lab_workload *)ARENA_APPEND(reading->arena, experiment->workloads, experiment->workload_count) = workload;
     return true;
 }
 
@@ -479,9 +499,12 @@ static const struct yaml_key file_keys[] = {
     KEY("size", struct file_form, size, read_name, "of workloads that name none; `small`"),
     KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, below theirs"),
     KEY("workloads", struct file_form, workloads, read_workloads,
-        "`[NAME, NAME:SIZE, {...}, ...]` (`sluice list workloads`), or groups of them: `{GROUP: [NAME, ...], ...}`"),
+        "`[NAME, NAME:SIZE, NAME + NAME, {...}, ...]` (`sluice list workloads`), or groups of them: `{GROUP: [NAME, ...], ...}`"),
     KEY("designs", struct file_form, designs, read_designs,
         "`{NAME: {...}, ...}`, or `[NAME, ...]` of `sluice list designs` and `default`"),
+    KEY("alone", struct file_form, alone, read_name,
+        "the design under which each program of a workload also runs alone on the whole GPU, for metrics that name"
+        " `alone.ipc` or another value of those runs; the first design"),
     KEY("sweep", struct file_form, sweep, read_sweep,
         "`{PARAMETER: [VALUE, ...], ...}`, on top of every design; `gpu` sweeps over descriptions, and"
         " `{NAME: {VALUE: {PARAMETER: VALUE, ...}, ...}}` over sets of parameters; of several, their product"),
@@ -602,17 +625,27 @@ static bool workload_exists(const char *name, const char *size, struct error *er
     return source != NULL;
 }
 
+static bool same_sizes(const struct lab_workload *a, const struct lab_workload *b) {
+    bool same = a->programs == b->programs;
+    for (unsigned i = 0; i < a->programs && same; i++)
+        same = !a->program[i].size || !b->program[i].size || strcmp(a->program[i].size, b->program[i].size) == 0;
+    return same;
+}
+
 static bool settle_workloads(struct reading *reading) {
     struct experiment *experiment = reading->experiment;
     for (unsigned i = 0; i < experiment->workload_count; i++) {
         struct lab_workload *workload = &experiment->workloads[i];
-        struct error err = {0};
-        if (!workload->size && strncmp(workload->name, "synth:", 6) != 0) workload->size = experiment->size;
-        if (!workload_exists(workload->name, workload->size, &err))
-            return BLAME(reading, workload->place, "%s", err.text);
+        for (unsigned p = 0; p < workload->programs; p++) {
+            struct lab_program *program = &workload->program[p];
+            struct error err = {0};
+            if (!program->size && strncmp(program->name, "synth:", 6) != 0) program->size = experiment->size;
+            if (!workload_exists(program->name, program->size, &err))
+                return BLAME(reading, workload->place, "%s", err.text);
+        }
         for (unsigned k = 0; k < i; k++)
             if (strcmp(experiment->workloads[k].label, workload->label) == 0 &&
-                (!workload->size || strcmp(experiment->workloads[k].size, workload->size) == 0))
+                same_sizes(&experiment->workloads[k], workload))
                 return BLAME(reading, workload->place, "%s is there twice; the first is on line %u", workload->label,
                              experiment->workloads[k].place.line);
     }
@@ -645,7 +678,10 @@ static bool settle_designs(struct reading *reading) {
     experiment->designs = arena_alloc(reading->arena, reading->design_count, sizeof *experiment->designs);
     for (unsigned i = 0; i < reading->design_count; i++)
         if (!settle_design(reading, &reading->designs[i], &experiment->designs[i])) return false;
-    return true;
+    if (!reading->file.alone.text) return true;
+    int alone = find_design(reading, reading->file.alone);
+    experiment->alone = (unsigned)alone;
+    return alone >= 0;
 }
 
 static bool settle_metric(struct reading *reading, const struct metric_form *form, struct lab_metric *metric) {

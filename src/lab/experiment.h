@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "lab/expression.h"
+#include "noc/message.h"
 
 /* Where something stands in the file, from 1. */
 struct lab_place {
@@ -29,11 +30,17 @@ struct lab_settings {
     unsigned count;
 };
 
-/* A size is NULL for a generated stream, which has none. The same program may be there several times, called differently
- * and on machines set differently: a paper's configurations. */
-struct lab_workload {
-    const char *label; /* what it is called; its name if nothing is said */
+/* A size is NULL for a generated stream, which has none. */
+struct lab_program {
     const char *name, *size;
+};
+
+/* A program, or two side by side. The same may be there several times, called differently and on machines set differently: a
+ * paper's configurations. */
+struct lab_workload {
+    const char *label; /* what it is called; its programs' names if nothing is said */
+    struct lab_program program[PROGRAMS_MAX];
+    unsigned programs;
     struct lab_settings settings; /* above the designs', below the sweep's */
     unsigned group;
     struct lab_place place;
@@ -97,6 +104,7 @@ struct experiment {
     const char *paper /* "adaptive", "selrep", "icc", "bypass" or "" */, *figure /* "Figure 11" */;
     const char *gpu, *size;
     struct lab_settings settings; /* for all designs, below theirs */
+    unsigned alone;               /* design under which programs run alone, for metrics that name `alone.*` */
     struct lab_group *groups;
     struct lab_workload *workloads; /* in the order of their groups */
     struct lab_design *designs;

@@ -10,7 +10,7 @@
 
 enum { DEPTH_MAX = 64 };
 
-enum node_kind { NODE_NUMBER, NODE_NAME, NODE_OPERATOR, NODE_LARGEST, NODE_AVERAGE };
+enum node_kind { NODE_NUMBER, NODE_NAME, NODE_OPERATOR, NODE_LARGEST, NODE_AVERAGE, NODE_TOTAL };
 
 struct node {
     enum node_kind kind;
@@ -72,7 +72,7 @@ static const struct node *parse_name(struct parser *parser) {
     static const struct {
         const char *name;
         enum node_kind kind;
-    } functions[] = {{"largest", NODE_LARGEST}, {"average", NODE_AVERAGE}};
+    } functions[] = {{"largest", NODE_LARGEST}, {"average", NODE_AVERAGE}, {"total", NODE_TOTAL}};
     struct expression *expression = parser->expression;
     struct node *node = node_new(parser, NODE_NAME);
     const char *start = parser->at;
@@ -92,7 +92,7 @@ static const struct node *parse_name(struct parser *parser) {
         return node->left ? node : NULL;
     }
     parser->at = start;
-    error_set(parser->err, "there is no function '%.60s'; there are: largest, average", node->name);
+    error_set(parser->err, "there is no function '%.60s'; there are: largest, average, total", node->name);
     return NULL;
 }
 
@@ -198,7 +198,7 @@ static double over_units(const struct node *node, const struct expression_view *
         largest = fmax(largest, value);
     }
     if (units == 0) return value_of(node->left, view, -1);
-    return node->kind == NODE_LARGEST ? largest : sum / units;
+    return node->kind == NODE_LARGEST ? largest : node->kind == NODE_TOTAL ? sum : sum / units;
 }
 
 static double name_value(const struct node *node, const struct expression_view *view, int unit) {
@@ -212,7 +212,8 @@ static double value_of(const struct node *node, const struct expression_view *vi
     case NODE_NUMBER: return node->number;
     case NODE_NAME: return name_value(node, view, unit);
     case NODE_LARGEST:
-    case NODE_AVERAGE: return over_units(node, view);
+    case NODE_AVERAGE:
+    case NODE_TOTAL: return over_units(node, view);
     case NODE_OPERATOR: break;
     }
     double left = value_of(node->left, view, unit), right = value_of(node->right, view, unit);

@@ -4,7 +4,7 @@
  *     sum      = product {("+" | "-") product}
  *     product  = factor {("*" | "/") factor}
  *     factor   = number | name | "-" factor | "(" choice ")" | function "(" choice ")"
- *     function = "largest" | "average"        over the units (SMs, slices, ...) that the names inside have
+ *     function = "largest" | "average" | "total"   over the units (SMs, slices, ...) that the names inside have
  *
  * A name that has no value, and a division by zero, make the whole a NaN: there is nothing to show. `?` lets designs that count
  * different things stand in one figure: "a.estimate ? b.measured". Deliberately left out: comparisons, powers, more than one number to a function. */

@@ -46,9 +46,10 @@ static char *column_label(const struct making *making, unsigned design, unsigned
 /* The size is told where it is not the experiment's, nor the workload called something else. */
 static char *workload_label(const struct making *making, unsigned workload) {
     const struct lab_workload *of = &making->experiment->workloads[workload];
-    if (of->label != of->name) return keep(making, of->label);
-    char *label = text_format("%s:%s", of->name, of->size ? of->size : "");
-    size_t length = of->size && strcmp(of->size, making->experiment->size) != 0 ? strlen(label) : strlen(of->name);
+    const char *name = of->program[0].name, *size = of->program[0].size;
+    if (of->label != name) return keep(making, of->label);
+    char *label = text_format("%s:%s", name, size ? size : "");
+    size_t length = size && strcmp(size, making->experiment->size) != 0 ? strlen(label) : strlen(name);
     char *kept = arena_text(making->arena, label, length);
     free(label);
     return kept;

@@ -43,6 +43,20 @@ unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, 
            (candidate < 0 ? 0 : (unsigned)candidate);
 }
 
+int plan_find_alone(const struct plan *plan, unsigned workload, unsigned point, unsigned program) {
+    unsigned cell = workload * experiment_points(plan->experiment) + point;
+    return plan->alone ? plan->alone[cell * PROGRAMS_MAX + program] : -1;
+}
+
+static bool asks_alone(const struct experiment *experiment) {
+    bool asks = false;
+    const char *name;
+    for (unsigned m = 0; m < experiment->metric_count; m++)
+        for (unsigned n = 0; (name = expression_name(experiment->metrics[m].value, n, NULL)); n++)
+            asks |= plan_alone_name(name) != NULL;
+    return asks;
+}
+
 /* --- one configuration --- */
 
 static void add_settings(struct arena *arena, struct lab_settings *to, const struct lab_settings *from) {
@@ -136,7 +150,8 @@ static bool try_machine(const struct plan *plan, const struct planned_run *run, 
                         struct error *err) {
     struct error found = {0};
     struct config *config = build(plan, run, NULL, err);
-    struct machine *machine = config ? machine_create(config, &found) : NULL;
+    unsigned programs = plan->experiment->workloads[run->workload].programs;
+    struct machine *machine = config ? machine_create_for(programs, config, &found) : NULL;
     if (!machine) {
         config_destroy(config);
         return found.set ? blame(plan, run, found.text, err) : false;
@@ -165,6 +180,7 @@ static bool check_metrics(const struct plan *plan, struct counters *counters, st
         const char *name;
         for (unsigned n = 0; (name = expression_name(metric->value, n, &at)); n++) {
             unsigned k = 0;
+            if (plan_alone_name(name)) name = plan_alone_name(name);
             while (k < counters->count && strcmp(counters->names[k], name) != 0) k++;
             if (k < counters->count || plan_is_result(name)) continue;
             const char *near = nearest_name(name, counters->names, counters->count);
@@ -180,18 +196,32 @@ static bool check_metrics(const struct plan *plan, struct counters *counters, st
 /* --- all runs --- */
 
 /* "mm:small"; a generated stream is made by its configuration. */
-static const char *job_of(const struct plan *plan, const struct lab_workload *workload, const char *size,
-                          const struct config *config, struct error *err) {
+static const char *program_job(const struct plan *plan, const struct lab_workload *workload, unsigned index,
+                               const char *size, const struct config *config, struct error *err) {
+    const struct lab_program *program = &workload->program[index];
     struct error found = {0};
     char *job =
-        workload->size ? text_format("%s:%s", workload->name, size ? size : workload->size) : mem_text(workload->name);
-    struct stream_source *source = workload->size ? work_open(job, false, &found) : workload_open(config, job, &found);
+        program->size ? text_format("%s:%s", program->name, size ? size : program->size) : mem_text(program->name);
+    struct stream_source *source = program->size ? work_open(job, false, &found) : workload_open(config, job, &found);
     const char *kept = arena_text(plan->arena, job, strlen(job));
     free(job);
     if (source) source->ops->destroy(source);
     if (source) return kept;
     error_at(err, plan->experiment->path, workload->place.line, workload->place.column, "%s", found.text);
     return NULL;
+}
+
+/* "mm:small + va:small". */
+static const char *job_of(const struct plan *plan, const struct lab_workload *workload, const char *size,
+                          const struct config *config, struct error *err) {
+    const char *first = program_job(plan, workload, 0, size, config, err);
+    if (!first || workload->programs == 1) return first;
+    const char *second = program_job(plan, workload, 1, size, config, err);
+    if (!second) return NULL;
+    char *both = text_format("%s + %s", first, second);
+    const char *kept = arena_text(plan->arena, both, strlen(both));
+    free(both);
+    return kept;
 }
 
 /* The run of every workload. */
@@ -201,6 +231,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
     const struct lab_design *design = &experiment->designs[design_index];
     struct config *config = NULL;
     bool good = true, own_before = false;
+    unsigned tried = 0; /* for so many programs */
     for (unsigned w = 0; good && w < experiment->workload_count; w++) {
         unsigned index = plan_find(plan, w, design_index, point, candidate);
         struct planned_run *run = &plan->runs[index];
@@ -214,8 +245,10 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
         if (after || own || own_before || !config) { /* otherwise it is that of the workload before */
             config_destroy(config);
             config = build(plan, run, after, err);
-            good = config && ((w > 0 && !own) || try_machine(plan, run, counters, err));
         }
+        unsigned programs = experiment->workloads[w].programs;
+        good = config && ((tried >= programs && !own) || try_machine(plan, run, counters, err));
+        if (programs > tried) tried = programs;
         own_before = own;
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
         if (good)
@@ -229,6 +262,31 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
     }
     config_destroy(config);
     return good;
+}
+
+/* Each program of every workload by itself, behind the runs of cells. */
+static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
+    const struct experiment *experiment = plan->experiment;
+    unsigned points = experiment_points(experiment);
+    const struct lab_design *design = &experiment->designs[experiment->alone];
+    if (design->uses >= 0 || design->best.count)
+        return error_at(err, experiment->path, design->place.line, design->place.column,
+                        "design '%s' searches or uses another, and programs cannot run alone under it", design->name);
+    for (unsigned w = 0; w < experiment->workload_count; w++)
+        for (unsigned p = 0; p < points; p++)
+            for (unsigned i = 0; i < experiment->workloads[w].programs; i++) {
+                plan->alone[(w * points + p) * PROGRAMS_MAX + i] = (int)plan->count;
+                struct planned_run *run = &plan->runs[plan->count++];
+                *run = make_run(plan, w, experiment->alone, p, -1);
+                struct config *config = build(plan, run, NULL, err);
+                if (config) run->job = program_job(plan, &experiment->workloads[w], i, size, config, err);
+                if (run->job)
+                    identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, NULL,
+                                run->identity);
+                config_destroy(config);
+                if (!run->job) return false;
+            }
+    return true;
 }
 
 /* First the designs that use no other, whose identities the others need. */
@@ -253,13 +311,20 @@ struct plan *plan_create(const struct experiment *experiment, const char *size, 
     uint64_t count = 0;
     for (unsigned i = 0; i < experiment->design_count; i++) count += candidates_of(&experiment->designs[i]);
     count *= (uint64_t)experiment->workload_count * experiment_points(experiment);
+    bool alone = asks_alone(experiment);
+    unsigned most = experiment->workload_count * experiment_points(experiment) * PROGRAMS_MAX; /* of these alone */
     bool good =
         count <= RUNS_MAX || error_at(err, experiment->path, 1, 1, "these are %llu runs; more than %d are too many",
                                       (unsigned long long)count, RUNS_MAX);
     if (good) {
         plan->count = (unsigned)count;
-        plan->runs = arena_alloc(arena, plan->count, sizeof *plan->runs);
+        plan->runs = arena_alloc(arena, plan->count + (alone ? most : 0), sizeof *plan->runs);
         good = plan_cells(plan, size, err);
+    }
+    if (good && alone) {
+        plan->alone = arena_alloc(arena, most, sizeof *plan->alone);
+        for (unsigned i = 0; i < most; i++) plan->alone[i] = -1;
+        good = plan_alone(plan, size, err);
     }
     if (good) return plan;
     plan_free(plan);

@@ -2,6 +2,8 @@
 #ifndef SLUICE_LAB_PLAN_H
 #define SLUICE_LAB_PLAN_H
 
+#include <string.h>
+
 #include "lab/experiment.h"
 #include "lab/identity.h"
 
@@ -22,6 +24,9 @@ struct plan {
     const struct experiment *experiment; /* must outlive the plan */
     struct planned_run *runs;
     unsigned count;
+    int *
+        alone; /* by workload, point and program: index of the program's run alone, behind those of cells; NULL: no metric
+                   names one */
     char *configuration; /* of the first run, effective, as YAML */
     struct arena *arena;
 };
@@ -34,7 +39,16 @@ void plan_free(struct plan *plan);
 /* The run of a cell; `candidate` below 0 is the first, or only, one. */
 unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, unsigned point, int candidate);
 
+/* The run of one of the workload's programs alone; -1: there is none. */
+int plan_find_alone(const struct plan *plan, unsigned workload, unsigned point, unsigned program);
+
 /* Whether a metric may name this, other than a counter: "ipc", "cycles", ... */
 bool plan_is_result(const char *name);
+
+/* What is named of runs alone has this before it. */
+#define PLAN_ALONE "alone."
+static inline const char *plan_alone_name(const char *name) {
+    return strncmp(name, PLAN_ALONE, strlen(PLAN_ALONE)) == 0 ? name + strlen(PLAN_ALONE) : NULL;
+}
 
 #endif

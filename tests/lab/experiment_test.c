@@ -38,8 +38,8 @@ CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its fi
     CHECK_EQ(experiment->slurm_memory_mb, 2000u);
     REQUIRE(experiment->group_count == 2 && experiment->workload_count == 3 && experiment->design_count == 2);
     CHECK_EQ(experiment->groups[1].name, "sharing");
-    CHECK_EQ(experiment->workloads[0].size, "tiny");
-    CHECK_EQ(experiment->workloads[2].name, "mm");
+    CHECK_EQ(experiment->workloads[0].program[0].size, "tiny");
+    CHECK_EQ(experiment->workloads[2].program[0].name, "mm");
     CHECK_EQ(experiment->workloads[2].group, 1u);
     CHECK(!experiment->designs[0].base);
     const struct lab_design *searched = &experiment->designs[1];
@@ -69,9 +69,9 @@ CLAIM("a plain list of workloads is one group without a name, and designs may be
                            "metrics: [{name: IPC, value: ipc}]\n");
     REQUIRE(experiment->group_count == 1 && experiment->workload_count == 3 && experiment->design_count == 2);
     CHECK_EQ(experiment->groups[0].name, "");
-    CHECK_EQ(experiment->workloads[0].size, "small");
-    CHECK(!experiment->workloads[1].size);
-    CHECK_EQ(experiment->workloads[2].size, "s000");
+    CHECK_EQ(experiment->workloads[0].program[0].size, "small");
+    CHECK(!experiment->workloads[1].program[0].size);
+    CHECK_EQ(experiment->workloads[2].program[0].size, "s000");
     CHECK(!experiment->designs[0].base);
     CHECK_EQ(experiment->designs[1].base, "private");
     CHECK_EQ(experiment_points(experiment), 1u);
@@ -127,6 +127,10 @@ CLAIM("what is wrong with an experiment is told at its place, with what would be
         {TITLE "workloads: [{name: mm_0}]\n" DESIGNS METRICS, "2:13: a workload of this form needs workload"},
         {TITLE "workloads: [{workload: mm, sett: {}}]\n" DESIGNS METRICS,
          "2:28: unknown key 'sett' of a workload; did you mean 'set'?"},
+        {TITLE "workloads: [va + mn]\n" DESIGNS METRICS, "2:13: there is no workload `mn`"},
+        {TITLE "workloads: [va + mm + bs]\n" DESIGNS METRICS, "2:13: va + mm + bs: at most 2 programs"},
+        {TITLE "workloads: [va + mm, 'va:small + mm']\n" DESIGNS METRICS, "2:22: va + mm is there twice"},
+        {TITLE WORKLOADS DESIGNS METRICS "alone: shred\n", "5:8: no design called 'shred'; did you mean 'shared'?"},
         {TITLE "gpu: adaptive-80sn\n" WORKLOADS DESIGNS METRICS,
          "2:6: there is no GPU `adaptive-80sn`; did you mean `adaptive-80sm`?"},
         {TITLE WORKLOADS METRICS "designs: {a: {design: privat}}\n",

@@ -65,6 +65,8 @@ CLAIM("a counter of several units stands for one unit's, others for the whole") 
     CHECK_EQ(value_of("x.a / b", 1), 0.5);
     CHECK_EQ(value_of("largest(x.a)", -1), 6.0);
     CHECK_EQ(value_of("average(x.a)", -1), 3.0);
+    CHECK_EQ(value_of("total(x.a)", -1), 9.0);
+    CHECK_EQ(value_of("total(x.a / b)", -1), 2.25);
     CHECK_EQ(value_of("largest(x.a) / average(x.a)", 0), 2.0);
     CHECK_EQ(value_of("largest(-x.a)", -1), -1.0);
     CHECK_EQ(value_of("average(b)", -1), 4.0);

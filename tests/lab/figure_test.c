@@ -311,6 +311,29 @@ static double nothing(const struct planned_run *run) {
     return NAN;
 }
 
+/* Side by side 3, and so 12 and 18 hits of the two; alone 2 and 4. */
+static double beside(const struct planned_run *run) {
+    return strchr(run->job, '+') ? 3 : strncmp(run->job, "va", 2) == 0 ? 2 : 4;
+}
+static double first_alone_missing(const struct planned_run *run) {
+    return strncmp(run->job, "va:small", 9) == 0 ? NAN : beside(run);
+}
+
+CLAIM("programs side by side are measured against each of them alone, and not without that") {
+    static const char text[] =
+        TITLE "workloads: [va + bs]\n" DESIGNS "metrics: [{name: STP, value: total(llc.read_hits / alone.ipc)},"
+              " {name: both, value: alone.ipc}]\n";
+    struct made_up all = make(text, beside);
+    CHECK_EQ(all.figure->missing, 0u);
+    CHECK_EQ(cell(&all.figure->sheets[0], "va + bs", "private"), 12.0 / 2 + 18.0 / 4);
+    CHECK_EQ(cell(&all.figure->sheets[1], "va + bs", "private"), 6.0);
+    discard(&all);
+    all = make(text, first_alone_missing);
+    CHECK_EQ(all.figure->missing, 1u);
+    CHECK(isnan(cell(&all.figure->sheets[0], "va + bs", "private")));
+    discard(&all);
+}
+
 CLAIM("of an empty store everything is missing") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: private}]\n", nothing);

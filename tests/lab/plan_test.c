@@ -103,6 +103,32 @@ CLAIM("a design that uses another's file comes after its run of the same workloa
     experiment_free(experiment);
 }
 
+#define STP "metrics: [{name: STP, value: total(program.thread_instructions / program.cycles / alone.ipc)}]\n"
+
+CLAIM("two programs side by side are a workload, and each runs alone, too, if a metric names that") {
+    struct experiment *experiment =
+        read_made_up(TITLE "workloads: [va + mm:tiny, va]\n" DESIGNS "alone: private\n" STP);
+    struct plan *plan = plan_made_up(experiment, NULL);
+    CHECK_EQ(experiment->workloads[0].label, "va + mm");
+    CHECK_EQ(plan->count, 2u * 2 + 2 + 1);
+    CHECK_EQ(plan->runs[plan_find(plan, 0, 1, 0, -1)].job, "va:small + mm:tiny");
+    int first = plan_find_alone(plan, 0, 0, 0), second = plan_find_alone(plan, 0, 0, 1);
+    REQUIRE(first >= 0 && second >= 0);
+    CHECK_EQ(plan_find_alone(plan, 1, 0, 1), -1);
+    CHECK_EQ(plan->runs[second].job, "mm:tiny");
+    CHECK_EQ(plan->runs[second].base, "private");
+    CHECK_EQ(plan->runs[first].identity, plan->runs[plan_find(plan, 1, 1, 0, -1)].identity); /* va under private */
+    plan_free(plan);
+    experiment_free(experiment);
+    experiment = read_made_up(TITLE "workloads: [va + mm]\n" DESIGNS METRICS);
+    plan = plan_made_up(experiment, "tiny");
+    CHECK_EQ(plan->count, 2u);
+    CHECK_EQ(plan->runs[0].job, "va:tiny + mm:tiny");
+    CHECK_EQ(plan_find_alone(plan, 0, 0, 0), -1);
+    plan_free(plan);
+    experiment_free(experiment);
+}
+
 CLAIM("what no machine can be is told where the experiment says it") {
     static const struct {
         const char *text, *message;
