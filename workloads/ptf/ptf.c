@@ -8,7 +8,7 @@ enum { THREADS = 512, RADIUS = 5, DISC = 2 * RADIUS + 1, BACKGROUND = 100, OBJEC
 
 /* As the kernels have it. */
 struct filter {
-    uint64_t x, y, new_x, new_y, weights, likelihood, cdf, u, sums, noise_x, noise_y, video, object_x, object_y;
+    uint64_t x, y, new_x, new_y, weights, likelihood, cdf, u, sums, noise_x, noise_y, video, pixels, object;
     int32_t particles, points, side, frames;
 };
 
@@ -16,7 +16,7 @@ struct filter {
 struct view {
     double *x, *y, *new_x, *new_y, *cdf, *u, *noise_x, *noise_y;
     const uint8_t *video;
-    int32_t *object_x, *object_y;
+    int32_t *object;
 };
 
 /* Nearly a normal distribution of variance 1: the sum of twelve even ones. */
@@ -40,13 +40,13 @@ static void make_video(struct work *work, const struct filter *filter, uint8_t *
             }
 }
 
-static int32_t make_disc(int32_t *x, int32_t *y) {
+static int32_t make_disc(int32_t *object) {
     int32_t points = 0;
     for (int32_t i = -RADIUS; i <= RADIUS; i++)
         for (int32_t j = -RADIUS; j <= RADIUS; j++)
             if (i * i + j * j < RADIUS * RADIUS) {
-                x[points] = i;
-                y[points++] = j;
+                object[2 * points] = j;
+                object[2 * points++ + 1] = i;
             }
     return points;
 }
@@ -54,7 +54,7 @@ static int32_t make_disc(int32_t *x, int32_t *y) {
 static double likelihood_at(const struct filter *filter, const struct view *view, double x, double y, int32_t k) {
     double sum = 0;
     for (int32_t p = 0; p < filter->points; p++) {
-        int32_t row = (int32_t)rint(x) + view->object_x[p], column = (int32_t)rint(y) + view->object_y[p];
+        int32_t row = (int32_t)rint(x) + view->object[2 * p + 1], column = (int32_t)rint(y) + view->object[2 * p];
         int32_t index = abs((row * filter->side + column) * filter->frames + k);
         if (index >= filter->side * filter->side * filter->frames) index = 0;
         double v = view->video[index];
@@ -119,15 +119,15 @@ static void run(struct work *work) {
                         .u = WORK_NEW(work, double, n, &filter.u),
                         .noise_x = WORK_NEW(work, double, n, &filter.noise_x),
                         .noise_y = WORK_NEW(work, double, n, &filter.noise_y),
-                        .object_x = WORK_NEW(work, int32_t, DISC * DISC, &filter.object_x),
-                        .object_y = WORK_NEW(work, int32_t, DISC * DISC, &filter.object_y)};
+                        .object = WORK_NEW(work, int32_t, 2 * DISC * DISC, &filter.object)};
     filter.weights = work_alloc(work, (uint64_t)n * sizeof(double));
     filter.likelihood = work_alloc(work, (uint64_t)n * sizeof(double));
     filter.sums = work_alloc(work, blocks_of(n, THREADS) * sizeof(double));
     uint8_t *video = WORK_NEW(work, uint8_t, side * side * frames, &filter.video);
     make_video(work, &filter, video);
     view.video = video;
-    filter.points = make_disc(view.object_x, view.object_y);
+    filter.points = make_disc(view.object);
+    filter.pixels = work_alloc(work, (uint64_t)n * (uint64_t)filter.points * sizeof(int32_t));
     for (int32_t i = 0; i < n; i++) view.new_x[i] = view.new_y[i] = side / 2;
     for (int32_t k = 1; k < frames && !host_failed(work->host); k++) track(work, &filter, &view, k);
 }

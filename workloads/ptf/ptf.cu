@@ -1,5 +1,5 @@
-/* A particle filter that tracks an object through a video. likelihood: each particle moves, and is weighed by what lies
- * under it; sum adds the CTAs' sums; normalise divides the weights by it, and one thread makes their cumulative
+/* A particle filter that tracks an object through a video. likelihood: each particle moves, notes which pixels of the
+ * frame lie under the object there, and is weighed by them; sum adds the CTAs' sums; normalise divides the weights by it, and one thread makes their cumulative
  * distribution; find_index: each particle scans the distribution from the front until it passes the particle's own
  * number, and takes that particle's place. */
 #include "cuda.h"
@@ -10,7 +10,8 @@ struct filter {
     double *x, *y, *new_x, *new_y, *weights, *likelihood, *cdf, *u, *sums;
     const double *noise_x, *noise_y;
     const uchar *video;
-    const int *object_x, *object_y;
+    int *pixels;       /* [particles][points]: so lanes are a row of points apart */
+    const int *object; /* [points][2]: column and row, from its middle */
     int particles, points, side, frames;
 };
 
@@ -21,11 +22,14 @@ extern "C" __global__ void ptf_likelihood(filter f, int k) {
     if (i < f.particles) {
         double x = f.new_x[i] + 1.0 + 5.0 * f.noise_x[i], y = f.new_y[i] - 2.0 + 2.0 * f.noise_y[i], sum = 0;
         f.x[i] = x, f.y[i] = y;
+        int *pixel = f.pixels + i * f.points, size = f.side * f.side * f.frames;
         for (int p = 0; p < f.points; p++) {
-            int px = (int)rint(x) + f.object_x[p], py = (int)rint(y) + f.object_y[p];
-            int index = abs((px * f.side + py) * f.frames + k);
-            if (index >= f.side * f.side * f.frames) index = 0;
-            double v = (double)f.video[index];
+            int row = (int)rint(x) + f.object[2 * p + 1], column = (int)rint(y) + f.object[2 * p];
+            int at = abs((row * f.side + column) * f.frames + k);
+            pixel[p] = at < size ? at : 0;
+        }
+        for (int p = 0; p < f.points; p++) {
+            double v = (double)f.video[pixel[p]];
             sum += ((v - 100.0) * (v - 100.0) - (v - 228.0) * (v - 228.0)) / 50.0;
         }
         f.likelihood[i] = sum / f.points;
