@@ -8,6 +8,8 @@ enum { DENSITY, MOMENTUM, ENERGY = 4, VARIABLES = 5, NEIGHBOURS = 4 };
 
 #define GAMMA 1.4f
 
+__constant__ float cfd_far_field[VARIABLES];
+
 struct flow {
     float density, energy;
     float3 momentum;
@@ -59,7 +61,7 @@ static __device__ __forceinline__ void contribute(flux &sum, float factor, float
 
 template <bool READ_ONLY>
 static __device__ __forceinline__ void fluxes_of(const int *neighbours, const float *normals, const float *variables,
-                                                 const float *far_field, float *fluxes, int n) {
+                                                 float *fluxes, int n) {
     const float smoothing = 0.2f;
     int i = (int)(blockDim.x * blockIdx.x + threadIdx.x);
     flow mine = load<READ_ONLY>(variables, i, n);
@@ -89,7 +91,8 @@ static __device__ __forceinline__ void fluxes_of(const int *neighbours, const fl
             sum.momentum.y += normal.y * p;
             sum.momentum.z += normal.z * p;
         } else { /* the far field */
-            flow far = {far_field[DENSITY], far_field[ENERGY], {far_field[1], far_field[2], far_field[3]}};
+            const float *field = cfd_far_field;
+            flow far = {field[DENSITY], field[ENERGY], {field[1], field[2], field[3]}};
             float3 w = velocity(far);
             contribute(sum, 0.5f, normal, far, w, pressure(far, square(w)));
             contribute(sum, 0.5f, normal, mine, v, p);
@@ -108,13 +111,13 @@ extern "C" __global__ void cfd_step_factor(const float *variables, const float *
 extern "C" __global__ void cfd_step_factor_ro(const float *variables, const float *areas, float *factors, int n) {
     step_factor<true>(variables, areas, factors, n);
 }
-extern "C" __global__ void cfd_flux(const int *neighbours, const float *normals, const float *variables,
-                                    const float *far_field, float *fluxes, int n) {
-    fluxes_of<false>(neighbours, normals, variables, far_field, fluxes, n);
+extern "C" __global__ void cfd_flux(const int *neighbours, const float *normals, const float *variables, float *fluxes,
+                                    int n) {
+    fluxes_of<false>(neighbours, normals, variables, fluxes, n);
 }
 extern "C" __global__ void cfd_flux_ro(const int *neighbours, const float *normals, const float *variables,
-                                       const float *far_field, float *fluxes, int n) {
-    fluxes_of<true>(neighbours, normals, variables, far_field, fluxes, n);
+                                       float *fluxes, int n) {
+    fluxes_of<true>(neighbours, normals, variables, fluxes, n);
 }
 
 template <bool READ_ONLY>
