@@ -128,7 +128,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {1}},
     {"small", {2}},
-    {"s004", {320}},
+    {"s004", {624}},
 };
 
 WORKLOAD(myc, "myc", .help = "heart muscle cell: 91 differential equations, tiny launches", .parameters = "steps");

@@ -4,16 +4,30 @@
  * each of three. */
 #include "cuda.h"
 
-enum { MEMBRANE = 46, GATES = 40, COMPARTMENT = 15, COMPARTMENTS = 3 };
+enum { MEMBRANE = 46, GATES = 40, COMPARTMENT = 15, COMPARTMENTS = 3, PARAMETERS = 9 };
+
+/* A thread reads all that it needs before it computes anything: its loads overlap. */
+template <int COUNT> struct values {
+    float at[COUNT];
+    __device__ __forceinline__ explicit values(const float *from) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) at[i] = from[i];
+        asm volatile("" ::: "memory"); /* and the compiler leaves them where they are */
+    }
+    __device__ __forceinline__ float operator[](int i) const { return at[i]; }
+};
 
 /* The voltage is y[0], concentrations y[1..5], gates y[6..45]. A gate relaxes to a sigmoid of the voltage at a rate
  * that is a bell around it; the current of four gates flows with the product of their states. */
-static __device__ void membrane(float time, const float *y, const float *p, float *f) {
+static __device__ void membrane(float time, const float *states, const float *parameters, float *f) {
+    values<MEMBRANE> y(states);
+    values<PARAMETERS> p(parameters);
     float v = y[0], sodium = y[1], potassium = y[2], calcium = y[3];
     float stimulus = time - floorf(time / p[0]) * p[0] < 5.0f ? p[1] : 0.0f;
     float nernst_na = 26.7f * logf(140.0f / sodium), nernst_k = 26.7f * logf(5.4f / potassium),
           nernst_ca = 13.35f * logf(1.8f / calcium);
     float current[3] = {0, 0, 0};
+#pragma unroll
     for (int g = 0; g < GATES; g++) {
         float middle = p[2] + 2.0f * (float)(g - GATES / 2), slope = 4.0f + 0.2f * (float)(g % 7);
         float open = 1.0f / (1.0f + expf(-(v - middle) / slope));
@@ -21,6 +35,7 @@ static __device__ void membrane(float time, const float *y, const float *p, floa
         if (g % 3 == 2) open = 1.0f - open; /* a gate that closes */
         f[6 + g] = (open - y[6 + g]) * rate;
     }
+#pragma unroll
     for (int g = 0; g < GATES; g += 4) {
         float product = y[6 + g] * y[7 + g] * y[8 + g] * y[9 + g];
         int ion = g / 4 % 3;
@@ -38,9 +53,11 @@ static __device__ void membrane(float time, const float *y, const float *p, floa
 }
 
 /* Calmodulin binds calcium in steps and then what it activates: a chain of 15 reactions, each with its own balance. */
-static __device__ void calmodulin(const float *y, float calcium, float *f) {
+static __device__ void calmodulin(const float *states, float calcium, float *f) {
+    values<COMPARTMENT> y(states);
     float flux[COMPARTMENT + 1];
     flux[0] = flux[COMPARTMENT] = 0;
+#pragma unroll
     for (int i = 1; i < COMPARTMENT; i++) {
         float forward = (0.1f + 0.02f * (float)i) * powf(calcium * 1000.0f, i % 2 ? 1.0f : 0.5f),
               back = 0.05f + 0.01f * (float)i;
