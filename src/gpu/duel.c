@@ -1,9 +1,10 @@
 #include "gpu/duel.h"
 
 /* Whether the miss rate of the first exceeds that of the second by more than the threshold. */
-static bool misses_more(const struct duel_report *a, const struct duel_report *b, unsigned percent) {
-    uint64_t reads = (uint64_t)a->reads * b->reads;
-    return (uint64_t)a->misses * b->reads * 100 > (uint64_t)b->misses * a->reads * 100 + reads * percent;
+static bool misses_more(const struct duel_report *a, const struct duel_report *b, const struct duel_rule *rule) {
+    uint64_t more = (uint64_t)a->misses * b->reads * 100, base = (uint64_t)b->misses * a->reads,
+             whole = rule->in_points ? (uint64_t)a->reads * b->reads : base;
+    return more > base * 100 + whole * rule->threshold_percent;
 }
 
 bool duel_hear(struct duel *duel, unsigned contestant, const struct duel_report *report) {
@@ -13,6 +14,6 @@ bool duel_hear(struct duel *duel, unsigned contestant, const struct duel_report 
         plain->reads < duel->rule.least_reads)
         return false;
     bool before = duel->policy;
-    duel->policy = !misses_more(tried, plain, duel->rule.threshold_percent);
+    duel->policy = !misses_more(tried, plain, &duel->rule);
     return duel->policy != before;
 }

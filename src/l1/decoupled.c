@@ -17,8 +17,10 @@
  * evicts ages once; writes change nothing.
  *
  * SM dueling: SM 0 always uses this, SM 1 always the plain cache, and the others what the control plane tells them
- * (gpu/duel.h). With the plain cache the tags are off; when they are switched on again, the lines that are there get
- * entries that have just reached the threshold. The probe takes its extra cycle in either mode.
+ * (gpu/duel.h). An interval of 500 cycles has few reads or none, so by default the two are compared by all that they
+ * have read since their L1s were last emptied, that is, since the kernel began. With the plain cache the tags are off;
+ * when they are switched on again, the lines that are there get entries that have just reached the threshold. The probe
+ * takes its extra cycle in either mode.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +35,16 @@ struct decoupled_config {
     int64_t probe_cycles;
     bool dueling;
     int64_t duel_interval_cycles, duel_threshold_percent, duel_least_reads;
+    bool duel_in_points, duel_by_interval;
 };
 
-enum { RC_MAX = 63 };
+enum { RC_MAX = 63, DUEL_READS_MAX = 1 << 24 };
 
 static const struct param params[] = {
     P_INT(struct decoupled_config, tag_sets, 0, 0, 65536, "sets", "sets of the tag store; 0: as many as the L1 has"),
     P_INT(struct decoupled_config, tag_ways, 0, 0, 65535, "entries", "entries of a tag set; 0: twice l1.ways"),
     P_INT(struct decoupled_config, threshold, 2, 0, RC_MAX, "references",
-          "references after which an address gets a data line; 0: at once"),
+          "references with which an address gets a data line; 0 or 1: at once"),
     P_INT(struct decoupled_config, first_count, 1, 0, RC_MAX, "references", "count of a new entry"),
     P_BOOL(struct decoupled_config, count_hits, true, "hits on lines that are there count as references"),
     P_INT(struct decoupled_config, probe_cycles, 1, 0, 64, "cycles", "by which the larger tag store is slower"),
@@ -49,9 +52,12 @@ static const struct param params[] = {
     P_INT(struct decoupled_config, duel_interval_cycles, 500, 16, 1000000000, "cycles",
           "from one comparison to the next"),
     P_INT(struct decoupled_config, duel_threshold_percent, 10, 0, 100, "%",
-          "by which SM 0 may miss more than SM 1 and be followed"),
+          "by which SM 0 may miss more than SM 1 and be followed, of SM 1's miss rate"),
     P_INT(struct decoupled_config, duel_least_reads, 32, 1, 1000000, "reads",
-          "of either SM, without which an interval decides nothing"),
+          "of either SM, without which none is followed"),
+    P_BOOL(struct decoupled_config, duel_in_points, false, "the threshold is in points of the miss rate instead"),
+    P_BOOL(struct decoupled_config, duel_by_interval, false,
+           "miss rates are those of the interval, not those since the kernel began"),
 };
 
 static unsigned gcd(unsigned a, unsigned b) { return b ? gcd(b, a % b) : a; }
@@ -152,7 +158,7 @@ struct decoupled {
     struct geometry geometry;
     unsigned sms, homes;
     uint8_t threshold, first_count;
-    bool count_hits;
+    bool count_hits, by_interval;
     uint64_t interval_cycles;
     struct tag_store *store; /* [sms] */
 };
@@ -173,6 +179,7 @@ static void *decoupled_create(const struct insertion_site *site, struct error *e
         .threshold = (uint8_t)values->threshold,
         .first_count = (uint8_t)values->first_count,
         .count_hits = values->count_hits,
+        .by_interval = values->duel_by_interval,
         .interval_cycles = (uint64_t)values->duel_interval_cycles,
         .store = mem_alloc(site->l1s, sizeof *d->store),
     };
@@ -248,9 +255,9 @@ static struct tag *make_room(const struct decoupled *d, struct tag_store *store,
 static bool decoupled_admit(void *state, unsigned sm, const struct cache_access *access) {
     const struct decoupled *d = state;
     const struct tag_store *store = &d->store[sm];
-    if (store->plain || d->threshold == 0) return true;
+    if (store->plain) return true;
     const struct tag *tag = find(d, store, access->key);
-    return tag && tag->count + 1 >= d->threshold;
+    return (tag ? tag->count + 1 : d->first_count) >= d->threshold;
 }
 
 static void age_others(const struct decoupled *d, struct tag_store *store, const struct tag *but) {
@@ -270,13 +277,17 @@ static void decoupled_evict(void *state, unsigned sm, unsigned set, const struct
 
 /* An interval is told of at the first read after its end. So an SM that stands still costs nothing, and keeps nothing
  * going. */
-static void count_for_duel(struct contestant *contestant, uint64_t interval_cycles, bool missed, uint64_t now) {
+static void count_for_duel(const struct decoupled *d, struct contestant *contestant, bool missed, uint64_t now) {
     if (now >= contestant->ends_at) {
         struct duel_report report = {contestant->interval, contestant->reads, contestant->misses};
         if (report.reads) port_push(contestant->control, now, &report, sizeof report);
-        contestant->interval = now / interval_cycles;
-        contestant->ends_at = (contestant->interval + 1) * interval_cycles;
-        contestant->reads = contestant->misses = 0;
+        contestant->interval = now / d->interval_cycles;
+        contestant->ends_at = (contestant->interval + 1) * d->interval_cycles;
+        if (d->by_interval) contestant->reads = contestant->misses = 0;
+    }
+    if (contestant->reads == DUEL_READS_MAX) { /* as wide as its counters are; the rate stays */
+        contestant->reads /= 2;
+        contestant->misses /= 2;
     }
     contestant->reads++;
     contestant->misses += missed;
@@ -287,7 +298,7 @@ static void decoupled_note(void *state, unsigned sm, const struct insertion_even
     struct decoupled *d = state;
     struct tag_store *store = &d->store[sm];
     bool there = event->outcome == L1_HIT || event->outcome == L1_HIT_PENDING;
-    if (store->contestant.control) count_for_duel(&store->contestant, d->interval_cycles, !there, event->now);
+    if (store->contestant.control) count_for_duel(d, &store->contestant, !there, event->now);
     if (store->plain) return;
     uint64_t key = event->access->key;
     struct tag *tag = find(d, store, key);
@@ -311,6 +322,7 @@ static void decoupled_note(void *state, unsigned sm, const struct insertion_even
 static void decoupled_flush(void *state, unsigned sm) {
     struct decoupled *d = state;
     clear(d, &d->store[sm]);
+    d->store[sm].contestant.reads = d->store[sm].contestant.misses = 0;
 }
 
 static unsigned decoupled_probe_cycles(const struct config *config) {
@@ -320,7 +332,7 @@ static unsigned decoupled_probe_cycles(const struct config *config) {
 static bool decoupled_duel(const struct config *config, struct duel_rule *rule) {
     const struct decoupled_config *values = values_of(config);
     *rule = (struct duel_rule){(uint64_t)values->duel_interval_cycles, (unsigned)values->duel_threshold_percent,
-                               (unsigned)values->duel_least_reads};
+                               (unsigned)values->duel_least_reads, values->duel_in_points};
     return values->dueling;
 }
 

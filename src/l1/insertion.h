@@ -38,13 +38,14 @@ struct insertion_event {
 struct duel_rule {
     uint64_t interval_cycles;   /* the two are compared once in each */
     unsigned threshold_percent; /* by how much more the policy may miss and still be followed */
-    unsigned least_reads;       /* an interval in which either has fewer decides nothing */
+    unsigned least_reads;       /* of either, without which nothing is decided */
+    bool in_points;             /* the threshold is one of points, not a share of the plain cache's miss rate */
 };
 
 /* What the two tell the control plane. */
 struct duel_report {
-    uint64_t interval; /* its number */
-    uint32_t reads, misses;
+    uint64_t interval;      /* its number */
+    uint32_t reads, misses; /* by which to judge */
 };
 
 struct insertion_ops {

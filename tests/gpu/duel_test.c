@@ -7,7 +7,7 @@ static bool hear(struct duel *duel, unsigned contestant, uint64_t interval, uint
 }
 
 CLAIM("the followers of a duel begin with the plain cache, change to a policy that misses no more, and back") {
-    struct duel duel = {.rule = {500, 10, 32}};
+    struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!duel.policy);
     CHECK(!hear(&duel, 0, 0, 100, 40));
     CHECK(hear(&duel, 1, 0, 100, 60));
@@ -25,20 +25,22 @@ CLAIM("the followers of a duel begin with the plain cache, change to a policy th
 CLAIM("a policy is followed while its miss rate exceeds the plain cache's by no more than the threshold") {
     static const struct {
         uint32_t reads[2], misses[2];
-        bool policy;
+        bool in_points, policy;
     } cases[] = {
-        {{100, 100}, {50, 40}, true},  {{100, 100}, {51, 40}, false}, {{200, 50}, {100, 20}, true},
-        {{200, 50}, {101, 20}, false}, {{100, 100}, {0, 0}, true},    {{100, 100}, {100, 90}, true},
+        {{100, 100}, {44, 40}, false, true}, {{100, 100}, {45, 40}, false, false}, {{200, 50}, {88, 20}, false, true},
+        {{200, 50}, {89, 20}, false, false}, {{1000, 1000}, {9, 8}, false, false}, {{1000, 1000}, {9, 8}, true, true},
+        {{100, 100}, {50, 40}, true, true},  {{100, 100}, {51, 40}, true, false},  {{200, 50}, {100, 20}, true, true},
+        {{200, 50}, {101, 20}, true, false}, {{100, 100}, {0, 0}, false, true},    {{100, 100}, {100, 91}, false, true},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct duel duel = {.rule = {500, 10, 32}};
+        struct duel duel = {.rule = {500, 10, 32, cases[i].in_points}};
         for (unsigned c = 0; c < 2; c++) hear(&duel, c, 7, cases[i].reads[c], cases[i].misses[c]);
         CHECK_EQ(duel.policy, cases[i].policy);
     }
 }
 
 CLAIM("an interval in which either SM read little, or which only one of them tells of, decides nothing") {
-    struct duel duel = {.rule = {500, 10, 32}};
+    struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!hear(&duel, 0, 0, 31, 0));
     CHECK(!hear(&duel, 1, 0, 1000, 1000));
     CHECK(!hear(&duel, 0, 1, 1000, 0));

@@ -38,6 +38,7 @@ CLAIM("decoupled: a threshold of n lets a line in at its n-th touch, and 0 at it
     static const struct {
         const char *threshold, *outcomes;
     } cases[] = {{"l1.decoupled.threshold=0", "mhhhh"},
+                 {"l1.decoupled.threshold=1", "mhhhh"},
                  {"l1.decoupled.threshold=2", "bmhhh"},
                  {"l1.decoupled.threshold=3", "bbmhh"},
                  {"l1.decoupled.threshold=4", "bbbmh"}};

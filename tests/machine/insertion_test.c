@@ -7,7 +7,7 @@ enum { CTAS = 36, LOADS = 60 };
 
 /* The first CTAs read each of their lines once: nobody hits, and the policy is as good. The others read a line a second
  * time as soon as it is there: the plain cache hits half of the time, and the policy never. */
-static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *source, unsigned once) {
+static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *source, unsigned once, bool by_interval) {
     for (unsigned cta = 0; cta < CTAS; cta++) {
         for (unsigned i = 0; i < LOADS; i++) {
             uint64_t line = 0x100000 + 128 * (uint64_t)(cta * LOADS + i);
@@ -23,15 +23,17 @@ static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *so
     }
     return run_of(NULL, &source->source,
                   SETTINGS("sm.count=3", "gpu.clusters=3", "gpu.cta_scheduler=rr", "l1.insertion=decoupled",
-                           "l1.decoupled.duel_interval_cycles=1000", "l1.decoupled.duel_least_reads=8", "l1.size_kb=1",
-                           "l1.ways=2", "sm.ctas=2"));
+                           "l1.decoupled.duel_interval_cycles=1000", "l1.decoupled.duel_least_reads=8",
+                           by_interval ? "l1.decoupled.duel_by_interval=true" : "l1.decoupled.duel_by_interval=false",
+                           "l1.size_kb=1", "l1.ways=2", "sm.ctas=2"));
 }
 
 CLAIM("the SMs that follow a duel take up the policy where it misses no more, and give it up where it misses more") {
-    for (unsigned both = 0; both < 2; both++) {
+    for (unsigned i = 0; i < 4; i++) {
+        bool both = i % 2, by_interval = i / 2;
         struct step steps[CTAS][LOADS];
         struct script_source source;
-        struct run *run = duel_of(steps, &source, both ? CTAS / 2 : CTAS);
+        struct run *run = duel_of(steps, &source, both ? CTAS / 2 : CTAS, by_interval);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.decoupled.switched_on"), 1u);
         CHECK_EQ(run_count(run, "l1.decoupled.switched_off"), both);

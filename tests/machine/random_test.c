@@ -127,6 +127,7 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
     set_number(settings, "sm.lsu_queue", 1 + below(random, 3));
     set_number(settings, "sm.loads_in_flight", 1 + below(random, 20));
     set_one_of(settings, random, "sm.coalescing", SETTINGS("segment", "sector"));
+    set_one_of(settings, random, "sm.volatile_past_l1", SETTINGS("true", "false"));
     set_one_of(settings, random, "sm.instruction_kb", SETTINGS("0", "1", "2"));
     set_one_of(settings, random, "sm.constant_kb", SETTINGS("0", "1"));
     set_number(settings, "sm.constant_ways", 1 + below(random, 2));
@@ -137,12 +138,16 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
     set_number(settings, "l1.size_kb", 1 + below(random, 3));
     set_number(settings, "l1.ways", below(random, 5) ? 1 + below(random, 4) : 8); /* often the whole cache */
     set_replacement(settings, random, "l1");
-    set_one_of(settings, random, "l1.insertion", SETTINGS("always", "never", "decoupled", "mrpb", "pdp"));
+    set_one_of(settings, random, "l1.insertion",
+               programs == 1 ? SETTINGS("always", "never", "decoupled", "mrpb", "pdp", "profiled")
+                             : SETTINGS("always", "never", "decoupled", "mrpb", "pdp"));
     set_one_of(settings, random, "l1.decoupled.dueling", programs == 1 ? SETTINGS("true", "false") : SETTINGS("false"));
     set_number(settings, "l1.decoupled.threshold", below(random, 4));
     set_number(settings, "l1.decoupled.probe_cycles", below(random, 3));
     set_number(settings, "l1.decoupled.duel_interval_cycles", 16 + below(random, 200));
     set_number(settings, "l1.decoupled.duel_least_reads", 1 + below(random, 8));
+    set_one_of(settings, random, "l1.decoupled.duel_in_points", SETTINGS("true", "false"));
+    set_one_of(settings, random, "l1.decoupled.duel_by_interval", SETTINGS("true", "false"));
     set_number(settings, "l1.mrpb.queues", 1 + below(random, 6));
     set_number(settings, "l1.mrpb.entries", 1 + below(random, 3));
     set_one_of(settings, random, "l1.mrpb.signature", SETTINGS("warp", "instruction"));
