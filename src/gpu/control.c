@@ -320,6 +320,17 @@ static void hear_duel(struct control *control, uint64_t now) {
     for (unsigned l1 = DUEL_CONTESTANTS; l1 < control->l1s; l1++) order_l1(control, l1, steer_l1, now);
 }
 
+/* With L1s that are components of their own there is one program. */
+static void hear_l1s(struct control *control, uint64_t now) {
+    for (unsigned l1 = 0; l1 < control->l1s; l1++) {
+        const struct l1_word *word;
+        while ((word = port_peek(&control->l1_words[l1], now))) {
+            --*(word->kind == L1_WORD_QUIET ? &control->awaited : &control->part[0].unflushed);
+            port_pop(&control->l1_words[l1], now);
+        }
+    }
+}
+
 static void hear(struct control *control, uint64_t now) {
     if (control->dueling) hear_duel(control, now);
     for (unsigned sm = 0; sm < control->sms; sm++) {
@@ -337,11 +348,7 @@ static void hear(struct control *control, uint64_t now) {
             port_pop(&control->words[sm], now);
         }
     }
-    for (unsigned l1 = 0; l1 < control->l1s; l1++) /* of the one program that there is with such L1s */
-        while (port_peek(&control->l1_words[l1], now)) {
-            --*(control->switching == SWITCH_SETTLING ? &control->awaited : &control->part[0].unflushed);
-            port_pop(&control->l1_words[l1], now);
-        }
+    hear_l1s(control, now);
     if (control->switching != SWITCH_FLUSHING) return;
     for (unsigned slice = 0; slice < control->slices; slice++)
         while (control->slice_words[slice].engine && port_peek(&control->slice_words[slice], now)) {

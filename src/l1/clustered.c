@@ -133,6 +133,11 @@ static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     visitor_leave(hub, index);
 }
 
+static void say(struct hub *hub, int kind, uint64_t now) {
+    struct l1_word word = {kind};
+    port_push(hub->words, now, &word, sizeof word);
+}
+
 static void obey(struct hub *hub, uint64_t now) {
     struct l1 *caches = hub->l1->caches;
     const struct l1_order *order;
@@ -140,7 +145,7 @@ static void obey(struct hub *hub, uint64_t now) {
         switch (order->kind) {
         case L1_ORDER_FLUSH:
             caches->ops->flush(caches, hub->node);
-            port_push_place(hub->words, now);
+            say(hub, L1_WORD_FLUSHED, now);
             break;
         case L1_ORDER_STEER: l1_steer(&hub->l1->base, hub->node, order->plain); break;
         case L1_ORDER_REPORT: hub->reporting = true; break;
@@ -236,7 +241,7 @@ static void hub_tick(void *self, uint64_t now) {
         engine_wake(l1->engine, hub->component, now + 1);
     if (UNLIKELY(hub->reporting) && !hub_busy(hub)) {
         hub->reporting = false;
-        port_push_place(hub->words, now);
+        say(hub, L1_WORD_QUIET, now);
     }
 }
 

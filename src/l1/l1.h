@@ -106,8 +106,8 @@ struct l1_ops {
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
     void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
-    /* Where endpoints are components of their own, and not their SM's: ports from and to the control plane. A word has no
-     * content: it says that an order has been carried out. NULL: what concerns them comes by their SM. */
+    /* Where endpoints are components of their own, and not their SM's: ports from and to the control plane, for struct
+     * l1_order and struct l1_word. NULL: what concerns them comes by their SM. */
     void (*connect_control)(struct l1 *l1, unsigned endpoint, struct port *orders, struct port *words);
     /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request, and gives
      * the tokens of accesses that complete in this cycle. Returns how many, at most L1_COMPLETIONS. The L1 wakes the SM
@@ -127,6 +127,9 @@ struct l1_order {
         L1_ORDER_REPORT, /* say when nothing is under way any more */
     } kind;
     bool plain;
+};
+struct l1_word {
+    enum { L1_WORD_FLUSHED, L1_WORD_QUIET } kind;
 };
 
 /* What an SM looks at before it calls: while its gate is shut and no reply can be seen, a tick would do

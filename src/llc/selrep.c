@@ -198,7 +198,7 @@ static int compare_samples(const void *a, const void *b) {
 
 /* The samples of a cycle that is over go into the directory. */
 static void enter_samples(struct llc_selrep *s) {
-    qsort(s->waiting, s->waiting_count, sizeof *s->waiting, compare_samples);
+    if (s->waiting_count > 1) qsort(s->waiting, s->waiting_count, sizeof *s->waiting, compare_samples);
     for (unsigned i = 0; i < s->waiting_count; i++) {
         const struct sample *sample = &s->waiting[i];
         unsigned hits = rdd_access(&s->rdd, sample->set, sample->key, sample->cluster);

@@ -106,6 +106,25 @@ static void set_replacement(struct settings *settings, uint64_t *random, const c
     set_number(settings, key, 1);
 }
 
+/* SMs that share L1s. */
+static void groups_make(struct settings *settings, unsigned programs, uint64_t *random) {
+    set_one_of(settings, random, "l1.organisation",
+               programs == 1 ? SETTINGS("private", "clustered", "icc-agc", "icc-mgc") : SETTINGS("private"));
+    set_number(settings, "group.count", below(random, 4));
+    set_number(settings, "group.nodes", below(random, 4));
+    set_number(settings, "group.switch_cycles", 1 + below(random, 2));
+    set_number(settings, "group.injection_packets", 1 + below(random, 3));
+    set_number(settings, "group.request_queue", 1 + below(random, 3));
+    set_number(settings, "group.reply_queue", 1 + below(random, 3));
+    set_number(settings, "l1.icc-agc.queue", 1 + below(random, 3));
+    set_number(settings, "l1.icc-agc.hash_bits", 1 + below(random, 20));
+    set_number(settings, "l1.icc-mgc.queue", 1 + below(random, 3));
+    set_number(settings, "l1.icc-mgc.short_queries", below(random, 3));
+    set_number(settings, "l1.icc-mgc.sampled", below(random, 20));
+    set_number(settings, "l1.icc-mgc.executed", below(random, 40));
+    set_one_of(settings, random, "l1.icc-mgc.touch", SETTINGS("true", "false"));
+}
+
 static void machine_make(struct settings *settings, unsigned programs, uint64_t *random) {
     uint64_t clusters = programs + below(random, 3), slices = 1 + below(random, 2);
     bool private = below(random, 4 - programs) == 0; /* more often where there is more to it */
@@ -221,21 +240,7 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
     set_number(settings, "dram.mcs", 1 + below(random, 3));
     set_one_of(settings, random, "dram.clock_mhz", SETTINGS("0", "586", "924", "1758"));
     set_number(settings, "dram.port_entries", 1 + below(random, 3));
-    set_one_of(settings, random, "l1.organisation",
-               programs == 1 ? SETTINGS("private", "clustered", "icc-agc", "icc-mgc") : SETTINGS("private"));
-    set_number(settings, "group.count", below(random, 4));
-    set_number(settings, "group.nodes", below(random, 4));
-    set_number(settings, "group.switch_cycles", 1 + below(random, 2));
-    set_number(settings, "group.injection_packets", 1 + below(random, 3));
-    set_number(settings, "group.request_queue", 1 + below(random, 3));
-    set_number(settings, "group.reply_queue", 1 + below(random, 3));
-    set_number(settings, "l1.icc-agc.queue", 1 + below(random, 3));
-    set_number(settings, "l1.icc-agc.hash_bits", 1 + below(random, 20));
-    set_number(settings, "l1.icc-mgc.queue", 1 + below(random, 3));
-    set_number(settings, "l1.icc-mgc.short_queries", below(random, 3));
-    set_number(settings, "l1.icc-mgc.sampled", below(random, 20));
-    set_number(settings, "l1.icc-mgc.executed", below(random, 40));
-    set_one_of(settings, random, "l1.icc-mgc.touch", SETTINGS("true", "false"));
+    groups_make(settings, programs, random);
 }
 
 /* NULL if the settings do not make a machine: a cache that is not made of whole sets, say. */
