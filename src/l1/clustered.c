@@ -133,7 +133,7 @@ static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     visitor_leave(hub, index);
 }
 
-static void say(struct hub *hub, int kind, uint64_t now) {
+static void say(struct hub *hub, enum l1_word_kind kind, uint64_t now) {
     struct l1_word word = {kind};
     port_push(hub->words, now, &word, sizeof word);
 }

@@ -129,7 +129,7 @@ struct l1_order {
     bool plain;
 };
 struct l1_word {
-    enum { L1_WORD_FLUSHED, L1_WORD_QUIET } kind;
+    enum l1_word_kind { L1_WORD_FLUSHED, L1_WORD_QUIET } kind;
 };
 
 /* What an SM looks at before it calls: while its gate is shut and no reply can be seen, a tick would do
