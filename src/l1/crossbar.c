@@ -6,8 +6,8 @@ enum { NOBODY = UINT16_MAX };
 
 struct output {
     struct port port;
-    uint16_t owner;   /* the input whose packet it carries; NOBODY */
-    uint16_t left;    /* flits of that */
+    uint64_t ends_at; /* cycle of the last flit of the packet that it carries */
+    uint16_t owner;   /* the input whose packet that is; NOBODY */
     uint16_t turn;    /* the input that is preferred next */
     uint16_t nearest; /* of those that want it now */
     bool blocked;     /* its receiver has no place */
@@ -100,19 +100,32 @@ static void allocate(struct crossbar *crossbar, uint64_t now) {
         }
         const struct group_packet *packet = port_peek(&crossbar->input[output->nearest], now);
         output->owner = output->nearest;
-        output->left = packet->flits;
         output->turn = (uint16_t)((output->nearest + 1u) % crossbar->inputs);
+        output->ends_at = now + packet->flits - 1;
+        if (output->ends_at > now) engine_wake(crossbar->engine, crossbar->id, output->ends_at);
         crossbar->sending[output->owner] = true;
+        crossbar->stats.packets++;
+        crossbar->stats.flits += packet->flits;
     }
 }
 
-/* Whether the next cycle has anything to do even if nothing arrives and no credit returns. */
+/* The packets whose last flits cross in this cycle. */
+static void hand_over(struct crossbar *crossbar, uint64_t now) {
+    for (unsigned i = 0; i < crossbar->outputs; i++) {
+        struct output *output = &crossbar->output[i];
+        if (output->owner == NOBODY || output->ends_at != now) continue;
+        port_push(&output->port, now, port_take(&crossbar->input[output->owner], now), sizeof(struct group_packet));
+        crossbar->sending[output->owner] = false;
+        output->owner = NOBODY;
+    }
+}
+
+/* Whether a head could go on in the next cycle even if nothing arrives and no credit returns. */
 static bool goes_on(const struct crossbar *crossbar, uint64_t now) {
-    for (unsigned i = 0; i < crossbar->outputs; i++)
-        if (crossbar->output[i].owner != NOBODY) return true;
     for (unsigned i = 0; i < crossbar->inputs; i++) {
-        const struct group_packet *packet = port_peek(&crossbar->input[i], now);
-        if (packet && !crossbar->output[packet->to].blocked) return true;
+        const struct group_packet *packet = crossbar->sending[i] ? NULL : port_peek(&crossbar->input[i], now);
+        if (packet && crossbar->output[packet->to].owner == NOBODY && !crossbar->output[packet->to].blocked)
+            return true;
     }
     return false;
 }
@@ -120,15 +133,6 @@ static bool goes_on(const struct crossbar *crossbar, uint64_t now) {
 static void crossbar_tick(void *self, uint64_t now) {
     struct crossbar *crossbar = self;
     allocate(crossbar, now);
-    for (unsigned i = 0; i < crossbar->outputs; i++) {
-        struct output *output = &crossbar->output[i];
-        if (output->owner == NOBODY) continue;
-        crossbar->stats.flits++;
-        if (--output->left) continue;
-        port_push(&output->port, now, port_take(&crossbar->input[output->owner], now), sizeof(struct group_packet));
-        crossbar->sending[output->owner] = false;
-        output->owner = NOBODY;
-        crossbar->stats.packets++;
-    }
+    hand_over(crossbar, now);
     if (goes_on(crossbar, now)) engine_wake(crossbar->engine, crossbar->id, now + 1);
 }
