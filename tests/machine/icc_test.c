@@ -3,6 +3,7 @@
 #include "machine/runs.h"
 
 #include "sm/script.h"
+#include "work.h"
 
 #define AGC "l1.organisation=icc-agc"
 #define MGC "l1.organisation=icc-mgc"
@@ -125,15 +126,15 @@ CLAIM("thread-local memory is nobody else's business") {
 }
 
 CLAIM("without cooperation both are clustered, to the last counter") {
-    static const char *const workloads[] = {"synth:shared", "synth:uniform"};
-    for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
+    static const char *const names[] = {"synth:shared", "synth:uniform"};
+    for (unsigned w = 0; w < COUNT_OF(names); w++) {
         struct run *run =
-            run_make("icc-32sm", workloads[w], SETTINGS("l1.organisation=clustered", "workload.iterations=2"));
+            run_make("icc-32sm", names[w], SETTINGS("l1.organisation=clustered", "workload.iterations=2"));
         run_go(run, (struct run_options){0});
         struct counters expected = counters_of(run);
         run_destroy(run);
         for (unsigned ring = 0; ring < 2; ring++) {
-            run = run_make("icc-32sm", workloads[w],
+            run = run_make("icc-32sm", names[w],
                            SETTINGS(ring ? MGC : AGC, "l1.icc-agc.cooperate=false", "l1.icc-mgc.cooperate=false",
                                     "workload.iterations=2"));
             run_go(run, (struct run_options){0});
@@ -160,5 +161,25 @@ CLAIM("cooperation that has nobody to cooperate with, or would ask nobody, is re
         CHECK(!config_check(config, &err));
         CHECK_TEXT(err.text, cases[i].why);
         config_destroy(config);
+    }
+}
+
+static uint64_t remote_hits(const char *workload, const char *organisation) {
+    struct error err = {0};
+    struct stream_source *source = work_open(workload, false, &err);
+    REQUIRE(source);
+    struct run *run = run_of("icc-32sm", source, SETTINGS(organisation));
+    run_go(run, (struct run_options){0});
+    uint64_t hits = run_count(run, "l1.icc.remote_hits");
+    run_destroy(run);
+    source->ops->destroy(source);
+    return hits;
+}
+
+CLAIM("groups serve each other where they read the same data, and not where each reads its own") {
+    for (unsigned ring = 0; ring < 2; ring++) {
+        CHECK(remote_hits("an:tiny", ring ? MGC : AGC) > 0);
+        CHECK(remote_hits("syrk:tiny", ring ? MGC : AGC) > 0);
+        CHECK_EQ(remote_hits("reduction:tiny", ring ? MGC : AGC), 0u);
     }
 }
