@@ -1,18 +1,18 @@
-/* Clustered L1 (CSD-L1, "Analyzing and Leveraging Decoupled L1 Caches in GPUs", HPCA 2021, as "GPU Performance Optimization
- * via Inter-group Cache Cooperation", section II-B, uses it): the L1s are taken out of the SMs and put together in groups.
- * The SMs of a group share its nodes, among which lines are dealt out, so that a group has no line twice; groups know
- * nothing of each other.
+/* Clustered L1 (CSD-L1, "Analyzing and Leveraging Decoupled L1 Caches in GPUs", HPCA 2021, as "GPU Performance
+ * Optimization via Inter-group Cache Cooperation", section II-B, uses it): the L1s are taken out of the SMs and put
+ * together in groups. The SMs of a group share its nodes, among which lines are dealt out, so that a group has no
+ * line twice; groups know nothing of each other.
  *
- * A node is a component of its own: a cache (node.h) behind a queue of requests (Q1), of which it takes one per cycle, and
- * before one of replies (Q4). Requests and replies cross the crossbars of the group (crossbar.h), misses go from the
- * node's miss queue (Q5) to the network. What uses no L1 goes through the line's home all the same, past its cache: so
- * whatever concerns a line stays in order. A reply carries the sectors that were asked for.
+ * A node is a component of its own: a cache (node.h) behind a queue of requests (Q1), of which it takes one per
+ * cycle, and before one of replies (Q4). Requests and replies cross the crossbars of the group (crossbar.h), misses
+ * go from the node's miss queue (Q5) to the network. What uses no L1 goes through the line's home all the same, past
+ * its cache: so whatever concerns a line stays in order. A reply carries the sectors that were asked for.
  *
- * To its cache, a node is what an SM is to a private L1. So the caches are the private organisation, made for nodes, with
- * all that insertion policies put into or before them.
+ * To its cache, a node is what an SM is to a private L1. So the caches are the private organisation, made for nodes,
+ * with all that insertion policies put into or before them.
  *
- * A node whose replies find no place stands still: it takes no further request and nothing from the network. The queue has
- * room for what one cycle completes beyond its length.
+ * A node whose replies find no place stands still: it takes no further request and nothing from the network. The
+ * queue has room for what one cycle completes beyond its length.
  *
  * Assumed, since neither paper says it: lengths of Q1 and Q4.
  */
@@ -116,7 +116,8 @@ static uint8_t flits_of(const struct clustered *l1, enum message_kind kind, uint
     return (uint8_t)message_flits(&message, l1->channel_bytes);
 }
 
-/* The access is complete: its answer goes to the SM. The request's address has no meaning there, and tells the times. */
+/* The access is complete: its answer goes to the SM. The request's address has no meaning there, and tells the
+ * times. */
 static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     const struct visitor *visitor = &hub->visitor[index];
     enum message_kind kind = visitor->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;

@@ -1,12 +1,13 @@
-/* What the organisations with groups of shared L1s have in common, and what cooperation between the groups adds to it. */
+/* What the organisations with groups of shared L1s have in common, and what cooperation between the groups adds to
+ * it. */
 #ifndef SLUICE_L1_CLUSTERED_H
 #define SLUICE_L1_CLUSTERED_H
 
 #include "l1/group.h"
 #include "l1/node.h"
 
-/* Cooperation of the nodes with those of other groups. It is the partner of their caches (node.h), and beyond that has a
- * part in their ticks. */
+/* Cooperation of the nodes with those of other groups. It is the partner of their caches (node.h), and beyond that
+ * has a part in their ticks. */
 struct cooperation {
     const struct cooperation_ops *ops;
     struct node_partner **partner; /* [nodes] of the machine */
@@ -18,7 +19,8 @@ struct cooperation_ops {
     void (*hear)(struct cooperation *cooperation, unsigned node, uint64_t now);
     /* Whether a line from another group has come. */
     bool (*answered)(const struct cooperation *cooperation, unsigned node, uint64_t now);
-    /* Whether another group's request can be served; asks to be woken for it when it will be. Then `serve` may be called. */
+    /* Whether another group's request can be served; asks to be woken for it when it will be. Then `serve` may be
+     * called. */
     bool (*asked)(struct cooperation *cooperation, unsigned node, uint64_t now);
     void (*serve)(struct cooperation *cooperation, unsigned node, uint64_t now);
     bool (*busy)(const struct cooperation *cooperation, unsigned node);

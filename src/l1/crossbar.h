@@ -1,15 +1,16 @@
-/* A crossbar of a group: from its SMs to its nodes, or back (DC-L1's NoC #1, "Analyzing and Leveraging Decoupled L1 Caches
- * in GPUs", HPCA 2021). One component of the engine.
+/* A crossbar of a group: from its SMs to its nodes, or back (DC-L1's NoC #1, "Analyzing and Leveraging Decoupled L1
+ * Caches in GPUs", HPCA 2021). One component of the engine.
  *
- * Enters: packets at crossbar_input, whose capacity is the injection queue. Leaves: the same at crossbar_output, once the
- * last flit has arrived; its capacity is the receiver's queue. `to` of a packet names the output.
+ * Enters: packets at crossbar_input, whose capacity is the injection queue. Leaves: the same at crossbar_output,
+ * once the last flit has arrived; its capacity is the receiver's queue. `to` of a packet names the output.
  *
- * An input sends the packet at its head, one flit per cycle, and holds the output until the last (wormhole); a packet needs
- * a place in the receiver's queue before its head leaves. Inputs that want the same output take turns. A packet of f
- * flits pushed in cycle t is seen at the other side in t + f + switch_cycles + link_cycles - 1, if nothing is in its way.
+ * An input sends the packet at its head, one flit per cycle, and holds the output until the last (wormhole); a
+ * packet needs a place in the receiver's queue before its head leaves. Inputs that want the same output take turns.
+ * A packet of f flits pushed in cycle t is seen at the other side in t + f + switch_cycles + link_cycles - 1, if
+ * nothing is in its way.
  *
- * Left out: virtual channels, so that the head of an input holds up all behind it; credits by flit, since a buffer at an
- * output is for whole packets.
+ * Left out: virtual channels, so that the head of an input holds up all behind it; credits by flit, since a buffer
+ * at an output is for whole packets.
  */
 #ifndef SLUICE_L1_CROSSBAR_H
 #define SLUICE_L1_CROSSBAR_H

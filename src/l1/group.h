@@ -1,8 +1,8 @@
-/* Groups of SMs that share their L1s (l1.organisation clustered and those built on it): how many there are, how many nodes
- * each has, and the two crossbars of each between SMs and nodes.
+/* Groups of SMs that share their L1s (l1.organisation clustered and those built on it): how many there are, how many
+ * nodes each has, and the two crossbars of each between SMs and nodes.
  *
- * SM s belongs to group s / (SMs of a group). Nodes are numbered through the groups. A line has one home in every group:
- * its number modulo the group's nodes.
+ * SM s belongs to group s / (SMs of a group). Nodes are numbered through the groups. A line has one home in every
+ * group: its number modulo the group's nodes.
  */
 #ifndef SLUICE_L1_GROUP_H
 #define SLUICE_L1_GROUP_H

@@ -1,23 +1,24 @@
-/* Inter-group cache cooperation ("GPU Performance Optimization via Inter-group Cache Cooperation", section III): before it
- * goes to the LLC, a read that missed asks the corresponding nodes of other groups for its line. What the two schemes have
- * in common is here; what tells them apart is whom to ask and when (icc_agc.c, icc_mgc.c).
+/* Inter-group cache cooperation ("GPU Performance Optimization via Inter-group Cache Cooperation", section III):
+ * before it goes to the LLC, a read that missed asks the corresponding nodes of other groups for its line. What the
+ * two schemes have in common is here; what tells them apart is whom to ask and when (icc_agc.c, icc_mgc.c).
  *
- * Beside what a clustered node has, there are requests to and from other groups (Q6, Q2), replies to and from them (Q3,
- * Q7), and two arbiters: lookups for SMs and for other groups take turns, and so do lines from the LLC and from other
- * groups. The networks between groups are cooperation.h.
+ * Beside what a clustered node has, there are requests to and from other groups (Q6, Q2), replies to and from them
+ * (Q3, Q7), and two arbiters: lookups for SMs and for other groups take turns, and so do lines from the LLC and from
+ * other groups. The networks between groups are cooperation.h.
  *
- * A miss for which others are asked is a pursuit. It has an MSHR and a reserved line like any miss, and room in Q6; if
- * there is none it goes to the LLC. The first answer with the line fills it, and what comes later is dropped. Once nobody
- * who was to answer quickly has it, the LLC is asked as well, by the miss queue, before which the answer waits in Q7. A
- * line that misses without a pursuit leaves for the LLC a cycle later than it would without cooperation: it was looked for.
+ * A miss for which others are asked is a pursuit. It has an MSHR and a reserved line like any miss, and room in Q6;
+ * if there is none it goes to the LLC. The first answer with the line fills it, and what comes later is dropped.
+ * Once nobody who was to answer quickly has it, the LLC is asked as well, by the miss queue, before which the answer
+ * waits in Q7. A line that misses without a pursuit leaves for the LLC a cycle later than it would without
+ * cooperation: it was looked for.
  *
- * A group never takes back an older copy of what it wrote: nobody is asked for a line that the group has stored to since its
- * nodes were last emptied, and an answer that finds its line stored to in the meantime is dropped for the LLC's. Nor is
- * anybody asked for thread-local memory.
+ * A group never takes back an older copy of what it wrote: nobody is asked for a line that the group has stored to
+ * since its nodes were last emptied, and an answer that finds its line stored to in the meantime is dropped for the
+ * LLC's. Nor is anybody asked for thread-local memory.
  *
  * Assumed: answering a probe takes a cycle, whatever a hit takes, and leaves the replacement policy as it was unless
- * `touch` says otherwise. A probe that finds no room to go on is answered as missed. Which lines a group has stored to is
- * known exactly.
+ * `touch` says otherwise. A probe that finds no room to go on is answered as missed. Which lines a group has stored
+ * to is known exactly.
  */
 #ifndef SLUICE_L1_ICC_H
 #define SLUICE_L1_ICC_H

@@ -1,10 +1,10 @@
-/* ICC-AGC, cooperation of adjacent groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section III-B):
- * a directory at each node (acd.h) tells which lines the corresponding nodes of the left and right groups hold. A read that
- * misses asks the left one if that has its line, else the right one if that has, else the LLC; and the LLC after one that
- * turns out not to have it.
+/* ICC-AGC, cooperation of adjacent groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section
+ * III-B): a directory at each node (acd.h) tells which lines the corresponding nodes of the left and right groups
+ * hold. A read that misses asks the left one if that has its line, else the right one if that has, else the LLC; and
+ * the LLC after one that turns out not to have it.
  *
- * Nodes tell their neighbours what they insert and lose, by notes that are there a cycle later and cost nothing. Of lines
- * that the group has written no notes are taken: a copy that is told of now may have been read before.
+ * Nodes tell their neighbours what they insert and lose, by notes that are there a cycle later and cost nothing. Of
+ * lines that the group has written no notes are taken: a copy that is told of now may have been read before.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
-/* ICC-MGC, cooperation of multiple groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section III-C):
- * a read that misses sends a probe both ways round a ring of the corresponding nodes, one that asks few of them and is
- * back soon, and one that asks them all. When the first comes back without the line, the LLC is asked beside the second.
- * Whether misses ask the ring at all is decided anew again and again, by what it costs (sending.h).
+/* ICC-MGC, cooperation of multiple groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section
+ * III-C): a read that misses sends a probe both ways round a ring of the corresponding nodes, one that asks few of
+ * them and is back soon, and one that asks them all. When the first comes back without the line, the LLC is asked
+ * beside the second. Whether misses ask the ring at all is decided anew again and again, by what it costs
+ * (sending.h).
  */
 #include "l1/icc.h"
 #include "l1/sending.h"

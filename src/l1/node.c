@@ -253,7 +253,8 @@ static void write_back(struct node *node, uint64_t key, struct cache_line *line,
     node->stats.write_backs++;
 }
 
-/* A line for a read that missed, reserved; a modified one that it replaces is written back first, and with that the miss queue may be full. */
+/* A line for a read that missed, reserved; a modified one that it replaces is written back first, and with that the
+ * miss queue may be full. */
 static ALWAYS_INLINE enum l1_outcome reserve(struct node *node, const struct cache_access *access,
                                              const struct insertion_ops *insertion, bool aside, unsigned *mshr,
                                              uint64_t now) {

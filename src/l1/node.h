@@ -1,29 +1,29 @@
-/* An L1 cache as a controller: tags, MSHRs, the miss queue, and what has gone past the cache and is not answered. It knows
- * neither who asks nor what lies between it and those who ask: a private L1 is a node that its SM ticks.
+/* An L1 cache as a controller: tags, MSHRs, the miss queue, and what has gone past the cache and is not answered. It
+ * knows neither who asks nor what lies between it and those who ask: a private L1 is a node that its SM ticks.
  *
- * Models the L1 of GPGPU-Sim 3.2.2 as "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015, section 2.2) describes
- * it: allocation on a miss, MSHRs with merging, a miss queue, and reservation failures that the load/store unit
- * retries. Global writes go through and drop a line they hit; writes to thread-local memory stay in a line they hit
- * and are written back when it is replaced. Nothing is allocated by a write. Atomics, which drop a line like a write, and
- * reads marked `bypass` pass by.
+ * Models the L1 of GPGPU-Sim 3.2.2 as "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015, section 2.2)
+ * describes it: allocation on a miss, MSHRs with merging, a miss queue, and reservation failures that the load/store
+ * unit retries. Global writes go through and drop a line they hit; writes to thread-local memory stay in a line they
+ * hit and are written back when it is replaced. Nothing is allocated by a write. Atomics, which drop a line like a
+ * write, and reads marked `bypass` pass by.
  *
  * A thread sees its own earlier stores:
- *   - A line that is on its way when a store to it goes down may be older than the store. It serves those who wait for
- *     it and is dropped; later reads of it do not join them but go past the cache, behind the store.
+ *   - A line that is on its way when a store to it goes down may be older than the store. It serves those who wait
+ *     for it and is dropped; later reads of it do not join them but go past the cache, behind the store.
  *   - Where the network may let packets overtake each other, whatever needs a sector with a store that is not
- *     acknowledged is refused until it is: reads and atomics, which must see the store, and stores, the last of which
- *     must win. Atomics count as stores, except among themselves: none of them is lost in whatever order they come.
- *     What goes down is compared with each such store exactly, line and sectors.
+ *     acknowledged is refused until it is: reads and atomics, which must see the store, and stores, the last of
+ *     which must win. Atomics count as stores, except among themselves: none of them is lost in whatever order they
+ *     come. What goes down is compared with each such store exactly, line and sectors.
  *
  * Whether a read that misses brings its line in is the insertion policy's word (insertion.h); else it goes past the
  * cache as if it were marked so.
  *
  * A request leaves in the cycle of its lookup unless others wait before it. One access, one arriving reply, one
- * departing request and one woken load per cycle. The waiters of a line that arrived are woken one per cycle, and its
- * MSHR is free again after the last of them.
+ * departing request and one woken load per cycle. The waiters of a line that arrived are woken one per cycle, and
+ * its MSHR is free again after the last of them.
  *
- * Left out: a data port narrower than a line, so that a hit takes one cycle whatever its width; a store that overtakes
- * an earlier read in the network, whose data would then be too new.
+ * Left out: a data port narrower than a line, so that a hit takes one cycle whatever its width; a store that
+ * overtakes an earlier read in the network, whose data would then be too new.
  */
 #ifndef SLUICE_L1_NODE_H
 #define SLUICE_L1_NODE_H
