@@ -287,10 +287,12 @@ struct cooperation *icc_create(const struct icc_scheme *scheme, const struct coo
 }
 
 bool icc_check(const struct config *config, struct error *err) {
+    const struct group_config *group = config_get(config, &group_section);
     unsigned groups = group_shape(config).groups;
     if (groups >= 2 && groups <= COOP_GROUPS_MAX) return true;
-    return config_error(config, "group.count", err, "cooperation takes 2 to %d groups, not %u", COOP_GROUPS_MAX,
-                        groups);
+    return config_error(config, group->count ? "group.count" : "l1.organisation", err,
+                        "cooperation takes 2 to %d groups, not %u%s", COOP_GROUPS_MAX, groups,
+                        group->count ? "" : ", one for each of gpu.clusters; set group.count");
 }
 
 unsigned icc_storage(const struct config *config, int64_t queue, struct storage_item *items) {

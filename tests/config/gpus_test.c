@@ -304,13 +304,15 @@ CLAIM("every GPU description is a machine that fits together, and reads back fro
 }
 
 /* What keeps the design from fitting the machine, NULL if nothing does. A private LLC needs a slice of every controller for each
- * cluster; replication halves slices and clusters into groups, one for each copy. */
+ * cluster; replication halves slices and clusters into groups, one for each copy; clusters are groups of L1s that cooperate. */
 static const char *misfit_of(const char *file, const struct config *config) {
     unsigned clusters = (unsigned)number_of(config, "gpu.clusters"),
              slices = (unsigned)number_of(config, "llc.slices_per_mc"), copies = 1;
     bool private = strncmp(file, "/private", 8) == 0 || strncmp(file, "/adaptive", 9) == 0;
     bool replicating = sscanf(file, "/static-%u", &copies) == 1 || strncmp(file, "/selrep", 7) == 0 ||
                        strncmp(file, "/look-ahead", 11) == 0;
+    if (strncmp(file, "/icc", 4) == 0 && (clusters < 2 || clusters > 64))
+        return ".yaml:5:17: l1.organisation: cooperation takes 2 to 64 groups";
     if (private && clusters != slices)
         return ".yaml:5:17: llc.organisation: a private LLC has a slice for each cluster";
     if (replicating && (clusters & (clusters - 1) || slices & (slices - 1))) return "is no power of two";
