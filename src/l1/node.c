@@ -74,11 +74,19 @@ void node_connect(struct node *node, struct port *to_network, struct port *from_
     node->gate->replies = from_network;
 }
 
-/* Rare enough, and seldom anybody's business. */
-static inline void tell(struct node *node, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
-    if (UNLIKELY(node->partner != NULL)) node->partner->ops->saw(node->partner, sight, set, key, now);
+void node_settle_in(struct node *node) {
+    node->plain = !node->owner->insertion && !node->partner;
+    node->seen = node->owner->watch || node->partner;
+}
+
+static APART void tell_all(struct node *node, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
     struct l1_watch *watch = node->owner->watch;
-    if (UNLIKELY(watch != NULL)) watch->see(watch, node->index, sight, key, now);
+    if (node->partner) node->partner->ops->saw(node->partner, sight, set, key, now);
+    if (watch) watch->see(watch, node->index, sight, key, now);
+}
+
+static inline void tell(struct node *node, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
+    if (UNLIKELY(node->seen)) tell_all(node, sight, set, key, now);
 }
 
 /* Accesses past the cache are as many as the network and the LLC can hold, so their table grows to what was ever
@@ -281,23 +289,22 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct node *node, const struct cac
     return L1_MISS;
 }
 
-/* A constant NULL in place of an insertion policy leaves nothing of it in the plain cache. */
+/* Constant NULLs in place of an insertion policy and a partner leave nothing of them in the plain cache. */
 static ALWAYS_INLINE enum l1_outcome read_miss(struct node *node, const struct l1_request *request,
                                                const struct cache_access *access, const struct insertion_ops *insertion,
-                                               uint64_t now) {
-    struct node_partner *partner = node->partner;
+                                               struct node_partner *partner, uint64_t now) {
     if (store_ahead(node, MESSAGE_READ, access->key, node->whole_line)) return L1_NO_ORDER;
-    bool aside = UNLIKELY(partner != NULL) && partner->ops->wants(partner, request, access, now);
+    bool aside = partner && partner->ops->wants(partner, request, access, now);
     if (!aside && queue_room(node) == 0) return queue_refusal(node, now);
     unsigned mshr;
     enum l1_outcome outcome = reserve(node, access, insertion, aside, &mshr, now);
     if (outcome != L1_MISS) return outcome;
     mshr_add(&node->mshrs, mshr, &request->token, sizeof request->token);
     stat_max(&node->stats.mshrs_peak, node->mshrs.in_use);
-    if (LIKELY(!aside)) /* a partner has been asked first, which takes a cycle */
+    if (!aside) /* a partner has been asked first, which takes a cycle */
         send(node, request, MESSAGE_READ, request->address, node->whole_line, TAG_FILL | mshr,
              !partner && leaves_at_once(node, now), now);
-    if (UNLIKELY(partner != NULL)) partner->ops->missed(partner, request, access, mshr, aside, now);
+    if (partner) partner->ops->missed(partner, request, access, mshr, aside, now);
     tell(node, L1_SEES_MISS, access->set, access->key, now);
     node->stats.read_misses++;
     return L1_MISS;
@@ -305,8 +312,9 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct node *node, const struct l
 
 static ALWAYS_INLINE enum l1_outcome read_any(struct node *node, const struct l1_request *request,
                                               struct cache_line *line, const struct cache_access *access,
-                                              const struct insertion_ops *insertion, uint64_t now) {
-    if (!line) return read_miss(node, request, access, insertion, now);
+                                              const struct insertion_ops *insertion, struct node_partner *partner,
+                                              uint64_t now) {
+    if (!line) return read_miss(node, request, access, insertion, partner, now);
     if (line->state != LINE_RESERVED) {
         cache_touch(&node->cache, line, access);
         node->stats.read_hits++;
@@ -319,15 +327,15 @@ static ALWAYS_INLINE enum l1_outcome read_any(struct node *node, const struct l1
     return L1_HIT_PENDING;
 }
 
-/* A read that the insertion policy has a say in. */
+/* A read that an insertion policy or a partner has a say in. */
 static APART enum l1_outcome read_filtered(struct node *node, const struct l1_request *request, struct cache_line *line,
                                            const struct cache_access *access, uint64_t now) {
     const struct insertion_ops *insertion = node->owner->insertion;
     void *state = node->owner->insertion_state;
-    bool past = !line && !insertion->admit(state, node->index, access);
+    bool past = insertion && !line && !insertion->admit(state, node->index, access);
     enum l1_outcome outcome =
-        past ? pass_by(node, request, now) : read_any(node, request, line, access, insertion, now);
-    if (outcome < L1_ACCEPTED && insertion->note) {
+        past ? pass_by(node, request, now) : read_any(node, request, line, access, insertion, node->partner, now);
+    if (outcome < L1_ACCEPTED && insertion && insertion->note) {
         if (outcome == L1_MISS) line = cache_lookup(&node->cache, access->set, access->key);
         struct insertion_event event = {access, outcome, line, now};
         insertion->note(state, node->index, &event);
@@ -343,8 +351,8 @@ enum l1_outcome node_access(struct node *node, const struct l1_request *request,
         .key = cache_key(number, request->program), .instr = request->instr, .set = set_of(node, number)};
     struct cache_line *line = cache_lookup(&node->cache, access.set, access.key);
     if (!read) return store(node, request, line, &access, now);
-    if (UNLIKELY(node->owner->insertion != NULL)) return read_filtered(node, request, line, &access, now);
-    return read_any(node, request, line, &access, NULL, now);
+    if (UNLIKELY(!node->plain)) return read_filtered(node, request, line, &access, now);
+    return read_any(node, request, line, &access, NULL, NULL, now);
 }
 
 /* Whoever ticks the node must do so in the next cycle. */
@@ -354,7 +362,7 @@ static struct cache_line *line_of_mshr(const struct node *node, unsigned mshr) {
     return cache_line_at(&node->cache, node->mshrs.mshr[mshr].set, node->mshrs.mshr[mshr].way);
 }
 
-void node_fill(struct node *node, unsigned mshr, uint64_t now) {
+static ALWAYS_INLINE void fill(struct node *node, unsigned mshr, uint64_t now) {
     unsigned set = node->mshrs.mshr[mshr].set;
     struct cache_line *line = line_of_mshr(node, mshr);
     if (line->flags & LINE_OUTDATED) {
@@ -368,6 +376,8 @@ void node_fill(struct node *node, unsigned mshr, uint64_t now) {
     node->stats.fills++;
     node->gate->changes++;
 }
+
+APART void node_fill(struct node *node, unsigned mshr, uint64_t now) { fill(node, mshr, now); }
 
 bool node_outdated(const struct node *node, unsigned mshr) { return line_of_mshr(node, mshr)->flags & LINE_OUTDATED; }
 
@@ -384,13 +394,13 @@ void node_fetch(struct node *node, const struct l1_request *request, uint32_t na
          now);
 }
 
-ALWAYS_INLINE bool node_receive(struct node *node, uint64_t now, uint32_t *token) {
+static ALWAYS_INLINE bool receive(struct node *node, uint64_t now, uint32_t *token) {
     if (port_next_visible(node->from_network) > now) return false;
     const struct message *reply = port_take(node->from_network, now);
     node->stats.replies++;
     uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
     if (kind == TAG_FILL)
-        node_fill(node, index, now);
+        fill(node, index, now);
     else if (kind == TAG_OUTSIDE)
         *token = outside_give_back(node, index);
     else
@@ -398,6 +408,8 @@ ALWAYS_INLINE bool node_receive(struct node *node, uint64_t now, uint32_t *token
     if (port_next_visible(node->from_network) <= now) wake(node, now);
     return kind == TAG_OUTSIDE && *token != NOBODY;
 }
+
+APART bool node_receive(struct node *node, uint64_t now, uint32_t *token) { return receive(node, now, token); }
 
 /* Sends what waits for the network. */
 static void drain_queue(struct node *node, uint64_t now) {
@@ -414,7 +426,7 @@ static void drain_queue(struct node *node, uint64_t now) {
 unsigned node_tick(struct node *node, uint64_t now, uint32_t *token) {
     struct node_partner *partner = node->partner;
     unsigned completions =
-        UNLIKELY(partner != NULL) ? partner->ops->receive(partner, now, token) : node_receive(node, now, token);
+        UNLIKELY(partner != NULL) ? partner->ops->receive(partner, now, token) : receive(node, now, token);
     if (node->queue_head != node->queue_tail) drain_queue(node, now);
     bool more = false;
     if (!ring_empty(&node->arrived)) { /* one waiter is woken */

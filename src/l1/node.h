@@ -91,11 +91,15 @@ struct node {
     uint32_t outside_count, outside_used;
     uint32_t *stores;             /* by line: those not acknowledged; NULL where the network keeps order */
     struct node_partner *partner; /* NULL: none */
+    bool plain;                   /* neither an insertion policy nor a partner has a say */
+    bool seen;                    /* somebody wants to know what becomes of lines */
     struct l1_stats stats;
 };
 
 /* Node `index` of `owner`. */
 void node_init(struct node *node, struct l1 *owner, unsigned index, const struct l1_site *site);
+/* Its owner is complete, with insertion policy and observer. */
+void node_settle_in(struct node *node);
 void node_release(struct node *node);
 void node_connect(struct node *node, struct port *to_network, struct port *from_network);
 

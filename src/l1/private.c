@@ -28,9 +28,13 @@ static struct l1 *private_create(const struct l1_site *site, struct error *err) 
         node_init(&l1->node[sm], &l1->base, sm, site);
         l1->cache[sm] = &l1->node[sm].cache;
     }
-    if (l1_insertion_create(&l1->base, site, l1->cache, err)) return l1_stages_create(&l1->base, site);
-    l1_private.destroy(&l1->base);
-    return NULL;
+    if (!l1_insertion_create(&l1->base, site, l1->cache, err)) {
+        l1_private.destroy(&l1->base);
+        return NULL;
+    }
+    struct l1 *first = l1_stages_create(&l1->base, site);
+    for (unsigned sm = 0; sm < site->sms; sm++) node_settle_in(&l1->node[sm]);
+    return first;
 }
 
 static void private_destroy(struct l1 *base) {
