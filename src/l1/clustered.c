@@ -65,7 +65,7 @@ struct hub {
 };
 
 /* The end of the group's crossbars at an SM. */
-struct stub {
+struct inlet {
     struct port *requests, *replies;
     uint32_t outstanding;
     bool waits; /* a request was refused */
@@ -82,7 +82,7 @@ struct clustered {
     unsigned nodes, sms; /* of all groups */
     unsigned line_log2, hit_cycles, channel_bytes;
     struct hub *hub;                    /* [nodes] */
-    struct stub *stub;                  /* [sms] */
+    struct inlet *inlet;                /* [sms] */
     unsigned *component;                /* [nodes] */
     struct crossbar **request, **reply; /* [groups] */
 };
@@ -262,14 +262,16 @@ static const struct component_ops hub_ops = {"l1 node", hub_tick, hub_settle, hu
 
 /* ---- SMs -------------------------------------------------------------------------------------------------------- */
 
-static struct stub *stub_of(const struct l1 *base, unsigned sm) { return &((const struct clustered *)base)->stub[sm]; }
+static struct inlet *inlet_of(const struct l1 *base, unsigned sm) {
+    return &((const struct clustered *)base)->inlet[sm];
+}
 
 enum l1_outcome clustered_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
     const struct clustered *l1 = (const struct clustered *)base;
-    struct stub *stub = stub_of(base, sm);
-    if (!port_can_push(stub->requests, now)) {
-        stub->waits = base->gate[sm].open = true;
-        port_await_credit(stub->requests, now);
+    struct inlet *inlet = inlet_of(base, sm);
+    if (!port_can_push(inlet->requests, now)) {
+        inlet->waits = base->gate[sm].open = true;
+        port_await_credit(inlet->requests, now);
         return L1_NO_PLACE;
     }
     struct group_packet packet = {
@@ -279,8 +281,8 @@ enum l1_outcome clustered_access(struct l1 *base, unsigned sm, const struct l1_r
         .to = (uint8_t)((request->address >> l1->line_log2) % l1->shape.nodes),
         .flits = flits_of(l1, request->kind, request->sectors),
     };
-    port_push(stub->requests, now, &packet, sizeof packet);
-    stub->outstanding++;
+    port_push(inlet->requests, now, &packet, sizeof packet);
+    inlet->outstanding++;
     return L1_QUEUED;
 }
 
@@ -294,30 +296,30 @@ static void count_read(struct read_stats *stats, const struct group_packet *repl
 
 unsigned clustered_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     const struct clustered *l1 = (const struct clustered *)base;
-    struct stub *stub = stub_of(base, sm);
-    if (stub->waits) {
-        stub->waits = !port_can_push(stub->requests, now);
-        base->gate[sm].changes += !stub->waits;
-        if (stub->waits) port_await_credit(stub->requests, now);
+    struct inlet *inlet = inlet_of(base, sm);
+    if (inlet->waits) {
+        inlet->waits = !port_can_push(inlet->requests, now);
+        base->gate[sm].changes += !inlet->waits;
+        if (inlet->waits) port_await_credit(inlet->requests, now);
     }
-    base->gate[sm].open = stub->waits;
-    if (port_next_visible(stub->replies) > now) return 0;
-    const struct group_packet *reply = port_take(stub->replies, now);
-    if (!reply->request.bypass) count_read(&stub->stats, reply, now);
+    base->gate[sm].open = inlet->waits;
+    if (port_next_visible(inlet->replies) > now) return 0;
+    const struct group_packet *reply = port_take(inlet->replies, now);
+    if (!reply->request.bypass) count_read(&inlet->stats, reply, now);
     *token = reply->request.token;
-    stub->outstanding--;
-    if (port_next_visible(stub->replies) <= now) engine_wake(l1->engine, l1->sm_component[sm], now + 1);
+    inlet->outstanding--;
+    if (port_next_visible(inlet->replies) <= now) engine_wake(l1->engine, l1->sm_component[sm], now + 1);
     return 1;
 }
 
 /* Nodes are told to by the control plane. */
 void clustered_flush(struct l1 *base, unsigned sm) { (void)base, (void)sm; }
 
-bool clustered_busy(const struct l1 *base, unsigned sm) { return stub_of(base, sm)->outstanding != 0; }
+bool clustered_busy(const struct l1 *base, unsigned sm) { return inlet_of(base, sm)->outstanding != 0; }
 
 void clustered_explain(const struct l1 *base, unsigned sm, FILE *out) {
-    if (stub_of(base, sm)->outstanding)
-        fprintf(out, "  %u accesses are at the L1s of its group\n", stub_of(base, sm)->outstanding);
+    if (inlet_of(base, sm)->outstanding)
+        fprintf(out, "  %u accesses are at the L1s of its group\n", inlet_of(base, sm)->outstanding);
 }
 
 /* ---- the organisation ------------------------------------------------------------------------------------------- */
@@ -352,7 +354,7 @@ static void create_crossbars(struct clustered *l1, unsigned group, const struct 
                              struct stats *stats) {
     unsigned sms = l1->shape.sms, nodes = l1->shape.nodes, skid = L1_COMPLETIONS + l1->hit_cycles;
     struct hub *hub = &l1->hub[group * nodes];
-    struct stub *stub = &l1->stub[group * sms];
+    struct inlet *inlet = &l1->inlet[group * sms];
     const unsigned *sm_component = &l1->sm_component[group * sms], *node_component = &l1->component[group * nodes];
     struct crossbar_plan request = {"l1 requests",
                                     &crossbar_request_table,
@@ -379,10 +381,10 @@ static void create_crossbars(struct clustered *l1, unsigned group, const struct 
         hub[i].replies = crossbar_input(l1->reply[group], i);
     }
     for (unsigned i = 0; i < sms; i++) {
-        stub[i].requests = crossbar_input(l1->request[group], i);
-        stub[i].replies = crossbar_output(l1->reply[group], i);
-        l1->base.gate[group * sms + i].replies = stub[i].replies;
-        stats_add(stats, &l1_read_stat_table, &stub[i].stats);
+        inlet[i].requests = crossbar_input(l1->request[group], i);
+        inlet[i].replies = crossbar_output(l1->reply[group], i);
+        l1->base.gate[group * sms + i].replies = inlet[i].replies;
+        stats_add(stats, &l1_read_stat_table, &inlet[i].stats);
     }
 }
 
@@ -425,7 +427,7 @@ struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_site *site
         .hit_cycles = (unsigned)config->latency_cycles + l1_probe_cycles(site->config),
         .channel_bytes = (unsigned)values->channel_bytes,
         .hub = mem_alloc_lines(nodes, sizeof *l1->hub),
-        .stub = mem_alloc(site->sms, sizeof *l1->stub),
+        .inlet = mem_alloc(site->sms, sizeof *l1->inlet),
         .component = mem_alloc(nodes, sizeof *l1->component),
         .request = mem_alloc(shape.groups, sizeof *l1->request),
         .reply = mem_alloc(shape.groups, sizeof *l1->reply),
@@ -453,7 +455,7 @@ void clustered_destroy(struct l1 *base) {
     }
     free(l1->base.gate);
     free(l1->hub);
-    free(l1->stub);
+    free(l1->inlet);
     free(l1->component);
     free(l1->request);
     free(l1->reply);
