@@ -11,6 +11,7 @@
 #include "l1/l1.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "llc/peers.h"
 #include "llc/sharing.h"
 #include "noc/noc.h"
 #include "sm/sm.h"
@@ -45,6 +46,7 @@ struct machine {
     struct network *request, *reply;
     struct network_shape shape; /* of both */
     struct dram *dram;
+    struct peers *peers;     /* NULL unless MC-routers may be bypassed */
     struct sharing *sharing; /* NULL unless it is observed */
     struct journal journal;
 };
@@ -146,6 +148,10 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
         control_connect_slice(m->control, i, m->slice_component[i], &ports);
         slice_connect(m->slice[i], &ports, (unsigned)llc->input_queue);
     }
+    if (!m->llc->ops->may_bypass || !noc_can_bypass(m->config)) return true;
+    m->peers =
+        peers_create(m->engine, m->shape.mcs, m->slices / m->shape.mcs, m->slice_component, (unsigned)llc->pass_cycles);
+    for (unsigned i = 0; i < m->slices; i++) slice_connect_peers(m->slice[i], m->peers);
     return true;
 }
 
@@ -204,6 +210,7 @@ void machine_destroy(struct machine *m) {
     for (unsigned i = 0; m->sm && i < m->sms; i++) sm_destroy(m->sm[i]);
     for (unsigned i = 0; m->slice && i < m->slices; i++) slice_destroy(m->slice[i]);
     sharing_destroy(m->sharing);
+    peers_destroy(m->peers);
     if (m->dram) dram_destroy(m->dram);
     if (m->reply) network_destroy(m->reply);
     if (m->request) network_destroy(m->request);

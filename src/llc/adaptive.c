@@ -13,7 +13,8 @@
  * Parallelism of a private LLC: a cluster reaches one slice of each controller, so it is that over controllers, times
  * the clusters. With `all_routers` it is counted over all slices for both organisations: at one router clusters are not
  * seen to meet, and the fewer accesses there are, the more even eight counters look than sixty-four.
- * A program with atomics needs one place for a word: it stays shared unless `atomics` lets it go.
+ * A program with atomics needs one place for a word: it stays shared unless `atomics` lets it go; then they are served
+ * at the line's shared home, to which slices pass them on while MC-routers are bypassed (peers.h).
  *
  * What is counted in the profiling phase is used `report_cycles` after its end: the time in which counters come together.
  */
@@ -59,8 +60,10 @@ static const struct param params[] = {
            "counts for slice parallelism at all SM-routers, where clusters are seen to meet; off: at the first one"),
     P_BOOL(struct adaptive_config, power_gating, true,
            "MC-routers are bypassed and powered off while private; off: their routes are set"),
-    P_BOOL(struct adaptive_config, atomics, false,
-           "a kernel whose profile has atomics may become private; off: it stays shared"),
+    P_BOOL(
+        struct adaptive_config, atomics, false,
+        "a kernel whose profile has atomics may become private, and they are served at the shared home of their line; off: it stays"
+        " shared"),
     P_BOOL(struct adaptive_config, acts, true, "goes by its decisions; off: profiles and decides, and stays shared"),
 };
 
@@ -322,6 +325,7 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
 
 const struct llc_organisation_ops llc_organisation_adaptive = {
     .policy = {"adaptive", "shared, and private while a profile of the kernel says that this pays", &adaptive_section},
+    .may_bypass = true,
     .check = llc_private_check,
     .create = adaptive_create,
     .destroy = adaptive_destroy,

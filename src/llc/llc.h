@@ -27,7 +27,7 @@ struct llc_config {
     int64_t port_bytes;
     int64_t mshrs, mshr_merges, aside;
     int64_t input_queue, reply_queue;
-    int64_t atomic_cycles;
+    int64_t atomic_cycles, pass_cycles;
     int64_t flush_lines;
     int64_t sharing_window;
     const struct policy *write_allocate;
@@ -51,6 +51,7 @@ unsigned llc_tag_bits(const struct config *config);
     S(SUM, write_misses, "accesses", "writes that allocated a line") \
     S(SUM, atomic_hits, "accesses", "atomics that found their line, present or on its way") \
     S(SUM, atomic_misses, "accesses", "atomics that fetched their line from memory") \
+    S(SUM, atomics_passed, "accesses", "atomics passed on to the home of their line, while MC-routers are bypassed") \
     S(SUM, evictions, "lines", "lines replaced") \
     S(SUM, write_backs, "lines", "modified lines written to memory") \
     S(SUM, writes_through, "accesses", "writes sent on to memory at once") \

@@ -44,6 +44,8 @@ struct llc_organisation_ops {
     /* With noc.bypass, `target` is always the requester's own slice: the one, of the slices of a controller, with the
      * number of its cluster. */
     bool own_slice_only;
+    bool
+        may_bypass; /* MC-routers are bypassed at times, or with noc.bypass; atomics are then passed on between slices */
     /* Refuses a machine that the organisation does not fit. NULL if it fits all. */
     bool (*check)(const struct config *config, struct error *err);
     /* The slice, counted over the whole machine, for a message to an address of controller `mc` whose home, if a line

@@ -3,9 +3,8 @@
  * Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as there are
  * clusters; writes go through, and slices are flushed with the L1s at a kernel's end.
  *
- * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC; but with
- * bypassed MC-routers (noc.bypass) that cannot be reached, and they, too, go to the cluster's own slice, as if no two
- * clusters met on a word.
+ * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC; with bypassed
+ * MC-routers (noc.bypass) by way of the cluster's own slice, which passes them on (llc/peers.h).
  */
 #include <stdlib.h>
 
@@ -56,6 +55,7 @@ static unsigned private_target(struct llc_organisation *organisation, const stru
 const struct llc_organisation_ops llc_organisation_private = {
     .policy = {"private", "at every controller a slice for each cluster, which holds its own copies", NULL},
     .own_slice_only = true,
+    .may_bypass = true,
     .check = llc_private_check,
     .create = private_create,
     .destroy = private_destroy,

@@ -32,11 +32,12 @@
 #include "gpu/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "llc/peers.h"
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
 
 /* Why the oldest request is not looked up. */
-enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH };
+enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH, HOLD_PEER };
 
 /* What a message to memory carries in `tag`, and so what its answer means. */
 #define TAG_FILL       UINT32_C(0) /* below: the MSHR */
@@ -49,6 +50,9 @@ enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
 
 /* The kind of a waiter whose write memory will acknowledge: it gets no reply with the line. */
 enum { WRITE_PASSED_ON = MESSAGE_ACK };
+
+/* Beside the flags of an atomic: another slice has passed it on, the one that it was sent to (`target`), which answers it. */
+enum { MESSAGE_PASSED = 0x80 };
 
 /* Flag of a cache line on its way: a write or an atomic waits for it. */
 enum { LINE_AWAITED_BY_CHANGE = 1 };
@@ -94,6 +98,12 @@ struct slice {
     uint32_t flush_writes; /* of a flush, that memory has not acknowledged */
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
+    struct peers *peers;                  /* NULL: atomics are performed where they arrive */
+    unsigned mc, within;                  /* this slice, within its controller */
+    uint64_t asking_now[2];               /* set by ports of other slices: see port_watch */
+    uint64_t asking;                      /* slices that have passed atomics on to this one */
+    uint64_t answering_now[2], answering; /* slices whose answers to those passed on to them wait here */
+    uint8_t *passed;                      /* [slices of the controller] atomics that are under way to each */
     slice_observer *observer;
     void *observer_user;
     struct llc_stats stats;
@@ -153,6 +163,7 @@ void slice_destroy(struct slice *slice) {
     ring_release(&slice->arrived);
     free(slice->aside);
     free(slice->through);
+    free(slice->passed);
     free(slice);
 }
 
@@ -167,6 +178,18 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->words = ports->words;
     /* The access pipeline is a longer way in: what arrives is seen when it is to be looked up. */
     port_lengthen(slice->from_network, slice->latency_cycles, slice->latency_cycles + input_queue);
+}
+
+void slice_connect_peers(struct slice *slice, struct peers *peers) {
+    slice->peers = peers;
+    slice->mc = slice->index / peers->slices;
+    slice->within = slice->index % peers->slices;
+    slice->passed = mem_alloc(peers->slices, sizeof *slice->passed);
+    for (unsigned from = 0; from < peers->slices; from++) {
+        unsigned way = peers_index(peers, slice->mc, from, slice->within);
+        port_watch(&peers->requests[way], slice->asking_now, from);
+        port_watch(&peers->replies[way], slice->answering_now, from);
+    }
 }
 
 void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
@@ -189,7 +212,8 @@ static void slice_settle(void *self, uint64_t now) {
     if (slice->flushing) slice->stats.flush_cycles += cycles;
     switch (slice->hold) {
     case HOLD_NONE:
-    case HOLD_FLUSH: break;
+    case HOLD_FLUSH:
+    case HOLD_PEER: break;
     case HOLD_MSHR: slice->stats.blocked_mshr += cycles; break;
     case HOLD_MERGE: slice->stats.blocked_merge += cycles; break;
     case HOLD_LINE: slice->stats.blocked_line += cycles; break;
@@ -310,18 +334,65 @@ static inline const struct message *take_answered(struct slice *slice) {
     return request;
 }
 
+/* The way to or from another slice of the controller. */
+static struct port *peer_request(const struct slice *slice, unsigned from, unsigned to) {
+    return &slice->peers->requests[peers_index(slice->peers, slice->mc, from, to)];
+}
+static struct port *peer_reply(const struct slice *slice, unsigned from, unsigned to) {
+    return &slice->peers->replies[peers_index(slice->peers, slice->mc, from, to)];
+}
+
+/* The oldest message of the first of `slices` that has one; those that have none any more are taken out. NULL if there is
+ * none to be seen. */
+static struct port *first_visible(const struct slice *slice, bool replies, uint64_t *slices, uint64_t now) {
+    for (uint64_t rest = *slices; rest; rest &= rest - 1) {
+        unsigned from = lowest_bit(rest);
+        struct port *port = (replies ? peer_reply : peer_request)(slice, from, slice->within);
+        if (port_next_visible(port) <= now) return port;
+        if (port_next_visible(port) == NEVER) *slices &= ~(UINT64_C(1) << from);
+    }
+    return NULL;
+}
+
+/* Answers an atomic that was passed on to another slice. */
+static APART bool answer_passed(struct slice *slice, uint64_t now) {
+    struct port *port = first_visible(slice, true, &slice->answering, now);
+    if (!port || slice->port_free_at > now) return false;
+    if (!port_can_push(slice->to_network, now)) {
+        port_await_credit(slice->to_network, now);
+        return false;
+    }
+    struct message request = *(const struct message *)port_take(port, now);
+    request.flags &= (uint8_t)~MESSAGE_PASSED;
+    slice->passed[(unsigned)(port - slice->peers->replies) / slice->peers->slices % slice->peers->slices]--;
+    send_reply(slice, &request, now);
+    return true;
+}
+
+/* The answer to one that was passed on here goes back; its slice counts it. */
+static APART void pass_back(struct slice *slice, const struct message *request, uint64_t now) {
+    struct port *port = peer_reply(slice, slice->within, request->target % slice->peers->slices);
+    unsigned cycles = slice->data_cycles[__builtin_popcount(request->sectors)];
+    port_push(port, now, request, sizeof *request);
+    slice->port_free_at = now + cycles;
+    slice->stats.data_port_cycles += cycles;
+}
+
 /* One reply per cycle at most. Returns whether one left. */
 static bool reply_once(struct slice *slice, uint64_t now) {
+    if (UNLIKELY(slice->answering) && answer_passed(slice, now)) return true;
     if (!slice->replies_waiting || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
         port_await_credit(slice->to_network, now);
         return false;
     }
     const struct message *request = take_answered(slice);
-    if (LIKELY(request->kind != WRITE_PASSED_ON))
-        send_reply(slice, request, now);
-    else
+    if (UNLIKELY(request->kind == WRITE_PASSED_ON))
         slice->port_free_at = now + 1; /* its turn is taken, without a reply */
+    else if (UNLIKELY(request->flags & MESSAGE_PASSED))
+        pass_back(slice, request, now);
+    else
+        send_reply(slice, request, now);
     return true;
 }
 
@@ -486,13 +557,45 @@ static bool must_go_aside(const struct slice *slice, uint64_t key) {
     return false;
 }
 
+/* Passes an atomic on to the home of its line. */
+static APART enum hold pass_on(struct slice *slice, const struct message *message, unsigned home, uint64_t now) {
+    if (slice->passed[home] == PEER_ATOMICS) return HOLD_PEER; /* an answer to one of them wakes the slice */
+    struct message passed = *message;
+    passed.flags |= MESSAGE_PASSED;
+    slice->passed[home]++;
+    slice->stats.atomics_passed++;
+    port_push(peer_request(slice, slice->within, home), now, &passed, sizeof passed);
+    return HOLD_NONE;
+}
+
+/* The slice of this controller that is the home of the message's line. */
+static unsigned home_of(const struct slice *slice, const struct message *message) {
+    struct location home;
+    address_map_locate(slice->map, message_place_in_memory(message), &home);
+    return home.slice;
+}
+
+/* Where the next request is: what other slices have passed on, which must not wait for those that this one would pass on to
+ * them, goes first. */
+static struct port *next_source(struct slice *slice, uint64_t now) {
+    struct port *peer = UNLIKELY(slice->asking) ? first_visible(slice, false, &slice->asking, now) : NULL;
+    return peer ? peer : slice->from_network;
+}
+
 static void look_up_once(struct slice *slice, uint64_t now) {
     /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
-    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry) return;
+    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry && !slice->asking) return;
     slice->hold = HOLD_NONE;
     if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
-    if (port_next_visible(slice->from_network) > now) return;
-    const struct message *message = port_peek(slice->from_network, now);
+    struct port *from = next_source(slice, now);
+    if (port_next_visible(from) > now) return;
+    const struct message *message = port_peek(from, now);
+    if (UNLIKELY(message->kind == MESSAGE_ATOMIC && slice->peers) && !(message->flags & MESSAGE_PASSED) &&
+        home_of(slice, message) != slice->within) {
+        slice->hold = pass_on(slice, message, home_of(slice, message), now);
+        if (slice->hold == HOLD_NONE) port_pop(from, now);
+        return;
+    }
     struct cache_access access = {
         .key = cache_key(message->address >> slice->line_log2, message->program),
         .instr = message->instr,
@@ -507,7 +610,7 @@ static void look_up_once(struct slice *slice, uint64_t now) {
     }
     if (slice->hold != HOLD_NONE) return;
     looked_up(slice, message, now);
-    port_pop(slice->from_network, now);
+    port_pop(from, now);
 }
 
 /* Flushing. */
@@ -595,16 +698,23 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
 static uint64_t next_tick(const struct slice *slice, bool replied, uint64_t now) {
     uint64_t next = NEVER;
     if (slice->hold == HOLD_NONE) {
-        if (port_next_visible(slice->from_network) <= now || slice->aside_retry)
+        if (port_next_visible(slice->from_network) <= now || slice->aside_retry || slice->asking)
             next = max_u64(slice->lookup_free_at, now + 1);
     } else if (replied && slice->hold != HOLD_FLUSH) {
         /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of
          * memory. The last two are wakes by ports. */
         return now + 1;
     }
-    if (slice->replies_waiting && slice->port_free_at > now) /* else a credit wakes the slice */
+    if ((slice->replies_waiting || slice->answering) && slice->port_free_at > now) /* else a credit wakes the slice */
         next = min_u64(next, slice->port_free_at);
     return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
+}
+
+static void hear_peers(struct slice *slice, uint64_t now) {
+    unsigned mine = (now + 1) % 2;
+    slice->asking |= slice->asking_now[mine];
+    slice->answering |= slice->answering_now[mine];
+    slice->asking_now[mine] = slice->answering_now[mine] = 0;
 }
 
 static void slice_tick(void *self, uint64_t now) {
@@ -612,6 +722,7 @@ static void slice_tick(void *self, uint64_t now) {
     if (slice->hold != HOLD_NONE || UNLIKELY(slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
+    if (UNLIKELY(slice->peers != NULL)) hear_peers(slice, now);
     if (UNLIKELY(slice->orders && port_next_visible(slice->orders) <= now)) take_order(slice, now);
     if (UNLIKELY(slice->flushing) && flush_once(slice, now))
         slice->hold = HOLD_FLUSH;
@@ -642,7 +753,8 @@ static void slice_explain(const void *self, uint64_t now, FILE *out) {
                                          [HOLD_LINE] = "waits for a line of its set",
                                          [HOLD_REPLY] = "waits for room in the reply queue",
                                          [HOLD_MEMORY] = "waits for memory to take a request",
-                                         [HOLD_FLUSH] = "waits for a flush"};
+                                         [HOLD_FLUSH] = "waits for a flush",
+                                         [HOLD_PEER] = "waits for another slice to answer atomics"};
     const struct slice *slice = self;
     if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
     fprintf(

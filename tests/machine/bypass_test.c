@@ -4,6 +4,8 @@
 #include "llc/organisation.h"
 #include "machine/runs.h"
 
+#include "sm/script.h"
+
 #define BYPASS "llc.organisation=private", "noc.bypass=true"
 #define SHORT  SETTINGS(BYPASS, "workload.ctas=34", "workload.warps=3", "workload.iterations=5", "workload.kernels=2")
 
@@ -76,6 +78,50 @@ CLAIM("every request of a cluster, atomics too, is for its own slice at the line
     organisation->ops->destroy(organisation);
     address_map_destroy(map);
     config_destroy(config);
+}
+
+/* Every cluster's first SM performs atomics on one word. */
+static struct run *run_atomics(const char *bypass) {
+    static struct step steps[8];
+    for (unsigned i = 0; i < 8; i++) steps[i] = memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x10000000, 1);
+    static struct script_source source;
+    source = script_make(80, 1, (struct script){steps, 8});
+    struct run *run = run_of("adaptive-80sm", &source.source,
+                             SETTINGS("llc.organisation=private", "sm.instruction_kb=0", "llc.slice_kb=96", bypass));
+    run_go(run, (struct run_options){0});
+    return run;
+}
+
+CLAIM("past bypassed MC-routers atomics of all clusters on one word meet in one slice, and none is lost on the way") {
+    struct run *apart = run_atomics("noc.bypass=false"), *passed = run_atomics("noc.bypass=true");
+    CHECK_EQ(run_count(apart, "llc.atomics_passed"), 0u);
+    CHECK_EQ(run_count(passed, "llc.atomics_passed"), 80u * 8 / 8 * 7); /* but for those of the home's own cluster */
+    unsigned slices = 0;
+    for (unsigned i = 0; i < 64; i++)
+        slices += run_count_of(passed, "llc.atomic_hits", i) + run_count_of(passed, "llc.atomic_misses", i) > 0;
+    CHECK_EQ(slices, 1u);
+    CHECK_EQ(run_count(passed, "llc.atomic_misses"), 1u);
+    CHECK_EQ(run_count(passed, "llc.atomic_hits"), 80u * 8 - 1);
+    CHECK_EQ(run_count(passed, "llc.replies"), run_count(apart, "llc.replies"));
+    run_destroy(apart);
+    run_destroy(passed);
+}
+
+CLAIM("an atomic that is passed on takes the way between two slices longer, there and back") {
+    uint64_t latency[2];
+    static const char *const ways[] = {"llc.pass_cycles=4", "llc.pass_cycles=14"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct step step = memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x10000000, 1);
+        struct script_source source = script_make(80, 1, (struct script){&step, 1});
+        struct run *run =
+            run_of("adaptive-80sm", &source.source,
+                   SETTINGS("llc.organisation=private", "sm.instruction_kb=0", "noc.bypass=true", ways[i]));
+        run_go(run, (struct run_options){0});
+        latency[i] = run_count(run, "sm.load_cycles_max");
+        CHECK_EQ(run_count(run, "llc.atomics_passed"), 70u);
+        run_destroy(run);
+    }
+    CHECK_EQ(latency[1] - latency[0], 2u * 10);
 }
 
 static void check_refused(const char *gpu, const char *const *settings, const char *why) {
