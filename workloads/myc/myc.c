@@ -120,15 +120,19 @@ static void run(struct work *work) {
     cell.hy = WORK_NEW(work, float, EQUATIONS, &cell.y);
     float *p = WORK_NEW(work, float, PARAMETERS, &cell.p);
     cell.hf = WORK_NEW(work, float, EQUATIONS, &cell.f);
-    begin(cell.hy);
     memcpy(p, parameters, sizeof parameters);
-    for (int64_t i = 0; i < work->size[0] && !host_failed(work->host); i++) advance(work, &cell, (double)i, 1);
+    for (int64_t i = 0; i < work->size[0] * work->size[1] && !host_failed(work->host); i++) {
+        int64_t step = i % work->size[0];
+        if (step == 0) begin(cell.hy);
+        advance(work, &cell, (double)step, 1);
+    }
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {1}},
-    {"small", {2}},
-    {"s004", {624}},
+    {"tiny", {1, 1}},
+    {"small", {2, 1}},
+    {"s004", {312, 2}},
 };
 
-WORKLOAD(myc, "myc", .help = "heart muscle cell: 91 differential equations, tiny launches", .parameters = "steps");
+WORKLOAD(myc, "myc", .help = "heart muscle cell: 91 differential equations, tiny launches",
+         .parameters = "steps cells");
