@@ -39,7 +39,7 @@ struct selrep_config {
     int64_t epoch_cycles, router_cycles;
     int64_t sets;
     const struct policy *directories;
-    int64_t window_cycles, least_samples;
+    int64_t window_cycles, least_samples, margin_percent;
     const struct policy *flush;
     bool look_ahead;
 };
@@ -52,8 +52,10 @@ static const struct param params[] = {
     P_CHOICE(struct selrep_config, directories, directories_family, "each", "that tell hit rates"),
     P_INT(struct selrep_config, window_cycles, 0, 0, 1000000000, "cycles",
           "over which slice parallelism is taken; 0: the whole epoch"),
-    P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
+    P_INT(struct selrep_config, least_samples, 8, 1, 1000000, "requests",
           "that the directory must have seen for a decision; with fewer the degree stays"),
+    P_INT(struct selrep_config, margin_percent, 5, 0, 1000, "%",
+          "by which copies must be predicted to supply more than one home; the model has no cost of making them"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there were copies"),
     P_BOOL(
@@ -266,7 +268,7 @@ unsigned selrep_best(const struct selrep_profile *profile) {
     unsigned best = 0;
     for (unsigned i = 1; i < profile->degrees; i++)
         if (selrep_bandwidth(profile, i) > selrep_bandwidth(profile, best)) best = i;
-    return best;
+    return selrep_bandwidth(profile, best) > (1 + profile->margin) * selrep_bandwidth(profile, 0) ? best : 0;
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
@@ -307,8 +309,10 @@ static void write_journal(struct llc_selrep *s, const struct selrep_profile *pro
 }
 
 static void choose(struct llc_selrep *s, uint64_t now) {
-    struct selrep_profile profile = {
-        .degrees = s->replication.degrees, .slice_bytes = s->slice_bytes, .memory_bytes = s->memory_bytes};
+    struct selrep_profile profile = {.degrees = s->replication.degrees,
+                                     .slice_bytes = s->slice_bytes,
+                                     .memory_bytes = s->memory_bytes,
+                                     .margin = (double)s->values->margin_percent / 100};
     if (s->waiting_since < now) enter_samples(s);
     for (unsigned i = 0; i < profile.degrees; i++) {
         profile.hits[i] = share(s->hits[i], s->samples);

@@ -326,6 +326,18 @@ CLAIM("Equations 1 and 2 on counts worked by hand") {
     CHECK_EQ(selrep_best(&profile), 2u);
 }
 
+CLAIM("copies are made if they are predicted to supply more than one home by more than the margin") {
+    struct selrep_profile profile = {
+        .degrees = 3, .hits = {1, 1, 1}, .lsp = {10, 10.4, 10.2}, .slice_bytes = 32, .memory_bytes = 6.7};
+    CHECK_EQ(selrep_best(&profile), 1u);
+    profile.margin = 0.05;
+    CHECK_EQ(selrep_best(&profile), 0u);
+    profile.lsp[2] = 10.6;
+    CHECK_EQ(selrep_best(&profile), 2u);
+    profile.lsp[1] = 10.7; /* among copies it is the most that counts */
+    CHECK_EQ(selrep_best(&profile), 1u);
+}
+
 CLAIM("of degrees that supply as much the least is taken") {
     struct selrep_profile profile = {
         .degrees = 5, .hits = {1, 1, 1, 1, 1}, .lsp = {8, 16, 16, 16, 16}, .slice_bytes = 32, .memory_bytes = 6.7};
