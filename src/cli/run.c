@@ -133,16 +133,16 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         .restarts = look_at,
         .user = &watch,
     };
+    signals_catch();
+    if (values->alone && jobs->count > 1) {
+        enum status alone = alone_measure(config, sources, values->max_insts, &watch.programs);
+        if (alone != STATUS_DONE) return alone;
+    }
     struct output log = {0};
     if (values->dram_log) {
         if (!output_open(&log, values->dram_log, &err)) return complain_error(&err);
         fputs("cycle,mc,channel,command,bank,row,column\n", log.file);
         dram_set_log(machine_dram(machine), log_command, log.file);
-    }
-    signals_catch();
-    if (values->alone && jobs->count > 1) {
-        enum status alone = alone_measure(config, sources, values->max_insts, &watch.programs);
-        if (alone != STATUS_DONE) return alone;
     }
     progress_start(&watch.progress, expected_instructions(values, jobs));
     enum run_status ended = machine_run_all(machine, sources, &run, &result, &err);
