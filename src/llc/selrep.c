@@ -39,7 +39,7 @@ struct selrep_config {
     int64_t epoch_cycles, router_cycles;
     int64_t sets;
     const struct policy *directories;
-    int64_t window_cycles, least_samples, margin_percent;
+    int64_t window_cycles, least_samples, demand_percent;
     const struct policy *flush;
     bool look_ahead;
 };
@@ -52,10 +52,10 @@ static const struct param params[] = {
     P_CHOICE(struct selrep_config, directories, directories_family, "each", "that tell hit rates"),
     P_INT(struct selrep_config, window_cycles, 0, 0, 1000000000, "cycles",
           "over which slice parallelism is taken; 0: the whole epoch"),
-    P_INT(struct selrep_config, least_samples, 8, 1, 1000000, "requests",
+    P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
           "that the directory must have seen for a decision; with fewer the degree stays"),
-    P_INT(struct selrep_config, margin_percent, 5, 0, 1000, "%",
-          "by which copies must be predicted to supply more than one home; the model has no cost of making them"),
+    P_INT(struct selrep_config, demand_percent, 40, 0, 1000, "%",
+          "of what one home is predicted to supply: where less is asked for there are no copies; 0: the paper's rule"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there were copies"),
     P_BOOL(
@@ -268,13 +268,24 @@ unsigned selrep_best(const struct selrep_profile *profile) {
     unsigned best = 0;
     for (unsigned i = 1; i < profile->degrees; i++)
         if (selrep_bandwidth(profile, i) > selrep_bandwidth(profile, best)) best = i;
-    return selrep_bandwidth(profile, best) > (1 + profile->margin) * selrep_bandwidth(profile, 0) ? best : 0;
+    return profile->demand_bytes < profile->demand_share * selrep_bandwidth(profile, 0) ? 0 : best;
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
 static const char *const degree_names[REPLICATION_DEGREES] = {"degree 1",  "degree 2",  "degree 4", "degree 8",
                                                               "degree 16", "degree 32", "degree 64"};
+
+/* Of the slices of the first controller together. */
+static struct seen sum_seen(const struct llc_selrep *s) {
+    struct seen all = {0};
+    for (unsigned i = 0; i < s->slices; i++) {
+        all.reads += s->seen[i].reads;
+        all.hits += s->seen[i].hits;
+        all.sectors += s->seen[i].sectors;
+    }
+    return all;
+}
 
 /* What was predicted for each degree, and what was measured at the one in force. */
 static void write_journal(struct llc_selrep *s, const struct selrep_profile *profile, const char *reason,
@@ -286,16 +297,11 @@ static void write_journal(struct llc_selrep *s, const struct selrep_profile *pro
         {"hit_rate_64", "lsp_64", "bytes_per_cycle_64"}};
     struct journal_entry entry = {
         .cycle = now, .program = s->base.program, .decision = degree_names[s->chosen], .reason = reason};
-    struct seen all = {0};
-    for (unsigned i = 0; i < s->slices; i++) {
-        all.reads += s->seen[i].reads;
-        all.hits += s->seen[i].hits;
-        all.sectors += s->seen[i].sectors;
-    }
+    struct seen all = sum_seen(s);
     const struct journal_input measured[] = {
         {"degree", (double)(1u << degree_at(s, now - 1))},
         {"hit_rate", share(all.hits, all.reads)},
-        {"bytes_per_cycle", share(SECTOR_BYTES * all.sectors, s->until - s->from)},
+        {"bytes_per_cycle", profile->demand_bytes},
         {"reads", (double)all.reads},
         {"samples", (double)s->samples},
     };
@@ -312,7 +318,8 @@ static void choose(struct llc_selrep *s, uint64_t now) {
     struct selrep_profile profile = {.degrees = s->replication.degrees,
                                      .slice_bytes = s->slice_bytes,
                                      .memory_bytes = s->memory_bytes,
-                                     .margin = (double)s->values->margin_percent / 100};
+                                     .demand_bytes = share(SECTOR_BYTES * sum_seen(s).sectors, s->until - s->from),
+                                     .demand_share = (double)s->values->demand_percent / 100};
     if (s->waiting_since < now) enter_samples(s);
     for (unsigned i = 0; i < profile.degrees; i++) {
         profile.hits[i] = share(s->hits[i], s->samples);

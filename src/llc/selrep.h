@@ -40,12 +40,13 @@ struct selrep_profile {
     double hits[REPLICATION_DEGREES]; /* of requests, at each degree */
     double lsp[REPLICATION_DEGREES];
     double slice_bytes, memory_bytes; /* per cycle: what a slice, and what a slice's part of memory can give */
-    double margin;                    /* the share by which copies must supply more than one home */
+    double demand_bytes;              /* per cycle: what is asked for */
+    double demand_share;              /* of what one home supplies: what must be asked for if there are to be copies */
 };
 
 /* What the slices of a controller would supply in bytes per cycle (Equation 2). */
 double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_log2);
-/* The degree that supplies most, if that is by more than the margin; of equal ones the least. */
+/* The degree that supplies most, where enough is asked for; of equal ones the least. */
 unsigned selrep_best(const struct selrep_profile *profile);
 
 #endif

@@ -326,16 +326,19 @@ CLAIM("Equations 1 and 2 on counts worked by hand") {
     CHECK_EQ(selrep_best(&profile), 2u);
 }
 
-CLAIM("copies are made if they are predicted to supply more than one home by more than the margin") {
-    struct selrep_profile profile = {
-        .degrees = 3, .hits = {1, 1, 1}, .lsp = {10, 10.4, 10.2}, .slice_bytes = 32, .memory_bytes = 6.7};
-    CHECK_EQ(selrep_best(&profile), 1u);
-    profile.margin = 0.05;
+CLAIM("there are no copies where little is asked for of what one home supplies") {
+    struct selrep_profile profile = {.degrees = 3,
+                                     .hits = {1, 1, 1},
+                                     .lsp = {10, 12, 11},
+                                     .slice_bytes = 32,
+                                     .memory_bytes = 6.7,
+                                     .demand_share = 0.4,
+                                     .demand_bytes = 127}; /* of 320 */
     CHECK_EQ(selrep_best(&profile), 0u);
-    profile.lsp[2] = 10.6;
-    CHECK_EQ(selrep_best(&profile), 2u);
-    profile.lsp[1] = 10.7; /* among copies it is the most that counts */
+    profile.demand_bytes = 129;
     CHECK_EQ(selrep_best(&profile), 1u);
+    profile = (struct selrep_profile){.degrees = 3, .hits = {1, 1, 1}, .lsp = {10, 12, 11}, .slice_bytes = 32};
+    CHECK_EQ(selrep_best(&profile), 1u); /* the paper's rule */
 }
 
 CLAIM("of degrees that supply as much the least is taken") {
