@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "dram/dram_config.h"
-#include "energy/energy.h"
+#include "energy/account.h"
 #include "gpu/gpu_config.h"
 #include "l1/l1.h"
 #include "llc/llc.h"
@@ -19,33 +19,11 @@ const struct energy_part_info energy_parts[ENERGY_PART_COUNT] = {
 #undef P
 };
 
-static const double PICO = 1e-12, MILLI = 1e-3;
-
-static double core_hertz(const struct config *config) { return (double)gpu_core_khz(config) * 1e3; }
+double account_core_hertz(const struct config *config) { return (double)gpu_core_khz(config) * 1e3; }
 
 static double noc_hertz(const struct config *config) {
     const struct noc_config *noc = config_get(config, &noc_section);
-    return noc->clock_mhz ? (double)noc->clock_mhz * 1e6 : core_hertz(config);
-}
-
-struct account {
-    const struct energy_model *model;
-    const struct config *config;
-    const struct stats *stats;
-    struct energy_book *book;
-    double seconds;
-};
-
-static double count(const struct account *account, const char *counter) {
-    return (double)stats_get(account->stats, counter, NULL);
-}
-
-static void add_events(const struct account *account, enum energy_part part, double events, double pj) {
-    account->book->part[part].events += events * pj * PICO;
-}
-
-static void add_power(const struct account *account, enum energy_part part, double watts) {
-    account->book->part[part].time += watts * account->seconds;
+    return noc->clock_mhz ? (double)noc->clock_mhz * 1e6 : account_core_hertz(config);
 }
 
 /* --- what has a coefficient of its own --- */
@@ -89,32 +67,34 @@ static const struct event {
         E(arithmetic, "sm.op.special", PER_LANE, special_pj),
 },
   cache_events[] = {
-      E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),          E(l1, "l1.read_pending", PER_WARP, l1_read_hit_pj),
-      E(l1, "l1.read_misses", PER_WARP, l1_read_miss_pj),       E(l1, "l1.read_bypasses", PER_WARP, l1_read_miss_pj),
-      E(l1, "l1.write_hits", PER_WARP, l1_write_hit_pj),        E(l1, "l1.write_misses", PER_WARP, l1_write_miss_pj),
-      E(llc, "llc.read_hits", PER_WARP, llc_read_hit_pj),       E(llc, "llc.read_pending", PER_WARP, llc_read_hit_pj),
-      E(llc, "llc.read_misses", PER_WARP, llc_read_miss_pj),    E(llc, "llc.write_hits", PER_WARP, llc_write_hit_pj),
-      E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),  E(llc, "llc.atomic_hits", PER_WARP, llc_write_hit_pj),
-      E(llc, "llc.atomic_misses", PER_WARP, llc_write_miss_pj),
+      E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),       E(l1, "l1.read_pending", PER_WARP, l1_read_hit_pj),
+      E(l1, "l1.read_misses", PER_WARP, l1_read_miss_pj),    E(l1, "l1.read_bypasses", PER_WARP, l1_read_miss_pj),
+      E(l1, "l1.write_hits", PER_WARP, l1_write_hit_pj),     E(l1, "l1.write_misses", PER_WARP, l1_write_miss_pj),
+      E(l1, "l1.icc.served_hits", PER_WARP, l1_read_hit_pj), E(llc, "llc.read_hits", PER_WARP, llc_read_hit_pj),
+      E(llc, "llc.read_pending", PER_WARP, llc_read_hit_pj), E(llc, "llc.read_misses", PER_WARP, llc_read_miss_pj),
+      E(llc, "llc.write_hits", PER_WARP, llc_write_hit_pj),  E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),
+      E(llc, "llc.atomic_hits", PER_WARP, llc_write_hit_pj), E(llc, "llc.atomic_misses", PER_WARP, llc_write_miss_pj),
 #undef E
 };
 
 static void add_table(const struct account *account, const struct event *event, unsigned rows, double lanes) {
     for (const struct event *end = event + rows; event < end; event++) {
         double pj = *(const double *)(const void *)((const char *)&account->model->gpu + event->coefficient);
-        add_events(account, event->part, count(account, event->counter) * (event->per == PER_LANE ? lanes : 1), pj);
+        account_events(account, event->part,
+                       account_count(account, event->counter) * (event->per == PER_LANE ? lanes : 1), pj);
     }
 }
 
 static void account_sms(const struct account *account) {
     const struct gpu_table *gpu = &account->model->gpu;
     const struct sm_config *sm = config_get(account->config, &sm_section);
-    double warps = count(account, "sm.warp_instructions"), threads = count(account, "sm.thread_instructions");
+    double warps = account_count(account, "sm.warp_instructions"),
+           threads = account_count(account, "sm.thread_instructions");
     add_table(account, events, COUNT_OF(events), warps > 0 ? threads / warps : 0);
-    add_events(account, ENERGY_registers, threads * gpu->register_reads, gpu->register_read_pj);
-    add_events(account, ENERGY_registers, threads * gpu->register_writes, gpu->register_write_pj);
-    add_power(account, ENERGY_sm_idle, gpu->sm_watts * (double)sm->count);
-    add_power(account, ENERGY_constant, gpu->constant_watts);
+    account_events(account, ENERGY_registers, threads * gpu->register_reads, gpu->register_read_pj);
+    account_events(account, ENERGY_registers, threads * gpu->register_writes, gpu->register_write_pj);
+    account_power(account, ENERGY_sm_idle, gpu->sm_watts * (double)sm->count);
+    account_power(account, ENERGY_constant, gpu->constant_watts);
 }
 
 /* --- caches by their geometry --- */
@@ -124,36 +104,50 @@ static void account_array(const struct account *account, enum energy_part part, 
                           unsigned line_bytes, double arrays, double lookups, double reads, double writes) {
     const struct array_table *table = &account->model->array;
     double accesses = (double)div_up(8 * line_bytes, shape->bits);
-    add_events(account, part, lookups, ARRAY_VALUE(table, tag_read_pj, shape));
-    add_events(account, part, reads * accesses, ARRAY_VALUE(table, data_read_pj, shape));
-    add_events(account, part, writes * accesses, ARRAY_VALUE(table, data_write_pj, shape));
-    add_power(account, part,
-              arrays * (ARRAY_VALUE(table, data_leak_mw, shape) + ARRAY_VALUE(table, tag_leak_mw, shape)) * MILLI);
+    account_events(account, part, lookups, ARRAY_VALUE(table, tag_read_pj, shape));
+    account_events(account, part, reads * accesses, ARRAY_VALUE(table, data_read_pj, shape));
+    account_events(account, part, writes * accesses, ARRAY_VALUE(table, data_write_pj, shape));
+    account_power(account, part,
+                  arrays * (ARRAY_VALUE(table, data_leak_mw, shape) + ARRAY_VALUE(table, tag_leak_mw, shape)) * MILLI);
 }
 
 static double sum(const struct account *account, const char *const *counters) {
     double total = 0;
-    for (; *counters; counters++) total += count(account, *counters);
+    for (; *counters; counters++) total += account_count(account, *counters);
     return total;
 }
 #define SUM(account, ...) sum(account, (const char *const[]){__VA_ARGS__, NULL})
 
+static struct array_shape l1_array(const struct config *config) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    return (struct array_shape){(double)l1->size_kb * 1024, (unsigned)l1->ways, 8 * (unsigned)gpu->line_bytes};
+}
+
 static void account_arrays(const struct account *a, unsigned slices) {
     const struct gpu_config *gpu = config_get(a->config, &gpu_section);
-    const struct l1_config *l1 = config_get(a->config, &l1_section);
     const struct llc_config *llc = config_get(a->config, &llc_section);
-    const struct sm_config *sm = config_get(a->config, &sm_section);
     unsigned line = (unsigned)gpu->line_bytes;
-    struct array_shape near = {(double)l1->size_kb * 1024, (unsigned)l1->ways, 8 * line};
-    account_array(a, ENERGY_l1, &near, line, (double)sm->count,
-                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.write_hits", "l1.write_misses"),
-                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.write_backs"), SUM(a, "l1.fills"));
+    struct array_shape near = l1_array(a->config);
+    account_array(a, ENERGY_l1, &near, line, l1_count(a->config),
+                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.write_hits", "l1.write_misses",
+                      "l1.icc.served"),
+                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.write_backs", "l1.icc.served_hits"),
+                  SUM(a, "l1.fills"));
     struct array_shape far = {(double)llc->slice_kb * 1024, (unsigned)llc->ways, 8 * (unsigned)llc->port_bytes};
     account_array(a, ENERGY_llc, &far, line, slices,
                   SUM(a, "llc.read_hits", "llc.read_pending", "llc.read_misses", "llc.write_hits", "llc.write_misses",
                       "llc.atomic_hits", "llc.atomic_misses"),
                   SUM(a, "llc.data_replies", "llc.write_backs"),
                   SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"));
+}
+
+/* Another group's request that finds nothing is no miss as hardware's are, which fetch a line: it looks at tags and is over. */
+static void account_measured(const struct account *account) {
+    struct array_shape near = l1_array(account->config);
+    double vain = account_count(account, "l1.icc.served") - account_count(account, "l1.icc.served_hits");
+    add_table(account, cache_events, COUNT_OF(cache_events), 0);
+    account_events(account, ENERGY_l1, vain, ARRAY_VALUE(&account->model->array, tag_read_pj, &near));
 }
 
 /* --- networks --- */
@@ -199,7 +193,7 @@ static unsigned network_parts(const struct energy_model *model, const struct con
 static double group_count(const struct account *account, const struct router_group *group, const char *counter) {
     char name[64];
     snprintf(name, sizeof name, "%s.%s", group->name, counter);
-    return count(account, name);
+    return account_count(account, name);
 }
 
 /* A router that is off leaks what its switch lets through, and its clock stands. */
@@ -207,15 +201,16 @@ static void account_routers(const struct account *account, const struct part *pa
     const struct router_table *table = &account->model->router;
     const struct energy_config *values = config_get(account->config, &energy_section);
     const struct router_shape *shape = &part->shape;
-    double off = group_count(account, &part->group, "gated_cycles") / core_hertz(account->config); /* router-seconds */
+    double off =
+        group_count(account, &part->group, "gated_cycles") / account_core_hertz(account->config); /* router-seconds */
     double on = part->group.routers * account->seconds - off;
     double clock = router_value(&table->clock_pj, shape) * PICO * noc_hertz(account->config);
     double leak = router_leak_mw(table, shape) * MILLI;
     struct energy_entry *entry = &account->book->part[ENERGY_noc_routers];
     entry->time += on * (leak + clock) + off * leak * values->gated_leak;
 #define EVENT(counter, quantity) \
-    add_events(account, ENERGY_noc_routers, group_count(account, &part->group, counter), \
-               router_value(&table->quantity, shape))
+    account_events(account, ENERGY_noc_routers, group_count(account, &part->group, counter), \
+                   router_value(&table->quantity, shape))
     EVENT("buffer_writes", buffer_write_pj);
     EVENT("buffer_reads", buffer_read_pj);
     EVENT("vc_allocations", vc_allocation_pj);
@@ -230,10 +225,10 @@ static void account_network(const struct account *account, enum network_directio
     unsigned parts = network_parts(account->model, account->config, direction, shape, part);
     for (unsigned i = 0; i < parts; i++) {
         double flits = i ? group_count(account, &part[i].group, "link_traversals")
-                         : count(account, direction == NETWORK_REQUEST ? "noc.request.flits_injected"
-                                                                       : "noc.reply.flits_injected");
-        add_events(account, ENERGY_noc_links, flits, part[i].link.pj);
-        add_power(account, ENERGY_noc_links, part[i].links * part[i].link.leak_mw * MILLI);
+                         : account_count(account, direction == NETWORK_REQUEST ? "noc.request.flits_injected"
+                                                                               : "noc.reply.flits_injected");
+        account_events(account, ENERGY_noc_links, flits, part[i].link.pj);
+        account_power(account, ENERGY_noc_links, part[i].links * part[i].link.leak_mw * MILLI);
         if (i) account_routers(account, &part[i]);
     }
 }
@@ -267,26 +262,28 @@ struct noc_cost energy_noc_cost(const struct energy_model *model, const struct c
 static void account_dram(const struct account *account) {
     const struct dram_table *dram = &account->model->dram;
     const struct dram_config *values = config_get(account->config, &dram_section);
-    add_events(account, ENERGY_dram, count(account, "dram.activates"), dram->activate_pj);
-    add_events(account, ENERGY_dram, count(account, "dram.read_bytes"), dram->read_pj_per_byte);
-    add_events(account, ENERGY_dram, count(account, "dram.write_bytes"), dram->write_pj_per_byte);
-    add_events(account, ENERGY_dram, count(account, "dram.refreshes"), dram->refresh_pj);
-    add_power(account, ENERGY_dram, dram->channel_milliwatts * MILLI * (double)(values->mcs * values->channels_per_mc));
+    account_events(account, ENERGY_dram, account_count(account, "dram.activates"), dram->activate_pj);
+    account_events(account, ENERGY_dram, account_count(account, "dram.read_bytes"), dram->read_pj_per_byte);
+    account_events(account, ENERGY_dram, account_count(account, "dram.write_bytes"), dram->write_pj_per_byte);
+    account_events(account, ENERGY_dram, account_count(account, "dram.refreshes"), dram->refresh_pj);
+    account_power(account, ENERGY_dram,
+                  dram->channel_milliwatts * MILLI * (double)(values->mcs * values->channels_per_mc));
 }
 
 void energy_account(const struct energy_model *model, const struct config *config, const struct network_shape *shape,
                     const struct stats *stats, uint64_t cycles, struct energy_book *book) {
     const struct energy_config *values = config_get(config, &energy_section);
-    *book = (struct energy_book){.seconds = (double)cycles / core_hertz(config),
+    *book = (struct energy_book){.seconds = (double)cycles / account_core_hertz(config),
                                  .noc = energy_noc_cost(model, config, shape)};
     struct account account = {model, config, stats, book, book->seconds};
     account_sms(&account);
     if (values->measured_caches)
-        add_table(&account, cache_events, COUNT_OF(cache_events), 0);
+        account_measured(&account);
     else
         account_arrays(&account, shape->slices);
     account_network(&account, NETWORK_REQUEST, shape);
     account_network(&account, NETWORK_REPLY, shape);
+    account_groups(&account);
     account_dram(&account);
 }
 

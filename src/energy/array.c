@@ -22,6 +22,11 @@ static struct array_shape tags_of(double bytes) {
     return (struct array_shape){.bytes = bytes / ARRAY_TAG_BYTES * 128, .ways = 4, .bits = 256};
 }
 
+double array_table_read_pj(const struct array_table *table, double bytes) {
+    struct array_shape shape = tags_of(bytes);
+    return bytes > 0 ? ARRAY_VALUE(table, tag_read_pj, &shape) : 0;
+}
+
 double array_table_area_mm2(const struct array_table *table, double bytes) {
     struct array_shape shape = tags_of(bytes);
     return bytes > 0 ? ARRAY_VALUE(table, tag_area_mm2, &shape) : 0;

@@ -50,6 +50,7 @@ double array_value(const struct array_table *table, size_t offset, const struct 
 #define ARRAY_VALUE(table, quantity, shape) array_value(table, offsetof(struct array_width, quantity), shape)
 
 /* A table of so many bytes, looked up as tags are: the tags of a cache that has as many. */
+double array_table_read_pj(const struct array_table *table, double bytes);
 double array_table_area_mm2(const struct array_table *table, double bytes);
 double array_table_leak_mw(const struct array_table *table, double bytes);
 

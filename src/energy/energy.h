@@ -98,6 +98,8 @@ struct energy_model *energy_open(const struct config *config, struct error *err)
     P(shared_memory, "shared memory") \
     P(sm_caches, "instruction, constant and read-only caches") \
     P(l1, "L1 data caches") \
+    P(l1_crossbars, "crossbars between SMs and the L1s that they share") \
+    P(l1_cooperation, "networks between groups of L1s, and directories of what they hold") \
     P(noc_routers, "routers") \
     P(noc_links, "links") \
     P(llc, "LLC slices") \

@@ -299,8 +299,9 @@ unsigned icc_storage(const struct config *config, int64_t queue, struct storage_
     enum { REQUEST_BITS = 64 }; /* section III-E: 8 B */
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     uint64_t entries = 2 * (uint64_t)queue;
-    items[0] = (struct storage_item){"requests to and from other groups", l1_count(config), entries, REQUEST_BITS};
-    items[1] = (struct storage_item){"lines to and from other groups", l1_count(config), entries,
-                                     8 * (uint64_t)gpu->line_bytes};
-    return 2;
+    items[ICC_REQUESTS] =
+        (struct storage_item){"requests to and from other groups", l1_count(config), entries, REQUEST_BITS};
+    items[ICC_LINES] = (struct storage_item){"lines to and from other groups", l1_count(config), entries,
+                                             8 * (uint64_t)gpu->line_bytes};
+    return ICC_DIRECTORY;
 }

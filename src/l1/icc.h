@@ -111,6 +111,13 @@ struct icc {
 struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_site *site,
                                struct coop_site plan, bool touch);
 bool icc_check(const struct config *config, struct error *err);
+/* What cooperation stores at each node, in the order in which it is declared. */
+enum icc_store {
+    ICC_REQUESTS,  /* Q2 and Q6 */
+    ICC_LINES,     /* Q3 and Q7 */
+    ICC_DIRECTORY, /* of icc-agc alone */
+    ICC_STORES,
+};
 /* The four queues. */
 unsigned icc_storage(const struct config *config, int64_t queue, struct storage_item *items);
 

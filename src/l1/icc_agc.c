@@ -27,11 +27,11 @@ static unsigned storage(const struct config *config, struct storage_item *items)
     const struct agc_config *values = config_get(config, &agc_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
     if (!values->cooperate) return 0;
-    unsigned queues = icc_storage(config, values->queue, items);
-    items[queues] =
+    icc_storage(config, values->queue, items);
+    items[ICC_DIRECTORY] =
         (struct storage_item){"directory of adjacent groups", l1_count(config), l1_sets(config) * (uint64_t)l1->ways,
                               acd_entry_bits((unsigned)values->hash_bits)};
-    return queues + 1;
+    return ICC_STORES;
 }
 
 static const struct section agc_section = {

@@ -1,4 +1,5 @@
 /* The books: components add up, time costs static power and nothing else, routers that are off cost next to nothing. */
+#include <math.h>
 #include <unistd.h>
 
 #include "energy/energy.h"
@@ -47,20 +48,124 @@ CLAIM("components add up to the total, none is negative, and every one that was 
     }
 }
 
-CLAIM("a run that idles as long again costs exactly its static energy more") {
-    struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS("workload.ctas=16"));
+static double part_of(const struct energy_book *book, enum energy_part part) {
+    return book->part[part].events + book->part[part].time;
+}
+
+/* All read the same lines, from places of their own. */
+#define SHARED "workload.ctas=16", "workload.iterations=8", "workload.footprint_kb=64"
+
+CLAIM("only L1s in groups pay for crossbars, only those that cooperate for it, and parts add up all the same") {
+    static const struct {
+        const char *organisation;
+        bool grouped, cooperates;
+    } rows[] = {{"l1.organisation=private", false, false},
+                {"l1.organisation=clustered", true, false},
+                {"l1.organisation=icc-agc", true, true},
+                {"l1.organisation=icc-mgc", true, true}};
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct energy_book book = book_of("icc-32sm", "synth:spread", SETTINGS(rows[i].organisation, SHARED));
+        const struct energy_entry *crossbars = &book.part[ENERGY_l1_crossbars],
+                                  *cooperation = &book.part[ENERGY_l1_cooperation];
+        double sum = 0;
+        for (unsigned part = 0; part < ENERGY_PART_COUNT; part++) sum += part_of(&book, part);
+        CHECK_NEAR(sum, energy_total(&book), 1e-12);
+        CHECK_EQ(crossbars->events > 0 && crossbars->time > 0, rows[i].grouped);
+        CHECK_EQ(crossbars->events + crossbars->time > 0, rows[i].grouped);
+        CHECK_EQ(cooperation->events > 0 && cooperation->time > 0, rows[i].cooperates);
+        CHECK_EQ(cooperation->events + cooperation->time > 0, rows[i].cooperates);
+    }
+}
+
+CLAIM("groups that could cooperate but do not have no such hardware") {
+    struct energy_book book =
+        book_of("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.cooperate=false", SHARED));
+    CHECK(part_of(&book, ENERGY_l1_crossbars) > 0);
+    CHECK_EQ(part_of(&book, ENERGY_l1_cooperation), 0.0);
+}
+
+CLAIM("a run that idles as long again costs exactly its static energy more, however its L1s are organised") {
+    static const struct {
+        const char *gpu, *organisation;
+    } rows[] = {{"adaptive-80sm", "l1.organisation=private"},
+                {"icc-32sm", "l1.organisation=clustered"},
+                {"icc-32sm", "l1.organisation=icc-agc"},
+                {"icc-32sm", "l1.organisation=icc-mgc"}};
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct run *run = run_make(rows[i].gpu, "synth:stream", SETTINGS(rows[i].organisation, "workload.ctas=16"));
+        run_go(run, (struct run_options){0});
+        struct energy_model *model = model_of(run->config);
+        struct energy_book once, twice;
+        account(run, model, run->result.cycles, &once);
+        account(run, model, 2 * run->result.cycles, &twice);
+        double time = 0;
+        for (unsigned part = 0; part < ENERGY_PART_COUNT; part++) {
+            CHECK_EQ(twice.part[part].events, once.part[part].events);
+            CHECK_NEAR(twice.part[part].time, 2 * once.part[part].time, 1e-12);
+            time += once.part[part].time;
+        }
+        CHECK_NEAR(energy_total(&twice) - energy_total(&once), time, 1e-9);
+        free(model);
+        run_destroy(run);
+    }
+}
+
+CLAIM("crossbars of groups are routers of their shape, each flit going in, across, and over a link on either side") {
+    struct run *run = run_make("icc-32sm", "synth:stream", SETTINGS("l1.organisation=clustered", "workload.ctas=16"));
     run_go(run, (struct run_options){0});
     struct energy_model *model = model_of(run->config);
-    struct energy_book once, twice;
-    account(run, model, run->result.cycles, &once);
-    account(run, model, 2 * run->result.cycles, &twice);
-    double time = 0;
-    for (unsigned part = 0; part < ENERGY_PART_COUNT; part++) {
-        CHECK_EQ(twice.part[part].events, once.part[part].events);
-        CHECK_NEAR(twice.part[part].time, 2 * once.part[part].time, 1e-12);
-        time += once.part[part].time;
+    const struct router_table *table = &model->router;
+    struct energy_book book;
+    account(run, model, run->result.cycles, &book);
+    /* 4 SMs and 4 nodes, 32 bytes wide, a line and its header in 5 flits; links of 1 mm in a cycle of 1.4 GHz */
+    struct router_shape shape = {4, 4, 256, 1, 5};
+    struct link_cost link = link_cost(&model->link, 256, 1, 1e3 / 1.4);
+    double flits = (double)(run_count(run, "l1.request_crossbar.flits") + run_count(run, "l1.reply_crossbar.flits")),
+           packets =
+               (double)(run_count(run, "l1.request_crossbar.packets") + run_count(run, "l1.reply_crossbar.packets"));
+    double flit_pj = router_value(&table->buffer_write_pj, &shape) + router_value(&table->buffer_read_pj, &shape) +
+                     router_value(&table->crossbar_pj, &shape) + 2 * link.pj;
+    double watts = 16 * (1e-3 * (router_leak_mw(table, &shape) + 8 * link.leak_mw) +
+                         1.4e9 * 1e-12 * router_value(&table->clock_pj, &shape));
+    CHECK(flits > packets && packets > 0);
+    CHECK_NEAR(book.part[ENERGY_l1_crossbars].events,
+               1e-12 * (flits * flit_pj + packets * router_value(&table->switch_allocation_pj, &shape)), 1e-9);
+    CHECK_NEAR(book.part[ENERGY_l1_crossbars].time, watts * book.seconds, 1e-9);
+    free(model);
+    run_destroy(run);
+}
+
+CLAIM("what groups ask each other costs queues, switches and links at every hop, and an answer without a line little") {
+    struct run *run = run_make("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-mgc", SHARED));
+    run_go(run, (struct run_options){0});
+    struct energy_model *model = model_of(run->config);
+    const struct router_table *table = &model->router;
+    struct energy_book book;
+    account(run, model, run->result.cycles, &book);
+    double probes = (double)run_count(run, "l1.mulnet.probes"), hops = (double)run_count(run, "l1.mulnet.answer_hops"),
+           lines = (double)run_count(run, "l1.mulnet.data_answers"),
+           others = (double)run_count(run, "l1.mulnet.miss_answers");
+    CHECK(lines > 0 && others > 0);
+    double full = lines + others * 64 / 1024; /* 8 of 128 bytes move */
+    struct router_shape asking = {3, 3, 64, 1, 5}, answering = {3, 3, 1024, 1, 5};
+    double pj = 0, mw = 0, side_mm = sqrt(610 / 8.0);
+    const struct {
+        const struct router_shape *shape;
+        double through_queues, hops, grants;
+    } networks[] = {{&asking, probes, probes, probes}, {&answering, full, hops * full / (lines + others), hops}};
+    for (unsigned i = 0; i < COUNT_OF(networks); i++) {
+        const struct router_shape *shape = networks[i].shape;
+        struct link_cost link = link_cost(&model->link, shape->bits, side_mm, 1e3 / 1.4);
+        pj += 2 * networks[i].through_queues *
+              (router_value(&table->buffer_write_pj, shape) + router_value(&table->buffer_read_pj, shape));
+        pj += networks[i].hops * (router_value(&table->crossbar_pj, shape) + link.pj);
+        pj += networks[i].grants * router_value(&table->switch_allocation_pj, shape);
+        /* Two queues in place of a router's three; a link each way. */
+        mw += router_leak_mw(table, shape) - router_value(&table->input_leak_mw, shape) + 2 * link.leak_mw +
+              1.4 * router_value(&table->clock_pj, shape);
     }
-    CHECK_NEAR(energy_total(&twice) - energy_total(&once), time, 1e-9);
+    CHECK_NEAR(book.part[ENERGY_l1_cooperation].events, 1e-12 * pj, 1e-9);
+    CHECK_NEAR(book.part[ENERGY_l1_cooperation].time, 32e-3 * mw * book.seconds, 1e-9);
     free(model);
     run_destroy(run);
 }

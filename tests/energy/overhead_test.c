@@ -81,6 +81,17 @@ CLAIM("a decoupled L1D stores twice the tags, six bits of count and two of posit
     CHECK(overhead.die_share > 0 && overhead.die_share < 0.0002);
 }
 
+CLAIM(
+    "a node that cooperates has queues of 1360 bytes, and with adjacent groups a directory of 368 (ICC, section III-E)") {
+    struct overhead ring = overhead_with("icc-32sm", SETTINGS("l1.organisation=icc-mgc")),
+                    adjacent = overhead_with("icc-32sm", SETTINGS("l1.organisation=icc-agc")),
+                    apart = overhead_with("icc-32sm", SETTINGS("l1.organisation=clustered"));
+    /* Two queues of 5 entries of 8 bytes and two of 128; the paper's total, 1288, is 72 bytes less. */
+    CHECK_EQ(section_bytes(&ring, "l1.icc-mgc"), 32 * 1360.0);
+    CHECK_EQ(section_bytes(&adjacent, "l1.icc-agc"), 32 * (1360.0 + 368.0));
+    CHECK_EQ(apart.bytes, 0.0);
+}
+
 CLAIM("storage grows with what it is for") {
     struct overhead small = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive"));
     struct overhead large =

@@ -1,0 +1,36 @@
+/* What the chapters of a run's books share: where counters come from, and how joules are entered. For the energy room alone. */
+#ifndef SLUICE_ENERGY_ACCOUNT_H
+#define SLUICE_ENERGY_ACCOUNT_H
+
+#include "energy/energy.h"
+
+#define PICO  1e-12
+#define MILLI 1e-3
+
+struct account {
+    const struct energy_model *model;
+    const struct config *config;
+    const struct stats *stats;
+    struct energy_book *book;
+    double seconds;
+};
+
+/* 0 if there is no such counter: the machine lacks what it would count. */
+static inline double account_count(const struct account *account, const char *counter) {
+    return (double)stats_get(account->stats, counter, NULL);
+}
+
+static inline void account_events(const struct account *account, enum energy_part part, double events, double pj) {
+    account->book->part[part].events += events * pj * PICO;
+}
+
+static inline void account_power(const struct account *account, enum energy_part part, double watts) {
+    account->book->part[part].time += watts * account->seconds;
+}
+
+double account_core_hertz(const struct config *config);
+
+/* Crossbars of groups of L1s, the networks between groups, and directories of what other groups hold (groups.c). */
+void account_groups(const struct account *account);
+
+#endif
