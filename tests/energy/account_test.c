@@ -135,37 +135,67 @@ CLAIM("crossbars of groups are routers of their shape, each flit going in, acros
     run_destroy(run);
 }
 
+/* Both networks of all nodes, by counters that begin with `network`: picojoules by events, milliwatts by time. */
+static struct energy_entry price_of_asking(struct run *run, const struct energy_model *model, const char *network) {
+    const struct router_table *table = &model->router;
+    static const char *const names[] = {"probes", "answer_hops", "data_answers", "miss_answers"};
+    double count[COUNT_OF(names)];
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", network, names[i]);
+        count[i] = (double)run_count(run, name);
+    }
+    double probes = count[0], hops = count[1], lines = count[2], others = count[3];
+    CHECK(lines > 0);
+    double full = lines + others * 64 / 1024; /* 8 of 128 bytes move */
+    const struct {
+        struct router_shape shape;
+        double through_queues, hops, grants;
+    } networks[] = {{{3, 3, 64, 1, 5}, probes, probes, probes},
+                    {{3, 3, 1024, 1, 5}, full, hops * full / (lines + others), hops}};
+    struct energy_entry price = {0};
+    for (unsigned i = 0; i < COUNT_OF(networks); i++) {
+        const struct router_shape *shape = &networks[i].shape;
+        struct link_cost link = link_cost(&model->link, shape->bits, sqrt(610 / 8.0), 1e3 / 1.4);
+        price.events += 2 * networks[i].through_queues *
+                        (router_value(&table->buffer_write_pj, shape) + router_value(&table->buffer_read_pj, shape));
+        price.events += networks[i].hops * (router_value(&table->crossbar_pj, shape) + link.pj);
+        price.events += networks[i].grants * router_value(&table->switch_allocation_pj, shape);
+        /* Two queues in place of a router's three; a link each way. */
+        price.time += 32 * (router_leak_mw(table, shape) - router_value(&table->input_leak_mw, shape) +
+                            2 * link.leak_mw + 1.4 * router_value(&table->clock_pj, shape));
+    }
+    return price;
+}
+
+static void check_cooperation(const struct energy_book *book, struct energy_entry price) {
+    CHECK_NEAR(book->part[ENERGY_l1_cooperation].events, 1e-12 * price.events, 1e-9);
+    CHECK_NEAR(book->part[ENERGY_l1_cooperation].time, 1e-3 * price.time * book->seconds, 1e-9);
+}
+
 CLAIM("what groups ask each other costs queues, switches and links at every hop, and an answer without a line little") {
     struct run *run = run_make("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-mgc", SHARED));
     run_go(run, (struct run_options){0});
     struct energy_model *model = model_of(run->config);
-    const struct router_table *table = &model->router;
     struct energy_book book;
     account(run, model, run->result.cycles, &book);
-    double probes = (double)run_count(run, "l1.mulnet.probes"), hops = (double)run_count(run, "l1.mulnet.answer_hops"),
-           lines = (double)run_count(run, "l1.mulnet.data_answers"),
-           others = (double)run_count(run, "l1.mulnet.miss_answers");
-    CHECK(lines > 0 && others > 0);
-    double full = lines + others * 64 / 1024; /* 8 of 128 bytes move */
-    struct router_shape asking = {3, 3, 64, 1, 5}, answering = {3, 3, 1024, 1, 5};
-    double pj = 0, mw = 0, side_mm = sqrt(610 / 8.0);
-    const struct {
-        const struct router_shape *shape;
-        double through_queues, hops, grants;
-    } networks[] = {{&asking, probes, probes, probes}, {&answering, full, hops * full / (lines + others), hops}};
-    for (unsigned i = 0; i < COUNT_OF(networks); i++) {
-        const struct router_shape *shape = networks[i].shape;
-        struct link_cost link = link_cost(&model->link, shape->bits, side_mm, 1e3 / 1.4);
-        pj += 2 * networks[i].through_queues *
-              (router_value(&table->buffer_write_pj, shape) + router_value(&table->buffer_read_pj, shape));
-        pj += networks[i].hops * (router_value(&table->crossbar_pj, shape) + link.pj);
-        pj += networks[i].grants * router_value(&table->switch_allocation_pj, shape);
-        /* Two queues in place of a router's three; a link each way. */
-        mw += router_leak_mw(table, shape) - router_value(&table->input_leak_mw, shape) + 2 * link.leak_mw +
-              1.4 * router_value(&table->clock_pj, shape);
-    }
-    CHECK_NEAR(book.part[ENERGY_l1_cooperation].events, 1e-12 * pj, 1e-9);
-    CHECK_NEAR(book.part[ENERGY_l1_cooperation].time, 32e-3 * mw * book.seconds, 1e-9);
+    CHECK(run_count(run, "l1.mulnet.miss_answers") > 0);
+    check_cooperation(&book, price_of_asking(run, model, "l1.mulnet"));
+    free(model);
+    run_destroy(run);
+}
+
+CLAIM("a directory of adjacent groups is looked up by each read miss, and told what its node and both neighbours do") {
+    struct run *run = run_make("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-agc", SHARED));
+    run_go(run, (struct run_options){0});
+    struct energy_model *model = model_of(run->config);
+    struct energy_book book;
+    account(run, model, run->result.cycles, &book);
+    struct energy_entry price = price_of_asking(run, model, "l1.adjnet");
+    uint64_t told = 3 * (run_count(run, "l1.fills") + run_count(run, "l1.evictions")); /* nothing is written */
+    price.events += (double)(run_count(run, "l1.read_misses") + told) * array_table_read_pj(&model->array, 368);
+    price.time += 32 * array_table_leak_mw(&model->array, 368);
+    check_cooperation(&book, price);
     free(model);
     run_destroy(run);
 }
