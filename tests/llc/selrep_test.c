@@ -149,7 +149,8 @@ CLAIM("degrees are taken up lazily: copies come with misses, stay behind unreach
 }
 
 CLAIM("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
-    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000"));
+    struct alone *alone = alone_make(
+        SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000", "llc.selrep.demand_percent=0"));
     CHECK(!alone->llc->ops->order(alone->llc, 3));
     CHECK(!alone->llc->ops->order(alone->llc, 8));
     CHECK(alone->llc->ops->order(alone->llc, 4));
