@@ -271,7 +271,7 @@ static APART void apply_waiters(struct slice *slice, uint32_t index, struct cach
     }
 }
 
-static void receive_from_memory(struct slice *slice, uint64_t now) {
+static ALWAYS_INLINE void receive_from_memory(struct slice *slice, uint64_t now) {
     if (port_next_visible(slice->from_memory) > now) return;
     const struct message *message = port_take(slice->from_memory, now);
     uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
@@ -298,7 +298,7 @@ static void receive_from_memory(struct slice *slice, uint64_t now) {
 
 /* Turns a request into its reply and occupies the data port. The caller has made sure that the port and the network
  * take it. */
-static void send_reply(struct slice *slice, const struct message *request, uint64_t now) {
+static ALWAYS_INLINE void send_reply(struct slice *slice, const struct message *request, uint64_t now) {
     struct message *reply = port_push_place(slice->to_network, now);
     *reply = *request;
     reply->kind = request->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
@@ -379,8 +379,8 @@ static APART void pass_back(struct slice *slice, const struct message *request, 
 }
 
 /* One reply per cycle at most. Returns whether one left. */
-static bool reply_once(struct slice *slice, uint64_t now) {
-    if (UNLIKELY(slice->answering) && answer_passed(slice, now)) return true;
+static ALWAYS_INLINE bool reply_once(struct slice *slice, bool has_peers, uint64_t now) {
+    if (has_peers && slice->answering && answer_passed(slice, now)) return true;
     if (!slice->replies_waiting || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
         port_await_credit(slice->to_network, now);
@@ -389,7 +389,7 @@ static bool reply_once(struct slice *slice, uint64_t now) {
     const struct message *request = take_answered(slice);
     if (UNLIKELY(request->kind == WRITE_PASSED_ON))
         slice->port_free_at = now + 1; /* its turn is taken, without a reply */
-    else if (UNLIKELY(request->flags & MESSAGE_PASSED))
+    else if (has_peers && request->flags & MESSAGE_PASSED)
         pass_back(slice, request, now);
     else
         send_reply(slice, request, now);
@@ -415,8 +415,8 @@ static bool reply_queue_full(const struct slice *slice) {
     return slice->reply_tail - slice->reply_head >= slice->reply_capacity;
 }
 
-static void answer(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
-                   uint64_t now) {
+static ALWAYS_INLINE void answer(struct slice *slice, const struct message *message, uint64_t key,
+                                 struct cache_line *line, uint64_t now) {
     apply(slice, message, key, line, now);
     if (message->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, message, now);
     slice->reply[slice->reply_tail++ & slice->reply_mask] = *message;
@@ -508,7 +508,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
 static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_access *access,
                                        const struct message *message, uint64_t now) {
     struct cache_line *line = cache_lookup(&slice->cache, access->set, access->key);
-    if (slice->write_through[message->program] && message->kind == MESSAGE_WRITE)
+    if (message->kind == MESSAGE_WRITE && slice->write_through[message->program])
         return write_through(slice, access, message, line, now);
     if (!line) return miss(slice, access, message, now);
     if (line->state == LINE_RESERVED) {
@@ -527,7 +527,7 @@ static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_a
     return HOLD_NONE;
 }
 
-static void looked_up(struct slice *slice, const struct message *message, uint64_t now) {
+static ALWAYS_INLINE void looked_up(struct slice *slice, const struct message *message, uint64_t now) {
     if (message->kind == MESSAGE_ATOMIC)
         slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (message->conflicts ? message->conflicts : 1);
 }
@@ -577,20 +577,21 @@ static unsigned home_of(const struct slice *slice, const struct message *message
 
 /* Where the next request is: what other slices have passed on, which must not wait for those that this one would pass on to
  * them, goes first. */
-static struct port *next_source(struct slice *slice, uint64_t now) {
-    struct port *peer = UNLIKELY(slice->asking) ? first_visible(slice, false, &slice->asking, now) : NULL;
+static ALWAYS_INLINE struct port *next_source(struct slice *slice, bool has_peers, uint64_t now) {
+    struct port *peer = has_peers && slice->asking ? first_visible(slice, false, &slice->asking, now) : NULL;
     return peer ? peer : slice->from_network;
 }
 
-static void look_up_once(struct slice *slice, uint64_t now) {
+static ALWAYS_INLINE void look_up_once(struct slice *slice, bool has_peers, uint64_t now) {
     /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
-    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry && !slice->asking) return;
+    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry && !(has_peers && slice->asking))
+        return;
     slice->hold = HOLD_NONE;
     if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
-    struct port *from = next_source(slice, now);
+    struct port *from = next_source(slice, has_peers, now);
     if (port_next_visible(from) > now) return;
     const struct message *message = port_peek(from, now);
-    if (UNLIKELY(message->kind == MESSAGE_ATOMIC && slice->peers) && !(message->flags & MESSAGE_PASSED) &&
+    if (has_peers && message->kind == MESSAGE_ATOMIC && !(message->flags & MESSAGE_PASSED) &&
         home_of(slice, message) != slice->within) {
         slice->hold = pass_on(slice, message, home_of(slice, message), now);
         if (slice->hold == HOLD_NONE) port_pop(from, now);
@@ -695,17 +696,18 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
 
 /* When there is something to do that no port will wake the slice for: what is there already, and what waits for the
  * slice itself. NEVER if there is not. */
-static uint64_t next_tick(const struct slice *slice, bool replied, uint64_t now) {
+static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool has_peers, bool replied, uint64_t now) {
     uint64_t next = NEVER;
     if (slice->hold == HOLD_NONE) {
-        if (port_next_visible(slice->from_network) <= now || slice->aside_retry || slice->asking)
+        if (port_next_visible(slice->from_network) <= now || slice->aside_retry || (has_peers && slice->asking))
             next = max_u64(slice->lookup_free_at, now + 1);
     } else if (replied && slice->hold != HOLD_FLUSH) {
         /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of
          * memory. The last two are wakes by ports. */
         return now + 1;
     }
-    if ((slice->replies_waiting || slice->answering) && slice->port_free_at > now) /* else a credit wakes the slice */
+    if ((slice->replies_waiting || (has_peers && slice->answering)) &&
+        slice->port_free_at > now) /* else a credit wakes the slice */
         next = min_u64(next, slice->port_free_at);
     return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
 }
@@ -717,21 +719,36 @@ static void hear_peers(struct slice *slice, uint64_t now) {
     slice->asking_now[mine] = slice->answering_now[mine] = 0;
 }
 
-static void slice_tick(void *self, uint64_t now) {
-    struct slice *slice = self;
-    if (slice->hold != HOLD_NONE || UNLIKELY(slice->flushing)) slice_settle(slice, now);
+/* What the control plane has ordered. Returns whether that takes the time of this cycle's lookup. */
+static APART bool obey(struct slice *slice, uint64_t now) {
+    if (port_next_visible(slice->orders) <= now) take_order(slice, now);
+    return slice->flushing && flush_once(slice, now);
+}
+
+/* What has to do with peers is compiled out of the tick of a slice that has none. */
+static ALWAYS_INLINE void tick(struct slice *slice, bool has_peers, uint64_t now) {
+    if (slice->hold != HOLD_NONE || UNLIKELY(slice->orders && slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
-    if (UNLIKELY(slice->peers != NULL)) hear_peers(slice, now);
-    if (UNLIKELY(slice->orders && port_next_visible(slice->orders) <= now)) take_order(slice, now);
-    if (UNLIKELY(slice->flushing) && flush_once(slice, now))
+    if (has_peers) hear_peers(slice, now);
+    if (UNLIKELY(slice->orders != NULL) && obey(slice, now))
         slice->hold = HOLD_FLUSH;
     else
-        look_up_once(slice, now);
+        look_up_once(slice, has_peers, now);
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
-    bool replied = reply_once(slice, now);
-    uint64_t next = next_tick(slice, replied, now);
+    bool replied = reply_once(slice, has_peers, now);
+    uint64_t next = next_tick(slice, has_peers, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
+}
+
+static APART void tick_among_peers(struct slice *slice, uint64_t now) { tick(slice, true, now); }
+
+static void slice_tick(void *self, uint64_t now) {
+    struct slice *slice = self;
+    if (UNLIKELY(slice->peers != NULL))
+        tick_among_peers(slice, now);
+    else
+        tick(slice, false, now);
 }
 
 static uint32_t writes_under_way(const struct slice *slice) {
