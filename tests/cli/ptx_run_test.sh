@@ -120,7 +120,7 @@ DONE:
 }
 TEXT
 printf '%s\n' 'buffers: [{name: a, bytes: 4}]' 'launches: [{kernel: spin, grid: [4], block: [64], args: [{buffer: a}]}]' >"$work/spin.yaml"
-timeout --preserve-status -k 60 -s TERM 4 "$SLUICE" run --launch "$work/spin.yaml" --ptx "$work/spin.ptx" $small --json "$work/spin.json" >"$work/out" 2>&1
+timeout --foreground --preserve-status -k 60 -s TERM 4 "$SLUICE" run --launch "$work/spin.yaml" --ptx "$work/spin.ptx" $small --json "$work/spin.json" >"$work/out" 2>&1
 holds "status 1" test $? -eq 1
 holds "marked as interrupted" grep -q '"interrupted": true' "$work/spin.json"
 

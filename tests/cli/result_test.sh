@@ -117,13 +117,13 @@ done
 long="run synth:alu --gpu fermi-15sm --set workload.iterations=100000000"
 claim "progress is not shown where there is no terminal"
 # shellcheck disable=SC2086
-timeout -s TERM 1 "$SLUICE" $long >"$work/out" 2>"$work/err"
+timeout --foreground -s TERM 1 "$SLUICE" $long >"$work/out" 2>"$work/err"
 holds "silent" test ! -s "$work/err"
 
 # A bare chroot without /dev/pts has no terminals to give.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     claim "progress is shown on a terminal while the run goes on"
-    script -qec "timeout -s TERM 1 $SLUICE $long" /dev/null >"$work/terminal" 2>&1 </dev/null
+    script -qec "timeout --foreground -s TERM 1 $SLUICE $long" /dev/null >"$work/terminal" 2>&1 </dev/null
     holds "a line with cycles, instructions, rate and time left" grep -qE 'M cycles .* M warp instructions .* M/s .* s left' "$work/terminal"
 else
     echo "no terminal can be opened here: that progress is shown on one was not tested"
