@@ -38,7 +38,7 @@ struct adaptive_config {
     int64_t sets;
     bool last_only, sampled_rate;
     int64_t window_cycles;
-    bool all_routers, power_gating, atomics, acts;
+    bool all_routers, power_gating, atomics, acts, outlasts_kernels;
 };
 
 static const struct param params[] = {
@@ -65,6 +65,9 @@ static const struct param params[] = {
         "a kernel whose profile has atomics may become private, and they are served at the shared home of their line; off: it stays"
         " shared"),
     P_BOOL(struct adaptive_config, acts, true, "goes by its decisions; off: profiles and decides, and stays shared"),
+    P_BOOL(
+        struct adaptive_config, outlasts_kernels, false,
+        "private mode goes on over kernels to the end of its epoch, flushed at their ends; off: each kernel begins shared"),
 };
 
 static bool check(const struct config *config, struct error *err);
@@ -294,11 +297,13 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
     adaptive_settle(organisation, now);
     switch (occasion) {
     case LLC_KERNEL_ENDS:
+        if (wanted.copies && a->values->outlasts_kernels) break;
         if (wanted.copies) leave_private(a, "rule 3: the kernel ends", now);
         a->profiling = false;
         wanted = shared;
         break;
     case LLC_KERNEL_BEGINS:
+        if (wanted.copies) break; /* the epoch goes on */
         a->epoch_from = now;
         begin_profile(a, now);
         break;

@@ -21,6 +21,32 @@ CLAIM("a kernel that shares nothing runs privately after its profile, and every 
     run_destroy(run);
 }
 
+/* Two kernels that share nothing, each of a good two thousand cycles more than a profile. */
+static struct run *two_kernels(const char *outlasts) {
+    struct run *run = run_make("adaptive-80sm", "synth:stream",
+                               SETTINGS("llc.organisation=adaptive", "llc.adaptive.profile_cycles=2000",
+                                        "workload.iterations=20", "workload.kernels=2", outlasts));
+    run_go(run, (struct run_options){0});
+    return run;
+}
+
+CLAIM(
+    "a kernel begins shared, or as the last one ended if private mode outlasts kernels: one profile less, and no switch") {
+    struct run *each = two_kernels("llc.adaptive.outlasts_kernels=false");
+    struct run *on = two_kernels("llc.adaptive.outlasts_kernels=true");
+    CHECK_EQ(run_count(each, "adaptive.decisions"), 2u);
+    CHECK_EQ(run_count(each, "adaptive.rule_3"), 2u);
+    CHECK_EQ(run_count(each, "control.switches"), 2u);
+    CHECK_EQ(run_count(on, "adaptive.decisions"), 1u);
+    CHECK_EQ(run_count(on, "adaptive.rule_3"), 0u);
+    CHECK_EQ(run_count(on, "control.switches"), 1u);
+    CHECK_EQ(run_count(on, "adaptive.profile_cycles"), 2000u);
+    /* The slices are flushed at both kernels' ends all the same. */
+    CHECK_EQ(run_count(on, "llc.flushes"), run_count(each, "llc.flushes") - 64);
+    run_destroy(each);
+    run_destroy(on);
+}
+
 CLAIM("lines that all clusters want at once make it private by rule 2") {
     struct run *run =
         run_make("adaptive-80sm", "synth:shared",
