@@ -15,10 +15,12 @@ static void on_signal(int number) {
     asked_to_end = 1;
 }
 
+/* A second Ctrl-C is impatience, and ends the program at once. A second TERM is not: timeout(1) always sends two. */
 void signals_catch(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-    sigaction(SIGINT, &action, NULL);
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
+    action.sa_flags |= (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
 }
 
 bool signals_caught(void) { return asked_to_end; }

@@ -120,6 +120,13 @@ claim "progress is not shown where there is no terminal"
 timeout --foreground -s TERM 1 "$SLUICE" $long >"$work/out" 2>"$work/err"
 holds "silent" test ! -s "$work/err"
 
+claim "timeout(1), which sends TERM twice, ends a run in as good an order"
+# shellcheck disable=SC2086
+timeout --preserve-status -s TERM 1 "$SLUICE" $long --json "$work/twice.json" >"$work/out" 2>&1
+last_status=$? last_command="a run ended by timeout"
+status_is 1
+holds "marked" test "$(field "$work/twice.json" interrupted)" = true
+
 # A bare chroot without /dev/pts has no terminals to give.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     claim "progress is shown on a terminal while the run goes on"
