@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "lab/composition.h"
 
 /* --- runs --- */
 
@@ -24,21 +25,23 @@ struct expression_view stored_run_view(struct stored_run *run) {
     return (struct expression_view){view_value, view_units, run};
 }
 
-/* A cell's run, and its programs' runs alone: what is named of them has a unit for each. */
+/* A cell's run, or parts of several, and its programs' runs alone: what is named of them has a unit for each. */
 struct cell_runs {
     struct stored_run *run, *alone[PROGRAMS_MAX];
-    unsigned programs; /* 0: no metric names one */
+    const struct composition *composition; /* in place of the run; or NULL */
+    unsigned programs;                     /* 0: no metric names one */
 };
 
 static unsigned cell_units(void *user, const char *name) {
     const struct cell_runs *runs = user;
-    if (!plan_alone_name(name)) return view_units(runs->run, name);
+    if (!plan_alone_name(name)) return runs->composition ? 0 : view_units(runs->run, name);
     return runs->programs > 1 ? runs->programs : 0;
 }
 
 static bool cell_value(void *user, const char *name, int unit, double *value) {
     const struct cell_runs *runs = user;
     const char *alone = plan_alone_name(name);
+    if (!alone && runs->composition) return composition_value(runs->composition, name, value);
     if (!alone) return view_value(runs->run, name, unit, value);
     if (unit >= 0) return (unsigned)unit < runs->programs && view_value(runs->alone[unit], alone, -1, value);
     double sum = 0, one;
@@ -75,33 +78,86 @@ static double *raw_value(const struct cells *cells, unsigned metric, unsigned ce
     return &cells->raw[metric * cell_count(cells) + cell];
 }
 
-/* Takes the run's values into the cell if it is better by the first metric than what is there. */
-static void take_run(struct cells *cells, unsigned cell, int run_index, struct cell_runs *runs) {
+static void fill_cell(struct cells *cells, unsigned cell, int run_index, struct cell_runs *runs) {
     const struct experiment *experiment = cells->plan->experiment;
     struct expression_view view = {cell_value, cell_units, runs};
-    double first = expression_value(experiment->metrics[0].value, &view), best = *raw_value(cells, 0, cell);
-    bool better = experiment->metrics[0].more_is_better ? first > best : first < best;
-    if (cells->run[cell] >= 0 && !isnan(best) && !better) return;
     cells->run[cell] = run_index;
     for (unsigned m = 0; m < experiment->metric_count; m++)
         *raw_value(cells, m, cell) = expression_value(experiment->metrics[m].value, &view);
 }
 
+/* The candidates of a cell, or its only run, and where in the plan the first of them is. */
+struct search {
+    const struct lab_design *design;
+    struct stored_run **found;
+    unsigned count, first;
+};
+
+/* "16"; of several launches "16, 1". */
+static char *choice_text(const struct search *search, const unsigned *chosen, unsigned launches) {
+    enum { TOLD = 8 };
+    char *text = mem_text("");
+    for (unsigned i = 0; i < launches && i < TOLD; i++) {
+        char *longer = text_format("%s%s%s", text, i ? ", " : "", search->design->best.values[chosen[i]]);
+        free(text);
+        text = longer;
+    }
+    if (launches <= TOLD) return text;
+    char *longer = text_format("%s, ... (%u launches)", text, launches);
+    free(text);
+    return longer;
+}
+
+/* The run that is best by the first metric; of equal ones the first. */
+static void take_best_run(struct cells *cells, unsigned cell, const struct search *search, struct cell_runs *runs) {
+    const struct lab_metric *metric = &cells->plan->experiment->metrics[0];
+    struct expression_view view = {cell_value, cell_units, runs};
+    unsigned best = 0;
+    double most = NAN;
+    for (unsigned c = 0; c < search->count; c++) {
+        runs->run = search->found[c];
+        double value = expression_value(metric->value, &view);
+        if (c == 0 || isnan(most) || (metric->more_is_better ? value > most : value < most)) best = c, most = value;
+    }
+    runs->run = search->found[best];
+    fill_cell(cells, cell, (int)(search->first + best), runs);
+    if (search->design->best.count) cells->choice[cell] = choice_text(search, &best, 1);
+}
+
+/* The fastest part for each launch. Where all are of one run, the cell simply shows that. */
+static void take_best_parts(struct cells *cells, unsigned cell, const struct search *search, struct cell_runs *runs) {
+    struct composition composition;
+    struct error why = {0};
+    if (!composition_make(&composition, search->found, search->count, cells->plan->experiment->max_insts > 0, &why)) {
+        cells->choice[cell] = text_format("missing: %s", why.text);
+        return;
+    }
+    int only = composition_only(&composition);
+    if (only >= 0)
+        runs->run = search->found[only];
+    else
+        runs->composition = &composition;
+    fill_cell(cells, cell, only >= 0 ? (int)search->first + only : CELL_COMPOSED, runs);
+    cells->choice[cell] = choice_text(search, composition.chosen, only >= 0 ? 1 : composition.launches);
+    composition_release(&composition);
+}
+
 /* A search is only over when all of its candidates are there. */
 static void load_cell(struct cells *cells, struct store *store, unsigned workload, unsigned design, unsigned point) {
+    const struct plan *plan = cells->plan;
     unsigned cell = cell_index(cells, workload, design, point);
-    unsigned candidates = cells->plan->experiment->designs[design].best.count;
+    struct search search = {.design = &plan->experiment->designs[design],
+                            .first = plan_find(plan, workload, design, point, -1)};
     struct cell_runs runs = {0};
-    bool there = get_alone(&runs, cells->plan, store, workload, point);
-    cells->run[cell] = -1;
-    for (unsigned c = 0; there && c < (candidates ? candidates : 1); c++) {
-        unsigned index = plan_find(cells->plan, workload, design, point, candidates ? (int)c : -1);
-        runs.run = stored_run_get(store, cells->plan->runs[index].identity);
-        there = runs.run != NULL;
-        if (there) take_run(cells, cell, (int)index, &runs);
-        stored_run_free(runs.run);
-    }
-    if (!there) cells->run[cell] = -1;
+    bool there = get_alone(&runs, plan, store, workload, point);
+    search.count = search.design->best.count ? search.design->best.count : 1;
+    search.found = mem_alloc(search.count, sizeof(struct stored_run *));
+    cells->run[cell] = CELL_MISSING;
+    for (unsigned c = 0; there && c < search.count; c++)
+        there = (search.found[c] = stored_run_get(store, plan->runs[search.first + c].identity)) != NULL;
+    if (there) (search.design->best_for == LAB_KERNEL ? take_best_parts : take_best_run)(cells, cell, &search, &runs);
+    for (unsigned c = 0; c < search.count; c++) stored_run_free(search.found[c]);
+    free(search.found);
     for (unsigned i = 0; i < PROGRAMS_MAX; i++) stored_run_free(runs.alone[i]);
 }
 
@@ -109,6 +165,7 @@ void cells_load(struct cells *cells, const struct plan *plan, struct store *stor
     const struct experiment *experiment = plan->experiment;
     *cells = (struct cells){.plan = plan, .points = experiment_points(experiment)};
     cells->run = mem_alloc(cell_count(cells), sizeof *cells->run);
+    cells->choice = mem_alloc(cell_count(cells), sizeof *cells->choice);
     cells->raw = mem_alloc((size_t)experiment->metric_count * cell_count(cells), sizeof *cells->raw);
     for (unsigned w = 0; w < experiment->workload_count; w++)
         for (unsigned d = 0; d < experiment->design_count; d++)
@@ -116,12 +173,18 @@ void cells_load(struct cells *cells, const struct plan *plan, struct store *stor
 }
 
 void cells_release(struct cells *cells) {
+    for (unsigned i = 0; i < cell_count(cells); i++) free(cells->choice[i]);
+    free(cells->choice);
     free(cells->raw);
     free(cells->run);
 }
 
 int cells_run(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
     return cells->run[cell_index(cells, workload, design, point)];
+}
+
+const char *cells_choice(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
+    return cells->choice[cell_index(cells, workload, design, point)];
 }
 
 /* --- relations --- */
@@ -134,12 +197,12 @@ static bool related(const struct cells *cells, unsigned metric, enum lab_relatio
     int baseline = cells->plan->experiment->metrics[metric].baseline;
     unsigned cell = cell_index(cells, workload, design, point);
     *value = *raw_value(cells, metric, cell);
-    if (cells->run[cell] < 0) return false;
+    if (cells->run[cell] == CELL_MISSING) return false;
     if (relation == LAB_PLAIN) return true;
     unsigned beside = cell_index(cells, workload, (unsigned)baseline, point);
     double base = *raw_value(cells, metric, beside);
     *value = relation == LAB_DIFFERENCE ? *value - base : base == 0 ? NAN : *value / base;
-    return cells->run[beside] >= 0;
+    return cells->run[beside] != CELL_MISSING;
 }
 
 static double as_stated(enum lab_relation relation, double value) {

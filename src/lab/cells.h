@@ -1,5 +1,6 @@
-/* The numbers behind a figure: for each metric a value for each workload, design and point, from the runs in the store;
- * compared with the baseline as the metric says, and taken together over workloads and points.
+/* The numbers behind a figure: for each metric a value for each workload, design and point, from the runs in the store (of
+ * a search from the best one, or put together from the best parts: lab/composition.h); compared with the baseline as the
+ * metric says, and taken together over workloads and points.
  *
  * A run that is not there makes every number that it is part of missing (NaN), means too: a mean over what happens to be
  * there would say something else each time. A value that a run does not have (nothing was accessed, so there is no miss
@@ -10,18 +11,23 @@
 #include "lab/plan.h"
 #include "lab/store.h"
 
+enum cell_state { CELL_MISSING = -1, CELL_COMPOSED = -2 };
+
 struct cells {
     const struct plan *plan;
     unsigned points;
     double *raw; /* by metric, workload, design, point */
-    int *run;    /* by workload, design, point: index of the run, the best of its candidates; -1: missing */
+    int *run; /* by workload, design, point: index of the run, the best of its candidates, or one of enum cell_state */
+    char **choice; /* by the same: what a search chose, or why it could not; NULL: no search, or runs are missing */
 };
 
 void cells_load(struct cells *cells, const struct plan *plan, struct store *store);
 void cells_release(struct cells *cells);
 
-/* Index of the run that a cell shows, or -1. */
+/* Index of the run that a cell shows; below 0: it shows none, or parts of several. */
 int cells_run(const struct cells *cells, unsigned workload, unsigned design, unsigned point);
+/* "16", or of each launch "16, 1"; NULL: nothing was searched for, or not all of it is there. */
+const char *cells_choice(const struct cells *cells, unsigned workload, unsigned design, unsigned point);
 double cells_value(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
                    unsigned design, unsigned point);
 

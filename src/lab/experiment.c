@@ -28,6 +28,7 @@ WORDS(relation, "relation", WORD("value"), WORD("ratio"), WORD("gain"), WORD("re
 WORDS(mean, "mean", WORD("none"), WORD("arithmetic"), WORD("geometric"), WORD("harmonic"));
 WORDS(better, "direction", WORD("less"), WORD("more"));
 WORDS(statistic, "statistic", WORD("mean"), WORD("maximum"), WORD("minimum"));
+WORDS(span, "span", WORD("run"), WORD("kernel"));
 
 static unsigned word_index(const struct family *family, const struct policy *word, unsigned otherwise) {
     for (unsigned i = 0; i < family->count; i++)
@@ -51,7 +52,7 @@ struct uses_form {
 };
 struct design_form {
     struct lab_design design; /* with what needs no second look */
-    struct text base, gpu;
+    struct text base, gpu, best_for;
     const char *help;
     struct uses_form uses;
 };
@@ -377,6 +378,8 @@ static const struct yaml_key design_keys[] = {
     KEY("best", struct design_form, design.best, read_best,
         "`{PARAMETER: [VALUE, ...]}`: a run with each value; the best by the first metric counts, for each workload and"
         " point"),
+    KEY("best_for", struct design_form, best_for, read_name,
+        "`run`: the best counts for a whole run; `kernel`: for each launch of the program the fastest; `run`"),
     KEY("uses", struct design_form, uses, read_uses, "a file that a run of another design writes"),
     KEY("help", struct design_form, design.help, read_text, "a line on it"),
 };
@@ -652,6 +655,24 @@ static bool settle_workloads(struct reading *reading) {
     return true;
 }
 
+/* For what the best of a search counts. */
+static bool settle_span(struct reading *reading, const struct design_form *form, struct lab_design *design) {
+    struct yaml_names names = {.count = 0};
+    if (!form->best_for.text) return true;
+    for (unsigned i = 0; i < span_family.count; i++) yaml_names_add(&names, span_family.members[i]->name);
+    int span = find_name(reading, form->best_for, span_family.noun, &names);
+    if (span < 0) return false;
+    design->best_for = (enum lab_span)span;
+    if (!design->best.count)
+        return BLAME(reading, form->best_for.place, "best_for needs best: the values of which one is the best");
+    for (unsigned i = 0; design->best_for == LAB_KERNEL && i < reading->experiment->workload_count; i++)
+        if (reading->experiment->workloads[i].programs > 1)
+            return BLAME(reading, form->best_for.place,
+                         "kernels of %s run side by side, and none has a best value of its own",
+                         reading->experiment->workloads[i].label);
+    return true;
+}
+
 static bool settle_design(struct reading *reading, struct design_form *form, struct lab_design *design) {
     *design = form->design;
     design->uses = -1;
@@ -661,6 +682,7 @@ static bool settle_design(struct reading *reading, struct design_form *form, str
     for (unsigned i = 0; form->gpu.text && i < reading->experiment->axis_count; i++)
         if (strcmp(reading->experiment->axes[i].key, "gpu") == 0)
             return BLAME(reading, form->gpu.place, "the sweep is over GPUs already");
+    if (!settle_span(reading, form, design)) return false;
     if (!form->uses.design.text) return true;
     design->uses = find_design(reading, form->uses.design);
     design->uses_writes = form->uses.writes.text;

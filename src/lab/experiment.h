@@ -58,15 +58,19 @@ struct lab_axis {
     struct lab_place place;
 };
 
+/* For what the best of a search is taken: a whole run, or each launch of it (lab/composition.h). */
+enum lab_span { LAB_RUN, LAB_KERNEL };
+
 /* `best`: of the runs with each of these values, for each workload and sweep point, the one that is best by the first
- * metric before normalisation. `uses`: a run of another design of this experiment comes first and writes a file (named by
- * parameter `writes`), which this one reads (parameter `reads`). */
+ * metric before normalisation; or, for LAB_KERNEL, the fastest parts of them. `uses`: a run of another design of this
+ * experiment comes first and writes a file (named by parameter `writes`), which this one reads (parameter `reads`). */
 struct lab_design {
     const char *name, *help;
     const char *base; /* a file of designs/, or NULL */
     const char *gpu;  /* another GPU than the experiment's, or NULL */
     struct lab_settings settings;
     struct lab_axis best;
+    enum lab_span best_for;
     int uses; /* design index, -1: none */
     const char *uses_writes, *uses_reads;
     struct lab_place place;

@@ -187,6 +187,22 @@ static bool make_papers(struct making *making, struct error *err) {
     return true;
 }
 
+/* --- searches --- */
+
+static void make_choices(struct making *making) {
+    const struct experiment *experiment = making->experiment;
+    for (unsigned w = 0; w < experiment->workload_count; w++)
+        for (unsigned d = 0; d < experiment->design_count; d++)
+            for (unsigned p = 0; p < making->cells.points; p++) {
+                const char *choice = cells_choice(&making->cells, w, d, p);
+                if (!choice) continue;
+                struct figure_choice *to =
+                    ARENA_APPEND(making->arena, making->figure->choices, making->figure->choice_count);
+                *to = (struct figure_choice){workload_label(making, w), column_label(making, d, p),
+                                             experiment->designs[d].best.key, keep(making, choice)};
+            }
+}
+
 /* --- heat maps --- */
 
 static struct stored_run *get_run(const struct making *making, unsigned workload, unsigned design, unsigned point) {
@@ -425,6 +441,7 @@ struct figure *figure_make(const struct plan *plan, struct store *store, struct 
     figure->sheet_count = plan->experiment->metric_count;
     figure->sheets = arena_alloc(arena, figure->sheet_count, sizeof *figure->sheets);
     for (unsigned i = 0; i < figure->sheet_count; i++) make_sheet(&making, i, &figure->sheets[i]);
+    make_choices(&making);
     make_extras(&making);
     bool good = make_papers(&making, err);
     if (good) {

@@ -29,6 +29,13 @@ struct figure_paper {
     double mark; /* the paper's value in that sheet's own terms (a gain of 28 % is a ratio of 1.28); NaN: none */
 };
 
+/* What a search chose for a cell: a value, or one for each launch; or why it could not. */
+struct figure_choice {
+    char *workload, *column; /* "design", with a sweep "design, point" */
+    const char *parameter;
+    char *chosen;
+};
+
 /* A heat map: every unit (SM, slice, ...) of one metric of one workload, a row for each design, or of several metrics of
  * the only design, a row for each metric; or, over time, a row for each unit of one run, with at most FIGURE_MAP_MAX
  * columns. */
@@ -52,9 +59,10 @@ struct figure {
     const struct experiment *experiment;
     struct figure_sheet *sheets;
     struct figure_paper *papers;
+    struct figure_choice *choices;
     struct figure_matrix *matrices;
     struct figure_line *lines;
-    unsigned sheet_count, paper_count, matrix_count, line_count;
+    unsigned sheet_count, paper_count, choice_count, matrix_count, line_count;
     unsigned missing;    /* runs that the store does not have */
     char *finding;       /* a few sentences drawn from the values */
     char *configuration; /* the effective configuration of the first run, YAML */

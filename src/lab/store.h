@@ -46,6 +46,12 @@ unsigned stored_run_units(struct stored_run *run, const char *name, const double
 unsigned stored_run_series(struct stored_run *run, const char *name, const double **cycles, const double **values);
 /* The same for each unit: values[sample * units + unit]; returns the number of samples. */
 unsigned stored_run_unit_series(struct stored_run *run, const char *name, unsigned *units, const double **values);
+/* The launches of a run of one program, in their order; returns how many. A launch's cycles go on to the next one's beginning. */
+struct stored_launch {
+    char *kernel; /* name, grid and block, as "vecadd [640,1,1] [256,1,1]" */
+    double cycles, thread_instructions, warp_instructions;
+};
+unsigned stored_run_launches(struct stored_run *run, const struct stored_launch **launches);
 const char *stored_run_json(const struct stored_run *run); /* without `host` */
 
 /* Takes over from another store the runs that this one does not have. */

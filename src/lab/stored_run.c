@@ -1,5 +1,5 @@
-/* A run read back from the store. Counters come from their rows; values of single units and time series, which only some
- * figures want, are taken out of the run's JSON when they are asked for, and kept. */
+/* A run read back from the store. Counters come from their rows; values of single units, time series and launches, which only
+ * some figures want, are taken out of the run's JSON when they are asked for, and kept. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -21,6 +21,8 @@ struct stored_run {
     char *json;
     size_t length;
     struct vector *vectors;
+    struct stored_launch *launches; /* NULL: not asked for yet */
+    unsigned launch_count;
 };
 
 char *store_unpack(const void *bytes, size_t size, size_t *length) {
@@ -56,6 +58,8 @@ void stored_run_free(struct stored_run *run) {
         free(vector->values);
         free(vector);
     }
+    for (unsigned i = 0; i < run->launch_count; i++) free(run->launches[i].kernel);
+    free(run->launches);
     free(run->json);
     free(run);
 }
@@ -131,4 +135,25 @@ unsigned stored_run_unit_series(struct stored_run *run, const char *name, unsign
     *units = found->count / time->count;
     *values = found->values;
     return *units ? time->count : 0;
+}
+
+unsigned stored_run_launches(struct stored_run *run, const struct stored_launch **launches) {
+    static const char sql[] =
+        "SELECT format('%s %s %s', value ->> 'name', value ->> 'grid', value ->> 'block'), value ->> 'cycles',"
+        " value ->> 'instructions', value ->> 'warp_instructions' FROM json_each(?1, '$.kernels') ORDER BY key";
+    struct error err = {0};
+    sqlite3_stmt *row = run->launches ? NULL : store_query(run->store, &err, sql, "j", run->json, run->length);
+    if (!run->launches) run->launches = mem_alloc(1, sizeof *run->launches);
+    while (row && sqlite3_step(row) == SQLITE_ROW) {
+        run->launches = mem_grow(run->launches, run->launch_count + 1, sizeof *run->launches);
+        run->launches[run->launch_count++] = (struct stored_launch){
+            .kernel = mem_text((const char *)sqlite3_column_text(row, 0)),
+            .cycles = sqlite3_column_double(row, 1),
+            .thread_instructions = sqlite3_column_double(row, 2),
+            .warp_instructions = sqlite3_column_double(row, 3),
+        };
+    }
+    sqlite3_finalize(row);
+    *launches = run->launches;
+    return run->launch_count;
 }

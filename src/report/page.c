@@ -99,6 +99,15 @@ static void put_paper(struct json *json, const struct figure_paper *paper) {
     json_end(json);
 }
 
+static void put_choice(struct json *json, const struct figure_choice *choice) {
+    json_object_compact(json);
+    put_text(json, "workload", choice->workload);
+    put_text(json, "column", choice->column);
+    put_text(json, "parameter", choice->parameter);
+    put_text(json, "chosen", choice->chosen);
+    json_end(json);
+}
+
 static void put_matrix(struct json *json, const struct figure_matrix *matrix) {
     json_object(json);
     put_text(json, "title", matrix->title);
@@ -149,6 +158,7 @@ static void put_figure(struct json *json, const struct report *report, const str
         put_sheet(json, &figure->sheets[i], i < experiment->metric_count ? &experiment->metrics[i] : NULL);
     json_end(json);
     PUT_ALL(json, "papers", put_paper, figure->papers, figure->paper_count);
+    PUT_ALL(json, "choices", put_choice, figure->choices, figure->choice_count);
     PUT_ALL(json, "matrices", put_matrix, figure->matrices, figure->matrix_count);
     PUT_ALL(json, "lines", put_line, figure->lines, figure->line_count);
     put_text(json, "configuration", figure->configuration);

@@ -73,6 +73,12 @@ function paperTable({ papers }) {
     return table("The paper's values and ours", heads, papers.map(row));
 }
 
+function choiceTable({ choices }) {
+    const row = ({ workload, column, parameter, chosen }) =>
+        element("tr", {}, heading(workload, "row"), cell(column), cell(parameter), cell(chosen));
+    return table("The best values", ["Workload", "Design", "Parameter", "Best, or best of each launch"], choices.map(row));
+}
+
 /* Coloured cells: CSS mixes the colour from a value's share of the largest. Many columns leave no room for numbers,
  * which are then for screen readers and for hovering. */
 function heatTable({ title, unit, rows, columns, values }) {
@@ -145,7 +151,7 @@ function details(summary, isOpen, ...children) {
 }
 
 function figureSection(figure) {
-    const { id, sheets, matrices, missing, configuration } = figure;
+    const { id, sheets, choices, matrices, missing, configuration } = figure;
     const view = viewOf(figure);
     const boxes = chartsOf(figure, view);
     const isDrawn = boxes.length + matrices.length > 0;
@@ -163,6 +169,7 @@ function figureSection(figure) {
         figure.papers.length ? paperTable(figure) : null,
         paragraph("note", figure.note),
         sheets.length ? details("The values", !isDrawn, ...sheets.map(sheetTable)) : null,
+        choices.length ? details("What was searched for", false, choiceTable(figure)) : null,
         configuration && details("The configuration", false, element("pre", { tabindex: 0 }, configuration)),
         figure.plots && element("p.plots", {}, "For a paper: ", plot("svg"), " ", plot("pdf")));
 }

@@ -22,6 +22,7 @@ CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its fi
                         "    design: private\n"
                         "    set: {sm.op_int_add: [4, 1], noc.bypass: true}\n"
                         "    best: {l1.ways: [2, 4]}\n"
+                        "    best_for: kernel\n"
                         "    help: a search\n"
                         "sweep: {noc.channel_bytes: [16, 32], SMs: {few: {sm.count: 8}, many: {sm.count: 15}}}\n"
                         "metrics:\n"
@@ -46,6 +47,8 @@ CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its fi
     CHECK_EQ(searched->base, "private");
     CHECK_EQ(searched->help, "a search");
     REQUIRE(searched->settings.count == 2 && searched->best.count == 2);
+    CHECK_EQ(searched->best_for, LAB_KERNEL);
+    CHECK_EQ(experiment->designs[0].best_for, LAB_RUN);
     CHECK_EQ(searched->settings.setting[0].key, "sm.op_int_add");
     CHECK_EQ(searched->settings.setting[0].value, "[4, 1]");
     CHECK_EQ(searched->best.settings[1].setting[0].value, "4");
@@ -142,6 +145,13 @@ CLAIM("what is wrong with an experiment is told at its place, with what would be
         {TITLE WORKLOADS METRICS "designs: {a: {}, a: {}}\n", "4:18: design 'a' is there twice"},
         {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: [1], l1.sets: [1]}}}\n", "4:21: best takes one"},
         {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: []}}}\n", "'l1.ways' has no values"},
+        {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: [2, 4]}, best_for: kernels}}\n",
+         "4:50: no span called 'kernels'; did you mean 'kernel'?"},
+        {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: [2, 4]}, best_for: day}}\n",
+         "4:50: no span called 'day'; there are: run, kernel"},
+        {TITLE WORKLOADS METRICS "designs: {a: {best_for: kernel}}\n", "4:25: best_for needs best"},
+        {TITLE "workloads: [mm, bs + va]\n" METRICS "designs: {a: {best: {l1.ways: [2, 4]}, best_for: kernel}}\n",
+         "4:50: kernels of bs + va run side by side"},
         {TITLE WORKLOADS METRICS "designs: {a: {uses: {design: other, writes: x, reads: y}}}\n",
          "4:30: no design called 'other'; there is: a"},
         {TITLE WORKLOADS METRICS "designs: {a: {uses: {design: b}}}\n", "uses needs all three"},

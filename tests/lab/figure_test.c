@@ -1,75 +1,5 @@
 /* Figures of a store that is filled by hand: comparisons, means, searches, what is missing, and what is said of it. */
-#include "lab/figure.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lab/made_up.h"
-
-/* An experiment, its plan, and a store with what `ipc` says of each run; a run of NaN is left out. */
-struct made_up {
-    struct experiment *experiment;
-    struct plan *plan;
-    char *path;
-    struct store *store;
-    struct figure *figure;
-};
-
-/* A run of `ipc`, with 10 hits and 5 misses for each, dealt out to two units, and two samples of unequal length. */
-static char *json_of(double ipc) {
-    return text_format(
-        "{\"sluice\": \"0\", \"gpu\": \"g\", \"design\": \"d\", \"workload\": \"w\", \"check\": \"none\","
-        " \"interrupted\": false, \"cycles\": 100, \"thread_instructions\": %g, \"warp_instructions\": 4,"
-        " \"ipc\": %g, \"stats\": {\"llc.read_hits\": %g, \"llc.read_misses\": %g, \"l1.read_hits\": 0},"
-        " \"units\": {\"llc.read_hits\": [%g, %g]}, \"samples\": {\"every\": 80, \"columns\":"
-        " [\"cycle\", \"sm.cycles\", \"sm.thread_instructions\", \"llc.read_hits\"], \"rows\": [[80, 80, %g, %g], [100, 20, %g, %g]],"
-        " \"units\": {\"llc.read_hits\": [[%g, %g], [0, %g]]}},"
-        " \"config\": {}, \"host\": {\"seconds\": 1}}",
-        100 * ipc, ipc, 10 * ipc, 5 * ipc, 4 * ipc, 6 * ipc, 80 * ipc, 8 * ipc, 40 * ipc, 2 * ipc, 4 * ipc, 4 * ipc,
-        2 * ipc);
-}
-
-static struct made_up make(const char *text, double (*ipc)(const struct planned_run *run)) {
-    struct made_up all = {.experiment = read_made_up(text)};
-    struct error err = {0};
-    all.plan = plan_create(all.experiment, NULL, &err);
-    char folder[] = "/tmp/sluice-figure-XXXXXX";
-    REQUIRE(all.plan && mkdtemp(folder));
-    all.path = text_format("%s/store", folder);
-    all.store = store_open(all.path, STORE_WRITE, &err);
-    REQUIRE(all.store);
-    for (unsigned i = 0; i < all.plan->count; i++) {
-        double value = ipc(&all.plan->runs[i]);
-        if (isnan(value)) continue;
-        char *json = json_of(value);
-        CHECK(store_put(all.store, all.plan->runs[i].identity, json, strlen(json), &err));
-        free(json);
-    }
-    all.figure = figure_make(all.plan, all.store, &err);
-    REQUIRE(all.figure);
-    return all;
-}
-
-static void discard(struct made_up *all) {
-    figure_free(all->figure);
-    store_close(all->store);
-    plan_free(all->plan);
-    experiment_free(all->experiment);
-    unlink(all->path);
-    *strrchr(all->path, '/') = '\0';
-    CHECK_EQ(rmdir(all->path), 0);
-    free(all->path);
-}
-
-static double cell(const struct figure_sheet *sheet, const char *row, const char *column) {
-    for (unsigned r = 0; r < sheet->row_count; r++)
-        for (unsigned c = 0; c < sheet->column_count; c++)
-            if (strcmp(sheet->rows[r], row) == 0 && strcmp(sheet->columns[c], column) == 0)
-                return sheet->value[r * sheet->column_count + c];
-    fprintf(stderr, "no cell %s, %s\n", row, column);
-    claim_give_up();
-}
+#include "lab/filled_store.h"
 
 /* Against a shared LLC of 1: va 2, bs 8, mm 0.5. */
 static double plain(const struct planned_run *run) {
@@ -158,6 +88,13 @@ CLAIM("of a search the best candidate counts, for each workload by itself") {
     CHECK_EQ(cell(&all.figure->sheets[0], "bs:tiny", "best"), 9.0);
     CHECK_EQ(cell(&all.figure->sheets[0], "mm", "best"), 4.0);
     CHECK_EQ(cell(&all.figure->sheets[1], "va", "best"), 50.0);
+    REQUIRE(all.figure->choice_count == 3);
+    const struct figure_choice *choice = &all.figure->choices[1];
+    CHECK_EQ(choice->workload, "bs:tiny");
+    CHECK_EQ(choice->column, "best");
+    CHECK_EQ(choice->parameter, "noc.channel_bytes");
+    CHECK_EQ(choice->chosen, "8");
+    CHECK_EQ(all.figure->choices[2].chosen, "64");
     discard(&all);
 }
 

@@ -40,6 +40,12 @@
     const told = all("details td.missing").length;
     claim("every missing value is a cell that says so", absent === told ? [] : [`${told} cells for ${absent} values`]);
 
+    const searched = figures.filter((figure) => figure.choices.length);
+    const isChosen = (figure) => figure.choices.every(({ chosen }) =>
+        all("details td", section(figure)).some((cell) => cell.textContent === chosen));
+    claim("what a search chose is in a table",
+        searched.length ? names(searched.filter((figure) => !isChosen(figure))) : ["no figure has any"]);
+
     /* --- designs can be hidden and sorted by --- */
 
     const toggled = drawn.filter((figure) => all(".toggle", section(figure)).length);

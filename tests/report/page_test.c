@@ -49,6 +49,15 @@ CLAIM("a missing run is null in the page, never zero") {
     free(page);
 }
 
+CLAIM("the page tells what a search chose") {
+    struct error err = {0};
+    char *page = page_text(NULL, &err);
+    CHECK_TEXT(page, "{\"workload\": \"an\", \"column\": \"private\", \"parameter\": \"llc.static.degree\","
+                     " \"chosen\": \"16, 1\"}");
+    CHECK_EQ(times(page, "missing: </td>"), 0);
+    free(page);
+}
+
 CLAIM("the paper's value stands beside ours with a verdict and the cell that it belongs to") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
