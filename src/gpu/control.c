@@ -503,12 +503,13 @@ static void take_turn(struct control *control, struct part *part, uint64_t now) 
 
 /* The tick. */
 
-/* All CTAs have ended and the L1s are flushed. */
+/* All CTAs have ended and the L1s are flushed. Where there were copies these must go, and where there are to be some, modified lines
+ * must be in memory. */
 static void begin_end(struct control *control, struct part *part, uint64_t now) {
     part->phase = PHASE_ENDING;
     part->wanted = part->stands;
     ask(control, part, LLC_KERNEL_ENDS, now);
-    part->due = part->stands.copies || part->stands.replicas;
+    part->due = part->stands.copies || part->stands.replicas || part->wanted.replicas;
 }
 
 static void end_kernel(struct control *control, struct part *part, uint64_t now) {

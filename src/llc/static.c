@@ -1,6 +1,11 @@
 /* Replication at a fixed degree: what a kernel only reads has so many copies at its controller, each for its own group of
  * clusters (replication.h). The yardstick of "Selective Replication in Memory-Side GPU Caches" (section V), whose Best Static
- * Replication is the best of its degrees for each kernel.
+ * Replication is the best of its degrees for each kernel: `by_kernel` gives every launch a degree of its own.
+ *
+ * What comes next is known when a kernel ends: a launch without copies whose successor has some writes modified lines to memory at
+ * its end, as one with copies does.
+ *
+ * Left out: a program that begins anew beside another is not at the head of the list again.
  */
 #include <stdlib.h>
 
@@ -11,11 +16,14 @@ const struct llc_organisation_ops llc_organisation_static;
 
 struct static_config {
     int64_t degree;
+    struct int_list by_kernel;
     const struct policy *flush;
 };
 
 static const struct param params[] = {
     P_INT(struct static_config, degree, 2, 1, 64, "copies", "of a line that is only read: a power of two"),
+    P_LIST(struct static_config, by_kernel, "[]", 0, CONFIG_LIST_MAX, 1, 64, "copies",
+           "of each launch in turn, in place of degree; the last holds for all further ones; empty: none"),
     P_CHOICE(struct static_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there are copies"),
 };
@@ -30,20 +38,35 @@ static const struct section static_section = {
 
 struct llc_static {
     struct llc_organisation base;
+    const struct static_config *values;
     struct replication replication;
+    unsigned launch;
     unsigned degree_log2;
 };
 
-static bool static_check(const struct config *config, struct error *err) {
-    const struct static_config *values = config_get(config, &static_section);
-    if (!replication_check(config, err)) return false;
+/* Of the launch that is running, or about to. */
+static unsigned degree_of(const struct llc_static *s) {
+    const struct int_list *list = &s->values->by_kernel;
+    int64_t degree = list->count ? list->value[min_u64(s->launch, list->count - 1)] : s->values->degree;
+    return log2_floor((uint64_t)degree);
+}
+
+static bool degree_check(const struct config *config, const char *key, int64_t degree, struct error *err) {
     struct replication replication = replication_of(config);
-    if (is_power_of_two((uint64_t)values->degree) && values->degree < INT64_C(1) << replication.degrees) return true;
+    if (is_power_of_two((uint64_t)degree) && degree < INT64_C(1) << replication.degrees) return true;
     return config_error(
-        config, "llc.static.degree", err,
+        config, key, err,
         "with %u clusters and %u slices at each controller a line has 1, 2, 4, ... up to %u copies, not %lld",
         1u << replication.clusters_log2, 1u << replication.slices_log2, 1u << (replication.degrees - 1),
-        (long long)values->degree);
+        (long long)degree);
+}
+
+static bool static_check(const struct config *config, struct error *err) {
+    const struct static_config *values = config_get(config, &static_section);
+    bool good = replication_check(config, err) && degree_check(config, "llc.static.degree", values->degree, err);
+    for (unsigned i = 0; good && i < values->by_kernel.count; i++)
+        good = degree_check(config, "llc.static.by_kernel", values->by_kernel.value[i], err);
+    return good;
 }
 
 static struct llc_organisation *static_create(const struct llc_site *site, struct error *err) {
@@ -53,10 +76,12 @@ static struct llc_organisation *static_create(const struct llc_site *site, struc
     *s = (struct llc_static){
         .base = {.ops = &llc_organisation_static,
                  .map = site->map,
-                 .mode = {.replicas = values->degree > 1, .forget_all = values->flush == &replication_flush_whole}},
+                 .mode.forget_all = values->flush == &replication_flush_whole},
+        .values = values,
         .replication = replication_of(site->config),
-        .degree_log2 = log2_floor((uint64_t)values->degree),
     };
+    s->degree_log2 = degree_of(s);
+    s->base.mode.replicas = s->degree_log2 > 0; /* nothing is modified yet */
     return &s->base;
 }
 
@@ -71,6 +96,19 @@ static unsigned static_target(struct llc_organisation *organisation, const struc
            (replication_concerns(message) ? replication_slice(&s->replication, s->degree_log2, slice, cluster) : slice);
 }
 
+/* At a kernel's end nothing is under way, and the next one's degree can be taken up. */
+static struct llc_mode static_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
+                                     uint64_t *again) {
+    struct llc_static *s = (struct llc_static *)organisation;
+    struct llc_mode wanted = organisation->mode;
+    (void)now;
+    *again = NEVER;
+    s->launch += occasion == LLC_KERNEL_ENDS;
+    s->degree_log2 = degree_of(s);
+    wanted.replicas = s->degree_log2 > 0;
+    return wanted;
+}
+
 const struct llc_organisation_ops llc_organisation_static = {
     .policy = {"static", "what is only read has a fixed number of copies; all else has one home slice",
                &static_section},
@@ -78,4 +116,5 @@ const struct llc_organisation_ops llc_organisation_static = {
     .create = static_create,
     .destroy = static_destroy,
     .target = static_target,
+    .decide = static_decide,
 };

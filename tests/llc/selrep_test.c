@@ -88,6 +88,21 @@ CLAIM("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 
     alone_destroy(alone);
 }
 
+CLAIM("degrees by kernel: each launch has its own, and the last holds for all further ones") {
+    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=static", "llc.static.by_kernel=[4, 1, 2]"));
+    static const unsigned slices[] = {3, 0, 2, 2, 2}; /* where cluster 3 finds a line of home 0 */
+    for (unsigned launch = 0; launch < COUNT_OF(slices); launch++) {
+        uint64_t again;
+        struct llc_mode wanted = alone->llc->ops->decide(alone->llc, LLC_KERNEL_BEGINS, 100 * launch, &again);
+        CHECK_EQ(wanted.replicas, alone->llc->mode.replicas);
+        CHECK_EQ(wanted.replicas, launch != 1);
+        CHECK_EQ(again, NEVER);
+        CHECK_EQ(read_at(alone, 0, 3, 100 * launch), slices[launch]);
+        alone->llc->mode = alone->llc->ops->decide(alone->llc, LLC_KERNEL_ENDS, 100 * launch + 99, &again);
+    }
+    alone_destroy(alone);
+}
+
 CLAIM("degree 1 is a shared LLC, a degree of all slices a private one, and no group reaches another's slices") {
     struct replication machines[] = {{4, 4, 5}, {3, 3, 4}, {5, 3, 4}, {1, 4, 2}};
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
@@ -178,6 +193,8 @@ CLAIM("clusters and slices that are no powers of two are refused where they were
         {{"llc.organisation=static", "llc.slices_per_mc=6"}, "6 is no power of two; take 4 or 8"},
         {{"llc.organisation=static", "llc.static.degree=3"}, "llc.static.degree: with 8 clusters and 8 slices"},
         {{"llc.organisation=static", "llc.static.degree=16"}, "up to 8 copies, not 16"},
+        {{"llc.organisation=static", "llc.static.by_kernel=[1, 8, 6]"}, "llc.static.by_kernel: with 8 clusters"},
+        {{"llc.organisation=static", "llc.static.by_kernel=[16]"}, "up to 8 copies, not 16"},
         {{"llc.organisation=selrep", "llc.selrep.router_cycles=20000"}, "llc.selrep.router_cycles: a decision that"},
         {{"llc.organisation=selrep", "noc.bypass=true"}, "noc.bypass"},
     };

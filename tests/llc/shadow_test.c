@@ -321,6 +321,28 @@ CLAIM("a line that was written in one kernel is never read stale from a replica 
         }
 }
 
+CLAIM("nor is it when each kernel has a degree of its own, and some none") {
+    const char *const settings[] = {"llc.organisation=static", "llc.static.by_kernel=[1, 8, 4, 1, 1, 2, 1, 8, 1, 4]",
+                                    ROOM_FOR_REPLICAS};
+    for (unsigned careless = 0; careless < 2; careless++) {
+        struct shadow *shadow = make(false, settings, 3);
+        struct llc_organisation *llc = shadow->organisation;
+        shadow->promises = true;
+        for (shadow->round = 0; shadow->round < ROUNDS; shadow->round++) {
+            REQUIRE(traffic(shadow));
+            bool replicas = llc->mode.replicas;
+            uint64_t again;
+            llc->mode = llc->ops->decide(llc, LLC_KERNEL_ENDS, shadow->engine->now, &again);
+            if (!replicas && (!llc->mode.replicas || careless)) continue;
+            REQUIRE(flush(shadow, (struct slice_order){.keep_lines = !replicas, .keep_home = replicas}));
+            CHECK_EQ(behind(shadow), 0u);
+        }
+        if (!careless) check_books(shadow);
+        CHECK_EQ(shadow->stale > 0, careless); /* if what is modified were not written before there are copies */
+        destroy(shadow);
+    }
+}
+
 /* Plays the control plane to selective replication: what is ordered for an epoch is taken up at its end, once slices have written
  * modified lines to memory. */
 static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now) {

@@ -37,6 +37,22 @@ CLAIM("a few lines that all SMs want at once are replicated, and come the faster
     run_destroy(run);
 }
 
+CLAIM("degrees by kernel: every launch runs at its own, and takes as long as in a run at that degree, within 2 %") {
+    static const char *const settings[] = {"llc.static.by_kernel=[1, 16, 4, 1]", "llc.static.degree=1",
+                                           "llc.static.degree=4", "llc.static.degree=16"};
+    static const unsigned of_launch[] = {1, 3, 2, 1};
+    struct run *runs[COUNT_OF(settings)];
+    for (unsigned i = 0; i < COUNT_OF(settings); i++)
+        runs[i] = run_hot(SETTINGS("llc.organisation=static", settings[i], "workload.kernels=4", "workload.lines=128",
+                                   "workload.iterations=4"));
+    for (unsigned i = 0; i < COUNT_OF(of_launch); i++) { /* what the launch before has left in the LLC is another */
+        double alike = (double)runs[of_launch[i]]->result.kernels[i].cycles;
+        CHECK_NEAR((double)runs[0]->result.kernels[i].cycles, alike, 0.02 * alike);
+    }
+    CHECK_EQ(run_count(runs[0], "llc.flushes"), (1 + 2) * 64u); /* before copies, and behind those with some */
+    for (unsigned i = 0; i < COUNT_OF(settings); i++) run_destroy(runs[i]);
+}
+
 CLAIM(
     "a static degree of 1 is a shared LLC to the last counter, and so is selective replication with nothing to replicate") {
     for (unsigned i = 0; i < 2; i++) {
