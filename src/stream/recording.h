@@ -4,8 +4,8 @@
  * The file, all numbers varints unless said otherwise, every part a zstd frame with its checksum:
  *     head       "sluice stream\n" and a byte: the version
  *     chunks     packed records (pack.h) of one warp, about CHUNK_BYTES before compression
- *     directory  of each kernel, after its chunks: name, grid, block, registers, shared memory, the static records, and
- *                for every warp its chunks' places
+ *     directory  of each kernel, after its chunks: name, grid, block, registers, shared memory, whether its program has
+ *                atomics, the static records, and for every warp its chunks' places
  *     contents   workload, what its check said, totals, and where each kernel's directory is
  *     foot       where the contents are: offset and size, 8 bytes each; then "stream end\n"
  * A file that was cut off lacks its foot, and a changed byte does not pass its frame's checksum. */
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "stream/stream.h"
 
-enum { RECORDING_VERSION = 2 };
+enum { RECORDING_VERSION = 3 };
 
 /* What a recording says of itself and of each kernel. */
 struct recording_kernel {

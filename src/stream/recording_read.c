@@ -86,6 +86,7 @@ static void get_kernel(struct cursor *c, struct recording_kernel *k) {
     for (int d = 0; d < 3; d++) k->kernel.block[d] = (uint32_t)get_number(c);
     k->kernel.registers = (uint32_t)get_number(c);
     k->kernel.shared_bytes = (uint32_t)get_number(c);
+    k->kernel.atomics = get_number(c);
     k->warp_instructions = get_number(c);
     k->thread_instructions = get_number(c);
     k->memory_instructions = get_number(c);

@@ -109,6 +109,13 @@ static inline bool instr_is_memory(const struct instr *instr) {
     return instr->op == OP_load || instr->op == OP_store || instr->op == OP_atomic;
 }
 
+/* Whether any record of a program is an atomic on memory that CTAs share, or may be. */
+static inline bool instr_any_atomic(const struct instr *records, uint64_t count) {
+    bool any = false;
+    for (uint64_t i = 0; i < count; i++) any |= records[i].op == OP_atomic && records[i].space != SPACE_SHARED;
+    return any;
+}
+
 /* One warp's window on its stream, filled by the source, consumed by the SM. */
 struct warp_stream {
     uint64_t cta;      /* index in grid order, x fastest */
@@ -124,6 +131,7 @@ struct kernel {
     uint32_t grid[3], block[3];
     uint32_t registers;    /* per thread */
     uint32_t shared_bytes; /* per CTA */
+    bool atomics;          /* its program has atomics on memory that CTAs share, in this kernel or another */
 };
 
 static inline uint64_t kernel_ctas(const struct kernel *kernel) {

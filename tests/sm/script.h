@@ -55,6 +55,9 @@ static inline bool script_next_kernel(struct stream_source *base, struct kernel 
     if (source->launched == source->kernels) return false;
     source->launched++;
     *kernel = source->kernel;
+    for (unsigned i = 0; i < source->scripts; i++)
+        for (unsigned s = 0; s < source->script[i].count; s++)
+            kernel->atomics |= instr_any_atomic(&source->script[i].steps[s].instr, 1);
     return true;
 }
 

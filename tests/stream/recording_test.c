@@ -78,6 +78,34 @@ CLAIM("a recording gives back every record of a program, from the start as often
     }
 }
 
+static bool first_has_atomics(struct stream_source *source) {
+    struct kernel kernel;
+    REQUIRE(source->ops->next_kernel(source, &kernel));
+    return kernel.atomics;
+}
+
+CLAIM("a kernel says whether its program has atomics on memory that CTAs share, emulated or recorded") {
+    static const struct {
+        const char *name;
+        bool atomics;
+    } programs[] = {{"sssp:tiny", true}, {"hg:tiny", false}, {"va:tiny", false}};
+    for (unsigned i = 0; i < COUNT_OF(programs); i++) {
+        struct error err = {0};
+        char *path = temporary();
+        struct stream_source *source = work_open(programs[i].name, false, &err);
+        REQUIRE(source && write_to(path, source, &err));
+        source->ops->restart(source);
+        CHECK_EQ(first_has_atomics(source), programs[i].atomics);
+        struct stream_source *recorded = recording_open(path, &err);
+        REQUIRE(recorded);
+        CHECK_EQ(first_has_atomics(recorded), programs[i].atomics);
+        recorded->ops->destroy(recorded);
+        source->ops->destroy(source);
+        unlink(path);
+        free(path);
+    }
+}
+
 /* The bytes of a small recording. */
 static uint8_t *sample(size_t *size) {
     struct error err = {0};
