@@ -102,7 +102,7 @@ static inline struct replay_result replay_run(const struct config *config, const
     const struct dram_device *device = dram_device_of(config);
     struct replay_feeder feeder = {.trace = trace, .map = map, .device = device, .engine = engine, .load = load};
     feeder.component = engine_add(engine, &feeder_ops, &feeder, 0);
-    struct dram *dram = dram_create(config, map, &feeder.component, engine, gpu_core_khz(config), stats, &err);
+    struct dram *dram = dram_create(config, map, &feeder.component, 1, engine, gpu_core_khz(config), stats, &err);
     feeder.out = dram_input(dram, 0);
     feeder.in = dram_output(dram, 0);
     engine_wake(engine, feeder.component, 0);

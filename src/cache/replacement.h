@@ -31,6 +31,7 @@ struct replacement_ops {
 };
 
 extern const struct family replacement_family;
+extern const struct replacement_ops replacement_lru; /* for a cache that offers no choice */
 
 /* For the check of the section that offers the choice: whether its cache of so many sets can have the policy. */
 bool replacement_check(const struct config *config, const struct section *owner, const struct policy *replacement,

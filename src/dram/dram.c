@@ -67,7 +67,8 @@ struct controller {
 
 struct dram {
     struct controller *controller;
-    unsigned mcs, slices_per_mc;
+    unsigned mcs;
+    unsigned slices_per_mc; /* of those that come first */
 };
 
 /* ------------------------------------------------------------------ time */
@@ -384,12 +385,25 @@ static void fill_bursts(struct controller *mc, const struct config *config) {
     }
 }
 
-static void create_slices(struct controller *mc, const struct dram_config *dram, const unsigned *slice_component,
-                          unsigned requests) {
+/* The number, over the whole machine, of a controller's slice `i`. */
+static unsigned slice_number(const struct dram *dram, unsigned mc, unsigned i) {
+    return i < dram->slices_per_mc ? mc * dram->slices_per_mc + i : dram->mcs * dram->slices_per_mc + mc;
+}
+
+static struct slice_side *side_of(struct dram *dram, unsigned slice) {
+    unsigned first = dram->mcs * dram->slices_per_mc;
+    unsigned mc = slice < first ? slice / dram->slices_per_mc : slice - first;
+    unsigned i = slice < first ? slice % dram->slices_per_mc : dram->slices_per_mc;
+    assert(mc < dram->mcs && i < dram->controller[mc].slices);
+    return &dram->controller[mc].slice[i];
+}
+
+static void create_slices(const struct dram *owner, struct controller *mc, const struct dram_config *dram,
+                          const unsigned *slice_component, unsigned requests) {
     mc->slice = mem_alloc(mc->slices, sizeof *mc->slice);
     for (unsigned i = 0; i < mc->slices; i++) {
         struct slice_side *slice = &mc->slice[i];
-        unsigned peer = slice_component[mc->index * mc->slices + i];
+        unsigned peer = slice_component[slice_number(owner, mc->index, i)];
         unsigned entries = (unsigned)dram->port_entries, latency = (unsigned)dram->port_cycles;
         char name[sizeof slice->input.name];
         snprintf(name, sizeof name, "slice %u to dram %u", i, mc->index);
@@ -411,7 +425,8 @@ static void create_channels(struct controller *mc, const struct config *config, 
 }
 
 struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component,
-                         struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err) {
+                         unsigned slices, struct engine *engine, uint64_t core_khz, struct stats *stats,
+                         struct error *err) {
     (void)err; /* whatever can be wrong has been refused by the section's check */
     const struct dram_config *dram_config = config_get(config, &dram_section);
     struct dram *dram = mem_alloc(1, sizeof *dram);
@@ -424,7 +439,7 @@ struct dram *dram_create(const struct config *config, const struct address_map *
         mc->map = map;
         mc->device = dram_device_of(config);
         mc->index = i;
-        mc->slices = dram->slices_per_mc;
+        mc->slices = slices / dram->mcs;
         mc->channels = (unsigned)dram_config->channels_per_mc;
         mc->all_channels = low_mask(mc->channels);
         mc->controller_cycles = (uint64_t)dram_config->controller_cycles;
@@ -434,7 +449,7 @@ struct dram *dram_create(const struct config *config, const struct address_map *
         mc->due = NEVER;
         fill_bursts(mc, config);
         create_channels(mc, config, stats);
-        create_slices(mc, dram_config, slice_component, mc->channels * mc->channel[0].request_count);
+        create_slices(dram, mc, dram_config, slice_component, mc->channels * mc->channel[0].request_count);
     }
     return dram;
 }
@@ -454,11 +469,6 @@ void dram_destroy(struct dram *dram) {
     }
     free(dram->controller);
     free(dram);
-}
-
-static struct slice_side *side_of(struct dram *dram, unsigned slice) {
-    assert(slice < dram->mcs * dram->slices_per_mc);
-    return &dram->controller[slice / dram->slices_per_mc].slice[slice % dram->slices_per_mc];
 }
 
 struct port *dram_input(struct dram *dram, unsigned slice) {

@@ -8,7 +8,8 @@
  * Leaves: DATA for each read when its last data has left the device, ACK for each write when its last data has entered
  *         it, by dram_output(dram, slice); `tag` and `source` come back untouched.
  *
- * Slices are numbered over the whole machine: controller × slices per controller + slice within it.
+ * Slices are numbered over the whole machine: controller × slices per controller + slice within it; where each controller has
+ * one more, of the atomics' LLC, those come after all others.
  *
  * A memory kind (gddr5, hbm) is one file and one line in kinds.def.
  */
@@ -44,8 +45,10 @@ extern const struct stat_table dram_stat_table;
 
 struct dram;
 
+/* `slices` is how many there are in all. */
 struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component,
-                         struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err);
+                         unsigned slices, struct engine *engine, uint64_t core_khz, struct stats *stats,
+                         struct error *err);
 void dram_destroy(struct dram *dram);
 struct port *dram_input(struct dram *dram, unsigned slice);
 struct port *dram_output(struct dram *dram, unsigned slice);

@@ -10,6 +10,7 @@
 #include "energy/account.h"
 #include "gpu/gpu_config.h"
 #include "l1/l1.h"
+#include "llc/atomics.h"
 #include "llc/llc.h"
 #include "sm/sm_config.h"
 
@@ -67,13 +68,22 @@ static const struct event {
         E(arithmetic, "sm.op.special", PER_LANE, special_pj),
 },
   cache_events[] = {
-      E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),       E(l1, "l1.read_pending", PER_WARP, l1_read_hit_pj),
-      E(l1, "l1.read_misses", PER_WARP, l1_read_miss_pj),    E(l1, "l1.read_bypasses", PER_WARP, l1_read_miss_pj),
-      E(l1, "l1.write_hits", PER_WARP, l1_write_hit_pj),     E(l1, "l1.write_misses", PER_WARP, l1_write_miss_pj),
-      E(l1, "l1.icc.served_hits", PER_WARP, l1_read_hit_pj), E(llc, "llc.read_hits", PER_WARP, llc_read_hit_pj),
-      E(llc, "llc.read_pending", PER_WARP, llc_read_hit_pj), E(llc, "llc.read_misses", PER_WARP, llc_read_miss_pj),
-      E(llc, "llc.write_hits", PER_WARP, llc_write_hit_pj),  E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),
-      E(llc, "llc.atomic_hits", PER_WARP, llc_write_hit_pj), E(llc, "llc.atomic_misses", PER_WARP, llc_write_miss_pj),
+      E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),
+      E(l1, "l1.read_pending", PER_WARP, l1_read_hit_pj),
+      E(l1, "l1.read_misses", PER_WARP, l1_read_miss_pj),
+      E(l1, "l1.read_bypasses", PER_WARP, l1_read_miss_pj),
+      E(l1, "l1.write_hits", PER_WARP, l1_write_hit_pj),
+      E(l1, "l1.write_misses", PER_WARP, l1_write_miss_pj),
+      E(l1, "l1.icc.served_hits", PER_WARP, l1_read_hit_pj),
+      E(llc, "llc.read_hits", PER_WARP, llc_read_hit_pj),
+      E(llc, "llc.read_pending", PER_WARP, llc_read_hit_pj),
+      E(llc, "llc.read_misses", PER_WARP, llc_read_miss_pj),
+      E(llc, "llc.write_hits", PER_WARP, llc_write_hit_pj),
+      E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),
+      E(llc, "llc.atomic_hits", PER_WARP, llc_write_hit_pj),
+      E(llc, "llc.atomic_misses", PER_WARP, llc_write_miss_pj),
+      E(llc, "atomics.atomic_hits", PER_WARP, llc_write_hit_pj),
+      E(llc, "atomics.atomic_misses", PER_WARP, llc_write_miss_pj),
 #undef E
 };
 
@@ -138,8 +148,13 @@ static void account_arrays(const struct account *a, unsigned slices) {
     account_array(a, ENERGY_llc, &far, line, slices,
                   SUM(a, "llc.read_hits", "llc.read_pending", "llc.read_misses", "llc.write_hits", "llc.write_misses",
                       "llc.atomic_hits", "llc.atomic_misses"),
-                  SUM(a, "llc.data_replies", "llc.write_backs"),
+                  SUM(a, "llc.data_replies", "llc.write_backs") - account_count(a, "llc.atomics_passed"),
                   SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"));
+    const struct atomics_config *atomics = config_get(a->config, &atomics_section);
+    struct array_shape apart = {(double)atomics->size_kb * 1024, (unsigned)atomics->ways, far.bits};
+    double performed = SUM(a, "atomics.atomic_hits", "atomics.atomic_misses");
+    account_array(a, ENERGY_llc, &apart, line, atomics_slices(a->config), performed,
+                  SUM(a, "atomics.data_replies", "atomics.write_backs"), account_count(a, "atomics.fills") + performed);
 }
 
 /* Another group's request that finds nothing is no miss as hardware's are, which fetch a line: it looks at tags and is over. */

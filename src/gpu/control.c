@@ -6,6 +6,7 @@
 #include "gpu/cta_scheduler.h"
 #include "gpu/duel.h"
 #include "gpu/gpu_config.h"
+#include "llc/atomics.h"
 #include "llc/organisation.h"
 
 enum phase { PHASE_IDLE, PHASE_RUNNING, PHASE_FLUSHING_L1, PHASE_ENDING };
@@ -108,7 +109,7 @@ struct control *control_create(const struct config *config, unsigned programs, c
     const struct l1_config *l1 = config_get(config, &l1_section);
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct dram_config *dram = config_get(config, &dram_section);
-    unsigned slices = (unsigned)(llc->slices_per_mc * dram->mcs);
+    unsigned slices = (unsigned)(llc->slices_per_mc * dram->mcs) + atomics_slices(config);
     struct control *control = mem_alloc(1, sizeof *control);
     *control = (struct control){
         .engine = engine,
@@ -281,6 +282,7 @@ void control_begin(struct control *control, const struct launch *launch, uint64_
     part->started = part->ended = 0;
     part->ctas = kernel_ctas(&launch->kernel);
     part->ctas_per_sm = launch->ctas_per_sm;
+    part->llc->atomics = launch->kernel.atomics;
     for (unsigned sm = 0; sm < control->sms; sm++)
         part->free_slots[sm] = control->program_of[sm] == part->program ? launch->ctas_per_sm : 0;
     struct cta_view view = view_of(control, part);

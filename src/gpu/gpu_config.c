@@ -5,6 +5,7 @@
 #include "gpu/cta_scheduler.h"
 #include "gpu/engine.h"
 #include "l1/l1.h"
+#include "llc/atomics.h"
 #include "llc/llc.h"
 #include "sm/sm_config.h"
 
@@ -35,8 +36,9 @@ static bool check(const struct config *config, struct error *err) {
                             (long long)gpu->clusters, (long long)sm->count);
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct dram_config *dram = config_get(config, &dram_section);
-    /* SMs, slices, controllers, two networks and the control plane, and what the L1s bring. */
-    int64_t components = sm->count + llc->slices_per_mc * dram->mcs + dram->mcs + 3 + l1_components(config);
+    /* SMs, slices, controllers, two networks and the control plane, what the L1s bring, and for atomics a slice and a hub. */
+    int64_t components =
+        sm->count + llc->slices_per_mc * dram->mcs + dram->mcs + 3 + l1_components(config) + 2 * atomics_slices(config);
     if (components > ENGINE_MAX_COMPONENTS)
         return config_error(
             config, "llc.slices_per_mc", err,

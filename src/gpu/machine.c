@@ -9,9 +9,9 @@
 #include "gpu/gpu_config.h"
 #include "gpu/lookahead.h"
 #include "l1/l1.h"
+#include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
-#include "llc/peers.h"
 #include "llc/sharing.h"
 #include "noc/noc.h"
 #include "sm/sm.h"
@@ -36,7 +36,8 @@ struct machine {
     struct llc_organisation *llc;
     struct sm_shared *sm_shared;
     struct control *control;
-    unsigned programs, sms, slices;
+    unsigned programs, sms;
+    unsigned slices, all_slices; /* on the networks; and with those of the atomics' LLC, which come last */
     struct program program[PROGRAMS_MAX];
     uint8_t *program_of; /* [sms] */
     struct sm **sm;
@@ -46,7 +47,7 @@ struct machine {
     struct network *request, *reply;
     struct network_shape shape; /* of both */
     struct dram *dram;
-    struct peers *peers;     /* NULL unless MC-routers may be bypassed */
+    struct atomics *atomics; /* NULL unless some may come to a private LLC */
     struct sharing *sharing; /* NULL unless it is observed */
     struct journal journal;
 };
@@ -92,10 +93,12 @@ static bool create_slices(struct machine *m, struct error *err) {
     if (!create_llc(m, err)) return false;
     control_connect_llc(m->control, m->llc);
     m->slices = address_map_mcs(m->map) * address_map_slices_per_mc(m->map);
-    m->slice = mem_alloc(m->slices, sizeof *m->slice);
-    m->slice_component = mem_alloc(m->slices, sizeof *m->slice_component);
-    for (unsigned i = 0; i < m->slices; i++) {
-        m->slice[i] = slice_create(m->config, m->llc, m->engine, m->stats, i);
+    m->all_slices = m->slices + atomics_slices(m->config);
+    m->slice = mem_alloc(m->all_slices, sizeof *m->slice);
+    m->slice_component = mem_alloc(m->all_slices, sizeof *m->slice_component);
+    for (unsigned i = 0; i < m->all_slices; i++) {
+        m->slice[i] =
+            (i < m->slices ? slice_create : slice_create_for_atomics)(m->config, m->llc, m->engine, m->stats, i);
         m->slice_component[i] = slice_component(m->slice[i]);
     }
     return true;
@@ -121,6 +124,21 @@ static uint64_t quiet_cycles(const struct machine *m, const struct network_shape
     return 2 * network_unloaded_cycles(m->config, shape, khz, (unsigned)flits);
 }
 
+static void connect_slices(struct machine *m) {
+    const struct llc_config *llc = config_get(m->config, &llc_section);
+    if (m->all_slices > m->slices) m->atomics = atomics_create(m->config, m->engine, m->slice_component);
+    for (unsigned i = 0; i < m->all_slices; i++) {
+        struct slice_ports ports = {.from_memory = dram_output(m->dram, i), .to_memory = dram_input(m->dram, i)};
+        if (i < m->slices) {
+            ports.from_network = network_output(m->request, i);
+            ports.to_network = network_input(m->reply, i);
+        }
+        if (m->atomics) atomics_connect(m->atomics, i, &ports);
+        control_connect_slice(m->control, i, m->slice_component[i], &ports);
+        slice_connect(m->slice[i], &ports, (unsigned)llc->input_queue);
+    }
+}
+
 static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
     m->endpoint_component = mem_alloc(endpoints, sizeof *m->endpoint_component);
@@ -132,26 +150,12 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     if (!m->request) return false;
     m->reply = network_create(m->config, NETWORK_REPLY, &m->shape, &peers, m->engine, khz, m->stats, err);
     if (!m->reply) return false;
-    m->dram = dram_create(m->config, m->map, m->slice_component, m->engine, khz, m->stats, err);
+    m->dram = dram_create(m->config, m->map, m->slice_component, m->all_slices, m->engine, khz, m->stats, err);
     if (!m->dram) return false;
     for (unsigned i = 0; i < endpoints; i++)
         m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
     control_connect_networks(m->control, m->request, m->reply, quiet_cycles(m, &m->shape, khz));
-    const struct llc_config *llc = config_get(m->config, &llc_section);
-    for (unsigned i = 0; i < m->slices; i++) {
-        struct slice_ports ports = {network_output(m->request, i),
-                                    network_input(m->reply, i),
-                                    dram_output(m->dram, i),
-                                    dram_input(m->dram, i),
-                                    NULL,
-                                    NULL};
-        control_connect_slice(m->control, i, m->slice_component[i], &ports);
-        slice_connect(m->slice[i], &ports, (unsigned)llc->input_queue);
-    }
-    if (!m->llc->ops->may_bypass || !noc_can_bypass(m->config)) return true;
-    m->peers =
-        peers_create(m->engine, m->shape.mcs, m->slices / m->shape.mcs, m->slice_component, (unsigned)llc->pass_cycles);
-    for (unsigned i = 0; i < m->slices; i++) slice_connect_peers(m->slice[i], m->peers);
+    connect_slices(m);
     return true;
 }
 
@@ -163,7 +167,7 @@ static void create_observers(struct machine *m, unsigned clusters) {
     uint16_t *cluster_of = mem_alloc(endpoints, sizeof *cluster_of);
     for (unsigned i = 0; i < endpoints; i++) cluster_of[i] = (uint16_t)(i * clusters / endpoints);
     m->sharing = sharing_create((uint64_t)llc->sharing_window, cluster_of, endpoints, m->stats);
-    for (unsigned i = 0; i < m->slices; i++) sharing_observe(m->sharing, m->slice[i]);
+    for (unsigned i = 0; i < m->all_slices; i++) sharing_observe(m->sharing, m->slice[i]);
     free(cluster_of);
 }
 
@@ -208,9 +212,9 @@ struct machine *machine_create_for(unsigned programs, const struct config *confi
 void machine_destroy(struct machine *m) {
     if (!m) return;
     for (unsigned i = 0; m->sm && i < m->sms; i++) sm_destroy(m->sm[i]);
-    for (unsigned i = 0; m->slice && i < m->slices; i++) slice_destroy(m->slice[i]);
+    for (unsigned i = 0; m->slice && i < m->all_slices; i++) slice_destroy(m->slice[i]);
     sharing_destroy(m->sharing);
-    peers_destroy(m->peers);
+    atomics_destroy(m->atomics);
     if (m->dram) dram_destroy(m->dram);
     if (m->reply) network_destroy(m->reply);
     if (m->request) network_destroy(m->request);
@@ -294,6 +298,7 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
     } equal[] = {
         {"requests of the L1s and replies to them", "l1.requests", "l1.replies"},
         {"requests of the L1s and replies of the LLC", "l1.requests", "llc.replies"},
+        {"atomics passed on and replies of the atomics' LLC", "llc.atomics_passed", "atomics.replies"},
     };
     for (unsigned i = 0; i < COUNT_OF(equal); i++) {
         uint64_t left = stats_get(m->stats, equal[i].left, NULL), right = stats_get(m->stats, equal[i].right, NULL);

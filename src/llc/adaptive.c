@@ -13,8 +13,8 @@
  * Parallelism of a private LLC: a cluster reaches one slice of each controller, so it is that over controllers, times
  * the clusters. With `all_routers` it is counted over all slices for both organisations: at one router clusters are not
  * seen to meet, and the fewer accesses there are, the more even eight counters look than sixty-four.
- * A program with atomics needs one place for a word: it stays shared unless `atomics` lets it go; then they are served
- * at the line's shared home, to which slices pass them on while MC-routers are bypassed (peers.h).
+ * A program with atomics needs one place for a word, and the paper names two ways: it stays shared, or they are performed in
+ * an LLC that is always shared. `atomics` chooses the second (atomics.h).
  *
  * What is counted in the profiling phase is used `report_cycles` after its end: the time in which counters come together.
  */
@@ -62,8 +62,8 @@ static const struct param params[] = {
            "MC-routers are bypassed and powered off while private; off: their routes are set"),
     P_BOOL(
         struct adaptive_config, atomics, false,
-        "a kernel whose profile has atomics may become private, and they are served at the shared home of their line; off: it stays"
-        " shared"),
+        "a program with atomics may become private, and they are performed in an LLC of their own (atomics.*); off: it "
+        "stays shared"),
     P_BOOL(struct adaptive_config, acts, true, "goes by its decisions; off: profiles and decides, and stays shared"),
     P_BOOL(
         struct adaptive_config, outlasts_kernels, false,
@@ -113,7 +113,7 @@ STATS_TABLE(adaptive_stat_table, "adaptive", adaptive_stats, ADAPTIVE_STATS);
 
 /* What a slice has seen in this profiling phase. */
 struct seen {
-    uint64_t reads, hits, atomics;
+    uint64_t reads, hits;
 };
 
 struct llc_adaptive {
@@ -167,8 +167,9 @@ static unsigned adaptive_target(struct llc_organisation *organisation, const str
                                 unsigned slice, unsigned cluster, uint64_t now) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
     unsigned first = mc * a->slices_per_mc;
-    if (organisation->mode.copies)
-        return first + (message->kind == MESSAGE_ATOMIC && !organisation->mode.bypass ? slice : cluster);
+    assert(message->kind != MESSAGE_ATOMIC || !organisation->mode.copies || a->values->atomics);
+    (void)message;
+    if (organisation->mode.copies) return first + cluster;
     bool all = a->values->all_routers;
     if (all || cluster == 0) { /* at whose SM-router the counters are */
         lsp_count(&a->shared, first + slice, now);
@@ -181,9 +182,8 @@ static void adaptive_saw(struct llc_organisation *organisation, unsigned slice, 
                          const struct cache_access *access, bool hit, uint64_t now) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
     if (now < a->profile_from || now >= a->profile_until) return;
-    struct seen *seen = &a->seen[slice];
-    seen->atomics += message->kind == MESSAGE_ATOMIC;
     if (message->kind != MESSAGE_READ) return;
+    struct seen *seen = &a->seen[slice];
     seen->reads++;
     seen->hits += hit;
     if (slice != 0 || !atd_shadows(&a->atd, access->set)) return;
@@ -224,13 +224,15 @@ enum adaptive_verdict adaptive_rule(const struct adaptive_profile *profile) {
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
+/* For the sake of atomics. */
+static bool must_stay_shared(const struct llc_adaptive *a) { return a->base.atomics && !a->values->atomics; }
+
 /* The rules, on what the profiling phase has counted. */
 static bool private_pays(struct llc_adaptive *a, uint64_t now) {
     struct seen all = {0};
     for (unsigned i = 0; i < a->slices; i++) {
         all.reads += a->seen[i].reads;
         all.hits += a->seen[i].hits;
-        all.atomics += a->seen[i].atomics;
     }
     const struct seen *rate = a->values->sampled_rate ? &a->sampled : &all;
     struct adaptive_profile profile = {
@@ -243,7 +245,7 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
         .similar = a->values->similar,
     };
     enum adaptive_verdict rule = adaptive_rule(&profile);
-    if (all.atomics && !a->values->atomics) rule = ADAPTIVE_ATOMICS;
+    if (must_stay_shared(a)) rule = ADAPTIVE_ATOMICS;
     if (!all.reads || !a->sampled.reads) rule = ADAPTIVE_NOTHING;
     static const char *const reason[] = {[ADAPTIVE_STAY] = "shared supplies more",
                                          [ADAPTIVE_RULE_1] = "rule 1: like miss rates",
@@ -289,6 +291,15 @@ static void adaptive_settle(struct llc_organisation *organisation, uint64_t now)
     a->settled = now;
 }
 
+/* From private mode its profile begins when the machine has been switched. */
+static void begin_epoch(struct llc_adaptive *a, bool private, const char *why, uint64_t now) {
+    a->epoch_from = now;
+    if (private)
+        leave_private(a, why, now);
+    else
+        begin_profile(a, now);
+}
+
 static struct llc_mode adaptive_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                                        uint64_t *again) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
@@ -303,9 +314,9 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
         wanted = shared;
         break;
     case LLC_KERNEL_BEGINS:
-        if (wanted.copies) break; /* the epoch goes on */
-        a->epoch_from = now;
-        begin_profile(a, now);
+        if (wanted.copies && !must_stay_shared(a)) break; /* the epoch goes on */
+        begin_epoch(a, wanted.copies, "the program has atomics", now);
+        wanted = shared;
         break;
     case LLC_SWITCHED:
         if (!wanted.copies) begin_profile(a, now);
@@ -315,11 +326,7 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
             a->profiling = false;
             wanted = private_pays(a, now) && a->values->acts ? private : shared;
         } else {
-            a->epoch_from = now;
-            if (wanted.copies)
-                leave_private(a, "rule 3: a new epoch", now);
-            else
-                begin_profile(a, now);
+            begin_epoch(a, wanted.copies, "rule 3: a new epoch", now);
             wanted = shared;
         }
     }
@@ -328,9 +335,14 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
     return wanted;
 }
 
+static bool adaptive_atomics(const struct config *config) {
+    const struct adaptive_config *values = config_get(config, &adaptive_section);
+    return values->atomics && values->acts;
+}
+
 const struct llc_organisation_ops llc_organisation_adaptive = {
     .policy = {"adaptive", "shared, and private while a profile of the kernel says that this pays", &adaptive_section},
-    .may_bypass = true,
+    .private_atomics = adaptive_atomics,
     .check = llc_private_check,
     .create = adaptive_create,
     .destroy = adaptive_destroy,

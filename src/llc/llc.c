@@ -50,8 +50,6 @@ static const struct param params[] = {
     P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies", "replies of lookups that can wait for the data port"),
     P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles",
           "of the atomics unit, for each lane that meets on one word"),
-    P_INT(struct llc_config, pass_cycles, 4, 1, 100, "cycles",
-          "from one slice to another of its controller, which atomics go on to while MC-routers are bypassed"),
     P_CHOICE(struct llc_config, write_allocate, allocation_family, "fetch",
              "what a write does that misses, where writes do not all go through"),
     P_BOOL(struct llc_config, whole_write_backs, false,

@@ -27,7 +27,7 @@ struct llc_config {
     int64_t port_bytes;
     int64_t mshrs, mshr_merges, aside;
     int64_t input_queue, reply_queue;
-    int64_t atomic_cycles, pass_cycles;
+    int64_t atomic_cycles;
     int64_t flush_lines;
     int64_t sharing_window;
     const struct policy *write_allocate;
@@ -51,7 +51,8 @@ unsigned llc_tag_bits(const struct config *config);
     S(SUM, write_misses, "accesses", "writes that allocated a line") \
     S(SUM, atomic_hits, "accesses", "atomics that found their line, present or on its way") \
     S(SUM, atomic_misses, "accesses", "atomics that fetched their line from memory") \
-    S(SUM, atomics_passed, "accesses", "atomics passed on to the home of their line, while MC-routers are bypassed") \
+    S(SUM, atomics_passed, "accesses", \
+      "atomics passed on to the atomics' LLC of the controller, while the program's LLC is private") \
     S(SUM, evictions, "lines", "lines replaced") \
     S(SUM, write_backs, "lines", "modified lines written to memory") \
     S(SUM, writes_through, "accesses", "writes sent on to memory at once") \
@@ -71,7 +72,7 @@ unsigned llc_tag_bits(const struct config *config);
     S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once")
 
 STATS_STRUCT(llc_stats, LLC_STATS);
-extern const struct stat_table llc_stat_table;
+extern const struct stat_table llc_stat_table, atomics_stat_table;
 
 struct llc_organisation;
 struct slice;
@@ -92,12 +93,16 @@ struct slice_word {
 
 struct slice_ports {
     struct port *from_network, *to_network, *from_memory, *to_memory;
-    struct port *orders, *words; /* NULL for a slice that is never flushed */
+    struct port *orders, *words;            /* NULL for a slice that is never flushed */
+    struct port *to_atomics, *from_atomics; /* NULL: atomics are performed where they arrive */
 };
 
 /* `organisation` is the first program's. */
 struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
                            struct stats *stats, unsigned index);
+/* One of the atomics' LLC (atomics.h). */
+struct slice *slice_create_for_atomics(const struct config *config, struct llc_organisation *organisation,
+                                       struct engine *engine, struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);
 unsigned slice_component(const struct slice *slice);
 /* Once the networks exist. `input_queue` requests can wait beyond those in the access pipeline. */

@@ -44,8 +44,9 @@ struct llc_organisation_ops {
     /* With noc.bypass, `target` is always the requester's own slice: the one, of the slices of a controller, with the
      * number of its cluster. */
     bool own_slice_only;
-    bool
-        may_bypass; /* MC-routers are bypassed at times, or with noc.bypass; atomics are then passed on between slices */
+    /* Whether atomics may come while lines have copies: the machine then has an LLC for them, at which they meet (atomics.h).
+     * NULL: they may not. */
+    bool (*private_atomics)(const struct config *config);
     /* Refuses a machine that the organisation does not fit. NULL if it fits all. */
     bool (*check)(const struct config *config, struct error *err);
     /* The slice, counted over the whole machine, for a message to an address of controller `mc` whose home, if a line
@@ -81,6 +82,7 @@ struct llc_organisation {
     const struct address_map *map;
     struct llc_mode mode;
     unsigned program;
+    bool atomics;                    /* the program has some (struct kernel): known when a kernel begins */
     struct llc_organisation *beside; /* of the first program: the second's; NULL if there is none */
 };
 

@@ -3,8 +3,7 @@
  * Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as there are
  * clusters; writes go through, and slices are flushed with the L1s at a kernel's end.
  *
- * Atomics need one place for a word. They go to the slice that would be the line's home in a shared LLC; with bypassed
- * MC-routers (noc.bypass) by way of the cluster's own slice, which passes them on (llc/peers.h).
+ * Atomics need one place for a word: the cluster's slice passes them on to an LLC that all clusters share (llc/atomics.h).
  */
 #include <stdlib.h>
 
@@ -46,16 +45,20 @@ static void private_destroy(struct llc_organisation *organisation) { free(organi
 
 static unsigned private_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
                                unsigned slice, unsigned cluster, uint64_t now) {
-    (void)now;
+    (void)message, (void)slice, (void)now;
     const struct llc_private *private = (const struct llc_private *)organisation;
-    return mc * private->slices_per_mc +
-           (message->kind == MESSAGE_ATOMIC && !organisation->mode.bypass ? slice : cluster);
+    return mc * private->slices_per_mc + cluster;
+}
+
+static bool private_atomics(const struct config *config) {
+    (void)config;
+    return true;
 }
 
 const struct llc_organisation_ops llc_organisation_private = {
     .policy = {"private", "at every controller a slice for each cluster, which holds its own copies", NULL},
     .own_slice_only = true,
-    .may_bypass = true,
+    .private_atomics = private_atomics,
     .check = llc_private_check,
     .create = private_create,
     .destroy = private_destroy,

@@ -30,14 +30,15 @@
 #include "cache/mshr.h"
 #include "dram/mapping.h"
 #include "gpu/gpu_config.h"
+#include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
-#include "llc/peers.h"
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
+STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
 
 /* Why the oldest request is not looked up. */
-enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH, HOLD_PEER };
+enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH, HOLD_PASS };
 
 /* What a message to memory carries in `tag`, and so what its answer means. */
 #define TAG_FILL       UINT32_C(0) /* below: the MSHR */
@@ -50,9 +51,6 @@ enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
 
 /* The kind of a waiter whose write memory will acknowledge: it gets no reply with the line. */
 enum { WRITE_PASSED_ON = MESSAGE_ACK };
-
-/* Beside the flags of an atomic: another slice has passed it on, the one that it was sent to (`target`), which answers it. */
-enum { MESSAGE_PASSED = 0x80 };
 
 /* Flag of a cache line on its way: a write or an atomic waits for it. */
 enum { LINE_AWAITED_BY_CHANGE = 1 };
@@ -70,7 +68,7 @@ struct slice {
     const struct address_map *map;    /* where lines have their home */
     struct llc_organisation *watcher; /* the first program's, which wants to see lookups; NULL if it does not */
     struct port *from_network, *to_network, *from_memory, *to_memory;
-    struct port *orders, *words;
+    struct port *orders, *words, *to_atomics, *from_atomics;
     unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
     uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by sectors */
     uint8_t whole_line;                    /* all sectors of a line */
@@ -98,12 +96,6 @@ struct slice {
     uint32_t flush_writes; /* of a flush, that memory has not acknowledged */
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
-    struct peers *peers;                  /* NULL: atomics are performed where they arrive */
-    unsigned mc, within;                  /* this slice, within its controller */
-    uint64_t asking_now[2];               /* set by ports of other slices: see port_watch */
-    uint64_t asking;                      /* slices that have passed atomics on to this one */
-    uint64_t answering_now[2], answering; /* slices whose answers to those passed on to them wait here */
-    uint8_t *passed;                      /* [slices of the controller] atomics that are under way to each */
     slice_observer *observer;
     void *observer_user;
     struct llc_stats stats;
@@ -116,15 +108,25 @@ static bool slice_busy(const void *self);
 
 static const struct component_ops component_ops = {"slice", slice_tick, slice_settle, slice_explain, slice_busy};
 
-struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
-                           struct stats *stats, unsigned index) {
+/* What tells a slice of the atomics' LLC from the others. */
+struct slice_kind {
+    struct cache_geometry geometry;
+    const struct policy *replacement;
+    int64_t latency_cycles;
+    const struct stat_table *counters;
+    bool watched; /* by the organisation */
+};
+
+static struct slice *create(const struct config *config, const struct slice_kind *kind,
+                            struct llc_organisation *organisation, struct engine *engine, struct stats *stats,
+                            unsigned index) {
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     struct slice *slice = mem_alloc_lines(1, sizeof *slice);
     slice->index = index;
     slice->engine = engine;
     slice->map = organisation->map;
-    slice->latency_cycles = (unsigned)llc->latency_cycles;
+    slice->latency_cycles = (unsigned)kind->latency_cycles;
     for (unsigned sectors = 0; sectors <= SECTORS_MAX; sectors++)
         slice->data_cycles[sectors] = (uint16_t)div_up(SECTOR_BYTES * sectors, (uint64_t)llc->port_bytes);
     slice->atomic_cycles = (unsigned)llc->atomic_cycles;
@@ -132,11 +134,10 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
     for (unsigned i = 0; i < PROGRAMS_MAX; i++) slice->write_through[i] = organisation->mode.copies;
-    slice->watcher = organisation->ops->saw ? organisation : NULL;
+    slice->watcher = kind->watched && organisation->ops->saw ? organisation : NULL;
     slice->allocate_through = llc->write_allocate == &llc_allocate_through;
     slice->whole_write_backs = llc->whole_write_backs;
-    struct cache_geometry geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways};
-    cache_init(&slice->cache, &geometry, llc->replacement, config, &llc_section, UINT64_C(0x10000) + index);
+    cache_init(&slice->cache, &kind->geometry, kind->replacement, config, &llc_section, UINT64_C(0x10000) + index);
     mshr_init(&slice->mshrs, (unsigned)llc->mshrs, (unsigned)llc->mshr_merges, sizeof(struct message));
     slice->reply_capacity = (uint32_t)llc->reply_queue;
     slice->reply_mask = (uint32_t)round_up_power_of_two(slice->reply_capacity) - 1;
@@ -151,8 +152,29 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
     }
     slice->component = engine_add(engine, &component_ops, slice, index);
     slice->waker = waker_of(engine, slice->component);
-    stats_add(stats, &llc_stat_table, &slice->stats);
+    stats_add(stats, kind->counters, &slice->stats);
     return slice;
+}
+
+struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
+                           struct stats *stats, unsigned index) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    struct slice_kind kind = {.geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways},
+                              .replacement = llc->replacement,
+                              .latency_cycles = llc->latency_cycles,
+                              .counters = &llc_stat_table,
+                              .watched = true};
+    return create(config, &kind, organisation, engine, stats, index);
+}
+
+struct slice *slice_create_for_atomics(const struct config *config, struct llc_organisation *organisation,
+                                       struct engine *engine, struct stats *stats, unsigned index) {
+    const struct atomics_config *atomics = config_get(config, &atomics_section);
+    struct slice_kind kind = {.geometry = {.sets = atomics_sets(config), .ways = (unsigned)atomics->ways},
+                              .replacement = &replacement_lru.policy,
+                              .latency_cycles = atomics->latency_cycles,
+                              .counters = &atomics_stat_table};
+    return create(config, &kind, organisation, engine, stats, index);
 }
 
 void slice_destroy(struct slice *slice) {
@@ -163,7 +185,6 @@ void slice_destroy(struct slice *slice) {
     ring_release(&slice->arrived);
     free(slice->aside);
     free(slice->through);
-    free(slice->passed);
     free(slice);
 }
 
@@ -176,20 +197,10 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->to_memory = ports->to_memory;
     slice->orders = ports->orders;
     slice->words = ports->words;
+    slice->to_atomics = ports->to_atomics;
+    slice->from_atomics = ports->from_atomics;
     /* The access pipeline is a longer way in: what arrives is seen when it is to be looked up. */
     port_lengthen(slice->from_network, slice->latency_cycles, slice->latency_cycles + input_queue);
-}
-
-void slice_connect_peers(struct slice *slice, struct peers *peers) {
-    slice->peers = peers;
-    slice->mc = slice->index / peers->slices;
-    slice->within = slice->index % peers->slices;
-    slice->passed = mem_alloc(peers->slices, sizeof *slice->passed);
-    for (unsigned from = 0; from < peers->slices; from++) {
-        unsigned way = peers_index(peers, slice->mc, from, slice->within);
-        port_watch(&peers->requests[way], slice->asking_now, from);
-        port_watch(&peers->replies[way], slice->answering_now, from);
-    }
 }
 
 void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
@@ -213,7 +224,7 @@ static void slice_settle(void *self, uint64_t now) {
     switch (slice->hold) {
     case HOLD_NONE:
     case HOLD_FLUSH:
-    case HOLD_PEER: break;
+    case HOLD_PASS: break;
     case HOLD_MSHR: slice->stats.blocked_mshr += cycles; break;
     case HOLD_MERGE: slice->stats.blocked_merge += cycles; break;
     case HOLD_LINE: slice->stats.blocked_line += cycles; break;
@@ -334,63 +345,22 @@ static inline const struct message *take_answered(struct slice *slice) {
     return request;
 }
 
-/* The way to or from another slice of the controller. */
-static struct port *peer_request(const struct slice *slice, unsigned from, unsigned to) {
-    return &slice->peers->requests[peers_index(slice->peers, slice->mc, from, to)];
-}
-static struct port *peer_reply(const struct slice *slice, unsigned from, unsigned to) {
-    return &slice->peers->replies[peers_index(slice->peers, slice->mc, from, to)];
-}
-
-/* The oldest message of the first of `slices` that has one; those that have none any more are taken out. NULL if there is
- * none to be seen. */
-static struct port *first_visible(const struct slice *slice, bool replies, uint64_t *slices, uint64_t now) {
-    for (uint64_t rest = *slices; rest; rest &= rest - 1) {
-        unsigned from = lowest_bit(rest);
-        struct port *port = (replies ? peer_reply : peer_request)(slice, from, slice->within);
-        if (port_next_visible(port) <= now) return port;
-        if (port_next_visible(port) == NEVER) *slices &= ~(UINT64_C(1) << from);
-    }
-    return NULL;
-}
-
-/* Answers an atomic that was passed on to another slice. */
-static APART bool answer_passed(struct slice *slice, uint64_t now) {
-    struct port *port = first_visible(slice, true, &slice->answering, now);
-    if (!port || slice->port_free_at > now) return false;
-    if (!port_can_push(slice->to_network, now)) {
-        port_await_credit(slice->to_network, now);
-        return false;
-    }
-    struct message request = *(const struct message *)port_take(port, now);
-    request.flags &= (uint8_t)~MESSAGE_PASSED;
-    slice->passed[(unsigned)(port - slice->peers->replies) / slice->peers->slices % slice->peers->slices]--;
-    send_reply(slice, &request, now);
-    return true;
-}
-
-/* The answer to one that was passed on here goes back; its slice counts it. */
-static APART void pass_back(struct slice *slice, const struct message *request, uint64_t now) {
-    struct port *port = peer_reply(slice, slice->within, request->target % slice->peers->slices);
-    unsigned cycles = slice->data_cycles[__builtin_popcount(request->sectors)];
-    port_push(port, now, request, sizeof *request);
-    slice->port_free_at = now + cycles;
-    slice->stats.data_port_cycles += cycles;
+/* Whether an atomic that was passed on is to be answered. */
+static ALWAYS_INLINE bool passed_is_back(const struct slice *slice, bool passes, uint64_t now) {
+    return passes && port_next_visible(slice->from_atomics) <= now;
 }
 
 /* One reply per cycle at most. Returns whether one left. */
-static ALWAYS_INLINE bool reply_once(struct slice *slice, bool has_peers, uint64_t now) {
-    if (has_peers && slice->answering && answer_passed(slice, now)) return true;
-    if (!slice->replies_waiting || slice->port_free_at > now) return false;
+static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t now) {
+    bool passed = passed_is_back(slice, passes, now);
+    if (!(slice->replies_waiting || passed) || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
         port_await_credit(slice->to_network, now);
         return false;
     }
-    const struct message *request = take_answered(slice);
+    const struct message *request = passed ? port_take(slice->from_atomics, now) : take_answered(slice);
     if (UNLIKELY(request->kind == WRITE_PASSED_ON))
         slice->port_free_at = now + 1; /* its turn is taken, without a reply */
-    else if (has_peers && request->flags & MESSAGE_PASSED)
-        pass_back(slice, request, now);
     else
         send_reply(slice, request, now);
     return true;
@@ -557,44 +527,26 @@ static bool must_go_aside(const struct slice *slice, uint64_t key) {
     return false;
 }
 
-/* Passes an atomic on to the home of its line. */
-static APART enum hold pass_on(struct slice *slice, const struct message *message, unsigned home, uint64_t now) {
-    if (slice->passed[home] == PEER_ATOMICS) return HOLD_PEER; /* an answer to one of them wakes the slice */
-    struct message passed = *message;
-    passed.flags |= MESSAGE_PASSED;
-    slice->passed[home]++;
+/* Passes an atomic on to the atomics' LLC. */
+static APART enum hold pass_on(struct slice *slice, uint64_t now) {
+    if (!port_can_push(slice->to_atomics, now)) {
+        port_await_credit(slice->to_atomics, now);
+        return HOLD_PASS;
+    }
+    port_push(slice->to_atomics, now, port_take(slice->from_network, now), sizeof(struct message));
     slice->stats.atomics_passed++;
-    port_push(peer_request(slice, slice->within, home), now, &passed, sizeof passed);
     return HOLD_NONE;
 }
 
-/* The slice of this controller that is the home of the message's line. */
-static unsigned home_of(const struct slice *slice, const struct message *message) {
-    struct location home;
-    address_map_locate(slice->map, message_place_in_memory(message), &home);
-    return home.slice;
-}
-
-/* Where the next request is: what other slices have passed on, which must not wait for those that this one would pass on to
- * them, goes first. */
-static ALWAYS_INLINE struct port *next_source(struct slice *slice, bool has_peers, uint64_t now) {
-    struct port *peer = has_peers && slice->asking ? first_visible(slice, false, &slice->asking, now) : NULL;
-    return peer ? peer : slice->from_network;
-}
-
-static ALWAYS_INLINE void look_up_once(struct slice *slice, bool has_peers, uint64_t now) {
+static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_t now) {
     /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
-    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry && !(has_peers && slice->asking))
-        return;
+    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry) return;
     slice->hold = HOLD_NONE;
     if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
-    struct port *from = next_source(slice, has_peers, now);
-    if (port_next_visible(from) > now) return;
-    const struct message *message = port_peek(from, now);
-    if (has_peers && message->kind == MESSAGE_ATOMIC && !(message->flags & MESSAGE_PASSED) &&
-        home_of(slice, message) != slice->within) {
-        slice->hold = pass_on(slice, message, home_of(slice, message), now);
-        if (slice->hold == HOLD_NONE) port_pop(from, now);
+    if (port_next_visible(slice->from_network) > now) return;
+    const struct message *message = port_peek(slice->from_network, now);
+    if (passes && message->kind == MESSAGE_ATOMIC && slice->write_through[message->program]) {
+        slice->hold = pass_on(slice, now);
         return;
     }
     struct cache_access access = {
@@ -611,7 +563,7 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool has_peers, uint
     }
     if (slice->hold != HOLD_NONE) return;
     looked_up(slice, message, now);
-    port_pop(from, now);
+    port_pop(slice->from_network, now);
 }
 
 /* Flushing. */
@@ -696,27 +648,19 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
 
 /* When there is something to do that no port will wake the slice for: what is there already, and what waits for the
  * slice itself. NEVER if there is not. */
-static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool has_peers, bool replied, uint64_t now) {
+static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool passes, bool replied, uint64_t now) {
     uint64_t next = NEVER;
     if (slice->hold == HOLD_NONE) {
-        if (port_next_visible(slice->from_network) <= now || slice->aside_retry || (has_peers && slice->asking))
+        if (port_next_visible(slice->from_network) <= now || slice->aside_retry)
             next = max_u64(slice->lookup_free_at, now + 1);
     } else if (replied && slice->hold != HOLD_FLUSH) {
         /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of
          * memory. The last two are wakes by ports. */
         return now + 1;
     }
-    if ((slice->replies_waiting || (has_peers && slice->answering)) &&
-        slice->port_free_at > now) /* else a credit wakes the slice */
-        next = min_u64(next, slice->port_free_at);
+    if ((slice->replies_waiting || passed_is_back(slice, passes, now)) && slice->port_free_at > now)
+        next = min_u64(next, slice->port_free_at); /* else a credit wakes the slice */
     return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
-}
-
-static void hear_peers(struct slice *slice, uint64_t now) {
-    unsigned mine = (now + 1) % 2;
-    slice->asking |= slice->asking_now[mine];
-    slice->answering |= slice->answering_now[mine];
-    slice->asking_now[mine] = slice->answering_now[mine] = 0;
 }
 
 /* What the control plane has ordered. Returns whether that takes the time of this cycle's lookup. */
@@ -725,28 +669,27 @@ static APART bool obey(struct slice *slice, uint64_t now) {
     return slice->flushing && flush_once(slice, now);
 }
 
-/* What has to do with peers is compiled out of the tick of a slice that has none. */
-static ALWAYS_INLINE void tick(struct slice *slice, bool has_peers, uint64_t now) {
+/* What has to do with atomics that are passed on is compiled out of the tick of a slice that passes none. */
+static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
     if (slice->hold != HOLD_NONE || UNLIKELY(slice->orders && slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
-    if (has_peers) hear_peers(slice, now);
     if (UNLIKELY(slice->orders != NULL) && obey(slice, now))
         slice->hold = HOLD_FLUSH;
     else
-        look_up_once(slice, has_peers, now);
+        look_up_once(slice, passes, now);
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
-    bool replied = reply_once(slice, has_peers, now);
-    uint64_t next = next_tick(slice, has_peers, replied, now);
+    bool replied = reply_once(slice, passes, now);
+    uint64_t next = next_tick(slice, passes, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
-static APART void tick_among_peers(struct slice *slice, uint64_t now) { tick(slice, true, now); }
+static APART void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, now); }
 
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
-    if (UNLIKELY(slice->peers != NULL))
-        tick_among_peers(slice, now);
+    if (UNLIKELY(slice->to_atomics != NULL))
+        tick_and_pass(slice, now);
     else
         tick(slice, false, now);
 }
@@ -771,7 +714,7 @@ static void slice_explain(const void *self, uint64_t now, FILE *out) {
                                          [HOLD_REPLY] = "waits for room in the reply queue",
                                          [HOLD_MEMORY] = "waits for memory to take a request",
                                          [HOLD_FLUSH] = "waits for a flush",
-                                         [HOLD_PEER] = "waits for another slice to answer atomics"};
+                                         [HOLD_PASS] = "waits for the atomics' LLC to take it"};
     const struct slice *slice = self;
     if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
     fprintf(

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-extern const struct replacement_ops replacement_lru;
 
 void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,
                    uint32_t *unsent) {

@@ -103,8 +103,8 @@ static inline struct rig *rig_create(const char *const *assignments) {
         rig->client[i] = (struct rig_client){.rig = rig, .slice = i};
         rig->client[i].component = rig->component[i] = engine_add(rig->engine, &client_ops, &rig->client[i], i);
     }
-    rig->dram =
-        dram_create(rig->config, rig->map, rig->component, rig->engine, gpu_core_khz(rig->config), rig->stats, &err);
+    rig->dram = dram_create(rig->config, rig->map, rig->component, rig->slices, rig->engine, gpu_core_khz(rig->config),
+                            rig->stats, &err);
     REQUIRE(rig->dram != NULL);
     for (unsigned i = 0; i < rig->slices; i++) {
         rig->client[i].out = dram_input(rig->dram, i);

@@ -4,6 +4,7 @@
 
 #include "energy/energy.h"
 #include "machine/runs.h"
+#include "sm/script.h"
 
 static struct energy_model *model_of(const struct config *config) {
     struct error err = {0};
@@ -224,6 +225,42 @@ CLAIM("MC-routers that are off for all of a run switch nothing, and leak what ga
     free(model);
     run_destroy(gated);
     run_destroy(plain);
+}
+
+/* Of atomics alone, all on one word, of a machine with this setting over it. */
+static struct energy_book book_of_atomics(const char *organisation, const char *measured, struct energy_model **model) {
+    static struct step step;
+    static struct script_source source;
+    step = memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x10000000, 1);
+    source = script_make(80, 1, (struct script){&step, 1});
+    struct run *run = run_of("adaptive-80sm", &source.source, SETTINGS("sm.instruction_kb=0", organisation, measured));
+    run_go(run, (struct run_options){0});
+    *model = model_of(run->config);
+    struct energy_book book;
+    account(run, *model, run->result.cycles, &book);
+    run_destroy(run);
+    return book;
+}
+
+CLAIM("what the LLC for atomics performs costs what it does in a slice, and by geometry it leaks for its size") {
+    struct energy_model *model = NULL;
+    double leak[2];
+    static const char *const organisations[] = {"llc.organisation=shared", "llc.organisation=private"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct energy_book book = book_of_atomics(organisations[i], "energy.measured_caches=true", &model);
+        CHECK_NEAR(book.part[ENERGY_llc].events,
+                   1e-12 * (79 * model->gpu.llc_write_hit_pj + model->gpu.llc_write_miss_pj), 1e-9);
+        free(model);
+        book = book_of_atomics(organisations[i], "energy.measured_caches=false", &model);
+        leak[i] = book.part[ENERGY_llc].time / book.seconds;
+        if (i == 0) free(model);
+    }
+    struct array_shape shape = {16 * 1024, 16, 256};
+    CHECK_NEAR(leak[1] - leak[0],
+               8e-3 *
+                   (ARRAY_VALUE(&model->array, data_leak_mw, &shape) + ARRAY_VALUE(&model->array, tag_leak_mw, &shape)),
+               1e-6);
+    free(model);
 }
 
 static struct noc_cost cost_of(const char *topology, const char *width, const char *concentration) {

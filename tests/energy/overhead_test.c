@@ -99,3 +99,15 @@ CLAIM("storage grows with what it is for") {
     CHECK_EQ(large.row[1].bytes, 2 * small.row[1].bytes);
     CHECK(large.mm2 > small.mm2 && large.leak_mw > small.leak_mw);
 }
+
+CLAIM("an LLC for atomics is stored at every controller of a machine that needs one, and nowhere else") {
+    struct overhead without = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive")),
+                    with = overhead_with("adaptive-80sm",
+                                         SETTINGS("llc.organisation=adaptive", "llc.adaptive.atomics=true"));
+    CHECK_EQ(section_bytes(&without, "atomics"), 0.0);
+    /* 16 KB at each of 8 controllers; and of each of their 128 lines tag, state and what is modified. */
+    double lines = section_bytes(&with, "atomics") / (8 * 128);
+    CHECK(lines > 128 + 3 && lines < 128 + 5);
+    CHECK_EQ(with.llc_tag_bytes, without.llc_tag_bytes);
+    CHECK(with.mm2 > without.mm2);
+}

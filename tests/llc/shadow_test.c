@@ -2,20 +2,31 @@
  * new one, and what happens to the copies in the slices is followed through their observers. Random reads, writes and
  * atomics of several clusters, and, whenever the machine is quiet, a kernel boundary or a switch between a shared and a
  * private LLC. Two programs have every other line each, and one's boundaries and switches come while the other goes on.
+ * While private, atomics are passed on to the atomics' LLC.
  *
  * What must hold: a copy that is dropped is in memory (no modified line is lost); a cluster always sees its own earlier
- * writes; in a shared LLC everybody sees the last write; after a boundary or a switch memory has the last version of
- * every line, or the one slice that may still hold it does. */
+ * writes; in a shared LLC everybody sees the last write, and in every LLC so does an atomic; after a boundary or a switch memory
+ * has the last version of every line, or the one slice that may still hold it does. */
 #include <stdlib.h>
 
 #include "base/random.h"
 #include "claim.h"
 #include "dram/dram.h"
 #include "gpu/gpu_config.h"
+#include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
 
-enum { SLICES = 8, CLUSTERS = 8, LINES = 200, ROUNDS = 40, REQUESTS = 300, IN_FLIGHT = 48 };
+enum {
+    SLICES = 8,
+    ATOMICS = SLICES,
+    ALL_SLICES,
+    CLUSTERS = 8,
+    LINES = 200,
+    ROUNDS = 40,
+    REQUESTS = 300,
+    IN_FLIGHT = 48
+};
 
 struct shadow {
     struct config *config;
@@ -24,8 +35,10 @@ struct shadow {
     struct address_map *map;
     struct llc_organisation *organisation;
     struct dram *dram;
-    struct slice *slice[SLICES];
-    struct port to_slice[SLICES], from_slice[SLICES], orders[SLICES], words[SLICES];
+    struct slice *slice[ALL_SLICES];
+    struct atomics *atomics;
+    unsigned slices; /* the last of them that of the atomics' LLC, if there is one */
+    struct port to_slice[SLICES], from_slice[SLICES], orders[ALL_SLICES], words[ALL_SLICES];
     unsigned driver, programs;
     bool private[PROGRAMS_MAX];
     bool pauses[PROGRAMS_MAX]; /* sends nothing */
@@ -38,10 +51,12 @@ struct shadow {
     unsigned to_send, in_flight, flushing;
 
     uint32_t latest[LINES], memory[LINES];
-    uint32_t copy[SLICES][LINES], fetched[SLICES][LINES];
-    bool held[SLICES][LINES];
+    uint32_t copy[ALL_SLICES][LINES], fetched[ALL_SLICES][LINES];
+    bool held[ALL_SLICES][LINES];
     uint32_t own[CLUSTERS][LINES]; /* the last version that the cluster itself wrote */
     unsigned lost, stale, own_unseen, reads;
+    unsigned atomics_stale,
+        atomics_elsewhere; /* that did not see the last write; of a private LLC, not performed in the atomics' */
 };
 
 static unsigned line_of(uint64_t key) { return (unsigned)((key & low_mask(56)) % LINES); }
@@ -60,6 +75,10 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
         shadow->held[slice][line] = true;
         break;
     case SLICE_WRITE:
+        if (message->kind == MESSAGE_ATOMIC) {
+            shadow->atomics_stale += *copy != shadow->latest[line];
+            shadow->atomics_elsewhere += shadow->private[program_of(shadow, line)] && slice != ATOMICS;
+        }
         shadow->held[slice][line] = true;
         *copy = ++shadow->latest[line];
         shadow->own[message->source][line] = *copy;
@@ -115,10 +134,10 @@ static void send(struct shadow *shadow, uint64_t now) {
         if (message.kind != MESSAGE_READ) return;
         message.flags = MESSAGE_READ_ONLY;
     }
-    bool home = !private || message.kind == MESSAGE_ATOMIC;
     /* Which also says where in the slice's memory it is. */
     unsigned target = llc_target(shadow->organisation, &message, cluster, now);
-    unsigned slice = shadow->promises ? target : home ? home_of(shadow, &message) : cluster;
+    unsigned slice = shadow->promises ? target : private ? cluster : home_of(shadow, &message);
+    message.target = (uint16_t)slice;
     if (!port_can_push(&shadow->to_slice[slice], now)) return;
     port_push(&shadow->to_slice[slice], now, &message, sizeof message);
     shadow->to_send--;
@@ -126,16 +145,17 @@ static void send(struct shadow *shadow, uint64_t now) {
 }
 
 static void order_all(struct shadow *shadow, struct slice_order order) {
-    for (unsigned i = 0; i < SLICES; i++) port_push(&shadow->orders[i], shadow->engine->now, &order, sizeof order);
-    shadow->flushing = SLICES;
+    for (unsigned i = 0; i < shadow->slices; i++)
+        port_push(&shadow->orders[i], shadow->engine->now, &order, sizeof order);
+    shadow->flushing = shadow->slices;
 }
 
 static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now);
 
 static void driver_tick(void *self, uint64_t now) {
     struct shadow *shadow = self;
-    for (unsigned i = 0; i < SLICES; i++) {
-        if (port_peek(&shadow->from_slice[i], now)) {
+    for (unsigned i = 0; i < shadow->slices; i++) {
+        if (i < SLICES && port_peek(&shadow->from_slice[i], now)) {
             port_pop(&shadow->from_slice[i], now);
             shadow->in_flight--;
         }
@@ -154,6 +174,9 @@ static void driver_tick(void *self, uint64_t now) {
 }
 
 static const struct component_ops driver_ops = {"driver", driver_tick, NULL, NULL, NULL};
+
+/* Of two sets, so that lines are replaced. */
+#define SMALL_ATOMICS "atomics.size_kb=1", "atomics.ways=4"
 
 static struct shadow *make(bool private, const char *const *settings, unsigned count) {
     struct shadow *shadow = calloc(1, sizeof *shadow);
@@ -178,35 +201,48 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     struct llc_site llc_site = {shadow->config, shadow->map, shadow->stats, NULL};
     shadow->organisation = llc_organisation_create(&llc_site, &err);
     shadow->driver = engine_add(shadow->engine, &driver_ops, shadow, 0);
-    unsigned component[SLICES];
-    for (unsigned i = 0; i < SLICES; i++) {
-        shadow->slice[i] = slice_create(shadow->config, shadow->organisation, shadow->engine, shadow->stats, i);
+    unsigned component[ALL_SLICES];
+    shadow->slices = SLICES + atomics_slices(shadow->config);
+    for (unsigned i = 0; i < shadow->slices; i++) {
+        shadow->slice[i] = (i < SLICES ? slice_create : slice_create_for_atomics)(shadow->config, shadow->organisation,
+                                                                                  shadow->engine, shadow->stats, i);
         component[i] = slice_component(shadow->slice[i]);
         slice_observe(shadow->slice[i], observe, shadow);
     }
-    shadow->dram = dram_create(shadow->config, shadow->map, component, shadow->engine, gpu_core_khz(shadow->config),
-                               shadow->stats, &err);
+    shadow->dram = dram_create(shadow->config, shadow->map, component, shadow->slices, shadow->engine,
+                               gpu_core_khz(shadow->config), shadow->stats, &err);
     REQUIRE(shadow->dram);
-    for (unsigned i = 0; i < SLICES; i++) {
-        port_init(&shadow->to_slice[i], shadow->engine, "to slice", shadow->driver, component[i], 4, 1);
-        port_init(&shadow->from_slice[i], shadow->engine, "from slice", component[i], shadow->driver, 4, 1);
+    if (shadow->slices > SLICES) shadow->atomics = atomics_create(shadow->config, shadow->engine, component);
+    for (unsigned i = 0; i < shadow->slices; i++) {
+        struct slice_ports ports = {.from_memory = dram_output(shadow->dram, i),
+                                    .to_memory = dram_input(shadow->dram, i),
+                                    .orders = &shadow->orders[i],
+                                    .words = &shadow->words[i]};
+        if (i < SLICES) {
+            ports.from_network = &shadow->to_slice[i];
+            ports.to_network = &shadow->from_slice[i];
+            port_init(ports.from_network, shadow->engine, "to slice", shadow->driver, component[i], 4, 1);
+            port_init(ports.to_network, shadow->engine, "from slice", component[i], shadow->driver, 4, 1);
+        }
         port_init(&shadow->orders[i], shadow->engine, "orders", shadow->driver, component[i], 2, 1);
         port_init(&shadow->words[i], shadow->engine, "words", component[i], shadow->driver, 2, 1);
-        struct slice_ports ports = {&shadow->to_slice[i],        &shadow->from_slice[i], dram_output(shadow->dram, i),
-                                    dram_input(shadow->dram, i), &shadow->orders[i],     &shadow->words[i]};
+        if (shadow->atomics) atomics_connect(shadow->atomics, i, &ports);
         slice_connect(shadow->slice[i], &ports, 4);
     }
     return shadow;
 }
 
 static void destroy(struct shadow *shadow) {
-    for (unsigned i = 0; i < SLICES; i++) {
+    for (unsigned i = 0; i < shadow->slices; i++) {
         slice_destroy(shadow->slice[i]);
-        port_release(&shadow->to_slice[i]);
-        port_release(&shadow->from_slice[i]);
         port_release(&shadow->orders[i]);
         port_release(&shadow->words[i]);
     }
+    for (unsigned i = 0; i < SLICES; i++) {
+        port_release(&shadow->to_slice[i]);
+        port_release(&shadow->from_slice[i]);
+    }
+    atomics_destroy(shadow->atomics);
     dram_destroy(shadow->dram);
     shadow->organisation->ops->destroy(shadow->organisation);
     address_map_destroy(shadow->map);
@@ -251,6 +287,8 @@ static void check_books(const struct shadow *shadow) {
     CHECK_EQ(shadow->lost, 0u);
     CHECK_EQ(shadow->stale, 0u);
     CHECK_EQ(shadow->own_unseen, 0u);
+    CHECK_EQ(shadow->atomics_stale, 0u);
+    CHECK_EQ(shadow->atomics_elsewhere, 0u);
 }
 
 /* Traffic, and flushes now and then, after each of which memory has all that was written. */
@@ -283,7 +321,8 @@ CLAIM("nor does one in which writes that miss go on to memory and fetch their li
 
 CLAIM(
     "after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
-    struct shadow *shadow = make(true, NULL, 0);
+    static const char *const settings[] = {SMALL_ATOMICS};
+    struct shadow *shadow = make(true, settings, 2);
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
         REQUIRE(flush(shadow, (struct slice_order){.write_through = true}));
@@ -291,7 +330,29 @@ CLAIM(
     }
     check_books(shadow);
     CHECK(stats_get(shadow->stats, "llc.writes_through", NULL) > 0);
+    CHECK(stats_get(shadow->stats, "atomics.evictions", NULL) > 0);
+    CHECK_EQ(stats_get(shadow->stats, "atomics.flushes", NULL), (uint64_t)ROUNDS);
     destroy(shadow);
+}
+
+CLAIM(
+    "atomics of all clusters on a word see each other in a private LLC, which they would not in the clusters' own slices") {
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct shadow *shadow = make(true, NULL, 0);
+        for (unsigned i = 0; apart && i < SLICES; i++) {
+            struct slice_ports ports = {.from_network = &shadow->to_slice[i],
+                                        .to_network = &shadow->from_slice[i],
+                                        .from_memory = dram_output(shadow->dram, i),
+                                        .to_memory = dram_input(shadow->dram, i),
+                                        .orders = &shadow->orders[i],
+                                        .words = &shadow->words[i]};
+            slice_connect(shadow->slice[i], &ports, 4);
+        }
+        for (unsigned round = 0; round < ROUNDS; round++) REQUIRE(traffic(shadow));
+        CHECK_EQ(shadow->atomics_stale > 0, apart);
+        CHECK_EQ(shadow->atomics_elsewhere > 0, apart);
+        destroy(shadow);
+    }
 }
 
 /* So that some are still there when their line is only read again, three rounds later. */
@@ -385,8 +446,15 @@ CLAIM("and would be if replicas were not forgotten") {
     destroy(shadow);
 }
 
-CLAIM("switching between shared and private loses no modified line") {
-    struct shadow *shadow = make(false, NULL, 0);
+/* Shared, and made so that it can be private: adaptive, whose decisions are not asked. */
+static struct shadow *make_both(void) {
+    static const char *const settings[] = {"llc.organisation=adaptive", "llc.adaptive.atomics=true",
+                                           "llc.adaptive.power_gating=false", SMALL_ATOMICS};
+    return make(false, settings, sizeof settings / sizeof settings[0]);
+}
+
+CLAIM("switching between shared and private loses no modified line, nor what atomics have modified in their own LLC") {
+    struct shadow *shadow = make_both();
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
         bool private = !shadow->private[0];
@@ -396,6 +464,9 @@ CLAIM("switching between shared and private loses no modified line") {
         shadow->private[0] = private;
     }
     check_books(shadow);
+    CHECK(stats_get(shadow->stats, "llc.atomic_hits", NULL) > 0);
+    CHECK(stats_get(shadow->stats, "atomics.atomic_hits", NULL) > 0);
+    CHECK_EQ(stats_get(shadow->stats, "atomics.replies", NULL), stats_get(shadow->stats, "llc.atomics_passed", NULL));
     destroy(shadow);
 }
 
@@ -404,12 +475,12 @@ static void count_lines(const struct shadow *shadow, unsigned program, unsigned 
     *held = *old = 0;
     for (unsigned line = program; line < LINES; line += 2) {
         *old += shadow->memory[line] != shadow->latest[line];
-        for (unsigned slice = 0; slice < SLICES; slice++) *held += shadow->held[slice][line];
+        for (unsigned slice = 0; slice < shadow->slices; slice++) *held += shadow->held[slice][line];
     }
 }
 
 CLAIM("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
-    struct shadow *shadow = make(false, NULL, 0);
+    struct shadow *shadow = make_both();
     shadow->organisation->beside = shadow->organisation; /* of which just the place of a line is asked */
     shadow->programs = 2;
     unsigned kept = 0, held, old;
@@ -438,7 +509,9 @@ CLAIM("one program's boundaries and switches lose no line, keep the other's line
 
 CLAIM(
     "with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
-    static const char *const least[] = {"llc.mshrs=1", "llc.mshr_merges=1", "llc.reply_queue=1", "llc.aside=0"};
+    static const char *const least[] = {"llc.mshrs=1",         "llc.mshr_merges=1",    "llc.reply_queue=1",
+                                        "llc.aside=0",         "atomics.size_kb=1",    "atomics.ways=8",
+                                        "dram.port_entries=1", "atomics.pass_cycles=1"};
     for (unsigned private = 0; private < 2; private ++) {
         struct shadow *shadow = make(private, least, sizeof least / sizeof least[0]);
         for (unsigned round = 0; round < ROUNDS / 4; round++) {
@@ -449,6 +522,7 @@ CLAIM(
         CHECK_EQ(shadow->lost, 0u);
         CHECK_EQ(shadow->stale, 0u);
         CHECK_EQ(shadow->own_unseen, 0u);
+        CHECK_EQ(shadow->atomics_stale, 0u);
         destroy(shadow);
     }
 }

@@ -52,8 +52,10 @@ static struct lone_slice *lone_slice_with(const char *const *settings, unsigned 
     port_init(&lone->to_network, lone->engine, "to network", id, other, 4, 1);
     port_init(&lone->from_memory, lone->engine, "from memory", other, id, 512, 1);
     port_init(&lone->to_memory, lone->engine, "to memory", id, other, memory_room, 1);
-    struct slice_ports ports = {
-        &lone->from_network, &lone->to_network, &lone->from_memory, &lone->to_memory, NULL, NULL};
+    struct slice_ports ports = {.from_network = &lone->from_network,
+                                .to_network = &lone->to_network,
+                                .from_memory = &lone->from_memory,
+                                .to_memory = &lone->to_memory};
     slice_connect(lone->slice, &ports, 8);
     lone->memory_cycles = 100;
     return lone;

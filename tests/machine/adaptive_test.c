@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "machine/runs.h"
+#include "sm/script.h"
 
 #define SMALL "llc.organisation=adaptive", "llc.adaptive.profile_cycles=2000", "llc.adaptive.epoch_cycles=8000"
 
@@ -166,4 +167,84 @@ CLAIM("order of ticks and polling change nothing about an adaptive LLC") {
         CHECK_EQ(run_count(run, "control.stop_cycles"), stopped);
         run_destroy(run);
     }
+}
+
+#define LATE \
+    SMALL, "llc.adaptive.epoch_cycles=100000", "llc.adaptive.sets=48", "llc.adaptive.similar=1", "sm.instruction_kb=0"
+
+/* Loads past the L1: of lines of all slices at once, and then of others one after another, until long after the profile. */
+static void late_loads(struct step *steps, unsigned at_once, unsigned loads) {
+    for (unsigned i = 0; i < loads; i++) {
+        steps[i] = load_line((uint8_t)(i < at_once ? 2 + i : 1), 0x10000000 + i * 128);
+        steps[i].instr.cache = CACHE_GLOBAL;
+        steps[i].instr.src[0] = i < at_once ? 0 : 1;
+    }
+}
+
+/* Two kernels that end with atomics on one word. */
+static struct run *run_late_atomics(const char *atomics, const char *gating) {
+    enum { AT_ONCE = 128, LOADS = AT_ONCE + 40, ATOMICS = 4 };
+    static struct step steps[LOADS + ATOMICS];
+    static struct script_source source;
+    late_loads(steps, AT_ONCE, LOADS);
+    for (unsigned i = LOADS; i < LOADS + ATOMICS; i++)
+        steps[i] = memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x20000000, 1);
+    source = script_make(80, 1, SCRIPT(steps));
+    source.kernels = 2;
+    struct run *run = run_of("adaptive-80sm", &source.source, SETTINGS(LATE, atomics, gating));
+    run_go(run, (struct run_options){0});
+    return run;
+}
+
+CLAIM("a program with atomics stays shared, also if its profile has seen none, unless there is an LLC for them") {
+    struct run *stays = run_late_atomics("llc.adaptive.atomics=false", "llc.adaptive.power_gating=true");
+    const struct journal *journal = machine_journal(stays->machine);
+    REQUIRE(journal->count > 0);
+    CHECK_EQ(journal->entries[0].decision, "shared");
+    CHECK_TEXT(journal->entries[0].reason, "atomics");
+    CHECK_EQ(run_count(stays, "adaptive.private_cycles"), 0u);
+    CHECK_EQ(run_count(stays, "llc.atomics_passed"), 0u);
+    CHECK_EQ(run_count(stays, "llc.atomic_hits") + run_count(stays, "llc.atomic_misses"), 2u * 80 * 4);
+    run_destroy(stays);
+    static const char *const gating[] = {"llc.adaptive.power_gating=true", "llc.adaptive.power_gating=false"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct run *goes = run_late_atomics("llc.adaptive.atomics=true", gating[i]);
+        CHECK_EQ(run_count(goes, "adaptive.rule_1"), 2u);
+        CHECK_EQ(run_count(goes, "llc.atomics_passed"), 2u * 80 * 4);
+        CHECK_EQ(run_count(goes, "atomics.atomic_misses"), 2u); /* of each kernel: it is flushed between them */
+        CHECK_EQ(run_count(goes, "atomics.write_backs"), 2u);
+        run_destroy(goes);
+    }
+}
+
+/* The second kernel begins with an atomic, and the first has none. */
+static bool next_with_atomic(struct stream_source *base, struct kernel *kernel) {
+    struct script_source *source = (struct script_source *)base;
+    static struct step step;
+    step = memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x20000000, 1);
+    if (source->launched == 1) source->script[0] = (struct script){&step, 1};
+    return script_next_kernel(base, kernel);
+}
+
+CLAIM("private mode that outlasts kernels ends where a kernel's program has atomics, before the first is sent") {
+    enum { AT_ONCE = 128, LOADS = AT_ONCE + 20 };
+    static struct step steps[LOADS];
+    static struct script_source source;
+    late_loads(steps, AT_ONCE, LOADS);
+    source = script_make(80, 1, SCRIPT(steps));
+    source.kernels = 2;
+    struct stream_ops ops = script_ops;
+    ops.next_kernel = next_with_atomic;
+    source.source.ops = &ops;
+    struct run *run = run_of("adaptive-80sm", &source.source,
+                             SETTINGS(LATE, "llc.adaptive.atomics=false", "llc.adaptive.outlasts_kernels=true"));
+    run_go(run, (struct run_options){0});
+    const struct journal *journal = machine_journal(run->machine);
+    REQUIRE(journal->count == 2);
+    CHECK_EQ(journal->entries[0].decision, "private");
+    CHECK_EQ(journal->entries[1].decision, "shared");
+    CHECK_EQ(journal->entries[1].reason, "the program has atomics");
+    CHECK_EQ(run_count(run, "llc.atomic_misses"), 1u);
+    CHECK_EQ(run_count(run, "llc.atomic_hits"), 79u);
+    run_destroy(run);
 }

@@ -92,51 +92,85 @@ static struct run *run_atomics(const char *bypass) {
     return run;
 }
 
-CLAIM("past bypassed MC-routers atomics of all clusters on one word meet in one slice, and none is lost on the way") {
-    struct run *apart = run_atomics("noc.bypass=false"), *passed = run_atomics("noc.bypass=true");
-    CHECK_EQ(run_count(apart, "llc.atomics_passed"), 0u);
-    CHECK_EQ(run_count(passed, "llc.atomics_passed"), 80u * 8 / 8 * 7); /* but for those of the home's own cluster */
-    unsigned slices = 0;
-    for (unsigned i = 0; i < 64; i++)
-        slices += run_count_of(passed, "llc.atomic_hits", i) + run_count_of(passed, "llc.atomic_misses", i) > 0;
-    CHECK_EQ(slices, 1u);
-    CHECK_EQ(run_count(passed, "llc.atomic_misses"), 1u);
-    CHECK_EQ(run_count(passed, "llc.atomic_hits"), 80u * 8 - 1);
-    CHECK_EQ(run_count(passed, "llc.replies"), run_count(apart, "llc.replies"));
-    run_destroy(apart);
-    run_destroy(passed);
+CLAIM(
+    "in a private LLC atomics of all clusters on one word meet in the LLC for them, past MC-routers or through them") {
+    static const char *const ways[] = {"noc.bypass=false", "noc.bypass=true"};
+    for (unsigned way = 0; way < 2; way++) {
+        struct run *run = run_atomics(ways[way]);
+        unsigned slices = 0;
+        for (unsigned i = 0; i < 8; i++) slices += run_count_of(run, "atomics.replies", i) > 0;
+        CHECK_EQ(slices, 1u);
+        CHECK_EQ(run_count(run, "llc.atomics_passed"), 80u * 8);
+        CHECK_EQ(run_count(run, "llc.replies"), 80u * 8);
+        CHECK_EQ(run_count(run, "llc.atomic_hits") + run_count(run, "llc.atomic_misses"), 0u);
+        CHECK_EQ(run_count(run, "atomics.atomic_misses"), 1u);
+        CHECK_EQ(run_count(run, "atomics.atomic_hits"), 80u * 8 - 1);
+        CHECK_EQ(run_count(run, "atomics.write_backs"), 1u); /* at the kernel's end */
+        run_destroy(run);
+    }
 }
 
-CLAIM("an atomic that is passed on takes the way between two slices longer, there and back") {
-    uint64_t latency[2];
-    static const char *const ways[] = {"llc.pass_cycles=4", "llc.pass_cycles=14"};
-    for (unsigned i = 0; i < 2; i++) {
-        struct step step = memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x10000000, 1);
-        struct script_source source = script_make(80, 1, (struct script){&step, 1});
+CLAIM("an atomic that is passed on takes the way to the LLC for them longer, there and back, and its latency once") {
+    uint64_t latency[3];
+    static const char *const ways[] = {"atomics.pass_cycles=4", "atomics.pass_cycles=14", "atomics.latency_cycles=27"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct step steps[2] = {memory_step(OP_atomic, SPACE_GLOBAL, 1, 0x10000000, 1)};
+        steps[1] = steps[0]; /* which finds its line there */
+        steps[1].instr.src[0] = 1;
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
         struct run *run =
             run_of("adaptive-80sm", &source.source,
                    SETTINGS("llc.organisation=private", "sm.instruction_kb=0", "noc.bypass=true", ways[i]));
         run_go(run, (struct run_options){0});
-        latency[i] = run_count(run, "sm.load_cycles_max");
-        CHECK_EQ(run_count(run, "llc.atomics_passed"), 70u);
+        latency[i] = run_count(run, "sm.load_cycles_min");
+        CHECK_EQ(run_count(run, "llc.atomics_passed"), 2u);
         run_destroy(run);
     }
     CHECK_EQ(latency[1] - latency[0], 2u * 10);
+    CHECK_EQ(latency[2] - latency[0], 27u - 20);
 }
 
-static void check_refused(const char *gpu, const char *const *settings, const char *why) {
+CLAIM(
+    "as many atomics as a word gets finish with queues of one, and the LLC for them performs one in a cycle at most") {
+    static struct step steps[16];
+    for (unsigned i = 0; i < 16; i++) steps[i] = memory_step(OP_atomic, SPACE_GLOBAL, 0, 0x10000000, 1);
+    static struct script_source source;
+    source = script_make(160, 4, (struct script){steps, 16});
+    struct run *run =
+        run_of("adaptive-80sm", &source.source,
+               SETTINGS(BYPASS, "sm.instruction_kb=0", "noc.vc_flits=1", "noc.injection_packets=1", "llc.input_queue=1",
+                        "noc.ejection_packets=1", "llc.reply_queue=1", "llc.mshrs=1", "llc.mshr_merges=1",
+                        "llc.aside=0", "atomics.size_kb=1", "atomics.ways=1", "atomics.pass_cycles=1"));
+    run_go(run, (struct run_options){0});
+    CHECK_EQ(run_count(run, "atomics.replies"), 160u * 4 * 16);
+    CHECK(run->result.cycles > 160u * 4 * 16);
+    run_destroy(run);
+}
+
+static void check_refused(const char *gpu, const char *const *settings, const char *where, const char *why) {
     struct config *config = run_config(gpu, NO_SETTINGS);
     struct error err = {0};
     for (; *settings; settings++) REQUIRE(config_set(config, *settings, &err));
     CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, "noc.bypass");
+    CHECK_TEXT(err.text, where);
     CHECK_TEXT(err.text, why);
     config_destroy(config);
 }
 
 CLAIM("a machine that needs its MC-routers is refused a bypass when its description is read") {
-    check_refused("adaptive-80sm", SETTINGS("noc.bypass=true"), "llc.organisation shared");
-    check_refused("adaptive-80sm", SETTINGS(BYPASS, "noc.topology=full"), "noc.topology=hierarchical");
+    check_refused("adaptive-80sm", SETTINGS("noc.bypass=true"), "noc.bypass", "llc.organisation shared");
+    check_refused("adaptive-80sm", SETTINGS(BYPASS, "noc.topology=full"), "noc.bypass", "noc.topology=hierarchical");
+}
+
+CLAIM(
+    "an LLC for atomics that is not of whole sets, or for which a controller has no room, is refused where it is needed") {
+    check_refused("adaptive-80sm", SETTINGS(BYPASS, "atomics.ways=48"), "atomics.ways", "128 lines");
+    check_refused("adaptive-80sm", SETTINGS(BYPASS, "atomics.ways=256"), "atomics.ways", "128 lines");
+    check_refused("adaptive-80sm",
+                  SETTINGS("llc.organisation=private", "sm.count=64", "gpu.clusters=64", "llc.slices_per_mc=64",
+                           "dram.mcs=1", "dram.mapping=linear"),
+                  "llc.slices_per_mc", "room for 63 slices");
+    config_destroy(run_config("adaptive-80sm", SETTINGS("atomics.ways=48")));
 }
 
 CLAIM("queues of one finish with bypassed routers") {

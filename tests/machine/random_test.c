@@ -201,6 +201,12 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
         set_one_of(settings, random, "llc.selrep.directories", SETTINGS("shared", "each"));
         set_one_of(settings, random, "llc.selrep.flush", SETTINGS("replicas", "whole"));
     }
+    if (private) {
+        set_number(settings, "atomics.size_kb", 1 + below(random, 2));
+        set_number(settings, "atomics.ways", UINT64_C(1) << below(random, 3));
+        set_number(settings, "atomics.latency_cycles", 1 + below(random, 20));
+        set_number(settings, "atomics.pass_cycles", 1 + below(random, 5));
+    }
     if (adaptive) {
         set_number(settings, "llc.adaptive.profile_cycles", 1 + below(random, 600));
         set_number(settings, "llc.adaptive.report_cycles", 1 + below(random, 20));
@@ -208,6 +214,7 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
         set_number(settings, "llc.adaptive.window_cycles", below(random, 100));
         set_one_of(settings, random, "llc.adaptive.similar", SETTINGS("0", "0.2", "1"));
         set_one_of(settings, random, "llc.adaptive.atomics", SETTINGS("true", "true", "false"));
+        set_one_of(settings, random, "llc.adaptive.outlasts_kernels", SETTINGS("true", "false"));
     }
     set_number(settings, "llc.slices_per_mc", slices);
     set_number(settings, "llc.slice_kb", 1 + below(random, 3));

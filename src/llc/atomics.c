@@ -1,0 +1,189 @@
+#include "llc/atomics.h"
+
+#include <stdlib.h>
+
+#include "dram/dram_config.h"
+#include "gpu/gpu_config.h"
+#include "llc/organisation.h"
+
+static const struct param params[] = {
+    P_INT(struct atomics_config, size_kb, 16, 1, 65536, "KB", "data of the atomics' LLC at one controller (assumed)"),
+    P_INT(struct atomics_config, ways, 16, 1, 32768, "lines", "lines of a set, replaced by LRU (assumed)"),
+    P_INT(struct atomics_config, latency_cycles, 20, 1, 900, "cycles",
+          "from an atomic's arrival to its lookup (assumed)"),
+    P_INT(struct atomics_config, pass_cycles, 4, 1, 100, "cycles",
+          "from a slice to the hub of its controller, and back (assumed)"),
+};
+
+unsigned atomics_slices(const struct config *config) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    const struct dram_config *dram = config_get(config, &dram_section);
+    const struct llc_organisation_ops *organisation = (const struct llc_organisation_ops *)llc->organisation;
+    bool needed = organisation->private_atomics && organisation->private_atomics(config);
+    return needed ? (unsigned)dram->mcs : 0;
+}
+
+static int64_t lines(const struct config *config) {
+    const struct atomics_config *values = config_get(config, &atomics_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    return values->size_kb * 1024 / gpu->line_bytes;
+}
+
+unsigned atomics_sets(const struct config *config) {
+    const struct atomics_config *values = config_get(config, &atomics_section);
+    return (unsigned)(lines(config) / values->ways);
+}
+
+static bool check(const struct config *config, struct error *err) {
+    const struct atomics_config *values = config_get(config, &atomics_section);
+    const struct llc_config *llc = config_get(config, &llc_section);
+    enum { REQUESTERS = 64 }; /* that a controller tells apart */
+    if (!atomics_slices(config)) return true;
+    if (llc->slices_per_mc >= REQUESTERS)
+        return config_error(config, "llc.slices_per_mc", err,
+                            "with the atomics' LLC beside them a controller has room for %d slices, not %lld",
+                            REQUESTERS - 1, (long long)llc->slices_per_mc);
+    if (lines(config) % values->ways == 0) return true;
+    return config_error(
+        config, "atomics.ways", err,
+        "%lld KB (atomics.size_kb) are %lld lines, which do not make whole sets of %lld ways; take a number that "
+        "divides %lld",
+        (long long)values->size_kb, (long long)lines(config), (long long)values->ways, (long long)lines(config));
+}
+
+/* A line has its state, and of each sector whether it must be written back. */
+static unsigned storage(const struct config *config, struct storage_item *items) {
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    enum { STATE_BITS = 2 };
+    unsigned copies = atomics_slices(config);
+    if (!copies) return 0;
+    uint64_t bytes = (uint64_t)gpu->line_bytes;
+    items[0] = (struct storage_item){"an LLC for atomics: lines with tag and state", copies, (uint64_t)lines(config),
+                                     8 * bytes + gpu_tag_bits(config, atomics_sets(config)) + STATE_BITS +
+                                         bytes / SECTOR_BYTES};
+    return 1;
+}
+
+const struct section atomics_section = {
+    .path = "atomics",
+    .help = "the LLC at each controller that performs atomics while the others are private",
+    .params = params,
+    .count = COUNT_OF(params),
+    .size = sizeof(struct atomics_config),
+    .check = check,
+    .storage = storage,
+};
+
+struct hub {
+    struct engine *engine;
+    unsigned component, slices;
+    unsigned turn;           /* the slice that is asked first */
+    struct port *from, *to;  /* [slices] of the controller */
+    struct port ask, answer; /* to and from the atomics' slice */
+};
+
+struct atomics {
+    unsigned mcs, slices; /* slices of a controller */
+    struct hub *hub;      /* [mcs] */
+};
+
+/* Hands on the oldest message, which can be seen, if there is room where it goes. */
+static bool hand_on(struct port *from, struct port *to, uint64_t now) {
+    if (!port_can_push(to, now)) {
+        port_await_credit(to, now);
+        return false;
+    }
+    port_push(to, now, port_take(from, now), sizeof(struct message));
+    return true;
+}
+
+static bool ask_once(struct hub *hub, uint64_t now) {
+    for (unsigned i = 0; i < hub->slices; i++) {
+        unsigned slice = (hub->turn + i) % hub->slices;
+        if (port_next_visible(&hub->from[slice]) > now) continue;
+        if (!hand_on(&hub->from[slice], &hub->ask, now)) return false;
+        hub->turn = (slice + 1) % hub->slices;
+        return true;
+    }
+    return false;
+}
+
+static bool answer_once(struct hub *hub, uint64_t now) {
+    const struct message *answer = port_peek(&hub->answer, now);
+    return answer && hand_on(&hub->answer, &hub->to[answer->target % hub->slices], now);
+}
+
+static void hub_tick(void *self, uint64_t now) {
+    struct hub *hub = self;
+    bool asked = ask_once(hub, now), answered = answer_once(hub, now);
+    if (asked || answered) engine_wake(hub->engine, hub->component, now + 1); /* for what may wait behind */
+}
+
+static const struct component_ops hub_ops = {.kind = "atomics' hub", .tick = hub_tick};
+
+/* With room for a message in every cycle. */
+static void connect(struct hub *hub, struct port *port, const char *name, bool towards, unsigned component,
+                    unsigned latency_cycles) {
+    port_init(port, hub->engine, name, towards ? hub->component : component, towards ? component : hub->component,
+              2 * latency_cycles, latency_cycles);
+}
+
+static void hub_init(struct hub *hub, unsigned index, unsigned pass_cycles, const unsigned *slice,
+                     unsigned atomics_slice) {
+    char name[40];
+    hub->component = engine_add(hub->engine, &hub_ops, hub, index);
+    hub->from = mem_alloc(hub->slices, sizeof *hub->from);
+    hub->to = mem_alloc(hub->slices, sizeof *hub->to);
+    for (unsigned i = 0; i < hub->slices; i++) {
+        snprintf(name, sizeof name, "slice %u to atomics' hub %u", i, index);
+        connect(hub, &hub->from[i], name, false, slice[i], pass_cycles);
+        snprintf(name, sizeof name, "atomics' hub %u to slice %u", index, i);
+        connect(hub, &hub->to[i], name, true, slice[i], pass_cycles);
+    }
+    snprintf(name, sizeof name, "atomics' hub %u to its slice", index);
+    connect(hub, &hub->ask, name, true, atomics_slice, 1);
+    snprintf(name, sizeof name, "atomics' slice %u to its hub", index);
+    connect(hub, &hub->answer, name, false, atomics_slice, 1);
+}
+
+struct atomics *atomics_create(const struct config *config, struct engine *engine, const unsigned *slice_component) {
+    const struct atomics_config *values = config_get(config, &atomics_section);
+    const struct llc_config *llc = config_get(config, &llc_section);
+    unsigned mcs = atomics_slices(config), slices = (unsigned)llc->slices_per_mc;
+    struct atomics *atomics = mem_alloc(1, sizeof *atomics);
+    *atomics = (struct atomics){mcs, slices, mem_alloc(mcs, sizeof *atomics->hub)};
+    for (unsigned mc = 0; mc < mcs; mc++) {
+        atomics->hub[mc] = (struct hub){.engine = engine, .slices = slices};
+        hub_init(&atomics->hub[mc], mc, (unsigned)values->pass_cycles, &slice_component[mc * slices],
+                 slice_component[mcs * slices + mc]);
+    }
+    return atomics;
+}
+
+void atomics_destroy(struct atomics *atomics) {
+    if (!atomics) return;
+    for (struct hub *hub = atomics->hub; hub < atomics->hub + atomics->mcs; hub++) {
+        for (unsigned i = 0; i < hub->slices; i++) {
+            port_release(&hub->from[i]);
+            port_release(&hub->to[i]);
+        }
+        port_release(&hub->ask);
+        port_release(&hub->answer);
+        free(hub->from);
+        free(hub->to);
+    }
+    free(atomics->hub);
+    free(atomics);
+}
+
+void atomics_connect(struct atomics *atomics, unsigned slice, struct slice_ports *ports) {
+    if (slice < atomics->mcs * atomics->slices) {
+        struct hub *hub = &atomics->hub[slice / atomics->slices];
+        ports->to_atomics = &hub->from[slice % atomics->slices];
+        ports->from_atomics = &hub->to[slice % atomics->slices];
+    } else {
+        struct hub *hub = &atomics->hub[slice - atomics->mcs * atomics->slices];
+        ports->from_network = &hub->ask;
+        ports->to_network = &hub->answer;
+    }
+}
