@@ -1,6 +1,5 @@
 /* The atomics' LLC: at every memory controller a small cache that all SMs share, for the atomics of a program whose LLC is private.
- * "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019, section 4.1) proposes it: "a small size LLC near the memory
- * controller that is (always) shared by all SMs to handle atomic operations".
+ * "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019, section 4.1) proposes it.
  *
  *     slice 0 ──┐
  *     slice 1 ──┼── hub ── atomics' slice ── memory controller
