@@ -39,7 +39,7 @@ struct selrep_config {
     int64_t epoch_cycles, router_cycles;
     int64_t sets;
     const struct policy *directories;
-    int64_t window_cycles, least_samples, demand_percent;
+    int64_t window_cycles, least_samples, demand_percent, gain_percent;
     const struct policy *flush;
     bool look_ahead;
 };
@@ -54,8 +54,10 @@ static const struct param params[] = {
           "over which slice parallelism is taken; 0: the whole epoch"),
     P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
           "that the directory must have seen for a decision; with fewer the degree stays"),
-    P_INT(struct selrep_config, demand_percent, 40, 0, 1000, "%",
+    P_INT(struct selrep_config, demand_percent, 30, 0, 1000, "%",
           "of what one home is predicted to supply: where less is asked for there are no copies; 0: the paper's rule"),
+    P_INT(struct selrep_config, gain_percent, 5, 0, 1000, "%",
+          "that another degree must be predicted to supply more than that in force; 0: the paper's rule"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there were copies"),
     P_BOOL(
@@ -264,11 +266,17 @@ double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_lo
            (hits * profile->slice_bytes + (misses < profile->memory_bytes ? misses : profile->memory_bytes));
 }
 
-unsigned selrep_best(const struct selrep_profile *profile) {
+unsigned selrep_best(const struct selrep_profile *profile, unsigned in_force, enum selrep_verdict *verdict) {
     unsigned best = 0;
     for (unsigned i = 1; i < profile->degrees; i++)
         if (selrep_bandwidth(profile, i) > selrep_bandwidth(profile, best)) best = i;
-    return profile->demand_bytes < profile->demand_share * selrep_bandwidth(profile, 0) ? 0 : best;
+    if (profile->demand_bytes < profile->demand_share * selrep_bandwidth(profile, 0)) {
+        *verdict = SELREP_LITTLE_DEMAND;
+        return 0;
+    }
+    bool enough = selrep_bandwidth(profile, best) >= (1 + profile->gain_share) * selrep_bandwidth(profile, in_force);
+    *verdict = enough || best == in_force ? SELREP_SUPPLIES_MOST : SELREP_LITTLE_GAIN;
+    return enough ? best : in_force;
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
@@ -319,14 +327,19 @@ static void choose(struct llc_selrep *s, uint64_t now) {
                                      .slice_bytes = s->slice_bytes,
                                      .memory_bytes = s->memory_bytes,
                                      .demand_bytes = share(SECTOR_BYTES * sum_seen(s).sectors, s->until - s->from),
-                                     .demand_share = (double)s->values->demand_percent / 100};
+                                     .demand_share = (double)s->values->demand_percent / 100,
+                                     .gain_share = (double)s->values->gain_percent / 100};
     if (s->waiting_since < now) enter_samples(s);
     for (unsigned i = 0; i < profile.degrees; i++) {
         profile.hits[i] = share(s->hits[i], s->samples);
         profile.lsp[i] = lsp_end(&s->lsp[i]);
     }
+    static const char *const reasons[] = {[SELREP_SUPPLIES_MOST] = "supplies most",
+                                          [SELREP_LITTLE_DEMAND] = "one home supplies what is asked for",
+                                          [SELREP_LITTLE_GAIN] = "none supplies enough more"};
     unsigned before = s->chosen;
-    const char *reason = "supplies most";
+    enum selrep_verdict verdict;
+    const char *reason;
     if (s->ordered) {
         s->chosen = s->ordered - 1;
         s->ordered = 0;
@@ -334,7 +347,8 @@ static void choose(struct llc_selrep *s, uint64_t now) {
     } else if (s->samples < (uint64_t)s->values->least_samples) {
         reason = "too few requests were sampled";
     } else {
-        s->chosen = selrep_best(&profile);
+        s->chosen = selrep_best(&profile, before, &verdict);
+        reason = reasons[verdict];
     }
     for (unsigned i = 0; i < profile.degrees; i++)
         (&s->stats.bandwidth_1)[i] += (uint64_t)(1000 * selrep_bandwidth(&profile, i));

@@ -42,11 +42,19 @@ struct selrep_profile {
     double slice_bytes, memory_bytes; /* per cycle: what a slice, and what a slice's part of memory can give */
     double demand_bytes;              /* per cycle: what is asked for */
     double demand_share;              /* of what one home supplies: what must be asked for if there are to be copies */
+    double gain_share;                /* of what the degree in force supplies: by so much another must be better */
+};
+
+enum selrep_verdict {
+    SELREP_SUPPLIES_MOST,
+    SELREP_LITTLE_DEMAND, /* one home does */
+    SELREP_LITTLE_GAIN,   /* the degree stays */
 };
 
 /* What the slices of a controller would supply in bytes per cycle (Equation 2). */
 double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_log2);
-/* The degree that supplies most, where enough is asked for; of equal ones the least. */
-unsigned selrep_best(const struct selrep_profile *profile);
+/* The degree that supplies most, of equal ones the least; unless too little is asked for, or it is hardly better than the one
+ * in force. */
+unsigned selrep_best(const struct selrep_profile *profile, unsigned in_force, enum selrep_verdict *verdict);
 
 #endif
