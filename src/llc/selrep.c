@@ -56,8 +56,9 @@ static const struct param params[] = {
           "that the directory must have seen for a decision; with fewer the degree stays"),
     P_INT(struct selrep_config, demand_percent, 30, 0, 1000, "%",
           "of what one home is predicted to supply: where less is asked for there are no copies; 0: the paper's rule"),
-    P_INT(struct selrep_config, gain_percent, 5, 0, 1000, "%",
-          "that another degree must be predicted to supply more than that in force; 0: the paper's rule"),
+    P_INT(
+        struct selrep_config, gain_percent, 5, 0, 1000, "%",
+        "that copies must be predicted to supply more than one home: where it is less there are none; 0: the paper's rule"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there were copies"),
     P_BOOL(
@@ -266,17 +267,17 @@ double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_lo
            (hits * profile->slice_bytes + (misses < profile->memory_bytes ? misses : profile->memory_bytes));
 }
 
-unsigned selrep_best(const struct selrep_profile *profile, unsigned in_force, enum selrep_verdict *verdict) {
+unsigned selrep_best(const struct selrep_profile *profile, enum selrep_verdict *verdict) {
+    double home = selrep_bandwidth(profile, 0);
     unsigned best = 0;
     for (unsigned i = 1; i < profile->degrees; i++)
         if (selrep_bandwidth(profile, i) > selrep_bandwidth(profile, best)) best = i;
-    if (profile->demand_bytes < profile->demand_share * selrep_bandwidth(profile, 0)) {
+    *verdict = SELREP_SUPPLIES_MOST;
+    if (profile->demand_bytes < profile->demand_share * home)
         *verdict = SELREP_LITTLE_DEMAND;
-        return 0;
-    }
-    bool enough = selrep_bandwidth(profile, best) >= (1 + profile->gain_share) * selrep_bandwidth(profile, in_force);
-    *verdict = enough || best == in_force ? SELREP_SUPPLIES_MOST : SELREP_LITTLE_GAIN;
-    return enough ? best : in_force;
+    else if (best > 0 && selrep_bandwidth(profile, best) < (1 + profile->gain_share) * home)
+        *verdict = SELREP_LITTLE_GAIN;
+    return *verdict == SELREP_SUPPLIES_MOST ? best : 0;
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
@@ -336,7 +337,7 @@ static void choose(struct llc_selrep *s, uint64_t now) {
     }
     static const char *const reasons[] = {[SELREP_SUPPLIES_MOST] = "supplies most",
                                           [SELREP_LITTLE_DEMAND] = "one home supplies what is asked for",
-                                          [SELREP_LITTLE_GAIN] = "none supplies enough more"};
+                                          [SELREP_LITTLE_GAIN] = "copies supply little more"};
     unsigned before = s->chosen;
     enum selrep_verdict verdict;
     const char *reason;
@@ -347,7 +348,7 @@ static void choose(struct llc_selrep *s, uint64_t now) {
     } else if (s->samples < (uint64_t)s->values->least_samples) {
         reason = "too few requests were sampled";
     } else {
-        s->chosen = selrep_best(&profile, before, &verdict);
+        s->chosen = selrep_best(&profile, &verdict);
         reason = reasons[verdict];
     }
     for (unsigned i = 0; i < profile.degrees; i++)

@@ -42,19 +42,18 @@ struct selrep_profile {
     double slice_bytes, memory_bytes; /* per cycle: what a slice, and what a slice's part of memory can give */
     double demand_bytes;              /* per cycle: what is asked for */
     double demand_share;              /* of what one home supplies: what must be asked for if there are to be copies */
-    double gain_share;                /* of what the degree in force supplies: by so much another must be better */
+    double gain_share;                /* of what one home supplies: by so much copies must be better */
 };
 
 enum selrep_verdict {
     SELREP_SUPPLIES_MOST,
-    SELREP_LITTLE_DEMAND, /* one home does */
-    SELREP_LITTLE_GAIN,   /* the degree stays */
+    SELREP_LITTLE_DEMAND, /* and so there are no copies */
+    SELREP_LITTLE_GAIN,   /* likewise */
 };
 
 /* What the slices of a controller would supply in bytes per cycle (Equation 2). */
 double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_log2);
-/* The degree that supplies most, of equal ones the least; unless too little is asked for, or it is hardly better than the one
- * in force. */
-unsigned selrep_best(const struct selrep_profile *profile, unsigned in_force, enum selrep_verdict *verdict);
+/* The degree that supplies most, of equal ones the least; one home where little is asked for, or little more supplied. */
+unsigned selrep_best(const struct selrep_profile *profile, enum selrep_verdict *verdict);
 
 #endif
