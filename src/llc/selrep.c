@@ -57,8 +57,9 @@ static const struct param params[] = {
     P_INT(struct selrep_config, demand_percent, 30, 0, 1000, "%",
           "of what one home is predicted to supply: where less is asked for there are no copies; 0: the paper's rule"),
     P_INT(
-        struct selrep_config, gain_percent, 5, 0, 1000, "%",
-        "that copies must be predicted to supply more than one home: where it is less there are none; 0: the paper's rule"),
+        struct selrep_config, gain_percent, 3, 0, 1000, "%",
+        "that copies must be predicted to supply more than one home if there are to be any; they stay as long as they supply more; "
+        "0: the paper's rule"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
              "what slices forget at a kernel's end, if there were copies"),
     P_BOOL(
@@ -275,7 +276,7 @@ unsigned selrep_best(const struct selrep_profile *profile, enum selrep_verdict *
     *verdict = SELREP_SUPPLIES_MOST;
     if (profile->demand_bytes < profile->demand_share * home)
         *verdict = SELREP_LITTLE_DEMAND;
-    else if (best > 0 && selrep_bandwidth(profile, best) < (1 + profile->gain_share) * home)
+    else if (best > 0 && !profile->copies && selrep_bandwidth(profile, best) < (1 + profile->gain_share) * home)
         *verdict = SELREP_LITTLE_GAIN;
     return *verdict == SELREP_SUPPLIES_MOST ? best : 0;
 }
@@ -329,6 +330,7 @@ static void choose(struct llc_selrep *s, uint64_t now) {
                                      .memory_bytes = s->memory_bytes,
                                      .demand_bytes = share(SECTOR_BYTES * sum_seen(s).sectors, s->until - s->from),
                                      .demand_share = (double)s->values->demand_percent / 100,
+                                     .copies = s->chosen > 0,
                                      .gain_share = (double)s->values->gain_percent / 100};
     if (s->waiting_since < now) enter_samples(s);
     for (unsigned i = 0; i < profile.degrees; i++) {

@@ -42,7 +42,8 @@ struct selrep_profile {
     double slice_bytes, memory_bytes; /* per cycle: what a slice, and what a slice's part of memory can give */
     double demand_bytes;              /* per cycle: what is asked for */
     double demand_share;              /* of what one home supplies: what must be asked for if there are to be copies */
-    double gain_share;                /* of what one home supplies: by so much copies must be better */
+    bool copies;                      /* there are some now */
+    double gain_share;                /* if not: of what one home supplies, by how much they must be better */
 };
 
 enum selrep_verdict {
@@ -53,7 +54,8 @@ enum selrep_verdict {
 
 /* What the slices of a controller would supply in bytes per cycle (Equation 2). */
 double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_log2);
-/* The degree that supplies most, of equal ones the least; one home where little is asked for, or little more supplied. */
+/* The degree that supplies most, of equal ones the least; one home where little is asked for, or as long as copies would
+ * supply little more. */
 unsigned selrep_best(const struct selrep_profile *profile, enum selrep_verdict *verdict);
 
 #endif

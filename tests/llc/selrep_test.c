@@ -367,15 +367,19 @@ CLAIM("there are no copies where little is asked for of what one home supplies")
     CHECK_EQ(best_of(&profile), 1u); /* the paper's rule */
 }
 
-CLAIM("there are no copies that supply little more than one home, and of those that do there is the best") {
+CLAIM("copies must supply enough more than one home to be made, and just more to stay") {
     struct selrep_profile profile = {
         .degrees = 3, .hits = {1, 1, 1}, .lsp = {10, 10.3, 10.4}, .slice_bytes = 32, .gain_share = 0.05};
     enum selrep_verdict verdict;
     CHECK_EQ(selrep_best(&profile, &verdict), 0u);
     CHECK_EQ(verdict, SELREP_LITTLE_GAIN);
+    profile.copies = true;
+    CHECK_EQ(selrep_best(&profile, &verdict), 2u);
+    profile.copies = false;
     profile.lsp[2] = 10.6;
     CHECK_EQ(selrep_best(&profile, &verdict), 2u);
     CHECK_EQ(verdict, SELREP_SUPPLIES_MOST);
+    profile.copies = true;
     profile.lsp[0] = 11;
     CHECK_EQ(selrep_best(&profile, &verdict), 0u); /* which supplies most itself */
     CHECK_EQ(verdict, SELREP_SUPPLIES_MOST);
