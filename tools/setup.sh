@@ -63,6 +63,9 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-d
 # What a report is made with.
 report_packages="libjs-chart.js gnuplot-nox"
 
+# What ./check tests with.
+test_packages="clang python3"
+
 # For the tests of runs on a cluster and of a report in a browser, which ./check --full installs.
 cluster_packages="slurm-wlm munge"
 browser_packages="chromium"
