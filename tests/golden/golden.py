@@ -1,0 +1,218 @@
+"""Golden counters: runs every row of `matrix` and compares all counters with those kept in kept/*.csv.
+
+A run's row has a digest over every counter of every unit, every kernel and every decision, then the totals of all counters, so
+that a difference can be shown as counters before and after. Names do not enter the digest by themselves: a counter that was only renamed
+is found by its place among the counters and its values, and reported as renamed.
+
+    golden.py PROGRAM [-j N] [--only TEXT]          compare; the last line is `N passed, N failed`, one test for each design on each GPU
+    golden.py PROGRAM [-j N] --accept REASON        keep the counters of this program, and the reason in history.md
+"""
+import argparse
+import collections
+import concurrent.futures
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+KEPT = os.path.join(HERE, "kept")
+
+FEW = "lud sp gemm an mm hg bfs sssp ptf reduction cfd"
+SYNTH = {
+    "chase": "iterations=200", "stream": "iterations=8", "copy": "iterations=6", "hotline": "iterations=3",
+    "uniform": "iterations=3", "shared": "iterations=6", "spread": "iterations=6", "alu": "iterations=1",
+}
+
+Row = collections.namedtuple("Row", "gpu design settings programs")
+Run = collections.namedtuple("Run", "key gpu design settings program")
+
+
+def workloads(program):
+    """Names of the bundled programs, as `sluice list workloads` prints them."""
+    text = subprocess.run([program, "list", "workloads"], capture_output=True, text=True, check=True).stdout
+    programs = text.split("\n\n")[0].splitlines()[1:]  # then come the generated streams
+    return [line.split()[0] for line in programs if line[:1].isalnum()]
+
+
+def read_matrix(program):
+    sets = {"@all": None, "@few": [f"{name}:tiny" for name in FEW.split()], "@synth": [f"synth:{name}" for name in SYNTH]}
+    rows = []
+    with open(os.path.join(HERE, "matrix"), encoding="utf-8") as lines:
+        for line in lines:
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            gpu, design, settings, programs = (field.strip() for field in line.split("|"))
+            if "@all" in programs and sets["@all"] is None:
+                sets["@all"] = [f"{name}:tiny" for name in workloads(program)]
+            expanded = []
+            for name in programs.split():
+                expanded += sets[name] if name.startswith("@") else [name]
+            rows.append(Row(gpu, design, tuple(settings.split()), expanded))
+    return rows
+
+
+def runs_of(row):
+    for program in row.programs:
+        yield Run(" ".join([program, *row.settings]), row.gpu, row.design, row.settings, program)
+
+
+def command(program, run, extra):
+    words = [program, "run", *run.program.replace("+", " + ").split(), "--gpu", run.gpu]
+    if run.design != "default":
+        words += ["--design", run.design]
+    settings = list(run.settings) + extra
+    if run.program.startswith("synth:"):
+        settings.append("workload." + SYNTH[run.program[len("synth:"):]])
+    for setting in settings:
+        words += ["--set", setting]
+    return words
+
+
+def simulate(program, run):
+    """The run's result as a dict, or a sentence that says why there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = os.path.join(folder, "run.json")
+        steps = [[]]
+        if run.design == "profiled":  # one run counts, the next goes by the counts
+            counts = os.path.join(folder, "profile")
+            steps = [[f"l1.profiled.record={counts}"], [f"l1.profiled.profile={counts}"]]
+        for extra in steps:
+            done = subprocess.run(command(program, run, extra) + ["--json", result], capture_output=True, text=True)
+            if done.returncode != 0:
+                return f"exit status {done.returncode}: {done.stderr.strip()[:300]}"
+        with open(result, encoding="utf-8") as text:
+            return json.load(text)
+
+
+def summary(result):
+    """(totals by counter, digest parts by counter, digest of the rest)"""
+    totals = {"cycles": result["cycles"], **result["stats"]}
+    parts = {name: json.dumps([value, result["units"].get(name)]) for name, value in totals.items()}
+    rest = json.dumps([[kernel[key] for key in sorted(kernel)] for kernel in result["kernels"]] +
+                      [result.get("decisions"), result.get("check")])
+    return totals, parts, rest
+
+
+def digest(parts, rest, names):
+    """Over the counters in the order of `names`; a list of the names that they were kept by."""
+    whole = hashlib.sha256(rest.encode())
+    for name in names:
+        whole.update(b"\n" + (parts[name].encode() if name in parts else b"-"))
+    return whole.hexdigest()[:16]
+
+
+def kept_path(gpu, design):
+    return os.path.join(KEPT, f"{gpu}.{design}.csv")
+
+
+def read_kept(path):
+    """(names of counters, {key: (digest, {counter: total})})"""
+    if not os.path.exists(path):
+        return [], {}
+    with open(path, encoding="utf-8", newline="") as text:
+        rows = list(csv.reader(text))
+    names = rows[0][2:]
+    return names, {row[0]: (row[1], {n: int(v) for n, v in zip(names, row[2:]) if v != ""}) for row in rows[1:]}
+
+
+def write_kept(path, names, rows):
+    with open(path + ".new", "w", encoding="utf-8", newline="") as text:
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow(["run", "digest", *names])
+        for key, (totals, parts, rest) in rows.items():
+            out.writerow([key, digest(parts, rest, names), *[totals.get(name, "") for name in names]])
+    os.replace(path + ".new", path)
+
+
+def names_of(rows):
+    names = {}
+    for totals, _, _ in rows.values():
+        names.update(dict.fromkeys(totals))
+    return list(names)
+
+
+def renamed(kept_names, names):
+    """{kept name: new name}, where counters that are gone and counters that are new stand in the same order."""
+    gone = [name for name in kept_names if name not in set(names)]
+    new = [name for name in names if name not in set(kept_names)]
+    return dict(zip(gone, new)) if len(gone) == len(new) else {}
+
+
+def compare(kept, rows):
+    """Lines that say what differs; empty if nothing does."""
+    kept_names, kept_rows = kept
+    names = names_of(rows)
+    now_called = renamed(kept_names, names)
+    lines = [f"    renamed: {old} is now {new}" for old, new in now_called.items()]
+    lines += [f"    gone: {name}" for name in kept_names if name not in set(names) and name not in now_called]
+    lines += [f"    new: {name}" for name in names if name not in set(kept_names) and name not in now_called.values()]
+    order = [now_called.get(name, name) for name in kept_names]
+    for key in kept_rows.keys() | rows.keys():
+        if key not in rows or key not in kept_rows:
+            lines.append(f"    {key}: {'no longer a run' if key not in rows else 'a new run'}")
+            continue
+        (totals, parts, rest), (kept_digest, kept_totals) = rows[key], kept_rows[key]
+        if digest(parts, rest, order) == kept_digest:
+            continue
+        differ = [(name, new) for name, new in zip(kept_names, order) if totals.get(new) != kept_totals.get(name)]
+        lines.append(f"    {key}: {len(differ)} counters differ" if differ else f"    {key}: only values of single units, kernels or decisions differ")
+        for name, new in differ[:12]:
+            lines.append(f"        {name:<40} before {kept_totals.get(name)}, after {totals.get(new)}")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("-j", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="only files of the matrix whose GPU and design hold this text")
+    parser.add_argument("--accept", metavar="REASON")
+    args = parser.parse_args()
+    program = os.path.abspath(args.program)
+    os.chdir(ROOT)
+
+    wanted = collections.OrderedDict()
+    for row in read_matrix(program):
+        for run in runs_of(row):
+            if args.only in f"{run.gpu}.{run.design}":
+                wanted.setdefault((run.gpu, run.design), collections.OrderedDict())[run.key] = run
+    flat = [run for runs in wanted.values() for run in runs.values()]
+    with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
+        results = dict(zip(flat, pool.map(lambda run: simulate(program, run), flat)))
+
+    passed = failed = changed = 0
+    if args.accept:
+        os.makedirs(KEPT, exist_ok=True)
+    for (gpu, design), runs in wanted.items():
+        errors = [f"    {run.key}: {results[run]}" for run in runs.values() if isinstance(results[run], str)]
+        rows = {run.key: summary(results[run]) for run in runs.values() if not isinstance(results[run], str)}
+        path = kept_path(gpu, design)
+        lines = errors or compare(read_kept(path), rows)
+        if args.accept and not errors:
+            changed += bool(lines)
+            write_kept(path, names_of(rows), rows)
+        elif lines:
+            failed += 1
+            print(f"FAIL  golden: {design} on {gpu} has the kept counters")
+            print("\n".join(lines[:20]))
+        else:
+            passed += 1
+    if args.accept:
+        if failed:
+            print(f"{failed} designs have runs that fail; nothing of these was kept", file=sys.stderr)
+            return 1
+        with open(os.path.join(HERE, "history.md"), "a", encoding="utf-8") as history:
+            history.write(f"- {args.accept} ({changed} of {len(wanted)} files differ)\n")
+        print(f"{len(flat)} runs kept; {changed} of {len(wanted)} files differ")
+        return 0
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+sys.exit(main())
