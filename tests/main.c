@@ -1,12 +1,12 @@
-/* The runner of claims: each in a process of its own, several at once.
+/* The runner of tests: each in a process of its own, several at once.
  *
- * A claim fails when a check fails, when it checks nothing, when it ends by a signal or with a status of its own (a
- * sanitizer's finding), or when it hangs. What a claim prints is shown only when it fails. The last line is `N passed,
+ * A test fails when a check fails, when it checks nothing, when it ends by a signal or with a status of its own (a
+ * sanitizer's finding), or when it hangs. What a test prints is shown only when it fails. The last line is `N passed,
  * N failed`, and the status 1 if any failed.
  *
- * It measures nothing: a claim's time is shown (-v) but never judged, except that a hang has to end.
+ * It measures nothing: a test's time is shown (-v) but never judged, except that a hang has to end.
  */
-#include "claim.h"
+#include "test.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,21 +22,21 @@
 
 enum { HANG_SECONDS = 120, STATUS_HOLDS = 98, STATUS_FAILED = 99, JOBS_MAX = 256 };
 
-static struct claim *registered;
+static struct test *registered;
 static size_t registered_count;
 
-/* Of the claim that runs in this process. */
+/* Of the test that runs in this process. */
 static uint64_t checks_made, checks_failed;
 
-void claim_register(struct claim *claim) {
-    claim->next = registered;
-    registered = claim;
+void test_register(struct test *test) {
+    test->next = registered;
+    registered = test;
     registered_count++;
 }
 
 /* Checks */
 
-static bool note(struct claim_place place, bool holds) {
+static bool note(struct test_place place, bool holds) {
     checks_made++;
     if (holds) return true;
     checks_failed++;
@@ -44,36 +44,36 @@ static bool note(struct claim_place place, bool holds) {
     return false;
 }
 
-bool claim_check(struct claim_place place, const char *expression, bool holds) {
+bool test_check(struct test_place place, const char *expression, bool holds) {
     if (!note(place, holds)) printf("%s does not hold\n", expression);
     return holds;
 }
 
-static void value_print(struct claim_value value) {
+static void value_print(struct test_value value) {
     switch (value.kind) {
-    case CLAIM_SIGNED: printf("%lld", value.i); break;
-    case CLAIM_UNSIGNED: printf("%llu", value.u); break;
-    case CLAIM_REAL: printf("%.17g", value.r); break;
-    case CLAIM_STRING: value.s ? printf("\"%s\"", value.s) : printf("(null)"); break;
-    case CLAIM_POINTER: printf("%p", value.p); break;
+    case TEST_SIGNED: printf("%lld", value.i); break;
+    case TEST_UNSIGNED: printf("%llu", value.u); break;
+    case TEST_REAL: printf("%.17g", value.r); break;
+    case TEST_STRING: value.s ? printf("\"%s\"", value.s) : printf("(null)"); break;
+    case TEST_POINTER: printf("%p", value.p); break;
     }
 }
 
-static double value_real(struct claim_value value) {
-    if (value.kind == CLAIM_SIGNED) return (double)value.i;
-    return value.kind == CLAIM_UNSIGNED ? (double)value.u : value.r;
+static double value_real(struct test_value value) {
+    if (value.kind == TEST_SIGNED) return (double)value.i;
+    return value.kind == TEST_UNSIGNED ? (double)value.u : value.r;
 }
 
-static bool value_equal(struct claim_value a, struct claim_value b) {
-    if (a.kind == CLAIM_STRING && b.kind == CLAIM_STRING) return a.s == b.s || (a.s && b.s && strcmp(a.s, b.s) == 0);
-    if (a.kind >= CLAIM_STRING || b.kind >= CLAIM_STRING) return a.p == b.p;
-    if (a.kind == CLAIM_REAL || b.kind == CLAIM_REAL) return value_real(a) == value_real(b);
+static bool value_equal(struct test_value a, struct test_value b) {
+    if (a.kind == TEST_STRING && b.kind == TEST_STRING) return a.s == b.s || (a.s && b.s && strcmp(a.s, b.s) == 0);
+    if (a.kind >= TEST_STRING || b.kind >= TEST_STRING) return a.p == b.p;
+    if (a.kind == TEST_REAL || b.kind == TEST_REAL) return value_real(a) == value_real(b);
     if (a.kind == b.kind) return a.u == b.u;
-    return a.u == b.u && (a.kind == CLAIM_SIGNED ? a.i : b.i) >= 0; /* -1 is not the largest unsigned number */
+    return a.u == b.u && (a.kind == TEST_SIGNED ? a.i : b.i) >= 0; /* -1 is not the largest unsigned number */
 }
 
-bool claim_check_eq(struct claim_place place, const char *a_text, const char *b_text, struct claim_value a,
-                    struct claim_value b) {
+bool test_check_eq(struct test_place place, const char *a_text, const char *b_text, struct test_value a,
+                    struct test_value b) {
     bool holds = value_equal(a, b);
     if (note(place, holds)) return true;
     printf("%s is ", a_text);
@@ -84,7 +84,7 @@ bool claim_check_eq(struct claim_place place, const char *a_text, const char *b_
     return false;
 }
 
-bool claim_check_near(struct claim_place place, const char *a_text, const char *b_text, double a, double b,
+bool test_check_near(struct test_place place, const char *a_text, const char *b_text, double a, double b,
                       double relative_tolerance) {
     bool holds = fabs(a - b) <= relative_tolerance * fabs(b); /* false for NaN */
     if (!note(place, holds))
@@ -92,33 +92,33 @@ bool claim_check_near(struct claim_place place, const char *a_text, const char *
     return holds;
 }
 
-bool claim_check_text(struct claim_place place, const char *expression, const char *text, const char *part) {
+bool test_check_text(struct test_place place, const char *expression, const char *text, const char *part) {
     bool holds = text && strstr(text, part);
     if (!note(place, holds)) printf("%s is \"%s\", without \"%s\"\n", expression, text ? text : "(null)", part);
     return holds;
 }
 
-/* Ends at once: what the claim has allocated is not a leak to be reported on top. */
-void claim_give_up(void) {
+/* Ends at once: what the test has allocated is not a leak to be reported on top. */
+void test_give_up(void) {
     fflush(stdout);
     _exit(STATUS_FAILED);
 }
 
 /* Rooms and order */
 
-static const char *folder_end(const struct claim *claim) {
-    const char *slash = strrchr(claim->file, '/');
-    return slash ? slash : claim->file;
+static const char *folder_end(const struct test *test) {
+    const char *slash = strrchr(test->file, '/');
+    return slash ? slash : test->file;
 }
 
-static void room_name(const struct claim *claim, char *name, size_t size) {
-    const char *end = folder_end(claim), *start = end;
-    while (start > claim->file && start[-1] != '/') start--;
+static void room_name(const struct test *test, char *name, size_t size) {
+    const char *end = folder_end(test), *start = end;
+    while (start > test->file && start[-1] != '/') start--;
     snprintf(name, size, "%.*s", (int)(end - start), start);
 }
 
-static int claim_order(const void *a_pointer, const void *b_pointer) {
-    const struct claim *a = *(struct claim *const *)a_pointer, *b = *(struct claim *const *)b_pointer;
+static int test_order(const void *a_pointer, const void *b_pointer) {
+    const struct test *a = *(struct test *const *)a_pointer, *b = *(struct test *const *)b_pointer;
     int order = strcmp(a->file, b->file);
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
@@ -126,7 +126,7 @@ static int claim_order(const void *a_pointer, const void *b_pointer) {
 /* Running */
 
 struct job {
-    const struct claim *claim;
+    const struct test *test;
     pid_t pid;
     FILE *output;
     double started_seconds;
@@ -148,9 +148,9 @@ static double now_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In the new process: the claim's verdict becomes its exit status. A status of its own for success tells it from code
+/* In the new process: the test's verdict becomes its exit status. A status of its own for success tells it from code
  * under test that calls exit(0). Success leaves by exit, which lets the leak checker have its say. */
-_Noreturn static void claim_run(const struct claim *claim, FILE *output) {
+_Noreturn static void test_run(const struct test *test, FILE *output) {
     setpgid(0, 0);
     sigset_t none;
     sigemptyset(&none);
@@ -158,18 +158,18 @@ _Noreturn static void claim_run(const struct claim *claim, FILE *output) {
     dup2(fileno(output), STDOUT_FILENO);
     dup2(fileno(output), STDERR_FILENO);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    claim->body();
-    if (checks_made == 0) printf("    %s:%d: this claim checks nothing\n", claim->file, claim->line);
-    if (checks_made == 0 || checks_failed > 0) claim_give_up();
+    test->body();
+    if (checks_made == 0) printf("    %s:%d: this test checks nothing\n", test->file, test->line);
+    if (checks_made == 0 || checks_failed > 0) test_give_up();
     exit(STATUS_HOLDS);
 }
 
-static bool job_start(struct runner *runner, const struct claim *claim) {
+static bool job_start(struct runner *runner, const struct test *test) {
     struct job *job = &runner->jobs[runner->running];
-    *job = (struct job){.claim = claim, .output = tmpfile(), .started_seconds = now_seconds()};
+    *job = (struct job){.test = test, .output = tmpfile(), .started_seconds = now_seconds()};
     if (!job->output) return false;
     job->pid = fork();
-    if (job->pid == 0) claim_run(claim, job->output);
+    if (job->pid == 0) test_run(test, job->output);
     if (job->pid < 0) {
         fclose(job->output);
         return false;
@@ -191,7 +191,7 @@ static void output_copy(FILE *output) {
 
 static void job_finish(struct runner *runner, struct job *job, int status) {
     char room[64], reason[128] = "";
-    room_name(job->claim, room, sizeof room);
+    room_name(job->test, room, sizeof room);
     if (job->hung)
         snprintf(reason, sizeof reason, " (ended after %d s)", HANG_SECONDS);
     else if (WIFSIGNALED(status))
@@ -203,11 +203,11 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
     if (passed) {
         runner->passed++;
         if (runner->verbose)
-            printf("ok    %s: %s (%.2f s)\n", room, job->claim->text, now_seconds() - job->started_seconds);
+            printf("ok    %s: %s (%.2f s)\n", room, job->test->text, now_seconds() - job->started_seconds);
     } else {
         runner->failed++;
-        printf("FAIL  %s: %s%s\n    %s:%d: the claim\n", room, job->claim->text, reason, job->claim->file,
-               job->claim->line);
+        printf("FAIL  %s: %s%s\n    %s:%d: the test\n", room, job->test->text, reason, job->test->file,
+               job->test->line);
         output_copy(job->output);
     }
     fflush(stdout);
@@ -215,7 +215,7 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
     *job = runner->jobs[--runner->running];
 }
 
-/* Waits until at least one claim has ended. A hung one is killed with whatever it has started. */
+/* Waits until at least one test has ended. A hung one is killed with whatever it has started. */
 static void jobs_wait(struct runner *runner) {
     int before = runner->running;
     sigset_t child;
@@ -240,30 +240,30 @@ static void jobs_wait(struct runner *runner) {
     }
 }
 
-static bool claim_wanted(const struct runner *runner, const struct claim *claim, const char *room) {
+static bool test_wanted(const struct runner *runner, const struct test *test, const char *room) {
     if (runner->filter_count == 0) return true;
     for (int i = 0; i < runner->filter_count; i++)
-        if (strstr(room, runner->filters[i]) || strstr(claim->text, runner->filters[i])) return true;
+        if (strstr(room, runner->filters[i]) || strstr(test->text, runner->filters[i])) return true;
     return false;
 }
 
-static bool claims_run(struct runner *runner, struct claim **claims) {
+static bool tests_run(struct runner *runner, struct test **tests) {
     const char *long_tests = getenv("SLUICE_LONG_TESTS");
     bool run_long = long_tests && strcmp(long_tests, "1") == 0;
     for (size_t i = 0; i < registered_count; i++) {
         char room[64];
-        room_name(claims[i], room, sizeof room);
-        if (!claim_wanted(runner, claims[i], room)) continue;
+        room_name(tests[i], room, sizeof room);
+        if (!test_wanted(runner, tests[i], room)) continue;
         if (runner->list) {
-            printf("%s: %s%s\n", room, claims[i]->text, claims[i]->is_long ? " (long)" : "");
+            printf("%s: %s%s\n", room, tests[i]->text, tests[i]->is_long ? " (long)" : "");
             continue;
         }
-        if (claims[i]->is_long && !run_long) {
+        if (tests[i]->is_long && !run_long) {
             runner->left_out++;
             continue;
         }
         if (runner->running == runner->jobs_at_once) jobs_wait(runner);
-        if (!job_start(runner, claims[i])) return false;
+        if (!job_start(runner, tests[i])) return false;
     }
     while (runner->running > 0) jobs_wait(runner);
     return true;
@@ -271,11 +271,11 @@ static bool claims_run(struct runner *runner, struct claim **claims) {
 
 static void usage(FILE *file) {
     fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [PART...]\n"
-                  "  PART    run only the claims whose room or text holds this part\n"
-                  "  -j N    claims at once (default: one per processor)\n"
-                  "  -v      name the claims that hold, too, with their times\n"
-                  "  --list  name the claims and run none\n"
-                  "Claims marked long run only with SLUICE_LONG_TESTS=1 in the environment.\n");
+                  "  PART    run only the tests whose room or text holds this part\n"
+                  "  -j N    tests at once (default: one per processor)\n"
+                  "  -v      name the tests that pass, too, with their times\n"
+                  "  --list  name the tests and run none\n"
+                  "Tests marked long run only with SLUICE_LONG_TESTS=1 in the environment.\n");
 }
 
 static bool options_read(struct runner *runner, int argc, char **argv) {
@@ -308,25 +308,25 @@ int main(int argc, char **argv) {
         usage(stderr);
         return 2;
     }
-    struct claim **claims = calloc(registered_count + 1, sizeof *claims);
-    if (!claims) return 2;
+    struct test **tests = calloc(registered_count + 1, sizeof *tests);
+    if (!tests) return 2;
     size_t count = 0;
-    for (struct claim *claim = registered; claim; claim = claim->next) claims[count++] = claim;
-    qsort(claims, count, sizeof *claims, claim_order);
+    for (struct test *test = registered; test; test = test->next) tests[count++] = test;
+    qsort(tests, count, sizeof *tests, test_order);
 
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
-    bool ran = claims_run(&runner, claims);
+    bool ran = tests_run(&runner, tests);
     int error_number = errno;
-    free(claims);
+    free(tests);
     if (!ran) {
-        fprintf(stderr, "sluice_tests: a claim could not be started: %s\n", strerror(error_number));
+        fprintf(stderr, "sluice_tests: a test could not be started: %s\n", strerror(error_number));
         return 2;
     }
     if (runner.list) return 0;
-    if (runner.left_out) printf("%u long claims were left out (SLUICE_LONG_TESTS=1 runs them)\n", runner.left_out);
+    if (runner.left_out) printf("%u long tests were left out (SLUICE_LONG_TESTS=1 runs them)\n", runner.left_out);
     printf("%u passed, %u failed\n", runner.passed, runner.failed);
     return runner.failed ? 1 : 0;
 }

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 
-CLAIM("an arena gives zeroed memory in lines of its own, small and large, and takes all of it back at once") {
+TEST("an arena gives zeroed memory in lines of its own, small and large, and takes all of it back at once") {
     struct arena *arena = arena_create();
     for (size_t size = 1; size < 300000; size = size * 3 + 1) {
         unsigned char *bytes = arena_alloc(arena, size, 1);
@@ -16,7 +16,7 @@ CLAIM("an arena gives zeroed memory in lines of its own, small and large, and ta
     arena_destroy(arena);
 }
 
-CLAIM("what grows in an arena keeps its content, and the old copy stays as it was") {
+TEST("what grows in an arena keeps its content, and the old copy stays as it was") {
     struct arena *arena = arena_create();
     uint32_t *old = arena_alloc(arena, 3, sizeof *old);
     old[2] = 7;

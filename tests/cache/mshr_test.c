@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "base/random.h"
 #include "cache/mshr.h"
@@ -13,7 +13,7 @@ static uint32_t next_waiter(const struct mshr_table *table, unsigned index) {
     return waiter;
 }
 
-CLAIM("as many entries as there are can be taken, all different, and then the table is full") {
+TEST("as many entries as there are can be taken, all different, and then the table is full") {
     struct mshr_table table;
     mshr_init(&table, 5, 2, sizeof(uint32_t));
     unsigned seen = 0;
@@ -27,7 +27,7 @@ CLAIM("as many entries as there are can be taken, all different, and then the ta
     mshr_release(&table);
 }
 
-CLAIM("an entry takes as many waiters as the limit says, the first included, and not one more") {
+TEST("an entry takes as many waiters as the limit says, the first included, and not one more") {
     for (unsigned merges = 1; merges <= 9; merges++) {
         struct mshr_table table;
         mshr_init(&table, 2, merges, sizeof(uint32_t));
@@ -42,7 +42,7 @@ CLAIM("an entry takes as many waiters as the limit says, the first included, and
     }
 }
 
-CLAIM("waiters are answered in the order in which they came, and the entry is free after the last") {
+TEST("waiters are answered in the order in which they came, and the entry is free after the last") {
     struct mshr_table table;
     mshr_init(&table, 1, 8, sizeof(uint32_t));
     unsigned index = mshr_take(&table);
@@ -60,7 +60,7 @@ CLAIM("waiters are answered in the order in which they came, and the entry is fr
     mshr_release(&table);
 }
 
-CLAIM("entries that are given back in any order are taken again, and none is lost or handed out twice") {
+TEST("entries that are given back in any order are taken again, and none is lost or handed out twice") {
     enum { ENTRIES = 7 };
     struct mshr_table table;
     mshr_init(&table, ENTRIES, 3, sizeof(uint32_t));

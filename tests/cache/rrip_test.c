@@ -11,7 +11,7 @@ static unsigned predicted(const struct cache *cache, unsigned set, unsigned way)
 enum { A1 = 11, A2 = 12, B1 = 21, B2 = 22, B3 = 23, B4 = 24 };
 static const struct use before_scan[] = {{A1, false, 0}, {A2, false, 0}, {A2, true, 0}, {A1, true, 0}};
 
-CLAIM("SRRIP keeps two lines in use through a scan that LRU loses them to") {
+TEST("SRRIP keeps two lines in use through a scan that LRU loses them to") {
     static const struct use srrip[] = {
         {B1, false, 0},  /* a1 0, a2 0, b1 2 */
         {B2, false, 0},  /* a1 0, a2 0, b1 2, b2 2 */
@@ -35,7 +35,7 @@ CLAIM("SRRIP keeps two lines in use through a scan that LRU loses them to") {
     cache_release(&cache);
 }
 
-CLAIM("with frequency priority a hit brings a line one nearer, with hit priority all the way") {
+TEST("with frequency priority a hit brings a line one nearer, with hit priority all the way") {
     struct cache cache;
     uint64_t evicted;
     cache_make_with(&cache, 1, 2, "srrip", SETTINGS("l1.srrip.frequency=true", "l1.srrip.bits=3"));
@@ -113,7 +113,7 @@ static void book_step(struct cache *cache, struct set_by_the_book *set, uint64_t
         if (set->state[way] != LINE_INVALID) REQUIRE(predicted(cache, 0, (unsigned)way) == set->prediction[way]);
 }
 
-CLAIM("under random accesses, refusals, drops and arrivals SRRIP is what its description says, step by step") {
+TEST("under random accesses, refusals, drops and arrivals SRRIP is what its description says, step by step") {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct cache cache;
         struct set_by_the_book set = {0};
@@ -124,7 +124,7 @@ CLAIM("under random accesses, refusals, drops and arrivals SRRIP is what its des
     }
 }
 
-CLAIM("BRRIP expects one new line in 32 to be used again, or one in as many as is said") {
+TEST("BRRIP expects one new line in 32 to be used again, or one in as many as is said") {
     static const struct {
         const char *setting;
         unsigned one_in;
@@ -157,7 +157,7 @@ static unsigned thrash(const char *replacement, unsigned sets) {
     return hits;
 }
 
-CLAIM("of rounds over six lines in four ways SRRIP and LRU hit none, BRRIP nearly half, and DRRIP finds out") {
+TEST("of rounds over six lines in four ways SRRIP and LRU hit none, BRRIP nearly half, and DRRIP finds out") {
     unsigned all = 100 * 6 * 32, bimodal = thrash("brrip", 32), dynamic = thrash("drrip", 32);
     CHECK_EQ(thrash("lru", 32), 0u);
     CHECK_EQ(thrash("srrip", 32), 0u);
@@ -187,7 +187,7 @@ static void miss(struct cache *cache, unsigned set, unsigned times) {
     }
 }
 
-CLAIM("DRRIP's followers turn with the leaders' misses, both ways, and the counter saturates") {
+TEST("DRRIP's followers turn with the leaders' misses, both ways, and the counter saturates") {
     struct cache cache;
     enum { STATIC = 0, BIMODAL = 8 }; /* sets that lead: of one region, its first and the one in its middle */
     cache_make_with(&cache, 16, 4, "drrip",
@@ -219,7 +219,7 @@ static void refused(const char *const *settings, const char *part) {
     config_destroy(config);
 }
 
-CLAIM("DRRIP is refused where there are no sets to compare, at the L1 and at the LLC") {
+TEST("DRRIP is refused where there are no sets to compare, at the L1 and at the LLC") {
     refused(SETTINGS("l1.replacement=drrip", "l1.ways=128"),
             "--set l1.replacement=drrip: l1.replacement: drrip compares sets and the cache has only one");
     refused(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=768"),
@@ -231,7 +231,7 @@ CLAIM("DRRIP is refused where there are no sets to compare, at the L1 and at the
             "llc.drrip.leaders (default 4): 4 leaders of either kind do not fit in 3 sets; take at most 1");
 }
 
-CLAIM("policies of the L1 and of the LLC have their parameters apart") {
+TEST("policies of the L1 and of the LLC have their parameters apart") {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
     REQUIRE(config_set(config, "l1.srrip.bits=1", &err));

@@ -5,7 +5,7 @@
 /* Instructions: one whose lines are used again, one that streams. */
 enum { R = 9, S = 7 };
 
-CLAIM("SHiP learns which instruction streams and takes the room from it, on a sequence worked out by hand") {
+TEST("SHiP learns which instruction streams and takes the room from it, on a sequence worked out by hand") {
     /* The counters of both start at 1. Lines of R are 901 and 902, those of S 711 and up. Beside each use:
      * predictions by way, and the counters where they change. */
     static const struct use uses[] = {
@@ -50,7 +50,7 @@ static void stream(struct cache *cache, unsigned set, uint64_t first, unsigned c
     for (unsigned i = 0; i < count; i++) use_by(cache, set, first + i, instr, &evicted);
 }
 
-CLAIM("a SHiP counter starts where it is told and saturates at both ends") {
+TEST("a SHiP counter starts where it is told and saturates at both ends") {
     static const struct {
         const char *setting;
         unsigned lines; /* so many replaced without a hit make its instruction one that streams */
@@ -74,7 +74,7 @@ CLAIM("a SHiP counter starts where it is told and saturates at both ends") {
     }
 }
 
-CLAIM("a line that is dropped, not replaced, teaches SHiP nothing") {
+TEST("a line that is dropped, not replaced, teaches SHiP nothing") {
     struct cache cache;
     cache_make(&cache, 4, 1, "ship");
     for (uint64_t key = 1; key < 20; key++) {
@@ -85,7 +85,7 @@ CLAIM("a line that is dropped, not replaced, teaches SHiP nothing") {
     cache_release(&cache);
 }
 
-CLAIM("by region, SHiP tells lines apart by where they are, whoever asks") {
+TEST("by region, SHiP tells lines apart by where they are, whoever asks") {
     struct cache cache;
     cache_make_with(&cache, 4, 1, "ship", SETTINGS("l1.ship.signature=region", "l1.ship.region_lines=128"));
     stream(&cache, 0, 1280, 10, S); /* region 10 */
@@ -94,7 +94,7 @@ CLAIM("by region, SHiP tells lines apart by where they are, whoever asks") {
     cache_release(&cache);
 }
 
-CLAIM("the same instruction of two programs is two instructions to SHiP") {
+TEST("the same instruction of two programs is two instructions to SHiP") {
     struct cache cache;
     cache_make(&cache, 4, 1, "ship");
     stream(&cache, 0, cache_key(50, 0), 10, S);

@@ -1,11 +1,11 @@
-/* A cache without a machine, for claims about the cache engine and its replacement policies. */
+/* A cache without a machine, for tests of the cache engine and its replacement policies. */
 #ifndef SLUICE_TESTS_CACHE_STAND_H
 #define SLUICE_TESTS_CACHE_STAND_H
 
 #include <string.h>
 
 #include "cache/cache.h"
-#include "claim.h"
+#include "test.h"
 #include "l1/l1.h"
 
 #ifndef SETTINGS

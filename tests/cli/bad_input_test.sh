@@ -1,6 +1,6 @@
 # Whatever is wrong with the input, the program ends with status 2 and says what, where and what would be right; it neither crashes nor hangs nor leaves
 # half a file behind.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 # refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
 refused() {
@@ -12,58 +12,58 @@ refused() {
     err_has "$words"
 }
 
-claim "an unknown key is refused where it stands, with the nearest name"
+testcase "an unknown key is refused where it stands, with the nearest name"
 refused "did you mean" run synth:alu --set llc.slizes_per_mc=4
 err_has "slices_per_mc"
 printf 'llc:\n  slizes_per_mc: 4\n' >"$work/gpu.yaml"
 refused "did you mean" run synth:alu --gpu "$work/gpu.yaml"
 err_matches 'gpu\.yaml:2:[0-9]+: '
 
-claim "a value of the wrong type is refused where it stands"
+testcase "a value of the wrong type is refused where it stands"
 printf 'sm:\n  count: many\n' >"$work/gpu.yaml"
 refused "sm.count" run synth:alu --gpu "$work/gpu.yaml"
 err_matches 'gpu\.yaml:2:[0-9]+: '
 refused "sm.count" run synth:alu --set sm.count=[1,2]
 
-claim "a value out of range is refused with the range"
+testcase "a value out of range is refused with the range"
 refused "sm.count" run synth:alu --set sm.count=-1
 refused "sm.count" run synth:alu --set sm.count=1000000000000
 
-claim "a machine without SMs is refused"
+testcase "a machine without SMs is refused"
 refused "sm.count" run synth:alu --set sm.count=0
 
-claim "a cache whose size is not sets x ways x line is refused"
+testcase "a cache whose size is not sets x ways x line is refused"
 refused "sets" run synth:alu --set l1.sets=7
 
-claim "text that is not YAML is refused where it breaks"
+testcase "text that is not YAML is refused where it breaks"
 printf 'sm:\n  count: [1, 2\nllc: 3\n' >"$work/gpu.yaml"
 sluice run synth:alu --gpu "$work/gpu.yaml"
 status_is 2
 err_matches 'gpu\.yaml:[0-9]+:[0-9]+: '
 
-claim "a binary file and a directory are refused as descriptions"
+testcase "a binary file and a directory are refused as descriptions"
 head -c 4096 "$SLUICE" >"$work/binary.yaml"
 sluice run synth:alu --gpu "$work/binary.yaml"
 status_is 2
 sluice run synth:alu --gpu "$work"
 status_is 2
 
-claim "a missing file and an unknown GPU are told apart by their message"
+testcase "a missing file and an unknown GPU are told apart by their message"
 refused "no-such.yaml" run synth:alu --gpu "$work/no-such.yaml"
 refused "adaptive-80sm" run synth:alu --gpu adaptive-81sm
 
-claim "an unknown workload is refused with the nearest name"
+testcase "an unknown workload is refused with the nearest name"
 refused "synth:stream" run synth:strean
 
-claim "a CTA that fits in no SM is refused before anything runs"
+testcase "a CTA that fits in no SM is refused before anything runs"
 refused "CTA" run synth:alu --set workload.warps=32 --set sm.warps=16
 
-claim "a refused run leaves no output file behind"
+testcase "a refused run leaves no output file behind"
 sluice run synth:alu --json "$work/out.json" --set sm.count=0
 status_is 2
 no_file "$work/out.json"
 
-claim "a profile that is none, is of another machine or is broken is refused where it breaks"
+testcase "a profile that is none, is of another machine or is broken is refused where it breaks"
 profiled="run synth:alu --gpu fermi-15sm --design profiled --set l1.profiled.profile=$work/p"
 # shellcheck disable=SC2086
 {
@@ -77,4 +77,4 @@ profiled="run synth:alu --gpu fermi-15sm --design profiled --set l1.profiled.pro
 }
 refused "there is no folder" run synth:alu --design profiled --set "l1.profiled.record=$work/no/p"
 
-claims_end
+tests_end

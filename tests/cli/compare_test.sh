@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The same stream through several designs.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
-claim "compare prints a column for each design, normalised to the first"
+testcase "compare prints a column for each design, normalised to the first"
 sluice compare va:tiny --designs shared,private --json "$work/compare.json"
 status_is 0
 out_has "shared          private"
@@ -10,13 +10,13 @@ out_has "normalised IPC"
 out_has "check passed"
 holds "no counters of designs" grep -q '"llc.read_misses"' "$work/compare.json"
 
-claim "a design's column is what a run of it by itself gives"
+testcase "a design's column is what a run of it by itself gives"
 sluice run va:tiny --design private --json "$work/run.json"
 status_is 0
 cycles=$(grep -m1 -oE '"cycles": [0-9]+' "$work/run.json")
 holds "$cycles is not in the comparison" grep -q "$cycles" "$work/compare.json"
 
-claim "mistyped designs are told before anything runs"
+testcase "mistyped designs are told before anything runs"
 sluice compare va:tiny --designs shared,privat
 status_is 2
 err_has "did you mean \`private\`"
@@ -24,10 +24,10 @@ sluice compare va:tiny
 status_is 2
 err_has "name the designs"
 
-claim "a recording is compared without its program"
+testcase "a recording is compared without its program"
 sluice record va:tiny -o "$work/va.stream"
 sluice compare --trace "$work/va.stream" --designs default,lrr --gpu fermi-15sm
 status_is 0
 out_has "va:tiny on fermi-15sm"
 
-claims_end
+tests_end

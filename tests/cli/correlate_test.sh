@@ -1,14 +1,14 @@
 # Sluice held to what GPGPU-Sim 4 measured, on the kernels that are quick to run: bench/correlate has them all, and the bounds.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
-# compared ARGS...: like sluice of claims.sh, for bench/correlate.
+# compared ARGS...: like sluice of testlib.sh, for bench/correlate.
 compared() {
     last_command="bench/correlate $*"
     SLUICE="$SLUICE" timeout 200 bench/correlate -o "$work/plot.svg" "$@" >"$work/out" 2>"$work/err"
     last_status=$?
 }
 
-claim "on the machines of the comparison counters equal GPGPU-Sim's or are near, and cycles are within the bounds"
+testcase "on the machines of the comparison counters equal GPGPU-Sim's or are near, and cycles are within the bounds"
 compared --check --kernel vecadd --kernel saxpy_s2 --kernel stencil5 --kernel reduce --kernel histogram --kernel scatter --kernel fma --machine corr15f \
     --machine corr80f
 status_is 0
@@ -17,12 +17,12 @@ out_has "corr80f         7"
 holds "no row differs" test "$(grep -c DIFF "$work/out")" -eq 0
 holds "the plot has every cycle count" test "$(grep -c '<title>' "$work/plot.svg")" -ge 14
 
-claim "so they are where writes that miss go on to memory"
+testcase "so they are where writes that miss go on to memory"
 compared --check --kernel vecadd --kernel reduce --kernel scatter --kernel lat_alu --kernel lat_l1 --kernel lat_shared --machine corr15
 status_is 0
 out_has "corr15          6"
 
-claim "a comparison that does not hold has status 1 and is named"
+testcase "a comparison that does not hold has status 1 and is named"
 mkdir -p "$work/mine/launch"
 cp -r data/reference/gpgpusim/ptx "$work/mine/ptx"
 cp data/reference/gpgpusim/launch/vecadd.yaml "$work/mine/launch/"
@@ -34,7 +34,7 @@ out_has "vecadd on slow: cycles are"
 compared "$work/mine"
 status_is 0
 
-claim "a folder that is not one of the kind is refused"
+testcase "a folder that is not one of the kind is refused"
 compared "$work/nothing"
 status_is 2
 err_has "launch/"
@@ -43,4 +43,4 @@ compared "$work/mine"
 status_is 2
 err_has "machines.csv"
 
-claims_end
+tests_end

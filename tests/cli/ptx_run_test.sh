@@ -1,5 +1,5 @@
 # Kernels of one's own from the command line: launch files, what they compute, and what is wrong with them.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 small="--gpu fermi-15sm"
 flat() { awk -f tools/json-flat.awk "$1"; }
@@ -18,7 +18,7 @@ refused() {
     err_has "$1"
 }
 
-claim "the example runs, and its check passes"
+testcase "the example runs, and its check passes"
 sluice run --launch examples/saxpy.yaml $small --json "$work/saxpy.json"
 status_is 0
 err_empty
@@ -27,7 +27,7 @@ for field in "workload	saxpy" "check	passed" "kernels.0.name	saxpy" "kernels.0.g
     holds "$field" grep -q "^$field\$" "$work/flat"
 done
 
-claim "every machine executes the same instructions, and twice the same gives the same to the last digit"
+testcase "every machine executes the same instructions, and twice the same gives the same to the last digit"
 grep -E '^(thread|warp)_instructions' "$work/flat" >"$work/counts"
 for gpu in adaptive-80sm icc-32sm selrep-64sm; do
     sluice run --launch examples/saxpy.yaml --gpu $gpu --json "$work/other.json"
@@ -40,13 +40,13 @@ flat "$work/again.json" | grep -v '^host\.' >"$work/again"
 grep -v '^host\.' "$work/flat" >"$work/first"
 same_files "$work/first" "$work/again"
 
-claim "--ptx takes the place of what the launch file names, and the file's name is the workload's if it has none"
+testcase "--ptx takes the place of what the launch file names, and the file's name is the workload's if it has none"
 edited '/^name:/d; s/^ptx:.*/ptx: no-such.ptx/'
 sluice run --launch "$work/launch.yaml" --ptx examples/saxpy.ptx $small --json -
 status_is 0
 out_has '"workload": "launch"'
 
-claim "a dump appears when the run is complete, with what the kernel left"
+testcase "a dump appears when the run is complete, with what the kernel left"
 edited "s|name: y, |name: y, dump: $work/y.bin, |; s/100000/1000/; s/400000/4000/; s/391/4/; s/, final_sum.*}/}/"
 sluice run --launch "$work/launch.yaml" $small
 status_is 0
@@ -54,7 +54,7 @@ holds "4000 bytes" test "$(stat -c %s "$work/y.bin")" -eq 4000
 holds "y[1] = 2" test "$(od -An -tf4 -j4 -N4 "$work/y.bin" | tr -d ' ')" = 2
 holds "y[999] = 1000" test "$(od -An -tf4 -j3996 -N4 "$work/y.bin" | tr -d ' ')" = 1000
 
-claim "what was dumped is expected of a second run, and anything else fails the check"
+testcase "what was dumped is expected of a second run, and anything else fails the check"
 edited "s|name: y, |name: y, expected: y.bin, |; s/100000/1000/; s/400000/4000/; s/391/4/; s/, final_sum.*}/}/"
 sluice run --launch "$work/launch.yaml" $small --json "$work/good.json"
 status_is 0
@@ -66,20 +66,20 @@ err_has "buffer y differs from y.bin, first at byte"
 sluice run --launch "$work/launch.yaml" $small --no-check
 status_is 0
 
-claim "a sum that is not what it should be fails the run, with both"
+testcase "a sum that is not what it should be fails the run, with both"
 edited 's/final_sum_u32: 1742383104/final_sum_u32: 7/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/bad.json"
 status_is 1
 err_has "final_sum_u32 is 1742383104, and should be 7"
 holds "failed" grep -q '"check": "failed"' "$work/bad.json"
 
-claim "a launch that is repeated is so many kernels"
+testcase "a launch that is repeated is so many kernels"
 edited 's/    block: .*/&\n    repeat: 3/; s/, final_sum.*}/}/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/three.json"
 status_is 0
 holds "three kernels" test "$(flat "$work/three.json" | grep -c '^kernels\..*\.name')" -eq 3
 
-claim "an access outside of every buffer ends the run with its place"
+testcase "an access outside of every buffer ends the run with its place"
 edited 's/value: 100000}/value: 100001}/'
 sluice run --launch "$work/launch.yaml" $small
 status_is 1
@@ -91,13 +91,13 @@ sluice run --launch "$work/launch.yaml" $small
 status_is 1
 no_file "$work/none.bin"
 
-claim "a run that stops before the program's end says so neither of its check nor of its faults"
+testcase "a run that stops before the program's end says so neither of its check nor of its faults"
 edited 's/value: 100000}/value: 100001}/'
 sluice run --launch "$work/launch.yaml" $small --max-insts 1000 --json "$work/short.json"
 status_is 0
 holds "no check" grep -q '"check": "none"' "$work/short.json"
 
-claim "a kernel that never ends is ended in good order by a signal, also while the machine waits for it"
+testcase "a kernel that never ends is ended in good order by a signal, also while the machine waits for it"
 cat >"$work/spin.ptx" <<'TEXT'
 .version 6.0
 .target sm_70
@@ -124,7 +124,7 @@ timeout --foreground --preserve-status -k 60 -s TERM 4 "$SLUICE" run --launch "$
 holds "status 1" test $? -eq 1
 holds "marked as interrupted" grep -q '"interrupted": true' "$work/spin.json"
 
-claim "mistakes in a launch file are found where they are, with a remedy"
+testcase "mistakes in a launch file are found where they are, with a remedy"
 edited 's/kernel: saxpy/kernel: saxpi/'
 refused "did you mean 'saxpy'"
 edited 's/buffer: x/buffer: z/'
@@ -146,14 +146,14 @@ refused "two buffers called 'x'"
 edited 's/ptx: .*//'
 refused "no PTX is named"
 
-claim "mistakes in the PTX are found where they are"
+testcase "mistakes in the PTX are found where they are"
 edited 's/zzz//'
 sed 's/fma.rn.f32/fmma.rn.f32/' examples/saxpy.ptx >"$work/saxpy.ptx"
 sluice run --launch "$work/launch.yaml" $small
 status_is 2
 err_matches 'saxpy\.ptx:[0-9]+:[0-9]+: '
 
-claim "what cannot go together, or is missing, is refused"
+testcase "what cannot go together, or is missing, is refused"
 sluice run --ptx examples/saxpy.ptx
 status_is 2
 err_has "--launch FILE"
@@ -168,7 +168,7 @@ sluice run --launch "$work/launch.yaml" $small
 status_is 2
 err_has "there is no folder"
 
-claim "a kernel that writes what it loads as read-only is told of, and its lines are counted"
+testcase "a kernel that writes what it loads as read-only is told of, and its lines are counted"
 edited '/final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/aliased.json"
 status_is 0
@@ -182,4 +182,4 @@ sluice run --launch examples/saxpy.yaml $small --json "$work/apart.json"
 err_empty
 holds "the counter says so" grep -q '"program.read_only_violations": 0' "$work/apart.json"
 
-claims_end
+tests_end

@@ -1,5 +1,5 @@
 # `sluice ptx`: what a module holds, what cannot be executed, where a mistake is.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 cat >"$work/good.ptx" <<'PTX'
 .version 8.0
@@ -21,7 +21,7 @@ PTX
 sed 's/st.shared.u32 .*/cp.async.wait_all;\n    barrier.cluster.arrive;/' "$work/good.ptx" >"$work/unsupported.ptx"
 sed 's/st.shared.u32 .*/st.shared.u64 [tile], %r1;/' "$work/good.ptx" >"$work/wrong.ptx"
 
-claim "a module is shown with its kernels, parameters and variables"
+testcase "a module is shown with its kernels, parameters and variables"
 sluice ptx "$work/good.ptx"
 status_is 0
 err_empty
@@ -30,19 +30,19 @@ out_has "kernel fill: 5 registers, 256 bytes of shared memory, 0 local, 5 instru
 out_has "offset    8, 4 bytes"
 out_has "variable table: global, 40 bytes"
 
-claim "the same as JSON"
+testcase "the same as JSON"
 sluice ptx "$work/good.ptx" --json -
 status_is 0
 out_has '"shared_bytes": 256'
 out_has '{"name": "n", "offset": 8, "bytes": 4}'
 
-claim "everything unsupported is listed at once"
+testcase "everything unsupported is listed at once"
 sluice ptx "$work/unsupported.ptx"
 status_is 2
 out_has "unsupported: line 13: cp.async.wait_all in fill"
 out_has "unsupported: line 14: barrier.cluster.arrive in fill"
 
-claim "a mistake is shown with its line"
+testcase "a mistake is shown with its line"
 sluice ptx "$work/wrong.ptx"
 status_is 2
 err_has "wrong.ptx:13:27: \`%r1\` is a .b32 register"
@@ -50,7 +50,7 @@ sluice ptx
 status_is 2
 err_has "sluice ptx FILE"
 
-claim "what a kernel only reads is listed, and why the rest is not"
+testcase "what a kernel only reads is listed, and why the rest is not"
 cat >"$work/copy.ptx" <<'PTX'
 .version 8.0
 .target sm_80
@@ -75,7 +75,7 @@ out_has "read-write  st.global.u32 at line 11 writes it"
 sluice ptx "$work/copy.ptx" --json -
 out_has '{"name": "to", "read_only": false, "why": "st.global.u32 at line 11 writes it"}'
 
-claim "a module is rewritten with ld.global.ro, which can be read again"
+testcase "a module is rewritten with ld.global.ro, which can be read again"
 sluice ptx "$work/copy.ptx" --rewrite -
 status_is 0
 out_has "ld.global.ro.u32 %r1, [%d1];"
@@ -91,4 +91,4 @@ sluice ptx "$work/copy.ptx" --rewrite - --json -
 status_is 2
 err_has "cannot both"
 
-claims_end
+tests_end

@@ -1,6 +1,6 @@
 # `sluice report` and `sluice reproduce` from the command line: what they make, what they say, and what they refuse. How the page looks is for
 # tests/report/browser_test.sh.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 cat >"$work/small.yaml" <<'YAML'
 title: Two designs
@@ -12,7 +12,7 @@ metrics: [{name: IPC, value: ipc, relative_to: plain, as: ratio}]
 YAML
 store=$work/small.sqlite
 
-claim "reproduce makes the runs and the page, and says where they are"
+testcase "reproduce makes the runs and the page, and says where they are"
 sluice reproduce "$work/small.yaml" --store "$store" -o "$work/small.html" -j 2
 status_is 0
 out_has "$work/small.html: 1 figure; as SVG and PDF in $work/small.figures"
@@ -20,7 +20,7 @@ holds "the page is not whole" grep -q '</html>' "$work/small.html"
 for kind in svg pdf gnuplot; do holds "there is no $kind" test -s "$work/small.figures/small.$kind"; done
 cp "$work/small.html" "$work/first.html"
 
-claim "a report of experiments, and one of all that is in a store, are the same page"
+testcase "a report of experiments, and one of all that is in a store, are the same page"
 sluice report "$work/small.yaml" --store "$store" -o "$work/small.html"
 status_is 0
 same_files "$work/first.html" "$work/small.html"
@@ -28,14 +28,14 @@ sluice report "$store" -o "$work/small.html"
 status_is 0
 same_files "$work/first.html" "$work/small.html"
 
-claim "runs that were not made are told and shown as missing"
+testcase "runs that were not made are told and shown as missing"
 sed 's/synth:stream/synth:stream, synth:copy/' "$work/small.yaml" >"$work/more.yaml"
 sluice report "$work/more.yaml" --store "$store" -o "$work/more.html"
 status_is 0
 out_has "2 runs missing"
 holds "no value is null" grep -q '\[null, null\]' "$work/more.html"
 
-claim "without gnuplot the page is made, one message says what is missing, and the status is 1"
+testcase "without gnuplot the page is made, one message says what is missing, and the status is 1"
 mkdir "$work/bin"
 sluice_path=$PATH
 PATH=$work/bin /usr/bin/timeout 100 "$SLUICE" report "$work/small.yaml" --store "$store" -o "$work/plain.html" >"$work/out" 2>"$work/err"
@@ -57,7 +57,7 @@ refused() {
     err_has "$words"
 }
 
-claim "what cannot be shown is refused with what would be right"
+testcase "what cannot be shown is refused with what would be right"
 refused "name experiments" report
 refused "small.yalm" report "$work/small.yalm" --store "$store"
 refused "did you mean" report quick/sharin --store "$store"
@@ -70,4 +70,4 @@ refused "did you mean" reproduce quick/sharin --store "$work/none.sqlite"
 no_file "$work/none.html"
 no_file "$work/none.sqlite"
 
-claims_end
+tests_end

@@ -1,5 +1,5 @@
 # Runs from the command line: every workload on every description, what the result holds, and that it repeats.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 workloads="chase stream copy hotline uniform shared alu"
 gpus=$(cd gpus && ls -- *.yaml | sed 's/\.yaml$//')
@@ -19,12 +19,12 @@ run_to() {
     result "$work/$name.json" >"$work/$name"
 }
 
-claim "all workloads run on all bundled descriptions, and everything sent is accounted for"
+testcase "all workloads run on all bundled descriptions, and everything sent is accounted for"
 for gpu in $gpus; do
     for workload in $workloads; do run_to "$gpu.$workload" "synth:$workload" --gpu "$gpu"; done
 done
 
-claim "polling everything every cycle gives the same result to the last digit as sleeping"
+testcase "polling everything every cycle gives the same result to the last digit as sleeping"
 for gpu in $gpus; do
     for workload in $workloads; do
         run_to polled "synth:$workload" --gpu "$gpu" --no-skip
@@ -32,7 +32,7 @@ for gpu in $gpus; do
     done
 done
 
-claim "the same run twice gives the same result to the last digit, but for the host"
+testcase "the same run twice gives the same result to the last digit, but for the host"
 for gpu in $gpus; do
     for workload in uniform shared; do
         run_to again "synth:$workload" --gpu "$gpu"
@@ -40,7 +40,7 @@ for gpu in $gpus; do
     done
 done
 
-claim "the result names the run and holds every promised field"
+testcase "the result names the run and holds every promised field"
 flat "$work/adaptive-80sm.stream.json" >"$work/flat"
 for key in sluice gpu design workload cycles thread_instructions warp_instructions ipc check kernels.0.name kernels.0.grid.0 kernels.0.block.0 \
     kernels.0.cycles kernels.0.instructions stats.dram.reads host.seconds host.warp_instructions_per_second host.peak_rss_bytes; do
@@ -48,18 +48,18 @@ for key in sluice gpu design workload cycles thread_instructions warp_instructio
     check $? "no field $key"
 done
 
-claim "the summary is printed, and standard error is silent when it is no terminal"
+testcase "the summary is printed, and standard error is silent when it is no terminal"
 sluice run synth:alu --gpu fermi-15sm $short
 status_is 0
 err_empty
 holds "a summary" test -s "$work/out"
 
-claim "JSON on standard output stands alone"
+testcase "JSON on standard output stands alone"
 sluice run synth:alu --gpu fermi-15sm $short --json -
 status_is 0
 holds "the output is one JSON document" awk -f tools/json-flat.awk "$work/out" >/dev/null
 
-claim "a description that was shown is read back as the same machine"
+testcase "a description that was shown is read back as the same machine"
 sluice show gpu fermi-15sm
 status_is 0
 cp "$work/out" "$work/shown.yaml"
@@ -69,7 +69,7 @@ grep -v '^#' "$work/shown.yaml" | sed 's/ *#.*//' >"$work/first"
 grep -v '^#' "$work/out" | sed 's/ *#.*//' >"$work/second"
 same_files "$work/first" "$work/second"
 
-claim "list names every description and workload"
+testcase "list names every description and workload"
 sluice list gpus
 status_is 0
 for gpu in $gpus; do out_has "$gpu"; done
@@ -77,4 +77,4 @@ sluice list workloads
 status_is 0
 for workload in $workloads; do out_has "synth:$workload"; done
 
-claims_end
+tests_end

@@ -1,5 +1,5 @@
 # The words of the command line: what is there is explained, and what is not there is refused with a hint.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 # refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
 refused() {
@@ -11,7 +11,7 @@ refused() {
     err_has "$words"
 }
 
-claim "help names every command, and says more on each"
+testcase "help names every command, and says more on each"
 sluice help
 status_is 0
 err_empty
@@ -26,7 +26,7 @@ for command in run list show ptx lab report reproduce help; do
     same_files "$work/help" "$work/out"
 done
 
-claim "--help alone is help, and --version names the program"
+testcase "--help alone is help, and --version names the program"
 sluice help
 cp "$work/out" "$work/help"
 sluice --help
@@ -36,7 +36,7 @@ sluice --version
 status_is 0
 holds "sluice and a number" grep -qE '^sluice [0-9]+\.[0-9]+\.[0-9]+$' "$work/out"
 
-claim "docs/commands.md and the manual page are what help prints"
+testcase "docs/commands.md and the manual page are what help prints"
 sluice help --markdown
 status_is 0
 same_files docs/commands.md "$work/out"
@@ -44,7 +44,7 @@ sluice help --man
 status_is 0
 same_files man/sluice.1 "$work/out"
 
-claim "every option that is parsed is explained in all three texts"
+testcase "every option that is parsed is explained in all three texts"
 "$SLUICE" help --man | sed 's/\\-/-/g' >"$work/man"
 for option in --gpu --design --set --json --max-insts --sample --no-skip --no-check; do
     sluice help run
@@ -53,13 +53,13 @@ for option in --gpu --design --set --json --max-insts --sample --no-skip --no-ch
     holds "$option in the manual page" grep -qF -- "$option" "$work/man"
 done
 
-claim "no command at all, and an unknown one, are refused"
+testcase "no command at all, and an unknown one, are refused"
 refused "sluice help"
 refused "did you mean \`list\`" lsit gpus
 refused "there is no command" frobnicate
 refused "did you mean \`show\`" help shwo
 
-claim "unknown and ill-formed options are refused"
+testcase "unknown and ill-formed options are refused"
 refused "did you mean \`--sample\`" run synth:alu --smaple 5
 refused "unknown option" run synth:alu --frobnicate
 refused "unknown option" list gpus --json x
@@ -70,7 +70,7 @@ refused "whole number" run synth:alu --max-insts 0
 refused "whole number" run synth:alu --sample -5
 refused "whole number" run synth:alu --sample 99999999999999999999999
 
-claim "missing and superfluous words are refused"
+testcase "missing and superfluous words are refused"
 refused "what to run" run
 refused "one too many" run synth:alu synth:chase
 refused "what to list" list
@@ -81,7 +81,7 @@ refused "a gpu" show workload
 refused "show gpu NAME" show gpu
 refused "one GPU" show gpu a b
 
-claim "--name=value and --name value mean the same"
+testcase "--name=value and --name value mean the same"
 sluice run synth:chase --gpu=fermi-15sm --set=workload.iterations=50 --json=-
 status_is 0
 sed '/"host"/,$d' "$work/out" >"$work/first"
@@ -90,7 +90,7 @@ status_is 0
 sed '/"host"/,$d' "$work/out" >"$work/second"
 same_files "$work/first" "$work/second"
 
-claim "list names parameters with what they may be, and counters with what they count"
+testcase "list names parameters with what they may be, and counters with what they count"
 sluice list parameters
 status_is 0
 out_has "sm.count"
@@ -110,14 +110,14 @@ out_has "quick/sharing"
 refused "no parameter has" list parameters no-such-thing
 refused "no counter has" list stats no-such-thing
 
-claim "what list parameters names can be set to the value that it shows"
+testcase "what list parameters names can be set to the value that it shows"
 "$SLUICE" list parameters --gpu fermi-15sm | awk '/^  [a-z]/ && $2 !~ /^\[/ { print "--set\n" $1 "=" $2 }' >"$work/settings"
 holds "there are many" test "$(wc -l <"$work/settings")" -gt 100
 mapfile -t settings <"$work/settings"
 sluice show gpu fermi-15sm "${settings[@]}"
 status_is 0
 
-claim "a folder of one's own descriptions takes the place of the bundled ones"
+testcase "a folder of one's own descriptions takes the place of the bundled ones"
 mkdir -p "$work/home/gpus"
 cp gpus/fermi-15sm.yaml "$work/home/gpus/mine.yaml"
 SLUICE_HOME="$work/home" sluice list gpus
@@ -126,4 +126,4 @@ out_has "mine"
 SLUICE_HOME="$work/home" sluice run synth:alu --gpu mine --set workload.ctas=1
 status_is 0
 
-claims_end
+tests_end

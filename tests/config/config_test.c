@@ -1,7 +1,7 @@
 /* Layers, lookups, cross-checks. */
 #include "config/config.h"
 
-#include "claim.h"
+#include "test.h"
 #include "config/made_up.h"
 
 static const struct sm_made_up *sm_of(const struct config *config) { return config_get(config, &sm_made_up); }
@@ -18,7 +18,7 @@ static void entry_named(const struct config *config, const char *key, struct con
     memset(entry, 0, sizeof *entry);
 }
 
-CLAIM("a fresh configuration holds every default") {
+TEST("a fresh configuration holds every default") {
     struct config *config = made_up_config();
     const struct sm_made_up *sm = sm_of(config);
     CHECK_EQ(sm->count, 4);
@@ -34,7 +34,7 @@ CLAIM("a fresh configuration holds every default") {
     config_destroy(config);
 }
 
-CLAIM("values of every type are read from a file") {
+TEST("values of every type are read from a file") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(read(config,
@@ -65,7 +65,7 @@ CLAIM("values of every type are read from a file") {
     config_destroy(config);
 }
 
-CLAIM("true, yes, on and 1 are true; false, no, off and 0 are false") {
+TEST("true, yes, on and 1 are true; false, no, off and 0 are false") {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
         struct config *config = made_up_config();
@@ -79,7 +79,7 @@ CLAIM("true, yes, on and 1 are true; false, no, off and 0 are false") {
     }
 }
 
-CLAIM("a later layer wins, keeps what it does not name, and each value remembers its layer") {
+TEST("a later layer wins, keeps what it does not name, and each value remembers its layer") {
     struct config *config = made_up_config();
     struct error err = {0};
     const char *gpu = "name: gpu\nsm:\n  count: 5\n  ratio: 2\n", *design = "name: design\nsm: {ratio: 3}\n";
@@ -104,7 +104,7 @@ CLAIM("a later layer wins, keeps what it does not name, and each value remembers
     config_destroy(config);
 }
 
-CLAIM("a reading that fails half-way changes nothing") {
+TEST("a reading that fails half-way changes nothing") {
     struct config *config = made_up_config(), *untouched = made_up_config();
     struct error err = {0};
     CHECK(!read(config, "name: half\nsm: {count: 9, widths: [7, 7]}\nl1: {ways: 0}\n", &err));
@@ -120,7 +120,7 @@ CLAIM("a reading that fails half-way changes nothing") {
     config_destroy(untouched);
 }
 
-CLAIM("values stay where they are in memory while layers are added") {
+TEST("values stay where they are in memory while layers are added") {
     struct config *config = made_up_config();
     struct error err = {0};
     const struct sm_made_up *sm = sm_of(config);
@@ -132,7 +132,7 @@ CLAIM("values stay where they are in memory while layers are added") {
     config_destroy(config);
 }
 
-CLAIM("a copy is independent of its original") {
+TEST("a copy is independent of its original") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(read(config, "name: first\nsm: {count: 9}\n", &err));
@@ -146,7 +146,7 @@ CLAIM("a copy is independent of its original") {
     config_destroy(copy);
 }
 
-CLAIM("a policy's section is set by its dotted name, also within another policy's") {
+TEST("a policy's section is set by its dotted name, also within another policy's") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "sm.two-level.group_warps=12", &err));
@@ -161,7 +161,7 @@ CLAIM("a policy's section is set by its dotted name, also within another policy'
     config_destroy(config);
 }
 
-CLAIM("a family that two sections share has values of its own in each") {
+TEST("a family that two sections share has values of its own in each") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "l1.chance.seed=11", &err));
@@ -175,7 +175,7 @@ CLAIM("a family that two sections share has values of its own in each") {
     config_destroy(config);
 }
 
-CLAIM("a section is in use only while its policy is chosen, all the way up") {
+TEST("a section is in use only while its policy is chosen, all the way up") {
     struct config *config = made_up_config();
     struct error err = {0};
     struct config_entry entry;
@@ -192,7 +192,7 @@ CLAIM("a section is in use only while its policy is chosen, all the way up") {
     config_destroy(config);
 }
 
-CLAIM("a cross-check blames the place in the file where the value was given") {
+TEST("a cross-check blames the place in the file where the value was given") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_check(config, &err));
@@ -203,7 +203,7 @@ CLAIM("a cross-check blames the place in the file where the value was given") {
     config_destroy(config);
 }
 
-CLAIM("a cross-check blames the --set that gave the value") {
+TEST("a cross-check blames the --set that gave the value") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "l1.size_kb=20", &err));
@@ -212,7 +212,7 @@ CLAIM("a cross-check blames the --set that gave the value") {
     config_destroy(config);
 }
 
-CLAIM("a cross-check that blames a default says so") {
+TEST("a cross-check that blames a default says so") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "l1.ways=8", &err));
@@ -221,7 +221,7 @@ CLAIM("a cross-check that blames a default says so") {
     config_destroy(config);
 }
 
-CLAIM("a policy's section is checked only while it is chosen") {
+TEST("a policy's section is checked only while it is chosen") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "sm.two-level.group_warps=7", &err));
@@ -232,7 +232,7 @@ CLAIM("a policy's section is checked only while it is chosen") {
     config_destroy(config);
 }
 
-CLAIM("entries list every parameter once, each section before its policies' sections") {
+TEST("entries list every parameter once, each section before its policies' sections") {
     struct config *config = made_up_config();
     unsigned count = config_entry_count(config);
     CHECK_EQ(count, COUNT_OF(sm_params) + 1 + 2 * (COUNT_OF(cache_params) + COUNT_OF(chance_params) + 1));

@@ -5,6 +5,6 @@
 
 static void replay(const uint8_t *data, size_t size) { LLVMFuzzerTestOneInput(data, size); }
 
-CLAIM("every description in the fuzzer's corpus is refused with a message or reads back the same") {
+TEST("every description in the fuzzer's corpus is refused with a message or reads back the same") {
     CHECK(corpus_replay("config", replay) >= 10);
 }

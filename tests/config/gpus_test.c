@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 #include "config/config.h"
 
 #define GPUS    SLUICE_SOURCE_DIR "/gpus"
 #define DESIGNS SLUICE_SOURCE_DIR "/designs"
 
-/* A fresh configuration with a description read over it; the claim ends if that fails. */
+/* A fresh configuration with a description read over it; the test ends if that fails. */
 static struct config *load(const char *path) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
@@ -38,13 +38,13 @@ struct row {
 
 /* Every value stands in the file itself, not only as a default that happens to agree. */
 static void check_rows(const struct config *config, const struct row *rows, unsigned count, int line) {
-    struct claim_place place = {__FILE__, line};
+    struct test_place place = {__FILE__, line};
     for (unsigned i = 0; i < count; i++) {
         struct config_entry entry;
         value_of(config, rows[i].key, &entry);
-        claim_check_eq(place, rows[i].key, "the table", claim_string(entry.value), claim_string(rows[i].value));
-        claim_check_text(place, rows[i].key, entry.origin, ".yaml:");
-        claim_check(place, rows[i].key, entry.in_use);
+        test_check_eq(place, rows[i].key, "the table", test_string(entry.value), test_string(rows[i].value));
+        test_check_text(place, rows[i].key, entry.origin, ".yaml:");
+        test_check(place, rows[i].key, entry.in_use);
     }
 }
 #define CHECK_ROWS(config, rows) check_rows(config, rows, COUNT_OF(rows), __LINE__)
@@ -61,7 +61,7 @@ static double llc_kb(const struct config *config) {
     return number_of(config, "dram.mcs") * number_of(config, "llc.slices_per_mc") * number_of(config, "llc.slice_kb");
 }
 
-CLAIM("adaptive-80sm is Table 1 of Adaptive Memory-Side Last-Level GPU Caching") {
+TEST("adaptive-80sm is Table 1 of Adaptive Memory-Side Last-Level GPU Caching") {
     static const struct row rows[] = {
         {"sm.count", "80"},
         {"gpu.core_mhz", "1400"},
@@ -112,7 +112,7 @@ CLAIM("adaptive-80sm is Table 1 of Adaptive Memory-Side Last-Level GPU Caching")
     config_destroy(config);
 }
 
-CLAIM("icc-32sm is Table I of GPU Performance Optimization via Inter-group Cache Cooperation") {
+TEST("icc-32sm is Table I of GPU Performance Optimization via Inter-group Cache Cooperation") {
     static const struct row rows[] = {
         {"gpu.core_mhz", "1400"},
         {"sm.count", "32"},
@@ -157,7 +157,7 @@ CLAIM("icc-32sm is Table I of GPU Performance Optimization via Inter-group Cache
     config_destroy(config);
 }
 
-CLAIM("selrep-64sm is Table I of Selective Replication in Memory-Side GPU Caches") {
+TEST("selrep-64sm is Table I of Selective Replication in Memory-Side GPU Caches") {
     static const struct row rows[] = {
         {"sm.count", "64"},
         {"gpu.core_mhz", "1400"},
@@ -208,7 +208,7 @@ CLAIM("selrep-64sm is Table I of Selective Replication in Memory-Side GPU Caches
     config_destroy(config);
 }
 
-CLAIM("fermi-15sm is Table 2 of Locality-Driven Dynamic GPU Cache Bypassing") {
+TEST("fermi-15sm is Table 2 of Locality-Driven Dynamic GPU Cache Bypassing") {
     static const struct row rows[] = {
         {"sm.count", "15"},
         {"sm.warp_size", "32"},
@@ -299,7 +299,7 @@ static void check_gpu(const char *path, const char *context) {
     config_destroy(again);
 }
 
-CLAIM("every GPU description is a machine that fits together, and reads back from what show writes") {
+TEST("every GPU description is a machine that fits together, and reads back from what show writes") {
     CHECK(each_file(GPUS, check_gpu, NULL) >= 4);
 }
 
@@ -342,11 +342,11 @@ static void check_designs_on(const char *gpu, const char *context) {
     CHECK(each_file(DESIGNS, check_design_on, gpu) >= 4);
 }
 
-CLAIM("every design fits on every GPU, or is refused where it is chosen with the reason") {
+TEST("every design fits on every GPU, or is refused where it is chosen with the reason") {
     each_file(GPUS, check_designs_on, NULL);
 }
 
-CLAIM("a machine that cannot be is refused with the setting to blame") {
+TEST("a machine that cannot be is refused with the setting to blame") {
     static const struct {
         const char *setting, *message;
     } wrong[] = {

@@ -1,4 +1,4 @@
-/* A small made-up machine for the claims about configuration: every type of parameter, a policy with a section of its
+/* A small made-up machine for the tests of configuration: every type of parameter, a policy with a section of its
  * own, a family that two sections share, a policy within a policy, and a cross-check. */
 #ifndef SLUICE_TESTS_CONFIG_MADE_UP_H
 #define SLUICE_TESTS_CONFIG_MADE_UP_H

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "config/made_up.h"
 
-CLAIM("the written configuration names values, units and origins") {
+TEST("the written configuration names values, units and origins") {
     struct config *config = made_up_config();
     struct error err = {0};
     const char *text = "name: tiny\nsm:\n  count: 9\n";
@@ -24,7 +24,7 @@ CLAIM("the written configuration names values, units and origins") {
     config_destroy(config);
 }
 
-CLAIM("only the section of the chosen policy is written") {
+TEST("only the section of the chosen policy is written") {
     struct config *config = made_up_config();
     struct error err = {0};
     char *written = config_text(config, false);
@@ -75,7 +75,7 @@ static void set_at_random(struct config *config, uint64_t *state) {
     CHECK_EQ((const char *)err.text, "");
 }
 
-CLAIM("any configuration that is written reads back the same, with and without comments") {
+TEST("any configuration that is written reads back the same, with and without comments") {
     uint64_t state = 2019;
     for (unsigned round = 0; round < 300; round++) {
         struct config *config = made_up_config();
@@ -94,7 +94,7 @@ CLAIM("any configuration that is written reads back the same, with and without c
     }
 }
 
-CLAIM("a description of several lines and a path that is no text read back as well") {
+TEST("a description of several lines and a path that is no text read back as well") {
     struct config *config = made_up_config(), *again = made_up_config();
     struct error err = {0};
     const char *text = "name: \"a\\tb \\\"c\\\"\"\n"

@@ -2,17 +2,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 #include "config/made_up.h"
 
 /* Reads `text` as a.yaml and compares the message. */
 static void expect_length(const char *text, size_t length, const char *message, int line) {
     struct config *config = made_up_config();
     struct error err = {0};
-    struct claim_place place = {__FILE__, line};
-    claim_check(place, "the text is refused", !config_read_text(config, "a.yaml", text, length, &err));
-    claim_check_text(place, "err.text", err.text, message);
-    claim_check(place, "nothing changed",
+    struct test_place place = {__FILE__, line};
+    test_check(place, "the text is refused", !config_read_text(config, "a.yaml", text, length, &err));
+    test_check_text(place, "err.text", err.text, message);
+    test_check(place, "nothing changed",
                 sm_made_up.count > 0 && ((const struct sm_made_up *)config_get(config, &sm_made_up))->count == 4);
     config_destroy(config);
 }
@@ -21,14 +21,14 @@ static void expect_length(const char *text, size_t length, const char *message, 
 static void expect_set(const char *assignment, const char *message, int line) {
     struct config *config = made_up_config();
     struct error err = {0};
-    struct claim_place place = {__FILE__, line};
-    claim_check(place, "the setting is refused", !config_set(config, assignment, &err));
-    claim_check_text(place, "err.text", err.text, message);
+    struct test_place place = {__FILE__, line};
+    test_check(place, "the setting is refused", !config_set(config, assignment, &err));
+    test_check_text(place, "err.text", err.text, message);
     config_destroy(config);
 }
 #define EXPECT_SET(assignment, message) expect_set(assignment, message, __LINE__)
 
-CLAIM("an unknown key is located and the nearest one named") {
+TEST("an unknown key is located and the nearest one named") {
     EXPECT("sm:\n  count: 4\nl1:\n  wayz: 4\n", "a.yaml:4:3: unknown key 'wayz' in section 'l1'; did you mean 'ways'?");
     EXPECT("sm: {two-level: {group_warp: 4}}\n",
            "a.yaml:1:18: unknown key 'group_warp' in section 'sm.two-level'; did you mean 'group_warps'?");
@@ -37,24 +37,24 @@ CLAIM("an unknown key is located and the nearest one named") {
     EXPECT_SET("l1.wayz=3", "--set l1.wayz=3: unknown key 'wayz' in section 'l1'; did you mean 'ways'?");
 }
 
-CLAIM("an unknown key that nothing is near to is answered by the list of keys") {
+TEST("an unknown key that nothing is near to is answered by the list of keys") {
     EXPECT(
         "l1:\n  temperature: 4\n",
         "a.yaml:2:3: unknown key 'temperature' in section 'l1'; there are: size_kb, ways, sets, replacement, chance");
     EXPECT("temperature: 4\n", "a.yaml:1:1: unknown section 'temperature'; there are: sm, l1, llc");
 }
 
-CLAIM("a key in the wrong section is answered by its full name") {
+TEST("a key in the wrong section is answered by its full name") {
     EXPECT("sm: {ways: 4}\n", "a.yaml:1:6: unknown key 'ways' in section 'sm'; did you mean 'l1.ways'?");
     EXPECT_SET("count=3", "--set count=3: unknown section 'count'; did you mean 'sm.count'?");
 }
 
-CLAIM("an unknown section is located and the nearest one named") {
+TEST("an unknown section is located and the nearest one named") {
     EXPECT("sm: {count: 4}\nlcc: {ways: 4}\n", "a.yaml:2:1: unknown section 'lcc'; did you mean 'llc'?");
     EXPECT_SET("smm.count=3", "--set smm.count=3: unknown section 'smm'; did you mean 'sm'?");
 }
 
-CLAIM("a wrong type says what is taken and what was given") {
+TEST("a wrong type says what is taken and what was given") {
     EXPECT("sm: {count: many}\n", "a.yaml:1:13: sm.count takes a whole number, and 'many' is none");
     EXPECT("sm: {count: 4.0}\n", "sm.count takes a whole number, and '4.0' is none");
     EXPECT("sm: {count: 1_000}\n", "sm.count takes a whole number, and '1_000' is none");
@@ -77,7 +77,7 @@ CLAIM("a wrong type says what is taken and what was given") {
     EXPECT_SET("sm.count=many", "--set sm.count=many: sm.count takes a whole number, and 'many' is none");
 }
 
-CLAIM("a value out of range is answered by the range and its unit") {
+TEST("a value out of range is answered by the range and its unit") {
     EXPECT("sm: {count: 0}\n", "a.yaml:1:13: sm.count = 0 is out of range: at least 1, at most 1024 SMs");
     EXPECT("sm: {count: 1025}\n", "sm.count = 1025 is out of range");
     EXPECT("sm: {count: -1}\n", "sm.count = -1 is out of range");
@@ -88,7 +88,7 @@ CLAIM("a value out of range is answered by the range and its unit") {
     EXPECT_SET("sm.count=0", "--set sm.count=0: sm.count = 0 is out of range: at least 1, at most 1024 SMs");
 }
 
-CLAIM("the bounds themselves are taken") {
+TEST("the bounds themselves are taken") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "sm.count=1", &err));
@@ -100,7 +100,7 @@ CLAIM("the bounds themselves are taken") {
     config_destroy(config);
 }
 
-CLAIM("a policy that does not exist is answered by the nearest and all that do") {
+TEST("a policy that does not exist is answered by the nearest and all that do") {
     EXPECT(
         "sm: {warp_scheduler: gtoo}\n",
         "a.yaml:1:22: sm.warp_scheduler: no warp scheduler called 'gtoo'; did you mean 'gto'? (known: gto, two-level)");
@@ -109,7 +109,7 @@ CLAIM("a policy that does not exist is answered by the nearest and all that do")
     EXPECT_SET("sm.warp_scheduler=GTOO", "did you mean 'gto'?");
 }
 
-CLAIM("a list too short or too long says how many it takes") {
+TEST("a list too short or too long says how many it takes") {
     EXPECT("sm: {pair: [1]}\n", "a.yaml:1:12: sm.pair takes exactly 2 numbers");
     EXPECT("sm: {pair: [1, 2, 3]}\n", "a.yaml:1:19: sm.pair takes exactly 2 numbers");
     char text[512] = "sm:\n  widths: [0";
@@ -118,14 +118,14 @@ CLAIM("a list too short or too long says how many it takes") {
     EXPECT(text, "sm.widths takes 0 to 32 numbers");
 }
 
-CLAIM("text longer than its place is refused, not cut") {
+TEST("text longer than its place is refused, not cut") {
     char text[CONFIG_TEXT_MAX + 32] = "sm: {label: ";
     for (unsigned i = 0; i < CONFIG_TEXT_MAX; i++) strcat(text, "x");
     strcat(text, "}\n");
     EXPECT(text, "a.yaml:1:13: sm.label takes at most 255 bytes of text");
 }
 
-CLAIM("a key given twice in a file is refused with the place of the first") {
+TEST("a key given twice in a file is refused with the place of the first") {
     EXPECT("sm:\n  count: 4\n  fast: no\n  count: 4\n", "a.yaml:4:3: 'count' is given twice; the first is on line 2");
     EXPECT("sm: {count: 4}\nl1: {ways: 4}\nsm: {fast: no}\n",
            "a.yaml:3:1: 'sm' is given twice; the first is on line 1");
@@ -134,14 +134,14 @@ CLAIM("a key given twice in a file is refused with the place of the first") {
            "a.yaml:3:3: 'sm.two-level' is given twice; the first is on line 2");
 }
 
-CLAIM("the same key in two files is a later layer, not a duplicate") {
+TEST("the same key in two files is a later layer, not a duplicate") {
     struct config *config = made_up_config();
     struct error err = {0};
     for (int i = 0; i < 2; i++) CHECK(config_read_text(config, "a.yaml", "sm: {count: 7}", 14, &err));
     config_destroy(config);
 }
 
-CLAIM("something that is no mapping of sections is refused") {
+TEST("something that is no mapping of sections is refused") {
     EXPECT("just text\n", "a.yaml:1:1: a mapping of sections is expected (sm: {count: 4}), not a value");
     EXPECT("- 1\n- 2\n", "a.yaml:1:1: a mapping of sections is expected (sm: {count: 4}), not a list");
     EXPECT("", "a.yaml:1:1: nothing is in here; sections are expected (sm, l1, llc)");
@@ -151,7 +151,7 @@ CLAIM("something that is no mapping of sections is refused") {
     EXPECT("? [sm]\n: 3\n", "a.yaml:1:3: a key must be a name, not a list");
 }
 
-CLAIM("a section that is no mapping is refused; an empty one is empty") {
+TEST("a section that is no mapping is refused; an empty one is empty") {
     EXPECT("sm: 3\n", "a.yaml:1:5: 'sm' is a section and takes a mapping of its keys (count: ...), not a value");
     EXPECT("sm:\n  - count\n", "'sm' is a section and takes a mapping of its keys (count: ...), not a list");
     EXPECT("sm: {two-level: 3}\n", "a.yaml:1:17: 'sm.two-level' is a section");
@@ -162,12 +162,12 @@ CLAIM("a section that is no mapping is refused; an empty one is empty") {
     config_destroy(config);
 }
 
-CLAIM("names of a description must be text") {
+TEST("names of a description must be text") {
     EXPECT("name: [a]\n", "a.yaml:1:7: name takes a text, not a list");
     EXPECT("description: {a: b}\n", "a.yaml:1:14: description takes a text, not a mapping");
 }
 
-CLAIM("broken YAML is located where it breaks") {
+TEST("broken YAML is located where it breaks") {
     EXPECT("sm:\n  widths: [4, 5\n", "a.yaml:3:1: not valid YAML: ");
     EXPECT("sm:\n  count: 4\n ratio: 5\n", "a.yaml:3:2: not valid YAML: ");
     EXPECT("sm: {count: 4\n", "a.yaml:2:1: not valid YAML: ");
@@ -176,7 +176,7 @@ CLAIM("broken YAML is located where it breaks") {
     EXPECT_SET("sm.widths=[1", "--set sm.widths=[1: not valid YAML: ");
 }
 
-CLAIM("what is no text is located by its first bad byte") {
+TEST("what is no text is located by its first bad byte") {
     EXPECT("sm:\n  count: \x01\n", "a.yaml:2:10: not a text file in UTF-8: ");
     EXPECT("sm:\n  label: \xff\n", "a.yaml:2:10: not a text file in UTF-8: ");
     static const char program[] = "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\76\0";
@@ -184,7 +184,7 @@ CLAIM("what is no text is located by its first bad byte") {
     expect_length("sm: {label: \"a\\0b\"}", 19, "a.yaml:1:13: a NUL character has no place in a value", __LINE__);
 }
 
-CLAIM("anchors, aliases and tags are refused politely") {
+TEST("anchors, aliases and tags are refused politely") {
     EXPECT("sm: &core {count: 4}\n", "a.yaml:1:5: anchors (&core) are not taken; write the value out");
     EXPECT("sm: {count: &n 4}\n", "a.yaml:1:13: anchors (&n) are not taken");
     EXPECT("sm: *core\n", "a.yaml:1:5: aliases (*core) are not taken; write the value out");
@@ -194,7 +194,7 @@ CLAIM("anchors, aliases and tags are refused politely") {
     EXPECT("a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n", "a.yaml:1:1: unknown section 'a'");
 }
 
-CLAIM("a deep, long or huge file ends with a message") {
+TEST("a deep, long or huge file ends with a message") {
     enum { DEEP = 100000, HUGE_SIZE = 2 << 20 };
     char *text = mem_alloc(HUGE_SIZE, 1);
     strcpy(text, "sm: {widths: ");
@@ -210,7 +210,7 @@ CLAIM("a deep, long or huge file ends with a message") {
     free(text);
 }
 
-CLAIM("characters that a terminal would act on do not reach the message") {
+TEST("characters that a terminal would act on do not reach the message") {
     struct config *config = made_up_config();
     struct error err = {0};
     const char *text = "\"\\x1b[31m\": 3\n";
@@ -223,14 +223,14 @@ CLAIM("characters that a terminal would act on do not reach the message") {
     config_destroy(config);
 }
 
-CLAIM("an overlong word is cut between characters in the message") {
+TEST("an overlong word is cut between characters in the message") {
     char text[400] = "\"a";
     for (unsigned i = 0; i < 60; i++) strcat(text, "\xc3\xa9");
     strcat(text, "\": 3\n");
     EXPECT(text, "\xc3\xa9...'; there are: sm, l1, llc");
 }
 
-CLAIM("a setting that is none says how one is written") {
+TEST("a setting that is none says how one is written") {
     EXPECT_SET("sm.count", "--set sm.count: a setting is written KEY=VALUE, as in --set sm.count=4");
     EXPECT_SET("", "a setting is written KEY=VALUE");
     EXPECT_SET("=4", "--set =4: unknown section ''");
@@ -242,7 +242,7 @@ CLAIM("a setting that is none says how one is written") {
     EXPECT_SET("sm.count=4\n--- 5", "a second document starts here");
 }
 
-CLAIM("a setting takes a list, an empty text and an equals sign in its value") {
+TEST("a setting takes a list, an empty text and an equals sign in its value") {
     struct config *config = made_up_config();
     struct error err = {0};
     const struct sm_made_up *sm = config_get(config, &sm_made_up);
@@ -258,7 +258,7 @@ CLAIM("a setting takes a list, an empty text and an equals sign in its value") {
     config_destroy(config);
 }
 
-CLAIM("a file that is missing or a directory is named with the reason") {
+TEST("a file that is missing or a directory is named with the reason") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(!config_read_file(config, "no/such/x.yaml", &err));
@@ -272,8 +272,8 @@ CLAIM("a file that is missing or a directory is named with the reason") {
     config_destroy(config);
 }
 
-CLAIM("a file is read by its path, which its errors carry") {
-    char path[] = "/tmp/sluice-claim-XXXXXX";
+TEST("a file is read by its path, which its errors carry") {
+    char path[] = "/tmp/sluice-test-XXXXXX";
     int file = mkstemp(path);
     REQUIRE(file >= 0);
     const char *text = "sm:\n  count: 12\n  fast: perhaps\n";

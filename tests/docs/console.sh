@@ -1,4 +1,4 @@
-# Sourced by the tests of pages that show commands and what they print, after claims.sh.
+# Sourced by the tests of pages that show commands and what they print, after testlib.sh.
 #
 # console_page PAGE calls `try PAGE COMMAND`, which the test defines, for every `$ ` line of the page's `console` blocks. What the page shows after
 # the command is then in $work/shown; what try leaves in $work/out is what --update writes into the page instead.

@@ -3,7 +3,7 @@
 # what the page shows.
 #
 # usage: extending_test.sh [--update]     (a program of its own is built; --update writes what was printed into the page)
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 . tests/docs/console.sh
 
 page=docs/extending.md
@@ -29,7 +29,7 @@ apply_diff() {
         END { exit times != 1 }' "$2" >"$work/patched" && mv "$work/patched" "$2"
 }
 
-claim "every block of docs/extending.md goes where its fence says"
+testcase "every block of docs/extending.md goes where its fence says"
 for block in "$work"/blocks/???; do
     target=$(cat "$block.target")
     case "$(cat "$block.kind") $target" in
@@ -47,7 +47,7 @@ done
 
 # In the copy, and a build prints nothing.
 try() {
-    claim "$1: $2"
+    testcase "$1: $2"
     (cd "$copy" && eval "$2") >"$work/out" 2>&1
     local status=$?
     case "$2" in
@@ -62,4 +62,4 @@ try() {
 
 console_page $page
 
-claims_end
+tests_end

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # docs/guide.md does what it says, from its first command to its last: its files are written and its commands run in an empty folder, in their
 # order, and print what the page shows. Lines that tell of the host may differ. --update writes what was printed into the page.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 . tests/docs/console.sh
 
 page=docs/guide.md
@@ -11,7 +11,7 @@ awk -v folder="$folder" '/^```/ && !open { open = 1; split($0, word, " "); file 
 PATH=$(dirname "$SLUICE"):$PATH
 
 try() {
-    claim "$1: $2"
+    testcase "$1: $2"
     (cd "$folder" && set -o pipefail && eval "timeout 100 env $2") >"$work/out" 2>&1
     status_fits $?
     printed_as_shown '^  simulated in|^about '
@@ -19,7 +19,7 @@ try() {
 
 console_page $page
 
-claim "the guide leaves a page and its plots"
+testcase "the guide leaves a page and its plots"
 for file in sweep.html sweep.figures/sweep.svg sweep.figures/sweep.pdf sweep.csv sharing.html; do holds "there is no $file" test -s "$folder/$file"; done
 
-claims_end
+tests_end

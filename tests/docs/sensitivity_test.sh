@@ -2,7 +2,7 @@
 # The measurements in docs/model.md are those of this tree: unloaded latencies to the cycle, and how the assumed values matter, to half a point.
 #
 # The table of sensitivities takes a minute, so only its first row is measured unless SLUICE_LONG_TESTS=1. --update writes what was measured into the page.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
 page=docs/model.md
 update=
@@ -41,7 +41,7 @@ for level in 'L1 hit' 'LLC hit, one sector' 'memory, bank closed'; do
         measured+="$(latency --gpu "$gpu" $settings) "
     done
     [ -z "$update" ] || put "$level" $measured
-    claim "latencies of docs/model.md: $level"
+    testcase "latencies of docs/model.md: $level"
     holds "measured $measured, not $(row "$level")" test "$measured" = "$(row "$level")"
 done
 
@@ -57,10 +57,10 @@ while IFS= read -r setting; do
         measured+=$(awk -v a="$(counter cycles "synth:$workload" --set "$setting")" -v b="${base[$workload]}" 'BEGIN { printf "%+.1f ", 100 * (a - b) / b }')
     done
     [ -z "$update" ] || put "\`$setting\`" $measured
-    claim "sensitivities of docs/model.md: $setting"
+    testcase "sensitivities of docs/model.md: $setting"
     awk -v a="$measured" -v b="$(row "\`$setting\`")" 'BEGIN { n = split(a, x, " "); if (split(b, y, " ") != n) exit 1; for (i = 1; i <= n; i++) if (x[i] - y[i] > 0.5 || y[i] - x[i] > 0.5) exit 1 }'
     near=$?
     holds "measured $measured, not $(row "\`$setting\`")" test $near -eq 0
 done <"$work/settings"
 
-claims_end
+tests_end

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The committed PTX of every workload is what its CUDA source compiles to, and every workload is described, measured, and as large as it is said to be.
-. "$(dirname "$0")/../claims.sh"
+. "$(dirname "$0")/../testlib.sh"
 
-claim "the PTX of every workload is what its source compiles to"
+testcase "the PTX of every workload is what its source compiles to"
 mkdir "$work/ptx"
 holds "a source does not compile" tools/ptx -o "$work/ptx"
 for source in workloads/*/*.cu tests/workloads/*.cu; do
@@ -10,7 +10,7 @@ for source in workloads/*/*.cu tests/workloads/*.cu; do
     holds "${source%.cu}.ptx is older than its source: tools/ptx $name" cmp -s "$work/ptx/$name.ptx" "${source%.cu}.ptx"
 done
 
-claim "every workload has a page of its own"
+testcase "every workload has a page of its own"
 for source in workloads/*/*.c; do
     name=$(basename "$source" .c)
     holds "workloads/$name/README.md is missing" test -s "workloads/$name/README.md"
@@ -22,7 +22,7 @@ measured() {
         awk -F'|' '{ gsub(/ /, ""); print $2, $3, $6, $10, $11 }'
 }
 
-claim "every workload is on the page at each of its sizes, and its results are right"
+testcase "every workload is on the page at each of its sizes, and its results are right"
 while read -r name size; do
     [ "$size" = tiny ] && continue
     row=$(measured "$size" | grep "^$name ") || row=$(measured nn_0 | grep "^$size ")
@@ -30,22 +30,22 @@ while read -r name size; do
     holds "$name:$size did not pass" grep -q ' passed ' <<<"$row"
 done < <("$SLUICE" list workloads | awk '/^generated/ { exit } /^[a-z0-9]/ { name = $1 } /^ / { for (i = 1; i <= NF; i++) print name, $i }')
 
-claim "every small size is long enough for what it is to show"
+testcase "every small size is long enough for what it is to show"
 while read -r name gpu _ _ cycles; do
     case $gpu in adaptive-80sm | selrep-64sm) least=200000 ;; *) least=50000 ;; esac
     holds "$name takes $cycles cycles on $gpu" test "$cycles" -ge $least
 done < <(measured small)
 
-claim "no paper's size has more than a billion instructions"
+testcase "no paper's size has more than a billion instructions"
 for size in s000 s002 s003 s004 nn_0; do
     while read -r name _ instructions _; do holds "$name: $instructions" test "$instructions" -le 1000000000; done < <(measured $size)
 done
 
-claim "what differs from the papers is among the exceptions, with its reason"
+testcase "what differs from the papers is among the exceptions, with its reason"
 sed -n '/^## Exceptions/,/^## Classes/p' docs/workloads.md >"$work/exceptions"
 holds "there are no exceptions on the page" test -s "$work/exceptions"
 for name in $(awk -F'|' '/\*\*no\*\*/ { gsub(/[` ]/, "", $2); sub(/:.*/, "", $2); print $2 }' docs/workloads.md | sort -u); do
     holds "$name is not" grep -q "^- .*\`$name" "$work/exceptions"
 done
 
-claims_end
+tests_end

@@ -148,7 +148,7 @@ static void checker_see(void *user, const struct dram_log_entry *entry) {
     c->recent[c->count++ % WINDOW] = *entry;
 }
 
-/* ------------------------------------------------------------------ the claims */
+/* ------------------------------------------------------------------ the tests */
 
 enum mix { RANDOM, ROWS, STREAM };
 
@@ -189,28 +189,28 @@ static void check_mixes(const char *const *memory) {
 
 #define ONE_CHANNEL "dram.mcs=1", "llc.slices_per_mc=1", "dram.mapping=hynix", "dram.clock_mhz=0"
 
-CLAIM("GDDR5 obeys every timing rule in 100,000 mixed requests with one queue") {
+TEST("GDDR5 obeys every timing rule in 100,000 mixed requests with one queue") {
     check_mixes((const char *const[]){ONE_CHANNEL, NULL});
 }
 
-CLAIM("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and a clock of its own") {
+TEST("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and a clock of its own") {
     check_mixes((const char *const[]){"dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924",
                                       "dram.write_drain=true", "dram.gddr5.refresh=true", "dram.gddr5.tFAW=31",
                                       "dram.row_hit_cap=4", NULL});
 }
 
-CLAIM("HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
+TEST("HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
     check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true",
                                       "dram.hbm.tCCDL=3", NULL});
 }
 
-CLAIM("HBM with one command bus and banks' own queues obeys every timing rule, and so does a starving controller") {
+TEST("HBM with one command bus and banks' own queues obeys every timing rule, and so does a starving controller") {
     check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false",
                                       "dram.bank_queue=4", "dram.starvation_cycles=100", "dram.hbm.tWTRL=9",
                                       "dram.hbm.tRRDL=11", "dram.write_drain=true", NULL});
 }
 
-CLAIM("the checker finds a command that comes one cycle early, for each rule") {
+TEST("the checker finds a command that comes one cycle early, for each rule") {
     struct rig *rig = rig_create(
         (const char *const[]){ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30", NULL});
     const struct dram_device *d = dram_device_of(rig->config);

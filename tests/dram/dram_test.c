@@ -1,4 +1,4 @@
-/* Claims about memory controllers: latency to the cycle, order, fairness, bandwidth, back-pressure, and that sleeping
+/* Tests of memory controllers: latency to the cycle, order, fairness, bandwidth, back-pressure, and that sleeping
  * changes nothing. */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------- latency */
 
-CLAIM("a read of a closed bank takes, in any cycle it is sent, what the description adds up to") {
+TEST("a read of a closed bank takes, in any cycle it is sent, what the description adds up to") {
     static const char *const memories[][8] = {
         {SAME_CLOCK},
         {"dram.clock_mhz=924", "dram.controller_cycles=100"},
@@ -42,7 +42,7 @@ CLAIM("a read of a closed bank takes, in any cycle it is sent, what the descript
     }
 }
 
-CLAIM("unloaded latency is port, activate, column read, burst and port, and one cycle to be seen by the scheduler") {
+TEST("unloaded latency is port, activate, column read, burst and port, and one cycle to be seen by the scheduler") {
     struct config *config = rig_config((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
                                                              "dram.port_cycles=3", "dram.controller_cycles=50", NULL});
     CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)), 3u + 50 + 1 + 12 + 12 + 2 + 3);
@@ -52,7 +52,7 @@ CLAIM("unloaded latency is port, activate, column read, burst and port, and one 
     config_destroy(config);
 }
 
-CLAIM("a row hit needs no activate, a row conflict a precharge as well") {
+TEST("a row hit needs no activate, a row conflict a precharge as well") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
     unsigned miss = rig_add(rig, rig_address(rig, 0, 5, 1, 0), false, 0);
     unsigned hit = rig_add(rig, rig_address(rig, 0, 5, 1, 128), false, 1000);
@@ -71,7 +71,7 @@ CLAIM("a row hit needs no activate, a row conflict a precharge as well") {
     rig_destroy(rig);
 }
 
-CLAIM("row hits are served before an older request for another row of their bank") {
+TEST("row hits are served before an older request for another row of their bank") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
     rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
     unsigned other = rig_add(rig, rig_address(rig, 0, 0, 2, 0), false, 1);
@@ -82,7 +82,7 @@ CLAIM("row hits are served before an older request for another row of their bank
     rig_destroy(rig);
 }
 
-CLAIM("only the bursts that hold wanted sectors are moved") {
+TEST("only the bursts that hold wanted sectors are moved") {
     struct rig *rig =
         rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}); /* 64-byte bursts, 128-byte lines */
     static const uint8_t sectors[] = {0x1, 0xC, 0x9, 0xF, 0};
@@ -118,7 +118,7 @@ static const char *const varied[][10] = {
      "dram.starvation_cycles=60", "dram.row_hit_cap=2", "dram.bank_queue=2"},
 };
 
-CLAIM("every read is answered once with data, every write once with an acknowledgement, and nothing is left inside") {
+TEST("every read is answered once with data, every write once with an acknowledgement, and nothing is left inside") {
     for (unsigned v = 0; v < COUNT_OF(varied); v++) {
         struct rig *rig = rig_create(varied[v]);
         add_random(rig, 3000, 30, 0, v);
@@ -136,7 +136,7 @@ CLAIM("every read is answered once with data, every write once with an acknowled
     }
 }
 
-CLAIM("a controller with a request inside says so") {
+TEST("a controller with a request inside says so") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.controller_cycles=200", NULL});
     char text[200] = "", *dump = NULL;
     size_t size = 0;
@@ -172,7 +172,7 @@ static uint64_t fingerprint(const char *const *assignments, bool poll, uint64_t 
     return hash;
 }
 
-CLAIM("sleeping, polling every cycle and any order of ticks give the same counters and the same answers") {
+TEST("sleeping, polling every cycle and any order of ticks give the same counters and the same answers") {
     for (unsigned v = 0; v < COUNT_OF(varied); v++) {
         uint64_t asleep = fingerprint(varied[v], false, 0, false);
         CHECK_EQ(asleep, fingerprint(varied[v], true, 0, false));
@@ -182,7 +182,7 @@ CLAIM("sleeping, polling every cycle and any order of ticks give the same counte
     CHECK(fingerprint(varied[1], false, 0, true) != fingerprint(varied[1], false, 0, false));
 }
 
-CLAIM("counters read in the middle of a run are those of a controller that keeps up with every cycle") {
+TEST("counters read in the middle of a run are those of a controller that keeps up with every cycle") {
     static const char *const small[] = {"dram.read_queue=2", NULL}, *const plain[] = {NULL};
     const char *const *const described[] = {small, plain};
     for (unsigned v = 0; v < COUNT_OF(described); v++) {
@@ -209,7 +209,7 @@ CLAIM("counters read in the middle of a run are those of a controller that keeps
     }
 }
 
-CLAIM("queues, ports and return queues of depth one still finish") {
+TEST("queues, ports and return queues of depth one still finish") {
     static const char *const shallow[][14] = {
         {"dram.mcs=2", "llc.slices_per_mc=4", "dram.read_queue=1", "dram.return_queue=1", "dram.port_entries=1",
          "dram.controller_cycles=7"},
@@ -229,7 +229,7 @@ CLAIM("queues, ports and return queues of depth one still finish") {
     }
 }
 
-CLAIM("a controller holds no more requests than its queue and return queue have entries") {
+TEST("a controller holds no more requests than its queue and return queue have entries") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.read_queue=4",
                                                        "dram.return_queue=8", "dram.port_entries=64", NULL});
     for (unsigned i = 0; i < 64; i++) rig_add(rig, rig_address(rig, 0, 0, i, 0), false, 0); /* all conflict */
@@ -240,7 +240,7 @@ CLAIM("a controller holds no more requests than its queue and return queue have 
     rig_destroy(rig);
 }
 
-CLAIM("every slice of a controller reaches every channel of it") {
+TEST("every slice of a controller reaches every channel of it") {
     struct rig *rig = rig_create((const char *const[]){SHAPE_64SM, NULL});
     for (unsigned slice = 0; slice < 16; slice++)
         for (unsigned channel = 0; channel < 8; channel++)
@@ -250,7 +250,7 @@ CLAIM("every slice of a controller reaches every channel of it") {
     rig_destroy(rig);
 }
 
-CLAIM("slices that want the same channel are served in turn") {
+TEST("slices that want the same channel are served in turn") {
     struct rig *rig = rig_create(
         (const char *const[]){"dram.mcs=1", "llc.slices_per_mc=8", SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
     for (unsigned i = 0; i < 400; i++)
@@ -284,7 +284,7 @@ static double stream_share(const char *const *assignments, unsigned lines, unsig
     return bytes_per_cycle / peak;
 }
 
-CLAIM("a read stream comes near the peak bandwidth and never exceeds it") {
+TEST("a read stream comes near the peak bandwidth and never exceeds it") {
     double gddr5 = stream_share((const char *const[]){SHAPE_80SM, NULL}, 60000, 0);
     double hbm = stream_share((const char *const[]){SHAPE_64SM, NULL}, 60000, 0);
     double single = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.tCCDL=2", NULL}, 10000, 0);
@@ -293,7 +293,7 @@ CLAIM("a read stream comes near the peak bandwidth and never exceeds it") {
     CHECK(single > 0.90 && single <= 1);
 }
 
-CLAIM("mixing writes into a stream costs turn-arounds, fewer with a write queue that is drained in batches") {
+TEST("mixing writes into a stream costs turn-arounds, fewer with a write queue that is drained in batches") {
     double reads = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}, 6000, 0);
     double shared = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}, 6000, 4);
     double drained =
@@ -318,14 +318,14 @@ static uint64_t wait_among_hits(const char *starvation) {
     return waited;
 }
 
-CLAIM("row hits starve a request for another row only up to the limit") {
+TEST("row hits starve a request for another row only up to the limit") {
     CHECK(wait_among_hits("dram.starvation_cycles=0") > 8000);
     uint64_t waited = wait_among_hits("dram.starvation_cycles=500");
     CHECK(waited >= 500);
     CHECK(waited <= 500 + 100);
 }
 
-CLAIM("a write is not left in the write queue for ever while reads keep coming") {
+TEST("a write is not left in the write queue for ever while reads keep coming") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
                                                        "dram.write_drain=true", "dram.starvation_cycles=1000", NULL});
     for (unsigned i = 0; i < 8; i++) rig_add(rig, (uint64_t)i * 128, false, 0);
@@ -338,7 +338,7 @@ CLAIM("a write is not left in the write queue for ever while reads keep coming")
     rig_destroy(rig);
 }
 
-CLAIM("a write closes a row that reads still want once the one for which it was opened has its data") {
+TEST("a write closes a row that reads still want once the one for which it was opened has its data") {
     for (unsigned polls = 0; polls < 2; polls++) {
         struct rig *rig = rig_create(
             (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.write_queue=1", NULL});
@@ -352,7 +352,7 @@ CLAIM("a write closes a row that reads still want once the one for which it was 
     }
 }
 
-CLAIM("a read of a line that waits in the write queue is answered from there") {
+TEST("a read of a line that waits in the write queue is answered from there") {
     struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", NULL});
     for (unsigned i = 0; i < 12; i++) rig_add(rig, rig_address(rig, 0, 0, i, 0), false, 0); /* keep the reads busy */
     rig_add(rig, rig_address(rig, 0, 7, 5, 256), true, 5);
@@ -366,7 +366,7 @@ CLAIM("a read of a line that waits in the write queue is answered from there") {
     rig_destroy(rig);
 }
 
-CLAIM("a read answered from the write queue makes room for one that waits in the port, polled or not") {
+TEST("a read answered from the write queue makes room for one that waits in the port, polled or not") {
     for (unsigned polls = 0; polls < 2; polls++) {
         struct rig *rig =
             rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
@@ -389,7 +389,7 @@ CLAIM("a read answered from the write queue makes room for one that waits in the
     }
 }
 
-CLAIM("a queue that is full is counted for as long as a request waits for it") {
+TEST("a queue that is full is counted for as long as a request waits for it") {
     struct rig *rig = rig_create(
         (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1", NULL});
     rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
@@ -401,7 +401,7 @@ CLAIM("a queue that is full is counted for as long as a request waits for it") {
     rig_destroy(rig);
 }
 
-CLAIM("refresh takes its share of the bandwidth and closes rows") {
+TEST("refresh takes its share of the bandwidth and closes rows") {
     double without = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", NULL}, 10000, 0);
     double with = stream_share(
         (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true", NULL}, 10000, 0);
@@ -426,7 +426,7 @@ static void refused(const char *assignment, const char *part) {
     config_destroy(config);
 }
 
-CLAIM("descriptions that make no sense are refused, naming the value to blame") {
+TEST("descriptions that make no sense are refused, naming the value to blame") {
     refused("dram.gddr5.banks=12", "dram.gddr5.banks: 12 is not a power of two; the nearest below is 8");
     refused("dram.gddr5.bank_groups=32", "16 is less than bank_groups: 32");
     refused("dram.gddr5.tRC=20", "dram.gddr5.tRC: 20 is less than tRAS, within it: 28");
@@ -439,7 +439,7 @@ CLAIM("descriptions that make no sense are refused, naming the value to blame") 
     config_destroy(config);
 }
 
-CLAIM("only the chosen kind's description is checked") {
+TEST("only the chosen kind's description is checked") {
     struct config *config = rig_config((const char *const[]){"dram.kind=hbm", "dram.gddr5.banks=12", NULL});
     struct error err = {0};
     CHECK(config_check(config, &err));

@@ -1,4 +1,4 @@
-/* Claims about the address mappings: each is a bijection whose fields stay in range, and each spreads addresses as it
+/* Tests of the address mappings: each is a bijection whose fields stay in range, and each spreads addresses as it
  * is meant to. */
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static const char *const machines[][10] = {
     {"dram.mapping=pae", "dram.mcs=16", "dram.interleave_bytes=128", "llc.slices_per_mc=16", "dram.gddr5.banks=64"},
 };
 
-CLAIM("every mapping on every shape is undone by its inverse, and keeps every field in range") {
+TEST("every mapping on every shape is undone by its inverse, and keeps every field in range") {
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         struct config *config = rig_config(machines[m]);
         struct address_map *map = map_of(config);
@@ -62,7 +62,7 @@ CLAIM("every mapping on every shape is undone by its inverse, and keeps every fi
     }
 }
 
-CLAIM("the bytes of an interleave stay together, in order, in one row") {
+TEST("the bytes of an interleave stay together, in order, in one row") {
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         struct config *config = rig_config(machines[m]);
         struct address_map *map = map_of(config);
@@ -83,7 +83,7 @@ CLAIM("the bytes of an interleave stay together, in order, in one row") {
     }
 }
 
-CLAIM("the partition address has controller and slice squeezed out: each slice sees all of its low values, once each") {
+TEST("the partition address has controller and slice squeezed out: each slice sees all of its low values, once each") {
     enum { BLOCKS = 256 }; /* of each slice, so that all controller, channel and bank bits vary */
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         struct config *config = rig_config(machines[m]);
@@ -107,7 +107,7 @@ CLAIM("the partition address has controller and slice squeezed out: each slice s
     }
 }
 
-CLAIM("linear on six controllers is the GTX 480's: 256 bytes each by remainder, banks below and above the column") {
+TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, banks below and above the column") {
     struct config *config =
         rig_config((const char *const[]){"dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2", NULL});
     struct address_map *map = map_of(config);
@@ -128,7 +128,7 @@ CLAIM("linear on six controllers is the GTX 480's: 256 bytes each by remainder, 
     config_destroy(config);
 }
 
-CLAIM("hynix takes controller and bank straight from bits 8 upwards, and the shared slice from the low bank bits") {
+TEST("hynix takes controller and bank straight from bits 8 upwards, and the shared slice from the low bank bits") {
     struct config *config = rig_config((const char *const[]){"dram.mapping=hynix", SHAPE_80SM, NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
@@ -146,7 +146,7 @@ CLAIM("hynix takes controller and bank straight from bits 8 upwards, and the sha
     config_destroy(config);
 }
 
-CLAIM(
+TEST(
     "pae with given masks makes each controller and bank bit the parity of its mask, and leaves row and column alone") {
     static const uint64_t masks[] = {0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00,
                                      0x6E904C00, 0xFEBC7C00, 0xF4146C00};
@@ -166,7 +166,7 @@ CLAIM(
     config_destroy(config);
 }
 
-CLAIM("a slice of a stack is its channel, times two, and the low bank bit") {
+TEST("a slice of a stack is its channel, times two, and the low bank bit") {
     struct config *config = rig_config((const char *const[]){"dram.mapping=pae", SHAPE_64SM, PAE_64SM, NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
@@ -211,7 +211,7 @@ static struct spread worst_spread(const char *const *assignments) {
     return worst;
 }
 
-CLAIM("on power-of-two strides pae spreads over slices and banks where hynix camps on a few") {
+TEST("on power-of-two strides pae spreads over slices and banks where hynix camps on a few") {
     struct spread pae80 = worst_spread((const char *const[]){"dram.mapping=pae", SHAPE_80SM, PAE_80SM, NULL});
     struct spread hynix80 = worst_spread((const char *const[]){"dram.mapping=hynix", SHAPE_80SM, NULL});
     struct spread pae64 = worst_spread((const char *const[]){"dram.mapping=pae", SHAPE_64SM, PAE_64SM, NULL});
@@ -222,7 +222,7 @@ CLAIM("on power-of-two strides pae spreads over slices and banks where hynix cam
     CHECK(hynix64.banks >= 256 && hynix64.slices >= 32);
 }
 
-CLAIM("masks drawn at random spread power-of-two strides too, whatever the seed") {
+TEST("masks drawn at random spread power-of-two strides too, whatever the seed") {
     for (unsigned seed = 0; seed < 8; seed++) {
         char text[40];
         snprintf(text, sizeof text, "dram.pae.seed=%u", seed);
@@ -240,7 +240,7 @@ static void refused(const char *const *assignments, const char *part) {
     config_destroy(config);
 }
 
-CLAIM("masks and shapes that make no mapping are refused with the reason") {
+TEST("masks and shapes that make no mapping are refused with the reason") {
     refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]", NULL},
             "2 masks given, but this machine has 7");
     refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM,

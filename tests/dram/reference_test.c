@@ -1,7 +1,7 @@
 /* The model against Ramulator and DRAMsim3, on those of the reference's traces that a formula describes; bench/dram
  * compares all of them. */
 #include "../../bench/dram_replay.h"
-#include "claim.h"
+#include "test.h"
 
 enum { REQUESTS = 20000, ROWS_MAX = 1024 };
 
@@ -41,7 +41,7 @@ static unsigned compare(const char *variant, const char *trace_name, const char 
     return compared;
 }
 
-CLAIM("without refresh, streams and bank rounds run as in Ramulator, on one command bus") {
+TEST("without refresh, streams and bank rounds run as in Ramulator, on one command bus") {
     CHECK_EQ(compare("hbmp_norefresh", "seq", "0.7"), 1u);
     CHECK_EQ(compare("hbmp_norefresh", "seq", "sat"), 1u);
     CHECK_EQ(compare("hbmp_norefresh", "bankrr_hit", "0.9"), 1u);
@@ -51,7 +51,7 @@ CLAIM("without refresh, streams and bank rounds run as in Ramulator, on one comm
     CHECK_EQ(compare("gddr5p_norefresh", "bankrr_miss", "sat"), 1u);
 }
 
-CLAIM("with refresh and bank groups, streams and bank rounds run as in Ramulator") {
+TEST("with refresh and bank groups, streams and bank rounds run as in Ramulator") {
     CHECK_EQ(compare("hbmp", "seq", "0.5"), 1u);
     CHECK_EQ(compare("hbmp", "bankrr_hit", "0.7"), 1u);
     CHECK_EQ(compare("gddr5", "seq", "0.7"), 1u);
@@ -60,7 +60,7 @@ CLAIM("with refresh and bank groups, streams and bank rounds run as in Ramulator
     CHECK_EQ(compare("gddr5p", "bankrr_hit", "0.5"), 1u);
 }
 
-CLAIM("with two command buses, streams and bank rounds run as in DRAMsim3") {
+TEST("with two command buses, streams and bank rounds run as in DRAMsim3") {
     CHECK_EQ(compare("hbmp_dramsim3", "seq", "0.7"), 1u);
     CHECK_EQ(compare("hbmp_dramsim3", "seq", "sat"), 1u);
     CHECK_EQ(compare("hbmp_dramsim3", "bankrr_hit", "0.9"), 1u);

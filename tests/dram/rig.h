@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "dram/dram.h"
 #include "dram/dram_config.h"
 #include "gpu/engine.h"

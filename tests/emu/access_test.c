@@ -1,7 +1,7 @@
-/* Claims about loads and stores, and what the stream says of them. */
+/* Tests of loads and stores, and what the stream says of them. */
 #include "emu/run_ptx.h"
 
-CLAIM("narrow loads extend by the sign of their type, narrow stores cut") {
+TEST("narrow loads extend by the sign of their type, narrow stores cut") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -24,7 +24,7 @@ CLAIM("narrow loads extend by the sign of their type, narrow stores cut") {
     run_end(&run);
 }
 
-CLAIM("scattered lanes reach their own addresses, and of several that store to one place the highest wins") {
+TEST("scattered lanes reach their own addresses, and of several that store to one place the highest wins") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run, PTX_KERNEL(
@@ -37,7 +37,7 @@ CLAIM("scattered lanes reach their own addresses, and of several that store to o
     run_end(&run);
 }
 
-CLAIM("generic addresses lead to shared, local and global memory, also when lanes differ") {
+TEST("generic addresses lead to shared, local and global memory, also when lanes differ") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -54,7 +54,7 @@ CLAIM("generic addresses lead to shared, local and global memory, also when lane
     run_end(&run);
 }
 
-CLAIM("isspacep tells the spaces of generic addresses apart") {
+TEST("isspacep tells the spaces of generic addresses apart") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -71,7 +71,7 @@ CLAIM("isspacep tells the spaces of generic addresses apart") {
     run_end(&run);
 }
 
-CLAIM("an access behind an allocation is a fault that says where, by whom, and what is near") {
+TEST("an access behind an allocation is a fault that says where, by whom, and what is near") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run,
                    PTX_KERNEL("mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3;\nld.global.u32 %r3, [%rd4+65520];"),
@@ -83,7 +83,7 @@ CLAIM("an access behind an allocation is a fault that says where, by whom, and w
     run_end(&run);
 }
 
-CLAIM("misaligned accesses and those outside of shared or local memory are faults") {
+TEST("misaligned accesses and those outside of shared or local memory are faults") {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -106,7 +106,7 @@ CLAIM("misaligned accesses and those outside of shared or local memory are fault
     }
 }
 
-CLAIM("variables of the module have their initial values and keep what kernels store") {
+TEST("variables of the module have their initial values and keep what kernels store") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -137,7 +137,7 @@ static struct instr traced(const char *text, enum op_class op, uint64_t touch[32
     return found;
 }
 
-CLAIM("the stream has the sectors that a store touches, and says whether it fills them") {
+TEST("the stream has the sectors that a store touches, and says whether it fills them") {
     uint64_t touch[32];
     struct instr instr = traced(PTX_KERNEL("st.global.u32 [%rd2], %r0;"), OP_store, touch);
     CHECK_EQ(instr.count, 1u);
@@ -156,7 +156,7 @@ CLAIM("the stream has the sectors that a store touches, and says whether it fill
     CHECK_EQ(instr.bytes_log2, 0u);
 }
 
-CLAIM("shared memory needs a pass for each word of the busiest bank") {
+TEST("shared memory needs a pass for each word of the busiest bank") {
     static const struct {
         const char *text;
         unsigned passes;
@@ -190,7 +190,7 @@ CLAIM("shared memory needs a pass for each word of the busiest bank") {
     }
 }
 
-CLAIM("a word of local memory lies side by side for the lanes of a warp") {
+TEST("a word of local memory lies side by side for the lanes of a warp") {
     uint64_t touch[32];
     struct instr instr = traced(PTX_KERNEL(".local .align 8 .b32 l[8]; st.local.u32 [l+4], %r0;"), OP_store, touch);
     CHECK_EQ(instr.space, SPACE_LOCAL);
@@ -202,7 +202,7 @@ CLAIM("a word of local memory lies side by side for the lanes of a warp") {
     CHECK_EQ(touch_sectors(touch[0]), 0xFFu);
 }
 
-CLAIM("a memory operation that no lane executes is no access") {
+TEST("a memory operation that no lane executes is no access") {
     uint64_t touch[32];
     struct instr instr =
         traced(PTX_KERNEL("setp.gt.u32 %p1, %r0, 99; @%p1 st.global.u32 [%rd2], %r0; st.global.u32 [%rd2+128], %r0;"),

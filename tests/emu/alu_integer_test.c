@@ -274,7 +274,7 @@ static bool check_row(const struct row *row, unsigned log2, bool is_signed, uint
     return true;
 }
 
-CLAIM("integer operations equal arithmetic on wide integers, in active lanes only, and may overwrite an operand") {
+TEST("integer operations equal arithmetic on wide integers, in active lanes only, and may overwrite an operand") {
     uint64_t random = 1;
     for (size_t r = 0; r < COUNT_OF(rows); r++)
         for (unsigned log2 = 1; log2 <= 3; log2++)

@@ -82,7 +82,7 @@ static bool mask_parts(op_handler *handler, const struct op *op, uint64_t *rando
     const bool nothing = CHECK(same(&none, &start)), everything = CHECK(same(&parts, &whole));
     return nothing && everything;
 }
-CLAIM("lanes are independent: an operation for some lanes and then for the others is the operation for all") {
+TEST("lanes are independent: an operation for some lanes and then for the others is the operation for all") {
     uint64_t random = 5;
     CHECK(each_operation(&random, mask_parts) > 500);
 }
@@ -107,7 +107,7 @@ static bool single_lane(op_handler *handler, const struct op *op, uint64_t *rand
         if (i / width != lane) holds &= one.registers[ALU_D][i] == start.registers[ALU_D][i];
     return CHECK(holds);
 }
-CLAIM("an inactive lane's bytes of the result stay as they are") {
+TEST("an inactive lane's bytes of the result stay as they are") {
     uint64_t random = 6;
     CHECK(each_operation(&random, single_lane) > 500);
 }
@@ -126,7 +126,7 @@ static bool onto_operand(op_handler *handler, const struct op *op, uint64_t *ran
     while (bytes < ALU_REGISTER_BYTES && onto.registers[ALU_A][bytes] == apart.registers[ALU_D][bytes]) bytes++;
     return CHECK(bytes >= 2 * WARP_LANES || onto.predicates[a] == apart.predicates[d]);
 }
-CLAIM("a result may replace the first operand") {
+TEST("a result may replace the first operand") {
     uint64_t random = 7;
     CHECK(each_operation(&random, onto_operand) > 500);
 }

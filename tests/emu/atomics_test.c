@@ -1,4 +1,4 @@
-/* Claims about atomics. */
+/* Tests of atomics. */
 #include "emu/run_ptx.h"
 
 /* One lane applies `instruction` (of %r3 or %rd3 on [in]) to `before`: what is returned, and what is left. */
@@ -22,7 +22,7 @@ static void applied(const char *instruction, uint64_t before, uint64_t operand, 
     run_end(&run);
 }
 
-CLAIM("every atomic leaves what PTX says and gives back what was there") {
+TEST("every atomic leaves what PTX says and gives back what was there") {
     static const struct {
         const char *instruction;
         uint64_t before, operand, after;
@@ -72,7 +72,7 @@ CLAIM("every atomic leaves what PTX says and gives back what was there") {
     }
 }
 
-CLAIM("reductions and atomics on shared memory add up over all lanes and warps") {
+TEST("reductions and atomics on shared memory add up over all lanes and warps") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -88,7 +88,7 @@ CLAIM("reductions and atomics on shared memory add up over all lanes and warps")
     run_end(&run);
 }
 
-CLAIM("the stream says how many lanes meet on the busiest word") {
+TEST("the stream says how many lanes meet on the busiest word") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
     REQUIRE(run_trace(

@@ -1,4 +1,4 @@
-/* Claims about calls. */
+/* Tests of calls. */
 #include "emu/run_ptx.h"
 
 static const char functions[] = PTX_HEADER
@@ -34,7 +34,7 @@ static bool called(const char *body, uint32_t out[32], struct error *err) {
     "{ .param .b32 a; .param .b32 b; st.param.b32 [a], " from "; call (b), " function ", (a); ld.param.b32 " to \
     ", [b]; }\n"
 
-CLAIM("values go to a function and come back, by parameters and by registers") {
+TEST("values go to a function and come back, by parameters and by registers") {
     uint32_t out[32];
     struct error err;
     REQUIRE(called(CALL_PARAM("twice", "%r0", "%r9") "call (%r9), thrice, (%r9);", out, &err));
@@ -45,7 +45,7 @@ CLAIM("values go to a function and come back, by parameters and by registers") {
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 1100 + i);
 }
 
-CLAIM("recursion gives every lane its own depth") {
+TEST("recursion gives every lane its own depth") {
     static const uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13};
     uint32_t out[32];
     struct error err;
@@ -53,14 +53,14 @@ CLAIM("recursion gives every lane its own depth") {
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], fib[i & 7]);
 }
 
-CLAIM("recursion without an end is a fault") {
+TEST("recursion without an end is a fault") {
     uint32_t out[32];
     struct error err;
     CHECK(!called(CALL_PARAM("forever", "%r0", "%r9"), out, &err));
     CHECK_TEXT(err.text, "calls are nested too deeply");
 }
 
-CLAIM("a call under a guard leaves the other lanes alone, and divergent calls return to where lanes meet") {
+TEST("a call under a guard leaves the other lanes alone, and divergent calls return to where lanes meet") {
     uint32_t out[32];
     struct error err;
     REQUIRE(called(
@@ -74,7 +74,7 @@ CLAIM("a call under a guard leaves the other lanes alone, and divergent calls re
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], i < 8 ? 0u : 5u);
 }
 
-CLAIM("indirect calls go by groups of lanes with one target") {
+TEST("indirect calls go by groups of lanes with one target") {
     uint32_t out[32];
     struct error err;
     bool good = called(

@@ -1,4 +1,4 @@
-/* Claims about what the lanes of a warp and the warps of a CTA do together. */
+/* Tests of what the lanes of a warp and the warps of a CTA do together. */
 #include "emu/run_ptx.h"
 
 #define STORE "st.global.u32 [%rd2], %r9;"
@@ -13,7 +13,7 @@ static void results(const char *text, uint32_t out[32]) {
     run_end(&run);
 }
 
-CLAIM("shuffles read the lane that their mode names, within segments") {
+TEST("shuffles read the lane that their mode names, within segments") {
     uint32_t out[32];
     results(PTX_KERNEL("mul.lo.u32 %r3, %r0, 3; shfl.sync.up.b32 %r9, %r3, 2, 0, -1;" STORE), out);
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 3 * (i < 2 ? i : i - 2));
@@ -33,7 +33,7 @@ CLAIM("shuffles read the lane that their mode names, within segments") {
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], i < 16 ? i : 50); /* an absent source gives one's own value */
 }
 
-CLAIM("votes count the lanes that take part") {
+TEST("votes count the lanes that take part") {
     uint32_t out[32];
     results(PTX_KERNEL("setp.lt.u32 %p1, %r0, 5; vote.sync.ballot.b32 %r9, %p1, -1;" STORE), out);
     CHECK_EQ(out[9], 31u);
@@ -47,7 +47,7 @@ CLAIM("votes count the lanes that take part") {
     CHECK_EQ(out[0], 10u);
 }
 
-CLAIM("match finds equal values, redux combines, elect picks the lowest lane") {
+TEST("match finds equal values, redux combines, elect picks the lowest lane") {
     uint32_t out[32];
     results(PTX_KERNEL("and.b32 %r3, %r0, 3; match.any.sync.b32 %r9, %r3, -1;" STORE), out);
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 0x11111111u << (i & 3));
@@ -70,7 +70,7 @@ CLAIM("match finds equal values, redux combines, elect picks the lowest lane") {
     CHECK_EQ(out[4], 104u);
 }
 
-CLAIM("lanes that come with different member masks are groups of their own") {
+TEST("lanes that come with different member masks are groups of their own") {
     /* %r4: the mask of the eight lanes around a lane */
 #define TILE \
     "and.b32 %r3, %r0, 24; shl.b32 %r4, 255, %r3; and.b32 %r5, %r0, 1; setp.ne.u32 %p1, %r5, 0; mul.lo.u32 %r6, %r0, %r0;"
@@ -91,7 +91,7 @@ CLAIM("lanes that come with different member masks are groups of their own") {
 #undef TILE
 }
 
-CLAIM("a barrier lets nobody pass before all have come") {
+TEST("a barrier lets nobody pass before all have come") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -103,7 +103,7 @@ CLAIM("a barrier lets nobody pass before all have come") {
     run_end(&run);
 }
 
-CLAIM("bar.red counts and combines the predicates of the block") {
+TEST("bar.red counts and combines the predicates of the block") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -115,7 +115,7 @@ CLAIM("bar.red counts and combines the predicates of the block") {
     run_end(&run);
 }
 
-CLAIM("a producer arrives, consumers wait; warps that ended are not waited for") {
+TEST("a producer arrives, consumers wait; warps that ended are not waited for") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
     REQUIRE(run_trace(
@@ -138,14 +138,14 @@ CLAIM("a producer arrives, consumers wait; warps that ended are not waited for")
     run_end(&run);
 }
 
-CLAIM("a barrier that nobody else will come to is a fault") {
+TEST("a barrier that nobody else will come to is a fault") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("setp.lt.u32 %p1, %r0, 32; @%p1 bar.sync 1, 64; @!%p1 bar.sync 2, 64;"), 1, 64));
     CHECK_TEXT(run.err.text, "barrier 1 can never be passed: 1 of 2 warps have come");
     run_end(&run);
 }
 
-CLAIM("clocks count what the warp has executed, and are the same in every run") {
+TEST("clocks count what the warp has executed, and are the same in every run") {
     uint32_t out[32], again[32];
     const char *text = PTX_KERNEL(
         "mov.u32 %r3, %clock; mov.u32 %r4, %clock; sub.u32 %r9, %r4, %r3; mov.u64 %rd3, %clock64; mov.u64 %rd4, %globaltimer; st.global.u64 [%rd0+4096], %rd3;" STORE);

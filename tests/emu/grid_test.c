@@ -1,7 +1,7 @@
-/* Claims about launches and the order of emulation. */
+/* Tests of launches and the order of emulation. */
 #include "emu/run_ptx.h"
 
-CLAIM("a CTA that spins on a flag of a much later CTA ends") {
+TEST("a CTA that spins on a flag of a much later CTA ends") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -13,7 +13,7 @@ CLAIM("a CTA that spins on a flag of a much later CTA ends") {
     run_end(&run);
 }
 
-CLAIM("all CTAs of a large grid but the last wait for the last one, and end") {
+TEST("all CTAs of a large grid but the last wait for the last one, and end") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -27,7 +27,7 @@ CLAIM("all CTAs of a large grid but the last wait for the last one, and end") {
     run_end(&run);
 }
 
-CLAIM("blocks and threads of three dimensions number their threads x first") {
+TEST("blocks and threads of three dimensions number their threads x first") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -43,7 +43,7 @@ CLAIM("blocks and threads of three dimensions number their threads x first") {
     run_end(&run);
 }
 
-CLAIM("launches that no device or kernel allows are refused with the reason") {
+TEST("launches that no device or kernel allows are refused with the reason") {
     struct ptx_run run = {0};
     REQUIRE(
         run_load(&run, PTX_HEADER ".visible .entry k(.param .u64 out, .param .u64 in) .maxntid 64, 1, 1 { ret; }\n"));
@@ -71,7 +71,7 @@ CLAIM("launches that no device or kernel allows are refused with the reason") {
     run_end(&run);
 }
 
-CLAIM("dynamic shared memory is as large as the launch says") {
+TEST("dynamic shared memory is as large as the launch says") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -89,7 +89,7 @@ CLAIM("dynamic shared memory is as large as the launch says") {
     run_end(&run);
 }
 
-CLAIM("a kernel whose CTAs race leaves the same streams and memory every time") {
+TEST("a kernel whose CTAs race leaves the same streams and memory every time") {
     static const char text[] = PTX_KERNEL(
         "mov.u32 %r5, 0; loop: atom.global.add.u32 %r3, [%rd1], 1; and.b32 %r4, %r3, 1023; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd0, %rd3; st.global.u32 [%rd3], %r2;\n"
         "ld.global.u32 %r6, [%rd1+64]; add.u32 %r6, %r6, %r2; st.global.u32 [%rd1+64], %r6; and.b32 %r7, %r3, 7; add.u32 %r5, %r5, 1; add.u32 %r7, %r7, %r5; setp.lt.u32 %p1, %r7, 11; @%p1 bra loop;");
@@ -110,14 +110,14 @@ CLAIM("a kernel whose CTAs race leaves the same streams and memory every time") 
     }
 }
 
-CLAIM("trap ends the run") {
+TEST("trap ends the run") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("setp.eq.u32 %p1, %r2, 70; @%p1 trap;"), 2, 64));
     CHECK_TEXT(run.err.text, "block (1,0,0), thread (6,0,0): the program stops itself");
     run_end(&run);
 }
 
-CLAIM(
+TEST(
     "the system's part of shared memory is the CTA's own, beside its variables, and takes room only if it is asked for") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(

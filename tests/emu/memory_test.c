@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 
-CLAIM("allocations follow one another, aligned, from the first address on") {
+TEST("allocations follow one another, aligned, from the first address on") {
     struct memory memory;
     memory_init(&memory);
     CHECK_EQ(memory_allocate(&memory, 1), MEMORY_FIRST_ADDRESS);
@@ -17,7 +17,7 @@ CLAIM("allocations follow one another, aligned, from the first address on") {
     memory_release(&memory);
 }
 
-CLAIM("memory is zero at first and keeps what is written") {
+TEST("memory is zero at first and keeps what is written") {
     struct memory memory;
     memory_init(&memory);
     uint64_t a = memory_allocate(&memory, 1000), b = memory_allocate(&memory, 1000);
@@ -31,7 +31,7 @@ CLAIM("memory is zero at first and keeps what is written") {
     memory_release(&memory);
 }
 
-CLAIM("an access that leaves its allocation by one byte is found, also where the next one begins") {
+TEST("an access that leaves its allocation by one byte is found, also where the next one begins") {
     struct memory memory;
     memory_init(&memory);
     uint64_t a = memory_allocate(&memory, 256), b = memory_allocate(&memory, 10);
@@ -47,7 +47,7 @@ CLAIM("an access that leaves its allocation by one byte is found, also where the
     memory_release(&memory);
 }
 
-CLAIM("what was freed is gone, and its addresses are not given again") {
+TEST("what was freed is gone, and its addresses are not given again") {
     struct memory memory;
     memory_init(&memory);
     uint64_t a = memory_allocate(&memory, 64), b = memory_allocate(&memory, 64);
@@ -63,7 +63,7 @@ CLAIM("what was freed is gone, and its addresses are not given again") {
     memory_release(&memory);
 }
 
-CLAIM("a place of one's own is taken if nothing is there, and later allocations go behind it") {
+TEST("a place of one's own is taken if nothing is there, and later allocations go behind it") {
     struct memory memory;
     memory_init(&memory);
     CHECK(memory_place(&memory, 0xD0000000, 4096));
@@ -77,7 +77,7 @@ CLAIM("a place of one's own is taken if nothing is there, and later allocations 
     memory_release(&memory);
 }
 
-CLAIM("far more than the host has can be allocated as long as it is not touched") {
+TEST("far more than the host has can be allocated as long as it is not touched") {
     struct memory memory;
     memory_init(&memory);
     uint64_t big = UINT64_C(1) << 40, a = memory_allocate(&memory, big);
@@ -90,7 +90,7 @@ CLAIM("far more than the host has can be allocated as long as it is not touched"
     memory_release(&memory);
 }
 
-CLAIM("among many allocations each address finds its own") {
+TEST("among many allocations each address finds its own") {
     enum { COUNT = 500 };
     struct memory memory;
     uint64_t address[COUNT], size[COUNT], random = 1;

@@ -19,14 +19,14 @@ static bool promise_run(struct ptx_run *run, const char *text, uint64_t out_offs
 static const char copy[] = PTX_KERNEL("mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3;\n"
                                       "ld.global.u32 %r3, [%rd4];\nst.global.u32 [%rd2], %r3;");
 
-CLAIM("a kernel that keeps its promise violates nothing") {
+TEST("a kernel that keeps its promise violates nothing") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 0, false));
     CHECK_EQ(run.counts.read_only_violations, 0u);
     run_end(&run);
 }
 
-CLAIM("parameters that point to the same memory are found when it is written") {
+TEST("parameters that point to the same memory are found when it is written") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 0, true));
     CHECK_EQ(run.counts.read_only_violations, 1u);
@@ -34,7 +34,7 @@ CLAIM("parameters that point to the same memory are found when it is written") {
     run_end(&run);
 }
 
-CLAIM("lines count, not words: neighbours within one are a violation, those beyond it are none") {
+TEST("lines count, not words: neighbours within one are a violation, those beyond it are none") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 64, true)); /* 128 bytes are loaded from 0 on and written from 64 on */
     CHECK_EQ(run.counts.read_only_violations, 1u);
@@ -44,7 +44,7 @@ CLAIM("lines count, not words: neighbours within one are a violation, those beyo
     run_end(&run);
 }
 
-CLAIM("a load after the store is a violation like one before it, and a line is counted once") {
+TEST("a load after the store is a violation like one before it, and a line is counted once") {
     struct ptx_run run;
     REQUIRE(
         promise_run(&run,
@@ -56,7 +56,7 @@ CLAIM("a load after the store is a violation like one before it, and a line is c
     run_end(&run);
 }
 
-CLAIM("ld.global.ro and ld.global.nc of what the kernel writes are broken promises") {
+TEST("ld.global.ro and ld.global.nc of what the kernel writes are broken promises") {
     static const char *const loads[] = {"ld.global.ro.u32", "ld.global.nc.u32"};
     for (unsigned i = 0; i < 2; i++) {
         char text[2048];
@@ -68,7 +68,7 @@ CLAIM("ld.global.ro and ld.global.nc of what the kernel writes are broken promis
     }
 }
 
-CLAIM("the next kernel may write what the one before only read") {
+TEST("the next kernel may write what the one before only read") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 0, false));
     uint64_t parameters[2] = {run.in, run.out};
@@ -83,7 +83,7 @@ CLAIM("the next kernel may write what the one before only read") {
     run_end(&run);
 }
 
-CLAIM("a generic load carries the mark only when it reads global memory") {
+TEST("a generic load carries the mark only when it reads global memory") {
     static struct run_stream stream;
     struct ptx_run run;
     REQUIRE(run_trace(

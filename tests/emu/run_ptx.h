@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 #include "emu/emu.h"
 #include "stream/trace.h"
 

@@ -1,7 +1,7 @@
-/* Claims about lanes that part and meet again. */
+/* Tests of lanes that part and meet again. */
 #include "emu/run_ptx.h"
 
-CLAIM("lanes that part at a branch meet again behind it") {
+TEST("lanes that part at a branch meet again behind it") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(&run,
                     PTX_KERNEL("setp.lt.u32 %p1, %r0, 10; mov.u32 %r3, 1; @%p1 bra small; mov.u32 %r3, 2; small:\n"
@@ -11,7 +11,7 @@ CLAIM("lanes that part at a branch meet again behind it") {
     run_end(&run);
 }
 
-CLAIM("of two groups the one without the highest lane runs first") {
+TEST("of two groups the one without the highest lane runs first") {
     struct ptx_run run = {0};
     REQUIRE(
         run_ptx(&run,
@@ -22,7 +22,7 @@ CLAIM("of two groups the one without the highest lane runs first") {
     run_end(&run);
 }
 
-CLAIM("a loop runs as often as each lane wants") {
+TEST("a loop runs as often as each lane wants") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(&run,
                     PTX_KERNEL("mov.u32 %r3, 0; mov.u32 %r4, 0; again: add.u32 %r4, %r4, %r3; add.u32 %r3, %r3, 1;\n"
@@ -32,7 +32,7 @@ CLAIM("a loop runs as often as each lane wants") {
     run_end(&run);
 }
 
-CLAIM("lanes that exit early drop out, the others go on") {
+TEST("lanes that exit early drop out, the others go on") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
     REQUIRE(run_trace(&run,
@@ -49,7 +49,7 @@ CLAIM("lanes that exit early drop out, the others go on") {
     run_end(&run);
 }
 
-CLAIM("nested branches and an early return inside them keep their masks apart") {
+TEST("nested branches and an early return inside them keep their masks apart") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -66,7 +66,7 @@ CLAIM("nested branches and an early return inside them keep their masks apart") 
     run_end(&run);
 }
 
-CLAIM("brx.idx goes by groups of equal targets") {
+TEST("brx.idx goes by groups of equal targets") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -78,7 +78,7 @@ CLAIM("brx.idx goes by groups of equal targets") {
     run_end(&run);
 }
 
-CLAIM("brx.idx outside of its list is a fault") {
+TEST("brx.idx outside of its list is a fault") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("ts: .branchtargets A, B;\nbrx.idx %r0, ts; A: mov.u32 %r4, 5; B: mov.u32 %r4, 6;"),
                    1, 32));
@@ -87,7 +87,7 @@ CLAIM("brx.idx outside of its list is a fault") {
     run_end(&run);
 }
 
-CLAIM("a guard keeps an operation from the lanes for which it is false") {
+TEST("a guard keeps an operation from the lanes for which it is false") {
     struct ptx_run run = {0};
     REQUIRE(
         run_ptx(&run,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 
 enum { REFERENCE_COLUMNS = 32, REFERENCE_LINE = 2048 };
 
@@ -43,8 +43,8 @@ static inline bool reference_next(struct reference *reference) {
 static inline const char *reference_text(const struct reference *reference, const char *column) {
     for (unsigned i = 0; i < REFERENCE_COLUMNS && reference->name[i]; i++)
         if (strcmp(reference->name[i], column) == 0) return reference->cell[i] ? reference->cell[i] : "";
-    claim_check(CLAIM_PLACE, column, false);
-    claim_give_up();
+    test_check(TEST_PLACE, column, false);
+    test_give_up();
 }
 
 static inline double reference_real(const struct reference *reference, const char *column) {

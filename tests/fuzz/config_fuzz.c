@@ -1,5 +1,5 @@
 /* Any bytes as a description: reading either fails with a message and changes nothing, or what was read is written and
- * read back the same. Entry point for libFuzzer; the claim in tests/config/corpus_test.c replays data/fuzz/config
+ * read back the same. Entry point for libFuzzer; the test in tests/config/corpus_test.c replays data/fuzz/config
  * through it. */
 #include "config/made_up.h"
 

@@ -1,4 +1,4 @@
-/* The corpus of a fuzzer, replayed by claims. A harness is no test of its own: it is linked by the fuzzer, and included by
+/* The corpus of a fuzzer, replayed by tests. A harness is no test of its own: it is linked by the fuzzer, and included by
  * the test. */
 #ifndef SLUICE_TESTS_FUZZ_CORPUS_H
 #define SLUICE_TESTS_FUZZ_CORPUS_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "claim.h"
+#include "test.h"
 
 /* Hands over every file of data/fuzz/NAME; returns how many there were. */
 static inline unsigned corpus_replay(const char *name, void (*replay)(const uint8_t *data, size_t size)) {

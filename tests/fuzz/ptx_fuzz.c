@@ -1,5 +1,5 @@
 /* Any bytes as a module: it is refused with a located message, or what was read holds together (every number points
- * into its table) and is lowered or refused with a message. Entry point for libFuzzer; the claim in
+ * into its table) and is lowered or refused with a message. Entry point for libFuzzer; the test in
  * tests/ptx/parser_corpus_test.c replays data/fuzz/ptx through it.
  *
  *     clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Isrc -Itests \

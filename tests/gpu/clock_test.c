@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "gpu/clock.h"
 
@@ -11,7 +11,7 @@ static const uint64_t starts[] = {0, 1000003, UINT64_C(1) << 32, (UINT64_C(1) <<
 
 static struct clock clock_at(unsigned i) { return clock_of(pairs[i].domain * 1000, pairs[i].core * 1000); }
 
-CLAIM("a domain cycle is first seen in the core cycle that clock_core_cycle names, and not one earlier") {
+TEST("a domain cycle is first seen in the core cycle that clock_core_cycle names, and not one earlier") {
     for (unsigned i = 0; i < COUNT_OF(pairs); i++)
         for (unsigned s = 0; s < COUNT_OF(starts); s++)
             for (uint64_t cycle = starts[s]; cycle < starts[s] + 3000; cycle++) {
@@ -21,7 +21,7 @@ CLAIM("a domain cycle is first seen in the core cycle that clock_core_cycle name
             }
 }
 
-CLAIM("a core cycle is not before the beginning of the domain cycle that it falls into") {
+TEST("a core cycle is not before the beginning of the domain cycle that it falls into") {
     for (unsigned i = 0; i < COUNT_OF(pairs); i++)
         for (unsigned s = 0; s < COUNT_OF(starts); s++)
             for (uint64_t core = starts[s]; core < starts[s] + 3000; core++) {
@@ -31,7 +31,7 @@ CLAIM("a core cycle is not before the beginning of the domain cycle that it fall
             }
 }
 
-CLAIM("clocks do not drift: after whole seconds both have counted their frequency") {
+TEST("clocks do not drift: after whole seconds both have counted their frequency") {
     for (unsigned i = 0; i < COUNT_OF(pairs); i++)
         for (uint64_t seconds = 0; seconds < 100000; seconds += 997) {
             uint64_t core = seconds * pairs[i].core * 1000000, domain = seconds * pairs[i].domain * 1000000;
@@ -40,7 +40,7 @@ CLAIM("clocks do not drift: after whole seconds both have counted their frequenc
         }
 }
 
-CLAIM("equal clocks count alike") {
+TEST("equal clocks count alike") {
     struct clock same = clock_of(1400000, 1400000);
     for (uint64_t cycle = 0; cycle < 100; cycle++) {
         CHECK_EQ(clock_domain_cycle(same, cycle), cycle);
@@ -48,7 +48,7 @@ CLAIM("equal clocks count alike") {
     }
 }
 
-CLAIM("of 1400 core cycles, 924 begin a cycle of a 924 MHz clock and the others none") {
+TEST("of 1400 core cycles, 924 begin a cycle of a 924 MHz clock and the others none") {
     struct clock clock = clock_of(924000, 1400000);
     unsigned begun = 0;
     for (uint64_t core = 1; core <= 1400; core++) {

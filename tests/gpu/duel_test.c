@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "gpu/duel.h"
 
@@ -6,7 +6,7 @@ static bool hear(struct duel *duel, unsigned contestant, uint64_t interval, uint
     return duel_hear(duel, contestant, &(struct duel_report){interval, reads, misses});
 }
 
-CLAIM("the followers of a duel begin with the plain cache, change to a policy that misses no more, and back") {
+TEST("the followers of a duel begin with the plain cache, change to a policy that misses no more, and back") {
     struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!duel.policy);
     CHECK(!hear(&duel, 0, 0, 100, 40));
@@ -22,7 +22,7 @@ CLAIM("the followers of a duel begin with the plain cache, change to a policy th
     CHECK(duel.policy);
 }
 
-CLAIM("a policy is followed while its miss rate exceeds the plain cache's by no more than the threshold") {
+TEST("a policy is followed while its miss rate exceeds the plain cache's by no more than the threshold") {
     static const struct {
         uint32_t reads[2], misses[2];
         bool in_points, policy;
@@ -39,7 +39,7 @@ CLAIM("a policy is followed while its miss rate exceeds the plain cache's by no 
     }
 }
 
-CLAIM("an interval in which either SM read little, or which only one of them tells of, decides nothing") {
+TEST("an interval in which either SM read little, or which only one of them tells of, decides nothing") {
     struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!hear(&duel, 0, 0, 31, 0));
     CHECK(!hear(&duel, 1, 0, 1000, 1000));

@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void noter_add(struct engine *engine, struct noter *noter) {
     noter->id = engine_add(engine, &noter_ops, noter, engine->components);
 }
 
-CLAIM("time jumps over empty cycles, and what is due is ticked once in its cycle") {
+TEST("time jumps over empty cycles, and what is due is ticked once in its cycle") {
     struct engine *engine = engine_create();
     struct noter noter;
     noter_add(engine, &noter);
@@ -64,7 +64,7 @@ CLAIM("time jumps over empty cycles, and what is due is ticked once in its cycle
     engine_destroy(engine);
 }
 
-CLAIM("an engine in which nothing is due any more says so and stands still") {
+TEST("an engine in which nothing is due any more says so and stands still") {
     struct engine *engine = engine_create();
     struct noter noter;
     noter_add(engine, &noter);
@@ -76,7 +76,7 @@ CLAIM("an engine in which nothing is due any more says so and stands still") {
     engine_destroy(engine);
 }
 
-CLAIM("a wake arrives in its cycle from any place of the wheel, also beyond its end") {
+TEST("a wake arrives in its cycle from any place of the wheel, also beyond its end") {
     static const uint64_t distances[] = {1,
                                          2,
                                          63,
@@ -107,7 +107,7 @@ CLAIM("a wake arrives in its cycle from any place of the wheel, also beyond its 
         }
 }
 
-CLAIM("many wakes beyond the end of the wheel, some of them asked for twice, arrive once each") {
+TEST("many wakes beyond the end of the wheel, some of them asked for twice, arrive once each") {
     struct engine *engine = engine_create();
     struct noter noter[50];
     for (unsigned i = 0; i < COUNT_OF(noter); i++) noter_add(engine, &noter[i]);
@@ -122,7 +122,7 @@ CLAIM("many wakes beyond the end of the wheel, some of them asked for twice, arr
     engine_destroy(engine);
 }
 
-CLAIM("a stop takes effect at the end of the cycle, after everybody's turn, and the run can go on") {
+TEST("a stop takes effect at the end of the cycle, after everybody's turn, and the run can go on") {
     struct engine *engine = engine_create();
     struct noter noter[3];
     for (unsigned i = 0; i < 3; i++) noter_add(engine, &noter[i]);
@@ -137,7 +137,7 @@ CLAIM("a stop takes effect at the end of the cycle, after everybody's turn, and 
     engine_destroy(engine);
 }
 
-CLAIM("polling ticks everything in every cycle and is never quiet") {
+TEST("polling ticks everything in every cycle and is never quiet") {
     struct engine *engine = engine_create();
     struct noter noter[70];
     for (unsigned i = 0; i < 70; i++) noter_add(engine, &noter[i]);
@@ -148,7 +148,7 @@ CLAIM("polling ticks everything in every cycle and is never quiet") {
     engine_destroy(engine);
 }
 
-CLAIM("any number of components up to the promised one is ticked, in order, polled or shuffled") {
+TEST("any number of components up to the promised one is ticked, in order, polled or shuffled") {
     static const unsigned counts[] = {1, 63, 64, 65, 128, 1000, ENGINE_MAX_COMPONENTS};
     struct noter *noter = mem_alloc(ENGINE_MAX_COMPONENTS, sizeof *noter);
     for (unsigned c = 0; c < COUNT_OF(counts); c++)
@@ -195,7 +195,7 @@ static void turns_take(uint64_t shuffle, struct turns *turns) {
     engine_destroy(engine);
 }
 
-CLAIM("the order of a cycle's ticks is that of the ids, and with a seed another one in every cycle") {
+TEST("the order of a cycle's ticks is that of the ids, and with a seed another one in every cycle") {
     struct turns plain, shuffled, again, other;
     turns_take(0, &plain);
     turns_take(5, &shuffled);
@@ -213,7 +213,7 @@ CLAIM("the order of a cycle's ticks is that of the ids, and with a seed another 
     }
 }
 
-CLAIM("settling brings every component up to the given cycle") {
+TEST("settling brings every component up to the given cycle") {
     struct engine *engine = engine_create();
     struct noter noter[2];
     for (unsigned i = 0; i < 2; i++) noter_add(engine, &noter[i]);
@@ -223,7 +223,7 @@ CLAIM("settling brings every component up to the given cycle") {
     engine_destroy(engine);
 }
 
-CLAIM("what is still under way is named: a port that holds messages, a component that is busy") {
+TEST("what is still under way is named: a port that holds messages, a component that is busy") {
     struct engine *engine = engine_create();
     struct noter noter[2];
     struct port port;

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 
 static unsigned choose(const double *scores, unsigned ways) {
     struct lookahead lookahead = {0};
@@ -14,14 +14,14 @@ static unsigned choose(const double *scores, unsigned ways) {
     return way;
 }
 
-CLAIM("of several ways the one whose trial went best is taken, and of equals the first") {
+TEST("of several ways the one whose trial went best is taken, and of equals the first") {
     CHECK_EQ(choose((double[]){1, 3, 2}, 3), 1u);
     CHECK_EQ(choose((double[]){2, 2, 2}, 3), 0u);
     CHECK_EQ(choose((double[]){0, 0, 5}, 3), 2u);
     CHECK_EQ(choose((double[]){7}, 1), 0u);
 }
 
-CLAIM("a trial changes nothing but what it reports") {
+TEST("a trial changes nothing but what it reports") {
     struct lookahead lookahead = {0};
     struct error err = {0};
     unsigned way, state = 10;
@@ -34,7 +34,7 @@ CLAIM("a trial changes nothing but what it reports") {
     CHECK_EQ(way, 2u);
 }
 
-CLAIM("a trial that dies without a word is an error, not a choice") {
+TEST("a trial that dies without a word is an error, not a choice") {
     struct lookahead lookahead = {0};
     struct error err = {0};
     unsigned way;

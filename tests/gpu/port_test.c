@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@ static void do_nothing(void *self, uint64_t now) { (void)self, (void)now; }
 
 static const struct component_ops idle_ops = {.kind = "idler", .tick = do_nothing};
 
-/* A port between two components that do nothing by themselves: the claim plays both sides. */
+/* A port between two components that do nothing by themselves: the test plays both sides. */
 struct lone_port {
     struct engine *engine;
     struct port port;
@@ -44,7 +44,7 @@ static uint32_t peek(struct lone_port *lone, uint64_t now) {
     return value ? *value : 0;
 }
 
-CLAIM("a message is seen after the latency and not a cycle earlier") {
+TEST("a message is seen after the latency and not a cycle earlier") {
     static const unsigned latencies[] = {1, 2, 7, 100};
     for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
         unsigned latency = latencies[i];
@@ -57,7 +57,7 @@ CLAIM("a message is seen after the latency and not a cycle earlier") {
     }
 }
 
-CLAIM("an empty port shows nothing and knows of no time") {
+TEST("an empty port shows nothing and knows of no time") {
     struct lone_port *lone = lone_port(1, 1);
     CHECK(!port_peek(&lone->port, 1000));
     CHECK_EQ(port_next_visible(&lone->port), NEVER);
@@ -68,7 +68,7 @@ CLAIM("an empty port shows nothing and knows of no time") {
     lone_port_destroy(lone);
 }
 
-CLAIM("the credit of a pop arrives one latency later") {
+TEST("the credit of a pop arrives one latency later") {
     static const unsigned latencies[] = {1, 3, 50};
     for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
         unsigned latency = latencies[i];
@@ -84,7 +84,7 @@ CLAIM("the credit of a pop arrives one latency later") {
     }
 }
 
-CLAIM("a full port refuses, whatever its capacity, and each pop makes room for one") {
+TEST("a full port refuses, whatever its capacity, and each pop makes room for one") {
     for (unsigned capacity = 1; capacity <= 9; capacity++) {
         struct lone_port *lone = lone_port(capacity, 1);
         for (unsigned i = 0; i < capacity; i++) {
@@ -101,7 +101,7 @@ CLAIM("a full port refuses, whatever its capacity, and each pop makes room for o
     }
 }
 
-CLAIM("messages come out in the order in which they went in, also around the end of the ring") {
+TEST("messages come out in the order in which they went in, also around the end of the ring") {
     struct lone_port *lone = lone_port(3, 1);
     uint64_t now = 0;
     for (uint32_t i = 1, out = 1; out < 100; now++) {
@@ -115,7 +115,7 @@ CLAIM("messages come out in the order in which they went in, also around the end
     lone_port_destroy(lone);
 }
 
-CLAIM("a message never overtakes one that was pushed late") {
+TEST("a message never overtakes one that was pushed late") {
     struct lone_port *lone = lone_port(4, 2);
     uint32_t slow = 1, quick = 2;
     port_push_late(&lone->port, 0, 10, &slow, sizeof slow);
@@ -129,7 +129,7 @@ CLAIM("a message never overtakes one that was pushed late") {
     lone_port_destroy(lone);
 }
 
-CLAIM("a lengthened port shows messages that much later, has that much more room, and its credits take no longer") {
+TEST("a lengthened port shows messages that much later, has that much more room, and its credits take no longer") {
     struct lone_port *lone = lone_port(2, 3);
     port_lengthen(&lone->port, 20, 5);
     CHECK_EQ(port_credits(&lone->port, 0), 7u);
@@ -147,7 +147,7 @@ CLAIM("a lengthened port shows messages that much later, has that much more room
     lone_port_destroy(lone);
 }
 
-CLAIM("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message can be seen") {
+TEST("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message can be seen") {
     for (unsigned latency = 1; latency <= 4; latency++) {
         struct lone_port *lone = lone_port(4, latency);
         uint64_t word[2] = {0, 0};
@@ -228,7 +228,7 @@ static void pair_run(struct pair *pair, struct pair_order order, unsigned capaci
     engine_destroy(pair->engine);
 }
 
-CLAIM("a waiting sender is woken exactly when a credit arrives, whoever is ticked first") {
+TEST("a waiting sender is woken exactly when a credit arrives, whoever is ticked first") {
     static const struct pair_order orders[] = {
         {.receiver_first = true}, {.shuffle = 1}, {.shuffle = 12345}, {.poll = true}, {.poll = true, .shuffle = 7}};
     for (unsigned latency = 1; latency <= 4; latency++)
@@ -246,7 +246,7 @@ CLAIM("a waiting sender is woken exactly when a credit arrives, whoever is ticke
         }
 }
 
-CLAIM("a port runs at full rate with a capacity of twice its latency, and not with one less") {
+TEST("a port runs at full rate with a capacity of twice its latency, and not with one less") {
     for (unsigned latency = 1; latency <= 5; latency++) {
         struct pair pair;
         pair_run(&pair, (struct pair_order){0}, 2 * latency, latency, 1);

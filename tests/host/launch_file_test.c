@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 #include "host/programs.h"
 
 #define LAUNCH_ADD "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: a}, {scalar: u32, value: 0}]}\n"
 
-/* A folder with files of its own for each claim. */
+/* A folder with files of its own for each test. */
 static char folder[] = "/tmp/sluice-launch-XXXXXX";
 
 static char *put_file(const char *name, const void *content, size_t bytes) {
@@ -48,10 +48,10 @@ static struct launch_file *open_text(const char *text, struct error *err) {
 
 /* Runs the file; its first dump goes to `to`, whose size it must have. */
 static void run_text(const char *text, void *to, size_t bytes, const char *check, int line) {
-    struct claim_place place = {__FILE__, line};
+    struct test_place place = {__FILE__, line};
     struct error err = {0};
     struct launch_file *file = open_text(text, &err);
-    if (!claim_check_eq(place, "err.text", "\"\"", claim_string(err.text), claim_string(""))) claim_give_up();
+    if (!test_check_eq(place, "err.text", "\"\"", test_string(err.text), test_string(""))) test_give_up();
     struct stream_source *source = launch_file_source(file);
     struct kernel kernel;
     struct launch_dump dump;
@@ -63,8 +63,8 @@ static void run_text(const char *text, void *to, size_t bytes, const char *check
             while (stream.count > 0);
         }
     }
-    claim_check(place, "no failure", !source->ops->failure(source));
-    claim_check_eq(place, "check", "wanted", claim_string(source->ops->check(source, &err)), claim_string(check));
+    test_check(place, "no failure", !source->ops->failure(source));
+    test_check_eq(place, "check", "wanted", test_string(source->ops->check(source, &err)), test_string(check));
     if (to) {
         REQUIRE(launch_file_dump(file, source, 0, &dump) && dump.content);
         REQUIRE(dump.size_bytes == bytes);
@@ -77,11 +77,11 @@ static void run_text(const char *text, void *to, size_t bytes, const char *check
 #define RUN(text, to, check) run_text(text, to, sizeof(to), check, __LINE__)
 
 static void expect(const char *text, const char *message, int line) {
-    struct claim_place place = {__FILE__, line};
+    struct test_place place = {__FILE__, line};
     struct error err = {0};
     struct launch_file *file = open_text(text, &err);
-    claim_check(place, "the file is refused", !file);
-    claim_check_text(place, "err.text", err.text, message);
+    test_check(place, "the file is refused", !file);
+    test_check_text(place, "err.text", err.text, message);
     if (file) launch_file_close(file);
     remove_files();
 }
@@ -89,7 +89,7 @@ static void expect(const char *text, const char *message, int line) {
 
 #define FILLED(bytes, fill) "buffers:\n  - {name: a, bytes: " bytes ", dump: d, fill: " fill "}\n" LAUNCH_ADD
 
-CLAIM("fills give what they say") {
+TEST("fills give what they say") {
     uint32_t u[4];
     float f[4];
     RUN(FILLED("16", "zeros"), u, "none");
@@ -114,7 +114,7 @@ CLAIM("fills give what they say") {
     CHECK_EQ(b[5], 255u);
 }
 
-CLAIM("random fills stay in their range, differ by seed and repeat") {
+TEST("random fills stay in their range, differ by seed and repeat") {
     double d[64], again[64];
     int16_t s[64];
     RUN(FILLED("512", "{kind: random, type: f64, low: -2, high: 3, seed: 4}"), d, "none");
@@ -129,7 +129,7 @@ CLAIM("random fills stay in their range, differ by seed and repeat") {
     for (unsigned i = 0; i < 64; i++) CHECK(s[i] >= -1 && s[i] <= 1);
 }
 
-CLAIM("single elements are set after the fill, and files fill and are compared") {
+TEST("single elements are set after the fill, and files fill and are compared") {
     uint32_t u[4];
     RUN(FILLED("16", "{kind: iota, set: [{index: 1, value: 70}, {index: 3, value: 90}]}"), u, "none");
     CHECK_EQ(u[1] + u[3] + u[2], 162u);
@@ -144,14 +144,14 @@ CLAIM("single elements are set after the fill, and files fill and are compared")
         word, "passed");
 }
 
-CLAIM("sums and expectations decide the check") {
+TEST("sums and expectations decide the check") {
     RUN("buffers:\n  - {name: a, bytes: 16, dump: d, fill: {kind: iota}, final_sum_u32: 6, final_xor_u32: 0}\n" LAUNCH_ADD,
         (uint8_t[16]){0}, "passed");
     RUN("buffers:\n  - {name: a, bytes: 16, dump: d, fill: {kind: iota}, final_xor_u32: 1}\n" LAUNCH_ADD,
         (uint8_t[16]){0}, "failed");
 }
 
-CLAIM("arguments are addresses with an offset, scalars and bytes; launches repeat in order") {
+TEST("arguments are addresses with an offset, scalars and bytes; launches repeat in order") {
     uint32_t u[2];
     RUN("buffers:\n  - {name: a, bytes: 8, dump: d}\n"
         "launches:\n"
@@ -167,7 +167,7 @@ CLAIM("arguments are addresses with an offset, scalars and bytes; launches repea
     CHECK_EQ(u[0], 10u + 257 + 6);
 }
 
-CLAIM("buffers lie where they say, and the others behind them") {
+TEST("buffers lie where they say, and the others behind them") {
     uint64_t addresses[2] = {0};
     RUN("buffers:\n  - {name: b, bytes: 300}\n  - {name: a, bytes: 16, dump: d, gpgpusim_addr: 0xC0010000}\n"
         "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: b, offset: -256}, {scalar: u32, value: 5}]}\n",
@@ -178,7 +178,7 @@ CLAIM("buffers lie where they say, and the others behind them") {
         "a.yaml:4:36: buffer b overlaps another");
 }
 
-CLAIM("what is wrong is said where it is, with what would be right") {
+TEST("what is wrong is said where it is, with what would be right") {
     EXPECT("", "a.yaml:1:1: nothing is launched: add launches");
     EXPECT("launch: []\n", "a.yaml:2:1: unknown key 'launch' of a launch file; did you mean 'launches'?");
     EXPECT("buffers: 3\n", "a.yaml:2:10: buffers takes a list (- ...), not a value");

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 #include "host/programs.h"
 
 static const char text[] = PTX_HEAD PTX_ADD PTX_SPIN PTX_PAIR;
@@ -71,7 +71,7 @@ static unsigned read_all(struct stream_source *source, unsigned *kernels) {
     return count;
 }
 
-CLAIM("a program's launches are read in order, its results are its own, and its check is made") {
+TEST("a program's launches are read in order, its results are its own, and its check is made") {
     struct story story = {.launches = 5};
     struct stream_source *source = story_source(&story);
     struct error found = {0};
@@ -87,7 +87,7 @@ CLAIM("a program's launches are read in order, its results are its own, and its 
     source->ops->destroy(source);
 }
 
-CLAIM("a restarted program runs again from the start and gives the same streams") {
+TEST("a restarted program runs again from the start and gives the same streams") {
     struct story story = {.launches = 3};
     struct stream_source *source = story_source(&story);
     unsigned kernels, count = read_all(source, &kernels);
@@ -103,7 +103,7 @@ CLAIM("a restarted program runs again from the start and gives the same streams"
     source->ops->destroy(source);
 }
 
-CLAIM("emulation does not get further ahead than one kernel") {
+TEST("emulation does not get further ahead than one kernel") {
     struct story story = {.launches = 9};
     struct stream_source *source = story_source(&story);
     struct kernel kernel;
@@ -115,7 +115,7 @@ CLAIM("emulation does not get further ahead than one kernel") {
     source->ops->destroy(source);
 }
 
-CLAIM("in step, a program rests while its kernel is read, and a forked child reads it, too") {
+TEST("in step, a program rests while its kernel is read, and a forked child reads it, too") {
     struct story story = {.launches = 3};
     struct stream_source *source = story_source(&story);
     struct kernel kernel;
@@ -138,7 +138,7 @@ CLAIM("in step, a program rests while its kernel is read, and a forked child rea
     source->ops->destroy(source); /* while it rests */
 }
 
-CLAIM("a fault ends the streams of its kernel and the program, and is told once it is reached") {
+TEST("a fault ends the streams of its kernel and the program, and is told once it is reached") {
     struct story story = {.launches = 5, .fault_at = 3};
     struct stream_source *source = story_source(&story);
     struct kernel kernel;
@@ -163,7 +163,7 @@ static void forget(void *user, struct host *host) {
     HOST_LAUNCH(host, "spin", dim1(2), dim1(64), 0, HOST_U64(p));
 }
 
-CLAIM("a program that would never end is stopped by its destruction") {
+TEST("a program that would never end is stopped by its destruction") {
     struct stream_source *source = program_source_create(&(struct host_program){.name = "spin", .run = forget});
     struct kernel kernel;
     CHECK(source->ops->next_kernel(source, &kernel));
@@ -177,7 +177,7 @@ static void wait_long(void *user, struct host *host) {
     while (!host_failed(host)) continue;
 }
 
-CLAIM("a reader whose patience ends is told of no more kernels, and of no failure") {
+TEST("a reader whose patience ends is told of no more kernels, and of no failure") {
     unsigned asked = 0;
     struct stream_source *source = program_source_create(&(struct host_program){.name = "slow", .run = wait_long});
     source->patience = impatient;
@@ -210,7 +210,7 @@ static void failing(void *user, struct host *host) {
     host_fail(host, "only the first is told");
 }
 
-CLAIM("what a program does wrong between its launches is told in words") {
+TEST("what a program does wrong between its launches is told in words") {
     static const char *const words[] = {
         "test.ptx:1:1",
         "no room for 36028797018963968 bytes",
@@ -244,7 +244,7 @@ static void use_symbol(void *user, struct host *host) {
     *(uint32_t *)user += (uint32_t)bytes * 1000;
 }
 
-CLAIM("variables of a module are found by name, and structs are handed over by their bytes") {
+TEST("variables of a module are found by name, and structs are handed over by their bytes") {
     uint32_t result = 0;
     struct stream_source *source =
         program_source_create(&(struct host_program){.name = "symbol", .run = use_symbol, .user = &result});

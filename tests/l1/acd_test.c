@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "l1/acd.h"
 
@@ -9,7 +9,7 @@ static struct acd small_table(unsigned hash_bits) {
     return acd;
 }
 
-CLAIM("the table says left, right or both, as the neighbours have noted") {
+TEST("the table says left, right or both, as the neighbours have noted") {
     struct acd acd = small_table(20);
     CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
@@ -21,7 +21,7 @@ CLAIM("the table says left, right or both, as the neighbours have noted") {
     acd_release(&acd);
 }
 
-CLAIM("a neighbour that loses a line takes its own bit away, and the last bit frees the entry") {
+TEST("a neighbour that loses a line takes its own bit away, and the last bit frees the entry") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
     acd_set(&acd, 0, 0x100, ACD_RIGHT);
@@ -38,7 +38,7 @@ CLAIM("a neighbour that loses a line takes its own bit away, and the last bit fr
     acd_release(&acd);
 }
 
-CLAIM("own lines mark entries that are there and take none") {
+TEST("own lines mark entries that are there and take none") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LOCAL);
     CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
@@ -50,7 +50,7 @@ CLAIM("own lines mark entries that are there and take none") {
     acd_release(&acd);
 }
 
-CLAIM("of a full set the entry that was noted or found longest ago is forgotten, though its line is still held") {
+TEST("of a full set the entry that was noted or found longest ago is forgotten, though its line is still held") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
     acd_set(&acd, 0, 0x200, ACD_LEFT);
@@ -64,7 +64,7 @@ CLAIM("of a full set the entry that was noted or found longest ago is forgotten,
     acd_release(&acd);
 }
 
-CLAIM(
+TEST(
     "two lines with the same hash are one: both are said to be held, and the word that one has gone hides the other") {
     struct acd acd = small_table(4); /* 0x12 and 0x21 fold to 3 */
     acd_set(&acd, 0, 0x12, ACD_LEFT);
@@ -81,7 +81,7 @@ CLAIM(
     acd_release(&acd);
 }
 
-CLAIM("what is known of a line, or of every line, can be taken back at once") {
+TEST("what is known of a line, or of every line, can be taken back at once") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
     acd_set(&acd, 0, 0x100, ACD_RIGHT);
@@ -97,6 +97,6 @@ CLAIM("what is known of a line, or of every line, can be taken back at once") {
     acd_release(&acd);
 }
 
-CLAIM("the paper's directory of 32 sets, 4 ways and 20-bit tags takes 368 bytes") {
+TEST("the paper's directory of 32 sets, 4 ways and 20-bit tags takes 368 bytes") {
     CHECK_EQ(32 * 4 * acd_entry_bits(20), 368u * 8);
 }

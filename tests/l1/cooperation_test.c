@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +157,7 @@ static void check_answer(const struct bench *bench, unsigned index, enum coop_wa
     CHECK_EQ(log->event[index].cycle, ASKED_AT - 1 + cycles);
 }
 
-CLAIM("on the ring a probe to the left asks two caches and one to the right all seven, a hop and a lookup for each") {
+TEST("on the ring a probe to the left asks two caches and one to the right all seven, a hop and a lookup for each") {
     struct bench *bench = ask_once(true, 0, COOP_LEFT);
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         const struct test_node *right = &bench->node[(ASKER + distance) % GROUPS];
@@ -178,7 +178,7 @@ CLAIM("on the ring a probe to the left asks two caches and one to the right all 
     bench_end(bench);
 }
 
-CLAIM("a probe whose queries are used up is answered without the line: after 2 caches and 7 cycles, and 7 and 16") {
+TEST("a probe whose queries are used up is answered without the line: after 2 caches and 7 cycles, and 7 and 16") {
     struct bench *bench = ask_once(true, 0, COOP_LEFT);
     CHECK_EQ(bench->node[ASKER].answers, 2u);
     check_answer(bench, 0, COOP_LEFT, COOP_MISS, 1, 2 + 2 + 1 + 2); /* two hops with lookups, Q3, two hops back */
@@ -188,7 +188,7 @@ CLAIM("a probe whose queries are used up is answered without the line: after 2 c
     bench_end(bench);
 }
 
-CLAIM("an answer takes the shorter way back, and if both are equal the one that its probe came by") {
+TEST("an answer takes the shorter way back, and if both are equal the one that its probe came by") {
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         unsigned holder = (ASKER + distance) % GROUPS, back = distance <= 4 ? distance : GROUPS - distance;
         struct bench *bench = ask_once(true, UINT64_C(1) << holder, COOP_LEFT);
@@ -212,7 +212,7 @@ CLAIM("an answer takes the shorter way back, and if both are equal the one that 
     bench_end(bench);
 }
 
-CLAIM("if both probes hit, both lines come, the nearer one first") {
+TEST("if both probes hit, both lines come, the nearer one first") {
     struct bench *bench = ask_once(true, 1 << (ASKER - 2) | 1 << (ASKER + 1), COOP_LEFT);
     CHECK_EQ(bench->node[ASKER].answers, 2u);
     check_answer(bench, 0, COOP_RIGHT, COOP_DATA, ASKER + 1, 4);
@@ -221,7 +221,7 @@ CLAIM("if both probes hit, both lines come, the nearer one first") {
     bench_end(bench);
 }
 
-CLAIM("if the short probe misses and the long one hits, the miss comes first") {
+TEST("if the short probe misses and the long one hits, the miss comes first") {
     struct bench *bench = ask_once(true, 1 << (ASKER + 4), COOP_LEFT);
     CHECK_EQ(bench->node[ASKER].answers, 2u);
     check_answer(bench, 0, COOP_LEFT, COOP_MISS, ASKER - 2, 7);
@@ -229,7 +229,7 @@ CLAIM("if the short probe misses and the long one hits, the miss comes first") {
     bench_end(bench);
 }
 
-CLAIM("probes ask no more caches than there are, and one that may ask none is not sent") {
+TEST("probes ask no more caches than there are, and one that may ask none is not sent") {
     struct bench *bench = bench_make(true, 5, 100, 0);
     ask(&bench->node[ASKER], 1, COOP_LEFT, 0);
     run(bench, 100);
@@ -238,7 +238,7 @@ CLAIM("probes ask no more caches than there are, and one that may ask none is no
     bench_end(bench);
 }
 
-CLAIM("between neighbours a probe asks the one it names, and nobody else, and is answered in four cycles") {
+TEST("between neighbours a probe asks the one it names, and nobody else, and is answered in four cycles") {
     for (unsigned hit = 0; hit < 2; hit++)
         for (unsigned way = 0; way < COOP_WAYS; way++) {
             unsigned asked = way == COOP_LEFT ? ASKER - 1 : ASKER + 1;
@@ -256,7 +256,7 @@ CLAIM("between neighbours a probe asks the one it names, and nobody else, and is
     bench_end(bench);
 }
 
-CLAIM("a cache that takes no probes stops those who ask it when the queues are full, and nobody else") {
+TEST("a cache that takes no probes stops those who ask it when the queues are full, and nobody else") {
     struct bench *bench = bench_make(false, 1, 0, 0);
     bench->node[4].probe_every = 0;
     bench->node[3].asks = 20; /* by turns to 2 and to 4 */
@@ -273,7 +273,7 @@ CLAIM("a cache that takes no probes stops those who ask it when the queues are f
     bench_end(bench);
 }
 
-CLAIM("answers to a node that takes none go round, and hold up nobody else's") {
+TEST("answers to a node that takes none go round, and hold up nobody else's") {
     struct bench *bench = bench_make(true, 1, 2, 7);
     bench->holders[0] = 1 << 1;
     bench->holders[1] = bench->holders[2] = bench->holders[3] = 1 << 7;
@@ -310,13 +310,13 @@ static struct bench *hammer(bool ring, unsigned queue, bool poll, uint64_t shuff
     return bench;
 }
 
-CLAIM("under any load each probe is answered once, with queues of any depth, also of one entry") {
+TEST("under any load each probe is answered once, with queues of any depth, also of one entry") {
     static const unsigned depths[] = {1, 2, 3, 5, 16};
     for (unsigned ring = 0; ring < 2; ring++)
         for (unsigned i = 0; i < COUNT_OF(depths); i++) bench_end(hammer(ring, depths[i], false, 0));
 }
 
-CLAIM("neither the order of ticks nor sleeping changes what the networks count") {
+TEST("neither the order of ticks nor sleeping changes what the networks count") {
     for (unsigned ring = 0; ring < 2; ring++)
         for (unsigned queue = 1; queue <= 5; queue += 4) {
             struct bench *plain = hammer(ring, queue, false, 0);

@@ -1,5 +1,5 @@
-/* The crossbar of a group, alone: claims push packets in and take them out, cycle by cycle. */
-#include "claim.h"
+/* The crossbar of a group, alone: tests push packets in and take them out, cycle by cycle. */
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static uint64_t until(struct bench *bench, unsigned output, uint32_t token) {
     return NEVER;
 }
 
-CLAIM("a packet takes a cycle for each flit, and what switch and link take") {
+TEST("a packet takes a cycle for each flit, and what switch and link take") {
     static const unsigned cases[][4] = {{1, 1, 1, 2}, {1, 1, 5, 6}, {3, 2, 5, 9}};
     for (unsigned i = 0; i < 3; i++) {
         struct bench bench = bench_make(cases[i][0], cases[i][1], 4);
@@ -79,7 +79,7 @@ CLAIM("a packet takes a cycle for each flit, and what switch and link take") {
     }
 }
 
-CLAIM("packets for different outputs do not see each other, and those for one take turns") {
+TEST("packets for different outputs do not see each other, and those for one take turns") {
     struct bench bench = bench_make(1, 1, 8);
     unsigned came[MEMBERS] = {0}, last = MEMBERS;
     step(&bench);
@@ -99,7 +99,7 @@ CLAIM("packets for different outputs do not see each other, and those for one ta
     bench_end(&bench);
 }
 
-CLAIM("a packet whose receiver has no place waits and holds up those behind it, and goes on with the place") {
+TEST("a packet whose receiver has no place waits and holds up those behind it, and goes on with the place") {
     struct bench bench = bench_make(1, 1, 1);
     step(&bench);
     push(&bench, 0, 1, 1, 1);
@@ -114,7 +114,7 @@ CLAIM("a packet whose receiver has no place waits and holds up those behind it, 
     bench_end(&bench);
 }
 
-CLAIM("whatever goes in comes out once, in order between an input and an output, also at queues of one") {
+TEST("whatever goes in comes out once, in order between an input and an output, also at queues of one") {
     for (unsigned queue = 1; queue < 4; queue++) {
         struct bench bench = bench_make(1, 1, queue);
         uint64_t random = 17;

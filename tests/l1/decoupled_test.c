@@ -1,6 +1,6 @@
 /* The decoupled L1 of "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015), sequence by sequence. The small machine
  * has a 1 KB L1 of two ways, hence four sets; a set's lines are 0x200 apart, and four tags stand for its two lines. */
-#include "claim.h"
+#include "test.h"
 
 #include "l1/lone.h"
 
@@ -9,7 +9,7 @@
 
 enum { A = 0x0000, B = 0x0200, C = 0x0400, D = 0x0600, E = 0x0800, F = 0x0A00 };
 
-CLAIM("decoupled: the first touch of a line goes past the cache, the second brings it in, the third hits") {
+TEST("decoupled: the first touch of a line goes past the cache, the second brings it in, the third hits") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL));
     REPLAY(lone, "bmhh", A, A, A, A);
     CHECK_EQ(count(lone, "l1.read_bypasses"), 1u);
@@ -20,7 +20,7 @@ CLAIM("decoupled: the first touch of a line goes past the cache, the second brin
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: what goes past the cache moves its own sectors, takes no MSHR and is sent for each read") {
+TEST("decoupled: what goes past the cache moves its own sectors, takes no MSHR and is sent for each read") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.mshrs=1", "l1.decoupled.threshold=3"));
     cycle(lone);
     for (unsigned i = 0; i < 2; i++) {
@@ -34,7 +34,7 @@ CLAIM("decoupled: what goes past the cache moves its own sectors, takes no MSHR 
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: a threshold of n lets a line in at its n-th touch, and 0 at its first") {
+TEST("decoupled: a threshold of n lets a line in at its n-th touch, and 0 at its first") {
     static const struct {
         const char *threshold, *outcomes;
     } cases[] = {{"l1.decoupled.threshold=0", "mhhhh"},
@@ -49,7 +49,7 @@ CLAIM("decoupled: a threshold of n lets a line in at its n-th touch, and 0 at it
     }
 }
 
-CLAIM("decoupled: an access that is refused has not been counted") {
+TEST("decoupled: an access that is refused has not been counted") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.mshrs=1", "l1.decoupled.threshold=3"));
     REPLAY(lone, "bbbb", A, A, 0x080, 0x080);
     CHECK_OUTCOME(read_line(lone, A, 1), L1_MISS);
@@ -61,7 +61,7 @@ CLAIM("decoupled: an access that is refused has not been counted") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: an allocation ages all other tags of the set") {
+TEST("decoupled: an allocation ages all other tags of the set") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.decoupled.threshold=3"));
     REPLAY(lone, "bbb", A, B, B); /* A 1, B 2 */
     REPLAY(lone, "m", B);         /* B 3 and in; A 0 */
@@ -69,7 +69,7 @@ CLAIM("decoupled: an allocation ages all other tags of the set") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: the tag of a line that was replaced starts again from 0, and the others age") {
+TEST("decoupled: the tag of a line that was replaced starts again from 0, and the others age") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL));
     REPLAY(lone, "bmbm", A, A, B, B); /* A 1 by aging, B 2 */
     REPLAY(lone, "bm", C, C);         /* C in for A, the least recently used: A 0, B 1, C 2 */
@@ -80,7 +80,7 @@ CLAIM("decoupled: the tag of a line that was replaced starts again from 0, and t
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: without a free tag the one with the smallest count goes, of equals the least recently used") {
+TEST("decoupled: without a free tag the one with the smallest count goes, of equals the least recently used") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.decoupled.threshold=10"));
     REPLAY(lone, "bbbbbbb", A, A, B, C, C, D, D); /* A 2, B 1, C 2, D 2 */
     REPLAY(lone, "b", E);                         /* in place of B */
@@ -96,7 +96,7 @@ CLAIM("decoupled: without a free tag the one with the smallest count goes, of eq
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: tags that have data stay while there are candidates, however small their counts") {
+TEST("decoupled: tags that have data stay while there are candidates, however small their counts") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.decoupled.count_hits=false"));
     REPLAY(lone, "bmbm", A, A, B, B); /* A 1, B 2 */
     for (uint64_t line = C; line < 0x4000; line += 0x200) REPLAY(lone, "b", line);
@@ -105,7 +105,7 @@ CLAIM("decoupled: tags that have data stay while there are candidates, however s
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: with no more tags than lines, a new address takes the tag of a line, which is dropped") {
+TEST("decoupled: with no more tags than lines, a new address takes the tag of a line, which is dropped") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.decoupled.tag_ways=2"));
     REPLAY(lone, "bmbm", A, A, B, B); /* A 1, B 2 */
     REPLAY(lone, "b", C);             /* in place of A */
@@ -114,7 +114,7 @@ CLAIM("decoupled: with no more tags than lines, a new address takes the tag of a
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: hits count unless that is switched off") {
+TEST("decoupled: hits count unless that is switched off") {
     for (unsigned counted = 0; counted < 2; counted++) {
         struct lone_l1 *lone =
             lone_l1(SETTINGS(SMALL, "l1.decoupled.threshold=3", "l1.decoupled.tag_ways=2",
@@ -128,7 +128,7 @@ CLAIM("decoupled: hits count unless that is switched off") {
     }
 }
 
-CLAIM("decoupled: a store drops the line and leaves its tag, so that the next read brings it in again") {
+TEST("decoupled: a store drops the line and leaves its tag, so that the next read brings it in again") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL));
     REPLAY(lone, "bmh", A, A, A);
     CHECK_OUTCOME(write_line(lone, A, 9), L1_SENT);
@@ -140,7 +140,7 @@ CLAIM("decoupled: a store drops the line and leaves its tag, so that the next re
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: a flush forgets what was counted, too") {
+TEST("decoupled: a flush forgets what was counted, too") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL));
     REPLAY(lone, "bmb", A, A, B);
     lone->l1->ops->flush(lone->l1, 0);
@@ -148,7 +148,7 @@ CLAIM("decoupled: a flush forgets what was counted, too") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: a fully associative tag store knows more of a set than four lines") {
+TEST("decoupled: a fully associative tag store knows more of a set than four lines") {
     for (unsigned full = 0; full < 2; full++) {
         struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, full ? "l1.decoupled.tag_sets=1" : "l1.decoupled.tag_sets=4",
                                                 full ? "l1.decoupled.tag_ways=16" : "l1.decoupled.tag_ways=4"));
@@ -158,7 +158,7 @@ CLAIM("decoupled: a fully associative tag store knows more of a set than four li
     }
 }
 
-CLAIM("decoupled: fully associative tags over a fully associative L1 work like those of any set") {
+TEST("decoupled: fully associative tags over a fully associative L1 work like those of any set") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.insertion=decoupled", "l1.decoupled.dueling=false", "l1.ways=128",
                                             "l1.decoupled.tag_sets=1", "l1.decoupled.tag_ways=256"));
     for (uint64_t line = 0; line < 128 * 128; line += 9 * 128) REPLAY(lone, "bmh", line, line, line);
@@ -166,7 +166,7 @@ CLAIM("decoupled: fully associative tags over a fully associative L1 work like t
     lone_l1_destroy(lone);
 }
 
-CLAIM("decoupled: the larger tag store makes hits and misses one cycle slower") {
+TEST("decoupled: the larger tag store makes hits and misses one cycle slower") {
     uint64_t hit_at[2], miss_at[2];
     for (unsigned i = 0; i < 2; i++) {
         struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};

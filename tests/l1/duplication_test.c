@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static uint64_t counter(const struct stand *stand, const char *name, int group) 
                      : stats_instance(stand->stats, (unsigned)index, (unsigned)group);
 }
 
-CLAIM("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4, 5 to 7, more") {
+TEST("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4, 5 to 7, more") {
     static const char *const bin[] = {"copies_0", "copies_1", "copies_2", "copies_4",    "copies_4",
                                       "copies_7", "copies_7", "copies_7", "copies_more", "copies_more"};
     struct stand stand = stand_make(10);
@@ -61,7 +61,7 @@ CLAIM("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4
     stand_end(&stand);
 }
 
-CLAIM(
+TEST(
     "the matrix tells who held the line that a group missed, and the groups on both sides are adjacent, round the ring") {
     struct stand stand = stand_make(8);
     one(&stand, L1_SEES_INSERT, 2, 7);
@@ -84,7 +84,7 @@ CLAIM(
     stand_end(&stand);
 }
 
-CLAIM("a line that was evicted, and every line of a node that was emptied, is held no longer") {
+TEST("a line that was evicted, and every line of a node that was emptied, is held no longer") {
     struct stand stand = stand_make(8);
     for (unsigned group = 1; group < 5; group++) one(&stand, L1_SEES_INSERT, group, 6);
     one(&stand, L1_SEES_INSERT, 1, 8);
@@ -106,7 +106,7 @@ CLAIM("a line that was evicted, and every line of a node that was emptied, is he
     stand_end(&stand);
 }
 
-CLAIM(
+TEST(
     "a copy in the group itself is none, and a miss sees what was held when its cycle began, in whatever order events come") {
     for (unsigned first = 0; first < 2; first++) {
         struct stand stand = stand_make(8);

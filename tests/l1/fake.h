@@ -8,7 +8,7 @@
 #ifndef SLUICE_TESTS_L1_FAKE_H
 #define SLUICE_TESTS_L1_FAKE_H
 
-#include "claim.h"
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* An L1 without an SM: the claim makes the accesses and plays the network.
+/* An L1 without an SM: the test makes the accesses and plays the network.
  *
  *     struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=2"));
  *     cycle(lone);
@@ -89,7 +89,7 @@ static inline void cycles(struct lone_l1 *lone, unsigned count) {
     for (unsigned i = 0; i < count; i++) cycle(lone);
 }
 
-/* The oldest request that has reached the network; the claim ends if there is none. */
+/* The oldest request that has reached the network; the test ends if there is none. */
 static inline struct message take(struct lone_l1 *lone) {
     const struct message *message = port_peek(&lone->to_network, lone->now);
     REQUIRE(message);
@@ -135,7 +135,7 @@ static inline uint64_t count(const struct lone_l1 *lone, const char *name) {
     return value;
 }
 
-/* Comparisons of outcomes, whose type has no place in a claim's values. */
+/* Comparisons of outcomes, whose type has no place in a test's values. */
 #define CHECK_OUTCOME(outcome, expected) CHECK_EQ((int)(outcome), (int)(expected))
 
 /* Reads lines one after the other, each after the one before has come, and checks what becomes of them: `h`it, `m`iss

@@ -1,5 +1,5 @@
 /* The queues of MRPB, request by request. Requests are told apart at the network by their `conflicts`. */
-#include "claim.h"
+#include "test.h"
 
 #include "base/random.h"
 #include "l1/lone.h"
@@ -27,7 +27,7 @@ static void expect(struct lone_l1 *lone, const char *names) {
     }
 }
 
-CLAIM("mrpb: the greedy rule stays with a queue until it is empty, the fixed one goes to the first") {
+TEST("mrpb: the greedy rule stays with a queue until it is empty, the fixed one goes to the first") {
     for (unsigned greedy = 0; greedy < 2; greedy++) {
         struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, greedy ? "l1.mrpb.drain=greedy" : "l1.mrpb.drain=fixed"));
         cycle(lone);
@@ -42,7 +42,7 @@ CLAIM("mrpb: the greedy rule stays with a queue until it is empty, the fixed one
     }
 }
 
-CLAIM("mrpb: the other rules take queues in turn, or the longest first") {
+TEST("mrpb: the other rules take queues in turn, or the longest first") {
     for (unsigned longest = 0; longest < 2; longest++) {
         struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, longest ? "l1.mrpb.drain=longest" : "l1.mrpb.drain=rr"));
         cycle(lone);
@@ -54,7 +54,7 @@ CLAIM("mrpb: the other rules take queues in turn, or the longest first") {
     }
 }
 
-CLAIM("mrpb: queues may be by instruction, and there are as many as are asked for") {
+TEST("mrpb: queues may be by instruction, and there are as many as are asked for") {
     struct lone_l1 *lone =
         lone_l1(SETTINGS(MRPB, "l1.mrpb.signature=instruction", "l1.mrpb.queues=2", "l1.mrpb.entries=2"));
     struct l1_request read = {.kind = MESSAGE_READ, .instr = 3};
@@ -74,7 +74,7 @@ CLAIM("mrpb: queues may be by instruction, and there are as many as are asked fo
     lone_l1_destroy(lone);
 }
 
-CLAIM("mrpb: what would stall for a line, an MSHR or room in one goes past the L1, if it is to") {
+TEST("mrpb: what would stall for a line, an MSHR or room in one goes past the L1, if it is to") {
     static const struct {
         const char *limit, *bypass, *counter;
         uint64_t second;
@@ -101,7 +101,7 @@ CLAIM("mrpb: what would stall for a line, an MSHR or room in one goes past the L
         }
 }
 
-CLAIM("mrpb: a hit is complete one cycle later than without queues") {
+TEST("mrpb: a hit is complete one cycle later than without queues") {
     uint64_t cycles_of[2];
     for (unsigned i = 0; i < 2; i++) {
         struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
@@ -153,7 +153,7 @@ static unsigned out_of_order(const char *const *settings, uint64_t random) {
     return wrong;
 }
 
-CLAIM("mrpb: whatever queues they wait in, accesses to a line stay in order if one of them is a store") {
+TEST("mrpb: whatever queues they wait in, accesses to a line stay in order if one of them is a store") {
     static const char *const drains[] = {"l1.mrpb.drain=greedy", "l1.mrpb.drain=fixed", "l1.mrpb.drain=rr",
                                          "l1.mrpb.drain=longest"};
     for (unsigned i = 0; i < COUNT_OF(drains); i++)

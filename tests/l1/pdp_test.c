@@ -1,6 +1,6 @@
 /* Protecting distances, worked by hand. The small L1 has 1 KB in two ways, hence four sets; a set's lines are 0x200
  * apart. Remaining distances are written as they are after a read. */
-#include "claim.h"
+#include "test.h"
 
 #include "l1/lone.h"
 
@@ -8,7 +8,7 @@
 
 enum { A = 0x0000, B = 0x0200, C = 0x0400, D = 0x0600, E = 0x0800, F = 0x0A00 };
 
-CLAIM("pdp: a line is replaced only when its set has been read as often as the protecting distance since its use") {
+TEST("pdp: a line is replaced only when its set has been read as often as the protecting distance since its use") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=3"));
     REPLAY(lone, "mm", A, B); /* A 2, B 3 */
     REPLAY(lone, "b", C);     /* A 1, B 2: both were protected */
@@ -23,7 +23,7 @@ CLAIM("pdp: a line is replaced only when its set has been read as often as the p
     lone_l1_destroy(lone);
 }
 
-CLAIM("pdp: reads of other sets and writes age nothing") {
+TEST("pdp: reads of other sets and writes age nothing") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=3"));
     REPLAY(lone, "mm", A, B);
     for (unsigned i = 0; i < 5; i++) {
@@ -35,13 +35,13 @@ CLAIM("pdp: reads of other sets and writes age nothing") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("pdp: a distance of 1 protects nothing, and of several unprotected lines the replacement policy's choice goes") {
+TEST("pdp: a distance of 1 protects nothing, and of several unprotected lines the replacement policy's choice goes") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=1"));
     REPLAY(lone, "mmhmhm", A, B, A, C, A, B); /* as with LRU alone: C for B, then B for C */
     lone_l1_destroy(lone);
 }
 
-CLAIM("pdp: a line on its way is no victim, and what finds only such lines goes past the cache") {
+TEST("pdp: a line on its way is no victim, and what finds only such lines goes past the cache") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=1"));
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, A, 1), L1_MISS);
@@ -51,7 +51,7 @@ CLAIM("pdp: a line on its way is no victim, and what finds only such lines goes 
     lone_l1_destroy(lone);
 }
 
-CLAIM("pdp: a line that a store dropped leaves room") {
+TEST("pdp: a line that a store dropped leaves room") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=200"));
     REPLAY(lone, "mmb", A, B, C);
     CHECK_OUTCOME(write_line(lone, A, 9), L1_SENT);
@@ -60,7 +60,7 @@ CLAIM("pdp: a line that a store dropped leaves room") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("pdp: remaining distances of few bits sink more seldom, in larger steps") {
+TEST("pdp: remaining distances of few bits sink more seldom, in larger steps") {
     static const struct {
         const char *bits, *outcomes;
     } cases[] = {{"l1.pdp.bits=8", "mmbb"},  /* A 4; A 3, B 4; 2, 3; 1, 2 */
@@ -72,7 +72,7 @@ CLAIM("pdp: remaining distances of few bits sink more seldom, in larger steps") 
     }
 }
 
-CLAIM("pdp: the dynamic kind finds the distance at which lines are used again") {
+TEST("pdp: the dynamic kind finds the distance at which lines are used again") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true",
                                             "l1.pdp.sampler_entries=256", "l1.pdp.recompute_reads=16"));
     static const uint64_t lines[] = {A, B, C, D, E, F};
@@ -89,7 +89,7 @@ CLAIM("pdp: the dynamic kind finds the distance at which lines are used again") 
     lone_l1_destroy(lone);
 }
 
-CLAIM("pdp: without any reuse the dynamic kind keeps its distance") {
+TEST("pdp: without any reuse the dynamic kind keeps its distance") {
     struct lone_l1 *lone =
         lone_l1(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true", "l1.pdp.recompute_reads=16"));
     for (uint64_t i = 0; i < 32; i++) {

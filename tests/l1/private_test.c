@@ -1,9 +1,9 @@
-#include "claim.h"
+#include "test.h"
 
 #include "base/random.h"
 #include "l1/lone.h"
 
-CLAIM("a read misses, others of its line find it on its way, and once it is there they hit") {
+TEST("a read misses, others of its line find it on its way, and once it is there they hit") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
@@ -27,7 +27,7 @@ CLAIM("a read misses, others of its line find it on its way, and once it is ther
     lone_l1_destroy(lone);
 }
 
-CLAIM("a read that misses asks for its whole line, whatever it needs of it") {
+TEST("a read that misses asks for its whole line, whatever it needs of it") {
     static const struct {
         const char *line;
         uint8_t sectors;
@@ -42,7 +42,7 @@ CLAIM("a read that misses asks for its whole line, whatever it needs of it") {
     }
 }
 
-CLAIM("the waiters of a line are woken one in a cycle, in order, and its MSHR is free after the last") {
+TEST("the waiters of a line are woken one in a cycle, in order, and its MSHR is free after the last") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=1", "l1.mshr_merges=4"));
     cycle(lone);
     for (uint32_t token = 10; token < 14; token++) read_line(lone, 0x1000, token);
@@ -61,7 +61,7 @@ CLAIM("the waiters of a line are woken one in a cycle, in order, and its MSHR is
     lone_l1_destroy(lone);
 }
 
-CLAIM("with every MSHR in use a further line is refused, but not a line that is there or on its way") {
+TEST("with every MSHR in use a further line is refused, but not a line that is there or on its way") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=2", "l1.miss_queue=8"));
     cycle(lone);
     read_line(lone, 0x5000, 0);
@@ -79,7 +79,7 @@ CLAIM("with every MSHR in use a further line is refused, but not a line that is 
     lone_l1_destroy(lone);
 }
 
-CLAIM("a line takes as many waiters as the limit says, the first included") {
+TEST("a line takes as many waiters as the limit says, the first included") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshr_merges=2"));
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
@@ -91,7 +91,7 @@ CLAIM("a line takes as many waiters as the limit says, the first included") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("a set whose lines are all on their way takes no other line") {
+TEST("a set whose lines are all on their way takes no other line") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.size_kb=1", "l1.ways=2")); /* four sets */
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x0000, 1), L1_MISS);
@@ -107,7 +107,7 @@ CLAIM("a set whose lines are all on their way takes no other line") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("a full miss queue refuses reads that miss and writes, and names the network if that takes nothing") {
+TEST("a full miss queue refuses reads that miss and writes, and names the network if that takes nothing") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.miss_queue=1"));
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS); /* sent at once */
@@ -128,7 +128,7 @@ CLAIM("a full miss queue refuses reads that miss and writes, and names the netwo
     lone_l1_destroy(lone);
 }
 
-CLAIM("a refused access has changed nothing: it counts nowhere and can be made again") {
+TEST("a refused access has changed nothing: it counts nowhere and can be made again") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=1"));
     cycle(lone);
     read_line(lone, 0x1000, 1);
@@ -145,7 +145,7 @@ CLAIM("a refused access has changed nothing: it counts nowhere and can be made a
     lone_l1_destroy(lone);
 }
 
-CLAIM("requests leave in the order in which they were accepted, one in a cycle") {
+TEST("requests leave in the order in which they were accepted, one in a cycle") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     for (uint32_t i = 0; i < 6; i++) read_line(lone, 0x1080 * (i + 1), i);
@@ -157,7 +157,7 @@ CLAIM("requests leave in the order in which they were accepted, one in a cycle")
     lone_l1_destroy(lone);
 }
 
-CLAIM("a global write goes through, drops the line it hits and allocates none") {
+TEST("a global write goes through, drops the line it hits and allocates none") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     read_line(lone, 0x1000, 1);
@@ -186,7 +186,7 @@ CLAIM("a global write goes through, drops the line it hits and allocates none") 
     lone_l1_destroy(lone);
 }
 
-CLAIM("a line that a store met on its way serves those who wait for it and is dropped; later reads go past the cache") {
+TEST("a line that a store met on its way serves those who wait for it and is dropped; later reads go past the cache") {
     static const uint8_t kinds[] = {MESSAGE_WRITE, MESSAGE_ATOMIC};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
         struct lone_l1 *lone = lone_l1(NO_SETTINGS);
@@ -210,7 +210,7 @@ CLAIM("a line that a store met on its way serves those who wait for it and is dr
     }
 }
 
-CLAIM("an atomic drops the line that it hits") {
+TEST("an atomic drops the line that it hits") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     read_line(lone, 0x1000, 1);
@@ -224,7 +224,7 @@ CLAIM("an atomic drops the line that it hits") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("where packets may overtake each other, what needs a sector waits for the store to it, and nothing else does") {
+TEST("where packets may overtake each other, what needs a sector waits for the store to it, and nothing else does") {
     static const struct {
         uint8_t kind, sectors, first;
         bool bypass, waits;
@@ -258,7 +258,7 @@ CLAIM("where packets may overtake each other, what needs a sector waits for the 
         }
 }
 
-CLAIM("where packets may overtake each other, a line is not fetched again before its write-back is acknowledged") {
+TEST("where packets may overtake each other, a line is not fetched again before its write-back is acknowledged") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.size_kb=1", "l1.ways=1", "noc.vcs=4"));
     cycle(lone);
     read_line(lone, 0x0000, 1);
@@ -366,7 +366,7 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
     return old;
 }
 
-CLAIM("a read sees every earlier store of its SM, also through a network of four VCs in which packets overtake") {
+TEST("a read sees every earlier store of its SM, also through a network of four VCs in which packets overtake") {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         CHECK_EQ(unseen_stores(NO_SETTINGS, false, seed), 0u);
         CHECK_EQ(unseen_stores(SETTINGS("noc.vcs=4"), true, seed), 0u);
@@ -374,7 +374,7 @@ CLAIM("a read sees every earlier store of its SM, also through a network of four
     CHECK(unseen_stores(SETTINGS("noc.vcs=1"), true, 1) > 0); /* what it would be if nothing were held back */
 }
 
-CLAIM("a read sees every earlier store of its SM under every insertion policy") {
+TEST("a read sees every earlier store of its SM under every insertion policy") {
     static const char *const policies[] = {"l1.insertion=never", "l1.insertion=decoupled", "l1.insertion=pdp"};
     for (unsigned i = 0; i < COUNT_OF(policies); i++)
         for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -383,7 +383,7 @@ CLAIM("a read sees every earlier store of its SM under every insertion policy") 
         }
 }
 
-CLAIM("a local write stays in the line that it hits, which is written back when it is replaced") {
+TEST("a local write stays in the line that it hits, which is written back when it is replaced") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.size_kb=1", "l1.ways=2"));
     cycle(lone);
     read_line(lone, 0x0000, 1);
@@ -419,7 +419,7 @@ CLAIM("a local write stays in the line that it hits, which is written back when 
     lone_l1_destroy(lone);
 }
 
-CLAIM("a local write that misses goes past the cache") {
+TEST("a local write that misses goes past the cache") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     CHECK_OUTCOME(write_local(lone, 0x1000, 0x01), L1_SENT);
@@ -428,7 +428,7 @@ CLAIM("a local write that misses goes past the cache") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("a read past the cache asks for its sectors only, and neither looks at the cache nor fills it") {
+TEST("a read past the cache asks for its sectors only, and neither looks at the cache nor fills it") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     read_line(lone, 0x1000, 1);
@@ -450,7 +450,7 @@ CLAIM("a read past the cache asks for its sectors only, and neither looks at the
     lone_l1_destroy(lone);
 }
 
-CLAIM("accesses past the cache may be many at once, and each reply finds its own") {
+TEST("accesses past the cache may be many at once, and each reply finds its own") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.miss_queue=1024"));
     struct message request[150];
     cycle(lone);
@@ -473,7 +473,7 @@ CLAIM("accesses past the cache may be many at once, and each reply finds its own
     lone_l1_destroy(lone);
 }
 
-CLAIM("a flush forgets every line") {
+TEST("a flush forgets every line") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     for (uint32_t i = 0; i < 5; i++) read_line(lone, 0x1080 * i, i);
@@ -485,7 +485,7 @@ CLAIM("a flush forgets every line") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("a line of one program is not a hit for another") {
+TEST("a line of one program is not a hit for another") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     lone->llc->beside = lone->llc;
     cycle(lone);
@@ -496,7 +496,7 @@ CLAIM("a line of one program is not a hit for another") {
     lone_l1_destroy(lone);
 }
 
-CLAIM("an L1 is busy until everything it asked for has come, and says what it waits for") {
+TEST("an L1 is busy until everything it asked for has come, and says what it waits for") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
     cycle(lone);
     CHECK(!lone->l1->ops->busy(lone->l1, 0));
@@ -516,7 +516,7 @@ CLAIM("an L1 is busy until everything it asked for has come, and says what it wa
     lone_l1_destroy(lone);
 }
 
-CLAIM("an L1 holds as many lines as its size says, in sets that need be no power of two") {
+TEST("an L1 holds as many lines as its size says, in sets that need be no power of two") {
     static const struct {
         const char *size, *ways;
         unsigned lines;
@@ -537,7 +537,7 @@ CLAIM("an L1 holds as many lines as its size says, in sets that need be no power
     }
 }
 
-CLAIM("with one place for everything, modified lines are replaced all the same") {
+TEST("with one place for everything, modified lines are replaced all the same") {
     struct step steps[24];
     for (unsigned i = 0; i < 8; i++) {
         steps[3 * i] = load_local(1, 0x400 * i);
@@ -553,7 +553,7 @@ CLAIM("with one place for everything, modified lines are replaced all the same")
     stand_destroy(stand);
 }
 
-CLAIM("a second kernel finds nothing in the L1 if that is flushed at a kernel's end, and else everything") {
+TEST("a second kernel finds nothing in the L1 if that is flushed at a kernel's end, and else everything") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000)};
     for (unsigned flush = 0; flush < 2; flush++) {
         struct script_source source = script_make(1, 1, SCRIPT(steps));

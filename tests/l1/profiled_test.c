@@ -44,7 +44,7 @@ static const char *file_name(const char *key) {
     return name;
 }
 
-CLAIM("profiled: a run counts how often each SM read each line in each kernel") {
+TEST("profiled: a run counts how often each SM read each line in each kernel") {
     const char *path = file_name("");
     CHECK_EQ(bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16"), 0u); /* lets all in */
     struct error err = {0};
@@ -67,7 +67,7 @@ CLAIM("profiled: a run counts how often each SM read each line in each kernel") 
     unlink(path);
 }
 
-CLAIM("profiled: lines that were read often enough are let in, by an SM alone or by all together") {
+TEST("profiled: lines that were read often enough are let in, by an SM alone or by all together") {
     char profile[128];
     snprintf(profile, sizeof profile, "%s", file_name("l1.profiled.profile="));
     bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16");
@@ -86,7 +86,7 @@ CLAIM("profiled: lines that were read often enough are let in, by an SM alone or
     unlink(file_name(""));
 }
 
-CLAIM("profiled: a bad profile is refused at its place, with what would be right") {
+TEST("profiled: a bad profile is refused at its place, with what would be right") {
     static const struct {
         const char *text, *place, *message;
     } cases[] = {

@@ -18,7 +18,7 @@ static void reads(struct stand *stand, unsigned sm, const char *lines) {
 
 static uint64_t count(const struct stand *stand, const char *name) { return count_of(stand, "reuse", name); }
 
-CLAIM("the reuse distance is the number of accesses between two to the same line: 2 in ABCA") {
+TEST("the reuse distance is the number of accesses between two to the same line: 2 in ABCA") {
     struct stand *stand = stand_observed("reads");
     reads(stand, 0, "ABCA");
     CHECK_EQ(count(stand, "distance_2"), 1u);
@@ -34,7 +34,7 @@ CLAIM("the reuse distance is the number of accesses between two to the same line
     stand_end(stand);
 }
 
-CLAIM("each bin of distances ends at a power of two, and the last has no end") {
+TEST("each bin of distances ends at a power of two, and the last has no end") {
     static const struct {
         unsigned distance;
         const char *bin;
@@ -53,7 +53,7 @@ CLAIM("each bin of distances ends at a power of two, and the last has no end") {
     }
 }
 
-CLAIM("lines are counted by how often they are accessed, each SM's by themselves") {
+TEST("lines are counted by how often they are accessed, each SM's by themselves") {
     struct stand *stand = stand_observed("reads");
     reads(stand, 0, "AABBBCDDDDDDDD"); /* 2, 3, 1, 8 */
     reads(stand, 1, "AB");             /* 1, 1: another SM's are others */
@@ -69,7 +69,7 @@ CLAIM("lines are counted by how often they are accessed, each SM's by themselves
     stand_end(stand);
 }
 
-CLAIM("a line's history ends when its SM's L1 is emptied") {
+TEST("a line's history ends when its SM's L1 is emptied") {
     struct stand *stand = stand_observed("reads");
     reads(stand, 0, "AB");
     reads(stand, 1, "A");
@@ -84,7 +84,7 @@ CLAIM("a line's history ends when its SM's L1 is emptied") {
     stand_end(stand);
 }
 
-CLAIM("what enters the L1 is counted: not what goes past it or is refused, and writes only if asked for") {
+TEST("what enters the L1 is counted: not what goes past it or is refused, and writes only if asked for") {
     static const char *const kinds[] = {"reads", "all"};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
         struct stand *stand = stand_observed(kinds[i]);
@@ -104,7 +104,7 @@ CLAIM("what enters the L1 is counted: not what goes past it or is refused, and w
     }
 }
 
-CLAIM("an observer that is off is not there, and one that is on passes everything else on") {
+TEST("an observer that is off is not there, and one that is on passes everything else on") {
     struct stand *stand = stand_observed("off");
     CHECK_EQ((const void *)stand->fake.l1.ops, (const void *)&fake_ops);
     CHECK_EQ(stats_count(stand->stats), 0u);

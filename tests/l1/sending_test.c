@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "l1/sending.h"
 
@@ -13,7 +13,7 @@ static void check_ways(struct sending *sending, const char *ways) {
     for (; *ways; ways++) CHECK_EQ("lrs"[sending_ask(sending)], *ways);
 }
 
-CLAIM("the paper's period is 256 sampled misses and 4,096 executed, and begins by sampling") {
+TEST("the paper's period is 256 sampled misses and 4,096 executed, and begins by sampling") {
     struct sending sending = make(256, 4096);
     for (unsigned period = 0; period < 3; period++) {
         bool served = period == 1;
@@ -31,7 +31,7 @@ CLAIM("the paper's period is 256 sampled misses and 4,096 executed, and begins b
     CHECK_EQ(sending.stats.periods_llc, 2u);
 }
 
-CLAIM("half the samples served in 30 cycles against 40 + 200: 135 < 200, so the groups are asked") {
+TEST("half the samples served in 30 cycles against 40 + 200: 135 < 200, so the groups are asked") {
     struct sending sending = make(4, 3);
     check_ways(&sending, "ssss");
     sending_tell(&sending, true, 20, 0);
@@ -41,7 +41,7 @@ CLAIM("half the samples served in 30 cycles against 40 + 200: 135 < 200, so the 
     check_ways(&sending, "rrrssss");
 }
 
-CLAIM("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180, so the LLC is") {
+TEST("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180, so the LLC is") {
     struct sending sending = make(4, 3);
     check_ways(&sending, "ssss");
     sending_tell(&sending, true, 100, 0);
@@ -49,7 +49,7 @@ CLAIM("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180
     check_ways(&sending, "lllssss");
 }
 
-CLAIM("equal times go to the LLC, a cycle less of one sample to the groups") {
+TEST("equal times go to the LLC, a cycle less of one sample to the groups") {
     for (unsigned less = 0; less < 2; less++) {
         struct sending sending = make(2, 1);
         check_ways(&sending, "ss");
@@ -59,7 +59,7 @@ CLAIM("equal times go to the LLC, a cycle less of one sample to the groups") {
     }
 }
 
-CLAIM("until the last sample is answered misses go to the groups, and count as executed") {
+TEST("until the last sample is answered misses go to the groups, and count as executed") {
     struct sending sending = make(2, 3);
     check_ways(&sending, "ssr");
     sending_tell(&sending, false, 20, 100);
@@ -72,7 +72,7 @@ CLAIM("until the last sample is answered misses go to the groups, and count as e
     check_ways(&sending, "ss");
 }
 
-CLAIM("answers that come before the last sample is asked decide nothing yet") {
+TEST("answers that come before the last sample is asked decide nothing yet") {
     struct sending sending = make(3, 1);
     check_ways(&sending, "s");
     sending_tell(&sending, false, 1, 1);
@@ -83,7 +83,7 @@ CLAIM("answers that come before the last sample is asked decide nothing yet") {
     check_ways(&sending, "ls"); /* (2 + 1 + 1) / 3 is more than 1 */
 }
 
-CLAIM("if every sample is served, or none is taken, the groups are asked") {
+TEST("if every sample is served, or none is taken, the groups are asked") {
     struct sending sending = make(2, 2);
     check_ways(&sending, "ss");
     sending_tell(&sending, true, 1000, 0);

@@ -15,7 +15,7 @@ static void check_counts(const struct stand *stand, const uint64_t *expected) {
 }
 #define CHECK_COUNTS(stand, ...) check_counts(stand, (const uint64_t[]){__VA_ARGS__})
 
-CLAIM("a line is shared data from the access of a second SM on, and its reads before count, too") {
+TEST("a line is shared data from the access of a second SM on, and its reads before count, too") {
     struct stand *stand = stand_observed();
     access_as(stand, 0, 'A', MESSAGE_READ, L1_MISS);
     access_as(stand, 0, 'A', MESSAGE_READ, L1_HIT_PENDING);
@@ -31,7 +31,7 @@ CLAIM("a line is shared data from the access of a second SM on, and its reads be
     stand_end(stand);
 }
 
-CLAIM("shared data that anybody writes in the kernel is not read-only, and what nobody reads is no shared data") {
+TEST("shared data that anybody writes in the kernel is not read-only, and what nobody reads is no shared data") {
     struct stand *stand = stand_observed();
     access_as(stand, 0, 'A', MESSAGE_READ, L1_MISS);
     access_as(stand, 1, 'A', MESSAGE_READ, L1_MISS);
@@ -47,7 +47,7 @@ CLAIM("shared data that anybody writes in the kernel is not read-only, and what 
     stand_end(stand);
 }
 
-CLAIM("sharing is a matter of one kernel: lines are others after its end") {
+TEST("sharing is a matter of one kernel: lines are others after its end") {
     struct stand *stand = stand_observed();
     access_as(stand, 0, 'A', MESSAGE_WRITE, L1_SENT);
     for (unsigned sm = 0; sm < 3; sm++) stand->fake.l1.ops->flush(&stand->fake.l1, sm);
@@ -59,7 +59,7 @@ CLAIM("sharing is a matter of one kernel: lines are others after its end") {
     stand_end(stand);
 }
 
-CLAIM("thread-local memory and what other caches of an SM read are no shared data") {
+TEST("thread-local memory and what other caches of an SM read are no shared data") {
     struct stand *stand = stand_observed();
     struct l1_request local = {.address = 128, .kind = MESSAGE_READ, .local = true},
                       code = {.address = 128, .kind = MESSAGE_READ, .warp = L1_NO_WARP, .bypass = true};

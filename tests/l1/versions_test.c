@@ -1,5 +1,5 @@
 /* Cooperating groups with random reads and writes of few lines: whatever is fetched, from wherever and however late, is
- * never older than what coherence allows. The claims are the SMs, the network, the LLC and the control plane.
+ * never older than what coherence allows. The tests are the SMs, the network, the LLC and the control plane.
  *
  * A store makes a new version of its line when it reaches the LLC. What is known of versions is kept beside the machine:
  * those in the LLC, those of lines in the nodes, and those of lines on their way, which are written into the messages: in
@@ -9,7 +9,7 @@
  *     kernels before.
  *   - A line that comes and stays is no older than anything its group has stored.
  */
-#include "claim.h"
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -296,7 +296,7 @@ static void run_world(const char *const *settings, uint64_t seed, bool all_ways)
     world_end(world);
 }
 
-CLAIM("no group takes back an older copy of what it wrote, when it asks adjacent groups") {
+TEST("no group takes back an older copy of what it wrote, when it asks adjacent groups") {
     for (uint64_t seed = 1; seed < 4; seed++) {
         run_world(SETTINGS("l1.organisation=icc-agc"), seed, true);
         run_world(SETTINGS("l1.organisation=icc-agc", "l1.icc-agc.queue=1", "l1.icc-agc.hash_bits=1"), seed, true);
@@ -304,7 +304,7 @@ CLAIM("no group takes back an older copy of what it wrote, when it asks adjacent
     }
 }
 
-CLAIM("no group takes back an older copy of what it wrote, when it asks all groups") {
+TEST("no group takes back an older copy of what it wrote, when it asks all groups") {
     for (uint64_t seed = 1; seed < 4; seed++) {
         run_world(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0"), seed, true);
         run_world(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0", "l1.icc-mgc.queue=1"), seed, true);

@@ -40,7 +40,7 @@ static double value(const struct made_up *all, unsigned metric) {
     return cell(&all->figure->sheets[metric], "va", "BSR");
 }
 
-CLAIM("for each launch the fastest candidate counts, and the cell is a run of these parts") {
+TEST("for each launch the fastest candidate counts, and the cell is a run of these parts") {
     struct made_up all = compose(SEARCH, LAUNCH("a", 10, 64) "," LAUNCH("b", 90, 128) "," LAUNCH("a", 30, 64),
                                  LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128) "," LAUNCH("a", 31, 64),
                                  LAUNCH("a", 11, 64) "," LAUNCH("b", 60, 128) "," LAUNCH("a", 20, 64));
@@ -53,7 +53,7 @@ CLAIM("for each launch the fastest candidate counts, and the cell is a run of th
     discard(&all);
 }
 
-CLAIM("what a run counts as a whole only has no value where parts are of several runs") {
+TEST("what a run counts as a whole only has no value where parts are of several runs") {
     struct made_up all =
         compose(SEARCH, LAUNCH("a", 10, 64) "," LAUNCH("b", 90, 128), LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128),
                 LAUNCH("a", 12, 64) "," LAUNCH("b", 51, 128));
@@ -64,7 +64,7 @@ CLAIM("what a run counts as a whole only has no value where parts are of several
     discard(&all);
 }
 
-CLAIM("where all parts are of one run, the cell is that run, with all that it counts") {
+TEST("where all parts are of one run, the cell is that run, with all that it counts") {
     struct made_up all =
         compose(SEARCH, LAUNCH("a", 13, 64) "," LAUNCH("b", 90, 128), LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128),
                 LAUNCH("a", 14, 64) "," LAUNCH("b", 51, 128));
@@ -76,7 +76,7 @@ CLAIM("where all parts are of one run, the cell is that run, with all that it co
     discard(&all);
 }
 
-CLAIM("of launches that take equally long the first value's counts") {
+TEST("of launches that take equally long the first value's counts") {
     struct made_up all =
         compose(SEARCH, LAUNCH("a", 12, 64) "," LAUNCH("b", 90, 128), LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128),
                 LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128));
@@ -86,7 +86,7 @@ CLAIM("of launches that take equally long the first value's counts") {
 
 static double without_one(const struct planned_run *run) { return run->candidate == 1 ? NAN : whole(run); }
 
-CLAIM("a candidate that is not there leaves the cell missing, without a choice") {
+TEST("a candidate that is not there leaves the cell missing, without a choice") {
     parts[0] = parts[2] = LAUNCH("a", 12, 64);
     struct made_up all = make_with(SEARCH, without_one, kernels_of);
     CHECK_EQ(all.figure->missing, 1u);
@@ -95,7 +95,7 @@ CLAIM("a candidate that is not there leaves the cell missing, without a choice")
     discard(&all);
 }
 
-CLAIM("candidates that do not launch the same kernels make the cell missing, and it says why") {
+TEST("candidates that do not launch the same kernels make the cell missing, and it says why") {
     static const struct {
         const char *other, *why;
     } cases[] = {
@@ -116,7 +116,7 @@ CLAIM("candidates that do not launch the same kernels make the cell missing, and
     discard(&none);
 }
 
-CLAIM("the last launch of a run that is cut counts by its cycles for an instruction, one that not all have begun not") {
+TEST("the last launch of a run that is cut counts by its cycles for an instruction, one that not all have begun not") {
     struct made_up all = compose(CUT, LAUNCH("a", 10, 64) "," LAUNCH("b", 40, 60), /* 0.67 for each */
                                  LAUNCH("a", 12, 64) "," LAUNCH("b", 45, 90),      /* 0.5 */
                                  LAUNCH("a", 12, 64) "," LAUNCH("b", 80, 128) "," LAUNCH("c", 1, 1));
@@ -131,7 +131,7 @@ CLAIM("the last launch of a run that is cut counts by its cycles for an instruct
     discard(&at_once);
 }
 
-CLAIM("of many launches the choices of the first are told") {
+TEST("of many launches the choices of the first are told") {
 #define FAST LAUNCH("a", 1, 1) "," LAUNCH("a", 2, 1) ","
 #define SLOW LAUNCH("a", 2, 1) "," LAUNCH("a", 1, 1) ","
     struct made_up all = compose(SEARCH, FAST FAST FAST FAST LAUNCH("a", 1, 1), SLOW SLOW SLOW SLOW LAUNCH("a", 1, 1),

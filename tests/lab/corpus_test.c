@@ -17,6 +17,6 @@ static void replay(const uint8_t *data, size_t size) {
     }
 }
 
-CLAIM("every experiment in the fuzzer's corpus is refused at a place or holds together") {
+TEST("every experiment in the fuzzer's corpus is refused at a place or holds together") {
     CHECK(corpus_replay("experiment", replay) >= 8);
 }

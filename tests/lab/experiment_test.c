@@ -4,7 +4,7 @@
 #include "lab/made_up.h"
 #include "lab/plan.h"
 
-CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its file says") {
+TEST("an experiment's groups, sizes, designs, sweep and metrics are what its file says") {
     struct experiment *experiment = read_made_up(
         TITLE WORKLOADS "question: why?\n"
                         "paper: adaptive\n"
@@ -66,7 +66,7 @@ CLAIM("an experiment's groups, sizes, designs, sweep and metrics are what its fi
     experiment_free(experiment);
 }
 
-CLAIM("a plain list of workloads is one group without a name, and designs may be named alone") {
+TEST("a plain list of workloads is one group without a name, and designs may be named alone") {
     struct experiment *experiment =
         read_made_up(TITLE "workloads: [mm, synth:alu, 'va:s000']\ndesigns: [default, private]\n"
                            "metrics: [{name: IPC, value: ipc}]\n");
@@ -81,7 +81,7 @@ CLAIM("a plain list of workloads is one group without a name, and designs may be
     experiment_free(experiment);
 }
 
-CLAIM("an experiment of a folder below experiments is named with that folder") {
+TEST("an experiment of a folder below experiments is named with that folder") {
     static const char text[] = TITLE WORKLOADS DESIGNS METRICS;
     static const char *const names[][2] = {{"/a/experiments/adaptive/fig2.yaml", "adaptive/fig2"},
                                            {"experiments/adaptive/fig2.yaml", "adaptive/fig2"},
@@ -96,7 +96,7 @@ CLAIM("an experiment of a folder below experiments is named with that folder") {
     }
 }
 
-CLAIM("a paper's value stands beside the cell that it is about") {
+TEST("a paper's value stands beside the cell that it is about") {
     struct experiment *experiment = read_made_up(
         TITLE WORKLOADS DESIGNS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
                                         "paper_values:\n"
@@ -115,7 +115,7 @@ CLAIM("a paper's value stands beside the cell that it is about") {
     experiment_free(experiment);
 }
 
-CLAIM("what is wrong with an experiment is told at its place, with what would be right") {
+TEST("what is wrong with an experiment is told at its place, with what would be right") {
     static const struct {
         const char *text, *message;
     } wrong[] = {
@@ -188,7 +188,7 @@ CLAIM("what is wrong with an experiment is told at its place, with what would be
     }
 }
 
-CLAIM("the documentation has every key of an experiment, as the tables say") {
+TEST("the documentation has every key of an experiment, as the tables say") {
     char *tables = NULL, *page = mem_alloc(1 << 16, 1);
     size_t length;
     FILE *out = open_memstream(&tables, &length), *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
@@ -203,7 +203,7 @@ CLAIM("the documentation has every key of an experiment, as the tables say") {
     free(page);
 }
 
-CLAIM("the experiment that the documentation shows is one") {
+TEST("the experiment that the documentation shows is one") {
     char *page = mem_alloc(1 << 16, 1);
     FILE *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
     REQUIRE(in);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 
 /* A machine of three units: `a` is 1, 2 and 6 in them, `b` has only the total 4, `zero` is 0. */
 static bool made_up_value(void *user, const char *name, int unit, double *value) {
@@ -35,7 +35,7 @@ static double value_of(const char *text, int unit) {
     return value;
 }
 
-CLAIM("an expression follows the rules of arithmetic") {
+TEST("an expression follows the rules of arithmetic") {
     CHECK_EQ(value_of("1 + 2 * 3", -1), 7.0);
     CHECK_EQ(value_of("(1 + 2) * 3", -1), 9.0);
     CHECK_EQ(value_of("10 - 4 - 3", -1), 3.0);
@@ -46,13 +46,13 @@ CLAIM("an expression follows the rules of arithmetic") {
     CHECK_EQ(value_of(".5 + 0.25", -1), 0.75);
 }
 
-CLAIM("a name without a value and a division by zero leave nothing to show") {
+TEST("a name without a value and a division by zero leave nothing to show") {
     CHECK(isnan(value_of("nothing + 1", -1)));
     CHECK(isnan(value_of("b / zero", -1)));
     CHECK(isnan(value_of("zero / zero + 1", -1)));
 }
 
-CLAIM("of alternatives the first that has a value counts") {
+TEST("of alternatives the first that has a value counts") {
     CHECK_EQ(value_of("nothing ? b", -1), 4.0);
     CHECK_EQ(value_of("b ? x.a", -1), 4.0);
     CHECK_EQ(value_of("zero ? b", -1), 0.0);
@@ -61,7 +61,7 @@ CLAIM("of alternatives the first that has a value counts") {
     CHECK(isnan(value_of("nothing ? nothing", -1)));
 }
 
-CLAIM("a counter of several units stands for one unit's, others for the whole") {
+TEST("a counter of several units stands for one unit's, others for the whole") {
     CHECK_EQ(value_of("x.a / b", 1), 0.5);
     CHECK_EQ(value_of("largest(x.a)", -1), 6.0);
     CHECK_EQ(value_of("average(x.a)", -1), 3.0);
@@ -72,7 +72,7 @@ CLAIM("a counter of several units stands for one unit's, others for the whole") 
     CHECK_EQ(value_of("average(b)", -1), 4.0);
 }
 
-CLAIM("names are given in the order in which they stand, with their places") {
+TEST("names are given in the order in which they stand, with their places") {
     struct error err = {0};
     unsigned at;
     struct expression *expression = expression_parse("x.a + b / largest(x.a)", &at, &err);
@@ -89,7 +89,7 @@ CLAIM("names are given in the order in which they stand, with their places") {
     expression_free(expression);
 }
 
-CLAIM("what is no expression is refused where it goes wrong") {
+TEST("what is no expression is refused where it goes wrong") {
     static const struct {
         const char *text, *message;
         unsigned at;

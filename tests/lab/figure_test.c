@@ -7,7 +7,7 @@ static double plain(const struct planned_run *run) {
     return run->design == 0 ? 3 : 3 * gain[run->workload];
 }
 
-CLAIM("a ratio has the baseline's value in it, and its means are geometric") {
+TEST("a ratio has the baseline's value in it, and its means are geometric") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, plain);
     const struct figure_sheet *sheet = all.figure->sheets;
     CHECK_EQ(all.figure->missing, 0u);
@@ -26,7 +26,7 @@ CLAIM("a ratio has the baseline's value in it, and its means are geometric") {
     discard(&all);
 }
 
-CLAIM("a gain's mean is the gain of the mean ratio, a difference's mean is arithmetic, a rate needs no baseline") {
+TEST("a gain's mean is the gain of the mean ratio, a difference's mean is arithmetic, a rate needs no baseline") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS
              "metrics:\n"
@@ -54,7 +54,7 @@ static double without_one(const struct planned_run *run) {
     return run->workload == 1 && run->design == 1 ? NAN : plain(run);
 }
 
-CLAIM(
+TEST(
     "a run that is not there is missing from its cell and from every mean that it is part of, and from nothing else") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, without_one);
     const struct figure_sheet *sheet = all.figure->sheets;
@@ -76,7 +76,7 @@ static double searched(const struct planned_run *run) {
     return run->design == 0 ? 1 : by_candidate[run->workload][run->candidate];
 }
 
-CLAIM("of a search the best candidate counts, for each workload by itself") {
+TEST("of a search the best candidate counts, for each workload by itself") {
     struct made_up all = make(TITLE WORKLOADS "designs:\n"
                                               "  shared: {design: shared}\n"
                                               "  best: {best: {noc.channel_bytes: [8, 16, 64]}}\n"
@@ -102,7 +102,7 @@ static double by_width(const struct planned_run *run) {
     return run->design == 0 ? 2 : 2 * (run->point == 0 ? 1.5 : 1.2);
 }
 
-CLAIM("lines have a row for each point of the sweep, bars a column for each design at each point") {
+TEST("lines have a row for each point of the sweep, bars a column for each design at each point") {
 #define WIDTHS "sweep: {noc.channel_bytes: [16, 64]}\n"
     struct made_up lines = make(TITLE WORKLOADS DESIGNS METRICS WIDTHS "draw: lines\n", by_width);
     CHECK_EQ(lines.figure->sheets->row_count, 2u);
@@ -117,7 +117,7 @@ CLAIM("lines have a row for each point of the sweep, bars a column for each desi
     discard(&bars);
 }
 
-CLAIM("a paper's value stands beside ours, restated in the sheet's terms") {
+TEST("a paper's value stands beside ours, restated in the sheet's terms") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS METRICS "paper_values:\n"
                                              "  - {id: s000-001, as: gain, group: copying, design: private}\n"
@@ -151,7 +151,7 @@ CLAIM("a paper's value stands beside ours, restated in the sheet's terms") {
     discard(&all);
 }
 
-CLAIM("what is better decides who is ahead, and less than one per cent is level") {
+TEST("what is better decides who is ahead, and less than one per cent is level") {
     struct made_up all =
         make(TITLE "workloads: {copying: [va, bs], sharing: [mm]}\n" DESIGNS
                    "metrics: [{name: misses, value: llc.read_misses, relative_to: shared, better: less}]\n",
@@ -160,7 +160,7 @@ CLAIM("what is better decides who is ahead, and less than one per cent is level"
     discard(&all);
 }
 
-CLAIM("a heat map has every unit of every design") {
+TEST("a heat map has every unit of every design") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS "draw: heat\nmetrics: [{name: hits, value: llc.read_hits}]\n", without_one);
     REQUIRE(all.figure->matrix_count == 3);
@@ -175,7 +175,7 @@ CLAIM("a heat map has every unit of every design") {
     discard(&all);
 }
 
-CLAIM("a heat map of several metrics and one design has a row for each metric") {
+TEST("a heat map of several metrics and one design has a row for each metric") {
     struct made_up all =
         make(TITLE WORKLOADS "designs: [shared]\ndraw: heat\n"
                              "metrics: [{name: hits, value: llc.read_hits}, {name: twice, value: 2 * llc.read_hits}]\n",
@@ -192,7 +192,7 @@ CLAIM("a heat map of several metrics and one design has a row for each metric") 
     discard(&all);
 }
 
-CLAIM("a heat map over time has a row for each unit and a column for each sample, per cycle of the sample") {
+TEST("a heat map over time has a row for each unit and a column for each sample, per cycle of the sample") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS "draw: heat\nsample: 80\nmetrics: [{name: rate, value: llc.read_hits / cycles}]\n",
              without_one);
@@ -213,7 +213,7 @@ CLAIM("a heat map over time has a row for each unit and a column for each sample
     discard(&all);
 }
 
-CLAIM("a series has a value for each sample, per cycle of the sample") {
+TEST("a series has a value for each sample, per cycle of the sample") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS "draw: series\nsample: 80\n"
                                      "metrics: [{name: IPC, value: ipc}, {name: length, value: cycles}]\n",
@@ -231,7 +231,7 @@ CLAIM("a series has a value for each sample, per cycle of the sample") {
     discard(&all);
 }
 
-CLAIM("a stack's parts have the same rows, and the largest is named") {
+TEST("a stack's parts have the same rows, and the largest is named") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS "draw: stack\n"
                                                       "metrics:\n"
                                                       "  - {name: hits, value: llc.read_hits, mean: none}\n"
@@ -256,7 +256,7 @@ static double first_alone_missing(const struct planned_run *run) {
     return strncmp(run->job, "va:small", 9) == 0 ? NAN : beside(run);
 }
 
-CLAIM("programs side by side are measured against each of them alone, and not without that") {
+TEST("programs side by side are measured against each of them alone, and not without that") {
     static const char text[] =
         TITLE "workloads: [va + bs]\n" DESIGNS "metrics: [{name: STP, value: total(llc.read_hits / alone.ipc)},"
               " {name: both, value: alone.ipc}]\n";
@@ -271,7 +271,7 @@ CLAIM("programs side by side are measured against each of them alone, and not wi
     discard(&all);
 }
 
-CLAIM("of an empty store everything is missing") {
+TEST("of an empty store everything is missing") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: private}]\n", nothing);
     CHECK_EQ(all.figure->missing, 6u);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 
 static void identity(const char *setting, const char *job, uint64_t max_insts, uint64_t sample, const char *after,
                      char text[IDENTITY_LENGTH + 1]) {
@@ -14,7 +14,7 @@ static void identity(const char *setting, const char *job, uint64_t max_insts, u
     config_destroy(config);
 }
 
-CLAIM("an identity is the same for the same run, and another for each thing that differs") {
+TEST("an identity is the same for the same run, and another for each thing that differs") {
     char plain[IDENTITY_LENGTH + 1], again[IDENTITY_LENGTH + 1], other[7][IDENTITY_LENGTH + 1];
     identity(NULL, "mm:tiny", 0, 0, NULL, plain);
     CHECK(identity_is(plain, strlen(plain)));
@@ -33,7 +33,7 @@ CLAIM("an identity is the same for the same run, and another for each thing that
     }
 }
 
-CLAIM("a value that is written in another way, or that nobody uses, makes no other run") {
+TEST("a value that is written in another way, or that nobody uses, makes no other run") {
     char plain[IDENTITY_LENGTH + 1], other[IDENTITY_LENGTH + 1];
     identity("sm.warp_scheduler=gto", "mm:tiny", 0, 0, NULL, plain);
     identity("sm.warp_scheduler=\"gto\"", "mm:tiny", 0, 0, NULL, other);
@@ -42,7 +42,7 @@ CLAIM("a value that is written in another way, or that nobody uses, makes no oth
     CHECK_EQ(plain, other);
 }
 
-CLAIM("only 32 hexadecimal digits are an identity") {
+TEST("only 32 hexadecimal digits are an identity") {
     CHECK(identity_is("0123456789abcdef0123456789abcdef", 32));
     CHECK(!identity_is("0123456789abcdef0123456789abcde", 31));
     CHECK(!identity_is("0123456789ABCDEF0123456789abcdef", 32));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 #include "lab/experiment.h"
 
 /* The parts that every experiment needs, for those that are about another part. */

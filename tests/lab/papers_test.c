@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 
-CLAIM("every value of a paper has an id of its own and can be found by it") {
+TEST("every value of a paper has an id of its own and can be found by it") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
     REQUIRE(papers);
@@ -22,7 +22,7 @@ CLAIM("every value of a paper has an id of its own and can be found by it") {
     papers_close(papers);
 }
 
-CLAIM("a row keeps its commas, and a value in words is no number") {
+TEST("a row keeps its commas, and a value in words is no number") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
     REQUIRE(papers);

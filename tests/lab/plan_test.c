@@ -19,7 +19,7 @@ static const char *setting_of(const struct planned_run *run, const char *key) {
     return value;
 }
 
-CLAIM("a plan has a run for each workload, point, design and candidate, and finds it") {
+TEST("a plan has a run for each workload, point, design and candidate, and finds it") {
     struct experiment *experiment =
         read_made_up(TITLE WORKLOADS METRICS "set: {l1.ways: 4, l1.sets: 0}\n"
                                              "sweep: {noc.channel_bytes: [16, 32]}\n"
@@ -45,7 +45,7 @@ CLAIM("a plan has a run for each workload, point, design and candidate, and find
     experiment_free(experiment);
 }
 
-CLAIM("runs that come to the same have the same identity, others have not") {
+TEST("runs that come to the same have the same identity, others have not") {
     struct experiment *experiment = read_made_up(TITLE "workloads: [va, bs]\n" METRICS "designs:\n"
                                                        "  shared: {design: shared}\n"
                                                        "  as-described: {}\n"
@@ -63,7 +63,7 @@ CLAIM("runs that come to the same have the same identity, others have not") {
     experiment_free(experiment);
 }
 
-CLAIM("a workload's settings are above its design's and below the sweep's, and its own") {
+TEST("a workload's settings are above its design's and below the sweep's, and its own") {
     struct experiment *experiment =
         read_made_up(TITLE METRICS "workloads: [va, {workload: mm, name: mm_0, set: {llc.ways: 8, l1.ways: 4}},\n"
                                    "            {workload: 'mm:tiny', name: mm_1}]\n"
@@ -91,7 +91,7 @@ CLAIM("a workload's settings are above its design's and below the sweep's, and i
     experiment_free(experiment);
 }
 
-CLAIM("a design that uses another's file comes after its run of the same workload and point") {
+TEST("a design that uses another's file comes after its run of the same workload and point") {
     struct experiment *experiment =
         read_made_up(TITLE WORKLOADS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
                                              "designs:\n"
@@ -105,7 +105,7 @@ CLAIM("a design that uses another's file comes after its run of the same workloa
 
 #define STP "metrics: [{name: STP, value: total(program.thread_instructions / program.cycles / alone.ipc)}]\n"
 
-CLAIM("two programs side by side are a workload, and each runs alone, too, if a metric names that") {
+TEST("two programs side by side are a workload, and each runs alone, too, if a metric names that") {
     struct experiment *experiment =
         read_made_up(TITLE "workloads: [va + mm:tiny, va]\n" DESIGNS "alone: private\n" STP);
     struct plan *plan = plan_made_up(experiment, NULL);
@@ -129,7 +129,7 @@ CLAIM("two programs side by side are a workload, and each runs alone, too, if a 
     experiment_free(experiment);
 }
 
-CLAIM("what no machine can be is told where the experiment says it") {
+TEST("what no machine can be is told where the experiment says it") {
     static const struct {
         const char *text, *message;
     } wrong[] = {
@@ -154,7 +154,7 @@ CLAIM("what no machine can be is told where the experiment says it") {
     }
 }
 
-CLAIM("a size in place of the experiment's must be one that its workloads have") {
+TEST("a size in place of the experiment's must be one that its workloads have") {
     struct experiment *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
     struct error err = {0};
     CHECK(!plan_create(experiment, "huge", &err));
@@ -191,13 +191,13 @@ static unsigned plan_set(const char *set) {
     return count;
 }
 
-CLAIM("every bundled experiment on the adaptive LLC can be planned") { CHECK(plan_set("adaptive/") > 20); }
-CLAIM("every bundled experiment on bypassing can be planned") { CHECK(plan_set("bypass/") > 15); }
-CLAIM("every bundled experiment on cooperating L1s can be planned") { CHECK(plan_set("icc/") > 10); }
-CLAIM("every bundled experiment on selective replication can be planned") { CHECK(plan_set("selrep/") > 10); }
-CLAIM("every other bundled experiment can be planned") { CHECK(plan_set(NULL) >= 6); }
+TEST("every bundled experiment on the adaptive LLC can be planned") { CHECK(plan_set("adaptive/") > 20); }
+TEST("every bundled experiment on bypassing can be planned") { CHECK(plan_set("bypass/") > 15); }
+TEST("every bundled experiment on cooperating L1s can be planned") { CHECK(plan_set("icc/") > 10); }
+TEST("every bundled experiment on selective replication can be planned") { CHECK(plan_set("selrep/") > 10); }
+TEST("every other bundled experiment can be planned") { CHECK(plan_set(NULL) >= 6); }
 
-CLAIM("an experiment that is not there is answered by the nearest one") {
+TEST("an experiment that is not there is answered by the nearest one") {
     struct error err = {0};
     CHECK(!experiment_open("quick/sharin", &err));
     CHECK_TEXT(err.text, "there is no experiment `quick/sharin`; did you mean `quick/sharing`?");

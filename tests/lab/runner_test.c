@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 #include "lab/slurm.h"
 
 /* Says what it was called with, writes its result, and fails where the job is called so. Writes what `writes` names. */
@@ -87,7 +87,7 @@ static struct batch *batch_of(struct planned_run *runs, unsigned count, const st
     return batch_create(plans, 1, NULL, stand->folder);
 }
 
-CLAIM("each identity is run once, with the words of its first cell") {
+TEST("each identity is run once, with the words of its first cell") {
     struct stand stand;
     stand_open(&stand);
     struct lab_setting setting = {.key = "a.b", .value = "[1, 2]"};
@@ -111,7 +111,7 @@ CLAIM("each identity is run once, with the words of its first cell") {
     stand_close(&stand);
 }
 
-CLAIM("a job of many runs is recorded once, before them, and its recording goes with the last") {
+TEST("a job of many runs is recorded once, before them, and its recording goes with the last") {
     struct stand stand;
     stand_open(&stand);
     struct planned_run runs[9];
@@ -140,7 +140,7 @@ CLAIM("a job of many runs is recorded once, before them, and its recording goes 
     stand_close(&stand);
 }
 
-CLAIM("a run that reads what another writes comes after it, and has its file") {
+TEST("a run that reads what another writes comes after it, and has its file") {
     struct stand stand;
     stand_open(&stand);
     struct planned_run runs[] = {planned(2, 1, "mm:tiny", 1), planned(1, 0, "mm:tiny", -1)};
@@ -155,7 +155,7 @@ CLAIM("a run that reads what another writes comes after it, and has its file") {
     stand_close(&stand);
 }
 
-CLAIM("a run that fails is noted with what it said, one that needs it as well, and the others go on") {
+TEST("a run that fails is noted with what it said, one that needs it as well, and the others go on") {
     struct stand stand;
     stand_open(&stand);
     struct planned_run runs[] = {planned(1, 0, "bad:tiny", -1), planned(2, 1, "bad2:tiny", 0),
@@ -176,7 +176,7 @@ static bool stop(void *user, const struct runner_progress *progress) {
     return progress->running < 2;
 }
 
-CLAIM("who is asked to stop ends its processes, and their runs are still to be made") {
+TEST("who is asked to stop ends its processes, and their runs are still to be made") {
     struct stand stand;
     stand_open(&stand);
     struct planned_run runs[] = {planned(1, 0, "slow:1", -1), planned(2, 0, "slow:2", -1), planned(3, 0, "slow:3", -1)};
@@ -195,7 +195,7 @@ static bool no_room(void *user, const struct batch_run *run, const char *path, s
     return error_set(err, "no room");
 }
 
-CLAIM("when results can no longer be kept everything ends, and the result stays where it is") {
+TEST("when results can no longer be kept everything ends, and the result stays where it is") {
     struct stand stand;
     stand_open(&stand);
     struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1), planned(2, 0, "slow:1", -1)};
@@ -212,7 +212,7 @@ CLAIM("when results can no longer be kept everything ends, and the result stays 
     stand_close(&stand);
 }
 
-CLAIM("a run is the same after a task file as before it, and a damaged line is none") {
+TEST("a run is the same after a task file as before it, and a damaged line is none") {
     struct stand stand;
     stand_open(&stand);
     struct planned_run runs[] = {planned(1, 0, "a:tiny + b:tiny", -1)};
@@ -241,7 +241,7 @@ CLAIM("a run is the same after a task file as before it, and a damaged line is n
     stand_close(&stand);
 }
 
-CLAIM("a file of tasks of another program, none at all and a task that is not there are refused") {
+TEST("a file of tasks of another program, none at all and a task that is not there are refused") {
     struct stand stand;
     stand_open(&stand);
     struct error err[4] = {0};

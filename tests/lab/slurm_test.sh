@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # `sluice lab run --slurm` on a real cluster of one machine: munged, slurmctld and slurmd are started here, as whoever runs this and without systemd,
-# and stopped at the end. Needs Debian's slurm-wlm and munge, which ./check --full installs; where they are missing it says so and claims nothing.
-. "$(dirname "$0")/../claims.sh"
+# and stopped at the end. Needs Debian's slurm-wlm and munge, which ./check --full installs; where they are missing it says so and tests nothing.
+. "$(dirname "$0")/../testlib.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
 for program in munged slurmctld slurmd sbatch squeue scancel scontrol; do
     command -v $program >/dev/null && continue
     echo "skipped: $program is not installed (slurm-wlm, munge)"
-    claims_end
+    tests_end
 done
 
 port=$((20000 + $$ % 20000)) host=$(hostname -s) me=$(id -un)
@@ -72,10 +72,10 @@ CONF
     return 1
 }
 
-claim "a cluster of one machine starts"
+testcase "a cluster of one machine starts"
 start_cluster
 holds "$(tail -n 3 "$cluster"/log/*.out "$cluster"/log/*.log "$cluster"/munge/*.log 2>&1)" test $? -eq 0
-[ -z "$claim_failures" ] || claims_end
+[ -z "$test_failures" ] || tests_end
 
 cd "$work" || exit 1
 cat >e.yaml <<'YAML'
@@ -93,7 +93,7 @@ content() { "$SLUICE" lab export --store "$1" --json - | sed 's/,"host":{[^}]*}/
 sluice lab run e.yaml --store here.sqlite
 content here.sqlite >here.txt
 
-claim "runs on the cluster are the runs made here"
+testcase "runs on the cluster are the runs made here"
 sluice lab run e.yaml --store there.sqlite --slurm --wait --runs-per-task 3 --partition debug --time 5 --memory 100
 status_is 0
 out_has "submitted 8 runs in 3 tasks: job "
@@ -102,7 +102,7 @@ content there.sqlite >there.txt
 same_files here.txt there.txt
 no_file there.sqlite.work
 
-claim "what a cancelled task has not made is reported and submitted again by the same command"
+testcase "what a cancelled task has not made is reported and submitted again by the same command"
 scontrol update PartitionName=debug State=DOWN # nothing starts until the task is cancelled
 sluice lab run e.yaml --store again.sqlite --slurm --runs-per-task 4
 status_is 0
@@ -128,7 +128,7 @@ out_has "8 runs: 8 in again.sqlite"
 content again.sqlite >again.txt
 same_files here.txt again.txt
 
-claim "a task that is ended at work is reported with its state"
+testcase "a task that is ended at work is reported with its state"
 sed "s/workloads: .*/workloads: ['synth:stream']/; s/size: tiny//" e.yaml >slow.yaml
 sluice lab run slow.yaml --store slow.sqlite --slurm --runs-per-task 4
 job=$(sed -n 's/.*: job //p' out)
@@ -140,14 +140,14 @@ status_is 1
 out_has "synth:stream, lrr, 32: Slurm's task ${job}_0 ended as CANCELLED without its result"
 no_file slow.sqlite.work
 
-claim "a run that fails on the cluster is named with its reason, and the others are made"
+testcase "a run that fails on the cluster is named with its reason, and the others are made"
 sed 's/lrr: {design: lrr}/small: {set: {sm.shared_kb: 1}}/' e.yaml >small.yaml
 sluice lab run small.yaml --store small.sqlite --slurm --wait --runs-per-task 8
 status_is 1
 err_has "mm:tiny, small, 16: kernel 'mm_tiled' does not fit"
 out_has "8 runs: 6 in small.sqlite"
 
-claim "a task whose machine goes away is run again, and nothing is made twice"
+testcase "a task whose machine goes away is run again, and nothing is made twice"
 sluice lab run e.yaml --store requeued.sqlite --slurm --runs-per-task 8
 job=$(sed -n 's/.*: job //p' out)
 for _ in $(seq 100); do [ "$(squeue -h -j "$job" -o %T)" = RUNNING ] && break; sleep 0.05; done
@@ -157,14 +157,14 @@ status_is 0
 content requeued.sqlite >requeued.txt
 same_files here.txt requeued.txt
 
-claim "what sbatch refuses is said in its words, and nothing is left behind"
+testcase "what sbatch refuses is said in its words, and nothing is left behind"
 sluice lab run e.yaml --store refused.sqlite --slurm --partition nosuch
 status_is 1
 err_has "sbatch: "
 err_has "nvalid partition"
 no_file refused.sqlite.work
 
-claim "a queue that cannot be asked is no reason to submit again"
+testcase "a queue that cannot be asked is no reason to submit again"
 sluice lab run e.yaml --store lost.sqlite --slurm
 status_is 0
 pid=$(cat "$cluster/slurmctld.pid")
@@ -175,4 +175,4 @@ last_status=$? last_command="sluice lab run --slurm"
 status_is 1
 err_has "squeue: "
 
-claims_end
+tests_end

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 
 static const char first[] = "00000000000000000000000000000001", second[] = "00000000000000000000000000000002";
 
@@ -24,7 +24,7 @@ static const char json[] =
     " \"config\": {\"sm.count\": 32, \"noc.bypass\": true, \"sm.kind\": \"a \\\"b\\\", c\"},"
     " \"host\": {\"seconds\": 0.25, \"peak_rss_bytes\": 4096}}";
 
-/* A folder of its own for each claim. */
+/* A folder of its own for each test. */
 static char *fresh(const char *name) {
     char *folder = mem_text("/tmp/sluice-store-XXXXXX");
     REQUIRE(mkdtemp(folder));
@@ -48,7 +48,7 @@ static struct store *filled(const char *path) {
     return store;
 }
 
-CLAIM("what is put into a store is read back: counters, results, units, samples and energy") {
+TEST("what is put into a store is read back: counters, results, units, samples and energy") {
     char *path = fresh("a.sqlite");
     struct store *store = filled(path);
     CHECK(store_has(store, first));
@@ -78,7 +78,7 @@ CLAIM("what is put into a store is read back: counters, results, units, samples 
     discard(path);
 }
 
-CLAIM("a run is there once, however often it is put, and its failure is forgotten") {
+TEST("a run is there once, however often it is put, and its failure is forgotten") {
     char *path = fresh("a.sqlite");
     struct error err = {0};
     struct store *store = store_open(path, STORE_WRITE, &err);
@@ -94,7 +94,7 @@ CLAIM("a run is there once, however often it is put, and its failure is forgotte
     discard(path);
 }
 
-CLAIM("a run that was interrupted, whose check failed or that is no JSON is not accepted") {
+TEST("a run that was interrupted, whose check failed or that is no JSON is not accepted") {
     static const char *const bad[][2] = {
         {"{\"cycles\": 1, \"interrupted\": true, \"check\": \"none\"}", "interrupted"},
         {"{\"cycles\": 1, \"interrupted\": false, \"check\": \"failed\"}", "verification"},
@@ -115,7 +115,7 @@ CLAIM("a run that was interrupted, whose check failed or that is no JSON is not 
     discard(path);
 }
 
-CLAIM("one process writes at a time, which others are told, while any number read") {
+TEST("one process writes at a time, which others are told, while any number read") {
     char *path = fresh("a.sqlite");
     struct store *store = filled(path);
     struct error err = {0};
@@ -149,7 +149,7 @@ static void refused(const char *path, enum store_access access, const char *why)
     CHECK_TEXT(err.text, why);
 }
 
-CLAIM("a store of a newer sluice, another database, some other file and none at all are refused and left as they are") {
+TEST("a store of a newer sluice, another database, some other file and none at all are refused and left as they are") {
     char *path = fresh("a.sqlite");
     refused(path, STORE_READ, "there is no such store");
     execute(path, "CREATE TABLE t (x)");
@@ -175,7 +175,7 @@ CLAIM("a store of a newer sluice, another database, some other file and none at 
     refused("/nowhere/at/all.sqlite", STORE_WRITE, "/nowhere/at/all.sqlite.lock: No such file or directory");
 }
 
-CLAIM("a merge takes over what is missing, once, with counters and parameters") {
+TEST("a merge takes over what is missing, once, with counters and parameters") {
     char *path = fresh("a.sqlite"), *from_path = fresh("b.sqlite");
     struct error err = {0};
     struct store *store = filled(path), *from = filled(from_path);
@@ -210,7 +210,7 @@ static char *exported(struct store *store, bool (*export)(struct store *store, F
     return text;
 }
 
-CLAIM("CSV has parameters that differ and all counters, and quotes what needs it; JSON has everything") {
+TEST("CSV has parameters that differ and all counters, and quotes what needs it; JSON has everything") {
     char *path = fresh("a.sqlite"), *other = mem_text(json);
     struct error err = {0};
     struct store *store = filled(path);
@@ -238,7 +238,7 @@ CLAIM("CSV has parameters that differ and all counters, and quotes what needs it
 }
 
 /* The limit on a file's size stands in for the end of a disk. */
-CLAIM("a store that cannot grow says so, keeps what it has, and goes on when there is room") {
+TEST("a store that cannot grow says so, keeps what it has, and goes on when there is room") {
     char *path = fresh("a.sqlite"), *large = mem_alloc(1 << 20, 1);
     struct error err = {0};
     struct store *store = filled(path);

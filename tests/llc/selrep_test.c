@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "llc/llc.h"
 #include "llc/lsp.h"
 #include "llc/rdd.h"
@@ -75,7 +75,7 @@ static unsigned read_at(struct alone *alone, unsigned home, unsigned cluster, ui
 
 #define FOUR "gpu.clusters=4", "sm.count=4", "llc.slices_per_mc=4"
 
-CLAIM("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 to the second: Figure 9") {
+TEST("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 to the second: Figure 9") {
     struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=static", "llc.static.degree=2"));
     static const unsigned expected[4][4] = {{0, 0, 2, 2}, {1, 1, 3, 3}, {0, 0, 2, 2}, {1, 1, 3, 3}};
     for (unsigned home = 0; home < 4; home++)
@@ -88,7 +88,7 @@ CLAIM("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 
     alone_destroy(alone);
 }
 
-CLAIM("degrees by kernel: each launch has its own, and the last holds for all further ones") {
+TEST("degrees by kernel: each launch has its own, and the last holds for all further ones") {
     struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=static", "llc.static.by_kernel=[4, 1, 2]"));
     static const unsigned slices[] = {3, 0, 2, 2, 2}; /* where cluster 3 finds a line of home 0 */
     for (unsigned launch = 0; launch < COUNT_OF(slices); launch++) {
@@ -103,7 +103,7 @@ CLAIM("degrees by kernel: each launch has its own, and the last holds for all fu
     alone_destroy(alone);
 }
 
-CLAIM("degree 1 is a shared LLC, a degree of all slices a private one, and no group reaches another's slices") {
+TEST("degree 1 is a shared LLC, a degree of all slices a private one, and no group reaches another's slices") {
     struct replication machines[] = {{4, 4, 5}, {3, 3, 4}, {5, 3, 4}, {1, 4, 2}};
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         const struct replication *r = &machines[m];
@@ -141,7 +141,7 @@ static uint64_t end_epoch(struct alone *alone, uint64_t now) {
     return again;
 }
 
-CLAIM("degrees are taken up lazily: copies come with misses, stay behind unreachable, and nothing stops: Figure 9") {
+TEST("degrees are taken up lazily: copies come with misses, stay behind unreachable, and nothing stops: Figure 9") {
     struct alone *alone = alone_make(
         SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000", "llc.selrep.router_cycles=30"));
     uint64_t holders = 0;
@@ -163,7 +163,7 @@ CLAIM("degrees are taken up lazily: copies come with misses, stay behind unreach
     alone_destroy(alone);
 }
 
-CLAIM("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
+TEST("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
     struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000",
                                               "llc.selrep.demand_percent=0", "llc.selrep.gain_percent=0"));
     CHECK(!alone->llc->ops->order(alone->llc, 3));
@@ -185,7 +185,7 @@ CLAIM("an order that cannot be is refused, one holds for one decision, and the n
     alone_destroy(alone);
 }
 
-CLAIM("clusters and slices that are no powers of two are refused where they were set, and degrees beyond them") {
+TEST("clusters and slices that are no powers of two are refused where they were set, and degrees beyond them") {
     static const struct {
         const char *settings[5], *part;
     } cases[] = {
@@ -209,7 +209,7 @@ CLAIM("clusters and slices that are no powers of two are refused where they were
 
 static const struct replication eight = {3, 3, 4}, sixteen = {4, 4, 5};
 
-CLAIM("a cluster hits at a degree at which one of its group has used the line: Figure 10") {
+TEST("a cluster hits at a degree at which one of its group has used the line: Figure 10") {
     struct rdd rdd;
     rdd_init(&rdd, &eight, 2, 32, 16, false);
     CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0x0u); /* the tag comes in */
@@ -223,7 +223,7 @@ CLAIM("a cluster hits at a degree at which one of its group has used the line: F
     rdd_release(&rdd);
 }
 
-CLAIM("with replicas forgotten the home slice keeps its lines, and with all lines nothing is left") {
+TEST("with replicas forgotten the home slice keeps its lines, and with all lines nothing is left") {
     for (unsigned each = 0; each < 2; each++) {
         struct rdd rdd;
         rdd_init(&rdd, &eight, 1, 1, 16, each);
@@ -237,7 +237,7 @@ CLAIM("with replicas forgotten the home slice keeps its lines, and with all line
     }
 }
 
-CLAIM("a directory for each degree sees the room that copies take, one for all does not") {
+TEST("a directory for each degree sees the room that copies take, one for all does not") {
     for (unsigned each = 0; each < 2; each++) {
         struct rdd rdd;
         unsigned hits[4] = {0};
@@ -289,7 +289,7 @@ static uint64_t skewed_line(uint64_t *random, unsigned lines, unsigned draws) {
     return (line * 40503 + 12345) % 65536;
 }
 
-CLAIM("two sampled sets tell the hit rate of all 32 at every degree to within 5 points, on average to within 2") {
+TEST("two sampled sets tell the hit rate of all 32 at every degree to within 5 points, on average to within 2") {
     double sum = 0;
     unsigned compared = 0;
     for (unsigned draws = 1; draws <= 3; draws++)
@@ -328,7 +328,7 @@ static unsigned best_of(const struct selrep_profile *profile) {
     return selrep_best(profile, &verdict);
 }
 
-CLAIM("Equations 1 and 2 on counts worked by hand") {
+TEST("Equations 1 and 2 on counts worked by hand") {
     struct lsp lsp;
     lsp_init(&lsp, 4);
     lsp_begin(&lsp, 0, 1000, 0);
@@ -349,7 +349,7 @@ CLAIM("Equations 1 and 2 on counts worked by hand") {
     CHECK_EQ(best_of(&profile), 2u);
 }
 
-CLAIM("there are no copies where little is asked for of what one home supplies") {
+TEST("there are no copies where little is asked for of what one home supplies") {
     struct selrep_profile profile = {.degrees = 3,
                                      .hits = {1, 1, 1},
                                      .lsp = {10, 12, 11},
@@ -367,7 +367,7 @@ CLAIM("there are no copies where little is asked for of what one home supplies")
     CHECK_EQ(best_of(&profile), 1u); /* the paper's rule */
 }
 
-CLAIM("copies must supply enough more than one home to be made, and just more to stay") {
+TEST("copies must supply enough more than one home to be made, and just more to stay") {
     struct selrep_profile profile = {
         .degrees = 3, .hits = {1, 1, 1}, .lsp = {10, 10.3, 10.4}, .slice_bytes = 32, .gain_share = 0.05};
     enum selrep_verdict verdict;
@@ -385,7 +385,7 @@ CLAIM("copies must supply enough more than one home to be made, and just more to
     CHECK_EQ(verdict, SELREP_SUPPLIES_MOST);
 }
 
-CLAIM("of degrees that supply as much the least is taken") {
+TEST("of degrees that supply as much the least is taken") {
     struct selrep_profile profile = {
         .degrees = 5, .hits = {1, 1, 1, 1, 1}, .lsp = {8, 16, 16, 16, 16}, .slice_bytes = 32, .memory_bytes = 6.7};
     CHECK_EQ(best_of(&profile), 1u);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "dram/dram.h"
 #include "gpu/gpu_config.h"
 #include "llc/atomics.h"
@@ -303,14 +303,14 @@ static void check_write_back(struct shadow *shadow) {
     check_books(shadow);
 }
 
-CLAIM("a shared LLC loses no write and everybody reads the last one, flushed or not") {
+TEST("a shared LLC loses no write and everybody reads the last one, flushed or not") {
     struct shadow *shadow = make(false, NULL, 0);
     check_write_back(shadow);
     CHECK(stats_get(shadow->stats, "llc.write_backs", NULL) > 0);
     destroy(shadow);
 }
 
-CLAIM("nor does one in which writes that miss go on to memory and fetch their line") {
+TEST("nor does one in which writes that miss go on to memory and fetch their line") {
     static const char *const settings[] = {"llc.write_allocate=through"};
     struct shadow *shadow = make(false, settings, 1);
     check_write_back(shadow);
@@ -319,7 +319,7 @@ CLAIM("nor does one in which writes that miss go on to memory and fetch their li
     destroy(shadow);
 }
 
-CLAIM(
+TEST(
     "after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
     static const char *const settings[] = {SMALL_ATOMICS};
     struct shadow *shadow = make(true, settings, 2);
@@ -335,7 +335,7 @@ CLAIM(
     destroy(shadow);
 }
 
-CLAIM(
+TEST(
     "atomics of all clusters on a word see each other in a private LLC, which they would not in the clusters' own slices") {
     for (unsigned apart = 0; apart < 2; apart++) {
         struct shadow *shadow = make(true, NULL, 0);
@@ -368,7 +368,7 @@ static void check_replicas(struct shadow *shadow, struct slice_order at_end) {
     }
 }
 
-CLAIM("a line that was written in one kernel is never read stale from a replica in the next, whatever the degree") {
+TEST("a line that was written in one kernel is never read stale from a replica in the next, whatever the degree") {
     static const char *const degrees[] = {"llc.static.degree=2", "llc.static.degree=4", "llc.static.degree=8"};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned whole = 0; whole < 2; whole++) {
@@ -382,7 +382,7 @@ CLAIM("a line that was written in one kernel is never read stale from a replica 
         }
 }
 
-CLAIM("nor is it when each kernel has a degree of its own, and some none") {
+TEST("nor is it when each kernel has a degree of its own, and some none") {
     const char *const settings[] = {"llc.organisation=static", "llc.static.by_kernel=[1, 8, 4, 1, 1, 2, 1, 8, 1, 4]",
                                     ROOM_FOR_REPLICAS};
     for (unsigned careless = 0; careless < 2; careless++) {
@@ -417,7 +417,7 @@ static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t no
     order_all(shadow, (struct slice_order){.keep_lines = true, .beside = true});
 }
 
-CLAIM("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
+TEST("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
     const char *const settings[] = {"llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
                                     "llc.selrep.router_cycles=20", ROOM_FOR_REPLICAS};
     struct shadow *shadow = make(false, settings, 4);
@@ -438,7 +438,7 @@ CLAIM("nor is it when the degree changes every few hundred cycles, with nothing 
     destroy(shadow);
 }
 
-CLAIM("and would be if replicas were not forgotten") {
+TEST("and would be if replicas were not forgotten") {
     const char *const settings[] = {"llc.organisation=static", "llc.static.degree=4", ROOM_FOR_REPLICAS};
     struct shadow *shadow = make(false, settings, 3);
     check_replicas(shadow, (struct slice_order){.keep_lines = true});
@@ -453,7 +453,7 @@ static struct shadow *make_both(void) {
     return make(false, settings, sizeof settings / sizeof settings[0]);
 }
 
-CLAIM("switching between shared and private loses no modified line, nor what atomics have modified in their own LLC") {
+TEST("switching between shared and private loses no modified line, nor what atomics have modified in their own LLC") {
     struct shadow *shadow = make_both();
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
@@ -479,7 +479,7 @@ static void count_lines(const struct shadow *shadow, unsigned program, unsigned 
     }
 }
 
-CLAIM("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
+TEST("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
     struct shadow *shadow = make_both();
     shadow->organisation->beside = shadow->organisation; /* of which just the place of a line is asked */
     shadow->programs = 2;
@@ -507,7 +507,7 @@ CLAIM("one program's boundaries and switches lose no line, keep the other's line
     destroy(shadow);
 }
 
-CLAIM(
+TEST(
     "with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
     static const char *const least[] = {"llc.mshrs=1",         "llc.mshr_merges=1",    "llc.reply_queue=1",
                                         "llc.aside=0",         "atomics.size_kb=1",    "atomics.ways=8",
@@ -527,7 +527,7 @@ CLAIM(
     }
 }
 
-CLAIM("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
+TEST("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
     uint64_t blocked[2];
     static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.aside=64"},
                                                {"llc.mshr_merges=2", "llc.aside=0"}};

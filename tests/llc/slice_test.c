@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "llc/llc.h"
 #include "llc/organisation.h"
 
-/* A slice by itself. The claim plays the networks and memory: it acts in a cycle, then the slice has its turn in it. */
+/* A slice by itself. The test plays the networks and memory: it acts in a cycle, then the slice has its turn in it. */
 struct lone_slice {
     struct config *config;
     struct engine *engine;
@@ -15,7 +15,7 @@ struct lone_slice {
     struct llc_organisation *organisation;
     struct slice *slice;
     struct port from_network, to_network, from_memory, to_memory;
-    uint64_t memory_cycles; /* from a request's arrival at memory to its answer's departure; 0: the claim answers */
+    uint64_t memory_cycles; /* from a request's arrival at memory to its answer's departure; 0: the test answers */
     bool deaf_network;      /* takes no replies */
     bool deaf_memory;       /* takes no requests */
     struct message reply[512], request[512];
@@ -146,7 +146,7 @@ static uint64_t count(const struct lone_slice *lone, const char *name) {
     return value;
 }
 
-CLAIM("a hit is answered latency_cycles after its arrival") {
+TEST("a hit is answered latency_cycles after its arrival") {
     static const unsigned latencies[] = {1, 20, 120};
     for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
         char setting[40];
@@ -168,7 +168,7 @@ CLAIM("a hit is answered latency_cycles after its arrival") {
     }
 }
 
-CLAIM("a miss goes to memory at its lookup and is answered in the cycle in which its line comes") {
+TEST("a miss goes to memory at its lookup and is answered in the cycle in which its line comes") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     uint64_t arrives = lone->engine->now + 1;
     ask_read(lone, 0x1000, 1);
@@ -183,7 +183,7 @@ CLAIM("a miss goes to memory at its lookup and is answered in the cycle in which
     lone_slice_destroy(lone);
 }
 
-CLAIM("a line of 128 B keeps a data port of 32 B for four cycles, a sector for one, and an acknowledgement for one") {
+TEST("a line of 128 B keeps a data port of 32 B for four cycles, a sector for one, and an acknowledgement for one") {
     static const struct {
         const char *port;
         uint8_t sectors;
@@ -209,7 +209,7 @@ CLAIM("a line of 128 B keeps a data port of 32 B for four cycles, a sector for o
     lone_slice_destroy(lone);
 }
 
-CLAIM("requests for one line that is on its way fetch it once, and are answered in order, a line's time apart") {
+TEST("requests for one line that is on its way fetch it once, and are answered in order, a line's time apart") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     for (uint32_t i = 0; i < 10; i++) ask_read(lone, 0x1000, i);
     settle(lone);
@@ -225,7 +225,7 @@ CLAIM("requests for one line that is on its way fetch it once, and are answered 
     lone_slice_destroy(lone);
 }
 
-CLAIM("a write of a whole line fetches nothing; one of a part of it does, and is acknowledged when the line is there") {
+TEST("a write of a whole line fetches nothing; one of a part of it does, and is acknowledged when the line is there") {
     static const struct {
         uint8_t sectors, flags;
         bool fetches;
@@ -247,7 +247,7 @@ CLAIM("a write of a whole line fetches nothing; one of a part of it does, and is
     }
 }
 
-CLAIM("a write to a line that is there, or on its way, asks nothing of memory") {
+TEST("a write to a line that is there, or on its way, asks nothing of memory") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     bring(lone, 0x1000);
     ask_write(lone, 0x1000, 0x01, 0);
@@ -261,7 +261,7 @@ CLAIM("a write to a line that is there, or on its way, asks nothing of memory") 
     lone_slice_destroy(lone);
 }
 
-CLAIM("with write_allocate=through a write that misses goes to memory, which acknowledges it, and fetches its line") {
+TEST("with write_allocate=through a write that misses goes to memory, which acknowledges it, and fetches its line") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.write_allocate=through"));
     ask_write(lone, 0x1000, 0x0F, 0); /* even one of the whole line */
     ask_write(lone, 0x1000, 0x02, 0); /* finds it on its way: goes on to memory, but fetches nothing */
@@ -286,7 +286,7 @@ CLAIM("with write_allocate=through a write that misses goes to memory, which ack
     lone_slice_destroy(lone);
 }
 
-CLAIM("a line that such a write has fetched is not modified, and is replaced without being written back") {
+TEST("a line that such a write has fetched is not modified, and is replaced without being written back") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.write_allocate=through", "llc.slice_kb=1", "llc.ways=1"));
     ask_write(lone, 0x0000, 0x01, 0);
     settle(lone);
@@ -297,7 +297,7 @@ CLAIM("a line that such a write has fetched is not modified, and is replaced wit
     lone_slice_destroy(lone);
 }
 
-CLAIM("with whole_write_backs a modified line goes to memory with all its sectors") {
+TEST("with whole_write_backs a modified line goes to memory with all its sectors") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.whole_write_backs=true", "llc.slice_kb=1", "llc.ways=1"));
     bring(lone, 0x0000);
     ask_write(lone, 0x0000, 0x02, 0);
@@ -312,7 +312,7 @@ CLAIM("with whole_write_backs a modified line goes to memory with all its sector
 /* A slice of eight lines: one set. */
 #define ONE_SET "llc.slice_kb=1", "llc.ways=8"
 
-CLAIM("a modified line is written back when it is replaced, with the sectors that were written; another is not") {
+TEST("a modified line is written back when it is replaced, with the sectors that were written; another is not") {
     struct lone_slice *lone = lone_slice(SETTINGS(ONE_SET));
     for (unsigned i = 0; i < 8; i++) bring(lone, 0x1000 * i);
     ask_write(lone, 0x0000, 0x02, 0);
@@ -344,7 +344,7 @@ CLAIM("a modified line is written back when it is replaced, with the sectors tha
     lone_slice_destroy(lone);
 }
 
-CLAIM("what was written back and comes again is no longer modified") {
+TEST("what was written back and comes again is no longer modified") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.slice_kb=1", "llc.ways=1")); /* eight sets of one line */
     ask_write(lone, 0x0000, 0x0F, 0);
     settle(lone);
@@ -357,7 +357,7 @@ CLAIM("what was written back and comes again is no longer modified") {
     lone_slice_destroy(lone);
 }
 
-CLAIM("atomics keep the lookup for as many cycles as lanes meet on a word") {
+TEST("atomics keep the lookup for as many cycles as lanes meet on a word") {
     static const struct {
         const char *cycles;
         uint8_t conflicts;
@@ -379,7 +379,7 @@ CLAIM("atomics keep the lookup for as many cycles as lanes meet on a word") {
     }
 }
 
-CLAIM("an atomic that misses fetches its line first") {
+TEST("an atomic that misses fetches its line first") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     ask_atomic(lone, 0x1000, 1);
     ask_atomic(lone, 0x1000, 1);
@@ -391,7 +391,7 @@ CLAIM("an atomic that misses fetches its line first") {
     lone_slice_destroy(lone);
 }
 
-CLAIM("with every MSHR in use a miss holds up what is behind it, even a hit, until one is free") {
+TEST("with every MSHR in use a miss holds up what is behind it, even a hit, until one is free") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.mshrs=1"));
     bring(lone, 0x1000);
     ask_read(lone, 0x2000, 1);
@@ -409,7 +409,7 @@ CLAIM("with every MSHR in use a miss holds up what is behind it, even a hit, unt
     lone_slice_destroy(lone);
 }
 
-CLAIM("a request whose line has no room for one more waiter holds up what is behind it, if nothing can be set aside") {
+TEST("a request whose line has no room for one more waiter holds up what is behind it, if nothing can be set aside") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.aside=0"));
     bring(lone, 0x1000);
     for (uint32_t i = 0; i < 3; i++) ask_read(lone, 0x2000, i);
@@ -423,7 +423,7 @@ CLAIM("a request whose line has no room for one more waiter holds up what is beh
     lone_slice_destroy(lone);
 }
 
-CLAIM("where it can be set aside, others pass, and it is answered when the line has come") {
+TEST("where it can be set aside, others pass, and it is answered when the line has come") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.aside=2"));
     bring(lone, 0x1000);
     for (uint32_t i = 0; i < 4; i++) ask_read(lone, 0x2000, i);
@@ -438,7 +438,7 @@ CLAIM("where it can be set aside, others pass, and it is answered when the line 
     lone_slice_destroy(lone);
 }
 
-CLAIM("a set whose lines are all on their way holds up a further miss to it") {
+TEST("a set whose lines are all on their way holds up a further miss to it") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.slice_kb=1", "llc.ways=1"));
     ask_read(lone, 0x0000, 1);
     ask_read(lone, 0x0400, 2); /* of the same set */
@@ -449,7 +449,7 @@ CLAIM("a set whose lines are all on their way holds up a further miss to it") {
     lone_slice_destroy(lone);
 }
 
-CLAIM("while the network takes no replies, lookups stop when the reply queue is full") {
+TEST("while the network takes no replies, lookups stop when the reply queue is full") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.reply_queue=3"));
     bring(lone, 0x1000);
     lone->deaf_network = true;
@@ -466,7 +466,7 @@ CLAIM("while the network takes no replies, lookups stop when the reply queue is 
     lone_slice_destroy(lone);
 }
 
-CLAIM("while memory takes nothing, misses stop when the way to it is full, and hits behind them wait") {
+TEST("while memory takes nothing, misses stop when the way to it is full, and hits behind them wait") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     bring(lone, 0x10000);
     lone->deaf_memory = true;
@@ -484,7 +484,7 @@ CLAIM("while memory takes nothing, misses stop when the way to it is full, and h
     lone_slice_destroy(lone);
 }
 
-CLAIM("modified lines are replaced also where memory takes one request at a time") {
+TEST("modified lines are replaced also where memory takes one request at a time") {
     struct lone_slice *lone =
         lone_slice_with(SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.aside=0", "llc.reply_queue=1"), 1);
     for (unsigned i = 0; i < 8; i++) ask_write(lone, 0x1000 * i, 0x0F, 0);
@@ -496,7 +496,7 @@ CLAIM("modified lines are replaced also where memory takes one request at a time
     lone_slice_destroy(lone);
 }
 
-CLAIM("one request is looked up in a cycle") {
+TEST("one request is looked up in a cycle") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     for (unsigned i = 0; i < 10; i++) ask_read(lone, 0x1000 + 128 * i, i);
     settle(lone);
@@ -505,7 +505,7 @@ CLAIM("one request is looked up in a cycle") {
     lone_slice_destroy(lone);
 }
 
-CLAIM("a slice holds as many lines as its size says, also in 48 sets") {
+TEST("a slice holds as many lines as its size says, also in 48 sets") {
     struct lone_slice *lone =
         lone_slice(SETTINGS("llc.slice_kb=96", "llc.ways=16", "llc.latency_cycles=1", "llc.mshrs=1024"));
     lone->memory_cycles = 5;
@@ -522,7 +522,7 @@ CLAIM("a slice holds as many lines as its size says, also in 48 sets") {
     lone_slice_destroy(lone);
 }
 
-CLAIM("a line of one program is not a hit for another, and memory is told whose it is") {
+TEST("a line of one program is not a hit for another, and memory is told whose it is") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
     lone->organisation->beside = lone->organisation;
     bring(lone, 0x1000);
@@ -534,7 +534,7 @@ CLAIM("a line of one program is not a hit for another, and memory is told whose 
     lone_slice_destroy(lone);
 }
 
-CLAIM("a slice that waits says what for") {
+TEST("a slice that waits says what for") {
     struct lone_slice *lone = lone_slice(SETTINGS("llc.mshrs=1"));
     lone->memory_cycles = 0;
     ask_read(lone, 0x1000, 0);

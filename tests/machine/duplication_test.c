@@ -1,7 +1,7 @@
 /* What the observer of duplication sees in whole runs. */
 #include "machine/runs.h"
 
-CLAIM("observing duplication changes no counter, and counts every read that fetches its line once") {
+TEST("observing duplication changes no counter, and counts every read that fetches its line once") {
     struct run *plain = run_make("fermi-15sm", "synth:shared", SETTINGS("workload.iterations=2"));
     struct run *watched =
         run_make("fermi-15sm", "synth:shared", SETTINGS("workload.iterations=2", "l1.observe_duplication=true"));
@@ -19,7 +19,7 @@ CLAIM("observing duplication changes no counter, and counts every read that fetc
     run_destroy(watched);
 }
 
-CLAIM("SMs that stream through data of their own hold nothing that another misses") {
+TEST("SMs that stream through data of their own hold nothing that another misses") {
     struct run *run =
         run_make("fermi-15sm", "synth:stream", SETTINGS("workload.iterations=2", "l1.observe_duplication=true"));
     run_go(run, (struct run_options){0});
@@ -28,7 +28,7 @@ CLAIM("SMs that stream through data of their own hold nothing that another misse
     run_destroy(run);
 }
 
-CLAIM("more groups than can be told apart are refused where they are asked for") {
+TEST("more groups than can be told apart are refused where they are asked for") {
     struct config *config = run_config("adaptive-80sm", NO_SETTINGS);
     struct error err = {0};
     REQUIRE(config_set(config, "l1.observe_duplication=true", &err));

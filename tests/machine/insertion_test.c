@@ -28,7 +28,7 @@ static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *so
                            "l1.size_kb=1", "l1.ways=2", "sm.ctas=2"));
 }
 
-CLAIM("the SMs that follow a duel take up the policy where it misses no more, and give it up where it misses more") {
+TEST("the SMs that follow a duel take up the policy where it misses no more, and give it up where it misses more") {
     for (unsigned i = 0; i < 4; i++) {
         bool both = i % 2, by_interval = i / 2;
         struct step steps[CTAS][LOADS];
@@ -41,7 +41,7 @@ CLAIM("the SMs that follow a duel take up the policy where it misses no more, an
     }
 }
 
-CLAIM("a machine of one SM cannot duel, and is told what to do about it") {
+TEST("a machine of one SM cannot duel, and is told what to do about it") {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
     CHECK(config_set(config, "sm.count=1", &err) && config_set(config, "gpu.clusters=1", &err) &&
@@ -51,7 +51,7 @@ CLAIM("a machine of one SM cannot duel, and is told what to do about it") {
     config_destroy(config);
 }
 
-CLAIM("a tag store that cannot have a tag for every line is refused") {
+TEST("a tag store that cannot have a tag for every line is refused") {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
     CHECK(config_set(config, "l1.insertion=decoupled", &err) && config_set(config, "l1.decoupled.tag_sets=1", &err) &&
@@ -61,7 +61,7 @@ CLAIM("a tag store that cannot have a tag for every line is refused") {
     config_destroy(config);
 }
 
-CLAIM("with nothing let in, no read hits and every one of them goes past the L1") {
+TEST("with nothing let in, no read hits and every one of them goes past the L1") {
     struct run *run = run_make("fermi-15sm", "synth:shared", SETTINGS("l1.insertion=never", "workload.iterations=2"));
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending") + run_count(run, "l1.read_misses"), 0u);

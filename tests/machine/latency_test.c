@@ -54,7 +54,7 @@ static uint64_t dram_access(const struct config *config, const struct way *way, 
     return llc_hit(way) + dram_unloaded_cycles_at(config, way->khz, lookup);
 }
 
-CLAIM("a chain within the L1 measures operand, L1 and writeback cycles") {
+TEST("a chain within the L1 measures operand, L1 and writeback cycles") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct run *run =
             run_make(run_gpus[g], "synth:chase",
@@ -77,7 +77,7 @@ static uint64_t chase_cycles(const char *gpu, const char *footprint, const char 
     return cycles;
 }
 
-CLAIM("every load of a second pass through the L1 takes that long, none more and none less") {
+TEST("every load of a second pass through the L1 takes that long, none more and none less") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct config *config = run_config(run_gpus[g], NO_SETTINGS);
         struct way way = way_of(config);
@@ -88,7 +88,7 @@ CLAIM("every load of a second pass through the L1 takes that long, none more and
     }
 }
 
-CLAIM("a chain that the L1 cannot hold and the LLC can measures the way to the LLC and back") {
+TEST("a chain that the L1 cannot hold and the LLC can measures the way to the LLC and back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) { /* 64 KB in the order of their use, through 48 KB or 16 KB of L1 */
         struct run *run =
             run_make(run_gpus[g], "synth:chase",
@@ -105,7 +105,7 @@ CLAIM("a chain that the L1 cannot hold and the LLC can measures the way to the L
     }
 }
 
-CLAIM("a load from a closed bank measures the way to memory, its latency in that cycle and the way back") {
+TEST("a load from a closed bank measures the way to memory, its latency in that cycle and the way back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct run *run =
             run_make(run_gpus[g], "synth:chase", SETTINGS("workload.iterations=1", "sm.instruction_kb=0"));
@@ -140,7 +140,7 @@ static unsigned closed_banks(const struct config *config, uint64_t stride) {
     return count;
 }
 
-CLAIM("loads one after the other from closed banks take as long as the phase of the two clocks makes each of them") {
+TEST("loads one after the other from closed banks take as long as the phase of the two clocks makes each of them") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct config *config = run_config(run_gpus[g], NO_SETTINGS);
         struct way way = way_of(config);

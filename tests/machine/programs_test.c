@@ -24,7 +24,7 @@ static void run_two_destroy(struct run *run) {
     run_destroy(run);
 }
 
-CLAIM("each of two programs gets half of the SMs of every cluster, and no other") {
+TEST("each of two programs gets half of the SMs of every cluster, and no other") {
     struct run *run = run_two("adaptive-80sm", "synth:alu", "synth:stream",
                               SETTINGS("workload.iterations=3", "workload.ctas=160", "gpu.launch_cycles=0"));
     run_go(run, (struct run_options){0});
@@ -40,7 +40,7 @@ CLAIM("each of two programs gets half of the SMs of every cluster, and no other"
     run_two_destroy(run);
 }
 
-CLAIM("of a cluster's SMs the first program can be given more or fewer, and of clusters of one SM every other") {
+TEST("of a cluster's SMs the first program can be given more or fewer, and of clusters of one SM every other") {
     struct run *run = run_two("adaptive-80sm", "synth:alu", "synth:stream",
                               SETTINGS("workload.iterations=3", "workload.ctas=320", "gpu.first_program_sms=7"));
     run_go(run, (struct run_options){0});
@@ -52,7 +52,7 @@ CLAIM("of a cluster's SMs the first program can be given more or fewer, and of c
     run_two_destroy(run);
 }
 
-CLAIM("beside a program that uses no memory, another takes what it takes alone on half of the SMs") {
+TEST("beside a program that uses no memory, another takes what it takes alone on half of the SMs") {
     static const char *const workloads[] = {"synth:shared", "synth:copy"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *alone =
@@ -69,7 +69,7 @@ CLAIM("beside a program that uses no memory, another takes what it takes alone o
     }
 }
 
-CLAIM("the program that ends first begins anew until the other has ended, and its result is that of its first time") {
+TEST("the program that ends first begins anew until the other has ended, and its result is that of its first time") {
     struct run *run =
         run_of_two("adaptive-80sm", generate("synth:alu", SETTINGS("workload.iterations=2", "workload.ctas=40")),
                    generate("synth:shared", SETTINGS("workload.iterations=10")), NO_SETTINGS);
@@ -87,7 +87,7 @@ CLAIM("the program that ends first begins anew until the other has ended, and it
     run_two_destroy(run);
 }
 
-CLAIM("a limit of instructions is each program's own, and the run ends with the last to reach it") {
+TEST("a limit of instructions is each program's own, and the run ends with the last to reach it") {
     struct run *run =
         run_two("adaptive-80sm", "synth:alu", "synth:shared", SETTINGS("workload.iterations=200", "workload.ctas=80"));
     run_go(run, (struct run_options){.max_instructions = 300000});
@@ -101,7 +101,7 @@ CLAIM("a limit of instructions is each program's own, and the run ends with the 
     run_two_destroy(run);
 }
 
-CLAIM("one address of two programs is two lines, in other rows of memory") {
+TEST("one address of two programs is two lines, in other rows of memory") {
     struct step step = load_line(1, 0x10000000);
     struct script_source first = script_make(1, 1, (struct script){&step, 1}), second = first;
     struct run *run = run_of_two("adaptive-80sm", &first.source, &second.source, SETTINGS("sm.instruction_kb=0"));
@@ -124,7 +124,7 @@ static const char *decided(const struct run *run, unsigned program, uint64_t cyc
     return decision;
 }
 
-CLAIM("an adaptive LLC is private for one program and shared for the other at the same time, and gates nothing then") {
+TEST("an adaptive LLC is private for one program and shared for the other at the same time, and gates nothing then") {
     struct run *run =
         run_of_two("adaptive-80sm", generate("synth:stream", SETTINGS("workload.iterations=40")),
                    generate("synth:uniform", SETTINGS("workload.iterations=60", "workload.footprint_kb=1024")),
@@ -140,7 +140,7 @@ CLAIM("an adaptive LLC is private for one program and shared for the other at th
     run_two_destroy(run);
 }
 
-CLAIM("MC-routers are gated while both programs are private") {
+TEST("MC-routers are gated while both programs are private") {
     struct run *run =
         run_two("adaptive-80sm", "synth:stream", "synth:stream", SETTINGS(SMALL, "workload.iterations=40"));
     run_go(run, (struct run_options){0});
@@ -153,7 +153,7 @@ CLAIM("MC-routers are gated while both programs are private") {
     run_two_destroy(run);
 }
 
-CLAIM("a switch of one program leaves the other's SMs alone, unless MC-routers are switched") {
+TEST("a switch of one program leaves the other's SMs alone, unless MC-routers are switched") {
     static const char *const gating[] = {"llc.adaptive.power_gating=false", "llc.adaptive.power_gating=true"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = run_two("adaptive-80sm", "synth:stream", "synth:alu",
@@ -168,7 +168,7 @@ CLAIM("a switch of one program leaves the other's SMs alone, unless MC-routers a
     }
 }
 
-CLAIM("a kernel's end of one program leaves the other's lines in a private LLC") {
+TEST("a kernel's end of one program leaves the other's lines in a private LLC") {
     /* The first has many short kernels; the second reads one line again and again, past its L1, in one long kernel. */
     struct step near = load_line(1, 0x10000000), again[30];
     near.instr.cache = CACHE_GLOBAL;
@@ -196,7 +196,7 @@ static void check_refused(const char *const *settings, const char *where) {
     config_destroy(config);
 }
 
-CLAIM("a machine that two programs cannot share is refused, with the parameter to blame") {
+TEST("a machine that two programs cannot share is refused, with the parameter to blame") {
     check_refused(SETTINGS("sm.count=1", "gpu.clusters=1"), "sm.count");
     check_refused(SETTINGS("sm.count=8", "gpu.clusters=4", "llc.slices_per_mc=4", "gpu.first_program_sms=2"),
                   "gpu.first_program_sms");

@@ -288,7 +288,7 @@ static bool compare_ways(uint64_t seed, unsigned programs) {
             printf("    with seed %llu, way %u:", (unsigned long long)seed, i);
             for (unsigned s = 0; s < settings->count; s++) printf(" --set %s", settings->list[s]);
             printf("\n");
-            claim_give_up();
+            test_give_up();
         }
         run_destroy(run);
     }
@@ -304,16 +304,16 @@ static void compare_seeds(uint64_t first, unsigned wanted, unsigned programs) {
     CHECK_EQ(ran, wanted);
 }
 
-CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not") {
+TEST("random programs on random machines end well, whatever the order of ticks, polled or not") {
     compare_seeds(1, 8, 1);
 }
-CLAIM("random programs on random machines end well, whatever the order of ticks, polled or not: others") {
+TEST("random programs on random machines end well, whatever the order of ticks, polled or not: others") {
     compare_seeds(100000, 8, 1);
 }
-CLAIM("two random programs at once on random machines end well, whatever the order of ticks, polled or not") {
+TEST("two random programs at once on random machines end well, whatever the order of ticks, polled or not") {
     compare_seeds(500000, 8, 2);
 }
-CLAIM_LONG("two random programs at once on random machines end well: a great many") { compare_seeds(600000, 60, 2); }
-CLAIM_LONG("random programs on random machines end well: a great many") { compare_seeds(200000, 150, 1); }
-CLAIM_LONG("random programs on random machines end well: a great many others") { compare_seeds(300000, 150, 1); }
-CLAIM_LONG("random programs on random machines end well: and still others") { compare_seeds(400000, 150, 1); }
+TEST_LONG("two random programs at once on random machines end well: a great many") { compare_seeds(600000, 60, 2); }
+TEST_LONG("random programs on random machines end well: a great many") { compare_seeds(200000, 150, 1); }
+TEST_LONG("random programs on random machines end well: a great many others") { compare_seeds(300000, 150, 1); }
+TEST_LONG("random programs on random machines end well: and still others") { compare_seeds(400000, 150, 1); }

@@ -1,7 +1,7 @@
-/* Whole runs of bundled machines, for claims about the machine.
+/* Whole runs of bundled machines, for tests of the machine.
  *
  *     struct run *run = run_make("fermi-15sm", "synth:alu", SETTINGS("workload.iterations=4"));
- *     run_go(run, (struct run_options){0});         the claim ends if the run does not end well
+ *     run_go(run, (struct run_options){0});         the test ends if the run does not end well
  *     CHECK_EQ(run_count(run, "l1.read_hits"), 0u);
  *     run_destroy(run);
  */
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 #include "config/config.h"
 #include "gpu/machine.h"
 #include "stats/stats.h"
@@ -37,7 +37,7 @@ struct run {
 #define NO_SETTINGS   ((const char *const[]){NULL})
 #endif
 
-/* A bundled GPU with settings over it; NULL for a machine of defaults. The claim ends if it is refused. */
+/* A bundled GPU with settings over it; NULL for a machine of defaults. The test ends if it is refused. */
 static inline struct config *run_config(const char *gpu, const char *const *settings) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
@@ -51,7 +51,7 @@ static inline struct config *run_config(const char *gpu, const char *const *sett
     return config;
 }
 
-/* Of sources that the claim has made and keeps. */
+/* Of sources that the test has made and keeps. */
 static inline struct run *run_of_two(const char *gpu, struct stream_source *source, struct stream_source *beside,
                                      const char *const *settings) {
     struct run *run = mem_alloc(1, sizeof *run);

@@ -29,24 +29,24 @@ static const struct run_options again = {0};
 static const struct run_options shuffled[] = {{.shuffle = 1}, {.shuffle = 0xDEADBEEF}, {.shuffle = 77777}};
 static const struct run_options polled[] = {{.no_skip = true}, {.no_skip = true, .shuffle = 3}};
 
-CLAIM("two runs are identical, to the last counter of the last unit") {
+TEST("two runs are identical, to the last counter of the last unit") {
     for (unsigned g = 0; g < RUN_GPUS; g++) compare_all(run_gpus[g], &again, 1);
 }
 
-CLAIM("the order of ticks within a cycle does not matter, on 15 SMs and a full crossbar") {
+TEST("the order of ticks within a cycle does not matter, on 15 SMs and a full crossbar") {
     compare_all("fermi-15sm", shuffled, 3);
 }
-CLAIM("the order of ticks within a cycle does not matter, on 64 SMs, virtual channels and HBM") {
+TEST("the order of ticks within a cycle does not matter, on 64 SMs, virtual channels and HBM") {
     compare_all("selrep-64sm", shuffled, 3);
 }
-CLAIM("polling everything in every cycle changes nothing, on 15 SMs and a full crossbar") {
+TEST("polling everything in every cycle changes nothing, on 15 SMs and a full crossbar") {
     compare_all("fermi-15sm", polled, 2);
 }
-CLAIM("polling everything in every cycle changes nothing, on 80 SMs, internal speedup and another clock for memory") {
+TEST("polling everything in every cycle changes nothing, on 80 SMs, internal speedup and another clock for memory") {
     compare_all("adaptive-80sm", polled, 1);
 }
 
-CLAIM("sampling changes nothing") {
+TEST("sampling changes nothing") {
     static const struct run_options sampled[] = {{.sample_cycles = 1}, {.sample_cycles = 700}};
     compare_all("fermi-15sm", sampled, 2);
 }
@@ -67,7 +67,7 @@ static bool run_another(void *user, const struct run_progress *progress) {
     return true;
 }
 
-CLAIM("two machines in one process do not influence each other") {
+TEST("two machines in one process do not influence each other") {
     struct run *alone = run_make("fermi-15sm", "synth:copy", SHORT),
                *inner_alone = run_make("icc-32sm", "synth:uniform", SHORT);
     run_go(alone, (struct run_options){0});

@@ -17,7 +17,7 @@ static struct run *run_hot(const char *const *settings) {
     return run;
 }
 
-CLAIM("a few lines that all SMs want at once are replicated, and come the faster the more copies there are") {
+TEST("a few lines that all SMs want at once are replicated, and come the faster the more copies there are") {
     uint64_t cycles[3];
     static const char *const degrees[] = {"llc.static.degree=1", "llc.static.degree=4", "llc.static.degree=16"};
     for (unsigned i = 0; i < 3; i++) {
@@ -37,7 +37,7 @@ CLAIM("a few lines that all SMs want at once are replicated, and come the faster
     run_destroy(run);
 }
 
-CLAIM("degrees by kernel: every launch runs at its own, and takes as long as in a run at that degree, within 2 %") {
+TEST("degrees by kernel: every launch runs at its own, and takes as long as in a run at that degree, within 2 %") {
     static const char *const settings[] = {"llc.static.by_kernel=[1, 16, 4, 1]", "llc.static.degree=1",
                                            "llc.static.degree=4", "llc.static.degree=16"};
     static const unsigned of_launch[] = {1, 3, 2, 1};
@@ -53,7 +53,7 @@ CLAIM("degrees by kernel: every launch runs at its own, and takes as long as in 
     for (unsigned i = 0; i < COUNT_OF(settings); i++) run_destroy(runs[i]);
 }
 
-CLAIM(
+TEST(
     "a static degree of 1 is a shared LLC to the last counter, and so is selective replication with nothing to replicate") {
     for (unsigned i = 0; i < 2; i++) {
         static const char *const organisation[] = {"llc.organisation=static", "llc.organisation=selrep"};
@@ -87,7 +87,7 @@ static uint64_t cycles_of(const struct run *run) {
     return sum;
 }
 
-CLAIM("degrees ordered from outside are followed, and every cycle belongs to one") {
+TEST("degrees ordered from outside are followed, and every cycle belongs to one") {
     struct run *run = run_make("selrep-64sm", "synth:shared", SETTINGS(SELREP, "workload.kernels=3", SHORT));
     run_go(run, (struct run_options){.progress = order_degrees, .user = run->machine});
     const struct journal *journal = machine_journal(run->machine);
@@ -105,7 +105,7 @@ CLAIM("degrees ordered from outside are followed, and every cycle belongs to one
     run_destroy(run);
 }
 
-CLAIM("so does every cycle of a run that is cut short") {
+TEST("so does every cycle of a run that is cut short") {
     struct run *run = run_make("selrep-64sm", "synth:shared", SETTINGS(SELREP, SHORT));
     run_go(run, (struct run_options){.max_instructions = 100000});
     CHECK_EQ(cycles_of(run), run->result.cycles);
@@ -118,7 +118,7 @@ static bool order_late(void *user, const struct run_progress *progress) {
     return true;
 }
 
-CLAIM("what earlier kernels wrote is written back beside other work before the first replicas of a kernel") {
+TEST("what earlier kernels wrote is written back beside other work before the first replicas of a kernel") {
     struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=6", SHORT));
     run_go(run, (struct run_options){.progress = order_late, .user = run->machine});
     CHECK(run_count(run, "control.cleanings") > 0);
@@ -127,7 +127,7 @@ CLAIM("what earlier kernels wrote is written back beside other work before the f
     run_destroy(run);
 }
 
-CLAIM("order of ticks and polling change nothing about selective replication") {
+TEST("order of ticks and polling change nothing about selective replication") {
     struct counters expected = {0};
     for (unsigned way = 0; way < 4; way++) {
         struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=4", SHORT));
@@ -143,14 +143,14 @@ CLAIM("order of ticks and polling change nothing about selective replication") {
     free(expected.value);
 }
 
-CLAIM("an LLC of 128 KB, of one set in each slice, is replicated, too") {
+TEST("an LLC of 128 KB, of one set in each slice, is replicated, too") {
     struct run *run = run_hot(SETTINGS(SELREP, HOT, "llc.slice_kb=2", "llc.sets=1"));
     CHECK_EQ(cycles_of(run), run->result.cycles);
     CHECK(run_count(run, "selrep.samples") > 0);
     run_destroy(run);
 }
 
-CLAIM("a private and an adaptive LLC run with 16 clusters and 4 MC-routers, too") {
+TEST("a private and an adaptive LLC run with 16 clusters and 4 MC-routers, too") {
     static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = run_hot(SETTINGS(organisation[i], "llc.adaptive.profile_cycles=1000", HOT));
@@ -166,7 +166,7 @@ static double input_of(const struct journal_entry *entry, const char *name) {
     return 0;
 }
 
-CLAIM("what was predicted for each degree is counted over the run as decisions tell it, and copies never add hits") {
+TEST("what was predicted for each degree is counted over the run as decisions tell it, and copies never add hits") {
     struct run *run = run_hot(SETTINGS(SELREP, HOT));
     const struct journal *journal = machine_journal(run->machine);
     REQUIRE(journal->count > 2);
@@ -192,7 +192,7 @@ CLAIM("what was predicted for each degree is counted over the run as decisions t
     run_destroy(run);
 }
 
-CLAIM("looking ahead makes copies of lines that all want at once, and none of what does not fit with them") {
+TEST("looking ahead makes copies of lines that all want at once, and none of what does not fit with them") {
     struct run *shared = run_hot(SETTINGS(HOT)), *hot = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true")),
                *again = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true"));
     const struct journal *journal = machine_journal(hot->machine);
@@ -214,7 +214,7 @@ CLAIM("looking ahead makes copies of lines that all want at once, and none of wh
     run_destroy(large);
 }
 
-CLAIM("looking ahead, a program of several kernels is read to its end, and its results are right") {
+TEST("looking ahead, a program of several kernels is read to its end, and its results are right") {
     struct error err = {0};
     struct stream_source *source = work_open("mm:tiny", true, &err);
     REQUIRE(source);

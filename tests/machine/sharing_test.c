@@ -13,12 +13,12 @@ static double several(const char *workload) {
     return more / (one + more);
 }
 
-CLAIM("hot lines are wanted by several clusters at once, and a stream's lines never") {
+TEST("hot lines are wanted by several clusters at once, and a stream's lines never") {
     CHECK_NEAR(several("synth:hotline"), 1.0, 0.01);
     CHECK(several("synth:stream") < 0.001); /* the program's own code is read by all */
 }
 
-CLAIM("watching who shares lines changes no counter") {
+TEST("watching who shares lines changes no counter") {
     struct run *plain = run_make("adaptive-80sm", "synth:shared", SETTINGS("workload.iterations=2")),
                *watched = run_make("adaptive-80sm", "synth:shared",
                                    SETTINGS("workload.iterations=2", "llc.sharing_window=100"));
@@ -30,7 +30,7 @@ CLAIM("watching who shares lines changes no counter") {
     run_destroy(watched);
 }
 
-CLAIM("of lines that are only read, SMs that want them at once are counted: all for hot lines, one for a stream's") {
+TEST("of lines that are only read, SMs that want them at once are counted: all for hot lines, one for a stream's") {
     static const char *const workloads[] = {"synth:hotline", "synth:stream"};
     for (unsigned i = 0; i < COUNT_OF(workloads); i++) {
         struct run *run =

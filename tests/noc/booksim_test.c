@@ -1,7 +1,7 @@
 /* The networks against BookSim 2: a few of the configurations that bench/noc compares in full (data/reference/booksim),
  * at short length. Latencies are BookSim's at that load; saturation is what the network accepts when every source
  * always has a packet. */
-#include "claim.h"
+#include "test.h"
 #include "noc/traffic.h"
 
 struct case_ {
@@ -32,16 +32,16 @@ static void compare(const struct case_ *c) {
 
 static const struct network_shape square = {64, 64, 8, 8}, machine = {80, 64, 8, 8};
 
-CLAIM("a 64 × 64 router with one VC loses what BookSim's loses between packets") {
+TEST("a 64 × 64 router with one VC loses what BookSim's loses between packets") {
     compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 1, TRAFFIC_UNIFORM, 0.2, 12.11, 0.253});
 }
 
-CLAIM("one VC carries one packet at a time: a permutation reaches L / (L + 2)") {
+TEST("one VC carries one packet at a time: a permutation reaches L / (L + 2)") {
     compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 5, TRAFFIC_COMPLEMENT, 0.5, 18.2, 5.0 / 7});
     compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 1, TRAFFIC_COMPLEMENT, 0.2, 8.5, 1.0 / 3});
 }
 
-CLAIM("the H-Xbar's reply network saturates where BookSim's does, with one VC") {
+TEST("the H-Xbar's reply network saturates where BookSim's does, with one VC") {
     compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1"},
                             NETWORK_REPLY,
                             machine,
@@ -52,7 +52,7 @@ CLAIM("the H-Xbar's reply network saturates where BookSim's does, with one VC") 
                             0.3846});
 }
 
-CLAIM("the H-Xbar's reply network saturates where BookSim's does, with four VCs") {
+TEST("the H-Xbar's reply network saturates where BookSim's does, with four VCs") {
     compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.vcs=4"},
                             NETWORK_REPLY,
                             machine,
@@ -63,7 +63,7 @@ CLAIM("the H-Xbar's reply network saturates where BookSim's does, with four VCs"
                             0.6307});
 }
 
-CLAIM("internal speedup gives the H-Xbar what it gives BookSim's") {
+TEST("internal speedup gives the H-Xbar what it gives BookSim's") {
     compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.internal_speedup=2"},
                             NETWORK_REPLY,
                             machine,
@@ -74,7 +74,7 @@ CLAIM("internal speedup gives the H-Xbar what it gives BookSim's") {
                             0.5626});
 }
 
-CLAIM("several iterations of iSLIP give a four-VC router what they give BookSim's") {
+TEST("several iterations of iSLIP give a four-VC router what they give BookSim's") {
     compare(&(struct case_){{"noc.topology=full", "noc.vcs=4", "noc.iterations=4"},
                             NETWORK_REQUEST,
                             square,
@@ -85,7 +85,7 @@ CLAIM("several iterations of iSLIP give a four-VC router what they give BookSim'
                             0.7104});
 }
 
-CLAIM("the GTX480 router of GPGPU-Sim 3.2.2 behaves as BookSim's") {
+TEST("the GTX480 router of GPGPU-Sim 3.2.2 behaves as BookSim's") {
     compare(&(struct case_){{"noc.topology=full", "noc.lookahead=true", "noc.input_speedup=2", "noc.credit_cycles=0"},
                             NETWORK_REQUEST,
                             machine,

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 #include "noc/traffic.h"
 
 static const struct network_shape machine = {80, 64, 8, 8}, small = {12, 8, 4, 2}, square = {16, 16, 4, 4};
@@ -59,7 +59,7 @@ static uint64_t lone(const char *const *settings, enum network_direction directi
     return cycles;
 }
 
-CLAIM("past a bypassed MC-router a packet takes one cycle instead of the router's four") {
+TEST("past a bypassed MC-router a packet takes one cycle instead of the router's four") {
     const char *const settings[] = {"noc.bypass=true", NULL}; /* 2 + 4 + 2 + 1 + 1 */
     CHECK_EQ(lone(settings, NETWORK_REQUEST, 1, 0, 0), 10u);
     CHECK_EQ(lone(settings, NETWORK_REQUEST, 5, 79, 7), 14u);
@@ -69,7 +69,7 @@ CLAIM("past a bypassed MC-router a packet takes one cycle instead of the router'
     CHECK_EQ(lone(settings, NETWORK_REPLY, 5, 29, 4), 14u);
 }
 
-CLAIM("links, stages, lookahead, speedup and VCs of the other routers count as ever") {
+TEST("links, stages, lookahead, speedup and VCs of the other routers count as ever") {
     const char *const links[] = {"noc.bypass=true", "noc.link_cycles=3", "noc.long_link_cycles=4", NULL};
     CHECK_EQ(lone(links, NETWORK_REQUEST, 1, 0, 0), 10u + 2 + 2 + 2);
     CHECK_EQ(lone(links, NETWORK_REPLY, 1, 0, 0), 10u + 2 + 2 + 2);
@@ -85,7 +85,7 @@ CLAIM("links, stages, lookahead, speedup and VCs of the other routers count as e
     CHECK_EQ(lone(fast_vcs, NETWORK_REPLY, 5, 50, 3), 12u);
 }
 
-CLAIM("the credits before a bypassed router are those of the buffer behind it, and take both links to come back") {
+TEST("the credits before a bypassed router are those of the buffer behind it, and take both links to come back") {
     const char *const settings[] = {"noc.bypass=true", "noc.vc_flits=2", NULL};
     /* A request's flit is at the slice 5 cycles after switch allocation, its credit back 6 later: 2 flits in 11. */
     CHECK_EQ(latency(settings, NETWORK_REQUEST, 5, 0, 0), 10u + 2 * 11);
@@ -106,7 +106,7 @@ static double rate(const char *const *settings, enum network_direction direction
     return accepted;
 }
 
-CLAIM("where there are credits enough, a bypass carries a flit in every cycle") {
+TEST("where there are credits enough, a bypass carries a flit in every cycle") {
     const char *const settings[] = {"noc.bypass=true", "noc.vcs=4", NULL};
     CHECK_NEAR(rate(settings, NETWORK_REQUEST, 5), 1.0, 0.005);
     CHECK_NEAR(rate(settings, NETWORK_REPLY, 5), 1.0, 0.005);
@@ -114,7 +114,7 @@ CLAIM("where there are credits enough, a bypass carries a flit in every cycle") 
     CHECK_NEAR(rate(deep, NETWORK_REQUEST, 34), 34 / 36.0, 0.01); /* with one VC the SM-router idles between packets */
 }
 
-CLAIM("a buffer shallower than the loop of its credits limits the rate to flits over cycles of the loop") {
+TEST("a buffer shallower than the loop of its credits limits the rate to flits over cycles of the loop") {
     for (unsigned flits = 2; flits <= 8; flits += 3) { /* packets so long that what is between them does not count */
         char depth[32];
         snprintf(depth, sizeof depth, "noc.vc_flits=%u", flits);
@@ -125,7 +125,7 @@ CLAIM("a buffer shallower than the loop of its credits limits the rate to flits 
     CHECK_NEAR(rate(reply, NETWORK_REPLY, 34), 4 / 8.0, 0.02);
 }
 
-CLAIM("with one VC of 8 flits a bypass costs replies nothing, and requests of several flits a part of their rate") {
+TEST("with one VC of 8 flits a bypass costs replies nothing, and requests of several flits a part of their rate") {
     const char *const on[] = {"noc.bypass=true", "noc.internal_speedup=2", NULL};
     const char *const off[] = {"noc.internal_speedup=2", NULL};
     CHECK_NEAR(rate(on, NETWORK_REPLY, 5), rate(off, NETWORK_REPLY, 5), 0.002);
@@ -157,7 +157,7 @@ static const char *const *with_router(const char **settings, unsigned r, const c
     return settings;
 }
 
-CLAIM("flits in are flits out and all credits come back past bypassed routers, buffers of one flit included") {
+TEST("flits in are flits out and all credits come back past bypassed routers, buffers of one flit included") {
     for (unsigned r = 0; r < COUNT_OF(routers); r++)
         for (unsigned direction = 0; direction < 2; direction++)
             for (unsigned every = 0; every <= 7; every += 7) { /* destinations that always take, or now and then */
@@ -241,7 +241,7 @@ static struct switched to_and_fro(unsigned r, enum network_direction direction, 
     return result;
 }
 
-CLAIM("a drained network is switched over and back, and traffic before, between and after arrives") {
+TEST("a drained network is switched over and back, and traffic before, between and after arrives") {
     for (unsigned r = 0; r < COUNT_OF(routers); r++)
         for (unsigned direction = 0; direction < 2; direction++) {
             struct switched result = to_and_fro(r, direction, false, 0);
@@ -253,7 +253,7 @@ CLAIM("a drained network is switched over and back, and traffic before, between 
         }
 }
 
-CLAIM("polling, and any order of ticks, change nothing in a network that is switched over and back") {
+TEST("polling, and any order of ticks, change nothing in a network that is switched over and back") {
     for (unsigned r = 0; r < COUNT_OF(routers); r += 3)
         for (unsigned direction = 0; direction < 2; direction++) {
             struct switched asleep = to_and_fro(r, direction, false, 0), polled = to_and_fro(r, direction, true, 0),
@@ -263,7 +263,7 @@ CLAIM("polling, and any order of ticks, change nothing in a network that is swit
         }
 }
 
-CLAIM("what is pushed while routers are switched waits for them") {
+TEST("what is pushed while routers are switched waits for them") {
     for (unsigned direction = 0; direction < 2; direction++) {
         struct traffic traffic;
         open_or_end(&traffic, NULL, direction, machine, 5);
@@ -288,7 +288,7 @@ CLAIM("what is pushed while routers are switched waits for them") {
 
 /* ---- what is counted -------------------------------------------------------------------------------------------- */
 
-CLAIM("a bypassed router is gated from the first cycle on, and counts links and nothing else") {
+TEST("a bypassed router is gated from the first cycle on, and counts links and nothing else") {
     for (unsigned direction = 0; direction < 2; direction++) {
         const char *const settings[] = {"noc.bypass=true", NULL};
         struct traffic traffic;
@@ -325,7 +325,7 @@ static void check_refused(const char *const *settings, struct network_shape shap
     traffic_close(&traffic);
 }
 
-CLAIM("a description of a bypassed network without MC-routers is refused") {
+TEST("a description of a bypassed network without MC-routers is refused") {
     static const char *const topologies[] = {"full", "concentrated", "ideal"};
     for (unsigned i = 0; i < COUNT_OF(topologies); i++) {
         struct config *config = config_create(config_sections, config_section_count);
@@ -341,7 +341,7 @@ CLAIM("a description of a bypassed network without MC-routers is refused") {
     }
 }
 
-CLAIM("a network with other than a slice for each cluster cannot be bypassed") {
+TEST("a network with other than a slice for each cluster cannot be bypassed") {
     const char *const bypass[] = {"noc.bypass=true", NULL};
     check_refused(bypass, (struct network_shape){12, 8, 4, 4}, "2 slices at each memory controller and 4 clusters");
     struct traffic traffic;
@@ -380,7 +380,7 @@ static bool asserts(void (*act)(struct traffic *traffic)) {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-CLAIM("a packet for another cluster's slice, and switching with a packet inside, are caught") {
+TEST("a packet for another cluster's slice, and switching with a packet inside, are caught") {
     CHECK(asserts(send_astray));
     CHECK(asserts(switch_undrained));
 }

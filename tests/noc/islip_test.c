@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "noc/stage.h"
 
 /* One router whose far ends are plain buffers. */
@@ -78,7 +78,7 @@ static unsigned vc_winner(struct bench *bench) {
     return owner;
 }
 
-CLAIM("a round-robin choice takes the first requester at or after the pointer, going round") {
+TEST("a round-robin choice takes the first requester at or after the pointer, going round") {
     CHECK_EQ(islip_first(0x29, 0), 0u);
     CHECK_EQ(islip_first(0x29, 1), 3u);
     CHECK_EQ(islip_first(0x29, 4), 5u);
@@ -106,7 +106,7 @@ static void three_by_three(struct bench *bench, unsigned iterations) {
 
 enum { IN0_OUT0 = 1 << 0, IN0_OUT1 = 1 << 1, IN1_OUT0 = 1 << 2, IN2_OUT1 = 1 << 4 };
 
-CLAIM("iSLIP with one iteration: pointers that collide at first come apart in the second step") {
+TEST("iSLIP with one iteration: pointers that collide at first come apart in the second step") {
     struct bench bench;
     three_by_three(&bench, 1);
     /* Both outputs grant input 0, which accepts output 0. Output 1 gets nothing and keeps its pointer. */
@@ -126,7 +126,7 @@ CLAIM("iSLIP with one iteration: pointers that collide at first come apart in th
     bench_close(&bench);
 }
 
-CLAIM("iSLIP with two iterations fills the gap, and only pairs of the first iteration move pointers") {
+TEST("iSLIP with two iterations fills the gap, and only pairs of the first iteration move pointers") {
     struct bench bench;
     three_by_three(&bench, 2);
     CHECK_EQ(switch_winners(&bench), (uint64_t)(IN0_OUT0 | IN2_OUT1));
@@ -137,7 +137,7 @@ CLAIM("iSLIP with two iterations fills the gap, and only pairs of the first iter
     bench_close(&bench);
 }
 
-CLAIM("VCs of one input with flits for one output take turns") {
+TEST("VCs of one input with flits for one output take turns") {
     struct bench bench;
     bench_open(&bench, 2, 2, 4, 1);
     for (unsigned vc = 0; vc < 3; vc++) request(&bench, 1, vc, 0);
@@ -145,7 +145,7 @@ CLAIM("VCs of one input with flits for one output take turns") {
     bench_close(&bench);
 }
 
-CLAIM("an output's VC goes round the inputs that wait for it") {
+TEST("an output's VC goes round the inputs that wait for it") {
     for (unsigned inputs = 5; inputs <= 100; inputs += 95) { /* one word of requesters, and two */
         struct bench bench;
         bench_open(&bench, inputs, 2, 1, 1);
@@ -158,7 +158,7 @@ CLAIM("an output's VC goes round the inputs that wait for it") {
     }
 }
 
-CLAIM("tallies count as counters do") {
+TEST("tallies count as counters do") {
     struct tally tally = {0};
     unsigned counter[64] = {0}, planes = tally_planes(20);
     uint64_t random = 7;
@@ -188,7 +188,7 @@ CLAIM("tallies count as counters do") {
     CHECK_EQ(tally_take(&fresh, tally_planes(13), UINT64_C(1) << 63 | 1 << 5), UINT64_C(1) << 63);
 }
 
-CLAIM("of every queue that is not empty one leaves in a cycle, though two may join") {
+TEST("of every queue that is not empty one leaves in a cycle, though two may join") {
     struct queue_word queue = {0};
     unsigned length[64] = {0}, planes = tally_planes(20);
     uint64_t random = 3;

@@ -1,7 +1,7 @@
 /* What every network must hold: nothing is lost, credits come back, order is kept, nobody starves, and when it is
  * ticked makes no difference. */
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "noc/traffic.h"
 
 static const struct network_shape small = {12, 8, 4, 2};
@@ -29,7 +29,7 @@ static uint64_t run_and_drain(const char *const *settings, enum network_directio
     return out;
 }
 
-CLAIM("flits in are flits out and all credits come back, for every topology, direction and router") {
+TEST("flits in are flits out and all credits come back, for every topology, direction and router") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical", "noc.topology=ideal"};
     static const char *const routers[][4] = {{NULL},
@@ -48,7 +48,7 @@ CLAIM("flits in are flits out and all credits come back, for every topology, dir
             }
 }
 
-CLAIM("buffers of one flit and queues of one packet finish") {
+TEST("buffers of one flit and queues of one packet finish") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++)
@@ -63,12 +63,12 @@ CLAIM("buffers of one flit and queues of one packet finish") {
         }
 }
 
-CLAIM("packets of 34 flits over a 4-byte channel arrive") {
+TEST("packets of 34 flits over a 4-byte channel arrive") {
     const char *const settings[] = {"noc.topology=hierarchical", "noc.vcs=2", NULL};
     CHECK(run_and_drain(settings, NETWORK_REPLY, 34, TRAFFIC_UNIFORM, 0.5, 1000) > 50);
 }
 
-CLAIM("destinations that take a packet now and then lose none, nor their credits") {
+TEST("destinations that take a packet now and then lose none, nor their credits") {
     static const char *const routers[][4] = {{"noc.topology=full", NULL},
                                              {"noc.topology=hierarchical", "noc.vcs=4", NULL},
                                              {"noc.topology=concentrated", "noc.internal_speedup=2", NULL},
@@ -109,7 +109,7 @@ static void check_order(struct traffic *traffic, unsigned destination, const str
     order->next[source][destination] = message->tag + 1;
 }
 
-CLAIM("with one VC the packets of a source for one destination keep their order") {
+TEST("with one VC the packets of a source for one destination keep their order") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical", "noc.topology=ideal"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++)
@@ -130,7 +130,7 @@ CLAIM("with one VC the packets of a source for one destination keep their order"
         }
 }
 
-CLAIM("with several VCs packets overtake each other, but for the ideal network, and a network says so") {
+TEST("with several VCs packets overtake each other, but for the ideal network, and a network says so") {
     static const struct {
         const char *topology;
         bool keeps_order;
@@ -161,7 +161,7 @@ static void count_sources(struct traffic *traffic, unsigned destination, const s
     ((unsigned *)traffic->observer)[message->source]++;
 }
 
-CLAIM("sources that all want one destination get equal shares, behind a concentrator too") {
+TEST("sources that all want one destination get equal shares, behind a concentrator too") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++) {
@@ -183,7 +183,7 @@ CLAIM("sources that all want one destination get equal shares, behind a concentr
 
 /* ---- a destination that does not take its packets --------------------------------------------------------------- */
 
-CLAIM("a destination without room holds its packets up and nobody else's but those behind them") {
+TEST("a destination without room holds its packets up and nobody else's but those behind them") {
     const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", "noc.vc_flits=4", NULL};
     struct traffic traffic;
     struct error err = {0};
@@ -226,7 +226,7 @@ static void run_for_counters(const char *const *settings, bool poll, uint64_t sh
     traffic_close(&traffic);
 }
 
-CLAIM("polling every cycle and ticking in random order give the same counters as sleeping") {
+TEST("polling every cycle and ticking in random order give the same counters as sleeping") {
     static const char *const settings[][4] = {{"noc.topology=hierarchical", NULL},
                                               {"noc.topology=full", "noc.internal_speedup=2", NULL},
                                               {"noc.topology=concentrated", "noc.vcs=4", NULL},
@@ -246,7 +246,7 @@ CLAIM("polling every cycle and ticking in random order give the same counters as
     }
 }
 
-CLAIM("every flit is written, granted the switch and read once in each router that it passes") {
+TEST("every flit is written, granted the switch and read once in each router that it passes") {
     const char *const settings[] = {"noc.topology=hierarchical", NULL};
     struct traffic traffic;
     struct error err = {0};
@@ -271,7 +271,7 @@ CLAIM("every flit is written, granted the switch and read once in each router th
     traffic_close(&traffic);
 }
 
-CLAIM("in the middle of a run, too, counters are of the flits that have passed") {
+TEST("in the middle of a run, too, counters are of the flits that have passed") {
     static const char *const variants[] = {"noc.vcs=1", "noc.vcs=3", "noc.internal_speedup=2"};
     for (unsigned i = 0; i < COUNT_OF(variants); i++) {
         const char *const settings[] = {"noc.topology=hierarchical", variants[i], NULL};
@@ -308,7 +308,7 @@ static void refused(const char *const *settings, const char *part) {
     traffic_close(&traffic);
 }
 
-CLAIM("a network that cannot be built is refused with the reason") {
+TEST("a network that cannot be built is refused with the reason") {
     refused((const char *const[]){"noc.topology=concentrated", "noc.concentration=8", NULL},
             "does not divide both 12 L1 endpoints and 8 LLC slices");
     refused((const char *const[]){"noc.vcs=9", NULL}, "noc.vcs");

@@ -1,5 +1,5 @@
 /* Open-loop traffic for one network: sources that create packets at a given rate into queues without end, destinations
- * that take everything at once. Used by the claims about the network and by bench/noc; the method is BookSim's
+ * that take everything at once. Used by the tests of the network and by bench/noc; the method is BookSim's
  * (Bernoulli process, latency from creation, warm-up, then a measured interval whose packets are waited for).
  */
 #ifndef SLUICE_TESTS_NOC_TRAFFIC_H

@@ -9,7 +9,7 @@ static uint32_t meets(const struct program_function *f, unsigned n) {
     return UINT32_MAX;
 }
 
-CLAIM("the sides of an if meet behind it") {
+TEST("the sides of an if meet behind it") {
     struct compiled c = compile(PTX_KERNEL("@%p1 bra other;\nadd.s32 %r1, %r1, 1;\nbra end;\n"
                                            "other: add.s32 %r1, %r1, 2;\nend: add.s32 %r1, %r1, 3;\nret;"));
     REQUIRE(c.program);
@@ -18,7 +18,7 @@ CLAIM("the sides of an if meet behind it") {
     compiled_release(&c);
 }
 
-CLAIM("a loop's lanes meet behind the loop") {
+TEST("a loop's lanes meet behind the loop") {
     struct compiled c = compile(PTX_KERNEL("again: add.s32 %r1, %r1, 1;\n@%p1 bra inner;\nadd.s32 %r2, %r2, 1;\n"
                                            "inner: add.s32 %r3, %r3, 1;\n@%p2 bra again;\nadd.s32 %r1, %r1, 3;\nret;"));
     REQUIRE(c.program);
@@ -27,14 +27,14 @@ CLAIM("a loop's lanes meet behind the loop") {
     compiled_release(&c);
 }
 
-CLAIM("paths that leave separately meet at the function's end") {
+TEST("paths that leave separately meet at the function's end") {
     struct compiled c = compile(PTX_KERNEL("@%p1 bra other;\nret;\nother: add.s32 %r1, %r1, 2;\nexit;"));
     REQUIRE(c.program);
     CHECK_EQ(meets(&c.program->functions[0], 0), 4u);
     compiled_release(&c);
 }
 
-CLAIM("a guarded exit inside a loop lets the rest meet as if it were not there") {
+TEST("a guarded exit inside a loop lets the rest meet as if it were not there") {
     struct compiled c =
         compile(PTX_KERNEL("@%p1 bra skip;\n@%p2 exit;\nadd.s32 %r1, %r1, 1;\nskip: add.s32 %r1, %r1, 3;\nret;"));
     REQUIRE(c.program);
@@ -43,7 +43,7 @@ CLAIM("a guarded exit inside a loop lets the rest meet as if it were not there")
     compiled_release(&c);
 }
 
-CLAIM("a branch by index meets behind all its targets") {
+TEST("a branch by index meets behind all its targets") {
     struct compiled c = compile(PTX_KERNEL("table: .branchtargets one, two, three;\nbrx.idx %r1, table;\n"
                                            "one: add.s32 %r1, %r1, 1;\nbra end;\ntwo: add.s32 %r1, %r1, 2;\nbra end;\n"
                                            "three: add.s32 %r1, %r1, 3;\nend: add.s32 %r1, %r1, 3;\nret;"));
@@ -56,7 +56,7 @@ CLAIM("a branch by index meets behind all its targets") {
     compiled_release(&c);
 }
 
-CLAIM("a loop without a way out is analysed like any other") {
+TEST("a loop without a way out is analysed like any other") {
     struct compiled c = compile(PTX_KERNEL("again: @%p1 bra odd;\nadd.s32 %r1, %r1, 1;\nodd: add.s32 %r1, %r1, 2;\n"
                                            "bra again;\nunreached: bra unreached;"));
     REQUIRE(c.program);
@@ -90,7 +90,7 @@ static bool post_dominates(const struct program_function *f, uint32_t b, uint32_
     return b == f->op_count || !reaches_end(f, a, b, seen);
 }
 
-CLAIM("random graphs: the meeting place post-dominates the branch and nothing nearer does") {
+TEST("random graphs: the meeting place post-dominates the branch and nothing nearer does") {
     uint64_t state = 12345;
     unsigned checked = 0;
     for (unsigned round = 0; round < 200; round++) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 #include "ptx/program.h"
 
 #define PTX_HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 #include "emu/emu.h"
 
 enum {
@@ -160,7 +160,7 @@ static void program_same(const char *program, const char *before, const char *co
     "clang -x cuda --cuda-device-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17 -ffp-contract=off " \
     "-I'" SLUICE_SOURCE_DIR "/workloads' -S"
 
-CLAIM("programs that clang compiles, unoptimised and optimised, leave what they leave on the host") {
+TEST("programs that clang compiles, unoptimised and optimised, leave what they leave on the host") {
     static const char *const ways[] = {"-O0 --cuda-gpu-arch=sm_35", "-O3 --cuda-gpu-arch=sm_80", NULL};
 #define X(program) program_same(#program, CLANG, ways);
     PROGRAMS(X)
@@ -214,12 +214,12 @@ static void nvcc_same(const char *program) {
 }
 
 #define BY_CLANG(program) \
-    CLAIM_LONG(#program \
+    TEST_LONG(#program \
                ".cu leaves what it leaves on the host, at every level of clang and for every kind of device") { \
         clang_same(#program); \
     }
 #define BY_NVCC(program) \
-    CLAIM_LONG(#program ".cu leaves what it leaves on the host, if nvcc compiles it, also for its debugger") { \
+    TEST_LONG(#program ".cu leaves what it leaves on the host, if nvcc compiles it, also for its debugger") { \
         nvcc_same(#program); \
     }
 BY_CLANG(control)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 #include "emu/emu.h"
 
 enum { OPERANDS = 4, RESULTS = 2, CASES = 64, SLOT_BYTES = 128, RESULT_OFFSET = 64, LINE_BYTES = 400 };
@@ -149,7 +149,7 @@ static bool instruction_read(FILE *table, char *line, struct instruction *in) {
     return in->case_count > 0;
 }
 
-CLAIM("every instruction of the conformance table gives what PTX's manual says, in every case") {
+TEST("every instruction of the conformance table gives what PTX's manual says, in every case") {
     FILE *table = fopen(SLUICE_SOURCE_DIR "/tests/ptx/conformance.txt", "r");
     REQUIRE(table);
     char line[LINE_BYTES] = "#";

@@ -9,7 +9,7 @@
  * program without it: that is how a failing program is made small.
  *
  * Left out: what depends on other threads (collectives, atomics, barriers), approximations and halves, which have
- * claims of their own. */
+ * tests of their own. */
 #ifndef SLUICE_TESTS_PTX_DIFFERENTIAL_H
 #define SLUICE_TESTS_PTX_DIFFERENTIAL_H
 

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 #include "emu/emu.h"
 
 enum { BLOCKS = 2, THREADS = BLOCKS * DIFF_THREADS, TRIES = 400 };
@@ -182,11 +182,11 @@ static void programs_agree(uint64_t first, unsigned count) {
     host_release(&side);
 }
 
-CLAIM("300 random programs leave the same bytes as PTX and as C") { programs_agree(1, 300); }
+TEST("300 random programs leave the same bytes as PTX and as C") { programs_agree(1, 300); }
 
 /* Ten thousand, by the hundreds, that they may run side by side. */
 #define MANY(first) \
-    CLAIM_LONG("500 random programs from number " #first " on leave the same bytes as PTX and as C") { \
+    TEST_LONG("500 random programs from number " #first " on leave the same bytes as PTX and as C") { \
         programs_agree(first, 500); \
     }
 MANY(500)

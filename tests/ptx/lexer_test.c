@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 
 /* Reads the text token by token; the last is the end or what could not be read. */
 struct reading {
@@ -24,7 +24,7 @@ static bool is(const struct token *token, int kind, const char *text) {
     return token->kind == kind && token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-CLAIM("an instruction is read as words, modifiers, numbers and marks, each with its place") {
+TEST("an instruction is read as words, modifiers, numbers and marks, each with its place") {
     static const struct {
         int kind;
         const char *text;
@@ -59,7 +59,7 @@ CLAIM("an instruction is read as words, modifiers, numbers and marks, each with 
     }
 }
 
-CLAIM("integers are decimal, hexadecimal, octal or binary, and unsigned where they say or must") {
+TEST("integers are decimal, hexadecimal, octal or binary, and unsigned where they say or must") {
     static const struct {
         const char *text;
         uint64_t value;
@@ -89,7 +89,7 @@ CLAIM("integers are decimal, hexadecimal, octal or binary, and unsigned where th
     }
 }
 
-CLAIM("floats are written by their bits or in decimal") {
+TEST("floats are written by their bits or in decimal") {
     static const struct {
         const char *text;
         uint64_t bits;
@@ -117,7 +117,7 @@ CLAIM("floats are written by their bits or in decimal") {
     }
 }
 
-CLAIM("what is no word of PTX is named with its place") {
+TEST("what is no word of PTX is named with its place") {
     static const struct {
         const char *text, *error;
     } cases[] = {

@@ -77,7 +77,7 @@ static const struct {
     {"nanosleep.u32 100;", "nanosleep"},
 };
 
-CLAIM("an instruction becomes the operation that its row of the forms says") {
+TEST("an instruction becomes the operation that its row of the forms says") {
     for (unsigned i = 0; i < COUNT_OF(lowered); i++) {
         char body[256];
         snprintf(body, sizeof body, "%s\nret;", lowered[i].ptx);
@@ -127,7 +127,7 @@ static const struct {
     {"mov.b32 %r1, %v1;", "name one of its components"},
 };
 
-CLAIM("a mistake is named with its line and column") {
+TEST("a mistake is named with its line and column") {
     for (unsigned i = 0; i < COUNT_OF(mistakes); i++) {
         char body[256];
         snprintf(body, sizeof body, "%s\nret;", mistakes[i].ptx);
@@ -139,7 +139,7 @@ CLAIM("a mistake is named with its line and column") {
     }
 }
 
-CLAIM("every instruction variant counted in public benchmark suites is accepted") {
+TEST("every instruction variant counted in public benchmark suites is accepted") {
     struct error err = {0};
     struct ptx_module *module = ptx_parse_file(SLUICE_SOURCE_DIR "/data/reference/ptx/variants.ptx", &err);
     REQUIRE(module);
@@ -160,7 +160,7 @@ static void count_found(void *user, const struct ptx_function *function, const s
     ++*(unsigned *)user;
 }
 
-CLAIM("all that is not executed is named in one error") {
+TEST("all that is not executed is named in one error") {
     struct compiled c =
         compile(PTX_KERNEL("cp.async.ca.shared.global [%r1], [%d1], 4;\n"
                            "add.s32 %r1, %r2, %r3;\n"
@@ -180,7 +180,7 @@ CLAIM("all that is not executed is named in one error") {
     compiled_release(&c);
 }
 
-CLAIM("more than a few unsupported instructions are counted") {
+TEST("more than a few unsupported instructions are counted") {
     char text[4096];
     int used = snprintf(text, sizeof text, "%s", PTX_HEAD ".entry k() { .reg .b32 %r<9>;\n");
     for (unsigned i = 0; i < 12; i++) used += snprintf(text + used, sizeof text - (size_t)used, "cp.async.wait_all;\n");
@@ -192,7 +192,7 @@ CLAIM("more than a few unsupported instructions are counted") {
     compiled_release(&c);
 }
 
-CLAIM("records carry class, space, cache operator, size and flags") {
+TEST("records carry class, space, cache operator, size and flags") {
     struct compiled c = compile(PTX_KERNEL("ld.param.u64 %d1, [buffer];\n"
                                            "ld.global.nc.v4.f32 {%f1,%f2,%f3,%f4}, [%d1];\n"
                                            "ld.global.ro.u8 %r1, [%d1];\n"
@@ -223,7 +223,7 @@ CLAIM("records carry class, space, cache operator, size and flags") {
     compiled_release(&c);
 }
 
-CLAIM("a constant is kept once, spread over the lanes") {
+TEST("a constant is kept once, spread over the lanes") {
     struct compiled c = compile(PTX_KERNEL("add.s32 %r1, %r2, 7;\nxor.b32 %r1, %r1, 7;\nadd.s64 %d1, %d2, 7;\nret;"));
     REQUIRE(c.program);
     const struct program_function *f = &c.program->functions[0];
@@ -235,14 +235,14 @@ CLAIM("a constant is kept once, spread over the lanes") {
     compiled_release(&c);
 }
 
-CLAIM("a declared range of registers costs only what is used") {
+TEST("a declared range of registers costs only what is used") {
     struct compiled c = compile(PTX_HEAD ".entry k() { .reg .b32 %r<5000>; mov.u32 %r4999, %r7; ret; }");
     REQUIRE(c.program);
     CHECK_EQ(c.program->functions[0].window_bytes, 256u);
     compiled_release(&c);
 }
 
-CLAIM("module variables are placed in the image, initialisers with addresses first") {
+TEST("module variables are placed in the image, initialisers with addresses first") {
     struct compiled c = compile(PTX_HEAD ".global .align 4 .b8 big[1000];\n"
                                          ".const .align 4 .u32 words[2] = {1, 2};\n"
                                          ".func f() { ret; }\n"
@@ -267,7 +267,7 @@ CLAIM("module variables are placed in the image, initialisers with addresses fir
     compiled_release(&c);
 }
 
-CLAIM("what is declared and not defined may not be used") {
+TEST("what is declared and not defined may not be used") {
     struct compiled c =
         compile(PTX_HEAD ".extern .global .u32 e;\n.entry k() { .reg .b32 %r<3>; ld.global.u32 %r1, [e]; ret; }\n");
     CHECK(!c.program);
@@ -287,7 +287,7 @@ static const char *const shared_text = PTX_HEAD
     ".entry dynamic() { .reg .b32 %r<3>; .shared .b32 one; mov.u32 %r1, one; mov.u32 %r2, more; ret; }\n"
     ".entry largest() { .reg .b32 %r<3>; mov.u32 %r1, other; call f; ret; }\n";
 
-CLAIM("shared memory of device functions has one place, that of kernels only what they use") {
+TEST("shared memory of device functions has one place, that of kernels only what they use") {
     struct compiled c = compile(shared_text);
     REQUIRE(c.program);
     const struct program *p = c.program;
@@ -306,7 +306,7 @@ CLAIM("shared memory of device functions has one place, that of kernels only wha
     compiled_release(&c);
 }
 
-CLAIM("calls copy between the caller's frame and the callee's formals") {
+TEST("calls copy between the caller's frame and the callee's formals") {
     struct compiled c =
         compile(PTX_HEAD ".func (.param .b64 back) f(.param .b32 a, .param .align 8 .b8 s[16]) { ret; }\n"
                          ".extern .func (.param .b32 r) vprintf(.param .b64 x, .param .b64 y);\n"
@@ -334,7 +334,7 @@ CLAIM("calls copy between the caller's frame and the callee's formals") {
     compiled_release(&c);
 }
 
-CLAIM("a call's values must be as many and as large as the function's") {
+TEST("a call's values must be as many and as large as the function's") {
     static const char *const head =
         PTX_HEAD ".func f(.param .b32 a) { ret; }\n.entry k() { .param .b64 p; .reg .b32 %%r<3>; %s ret; }\n";
     static const struct {
@@ -350,7 +350,7 @@ CLAIM("a call's values must be as many and as large as the function's") {
     }
 }
 
-CLAIM("formals may be registers") {
+TEST("formals may be registers") {
     struct compiled c =
         compile(PTX_HEAD ".func (.reg .b32 %out) f(.reg .b32 %a, .reg .b64 %b) { add.s32 %out, %a, 1; ret; }\n"
                          ".entry k() { .reg .b32 %r<3>; .reg .b64 %d<2>; call (%r1), f, (%r2, %d1); ret; }\n");
@@ -363,7 +363,7 @@ CLAIM("formals may be registers") {
     compiled_release(&c);
 }
 
-CLAIM("a kernel's parameters have offsets in its block") {
+TEST("a kernel's parameters have offsets in its block") {
     struct compiled c = compile(PTX_KERNEL("ret;"));
     REQUIRE(c.program);
     const struct program_function *k = program_kernel(c.program, "k");
@@ -377,7 +377,7 @@ CLAIM("a kernel's parameters have offsets in its block") {
     compiled_release(&c);
 }
 
-CLAIM("a body without an end leaves there") {
+TEST("a body without an end leaves there") {
     struct compiled c = compile(PTX_HEAD ".entry k() { .reg .pred %p<2>; @%p1 bra done; done: }\n.func f() { }\n");
     REQUIRE(c.program);
     CHECK_EQ(c.program->functions[0].ops[1].operation, OPERATION_exit);

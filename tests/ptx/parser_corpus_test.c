@@ -6,6 +6,6 @@
 
 static void replay(const uint8_t *data, size_t size) { LLVMFuzzerTestOneInput(data, size); }
 
-CLAIM("every module in the fuzzer's corpus is refused with a message or holds together") {
+TEST("every module in the fuzzer's corpus is refused with a message or holds together") {
     CHECK(corpus_replay("ptx", replay) >= 10);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "claim.h"
+#include "test.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
 
@@ -105,7 +105,7 @@ static const char *show(const struct ptx_module *module, uint32_t f) {
     return text;
 }
 
-CLAIM("instructions of every shape are read as written") {
+TEST("instructions of every shape are read as written") {
     static const struct {
         const char *text, *shown;
     } cases[] = {
@@ -147,7 +147,7 @@ CLAIM("instructions of every shape are read as written") {
     }
 }
 
-CLAIM("constant expressions follow C's operators in 64 bits") {
+TEST("constant expressions follow C's operators in 64 bits") {
     static const struct {
         const char *text;
         int64_t value;
@@ -197,7 +197,7 @@ CLAIM("constant expressions follow C's operators in 64 bits") {
     refuse(BODY("ld.global.b64 %d1, [%d1+1.5];"), "found a float, expected an integer");
 }
 
-CLAIM("a module says its version, target and address size") {
+TEST("a module says its version, target and address size") {
     struct ptx_module *module =
         parse(".version 6.5 // x\n.target sm_90a, texmode_independent, debug\n.address_size 32");
     CHECK_EQ(module->version_major, 6u);
@@ -216,7 +216,7 @@ CLAIM("a module says its version, target and address size") {
     refuse(".version 7.0 .target sm_70 .address_size 48", "addresses of 48 bits; expected 32 or 64");
 }
 
-CLAIM("kernels and functions have their parameters, returns, linkage and limits") {
+TEST("kernels and functions have their parameters, returns, linkage and limits") {
     struct ptx_module *module =
         parse(HEAD ".visible .entry k(.param .u64 .ptr .global .align 16 a, .param .align 8 .b8 s[24])\n"
                    ".maxntid 128, 2\n.minnctapersm 3 .maxnreg 40 .reqntid 64,1,1 .explicitcluster\n"
@@ -262,7 +262,7 @@ CLAIM("kernels and functions have their parameters, returns, linkage and limits"
     ptx_module_destroy(module);
 }
 
-CLAIM("a function declared before its body is one function, and both must agree") {
+TEST("a function declared before its body is one function, and both must agree") {
     struct ptx_module *module = parse(HEAD ".func (.param .b32 r) f(.param .b64 x);\n"
                                            ".entry k() { .param .b32 q; .param .b64 w; call (q), f, (w); ret; }\n"
                                            ".visible .func (.param .b32 r) f(.param .b64 y) { .reg .b64 d;\n"
@@ -283,7 +283,7 @@ CLAIM("a function declared before its body is one function, and both must agree"
     refuse(HEAD ".global .b32 f;\n.func f();", "'f' is already declared on line 4");
 }
 
-CLAIM("calls are direct, by prototype or by a list of targets") {
+TEST("calls are direct, by prototype or by a list of targets") {
     struct ptx_module *module =
         parse(HEAD ".func (.param .b32 r) f(.param .b32 x); .func g(); .func h();\n"
                    ".entry k() { .reg .b64 %d<2>; .reg .b32 i; .param .b32 q; .param .align 8 .b8 w[16];\n"
@@ -325,7 +325,7 @@ CLAIM("calls are direct, by prototype or by a list of targets") {
     refuse(BODY("x: .branchtargets y; y: .branchtargets x;"), "found a list of targets, expected a label");
 }
 
-CLAIM("who names an alias means the function behind it") {
+TEST("who names an alias means the function behind it") {
     struct ptx_module *module = parse(HEAD ".func a(); .entry k() { call a; }\n.func b() { ret; }\n.alias a, b;\n"
                                            ".global .u64 p = a;");
     CHECK_EQ(show(module, 1), "call b; ");
@@ -335,7 +335,7 @@ CLAIM("who names an alias means the function behind it") {
     refuse(HEAD ".func ab();\n.alias ac, ab;", "unknown function 'ac'; did you mean 'ab'?");
 }
 
-CLAIM("of a range only the registers that are used are kept, under their own names") {
+TEST("of a range only the registers that are used are kept, under their own names") {
     struct ptx_module *module =
         parse(BODY(".reg .f64 %x<1000000>; add.f64 %x999999, %x0, %x999999; .reg .b32 one, %r1<3>;\n"
                    "mov.b32 one, %r12; mov.b32 one, %r8;"));
@@ -359,7 +359,7 @@ CLAIM("of a range only the registers that are used are kept, under their own nam
     refuse(BODY("mov.f32 %f1, %f2.x;"), "found '.x', but the register is no vector");
 }
 
-CLAIM("an inner scope has registers, variables and labels of its own") {
+TEST("an inner scope has registers, variables and labels of its own") {
     struct ptx_module *module =
         parse(BODY("mov.b32 %r1, 1; { .reg .b64 %r<4>; mov.b64 %r1, 2; mov.b32 %r5, 3; } mov.b32 %r1, 4;\n"
                    "{ .reg .b16 %r1; L: bra L; bra M; M: { bra L; L: bra M; } }\n"
@@ -385,7 +385,7 @@ static uint64_t bits_at(const struct ptx_variable *variable, uint64_t offset, un
     return bits;
 }
 
-CLAIM("variables have a space, a size, an alignment and their first bytes") {
+TEST("variables have a space, a size, an alignment and their first bytes") {
     struct ptx_module *module =
         parse(HEAD ".visible .global .align 16 .b8 plain[40]; .global .u32 one = 7, two = -1, three[2] = {1};\n"
                    ".const .f32 c[2][3] = {{1.5, 0f40000000}, {-1, 2, 3}}; .const[2] .f64 d = 0.5;\n"
@@ -452,7 +452,7 @@ CLAIM("variables have a space, a size, an alignment and their first bytes") {
     ptx_module_destroy(module);
 }
 
-CLAIM("an initialiser may hold addresses, whole, generic or by bytes") {
+TEST("an initialiser may hold addresses, whole, generic or by bytes") {
     struct ptx_module *module =
         parse(HEAD ".global .u32 x; .global .b8 y[9]; .func f();\n"
                    ".global .u64 p[5] = {x, generic(y)+4, f, generic(y+1), x-4};\n"
@@ -498,7 +498,7 @@ CLAIM("an initialiser may hold addresses, whole, generic or by bytes") {
     refuse(HEAD ".global .b8 p[2] = {0xFFF(p)};", "a mask that does not choose the 1 bytes of a .b8");
 }
 
-CLAIM("a declaration that makes no sense is refused where it goes wrong") {
+TEST("a declaration that makes no sense is refused where it goes wrong") {
     static const struct {
         const char *text, *error;
     } cases[] = {
@@ -543,7 +543,7 @@ CLAIM("a declaration that makes no sense is refused where it goes wrong") {
     }
 }
 
-CLAIM("a statement that is wrong is shown with its line, a caret and what was expected") {
+TEST("a statement that is wrong is shown with its line, a caret and what was expected") {
     refuse(BODY("\tadd.s32 \t%r1, %r2 %r3;"), "a.ptx:6:20: found '%r3', expected ',' or ';'\n"
                                               "\tadd.s32 \t%r1, %r2 %r3;\n"
                                               "\t        \t         ^");
@@ -574,7 +574,7 @@ CLAIM("a statement that is wrong is shown with its line, a caret and what was ex
     refuse(BODY("ld.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.u32 %r1, [%d1];"), "more than 14 modifiers");
 }
 
-CLAIM("of a long line only a part is shown, with the caret in its place") {
+TEST("of a long line only a part is shown, with the caret in its place") {
     char line[1001], text[4096];
     memset(line, ' ', 1000);
     line[1000] = '\0';
@@ -587,7 +587,7 @@ CLAIM("of a long line only a part is shown, with the caret in its place") {
     CHECK_EQ(strchr(shown, '?') - shown, strchr(below, '^') - below);
 }
 
-CLAIM("debugging text is read over, and instructions know their source line") {
+TEST("debugging text is read over, and instructions know their source line") {
     struct ptx_module *module =
         parse(HEAD ".file 2 \"b.cu\", 1700000000, 99\n.file 1 \"a.cu\"\n@@DWARF .byte 0x1 } {\n"
                    ".entry k() { $L__begin:\nnop_is_a_label: .loc 1 7 3\nret;\n"
@@ -605,7 +605,7 @@ CLAIM("debugging text is read over, and instructions know their source line") {
     ptx_module_destroy(module);
 }
 
-CLAIM("a modifier knows its column") {
+TEST("a modifier knows its column") {
     struct ptx_module *module = parse(BODY("@p1 add.sat .s32 %r1, %r1, 1;"));
     const struct ptx_instr *instr = &module->functions[0].instrs[0];
     CHECK_EQ(instr->place.column, 5u);
@@ -623,7 +623,7 @@ static char *repeated(const char *before, const char *many, unsigned count, cons
     return text;
 }
 
-CLAIM("no depth of nesting brings the parser down") {
+TEST("no depth of nesting brings the parser down") {
     static const struct {
         const char *before, *many, *error;
     } cases[] = {
@@ -644,7 +644,7 @@ CLAIM("no depth of nesting brings the parser down") {
     }
 }
 
-CLAIM("a large module is read whole") {
+TEST("a large module is read whole") {
     char *text = repeated(".entry k() { .reg .b32 %r<9>; .reg .pred p;",
                           "{ .reg .b32 t; A: @p bra A; mov.b32 t, %r3; @p bra END; }\n", 50000, " END: ret; }");
     struct ptx_module *module = parse(text);
@@ -655,7 +655,7 @@ CLAIM("a large module is read whole") {
     free(text);
 }
 
-CLAIM("a file that cannot be read is named") {
+TEST("a file that cannot be read is named") {
     struct error err = {0};
     CHECK(!ptx_parse_file("/nowhere/a.ptx", &err));
     CHECK_TEXT(err.text, "/nowhere/a.ptx: No such file or directory");

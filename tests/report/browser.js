@@ -1,9 +1,9 @@
 /* Put into a report by browser_test.sh, behind the page's own script: looks at the page as a reader would, and leaves
- * what it found as lines of the element `found`: "ok CLAIM" or "no CLAIM: why". `errors` is filled from the head of the
+ * what it found as lines of the element `found`: "ok TEST" or "no TEST: why". `errors` is filled from the head of the
  * page on. */
 {
     const found = [];
-    const claim = (text, failures) =>
+    const test = (text, failures) =>
         found.push(failures.length ? `no ${text}: ${failures.slice(0, 3).join("; ")}` : `ok ${text}`);
     const all = (selector, root = document) => [...root.querySelectorAll(selector)];
     const { figures } = report;
@@ -24,33 +24,33 @@
 
     const isTold = (figure) =>
         [figure.title, figure.finding].every((text) => section(figure)?.innerText.includes(text));
-    claim("every figure has its section, with title and finding", names(figures.filter((figure) => !isTold(figure))));
+    test("every figure has its section, with title and finding", names(figures.filter((figure) => !isTold(figure))));
 
     const drawn = figures.filter((figure) => ["bars", "lines", "stack", "series"].includes(figure.kind));
     const hasCharts = (figure) => canvases(figure).length > 0 && !canvases(figure).some(isBlank);
     const hasTable = (figure) => all("table", section(figure)).some((table) => table.offsetHeight > 0);
-    claim("every figure is drawn, or its table is open",
+    test("every figure is drawn, or its table is open",
         names(figures.filter((figure) => !(drawn.includes(figure) ? hasCharts(figure) : hasTable(figure)))));
 
     const counts = [all("#headlines tbody tr").length, all("#contents li").length];
-    claim("the headlines and the contents name every figure", counts.filter((count) => count !== figures.length));
+    test("the headlines and the contents name every figure", counts.filter((count) => count !== figures.length));
 
     const values = figures.flatMap((figure) => figure.sheets.flatMap((sheet) => sheet.values.flat()));
     const absent = values.filter((value) => value === null).length;
     const told = all("details td.missing").length;
-    claim("every missing value is a cell that says so", absent === told ? [] : [`${told} cells for ${absent} values`]);
+    test("every missing value is a cell that says so", absent === told ? [] : [`${told} cells for ${absent} values`]);
 
     const searched = figures.filter((figure) => figure.choices.length);
     const isChosen = (figure) => figure.choices.every(({ chosen }) =>
         all("details td", section(figure)).some((cell) => cell.textContent === chosen));
-    claim("what a search chose is in a table",
+    test("what a search chose is in a table",
         searched.length ? names(searched.filter((figure) => !isChosen(figure))) : ["no figure has any"]);
 
     /* --- designs can be hidden and sorted by --- */
 
     const toggled = drawn.filter((figure) => all(".toggle", section(figure)).length);
-    claim("there are designs to toggle", toggled.length ? [] : ["no figure has any"]);
-    claim("toggling a design changes the chart, and toggling it again brings it back", toggled.flatMap((figure) => {
+    test("there are designs to toggle", toggled.length ? [] : ["no figure has any"]);
+    test("toggling a design changes the chart, and toggling it again brings it back", toggled.flatMap((figure) => {
         const [toggle] = all(".toggle", section(figure));
         const before = pictures(canvases(figure)).join();
         toggle.click();
@@ -62,7 +62,7 @@
     }));
 
     const bars = figures.filter((figure) => figure.kind === "bars");
-    claim("a hidden design has no bars", bars.flatMap((figure) => {
+    test("a hidden design has no bars", bars.flatMap((figure) => {
         const [toggle] = all(".toggle", section(figure));
         toggle.click();
         const left = Chart.getChart(canvases(figure)[0]).getVisibleDatasetCount();
@@ -70,7 +70,7 @@
         return left === figure.sheets[0].columns.length - 1 ? [] : [`${figure.name}: ${left} are left`];
     }));
 
-    claim("workloads can be sorted by a design, and means stay behind them", bars.flatMap((figure) => {
+    test("workloads can be sorted by a design, and means stay behind them", bars.flatMap((figure) => {
         const [{ columns, rows, means }] = figure.sheets;
         const [select] = all("select", section(figure));
         choose(select, columns.at(-1));
@@ -92,19 +92,19 @@
         ground() !== before.ground && pictures(all("canvas")).every((picture, i) => picture !== before.pictures[i]);
     document.getElementById("theme").click();
     const isBack = ground() === before.ground;
-    claim("the switch changes between light and dark, and back", isOther && isBack ? [] : [ground()]);
+    test("the switch changes between light and dark, and back", isOther && isBack ? [] : [ground()]);
 
     const source = (list) => list.map((node) => node.outerHTML);
     const clickable = all("button, select, summary, a[href], .scroll, pre[tabindex]");
-    claim("what can be clicked can be reached by the keyboard", source(clickable.filter((node) => node.tabIndex < 0)));
+    test("what can be clicked can be reached by the keyboard", source(clickable.filter((node) => node.tabIndex < 0)));
     const unnamed = all("canvas[role=img], [role=group], nav").filter((node) => !node.getAttribute("aria-label"));
-    claim("pictures and groups have names for screen readers", source(unnamed));
+    test("pictures and groups have names for screen readers", source(unnamed));
     const isAimless = (link) => !document.getElementById(link.getAttribute("href").slice(1));
-    claim("links within the page lead somewhere", source(all("a[href^='#']").filter(isAimless)));
+    test("links within the page lead somewhere", source(all("a[href^='#']").filter(isAimless)));
     const width = document.documentElement.scrollWidth;
-    claim("nothing sticks out of the page", width <= innerWidth ? [] : [`${width} pixels of ${innerWidth}`]);
-    claim("nothing is fetched", performance.getEntriesByType("resource").map((entry) => entry.name));
-    claim("there are no errors", errors);
+    test("nothing sticks out of the page", width <= innerWidth ? [] : [`${width} pixels of ${innerWidth}`]);
+    test("nothing is fetched", performance.getEntriesByType("resource").map((entry) => entry.name));
+    test("there are no errors", errors);
 
     const list = document.createElement("pre");
     list.id = "found";

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # A report in a real browser, Chromium without a window: browser.js goes into the page and says what it found there. The experiments of
 # this folder are small, and have a figure of every kind. Needs Debian's chromium, which ./check --full installs; where it is missing this says so and
-# claims nothing.
-. "$(dirname "$0")/../claims.sh"
+# tests nothing.
+. "$(dirname "$0")/../testlib.sh"
 
 if ! command -v chromium >/dev/null; then
     echo 'skipped: chromium is not installed'
-    claims_end
+    tests_end
 fi
 
 page=$work/report.html
-claim "the experiments of every kind run and become a report"
+testcase "the experiments of every kind run and become a report"
 sluice lab run tests/report/*.yaml --store "$work/results.sqlite" -j 2
 status_is 0
 sluice report tests/report/*.yaml --store "$work/results.sqlite" -o "$page"
@@ -29,12 +29,12 @@ for window in 1280,900 500,900; do
     timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --window-size=$window --virtual-time-budget=10000 \
         --dump-dom "file://$work/probed.html" >"$work/dom" 2>"$work/log"
     awk '/<pre id="found">/ { on = 1; next } /<\/pre>/ { on = 0 } on' "$work/dom" >"$work/found"
-    claim "in a window of $window pixels the page is looked at to its end"
+    testcase "in a window of $window pixels the page is looked at to its end"
     holds "$(tail -n 3 "$work/log")" test -s "$work/found"
     while IFS= read -r line; do
-        claim "$window pixels: ${line#?? }"
+        testcase "$window pixels: ${line#?? }"
         holds "${line#*: }" test "${line%% *}" = ok
     done <"$work/found"
 done
 
-claims_end
+tests_end

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 #include "report/figures.h"
 
 /* The page without a chart library, whose text would only be in the way. */
@@ -26,7 +26,7 @@ static unsigned times(const char *text, const char *part) {
     return count;
 }
 
-CLAIM("the page holds every figure with its finding, and one document only") {
+TEST("the page holds every figure with its finding, and one document only") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     for (unsigned i = 0; i < MADE_FIGURES; i++) {
@@ -41,7 +41,7 @@ CLAIM("the page holds every figure with its finding, and one document only") {
     free(page);
 }
 
-CLAIM("a missing run is null in the page, never zero") {
+TEST("a missing run is null in the page, never zero") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "[1, null, 1.01]");
@@ -49,7 +49,7 @@ CLAIM("a missing run is null in the page, never zero") {
     free(page);
 }
 
-CLAIM("the page tells what a search chose") {
+TEST("the page tells what a search chose") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "{\"workload\": \"an\", \"column\": \"private\", \"parameter\": \"llc.static.degree\","
@@ -58,7 +58,7 @@ CLAIM("the page tells what a search chose") {
     free(page);
 }
 
-CLAIM("the paper's value stands beside ours with a verdict and the cell that it belongs to") {
+TEST("the paper's value stands beside ours with a verdict and the cell that it belongs to") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page,
@@ -67,7 +67,7 @@ CLAIM("the paper's value stands beside ours with a verdict and the cell that it 
     free(page);
 }
 
-CLAIM("no text of an experiment can end the script that it is carried in") {
+TEST("no text of an experiment can end the script that it is carried in") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "A table \\u003c/script>\\u003cb>\\\"&");
@@ -75,7 +75,7 @@ CLAIM("no text of an experiment can end the script that it is carried in") {
     free(page);
 }
 
-CLAIM("the page asks the network for nothing") {
+TEST("the page asks the network for nothing") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_EQ(times(page, "http://") + times(page, "https://"), 0);
@@ -83,7 +83,7 @@ CLAIM("the page asks the network for nothing") {
     free(page);
 }
 
-CLAIM("the chart library is carried as it is, and one that cannot be read is told") {
+TEST("the chart library is carried as it is, and one that cannot be read is told") {
     struct error err = {0};
     char path[] = "/tmp/sluice-charts-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
@@ -99,7 +99,7 @@ CLAIM("the chart library is carried as it is, and one that cannot be read is tol
     CHECK_TEXT(err.text, path);
 }
 
-CLAIM("a sweep's axis has the name of what is swept") {
+TEST("a sweep's axis has the name of what is swept") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_EQ(times(page, "\"axis\": \"noc.channel_bytes\""), 1);

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "test.h"
 #include "report/figures.h"
 
-/* A folder for one claim, emptied at its end. */
+/* A folder for one test, emptied at its end. */
 struct folder {
     char path[32];
 };
@@ -42,7 +42,7 @@ static void folder_remove(const struct folder *folder, const struct figure *figu
 
 static bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null 2>&1") == 0; }
 
-CLAIM("every kind of figure but a table is drawn as SVG and PDF, where there is gnuplot") {
+TEST("every kind of figure but a table is drawn as SVG and PDF, where there is gnuplot") {
     struct report report = made_report();
     bool drawn = has_gnuplot();
     for (unsigned i = 0; i < report.count; i++) {
@@ -65,7 +65,7 @@ CLAIM("every kind of figure but a table is drawn as SVG and PDF, where there is 
     }
 }
 
-CLAIM("without gnuplot the script is left, and the message names what is missing") {
+TEST("without gnuplot the script is left, and the message names what is missing") {
     struct report report = made_report();
     struct folder folder = folder_make();
     struct error err = {0};
@@ -78,7 +78,7 @@ CLAIM("without gnuplot the script is left, and the message names what is missing
     folder_remove(&folder, report.figures[0]);
 }
 
-CLAIM(
+TEST(
     "a script holds the values, a missing one as a question mark with a cross, and the paper's where its bar stands") {
     struct report report = made_report();
     struct folder folder = folder_make();
@@ -93,7 +93,7 @@ CLAIM(
     folder_remove(&folder, report.figures[0]);
 }
 
-CLAIM("text cannot break out of a script") {
+TEST("text cannot break out of a script") {
     char quotes[] = "a \"b\" \\ c\nd";
     char *rows[] = {quotes};
     double value[] = {1};
@@ -110,7 +110,7 @@ CLAIM("text cannot break out of a script") {
     folder_remove(&folder, &figure);
 }
 
-CLAIM("a folder that is not there is told with the file's name") {
+TEST("a folder that is not there is told with the file's name") {
     struct report report = made_report();
     struct error err = {0};
     CHECK(!report_plot(report.figures[0], "/nonexistent", &err));

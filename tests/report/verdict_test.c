@@ -1,14 +1,14 @@
 /* When a value of ours bears out a paper's. */
 #include <math.h>
 
-#include "claim.h"
+#include "test.h"
 #include "report/report.h"
 
 static enum verdict verdict(double paper, double ours, double neutral, const char *unit) {
     return verdict_of(&(struct figure_paper){.paper = paper, .ours = ours, .neutral = neutral, .unit = unit});
 }
 
-CLAIM("an effect agrees within a fifth of the paper's, or within 5 points") {
+TEST("an effect agrees within a fifth of the paper's, or within 5 points") {
     CHECK_EQ(verdict(28.1, 29, 0, "%"), VERDICT_AGREES);
     CHECK_EQ(verdict(50, 40, 0, "%"), VERDICT_AGREES);
     CHECK_EQ(verdict(50, 39.9, 0, "%"), VERDICT_PARTLY);
@@ -16,7 +16,7 @@ CLAIM("an effect agrees within a fifth of the paper's, or within 5 points") {
     CHECK_EQ(verdict(2, -3.1, 0, "%"), VERDICT_DIFFERS);
 }
 
-CLAIM("an effect of the other direction differs, one of the same agrees in part") {
+TEST("an effect of the other direction differs, one of the same agrees in part") {
     CHECK_EQ(verdict(30, -10, 0, "%"), VERDICT_DIFFERS);
     CHECK_EQ(verdict(-30, -10, 0, "%"), VERDICT_PARTLY);
     CHECK_EQ(verdict(1.3, 1.1, 1, "ratio"), VERDICT_PARTLY);
@@ -24,22 +24,22 @@ CLAIM("an effect of the other direction differs, one of the same agrees in part"
     CHECK_EQ(verdict(1.3, 1.25, 1, "x"), VERDICT_AGREES);
 }
 
-CLAIM("where the paper sees no effect, ours is none either or it differs") {
+TEST("where the paper sees no effect, ours is none either or it differs") {
     CHECK_EQ(verdict(0, 4, 0, "% (performance-neutral)"), VERDICT_AGREES);
     CHECK_EQ(verdict(0, 6, 0, "% (performance-neutral)"), VERDICT_DIFFERS);
     CHECK_EQ(verdict(1, 1.04, 1, ""), VERDICT_AGREES);
 }
 
-CLAIM("a plain quantity is compared by its size") {
+TEST("a plain quantity is compared by its size") {
     CHECK_EQ(verdict(100, 109, NAN, "cycles"), VERDICT_AGREES);
     CHECK_EQ(verdict(100, 149, NAN, "cycles"), VERDICT_PARTLY);
     CHECK_EQ(verdict(100, 151, NAN, "cycles"), VERDICT_DIFFERS);
     CHECK_EQ(verdict(3, 7, 0, "MB"), VERDICT_PARTLY); /* five megabytes are no rounding */
 }
 
-CLAIM("a value that is missing is neither right nor wrong") {
+TEST("a value that is missing is neither right nor wrong") {
     CHECK_EQ(verdict(28.1, NAN, 0, "%"), VERDICT_MISSING);
     CHECK_EQ(verdict(28.1, NAN, NAN, "MB"), VERDICT_MISSING);
 }
 
-CLAIM("what a paper tells in words is left to the reader") { CHECK_EQ(verdict(NAN, 60, 0, "%"), VERDICT_OPEN); }
+TEST("what a paper tells in words is left to the reader") { CHECK_EQ(verdict(NAN, 60, 0, "%"), VERDICT_OPEN); }

@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <string.h>
 
@@ -48,14 +48,14 @@ static struct accesses coalesce(const char *name, uint64_t base, uint64_t stride
     return accesses;
 }
 
-CLAIM("32 lanes that read 4 bytes each, side by side, make one access of a whole line") {
+TEST("32 lanes that read 4 bytes each, side by side, make one access of a whole line") {
     struct accesses a = coalesce("segment", 0x4000, 4, 4, 7);
     REQUIRE(a.count == 1);
     CHECK_EQ(line_at(&a, 0), 0x4000u);
     CHECK_EQ(sectors_at(&a, 0), 0xFu);
 }
 
-CLAIM("at a stride of two they make two accesses, of the next line as well") {
+TEST("at a stride of two they make two accesses, of the next line as well") {
     struct accesses a = coalesce("segment", 0x4000, 8, 4, 7);
     REQUIRE(a.count == 2);
     CHECK_EQ(line_at(&a, 0), 0x4000u);
@@ -63,7 +63,7 @@ CLAIM("at a stride of two they make two accesses, of the next line as well") {
     CHECK_EQ(sectors_at(&a, 1), 0xFu);
 }
 
-CLAIM("32 lanes in 32 lines make 32 accesses, of a sector each") {
+TEST("32 lanes in 32 lines make 32 accesses, of a sector each") {
     struct accesses a = coalesce("segment", 0x4000, 512, 4, 7);
     REQUIRE(a.count == 32);
     for (unsigned i = 0; i < 32; i++) {
@@ -72,14 +72,14 @@ CLAIM("32 lanes in 32 lines make 32 accesses, of a sector each") {
     }
 }
 
-CLAIM("all lanes on one word make one access of a sector") {
+TEST("all lanes on one word make one access of a sector") {
     struct accesses a = coalesce("segment", 0x4044, 0, 4, 7);
     REQUIRE(a.count == 1);
     CHECK_EQ(line_at(&a, 0), 0x4000u);
     CHECK_EQ(sectors_at(&a, 0), 0x4u);
 }
 
-CLAIM("an access that is not aligned spills into a second line") {
+TEST("an access that is not aligned spills into a second line") {
     struct accesses a = coalesce("segment", 0x4010, 4, 4, 7);
     REQUIRE(a.count == 2);
     CHECK_EQ(sectors_at(&a, 0), 0xFu);
@@ -87,7 +87,7 @@ CLAIM("an access that is not aligned spills into a second line") {
     CHECK_EQ(sectors_at(&a, 1), 0x1u);
 }
 
-CLAIM("a segment is 32 B for lanes of one byte, 64 B for two and a line for four and more") {
+TEST("a segment is 32 B for lanes of one byte, 64 B for two and a line for four and more") {
     struct accesses bytes = coalesce("segment", 0x4000, 4, 1, 7), halves = coalesce("segment", 0x4000, 4, 2, 7);
     REQUIRE(bytes.count == 4 && halves.count == 2);
     for (unsigned i = 0; i < 4; i++) {
@@ -102,7 +102,7 @@ CLAIM("a segment is 32 B for lanes of one byte, 64 B for two and a line for four
     CHECK_EQ(coalesce("segment", 0x4000, 1, 1, 7).count, 1u);
 }
 
-CLAIM("a segment shrinks to the half, or the quarter, that holds all it needs, and not further") {
+TEST("a segment shrinks to the half, or the quarter, that holds all it needs, and not further") {
     static const struct {
         unsigned needed, moved;
     } cases[] = {{0x1, 0x1}, {0x2, 0x2}, {0x3, 0x3}, {0x4, 0x4}, {0x8, 0x8},
@@ -117,7 +117,7 @@ CLAIM("a segment shrinks to the half, or the quarter, that holds all it needs, a
     }
 }
 
-CLAIM("with lines of 256 B a warp that reads 8 bytes a lane makes one access, and with lines of 64 B four") {
+TEST("with lines of 256 B a warp that reads 8 bytes a lane makes one access, and with lines of 64 B four") {
     struct accesses wide = coalesce("segment", 0x4000, 8, 8, 8), narrow = coalesce("segment", 0x4000, 8, 8, 6);
     REQUIRE(wide.count == 1 && narrow.count == 4);
     CHECK_EQ(sectors_at(&wide, 0), 0xFFu);
@@ -127,7 +127,7 @@ CLAIM("with lines of 256 B a warp that reads 8 bytes a lane makes one access, an
     }
 }
 
-CLAIM("by sectors, every touched line is one access that moves just what is touched") {
+TEST("by sectors, every touched line is one access that moves just what is touched") {
     uint64_t touch[] = {touch_make(0x4000, 0x95), touch_make(0x5000, 0x01)};
     struct accesses a = {.line_log2 = 7}, wide = {.line_log2 = 8};
     a.count = rule("sector")->coalesce(touch, 2, 2, 7, false, a.access);
@@ -142,7 +142,7 @@ CLAIM("by sectors, every touched line is one access that moves just what is touc
     CHECK_EQ(coalesce("sector", 0x4000, 4, 1, 7).count, 1u); /* the width of a lane does not matter */
 }
 
-CLAIM("by Fermi's rule the highest segment goes first, and past the L1 every touched sector is an access") {
+TEST("by Fermi's rule the highest segment goes first, and past the L1 every touched sector is an access") {
     uint64_t touch[] = {touch_make(0x4000, 0x95), touch_make(0x5000, 0x01)};
     struct accesses a = {.line_log2 = 7}, past = {.line_log2 = 7};
     a.count = rule("fermi")->coalesce(touch, 2, 2, 7, false, a.access);
@@ -158,7 +158,7 @@ CLAIM("by Fermi's rule the highest segment goes first, and past the L1 every tou
     CHECK_EQ(sectors_at(&past, 4), 0x1u);
 }
 
-CLAIM("whatever is touched is moved, by any rule and with any line, and stays within its line") {
+TEST("whatever is touched is moved, by any rule and with any line, and stays within its line") {
     uint64_t random = 11;
     for (unsigned round = 0; round < 300; round++) {
         uint64_t touch[32];
@@ -183,10 +183,10 @@ CLAIM("whatever is touched is moved, by any rule and with any line, and stays wi
                     for (unsigned i = 0; i < 32; i++) REQUIRE((touch_sectors(touch[i]) & ~moved[i]) == 0);
                 }
     }
-    CHECK(true); /* the claim has ended before if anything was missing */
+    CHECK(true); /* the test has ended before if anything was missing */
 }
 
-CLAIM("the load/store unit makes as many accesses, one in a cycle, and a load waits for the last") {
+TEST("the load/store unit makes as many accesses, one in a cycle, and a load waits for the last") {
     struct step steps[] = {load_line(1, 0), alu(OP_other, 2, 1)};
     steps[0].instr.count = (uint16_t)touches_of(0x4000, 256, 4, steps[0].touch);
     struct script_source source = script_make(1, 1, SCRIPT(steps));

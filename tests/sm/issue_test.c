@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "sm/stand.h"
 
@@ -6,7 +6,7 @@ static bool is_plain(unsigned op) {
     return op != OP_load && op != OP_store && op != OP_atomic && op != OP_barrier && op != OP_fence && op != OP_exit;
 }
 
-CLAIM("an instruction that needs a result issues operand, latency and writeback cycles after the one that makes it") {
+TEST("an instruction that needs a result issues operand, latency and writeback cycles after the one that makes it") {
     for (unsigned op = 0; op < OP_COUNT; op++) {
         if (!is_plain(op)) continue;
         struct step steps[] = {alu(op, 1, 0), alu(OP_other, 2, 1)};
@@ -19,7 +19,7 @@ CLAIM("an instruction that needs a result issues operand, latency and writeback 
     }
 }
 
-CLAIM("the stages around an operation are those of the description") {
+TEST("the stages around an operation are those of the description") {
     struct step steps[] = {alu(OP_f32_add, 1, 0), alu(OP_f32_add, 2, 1), alu(OP_f32_add, 3, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(SETTINGS("sm.operand_cycles=7", "sm.writeback_cycles=0", "sm.op_f32_add=[11, 1]"));
@@ -29,7 +29,7 @@ CLAIM("the stages around an operation are those of the description") {
     stand_destroy(stand);
 }
 
-CLAIM("where registers are read one after the other, each that an instruction reads takes its cycles") {
+TEST("where registers are read one after the other, each that an instruction reads takes its cycles") {
     struct step steps[] = {step_of(OP_f32_fma, 1, 5, 6), alu(OP_f32_fma, 2, 1), alu(OP_f32_fma, 3, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand =
@@ -40,7 +40,7 @@ CLAIM("where registers are read one after the other, each that an instruction re
     stand_destroy(stand);
 }
 
-CLAIM("a collector is taken while it reads, so a few of them bound how fast a unit is fed") {
+TEST("a collector is taken while it reads, so a few of them bound how fast a unit is fed") {
     struct step steps[8];
     for (unsigned i = 0; i < 8; i++) steps[i] = step_of(OP_f32_fma, (uint8_t)(i + 1), 20, 21);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -51,7 +51,7 @@ CLAIM("a collector is taken while it reads, so a few of them bound how fast a un
     stand_destroy(stand);
 }
 
-CLAIM("after a branch that is taken a warp issues branch_cycles later; one that is not taken costs nothing") {
+TEST("after a branch that is taken a warp issues branch_cycles later; one that is not taken costs nothing") {
     static const struct {
         uint32_t ids[4];
         unsigned at[4];
@@ -68,7 +68,7 @@ CLAIM("after a branch that is taken a warp issues branch_cycles later; one that 
     }
 }
 
-CLAIM("integers are multiplied by the simple pipelines where the description says so") {
+TEST("integers are multiplied by the simple pipelines where the description says so") {
     struct step steps[] = {alu(OP_int_mul, 1, 0)};
     for (unsigned simple = 0; simple < 2; simple++) {
         struct script_source source = script_make(1, 2, SCRIPT(steps));
@@ -80,7 +80,7 @@ CLAIM("integers are multiplied by the simple pipelines where the description say
     }
 }
 
-CLAIM("independent instructions of a warp issue in order, one in a cycle") {
+TEST("independent instructions of a warp issue in order, one in a cycle") {
     struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_int_add, 2, 0), alu(OP_f32_fma, 3, 0), alu(OP_other, 4, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -89,7 +89,7 @@ CLAIM("independent instructions of a warp issue in order, one in a cycle") {
     stand_destroy(stand);
 }
 
-CLAIM("an instruction that waits holds up those behind it, although they need nothing") {
+TEST("an instruction that waits holds up those behind it, although they need nothing") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -98,7 +98,7 @@ CLAIM("an instruction that waits holds up those behind it, although they need no
     stand_destroy(stand);
 }
 
-CLAIM("a write to a register whose value is still to come waits for it") {
+TEST("a write to a register whose value is still to come waits for it") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 1, 0), alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -109,7 +109,7 @@ CLAIM("a write to a register whose value is still to come waits for it") {
     stand_destroy(stand);
 }
 
-CLAIM("every register of the scoreboard is watched, as source and as destination, in every place of a record") {
+TEST("every register of the scoreboard is watched, as source and as destination, in every place of a record") {
     static const uint8_t registers[] = {1, 2, 63, 64, 65, 127, 128, 200, 255};
     for (unsigned r = 0; r < COUNT_OF(registers); r++)
         for (unsigned place = 0; place < INSTR_SRCS + INSTR_DSTS; place++) {
@@ -133,7 +133,7 @@ CLAIM("every register of the scoreboard is watched, as source and as destination
         }
 }
 
-CLAIM("all results of an instruction come at once, and only they are waited for") {
+TEST("all results of an instruction come at once, and only they are waited for") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 9, 5), alu(OP_other, 10, 4)};
     for (uint8_t i = 0; i < INSTR_DSTS; i++) steps[0].instr.dst[i] = (uint8_t)(i + 1);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -144,7 +144,7 @@ CLAIM("all results of an instruction come at once, and only they are waited for"
     stand_destroy(stand);
 }
 
-CLAIM("warps do not wait for each other's registers") {
+TEST("warps do not wait for each other's registers") {
     struct step slow[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1)}, quick[] = {alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 2, SCRIPT(slow));
     script_add(&source, SCRIPT(quick));
@@ -154,7 +154,7 @@ CLAIM("warps do not wait for each other's registers") {
     stand_destroy(stand);
 }
 
-CLAIM("two schedulers issue two independent instructions in every cycle") {
+TEST("two schedulers issue two independent instructions in every cycle") {
     struct step steps[16];
     for (unsigned i = 0; i < 16; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script_source source = script_make(1, 2, SCRIPT(steps));
@@ -167,7 +167,7 @@ CLAIM("two schedulers issue two independent instructions in every cycle") {
     stand_destroy(stand);
 }
 
-CLAIM("a scheduler has the warps of its share only: two of one share take turns") {
+TEST("a scheduler has the warps of its share only: two of one share take turns") {
     struct step steps[4];
     for (unsigned i = 0; i < 4; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script none = {NULL, 0};
@@ -181,7 +181,7 @@ CLAIM("a scheduler has the warps of its share only: two of one share take turns"
     stand_destroy(stand);
 }
 
-CLAIM("one pipeline of a unit takes one instruction in a cycle, whoever issues it, and its users take turns") {
+TEST("one pipeline of a unit takes one instruction in a cycle, whoever issues it, and its users take turns") {
     struct step steps[8];
     for (unsigned i = 0; i < 8; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script_source source = script_make(1, 2, SCRIPT(steps));
@@ -194,7 +194,7 @@ CLAIM("one pipeline of a unit takes one instruction in a cycle, whoever issues i
     stand_destroy(stand);
 }
 
-CLAIM("an initiation interval keeps a pipeline closed for as long, and a second pipeline is another") {
+TEST("an initiation interval keeps a pipeline closed for as long, and a second pipeline is another") {
     static const struct {
         const char *units;
         unsigned apart[4];
@@ -212,7 +212,7 @@ CLAIM("an initiation interval keeps a pipeline closed for as long, and a second 
     }
 }
 
-CLAIM("pipelines that are kept for different times are taken again as each becomes free") {
+TEST("pipelines that are kept for different times are taken again as each becomes free") {
     /* f64_div for 130 cycles, int_div for 8, special for 8, on two pipelines: the long one blocks only its own. */
     struct step lone[] = {alu(OP_f64_div, 1, 0)},
                 many[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
@@ -225,7 +225,7 @@ CLAIM("pipelines that are kept for different times are taken again as each becom
     stand_destroy(stand);
 }
 
-CLAIM("double precision uses pipelines of its own where there are some, else the simple ones") {
+TEST("double precision uses pipelines of its own where there are some, else the simple ones") {
     struct step steps[] = {alu(OP_f64_add, 1, 0)}, other[] = {alu(OP_int_add, 1, 0)};
     static const struct {
         const char *units;
@@ -246,7 +246,7 @@ CLAIM("double precision uses pipelines of its own where there are some, else the
     }
 }
 
-CLAIM("instructions are counted by class, and threads by active lane") {
+TEST("instructions are counted by class, and threads by active lane") {
     struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_f32_fma, 2, 0), alu(OP_special, 3, 0), load_line(4, 0x1000)};
     steps[1].instr.active = 0x0000FFFF;
     steps[2].instr.active = 1;
@@ -262,7 +262,7 @@ CLAIM("instructions are counted by class, and threads by active lane") {
     stand_destroy(stand);
 }
 
-CLAIM("a warp that takes the place of another does not wait for the results that the other left behind") {
+TEST("a warp that takes the place of another does not wait for the results that the other left behind") {
     struct step leaves[] = {alu(OP_int_div, 1, 0)}, comes[] = {alu(OP_other, 2, 1), alu(OP_other, 1, 0)};
     struct script_source source = script_make(2, 1, SCRIPT(leaves));
     script_add(&source, SCRIPT(comes));

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "test.h"
 #include "stream/stream.h"
 
 enum { SCRIPT_WARPS = 256, SCRIPT_LOG = 8192 };

@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include "sm/stand.h"
 
@@ -15,7 +15,7 @@ static struct kernel plain_kernel(void) {
         .name = "plain", .grid = {100000, 1, 1}, .block = {128, 1, 1}, .registers = 16, .shared_bytes = 1000};
 }
 
-CLAIM("an SM holds as many CTAs as each of warps, threads, registers, shared memory and CTA slots allows") {
+TEST("an SM holds as many CTAs as each of warps, threads, registers, shared memory and CTA slots allows") {
     static const struct {
         const char *setting;
         unsigned fit;
@@ -36,7 +36,7 @@ CLAIM("an SM holds as many CTAs as each of warps, threads, registers, shared mem
     }
 }
 
-CLAIM("warps are whole ones, and registers are given out in units") {
+TEST("warps are whole ones, and registers are given out in units") {
     struct config *config = config_with(
         SETTINGS("sm.warps=10", "sm.threads=320", "sm.ctas=10", "sm.registers=32768", "sm.register_unit=8"));
     struct error err = {0};
@@ -57,7 +57,7 @@ CLAIM("warps are whole ones, and registers are given out in units") {
     config_destroy(config);
 }
 
-CLAIM("a kernel that uses no shared memory is not limited by it") {
+TEST("a kernel that uses no shared memory is not limited by it") {
     struct config *config = config_with(SETTINGS("sm.shared_kb=0"));
     struct error err = {0};
     struct kernel kernel = plain_kernel();
@@ -66,7 +66,7 @@ CLAIM("a kernel that uses no shared memory is not limited by it") {
     config_destroy(config);
 }
 
-CLAIM("a grid that does not fill the machine is spread over all SMs: the grid divided by SMs, rounded up") {
+TEST("a grid that does not fill the machine is spread over all SMs: the grid divided by SMs, rounded up") {
     static const struct {
         unsigned ctas, fit;
     } cases[] = {{1, 1}, {80, 1}, {81, 2}, {160, 2}, {161, 3}, {80 * 16, 16}, {80 * 16 + 1, 16}};
@@ -80,7 +80,7 @@ CLAIM("a grid that does not fill the machine is spread over all SMs: the grid di
     config_destroy(config);
 }
 
-CLAIM("a CTA that does not fit is refused with what it needs and the setting that is too small") {
+TEST("a CTA that does not fit is refused with what it needs and the setting that is too small") {
     static const struct {
         const char *setting;
         const char *key, *what;
@@ -102,7 +102,7 @@ CLAIM("a CTA that does not fit is refused with what it needs and the setting tha
     }
 }
 
-CLAIM("a kernel without CTAs or without threads is refused with a reason") {
+TEST("a kernel without CTAs or without threads is refused with a reason") {
     struct config *config = config_with(NO_SETTINGS);
     struct kernel kernel = plain_kernel();
     struct error err = {0};
@@ -117,7 +117,7 @@ CLAIM("a kernel without CTAs or without threads is refused with a reason") {
     config_destroy(config);
 }
 
-CLAIM("an SM with more CTAs than warps, or more threads than its warps hold, is refused") {
+TEST("an SM with more CTAs than warps, or more threads than its warps hold, is refused") {
     struct config *config = config_with(SETTINGS("sm.warps=8", "sm.threads=256", "sm.ctas=9"));
     struct error err = {0};
     CHECK(!config_check(config, &err));
@@ -130,7 +130,7 @@ CLAIM("an SM with more CTAs than warps, or more threads than its warps hold, is 
     config_destroy(config);
 }
 
-CLAIM("operations without a result of their own have no timing to set, and sizes that must be powers of two are") {
+TEST("operations without a result of their own have no timing to set, and sizes that must be powers of two are") {
     static const struct {
         const char *setting, *message;
     } wrong[] = {

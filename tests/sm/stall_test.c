@@ -1,9 +1,9 @@
 /* Why an SM did not issue: in each scene only one thing is awaited, for a time that can be worked out. */
-#include "claim.h"
+#include "test.h"
 
 #include "sm/stand.h"
 
-CLAIM("before its first CTA comes and after its last has gone, an SM is idle") {
+TEST("before its first CTA comes and after its last has gone, an SM is idle") {
     struct step steps[] = {alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -16,7 +16,7 @@ CLAIM("before its first CTA comes and after its last has gone, an SM is idle") {
     stand_destroy(stand);
 }
 
-CLAIM("a warp that needs data from memory stalls for memory, until it is there") {
+TEST("a warp that needs data from memory stalls for memory, until it is there") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -26,7 +26,7 @@ CLAIM("a warp that needs data from memory stalls for memory, until it is there")
     stand_destroy(stand);
 }
 
-CLAIM("a warp that needs the result of an operation stalls for the ALU, and shared memory counts as one") {
+TEST("a warp that needs the result of an operation stalls for the ALU, and shared memory counts as one") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)},
                 shared[] = {load_shared(1, 1), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -44,7 +44,7 @@ CLAIM("a warp that needs the result of an operation stalls for the ALU, and shar
     stand_destroy(stand);
 }
 
-CLAIM("of two warps, one waiting for memory and one for the ALU, memory is the reason") {
+TEST("of two warps, one waiting for memory and one for the ALU, memory is the reason") {
     struct step memory[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)},
                 operation[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 2, SCRIPT(memory));
@@ -57,7 +57,7 @@ CLAIM("of two warps, one waiting for memory and one for the ALU, memory is the r
     stand_destroy(stand);
 }
 
-CLAIM("warps at a barrier stall for the barrier") {
+TEST("warps at a barrier stall for the barrier") {
     struct step steps[] = {barrier(0, 0), alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -67,7 +67,7 @@ CLAIM("warps at a barrier stall for the barrier") {
     stand_destroy(stand);
 }
 
-CLAIM("an instruction whose pipeline is busy stalls for the pipeline") {
+TEST("an instruction whose pipeline is busy stalls for the pipeline") {
     struct step steps[] = {alu(OP_f64_div, 1, 0), alu(OP_f64_div, 2, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -77,7 +77,7 @@ CLAIM("an instruction whose pipeline is busy stalls for the pipeline") {
     stand_destroy(stand);
 }
 
-CLAIM("memory instructions behind bank conflicts stall for the pipeline") {
+TEST("memory instructions behind bank conflicts stall for the pipeline") {
     struct step steps[] = {load_shared(0, 32), load_shared(0, 1), load_shared(0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(SETTINGS("sm.lsu_queue=1"));
@@ -90,7 +90,7 @@ CLAIM("memory instructions behind bank conflicts stall for the pipeline") {
     stand_destroy(stand);
 }
 
-CLAIM("a warp that has ended, or waits at a fence, until its stores are acknowledged drains") {
+TEST("a warp that has ended, or waits at a fence, until its stores are acknowledged drains") {
     struct step ends[] = {store_line(0, 0x1000)}, fences[] = {store_line(0, 0x1000), fence(), alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(ends));
     struct stand *stand = stand_make(NO_SETTINGS);
@@ -106,7 +106,7 @@ CLAIM("a warp that has ended, or waits at a fence, until its stores are acknowle
     stand_destroy(stand);
 }
 
-CLAIM("a warp whose instruction is not in the instruction cache stalls for the fetch") {
+TEST("a warp whose instruction is not in the instruction cache stalls for the fetch") {
     struct step steps[] = {alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct stand *stand = stand_make(SETTINGS("sm.instruction_kb=2"));
@@ -127,7 +127,7 @@ struct refusal_scene {
     bool store;
 };
 
-CLAIM("a memory instruction behind one that the L1 refuses stalls for the reason of the refusal") {
+TEST("a memory instruction behind one that the L1 refuses stalls for the reason of the refusal") {
     static const struct refusal_scene scenes[] = {
         {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1", false},
         {"merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1", false},
@@ -156,7 +156,7 @@ CLAIM("a memory instruction behind one that the L1 refuses stalls for the reason
     }
 }
 
-CLAIM("while the network takes nothing, a full miss queue is the network's fault") {
+TEST("while the network takes nothing, a full miss queue is the network's fault") {
     struct step steps[12];
     for (unsigned i = 0; i < 12; i++) steps[i] = store_line(0, 0x1000 + 0x1000 * i);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -171,7 +171,7 @@ CLAIM("while the network takes nothing, a full miss queue is the network's fault
     stand_destroy(stand);
 }
 
-CLAIM("a miss queue that is full while the network takes one request in a cycle is its own fault") {
+TEST("a miss queue that is full while the network takes one request in a cycle is its own fault") {
     /* Misses that each write back what they replace: two requests in a cycle, through a queue of two. */
     struct step steps[12];
     for (unsigned i = 0; i < 4; i++) {
@@ -189,7 +189,7 @@ CLAIM("a miss queue that is full while the network takes one request in a cycle 
     stand_destroy(stand);
 }
 
-CLAIM("cycles in which the L1 refuses are counted, also while other instructions issue") {
+TEST("cycles in which the L1 refuses are counted, also while other instructions issue") {
     struct step loads[] = {load_line(1, 0x1000), load_line(2, 0x2000)}, sums[60];
     for (unsigned i = 0; i < 60; i++) sums[i] = alu(OP_other, 0, 0);
     struct script_source source = script_make(1, 2, SCRIPT(loads));

@@ -181,7 +181,7 @@ static inline void stand_check_books(const struct stand *stand) {
     CHECK_EQ(stand_count(stand, "sm.issuing") + stand_other_stalls(stand, NULL), stand->engine->now);
 }
 
-/* Runs every kernel of the source; the claim ends if one does not end. */
+/* Runs every kernel of the source; the test ends if one does not end. */
 static inline void stand_run(struct stand *stand, struct script_source *source) {
     struct error err = {0};
     struct kernel kernel;

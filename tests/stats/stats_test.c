@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ STATS_TABLE(toy_stat_table, "toy", toy_stats, TOY_STATS);
 STATS_STRUCT(toybox_stats, TOYBOX_STATS);
 STATS_TABLE(toybox_stat_table, "toybox", toybox_stats, TOYBOX_STATS);
 
-CLAIM("totals add sums, take the largest of maxima and the smallest of minima") {
+TEST("totals add sums, take the largest of maxima and the smallest of minima") {
     struct toy_stats blocks[3] = {{.reads = 5, .queue_peak = 7}, {.reads = 6, .queue_peak = 9}, {.reads = 0}};
     stat_min(&blocks[0].fastest, 40);
     stat_min(&blocks[0].fastest, 31);
@@ -33,7 +33,7 @@ CLAIM("totals add sums, take the largest of maxima and the smallest of minima") 
     stats_destroy(stats);
 }
 
-CLAIM("a smallest value of zero is told from none at all") {
+TEST("a smallest value of zero is told from none at all") {
     struct toy_stats none = {0}, zero = {0}, nine = {0};
     stat_min(&zero.fastest, 0);
     stat_min(&nine.fastest, 9);
@@ -47,7 +47,7 @@ CLAIM("a smallest value of zero is told from none at all") {
     stats_destroy(stats);
 }
 
-CLAIM("counters keep their order and names when instances of several tables come mixed") {
+TEST("counters keep their order and names when instances of several tables come mixed") {
     struct toy_stats toys[2] = {{.reads = 1}, {.reads = 2}};
     struct toybox_stats boxes[2] = {{.lids = 10}, {.lids = 20}};
     struct stats *stats = stats_create();
@@ -67,7 +67,7 @@ CLAIM("counters keep their order and names when instances of several tables come
     stats_destroy(stats);
 }
 
-CLAIM("a counter is found by its full name only, and a missing one says so") {
+TEST("a counter is found by its full name only, and a missing one says so") {
     struct toy_stats toy = {.reads = 3};
     struct toybox_stats box = {.lids = 4};
     struct stats *stats = stats_create();
@@ -85,7 +85,7 @@ CLAIM("a counter is found by its full name only, and a missing one says so") {
     stats_destroy(stats);
 }
 
-CLAIM("a time series holds what each summed counter grew by, and adds up to its total") {
+TEST("a time series holds what each summed counter grew by, and adds up to its total") {
     struct toy_stats toys[2] = {0};
     struct stats *stats = stats_create();
     stats_add(stats, &toy_stat_table, &toys[0]);
@@ -112,7 +112,7 @@ CLAIM("a time series holds what each summed counter grew by, and adds up to its 
     stats_destroy(stats);
 }
 
-CLAIM("a time series keeps the units of a counter that was asked for, and they add up to its rows") {
+TEST("a time series keeps the units of a counter that was asked for, and they add up to its rows") {
     struct toy_stats toys[2] = {{.reads = 7}, {0}};
     struct stats *stats = stats_create();
     stats_add(stats, &toy_stat_table, &toys[0]);

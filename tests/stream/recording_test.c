@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "config/config.h"
 #include "stream/workload.h"
 #include "work.h"
@@ -55,7 +55,7 @@ static uint64_t digest(struct stream_source *source) {
     return sum;
 }
 
-CLAIM("a recording gives back every record of a program, from the start as often as one likes") {
+TEST("a recording gives back every record of a program, from the start as often as one likes") {
     static const char *const names[] = {"va:tiny", "mm:tiny"};
     for (unsigned i = 0; i < COUNT_OF(names); i++) {
         struct error err = {0};
@@ -84,7 +84,7 @@ static bool first_has_atomics(struct stream_source *source) {
     return kernel.atomics;
 }
 
-CLAIM("a kernel says whether its program has atomics on memory that CTAs share, emulated or recorded") {
+TEST("a kernel says whether its program has atomics on memory that CTAs share, emulated or recorded") {
     static const struct {
         const char *name;
         bool atomics;
@@ -143,7 +143,7 @@ static bool found_out(const uint8_t *bytes, size_t size) {
     return found;
 }
 
-CLAIM("a recording that is cut off anywhere is refused") {
+TEST("a recording that is cut off anywhere is refused") {
     size_t size;
     uint8_t *bytes = sample(&size);
     REQUIRE(bytes);
@@ -154,7 +154,7 @@ CLAIM("a recording that is cut off anywhere is refused") {
     free(bytes);
 }
 
-CLAIM("a recording with a changed byte is found out or, in a frame's unused bits, reads the same") {
+TEST("a recording with a changed byte is found out or, in a frame's unused bits, reads the same") {
     size_t size;
     uint8_t *bytes = sample(&size);
     REQUIRE(bytes);

@@ -1,7 +1,7 @@
 /* The survey's words on two programs whose memory is known. */
 #include "stream/survey.h"
 
-#include "claim.h"
+#include "test.h"
 #include "work.h"
 
 static struct survey surveyed(const char *name, unsigned sms) {
@@ -14,14 +14,14 @@ static struct survey surveyed(const char *name, unsigned sms) {
     return survey;
 }
 
-CLAIM("vector addition touches each line of three arrays, and no two SMs the same one") {
+TEST("vector addition touches each line of three arrays, and no two SMs the same one") {
     struct survey survey = surveyed("va:tiny", 80);
     CHECK_EQ(survey.lines, 3 * ((50000 * 4 + SURVEY_LINE_BYTES - 1) / SURVEY_LINE_BYTES));
     CHECK_EQ(survey.several_lines, 0u);
     CHECK_EQ(survey.kernels, 1u);
 }
 
-CLAIM(
+TEST(
     "a matrix product shares its factors, which it only reads; where tiles meet in a line of its result, SMs touch the "
     "same line without sharing data") {
     struct survey survey = surveyed("mm:tiny", 80);
@@ -32,9 +32,9 @@ CLAIM(
     CHECK_EQ(survey.read_only_lines, 2 * matrix);
 }
 
-CLAIM("on one SM nothing is shared") { CHECK_EQ(surveyed("mm:tiny", 1).several_lines, 0u); }
+TEST("on one SM nothing is shared") { CHECK_EQ(surveyed("mm:tiny", 1).several_lines, 0u); }
 
-CLAIM("what several SMs read in one kernel and write in another is read-only; what they read and write in one is not") {
+TEST("what several SMs read in one kernel and write in another is read-only; what they read and write in one is not") {
     struct survey chain = surveyed("2mm:tiny", 32), weights = surveyed("bp:tiny", 32);
     CHECK_EQ(chain.read_only_lines, chain.shared_lines);
     CHECK(weights.read_only_lines > 0);

@@ -1,4 +1,4 @@
-#include "claim.h"
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void name_at(unsigned i, char *name, size_t size) {
     snprintf(name, size, "%s", info.name);
 }
 
-CLAIM("the eight generated workloads are there") {
+TEST("the eight generated workloads are there") {
     static const char *const expected[] = {"synth:chase",   "synth:stream", "synth:copy",   "synth:hotline",
                                            "synth:uniform", "synth:shared", "synth:spread", "synth:alu"};
     REQUIRE(workload_count() == COUNT_OF(expected));
@@ -98,7 +98,7 @@ CLAIM("the eight generated workloads are there") {
     }
 }
 
-CLAIM("every stream is well formed, ends in its only exit, and has the length that was announced") {
+TEST("every stream is well formed, ends in its only exit, and has the length that was announced") {
     for (unsigned i = 0; i < workload_count(); i++) {
         char name[32];
         name_at(i, name, sizeof name);
@@ -141,7 +141,7 @@ CLAIM("every stream is well formed, ends in its only exit, and has the length th
     }
 }
 
-CLAIM("a source restarted, and another of the same settings, give the same kernels and streams") {
+TEST("a source restarted, and another of the same settings, give the same kernels and streams") {
     for (unsigned i = 0; i < workload_count(); i++) {
         char name[32];
         name_at(i, name, sizeof name);
@@ -172,7 +172,7 @@ CLAIM("a source restarted, and another of the same settings, give the same kerne
     }
 }
 
-CLAIM("what a warp's stream holds does not depend on the order in which warps are read") {
+TEST("what a warp's stream holds does not depend on the order in which warps are read") {
     for (unsigned i = 0; i < workload_count(); i++) {
         char name[32];
         name_at(i, name, sizeof name);
@@ -206,7 +206,7 @@ CLAIM("what a warp's stream holds does not depend on the order in which warps ar
     }
 }
 
-CLAIM("every load of synth:chase waits for the one before, and passes repeat over the footprint") {
+TEST("every load of synth:chase waits for the one before, and passes repeat over the footprint") {
     struct stream_source *source = open_good(
         "synth:chase", SETTINGS("workload.footprint_kb=16", "workload.stride_bytes=128", "workload.iterations=300"));
     struct kernel kernel;
@@ -232,7 +232,7 @@ CLAIM("every load of synth:chase waits for the one before, and passes repeat ove
     source->ops->destroy(source);
 }
 
-CLAIM("cache_global sends every load past the L1, and synth:hotline's go past it by themselves") {
+TEST("cache_global sends every load past the L1, and synth:hotline's go past it by themselves") {
     static const char *const names[] = {"synth:chase",   "synth:stream", "synth:copy",
                                         "synth:uniform", "synth:shared", "synth:hotline"};
     for (unsigned i = 0; i < COUNT_OF(names); i++) {
@@ -289,7 +289,7 @@ static size_t distinct(const uint64_t *touches, size_t count) {
     return different;
 }
 
-CLAIM("half of what synth:stream does before it exits are loads, each of a new line, and together they leave no gap") {
+TEST("half of what synth:stream does before it exits are loads, each of a new line, and together they leave no gap") {
     struct stream_source *source = open_good("synth:stream", SETTINGS("workload.ctas=8"));
     size_t count;
     uint64_t records;
@@ -303,7 +303,7 @@ CLAIM("half of what synth:stream does before it exits are loads, each of a new l
     source->ops->destroy(source);
 }
 
-CLAIM("several loads of synth:stream are independent, and each is used by an addition of its own") {
+TEST("several loads of synth:stream are independent, and each is used by an addition of its own") {
     struct stream_source *source = open_good("synth:stream", SETTINGS("workload.loads=4", "workload.compute=4"));
     struct reader reader;
     reader_open(&reader, source, 0, 0);
@@ -325,7 +325,7 @@ CLAIM("several loads of synth:stream are independent, and each is used by an add
     source->ops->destroy(source);
 }
 
-CLAIM("synth:copy writes as much as it reads, elsewhere, and each store waits for its load") {
+TEST("synth:copy writes as much as it reads, elsewhere, and each store waits for its load") {
     struct stream_source *source = open_good("synth:copy", SETTINGS("workload.ctas=4"));
     size_t reads, writes;
     uint64_t records;
@@ -349,7 +349,7 @@ CLAIM("synth:copy writes as much as it reads, elsewhere, and each store waits fo
     source->ops->destroy(source);
 }
 
-CLAIM("all warps of synth:hotline read the same few lines in the same order") {
+TEST("all warps of synth:hotline read the same few lines in the same order") {
     struct stream_source *source = open_good("synth:hotline", SETTINGS("workload.lines=3", "workload.ctas=2"));
     uint64_t same = warp_digest(source, 0, 0);
     for (uint64_t w = 1; w < 8; w++) CHECK_EQ(warp_digest(source, w / 4, (uint32_t)(w % 4)), same);
@@ -362,7 +362,7 @@ CLAIM("all warps of synth:hotline read the same few lines in the same order") {
     source->ops->destroy(source);
 }
 
-CLAIM("synth:uniform covers its footprint evenly and stays inside it, differently for each warp and seed") {
+TEST("synth:uniform covers its footprint evenly and stays inside it, differently for each warp and seed") {
     struct stream_source *source = open_good("synth:uniform", SETTINGS("workload.footprint_kb=64", "workload.ctas=16"));
     size_t count;
     uint64_t records;
@@ -381,7 +381,7 @@ CLAIM("synth:uniform covers its footprint evenly and stays inside it, differentl
     seeded->ops->destroy(seeded);
 }
 
-CLAIM("every CTA of synth:shared sweeps the same read-only footprint, and private lines are touched once") {
+TEST("every CTA of synth:shared sweeps the same read-only footprint, and private lines are touched once") {
     struct stream_source *source = open_good("synth:shared", SETTINGS("workload.footprint_kb=32", "workload.ctas=4"));
     size_t shared, own, one;
     uint64_t records;
@@ -409,7 +409,7 @@ CLAIM("every CTA of synth:shared sweeps the same read-only footprint, and privat
     source->ops->destroy(source);
 }
 
-CLAIM("a CTA of synth:spread sweeps the lines of synth:shared, from its own part of the footprint on") {
+TEST("a CTA of synth:spread sweeps the lines of synth:shared, from its own part of the footprint on") {
     static const char *const settings[] = {"workload.footprint_kb=32", "workload.ctas=4", NULL};
     struct stream_source *spread = open_good("synth:spread", settings), *shared = open_good("synth:shared", settings);
     uint64_t first = 0;
@@ -433,7 +433,7 @@ CLAIM("a CTA of synth:spread sweeps the lines of synth:shared, from its own part
     shared->ops->destroy(shared);
 }
 
-CLAIM("synth:alu computes only, and an instruction depends on none of the chains' others") {
+TEST("synth:alu computes only, and an instruction depends on none of the chains' others") {
     struct stream_source *source = open_good("synth:alu", NO_SETTINGS);
     struct reader reader;
     reader_open(&reader, source, 0, 0);
@@ -449,7 +449,7 @@ CLAIM("synth:alu computes only, and an instruction depends on none of the chains
     source->ops->destroy(source);
 }
 
-CLAIM("an unknown workload is named back with the nearest one") {
+TEST("an unknown workload is named back with the nearest one") {
     struct error err = {0};
     CHECK(!open_with("synth:strem", NO_SETTINGS, &err));
     CHECK_TEXT(err.text, "did you mean `synth:stream`?");
@@ -467,7 +467,7 @@ CLAIM("an unknown workload is named back with the nearest one") {
     CHECK_TEXT(err.text, "no sizes");
 }
 
-CLAIM("a parameter that a workload does not have is refused with those that it has") {
+TEST("a parameter that a workload does not have is refused with those that it has") {
     struct error err = {0};
     CHECK(!open_with("synth:alu", SETTINGS("workload.loads=2"), &err));
     CHECK_TEXT(
@@ -481,7 +481,7 @@ CLAIM("a parameter that a workload does not have is refused with those that it h
     CHECK_TEXT(err.text, "workload.footprint_mb");
 }
 
-CLAIM("parameters that contradict each other are refused with a remedy") {
+TEST("parameters that contradict each other are refused with a remedy") {
     static const struct {
         const char *name, *settings[3], *text;
     } bad[] = {
@@ -503,7 +503,7 @@ CLAIM("parameters that contradict each other are refused with a remedy") {
     }
 }
 
-CLAIM("zero can be asked for where it means something: no arithmetic, no private loads") {
+TEST("zero can be asked for where it means something: no arithmetic, no private loads") {
     struct stream_source *source =
         open_good("synth:shared", SETTINGS("workload.compute=0", "workload.private_loads=0", "workload.iterations=5"));
     struct reader reader;

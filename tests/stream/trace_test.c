@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "claim.h"
+#include "test.h"
 #include "stream/pack.h"
 
 enum { STATIC_RECORDS = 200 };
@@ -50,7 +50,7 @@ static bool same_record(const struct instr *a, const struct instr *b) {
     return memcmp(a, b, offsetof(struct instr, touches)) == 0;
 }
 
-CLAIM("random records come out of their packing as they went in") {
+TEST("random records come out of their packing as they went in") {
     struct instr records[STATIC_RECORDS];
     make_records(records);
     enum { COUNT = 20000 };
@@ -79,7 +79,7 @@ CLAIM("random records come out of their packing as they went in") {
     free(bytes);
 }
 
-CLAIM("straight-line code packs into less than a byte a record, a coalesced access into a few") {
+TEST("straight-line code packs into less than a byte a record, a coalesced access into a few") {
     struct instr records[STATIC_RECORDS];
     make_records(records);
     for (unsigned i = 0; i < STATIC_RECORDS; i++) records[i].op = OP_other;
@@ -98,7 +98,7 @@ CLAIM("straight-line code packs into less than a byte a record, a coalesced acce
     CHECK(packer.used - before <= 4);
 }
 
-CLAIM("no bytes make unpacking fail otherwise than by its verdict") {
+TEST("no bytes make unpacking fail otherwise than by its verdict") {
     struct instr records[STATIC_RECORDS], record;
     make_records(records);
     uint64_t random = 3, touches[STREAM_TOUCHES];
@@ -208,7 +208,7 @@ static void read_all(struct work *work) {
         for (uint32_t warp = 0; warp < kernel_warps(&work->kernel); warp++) read_warp(work, cta, warp);
 }
 
-CLAIM("a trace gives back every warp's records, written before or while they are read") {
+TEST("a trace gives back every warp's records, written before or while they are read") {
     struct work work;
     work_init(&work, 10, 3, 3000);
     write_all(&work);
@@ -224,7 +224,7 @@ CLAIM("a trace gives back every warp's records, written before or while they are
     trace_destroy(work.trace);
 }
 
-CLAIM("what is more than the memory allowed goes to a file and comes back the same") {
+TEST("what is more than the memory allowed goes to a file and comes back the same") {
     struct work work;
     work_init(&work, 12, 4, 4000);
     trace_limit_memory(work.trace, 10000);
@@ -237,7 +237,7 @@ CLAIM("what is more than the memory allowed goes to a file and comes back the sa
     trace_destroy(work.trace);
 }
 
-CLAIM("without a folder for the file everything stays in memory") {
+TEST("without a folder for the file everything stays in memory") {
     setenv("TMPDIR", "/no/such/folder", 1);
     struct work work;
     work_init(&work, 4, 2, 2000);
@@ -248,7 +248,7 @@ CLAIM("without a folder for the file everything stays in memory") {
     trace_destroy(work.trace);
 }
 
-CLAIM("a warp of a kernel that failed ends, after what was written, with an exit") {
+TEST("a warp of a kernel that failed ends, after what was written, with an exit") {
     struct work work;
     work_init(&work, 4, 2, 3000);
     work.complete = false;
@@ -263,7 +263,7 @@ CLAIM("a warp of a kernel that failed ends, after what was written, with an exit
 
 static bool no_patience(void *user) { return ++*(unsigned *)user < 2; }
 
-CLAIM("a reader whose patience ends gets exits, and what was not read is released") {
+TEST("a reader whose patience ends gets exits, and what was not read is released") {
     struct work work;
     work_init(&work, 2, 1, 2);
     unsigned asked = 0;

@@ -141,7 +141,7 @@ static double stated_ulps(const char *header, const char *name) {
     return at ? strtod(at + strlen(mark), NULL) : -1;
 }
 
-CLAIM("the real functions of workloads/cuda.h are as close to the host's library as it says") {
+TEST("the real functions of workloads/cuda.h are as close to the host's library as it says") {
     static char ptx[256 * 1024];
     const char *header = header_text();
     struct ptx_run run;
@@ -156,7 +156,7 @@ CLAIM("the real functions of workloads/cuda.h are as close to the host's library
     run_end(&run);
 }
 
-CLAIM("every real function of workloads/cuda.h is compared") {
+TEST("every real function of workloads/cuda.h is compared") {
     unsigned found = 0;
     for (const char *at = strstr(header_text(), "/* Float:"); at && (at = strstr(at, "\nSLUICE_INLINE ")); at++) {
         char name[32];

@@ -1,11 +1,11 @@
 /* Every bundled workload computes at its smallest size what its reference on the CPU says. */
 #include "base/line_map.h"
-#include "claim.h"
+#include "test.h"
 #include "ptx/program.h"
 #include "ptx/readonly.h"
 #include "work.h"
 
-CLAIM("every workload has a tiny and a small size, and a name of its own") {
+TEST("every workload has a tiny and a small size, and a name of its own") {
     CHECK(workload_total > 0);
     for (unsigned i = 0; i < workload_total; i++) {
         bool tiny = false, small = false;
@@ -46,7 +46,7 @@ static uint64_t drain(struct stream_source *source, visitor *visit, void *user) 
     return records;
 }
 
-CLAIM("every workload computes what its reference says, at its smallest size") {
+TEST("every workload computes what its reference says, at its smallest size") {
     for (unsigned i = 0; i < workload_total; i++) {
         char *name = text_format("%s:tiny", workloads[i]->name);
         struct error err = {0}, found = {0};
@@ -85,7 +85,7 @@ static void see(void *user, const struct kernel *kernel, const struct warp_strea
         }
 }
 
-CLAIM("no workload writes what the analysis says that its kernel only reads") {
+TEST("no workload writes what the analysis says that its kernel only reads") {
     struct seen all = {0};
     line_map_init(&all.lines);
     for (unsigned i = 0; i < workload_total; i++) {
@@ -132,7 +132,7 @@ static bool was_written(const struct writes *writes, const struct readonly_struc
     return false;
 }
 
-CLAIM("what the analysis says to be written is written by the instruction that it names") {
+TEST("what the analysis says to be written is written by the instruction that it names") {
     static struct writes writes;
     for (unsigned i = 0; i < workload_total; i++) {
         char *name = text_format("%s:tiny", workloads[i]->name);
@@ -165,7 +165,7 @@ CLAIM("what the analysis says to be written is written by the instruction that i
     }
 }
 
-CLAIM("a workload's stream is the same in every run") {
+TEST("a workload's stream is the same in every run") {
     struct error err = {0};
     struct stream_source *a = work_open("va:tiny", false, &err), *b = work_open("va:tiny", false, &err);
     REQUIRE(a && b);

@@ -1,14 +1,14 @@
-# Sourced by tests/*/*_test.sh: claims about the program and its documentation, made from the command line. $SLUICE is the program under test.
+# Sourced by tests/*/*_test.sh: tests of the program and its documentation, made from the command line. $SLUICE is the program under test.
 #
-#     claim "an unknown key is refused with a hint"
+#     testcase "an unknown key is refused with a hint"
 #     sluice run synth:alu --set llc.slizes=4        runs it; its status, out and err are kept
 #     status_is 2
 #     err_has "did you mean"
 #     holds "what is said otherwise" test -e file     any other command that must succeed
 #     ...
-#     claims_end                                     the last line of every test
+#     tests_end                                     the last line of every test
 #
-# A claim fails when any of its checks fails, and when it checks nothing.
+# A test fails when any of its checks fails, and when it checks nothing.
 
 : "${SLUICE:=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/release/sluice}"
 room=$(basename "$(dirname "$0")")
@@ -18,37 +18,37 @@ export LC_ALL=C.UTF-8 # bars of the summary, wherever this runs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-claims_passed=0 claims_failed=0 claim_text='' claim_checks=0 claim_failures=''
+tests_passed=0 tests_failed=0 test_text='' test_checks=0 test_failures=''
 
-claim_end() {
-    [ -n "$claim_text" ] || return 0
-    [ "$claim_checks" -gt 0 ] || claim_failures="    it checks nothing"$'\n'
-    if [ -z "$claim_failures" ]; then
-        claims_passed=$((claims_passed + 1))
+testcase_end() {
+    [ -n "$test_text" ] || return 0
+    [ "$test_checks" -gt 0 ] || test_failures="    it checks nothing"$'\n'
+    if [ -z "$test_failures" ]; then
+        tests_passed=$((tests_passed + 1))
     else
-        claims_failed=$((claims_failed + 1))
-        printf 'FAIL  %s: %s\n%s' "$room" "$claim_text" "$claim_failures"
+        tests_failed=$((tests_failed + 1))
+        printf 'FAIL  %s: %s\n%s' "$room" "$test_text" "$test_failures"
     fi
-    claim_text=''
+    test_text=''
 }
 
-claim() {
-    claim_end
-    claim_text=$1 claim_checks=0 claim_failures=''
+testcase() {
+    testcase_end
+    test_text=$1 test_checks=0 test_failures=''
 }
 
-claims_end() {
-    claim_end
-    echo "$claims_passed passed, $claims_failed failed"
-    [ "$claims_failed" -eq 0 ] || exit 1
+tests_end() {
+    testcase_end
+    echo "$tests_passed passed, $tests_failed failed"
+    [ "$tests_failed" -eq 0 ] || exit 1
     exit 0
 }
 
 # check STATUS MESSAGE: the bookkeeping of every check below.
 check() {
-    claim_checks=$((claim_checks + 1))
+    test_checks=$((test_checks + 1))
     [ "$1" -eq 0 ] && return 0
-    claim_failures+="    $(caller 1 | awk '{ print $3 ":" $1 }'): $2"$'\n'
+    test_failures+="    $(caller 1 | awk '{ print $3 ":" $1 }'): $2"$'\n'
     return 1
 }
 
