@@ -15,9 +15,9 @@
 #include "base/base.h"
 #include "dram/dram.h"
 #include "dram/dram_config.h"
-#include "gpu/engine.h"
-#include "gpu/gpu_config.h"
-#include "gpu/port.h"
+#include "sim/engine.h"
+#include "sim/gpu_config.h"
+#include "sim/port.h"
 
 #ifndef SLUICE_SOURCE_DIR
 #define SLUICE_SOURCE_DIR "."

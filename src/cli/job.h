@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "config/config.h"
-#include "noc/message.h"
+#include "sim/message.h"
 #include "stream/stream.h"
 
 struct job_options {

@@ -6,7 +6,7 @@
 
 #include "energy/energy.h"
 #include "gpu/machine.h"
-#include "noc/message.h"
+#include "sim/message.h"
 
 /* Programs that ran side by side, and how they fare against having the GPU to themselves. */
 struct report_programs {

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "cli/report.h"
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "noc/noc.h"
 
 enum { BAR_WIDTH = 40 };

@@ -22,8 +22,8 @@ int store_find_section(const struct config *config, int parent, const char *name
 }
 
 int store_find_param(const struct section *section, const char *name) {
-    for (unsigned i = 0; i < section->count; i++)
-        if (strcmp(section->params[i].name, name) == 0) return (int)i;
+    for (unsigned i = 0; i < section_rows(section); i++)
+        if (strcmp(section_row(section, i)->name, name) == 0) return (int)i;
     return NOWHERE;
 }
 
@@ -31,8 +31,8 @@ bool store_in_use(const struct config *config, unsigned index) {
     const struct placed *placed = &config->placed[index];
     if (placed->parent == NOWHERE) return true;
     const struct placed *parent = &config->placed[placed->parent];
-    for (unsigned i = 0; i < parent->section->count; i++) {
-        const struct param *param = &parent->section->params[i];
+    for (unsigned i = 0; i < section_rows(parent->section); i++) {
+        const struct param *param = section_row(parent->section, i);
         if (param->type != PARAM_CHOICE) continue;
         const struct policy *chosen = *(const struct policy *const *)store_value(config, parent, param);
         if (chosen->section == placed->section && strcmp(chosen->name, placed->name) == 0)
@@ -60,16 +60,17 @@ static void place(struct config *config, const struct section *section, int pare
                                             .offset = config->values_size,
                                             .first = config->param_count};
     config->values_size += (section->size + 15) / 16 * 16;
-    config->param_count += section->count;
+    config->param_count += section_rows(section);
     place_policies(config, index);
 }
 
 /* Two choices of a section may offer the same policies; its section then stands there once. */
 static void place_policies(struct config *config, int parent) {
     const struct section *section = config->placed[parent].section;
-    for (unsigned i = 0; i < section->count; i++) {
-        const struct family *family = section->params[i].family;
-        if (section->params[i].type != PARAM_CHOICE) continue;
+    for (unsigned i = 0; i < section_rows(section); i++) {
+        const struct param *param = section_row(section, i);
+        const struct family *family = param->family;
+        if (param->type != PARAM_CHOICE) continue;
         for (unsigned m = 0; m < family->count; m++) {
             const struct policy *policy = family->members[m];
             if (!policy->section) continue;
@@ -85,9 +86,10 @@ static void place_policies(struct config *config, int parent) {
 static void take_defaults(struct config *config) {
     for (unsigned i = 0; i < config->placed_count; i++) {
         const struct section *section = config->placed[i].section;
-        for (unsigned p = 0; p < section->count; p++) {
+        for (unsigned p = 0; p < section_rows(section); p++) {
             struct error err = {0};
-            if (yaml_read_setting(config, LAYER_DEFAULT, (int)i, (int)p, section->params[p].fallback, &err)) continue;
+            if (yaml_read_setting(config, LAYER_DEFAULT, (int)i, (int)p, section_row(section, p)->fallback, &err))
+                continue;
             fprintf(stderr, "a default that its own row does not allow: %s\n",
                     err.text); /* as assert would, with the reason */
             abort();
@@ -197,7 +199,7 @@ static bool resolve(const struct config *config, const char *key, const char *wh
     }
     const struct placed *placed = &config->placed[*section];
     return error_set(err, "%s: '%s' is a section; set one of its keys, as in --set %s.%s=VALUE", where, placed->path,
-                     placed->path, placed->section->count ? placed->section->params[0].name : "KEY");
+                     placed->path, section_rows(placed->section) ? section_row(placed->section, 0)->name : "KEY");
 }
 
 bool config_set(struct config *config, const char *assignment, struct error *err) {
@@ -225,7 +227,9 @@ bool config_set(struct config *config, const char *assignment, struct error *err
 bool config_check(const struct config *config, struct error *err) {
     for (unsigned i = 0; i < config->placed_count; i++) {
         const struct section *section = config->placed[i].section;
-        if (section->check && store_in_use(config, i) && !section->check(config, err)) return false;
+        if (!store_in_use(config, i)) continue;
+        if (section->base && section->base->check && !section->base->check(config, err)) return false;
+        if (section->check && !section->check(config, err)) return false;
     }
     return true;
 }
@@ -235,7 +239,7 @@ static const void *get(const struct config *config, const struct section *parent
     int found = NOWHERE;
     for (unsigned i = 0; i < config->placed_count; i++) {
         const struct placed *placed = &config->placed[i];
-        if (placed->section != section) continue;
+        if (placed->section != section && placed->section->base != section) continue;
         if (parent && (placed->parent == NOWHERE || config->placed[placed->parent].section != parent)) continue;
         bool in_use = store_in_use(config, i);
         if (found == NOWHERE || in_use) found = (int)i;
@@ -275,7 +279,7 @@ bool config_error(const struct config *config, const char *key, struct error *er
     const struct layer *layer = &config->layers[origin->layer];
     if (origin->layer == LAYER_DEFAULT) {
         char value[768];
-        const struct param *row = &placed->section->params[param];
+        const struct param *row = section_row(placed->section, (unsigned)param);
         value_format(row, store_value(config, placed, row), value, sizeof value);
         return error_set(err, "%s (default %s): %s", key, value, message);
     }
@@ -290,7 +294,7 @@ void config_entry_at(const struct config *config, unsigned index, struct config_
     unsigned at = 0;
     while (at + 1 < config->placed_count && config->placed[at + 1].first <= index) at++;
     const struct placed *placed = &config->placed[at];
-    const struct param *param = &placed->section->params[index - placed->first];
+    const struct param *param = section_row(placed->section, index - placed->first);
     const struct origin *origin = &config->origins[index];
     const struct layer *layer = &config->layers[origin->layer];
     entry->section = placed->section;

@@ -119,7 +119,18 @@ struct section {
     /* Fills in what the hardware behind this section stores, at most STORAGE_ITEMS, and returns how many items there are. For
      * `sluice overhead`; NULL if it stores nothing. */
     unsigned (*storage)(const struct config *config, struct storage_item *items);
+    /* The section begins with the rows of this one: parameters that lower modules need to know, declared by one of them. Its
+     * struct is a prefix of this section's. NULL: there are none. */
+    const struct section *base;
 };
+
+static inline unsigned section_rows(const struct section *section) {
+    return section->count + (section->base ? section->base->count : 0);
+}
+static inline const struct param *section_row(const struct section *section, unsigned index) {
+    unsigned below = section->base ? section->base->count : 0;
+    return index < below ? &section->base->params[index] : &section->params[index - below];
+}
 
 /* The top-level sections of a machine, in the order in which they are shown (sections.def). */
 extern const struct section *const config_sections[];

@@ -27,7 +27,7 @@ static void write_param(const struct config *config, unsigned index, int indent,
 static void write_section(const struct config *config, unsigned index, int indent, bool origins, FILE *out) {
     const struct placed *placed = &config->placed[index];
     fprintf(out, "%*s%s:\n", indent, "", placed->name);
-    for (unsigned p = 0; p < placed->section->count; p++)
+    for (unsigned p = 0; p < section_rows(placed->section); p++)
         write_param(config, placed->first + p, indent + 2, origins, out);
     for (unsigned i = index + 1; i < config->placed_count; i++)
         if (config->placed[i].parent == (int)index && store_in_use(config, i))

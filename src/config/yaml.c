@@ -21,8 +21,8 @@ struct reader {
 static void names_of_section(const struct config *config, int section, struct yaml_names *names) {
     names->count = 0;
     if (section != NOWHERE)
-        for (unsigned i = 0; i < config->placed[section].section->count; i++)
-            yaml_names_add(names, config->placed[section].section->params[i].name);
+        for (unsigned i = 0; i < section_rows(config->placed[section].section); i++)
+            yaml_names_add(names, section_row(config->placed[section].section, i)->name);
     for (unsigned i = 0; i < config->placed_count; i++)
         if (config->placed[i].parent == section) yaml_names_add(names, config->placed[i].name);
 }
@@ -56,7 +56,7 @@ bool yaml_blame_unknown(const struct config *config, int section, const char *ke
 /* The current event starts the value. Leaves the event that ends it. */
 static bool read_param(struct reader *reader, int section, int index) {
     const struct placed *placed = &reader->config->placed[section];
-    const struct param *param = &placed->section->params[index];
+    const struct param *param = section_row(placed->section, (unsigned)index);
     char key[160];
     snprintf(key, sizeof key, "%s.%s", placed->path, param->name);
     void *to = store_value(reader->config, placed, param);
@@ -134,7 +134,8 @@ static bool enter_section(struct reader *reader, int section, yaml_mark_t mark) 
     if (reader->yaml.event.type != YAML_MAPPING_START_EVENT)
         return yaml_blame(&reader->yaml, reader->yaml.at,
                           "'%s' is a section and takes a mapping of its keys (%s: ...), not %s", placed->path,
-                          placed->section->count ? placed->section->params[0].name : "key", yaml_noun(&reader->yaml));
+                          section_rows(placed->section) ? section_row(placed->section, 0)->name : "key",
+                          yaml_noun(&reader->yaml));
     return yaml_read_pairs(&reader->yaml, section_pair, &(struct mapping){reader, section});
 }
 

@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "dram/dram.h"
 #include "dram/dram_config.h"
-#include "noc/message.h"
+#include "sim/message.h"
 
 enum { DRAM_BANKS_MAX = 64, REQUEST_NONE = 0xFFFF };
 

@@ -23,8 +23,8 @@
 #include "base/ring.h"
 #include "dram/channel.h"
 #include "dram/dram_config.h"
-#include "gpu/clock.h"
-#include "gpu/gpu_config.h"
+#include "sim/clock.h"
+#include "sim/gpu_config.h"
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "dram/kind.h"
 #include "dram/layout.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 
 static const struct param params[] = {
     P_CHOICE(struct dram_config, kind, dram_kind_family, "gddr5", "kind of memory device"),

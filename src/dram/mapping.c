@@ -7,8 +7,7 @@
 
 #include "base/base.h"
 #include "dram/layout.h"
-#include "gpu/gpu_config.h"
-#include "llc/llc.h"
+#include "sim/gpu_config.h"
 
 #define MAPPING(name) extern const struct mapping_ops mapping_##name;
 #include "dram/mappings.def"
@@ -33,10 +32,9 @@ struct map_inside {
 static struct map_shape shape_of(const struct config *config) {
     const struct dram_config *dram = config_get(config, &dram_section);
     const struct dram_device *device = dram_device_of(config);
-    const struct llc_config *llc = config_get(config, &llc_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     bool divide = !is_power_of_two((uint64_t)dram->mcs);
-    int64_t per_channel = llc->slices_per_mc / dram->channels_per_mc;
+    int64_t per_channel = (int64_t)gpu_slices_per_mc(config) / dram->channels_per_mc;
     return (struct map_shape){
         .interleave_bits = log2_floor((uint64_t)dram->interleave_bytes),
         .mc_bits = divide ? 0 : log2_floor((uint64_t)dram->mcs),
@@ -146,13 +144,12 @@ static uint64_t table_entry(const struct address_map *map, const struct map_matr
 struct address_map *address_map_create(const struct config *config, struct error *err) {
     const struct mapping_ops *ops = ops_of(config);
     const struct dram_config *dram = config_get(config, &dram_section);
-    const struct llc_config *llc = config_get(config, &llc_section);
     if (!address_map_check(config, err)) return NULL;
     struct address_map *map = mem_alloc(1, sizeof *map);
     map->inside = mem_alloc(1, sizeof *map->inside);
     map->inside->shape = shape_of(config);
     map->mcs = (unsigned)dram->mcs;
-    map->slices = (unsigned)llc->slices_per_mc;
+    map->slices = gpu_slices_per_mc(config);
     map->channels = (unsigned)dram->channels_per_mc;
     map->interleave_bits = map->inside->shape.interleave_bits;
     map->low_mask = low_mask(map->interleave_bits);

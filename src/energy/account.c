@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "dram/dram_config.h"
 #include "energy/account.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/l1.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"

@@ -17,11 +17,11 @@
 
 #include "base/base.h"
 #include "energy/account.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/group.h"
 #include "l1/icc.h"
 #include "l1/l1.h"
-#include "noc/message.h"
+#include "sim/message.h"
 
 struct switch_queue {
     unsigned ports, flits; /* of one switch; of one queue */

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/llc.h"
 
 static void add_section(const struct config *config, const struct energy_model *model, const struct section *section,

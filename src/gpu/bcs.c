@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "gpu/rotation.h"
 
 struct bcs_config {

@@ -5,7 +5,7 @@
 #include "dram/dram_config.h"
 #include "gpu/cta_scheduler.h"
 #include "gpu/duel.h"
-#include "gpu/gpu_config.h"
+#include "gpu/machine_config.h"
 #include "llc/atomics.h"
 #include "llc/organisation.h"
 
@@ -104,7 +104,7 @@ static const struct component_ops component_ops = {"control", control_tick, cont
 
 struct control *control_create(const struct config *config, unsigned programs, const uint8_t *program_of,
                                struct engine *engine, struct stats *stats) {
-    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct machine_config *values = config_get(config, &machine_section);
     const struct sm_config *sm = config_get(config, &sm_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
     const struct llc_config *llc = config_get(config, &llc_section);
@@ -114,11 +114,11 @@ struct control *control_create(const struct config *config, unsigned programs, c
     *control = (struct control){
         .engine = engine,
         .sms = (unsigned)sm->count,
-        .clusters = (unsigned)gpu->clusters,
+        .clusters = (unsigned)values->gpu.clusters,
         .slices = slices,
         .flush_l1 = l1->flush_at_kernel_end,
-        .launch_cycles = (uint64_t)gpu->launch_cycles,
-        .scheduler = (const struct cta_scheduler_ops *)gpu->cta_scheduler,
+        .launch_cycles = (uint64_t)values->launch_cycles,
+        .scheduler = (const struct cta_scheduler_ops *)values->cta_scheduler,
         .orders = mem_alloc((size_t)sm->count, sizeof *control->orders),
         .words = mem_alloc((size_t)sm->count, sizeof *control->words),
         .slice_orders = mem_alloc(slices, sizeof *control->slice_orders),

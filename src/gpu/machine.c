@@ -6,8 +6,8 @@
 #include "dram/dram.h"
 #include "dram/dram_config.h"
 #include "gpu/control.h"
-#include "gpu/gpu_config.h"
 #include "gpu/lookahead.h"
+#include "gpu/machine_config.h"
 #include "l1/l1.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
@@ -57,8 +57,8 @@ struct machine {
 /* The SMs of every cluster are divided, so that both programs meet all of the network ("Adaptive Memory-Side Last-Level GPU
  * Caching", sections 4.3 and 6.3). */
 static bool divide_sms(struct machine *m, struct error *err) {
-    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
-    unsigned of_cluster = m->sms / (unsigned)gpu->clusters, first = (unsigned)gpu->first_program_sms;
+    const struct machine_config *values = config_get(m->config, &machine_section);
+    unsigned of_cluster = m->sms / (unsigned)values->gpu.clusters, first = (unsigned)values->first_program_sms;
     m->program_of = mem_alloc(m->sms, sizeof *m->program_of);
     if (m->programs == 1) return true;
     if (!l1_suits_programs(m->config, err)) return false;
@@ -118,9 +118,9 @@ static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
 
 /* A packet of a whole line, and its credits on the way back. */
 static uint64_t quiet_cycles(const struct machine *m, const struct network_shape *shape, uint64_t khz) {
-    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    const struct machine_config *values = config_get(m->config, &machine_section);
     const struct noc_config *noc = config_get(m->config, &noc_section);
-    uint64_t flits = div_up(MESSAGE_HEADER_BYTES + (uint64_t)gpu->line_bytes, (uint64_t)noc->channel_bytes);
+    uint64_t flits = div_up(MESSAGE_HEADER_BYTES + (uint64_t)values->gpu.line_bytes, (uint64_t)noc->channel_bytes);
     return 2 * network_unloaded_cycles(m->config, shape, khz, (unsigned)flits);
 }
 
@@ -177,9 +177,9 @@ struct machine *machine_create(const struct config *config, struct error *err) {
 
 struct machine *machine_create_for(unsigned programs, const struct config *config, struct error *err) {
     assert(programs >= 1 && programs <= PROGRAMS_MAX);
-    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    const struct machine_config *values = config_get(config, &machine_section);
     const struct sm_config *sm = config_get(config, &sm_section);
-    unsigned clusters = (unsigned)gpu->clusters;
+    unsigned clusters = (unsigned)values->gpu.clusters;
     struct machine *m = mem_alloc(1, sizeof *m);
     m->config = config;
     m->engine = engine_create();
@@ -322,7 +322,7 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
 /* Lets what is still under way come to its end: write-backs, credits on their way back. Time moves in the same steps
  * whether or not cycles are skipped, so that what counts time counts the same. */
 static void drain(struct machine *m) {
-    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    const struct machine_config *values = config_get(m->config, &machine_section);
     char text[160];
     uint64_t progress = signs_of_life(m), since = m->engine->now;
     do {
@@ -331,7 +331,7 @@ static void drain(struct machine *m) {
         uint64_t before = progress;
         progress = signs_of_life(m);
         if (progress != before) since = m->engine->now;
-    } while (under_way(m, text, sizeof text) && m->engine->now - since <= (uint64_t)gpu->progress_limit);
+    } while (under_way(m, text, sizeof text) && m->engine->now - since <= (uint64_t)values->progress_limit);
 }
 
 struct run {
@@ -481,7 +481,7 @@ static enum run_status why_none(const struct run *run, const struct stream_sourc
 /* Begins the program's next kernel, if there is one. */
 static enum run_status begin_kernel(struct run *run, unsigned index) {
     struct machine *m = run->m;
-    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    const struct machine_config *values = config_get(m->config, &machine_section);
     struct program *program = &m->program[index];
     struct kernel kernel;
     if (!next_kernel(run, index, &kernel)) return why_none(run, program->source);
@@ -495,7 +495,7 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     program->running = true;
     l1_begin(m->l1, (unsigned)program->stats.kernels);
     sample(run); /* the kernel before may have ended where one was due */
-    run->starts_at = max_u64(run->starts_at, m->engine->now + (uint64_t)gpu->launch_cycles);
+    run->starts_at = max_u64(run->starts_at, m->engine->now + (uint64_t)values->launch_cycles);
     control_begin(m->control, &program->launch, m->engine->now);
     return RUN_DONE;
 }
@@ -555,7 +555,7 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
 
 enum run_status machine_run_all(struct machine *m, struct stream_source *const *sources,
                                 const struct run_options *options, struct run_result *result, struct error *err) {
-    const struct gpu_config *gpu = config_get(m->config, &gpu_section);
+    const struct machine_config *values = config_get(m->config, &machine_section);
     *result = (struct run_result){0};
     if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
     for (const char *const *name = options->sample_units; result->series && name && *name; name++) {
@@ -570,7 +570,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     m->engine->shuffle = options->shuffle;
     for (unsigned i = 0; i < m->programs; i++) m->program[i].source = sources[i];
     struct run run = {
-        .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)gpu->progress_limit};
+        .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)values->progress_limit};
     if (m->llc->ops->look_ahead) run.look_ahead = m->llc->ops->look_ahead(m->llc);
     enum run_status status = run_programs(&run);
 

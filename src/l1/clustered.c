@@ -20,9 +20,8 @@
 
 #include <stdlib.h>
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/crossbar.h"
-#include "sm/sm.h"
 
 /* An SM's reads of global and local memory that have their data, and where the time went. */
 #define READ_STATS(S) \
@@ -34,7 +33,7 @@ STATS_STRUCT(read_stats, READ_STATS);
 STATS_TABLE(l1_read_stat_table, "l1.latency", read_stats, READ_STATS);
 
 /* Cycles in which a node's cache refused the request at the head of Q1, by reason; in the order of enum l1_outcome. */
-STATS_TABLE(l1_refusal_stat_table, "l1.refused", sm_refusal_stats, SM_REFUSALS);
+STATS_TABLE(l1_refusal_stat_table, "l1.refused", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 enum { NO_VISITOR = UINT32_MAX };
 

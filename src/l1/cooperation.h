@@ -22,7 +22,7 @@
 #ifndef SLUICE_L1_COOPERATION_H
 #define SLUICE_L1_COOPERATION_H
 
-#include "gpu/port.h"
+#include "sim/port.h"
 #include "stats/stats.h"
 
 enum coop_kind { COOP_PROBE, COOP_DATA, COOP_MISS };

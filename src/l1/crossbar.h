@@ -15,7 +15,7 @@
 #ifndef SLUICE_L1_CROSSBAR_H
 #define SLUICE_L1_CROSSBAR_H
 
-#include "gpu/port.h"
+#include "sim/port.h"
 #include "l1/group.h"
 #include "l1/l1.h"
 

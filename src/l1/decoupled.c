@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/gpu_config.h"
-#include "gpu/port.h"
+#include "sim/gpu_config.h"
+#include "sim/port.h"
 #include "l1/insertion.h"
 
 struct decoupled_config {

@@ -1,8 +1,7 @@
 #include "l1/group.h"
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/l1.h"
-#include "sm/sm_config.h"
 
 static const struct param params[] = {
     P_INT(struct group_config, count, 0, 0, 512, "groups",
@@ -22,19 +21,18 @@ static struct group_shape shape_of(int64_t sms, int64_t clusters, const struct g
 }
 
 struct group_shape group_shape(const struct config *config) {
-    const struct sm_config *sm = config_get(config, &sm_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
-    return shape_of(sm->count, gpu->clusters, config_get(config, &group_section));
+    return shape_of(gpu_sms(config), gpu->clusters, config_get(config, &group_section));
 }
 
 static bool check(const struct config *config, struct error *err) {
-    const struct sm_config *sm = config_get(config, &sm_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct group_config *group = config_get(config, &group_section);
+    int64_t sms = gpu_sms(config);
     if (!l1_is_grouped(config)) return true;
-    if (group->count && sm->count % group->count != 0)
+    if (group->count && sms % group->count != 0)
         return config_error(config, "group.count", err, "%lld groups do not divide %lld SMs (sm.count) evenly",
-                            (long long)group->count, (long long)sm->count);
+                            (long long)group->count, (long long)sms);
     struct group_shape shape = group_shape(config);
     unsigned nodes = shape.groups * shape.nodes;
     if (nodes % (unsigned)gpu->clusters != 0)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 
 STATS_TABLE(icc_stat_table, "l1.icc", icc_stats, ICC_STATS);
 

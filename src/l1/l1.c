@@ -2,12 +2,11 @@
 
 #include "base/base.h"
 #include "cache/replacement.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/duplication.h"
 #include "l1/insertion.h"
 #include "l1/reuse.h"
 #include "l1/shared_data.h"
-#include "sm/sm_config.h"
 
 #define L1_ORGANISATION(name) extern const struct l1_ops l1_##name;
 #include "l1/organisations.def"
@@ -85,9 +84,8 @@ static const struct l1_ops *organisation_of(const struct config *config) {
 }
 
 struct l1_shape l1_shape(const struct config *config) {
-    const struct sm_config *sm = config_get(config, &sm_section);
     const struct l1_ops *organisation = organisation_of(config);
-    return organisation->shape ? organisation->shape(config) : (struct l1_shape){(unsigned)sm->count, 1};
+    return organisation->shape ? organisation->shape(config) : (struct l1_shape){gpu_sms(config), 1};
 }
 
 unsigned l1_count(const struct config *config) {

@@ -16,10 +16,9 @@
 #define SLUICE_L1_L1_H
 
 #include "config/config.h"
-#include "gpu/engine.h"
-#include "gpu/port.h"
-#include "llc/llc.h"
-#include "noc/message.h"
+#include "sim/engine.h"
+#include "sim/port.h"
+#include "sim/message.h"
 #include "stats/stats.h"
 
 struct l1_config {
@@ -57,6 +56,18 @@ enum l1_outcome {
     L1_OUTCOMES,
 };
 
+/* Cycles in which an L1 failed to reserve what an access needs, by cause; in the order of enum l1_outcome. */
+#define L1_RESERVATION_FAILS(S) \
+    S(SUM, mshr, "cycles", "the L1 refuses an access: no MSHR") \
+    S(SUM, merge, "cycles", "the L1 refuses an access: no room in the line's MSHR for one more waiter") \
+    S(SUM, line, "cycles", "the L1 refuses an access: every line of the set is reserved") \
+    S(SUM, miss_queue, "cycles", "the L1 refuses an access: the miss queue is full") \
+    S(SUM, network, "cycles", "the L1 refuses an access: the miss queue is full because the network takes nothing") \
+    S(SUM, store, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors") \
+    S(SUM, place, "cycles", "the L1 refuses an access: no room in the queues before it")
+
+STATS_STRUCT(l1_reservation_fail_stats, L1_RESERVATION_FAILS);
+
 struct l1_request {
     uint64_t address; /* of the line */
     uint32_t token;   /* comes back by a tick */
@@ -77,6 +88,7 @@ enum { L1_NO_WARP = 0xFF };
 enum { L1_COMPLETIONS = 3 };
 
 struct l1;
+struct llc_organisation;
 
 /* The last cluster-side word on where a request goes: filled in by the LLC organisation. */
 struct l1_site {

@@ -1,6 +1,6 @@
 #include "l1/node.h"
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/insertion.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/output.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/insertion.h"
 #include "l1/profile.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "lab/expression.h"
-#include "noc/message.h"
+#include "sim/message.h"
 
 /* Where something stands in the file, from 1. */
 struct lab_place {

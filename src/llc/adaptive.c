@@ -22,7 +22,7 @@
 
 #include "cache/cache.h"
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/adaptive.h"
 #include "llc/atd.h"
 #include "llc/llc.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/organisation.h"
 
 static const struct param params[] = {

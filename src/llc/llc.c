@@ -3,9 +3,9 @@
 #include "base/base.h"
 #include "cache/replacement.h"
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"
+#include "sim/gpu_config.h"
 
 #define LLC_ORGANISATION(name) extern const struct llc_organisation_ops llc_organisation_##name;
 #include "llc/organisations.def"
@@ -32,7 +32,6 @@ static const struct family allocation_family = {"write allocation", allocations,
 static const struct param params[] = {
     P_CHOICE(struct llc_config, organisation, llc_organisation_family, "shared", "which slice holds a line"),
     P_CHOICE(struct llc_config, replacement, replacement_family, "lru", "which line goes when a set is full"),
-    P_INT(struct llc_config, slices_per_mc, 8, 1, 64, "slices", "slices in front of each memory controller"),
     P_INT(struct llc_config, slice_kb, 96, 1, 65536, "KB", "data of one slice"),
     P_INT(struct llc_config, ways, 16, 1, 32768, "lines", "lines of a set"),
     P_INT(struct llc_config, sets, 0, 0, 65536, "sets",
@@ -101,9 +100,12 @@ static bool check(const struct config *config, struct error *err) {
 
 static unsigned storage(const struct config *config, struct storage_item *items);
 
+_Static_assert(offsetof(struct llc_config, slices_per_mc) == offsetof(struct slice_count_config, slices_per_mc),
+               "a prefix");
 const struct section llc_section = {
     .path = "llc",
     .help = "the last-level cache, in slices in front of the memory controllers",
+    .base = &slice_count_section,
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct llc_config),

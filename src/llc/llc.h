@@ -13,15 +13,15 @@
 
 #include "config/config.h"
 #include "dram/mapping.h"
-#include "gpu/engine.h"
-#include "gpu/port.h"
-#include "noc/message.h"
+#include "sim/engine.h"
+#include "sim/port.h"
+#include "sim/message.h"
 #include "stats/stats.h"
 
 struct llc_config {
+    int64_t slices_per_mc; /* first: a lower module declares it (sim/gpu_config.h) */
     const struct policy *organisation;
     const struct policy *replacement;
-    int64_t slices_per_mc;
     int64_t slice_kb, ways, sets;
     int64_t latency_cycles;
     int64_t port_bytes;

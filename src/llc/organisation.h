@@ -10,7 +10,7 @@
 
 #include "config/config.h"
 #include "dram/mapping.h"
-#include "noc/message.h"
+#include "sim/message.h"
 #include "stats/journal.h"
 #include "stats/stats.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"

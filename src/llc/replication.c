@@ -1,7 +1,7 @@
 #include "llc/replication.h"
 
 #include "base/base.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/llc.h"
 
 static const struct policy flush_replicas = {"replicas", "lines in another slice than their home", NULL};

@@ -23,7 +23,7 @@
 #include "base/base.h"
 #include "cache/cache.h"
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/lsp.h"
 #include "llc/rdd.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/line_map.h"
-#include "noc/message.h"
+#include "sim/message.h"
 
 STATS_TABLE(sharing_stat_table, "sharing", sharing_stats, SHARING_STATS);
 

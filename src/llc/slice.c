@@ -29,7 +29,7 @@
 #include "cache/cache.h"
 #include "cache/mshr.h"
 #include "dram/mapping.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"

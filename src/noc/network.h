@@ -2,7 +2,7 @@
 #ifndef SLUICE_NOC_NETWORK_H
 #define SLUICE_NOC_NETWORK_H
 
-#include "gpu/clock.h"
+#include "sim/clock.h"
 #include "noc/noc.h"
 
 /* Counters of a network as a whole. Those of its routers are in fabric.h. */

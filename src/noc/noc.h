@@ -15,9 +15,9 @@
 #define SLUICE_NOC_NOC_H
 
 #include "config/config.h"
-#include "gpu/engine.h"
-#include "gpu/port.h"
-#include "noc/message.h"
+#include "sim/engine.h"
+#include "sim/port.h"
+#include "sim/message.h"
 #include "stats/stats.h"
 
 enum network_direction { NETWORK_REQUEST, NETWORK_REPLY };

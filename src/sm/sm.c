@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "sm/sm_state.h"
 
 STATS_TABLE(sm_stat_table, "sm", sm_stats, SM_STATS);
 STATS_TABLE(sm_stall_table, "sm.stall", sm_stall_stats, SM_STALLS);
-STATS_TABLE(sm_refusal_table, "sm.lsu_refused", sm_refusal_stats, SM_REFUSALS);
+STATS_TABLE(sm_refusal_table, "sm.lsu_refused", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 #define SM_OP_ROW(name, unit, latency, interval, help) \
     {#name, "instructions", "warp instructions issued: " help, STAT_SUM},

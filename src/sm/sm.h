@@ -13,8 +13,8 @@
 #ifndef SLUICE_SM_SM_H
 #define SLUICE_SM_SM_H
 
-#include "gpu/engine.h"
-#include "gpu/port.h"
+#include "sim/engine.h"
+#include "sim/port.h"
 #include "l1/l1.h"
 #include "sm/sm_config.h"
 #include "stats/stats.h"
@@ -48,18 +48,6 @@ enum sm_stall {
 /* clang-format on */
 
 STATS_STRUCT(sm_stall_stats, SM_STALLS);
-
-/* Cycles in which the L1 refused an access of the load/store unit, by reason; in the order of enum l1_outcome. */
-#define SM_REFUSALS(S) \
-    S(SUM, mshr, "cycles", "the L1 refuses an access: no MSHR") \
-    S(SUM, merge, "cycles", "the L1 refuses an access: no room in the line's MSHR for one more waiter") \
-    S(SUM, line, "cycles", "the L1 refuses an access: every line of the set is reserved") \
-    S(SUM, miss_queue, "cycles", "the L1 refuses an access: the miss queue is full") \
-    S(SUM, network, "cycles", "the L1 refuses an access: the miss queue is full because the network takes nothing") \
-    S(SUM, store, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors") \
-    S(SUM, place, "cycles", "the L1 refuses an access: no room in the queues before it")
-
-STATS_STRUCT(sm_refusal_stats, SM_REFUSALS);
 
 #define SM_STATS(S) \
     S(SUM, warp_instructions, "instructions", "warp instructions issued") \

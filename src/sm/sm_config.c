@@ -1,7 +1,7 @@
 #include "sm/sm_config.h"
 
 #include "base/base.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "sm/coalescing.h"
 #include "sm/warp_scheduler.h"
 
@@ -26,7 +26,6 @@
 #define OP_PARAM(name, unit, latency, interval, help) OP_PARAM_##unit(name, latency, interval, help)
 
 static const struct param params[] = {
-    SM(count, 80, 1, 512, "SMs", "streaming multiprocessors of the GPU"),
     SM(warps, 64, 1, 64, "warps", "warps that an SM holds at once"),
     SM(threads, 2048, 32, 2048, "threads", "threads that an SM holds at once"),
     SM(ctas, 32, 1, 64, "CTAs", "CTAs that an SM holds at once"),
@@ -98,9 +97,11 @@ static bool check(const struct config *config, struct error *err) {
            check_cache(config, "sm.read_only_ways", sm->read_only_kb, sm->read_only_ways, err);
 }
 
+_Static_assert(offsetof(struct sm_config, count) == offsetof(struct sm_count_config, count), "a prefix");
 const struct section sm_section = {
     .path = "sm",
     .help = "streaming multiprocessors",
+    .base = &sm_count_section,
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct sm_config),

@@ -9,7 +9,7 @@ enum unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_COUNT };
 enum { UNIT_CONTROL = UNIT_SP }; /* issued like a simple operation, without a result to wait for */
 
 struct sm_config {
-    int64_t count;
+    int64_t count; /* first: a lower module declares it (sim/gpu_config.h) */
     int64_t warps, threads, ctas, registers, register_unit, shared_kb;
     int64_t warp_size, shared_banks;
     int64_t schedulers;

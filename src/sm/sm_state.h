@@ -122,7 +122,7 @@ struct sm {
     struct port *orders, *words;
     struct sm_stats stats;
     uint64_t stall_cycles[STALL_COUNT];                /* as struct sm_stall_stats */
-    uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR]; /* as struct sm_refusal_stats */
+    uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR]; /* as struct l1_reservation_fail_stats */
     uint64_t op_issued[OP_COUNT];                      /* as struct sm_op_stats */
 
     /* Warps. */

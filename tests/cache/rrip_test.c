@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "cache/rrip.h"
+#include "llc/llc.h"
 
 static unsigned predicted(const struct cache *cache, unsigned set, unsigned way) {
     return *rrip_prediction(cache->replacement_state, set, way);

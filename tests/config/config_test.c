@@ -1,8 +1,8 @@
 /* Layers, lookups, cross-checks. */
 #include "config/config.h"
 
-#include "test.h"
 #include "config/made_up.h"
+#include "test.h"
 
 static const struct sm_made_up *sm_of(const struct config *config) { return config_get(config, &sm_made_up); }
 
@@ -235,7 +235,7 @@ TEST("a policy's section is checked only while it is chosen") {
 TEST("entries list every parameter once, each section before its policies' sections") {
     struct config *config = made_up_config();
     unsigned count = config_entry_count(config);
-    CHECK_EQ(count, COUNT_OF(sm_params) + 1 + 2 * (COUNT_OF(cache_params) + COUNT_OF(chance_params) + 1));
+    CHECK_EQ(count, section_rows(&sm_made_up) + 1 + 2 * (COUNT_OF(cache_params) + COUNT_OF(chance_params) + 1));
     struct config_entry entry, other;
     for (unsigned i = 0; i < count; i++) {
         config_entry_at(config, i, &entry);
@@ -248,8 +248,26 @@ TEST("entries list every parameter once, each section before its policies' secti
     config_entry_at(config, 0, &entry);
     CHECK_EQ((const char *)entry.key, "sm.count");
     CHECK(entry.section == &sm_made_up);
-    CHECK(entry.param == &sm_params[0]);
-    config_entry_at(config, COUNT_OF(sm_params), &entry);
+    CHECK(entry.param == &sm_base_params[0]);
+    config_entry_at(config, section_rows(&sm_made_up), &entry);
     CHECK_EQ((const char *)entry.key, "sm.two-level.group_warps");
+    config_destroy(config);
+}
+
+TEST("a section begins with the rows of its base, whose values both can read and whose check is made") {
+    struct config *config = made_up_config();
+    struct error err = {0};
+    CHECK(config_set(config, "sm.count=9", &err));
+    CHECK(config_set(config, "sm.ratio=2.5", &err));
+    CHECK(config_set(config, "sm.fast=true", &err));
+    const struct sm_made_up *sm = config_get(config, &sm_made_up);
+    const struct sm_made_up_base *base = config_get(config, &sm_made_up_base);
+    CHECK_EQ(sm->count, 9);
+    CHECK_EQ(base->count, 9);
+    CHECK_NEAR(base->ratio, 2.5, 0);
+    CHECK(sm->fast);
+    CHECK(config_set(config, "sm.count=13", &err));
+    CHECK(!config_check(config, &err));
+    CHECK_TEXT(err.text, "unlucky");
     config_destroy(config);
 }

@@ -1,5 +1,5 @@
 /* A small made-up machine for the tests of configuration: every type of parameter, a policy with a section of its
- * own, a family that two sections share, a policy within a policy, and a cross-check. */
+ * own, a family that two sections share, a policy within a policy, a section that begins with the rows of another, and cross-checks. */
 #ifndef SLUICE_TESTS_CONFIG_MADE_UP_H
 #define SLUICE_TESTS_CONFIG_MADE_UP_H
 
@@ -14,8 +14,11 @@ struct coin_config {
     double bias;
 };
 static const struct param coin_params[] = {P_REAL(struct coin_config, bias, 0.5, 0, 1, "", "how often it falls heads")};
-static const struct section coin_section = {
-    "coin", "a coin", coin_params, COUNT_OF(coin_params), sizeof(struct coin_config), NULL, NULL};
+static const struct section coin_section = {.path = "coin",
+                                            .help = "a coin",
+                                            .params = coin_params,
+                                            .count = COUNT_OF(coin_params),
+                                            .size = sizeof(struct coin_config)};
 static const struct policy dice_policy = {"dice", "six sides", NULL},
                            coin_policy = {"coin", "two sides", &coin_section};
 static const struct policy *const sources[] = {&dice_policy, &coin_policy};
@@ -29,8 +32,11 @@ static const struct param chance_params[] = {
     P_INT(struct chance_config, seed, 1, -9223372036854775807.0, 9223372036854775807.0, "", "of the generator"),
     P_CHOICE(struct chance_config, from, source_family, "dice", "where chance comes from"),
 };
-static const struct section chance_section = {
-    "chance", "random replacement", chance_params, COUNT_OF(chance_params), sizeof(struct chance_config), NULL, NULL};
+static const struct section chance_section = {.path = "chance",
+                                              .help = "random replacement",
+                                              .params = chance_params,
+                                              .count = COUNT_OF(chance_params),
+                                              .size = sizeof(struct chance_config)};
 static const struct policy lru_policy = {"lru", "oldest first", NULL},
                            chance_policy = {"chance", "any", &chance_section};
 static const struct policy *const replacements[] = {&lru_policy, &chance_policy};
@@ -43,13 +49,31 @@ struct two_level_config {
 static bool two_level_check(const struct config *config, struct error *err);
 static const struct param two_level_params[] = {
     P_INT(struct two_level_config, group_warps, 8, 1, 64, "warps", "in a group")};
-static const struct section two_level_section = {
-    "two-level",     "groups", two_level_params, COUNT_OF(two_level_params), sizeof(struct two_level_config),
-    two_level_check, NULL};
+static const struct section two_level_section = {.path = "two-level",
+                                                 .help = "groups",
+                                                 .params = two_level_params,
+                                                 .count = COUNT_OF(two_level_params),
+                                                 .size = sizeof(struct two_level_config),
+                                                 .check = two_level_check};
 static const struct policy gto_policy = {"gto", "greedy then oldest", NULL},
                            two_level_policy = {"two-level", "groups", &two_level_section};
 static const struct policy *const schedulers[] = {&gto_policy, &two_level_policy};
 static const struct family made_up_schedulers = {"warp scheduler", schedulers, COUNT_OF(schedulers)};
+
+/* What a lower module knows of the SM, too. */
+struct sm_made_up_base {
+    int64_t count;
+    double ratio;
+};
+static bool sm_base_check(const struct config *config, struct error *err);
+static const struct param sm_base_params[] = {
+    P_INT(struct sm_made_up_base, count, 4, 1, 1024, "SMs", "how many"),
+    P_REAL(struct sm_made_up_base, ratio, 1.5, -10, 1e9, "", "some ratio"),
+};
+static const struct section sm_made_up_base = {.params = sm_base_params,
+                                               .count = COUNT_OF(sm_base_params),
+                                               .size = sizeof(struct sm_made_up_base),
+                                               .check = sm_base_check};
 
 struct sm_made_up {
     int64_t count;
@@ -61,8 +85,6 @@ struct sm_made_up {
     struct int_list pair;
 };
 static const struct param sm_params[] = {
-    P_INT(struct sm_made_up, count, 4, 1, 1024, "SMs", "how many"),
-    P_REAL(struct sm_made_up, ratio, 1.5, -10, 1e9, "", "some ratio"),
     P_BOOL(struct sm_made_up, fast, false, "whether it is"),
     P_TEXT(struct sm_made_up, label, "", "any text"),
     P_CHOICE(struct sm_made_up, warp_scheduler, made_up_schedulers, "gto", "who goes next"),
@@ -70,8 +92,12 @@ static const struct param sm_params[] = {
            "of the pipes"),
     P_LIST(struct sm_made_up, pair, "[1, 2]", 2, 2, 0, 100, "", "two numbers"),
 };
-static const struct section sm_made_up = {"sm", "cores", sm_params, COUNT_OF(sm_params), sizeof(struct sm_made_up),
-                                          NULL, NULL};
+static const struct section sm_made_up = {.path = "sm",
+                                          .help = "cores",
+                                          .params = sm_params,
+                                          .count = COUNT_OF(sm_params),
+                                          .size = sizeof(struct sm_made_up),
+                                          .base = &sm_made_up_base};
 
 struct cache_made_up {
     int64_t size_kb, ways, sets;
@@ -84,12 +110,24 @@ static const struct param cache_params[] = {
     P_INT(struct cache_made_up, sets, 32, 1, 65536, "", "sets"),
     P_CHOICE(struct cache_made_up, replacement, made_up_replacements, "lru", "who leaves"),
 };
-static const struct section l1_made_up = {
-    "l1", "first level", cache_params, COUNT_OF(cache_params), sizeof(struct cache_made_up), l1_check, NULL};
-static const struct section llc_made_up = {
-    "llc", "last level", cache_params, COUNT_OF(cache_params), sizeof(struct cache_made_up), NULL, NULL};
+static const struct section l1_made_up = {.path = "l1",
+                                          .help = "first level",
+                                          .params = cache_params,
+                                          .count = COUNT_OF(cache_params),
+                                          .size = sizeof(struct cache_made_up),
+                                          .check = l1_check};
+static const struct section llc_made_up = {.path = "llc",
+                                           .help = "last level",
+                                           .params = cache_params,
+                                           .count = COUNT_OF(cache_params),
+                                           .size = sizeof(struct cache_made_up)};
 
 static const struct section *const made_up_sections[] = {&sm_made_up, &l1_made_up, &llc_made_up};
+
+static bool sm_base_check(const struct config *config, struct error *err) {
+    const struct sm_made_up_base *sm = config_get(config, &sm_made_up_base);
+    return sm->count != 13 || config_error(config, "sm.count", err, "thirteen is unlucky");
+}
 
 static bool l1_check(const struct config *config, struct error *err) {
     const struct cache_made_up *l1 = config_get(config, &l1_made_up);

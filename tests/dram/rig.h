@@ -10,9 +10,9 @@
 #include "test.h"
 #include "dram/dram.h"
 #include "dram/dram_config.h"
-#include "gpu/engine.h"
-#include "gpu/gpu_config.h"
-#include "gpu/port.h"
+#include "sim/engine.h"
+#include "sim/gpu_config.h"
+#include "sim/port.h"
 
 struct rig_request {
     uint64_t address, due, sent, answered; /* answered: 0 while it is not */

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "test.h"
 #include "dram/dram.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"

@@ -4,7 +4,7 @@
 
 #include "dram/dram.h"
 #include "dram/dram_config.h"
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "l1/l1.h"
 #include "llc/llc.h"
 #include "noc/noc.h"

@@ -1,7 +1,7 @@
 /* The bundled workloads on the bundled GPUs. */
 #include "machine/runs.h"
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "sm/sm_config.h"
 
 static void workload_name(unsigned i, char *name, size_t size) {

@@ -14,7 +14,7 @@
 #ifndef SLUICE_TESTS_SM_STAND_H
 #define SLUICE_TESTS_SM_STAND_H
 
-#include "gpu/gpu_config.h"
+#include "sim/gpu_config.h"
 #include "llc/organisation.h"
 #include "sm/script.h"
 #include "sm/sm.h"

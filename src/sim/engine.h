@@ -12,8 +12,8 @@
  * Time is counted in core cycles. A component in another clock domain converts with `struct clock` (clock.h) and runs
  * its own cycles inside its tick.
  */
-#ifndef SLUICE_GPU_ENGINE_H
-#define SLUICE_GPU_ENGINE_H
+#ifndef SLUICE_SIM_ENGINE_H
+#define SLUICE_SIM_ENGINE_H
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-#include "gpu/engine.h"
+#include "sim/engine.h"
 
 #include <endian.h>
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "gpu/port.h"
+#include "sim/port.h"
 
 struct engine *engine_create(void) {
     return mem_alloc_lines(1, sizeof(struct engine));

@@ -1,7 +1,7 @@
 /* What travels between an L1, an LLC slice and a memory controller: one request or its reply, by value. Nothing points anywhere: `tag` is
  * the requester's own name for the request and comes back untouched. */
-#ifndef SLUICE_NOC_MESSAGE_H
-#define SLUICE_NOC_MESSAGE_H
+#ifndef SLUICE_SIM_MESSAGE_H
+#define SLUICE_SIM_MESSAGE_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "gpu/clock.h"
+#include "sim/clock.h"
 
 /* Domain and core in MHz: those of the GPU descriptions, and some that are awkward. */
 static const struct {

@@ -1,4 +1,4 @@
-#include "gpu/port.h"
+#include "sim/port.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Clock domains by integer arithmetic. Domain cycle k begins at core time k·core/domain; a component in the domain
  * runs, in its tick at core cycle `now`, all of its cycles that have begun by then. */
-#ifndef SLUICE_GPU_CLOCK_H
-#define SLUICE_GPU_CLOCK_H
+#ifndef SLUICE_SIM_CLOCK_H
+#define SLUICE_SIM_CLOCK_H
 
 #include "base/base.h"
 

@@ -7,12 +7,12 @@
  *
  * A port needs capacity >= messages per cycle × 2 × latency to run at full rate.
  */
-#ifndef SLUICE_GPU_PORT_H
-#define SLUICE_GPU_PORT_H
+#ifndef SLUICE_SIM_PORT_H
+#define SLUICE_SIM_PORT_H
 
 #include <string.h>
 
-#include "gpu/engine.h"
+#include "sim/engine.h"
 
 enum { PORT_MESSAGE_MAX = 32 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/engine.h"
-#include "gpu/port.h"
+#include "sim/engine.h"
+#include "sim/port.h"
 
 /* A component that notes when it is ticked and may ask for one more tick, at a time it knows. */
 struct noter {

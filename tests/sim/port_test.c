@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "gpu/port.h"
+#include "sim/port.h"
 
 static void do_nothing(void *self, uint64_t now) { (void)self, (void)now; }
 
