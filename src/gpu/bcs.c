@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "sim/gpu_config.h"
 #include "gpu/rotation.h"
+#include "sim/gpu_config.h"
 
 struct bcs_config {
     int64_t block_ctas;

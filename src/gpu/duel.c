@@ -7,7 +7,7 @@ static bool misses_more(const struct duel_report *a, const struct duel_report *b
     return more > base * 100 + whole * rule->threshold_percent;
 }
 
-bool duel_hear(struct duel *duel, unsigned contestant, const struct duel_report *report) {
+bool duel_receive(struct duel *duel, unsigned contestant, const struct duel_report *report) {
     duel->report[contestant] = *report;
     const struct duel_report *tried = &duel->report[0], *plain = &duel->report[1];
     if (tried->interval != plain->interval || tried->reads < duel->rule.least_reads ||

@@ -22,6 +22,6 @@ struct duel {
 };
 
 /* Returns whether the followers are to change over. */
-bool duel_hear(struct duel *duel, unsigned contestant, const struct duel_report *report);
+bool duel_receive(struct duel *duel, unsigned contestant, const struct duel_report *report);
 
 #endif

@@ -82,7 +82,7 @@ static bool create_llc(struct machine *m, struct error *err) {
         *next = llc_organisation_create(&site, err);
         if (!*next) return false;
         (*next)->program = i;
-        next = &(*next)->beside;
+        next = &(*next)->next_program;
     }
     return true;
 }
@@ -152,9 +152,12 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     if (!m->reply) return false;
     m->dram = dram_create(m->config, m->map, m->slice_component, m->all_slices, m->engine, khz, m->stats, err);
     if (!m->dram) return false;
+    struct port *reports = control_request_reports(m->control, m->l1);
     for (unsigned i = 0; i < endpoints; i++)
-        m->l1->ops->connect(m->l1, i, network_input(m->request, i), network_output(m->reply, i));
-    control_connect_networks(m->control, m->request, m->reply, quiet_cycles(m, &m->shape, khz));
+        m->l1->ops->connect(m->l1, i,
+                            &(struct l1_ports){network_input(m->request, i), network_output(m->reply, i),
+                                               reports ? &reports[i] : NULL});
+    control_connect_networks(m->control, m->config, m->request, m->reply, quiet_cycles(m, &m->shape, khz));
     connect_slices(m);
     return true;
 }
@@ -204,7 +207,7 @@ struct machine *machine_create_for(unsigned programs, const struct config *confi
     }
     create_observers(m, clusters);
     for (unsigned i = 0; i < m->sms; i++)
-        control_connect(m->control, m->sm[i], i, m->l1, &m->program[m->program_of[i]].launch);
+        control_connect_sm(m->control, m->sm[i], i, m->l1, &m->program[m->program_of[i]].launch);
     control_connect_l1(m->control, m->l1);
     return m;
 }
@@ -222,9 +225,9 @@ void machine_destroy(struct machine *m) {
     control_destroy(m->control);
     if (m->sm_shared) sm_shared_destroy(m->sm_shared);
     while (m->llc) {
-        struct llc_organisation *beside = m->llc->beside;
+        struct llc_organisation *next = m->llc->next_program;
         m->llc->ops->destroy(m->llc);
-        m->llc = beside;
+        m->llc = next;
     }
     if (m->map) address_map_destroy(m->map);
     free(m->program_of);
@@ -244,7 +247,7 @@ const struct program_stats *machine_program(const struct machine *m, unsigned pr
     return &m->program[program].stats;
 }
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
-bool machine_order_degree(struct machine *m, unsigned degree) { return control_order(m->control, degree); }
+bool machine_order_degree(struct machine *m, unsigned degree) { return control_set_degree(m->control, degree); }
 const struct journal *machine_journal(const struct machine *m) { return &m->journal; }
 const struct network_shape *machine_shape(const struct machine *m) { return &m->shape; }
 struct dram *machine_dram(const struct machine *m) {
@@ -571,7 +574,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     for (unsigned i = 0; i < m->programs; i++) m->program[i].source = sources[i];
     struct run run = {
         .m = m, .options = options, .result = result, .err = err, .progress_limit = (uint64_t)values->progress_limit};
-    if (m->llc->ops->look_ahead) run.look_ahead = m->llc->ops->look_ahead(m->llc);
+    if (m->llc->ops->degrees) run.look_ahead = m->llc->ops->degrees->look_ahead_cycles(m->llc);
     enum run_status status = run_programs(&run);
 
     uint64_t end = m->engine->now;

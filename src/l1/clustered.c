@@ -20,8 +20,8 @@
 
 #include <stdlib.h>
 
-#include "sim/gpu_config.h"
 #include "l1/crossbar.h"
+#include "sim/gpu_config.h"
 
 /* An SM's reads of global and local memory that have their data, and where the time went. */
 #define READ_STATS(S) \
@@ -50,7 +50,7 @@ struct hub {
     struct clustered *l1;
     unsigned node, component;
     struct port *requests, *replies; /* Q1, Q4 */
-    struct port *orders, *words;     /* from and to the control plane */
+    struct port *commands, *reports; /* from and to the control plane */
     struct visitor *visitor;
     uint32_t visitor_free, visitor_count, visitors;
     uint32_t *hit;           /* [hit_cycles + 1] visitors whose line was there, by the cycle in which they are due */
@@ -133,24 +133,24 @@ static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     visitor_leave(hub, index);
 }
 
-static void say(struct hub *hub, enum l1_word_kind kind, uint64_t now) {
-    struct l1_word word = {kind};
-    port_push(hub->words, now, &word, sizeof word);
+static void say(struct hub *hub, enum l1_report_kind kind, uint64_t now) {
+    struct l1_report word = {kind};
+    port_push(hub->reports, now, &word, sizeof word);
 }
 
 static void obey(struct hub *hub, uint64_t now) {
     struct l1 *caches = hub->l1->caches;
-    const struct l1_order *order;
-    while ((order = port_peek(hub->orders, now))) {
+    const struct l1_command *order;
+    while ((order = port_peek(hub->commands, now))) {
         switch (order->kind) {
-        case L1_ORDER_FLUSH:
+        case L1_COMMAND_FLUSH:
             caches->ops->flush(caches, hub->node);
-            say(hub, L1_WORD_FLUSHED, now);
+            say(hub, L1_REPORT_FLUSHED, now);
             break;
-        case L1_ORDER_STEER: l1_steer(&hub->l1->base, hub->node, order->plain); break;
-        case L1_ORDER_REPORT: hub->reporting = true; break;
+        case L1_COMMAND_STEER: l1_steer(&hub->l1->base, hub->node, order->plain); break;
+        case L1_COMMAND_REPORT: hub->reporting = true; break;
         }
-        port_pop(hub->orders, now);
+        port_pop(hub->commands, now);
     }
 }
 
@@ -221,7 +221,7 @@ static void hub_tick(void *self, uint64_t now) {
     struct clustered *l1 = hub->l1;
     struct cooperation *others = l1->cooperation;
     const struct l1_gate *gate = &l1->caches->gate[hub->node];
-    if (UNLIKELY(port_next_visible(hub->orders) <= now)) obey(hub, now);
+    if (UNLIKELY(port_next_visible(hub->commands) <= now)) obey(hub, now);
     if (others) others->ops->hear(others, hub->node, now);
     uint32_t *hit = &hub->hit[now % (l1->hit_cycles + 1)];
     if (*hit != NO_VISITOR) {
@@ -241,7 +241,7 @@ static void hub_tick(void *self, uint64_t now) {
         engine_wake(l1->engine, hub->component, now + 1);
     if (UNLIKELY(hub->reporting) && !hub_busy(hub)) {
         hub->reporting = false;
-        say(hub, L1_WORD_QUIET, now);
+        say(hub, L1_REPORT_QUIET, now);
     }
 }
 
@@ -329,15 +329,15 @@ unsigned clustered_endpoint_component(const struct l1 *base, unsigned endpoint) 
     return ((const struct clustered *)base)->component[endpoint];
 }
 
-void clustered_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
+void clustered_connect(struct l1 *base, unsigned endpoint, const struct l1_ports *ports) {
     struct l1 *caches = ((struct clustered *)base)->caches;
-    caches->ops->connect(caches, endpoint, to_network, from_network);
+    caches->ops->connect(caches, endpoint, ports);
 }
 
-void clustered_connect_control(struct l1 *base, unsigned endpoint, struct port *orders, struct port *words) {
+void clustered_connect_control(struct l1 *base, unsigned endpoint, struct port *commands, struct port *reports) {
     struct hub *hub = &((struct clustered *)base)->hub[endpoint];
-    hub->orders = orders;
-    hub->words = words;
+    hub->commands = commands;
+    hub->reports = reports;
 }
 
 static void create_hub(struct clustered *l1, unsigned node, struct stats *stats) {

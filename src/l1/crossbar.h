@@ -15,9 +15,9 @@
 #ifndef SLUICE_L1_CROSSBAR_H
 #define SLUICE_L1_CROSSBAR_H
 
-#include "sim/port.h"
 #include "l1/group.h"
 #include "l1/l1.h"
+#include "sim/port.h"
 
 struct group_packet {
     struct l1_request request; /* of a reply: its token */

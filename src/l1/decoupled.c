@@ -25,9 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "l1/insertion.h"
 #include "sim/gpu_config.h"
 #include "sim/port.h"
-#include "l1/insertion.h"
 
 struct decoupled_config {
     int64_t tag_sets, tag_ways, threshold, first_count;

@@ -1,7 +1,7 @@
 #include "l1/group.h"
 
-#include "sim/gpu_config.h"
 #include "l1/l1.h"
+#include "sim/gpu_config.h"
 
 static const struct param params[] = {
     P_INT(struct group_config, count, 0, 0, 512, "groups",

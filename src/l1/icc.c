@@ -148,10 +148,10 @@ static bool icc_receive(struct node_partner *partner, uint64_t now, uint32_t *to
     return completes;
 }
 
-static void icc_saw(struct node_partner *partner, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
+static void icc_saw(struct node_partner *partner, enum l1_event sight, unsigned set, uint64_t key, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
-    if (sight == L1_SEES_STORE) line_map_at(&node->written, key);
-    if (sight == L1_SEES_EMPTY) line_map_clear(&node->written);
+    if (sight == L1_EVENT_STORE) line_map_at(&node->written, key);
+    if (sight == L1_EVENT_INVALIDATE) line_map_clear(&node->written);
     if (node->icc->scheme->saw) node->icc->scheme->saw(node, sight, set, key, now);
 }
 

@@ -92,7 +92,7 @@ struct icc_scheme {
     void (*passed)(struct icc_node *node);
     /* The line of a pursuit has come. */
     void (*ended)(struct icc_node *node, const struct pursuit *pursuit, uint64_t now);
-    void (*saw)(struct icc_node *node, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now);
+    void (*saw)(struct icc_node *node, enum l1_event sight, unsigned set, uint64_t key, uint64_t now);
     void (*hear)(struct icc_node *node, uint64_t now);
 };
 

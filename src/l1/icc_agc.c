@@ -92,15 +92,15 @@ static void agc_aim(struct icc_node *base, struct pursuit *pursuit, struct coop_
     probe->target = (uint8_t)node->neighbour[probe->way]->base.group;
 }
 
-static void agc_saw(struct icc_node *base, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
+static void agc_saw(struct icc_node *base, enum l1_event sight, unsigned set, uint64_t key, uint64_t now) {
     struct agc_node *node = (struct agc_node *)base;
-    struct note note = {key, set, sight == L1_SEES_INSERT};
+    struct note note = {key, set, sight == L1_EVENT_INSERT};
     switch (sight) {
-    case L1_SEES_INSERT: acd_set(&node->acd, set, key, ACD_LOCAL); break;
-    case L1_SEES_REMOVE: acd_clear(&node->acd, set, key, ACD_LOCAL); break;
-    case L1_SEES_STORE: acd_clear(&node->acd, set, key, ACD_LEFT | ACD_RIGHT); return;
-    case L1_SEES_EMPTY: acd_empty(&node->acd); return;
-    case L1_SEES_MISS: return;
+    case L1_EVENT_INSERT: acd_set(&node->acd, set, key, ACD_LOCAL); break;
+    case L1_EVENT_REMOVE: acd_clear(&node->acd, set, key, ACD_LOCAL); break;
+    case L1_EVENT_STORE: acd_clear(&node->acd, set, key, ACD_LEFT | ACD_RIGHT); return;
+    case L1_EVENT_INVALIDATE: acd_empty(&node->acd); return;
+    case L1_EVENT_MISS: return;
     }
     for (unsigned way = 0; way < COOP_WAYS; way++) /* to whom is left this one is right */
         port_push(&node->neighbour[way]->notes[way == COOP_LEFT ? COOP_RIGHT : COOP_LEFT], now, &note, sizeof note);

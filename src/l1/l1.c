@@ -2,11 +2,11 @@
 
 #include "base/base.h"
 #include "cache/replacement.h"
-#include "sim/gpu_config.h"
 #include "l1/duplication.h"
 #include "l1/insertion.h"
 #include "l1/reuse.h"
 #include "l1/shared_data.h"
+#include "sim/gpu_config.h"
 
 #define L1_ORGANISATION(name) extern const struct l1_ops l1_##name;
 #include "l1/organisations.def"

@@ -17,8 +17,8 @@
 
 #include "config/config.h"
 #include "sim/engine.h"
-#include "sim/port.h"
 #include "sim/message.h"
+#include "sim/port.h"
 #include "stats/stats.h"
 
 struct l1_config {
@@ -109,6 +109,12 @@ struct l1_shape {
     unsigned groups, per_group;
 };
 
+/* The ports of an endpoint. */
+struct l1_ports {
+    struct port *to_network, *from_network;
+    struct port *to_control; /* reports of requests that the LLC organisation counts; NULL if it counts none */
+};
+
 struct l1_ops {
     struct policy policy;
     struct l1_shape (*shape)(const struct config *config); /* NULL: each SM's L1 is a group by itself */
@@ -117,10 +123,10 @@ struct l1_ops {
     /* Endpoints on the network, and the component that each belongs to. */
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
-    void (*connect)(struct l1 *l1, unsigned endpoint, struct port *to_network, struct port *from_network);
+    void (*connect)(struct l1 *l1, unsigned endpoint, const struct l1_ports *ports);
     /* Where endpoints are components of their own, and not their SM's: ports from and to the control plane, for struct
-     * l1_order and struct l1_word. NULL: what concerns them comes by their SM. */
-    void (*connect_control)(struct l1 *l1, unsigned endpoint, struct port *orders, struct port *words);
+     * l1_command and struct l1_report. NULL: what concerns them comes by their SM. */
+    void (*connect_control)(struct l1 *l1, unsigned endpoint, struct port *commands, struct port *reports);
     /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request, and gives
      * the tokens of accesses that complete in this cycle. Returns how many, at most L1_COMPLETIONS. The L1 wakes the SM
      * for what it has to do later. */
@@ -132,16 +138,16 @@ struct l1_ops {
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
 };
 
-struct l1_order {
+struct l1_command {
     enum {
-        L1_ORDER_FLUSH,  /* forget all lines, and say so */
-        L1_ORDER_STEER,  /* as l1_steer; nothing is said */
-        L1_ORDER_REPORT, /* say when nothing is under way any more */
+        L1_COMMAND_FLUSH,  /* forget all lines, and say so */
+        L1_COMMAND_STEER,  /* as l1_steer; nothing is said */
+        L1_COMMAND_REPORT, /* say when nothing is under way any more */
     } kind;
     bool plain;
 };
-struct l1_word {
-    enum l1_word_kind { L1_WORD_FLUSHED, L1_WORD_QUIET } kind;
+struct l1_report {
+    enum l1_report_kind { L1_REPORT_FLUSHED, L1_REPORT_QUIET } kind;
 };
 
 /* What an SM looks at before it calls: while its gate is shut and no reply can be seen, a tick would do
@@ -156,17 +162,17 @@ struct l1_gate {
 struct insertion_ops;
 
 /* What can be seen of an L1's lines. */
-enum l1_sight {
-    L1_SEES_MISS,   /* a read that missed was accepted, and its line reserved */
-    L1_SEES_INSERT, /* a line has come and stays */
-    L1_SEES_REMOVE, /* it was replaced, or a store dropped it */
-    L1_SEES_STORE,  /* a store or an atomic has gone down */
-    L1_SEES_EMPTY,  /* all lines are forgotten */
+enum l1_event {
+    L1_EVENT_MISS,       /* a read that missed was accepted, and its line reserved */
+    L1_EVENT_INSERT,     /* a line has come and stays */
+    L1_EVENT_REMOVE,     /* it was replaced, or a store dropped it */
+    L1_EVENT_STORE,      /* a store or an atomic has gone down */
+    L1_EVENT_INVALIDATE, /* all lines are forgotten */
 };
 
 /* An observer. In a cycle L1s may come in any order. An insertion policy may drop a line unseen. */
 struct l1_watch {
-    void (*see)(struct l1_watch *watch, unsigned l1, enum l1_sight sight, uint64_t key, uint64_t now);
+    void (*see)(struct l1_watch *watch, unsigned l1, enum l1_event sight, uint64_t key, uint64_t now);
 };
 
 /* The head of every organisation. */

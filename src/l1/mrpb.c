@@ -323,9 +323,9 @@ static unsigned mrpb_endpoint_component(const struct l1 *base, unsigned endpoint
     return l1->ops->endpoint_component(l1, endpoint);
 }
 
-static void mrpb_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
+static void mrpb_connect(struct l1 *base, unsigned endpoint, const struct l1_ports *ports) {
     struct l1 *l1 = ((struct mrpb *)base)->l1;
-    l1->ops->connect(l1, endpoint, to_network, from_network);
+    l1->ops->connect(l1, endpoint, ports);
 }
 
 static void mrpb_flush(struct l1 *base, unsigned sm) {

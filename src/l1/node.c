@@ -1,9 +1,9 @@
 #include "l1/node.h"
 
-#include "sim/gpu_config.h"
 #include "l1/insertion.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"
+#include "sim/gpu_config.h"
 
 /* What a request carries in `tag`, and so what its reply means. */
 enum tag_kind {
@@ -66,12 +66,13 @@ void node_release(struct node *node) {
     free(node->stores);
 }
 
-void node_connect(struct node *node, struct port *to_network, struct port *from_network) {
-    node->to_network = to_network;
-    node->from_network = from_network;
+void node_connect(struct node *node, const struct l1_ports *ports) {
+    node->to_network = ports->to_network;
+    node->from_network = ports->from_network;
+    node->to_control = ports->to_control;
     if (node->probe_cycles)
-        port_lengthen(to_network, node->probe_cycles, node->probe_cycles); /* requests leave later */
-    node->gate->replies = from_network;
+        port_lengthen(node->to_network, node->probe_cycles, node->probe_cycles); /* requests leave later */
+    node->gate->replies = node->from_network;
 }
 
 void node_settle_in(struct node *node) {
@@ -79,13 +80,13 @@ void node_settle_in(struct node *node) {
     node->seen = node->owner->watch || node->partner;
 }
 
-static APART void tell_all(struct node *node, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
+static APART void tell_all(struct node *node, enum l1_event sight, unsigned set, uint64_t key, uint64_t now) {
     struct l1_watch *watch = node->owner->watch;
     if (node->partner) node->partner->ops->saw(node->partner, sight, set, key, now);
     if (watch) watch->see(watch, node->index, sight, key, now);
 }
 
-static inline void tell(struct node *node, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now) {
+static inline void tell(struct node *node, enum l1_event sight, unsigned set, uint64_t key, uint64_t now) {
     if (UNLIKELY(node->seen)) tell_all(node, sight, set, key, now);
 }
 
@@ -188,7 +189,7 @@ static ALWAYS_INLINE void send(struct node *node, const struct l1_request *reque
         .instr = (uint16_t)request->instr,
         .cluster = (uint8_t)node->cluster,
     };
-    message->target = (uint16_t)llc_target(node->llc, message, node->cluster, now);
+    if (UNLIKELY(llc_route(node->llc, message, now))) port_push(node->to_control, now, message, sizeof *message);
 }
 
 static enum l1_outcome queue_refusal(struct node *node, uint64_t now) {
@@ -235,10 +236,10 @@ static enum l1_outcome store(struct node *node, const struct l1_request *request
     }
     enum l1_outcome outcome = pass_by(node, request, now);
     if (outcome != L1_SENT) return outcome;
-    tell(node, L1_SEES_STORE, access->set, access->key, now);
+    tell(node, L1_EVENT_STORE, access->set, access->key, now);
     if (held) {
         cache_drop(&node->cache, access->set, line);
-        tell(node, L1_SEES_REMOVE, access->set, access->key, now);
+        tell(node, L1_EVENT_REMOVE, access->set, access->key, now);
     } else if (line) {
         line->flags |= LINE_OUTDATED;
     }
@@ -279,7 +280,7 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct node *node, const struct cac
     if (victim->state != LINE_INVALID) {
         node->stats.evictions++;
         if (insertion && insertion->evict) insertion->evict(state, node->index, access->set, victim);
-        tell(node, L1_SEES_REMOVE, access->set, cache_line_key(&node->cache, access->set, victim), now);
+        tell(node, L1_EVENT_REMOVE, access->set, cache_line_key(&node->cache, access->set, victim), now);
     }
     *mshr = mshr_take(&node->mshrs);
     cache_place(&node->cache, victim, access, LINE_RESERVED);
@@ -305,7 +306,7 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct node *node, const struct l
         send(node, request, MESSAGE_READ, request->address, node->whole_line, TAG_FILL | mshr,
              !partner && leaves_at_once(node, now), now);
     if (partner) partner->ops->missed(partner, request, access, mshr, aside, now);
-    tell(node, L1_SEES_MISS, access->set, access->key, now);
+    tell(node, L1_EVENT_MISS, access->set, access->key, now);
     node->stats.read_misses++;
     return L1_MISS;
 }
@@ -370,7 +371,7 @@ static ALWAYS_INLINE void fill(struct node *node, unsigned mshr, uint64_t now) {
         node->stats.outdated++;
     } else {
         line->state = LINE_VALID;
-        tell(node, L1_SEES_INSERT, set, cache_line_key(&node->cache, set, line), now);
+        tell(node, L1_EVENT_INSERT, set, cache_line_key(&node->cache, set, line), now);
     }
     ring_push(&node->arrived, mshr);
     node->stats.fills++;
@@ -447,7 +448,7 @@ void node_flush(struct node *node) {
     const struct insertion_ops *insertion = node->owner->insertion;
     cache_invalidate(&node->cache);
     if (insertion && insertion->flush) insertion->flush(node->owner->insertion_state, node->index);
-    tell(node, L1_SEES_EMPTY, 0, 0, node->engine->now);
+    tell(node, L1_EVENT_INVALIDATE, 0, 0, node->engine->now);
     node->stats.flushes++;
 }
 

@@ -53,7 +53,7 @@ struct node_partner_ops {
     bool (*receive)(struct node_partner *partner, uint64_t now, uint32_t *token);
     /* The network has brought what node_fetch asked for. */
     void (*fetched)(struct node_partner *partner, uint32_t name, uint64_t now);
-    void (*saw)(struct node_partner *partner, enum l1_sight sight, unsigned set, uint64_t key, uint64_t now);
+    void (*saw)(struct node_partner *partner, enum l1_event sight, unsigned set, uint64_t key, uint64_t now);
 };
 
 /* Something that has gone past the cache and is not answered. */
@@ -70,7 +70,7 @@ struct node {
     struct mshr_table mshrs;
     struct l1 *owner; /* whose gate and insertion policy it uses */
     struct l1_gate *gate;
-    struct port *to_network, *from_network;
+    struct port *to_network, *from_network, *to_control;
     struct llc_organisation *llc;
     struct engine *engine;
     unsigned component; /* that ticks it */
@@ -101,7 +101,7 @@ void node_init(struct node *node, struct l1 *owner, unsigned index, const struct
 /* Its owner is complete, with insertion policy and observer. */
 void node_settle_in(struct node *node);
 void node_release(struct node *node);
-void node_connect(struct node *node, struct port *to_network, struct port *from_network);
+void node_connect(struct node *node, const struct l1_ports *ports);
 
 /* As in struct l1_ops. */
 enum l1_outcome node_access(struct node *node, const struct l1_request *request, uint64_t now);

@@ -53,8 +53,8 @@ static unsigned private_endpoint_component(const struct l1 *base, unsigned endpo
     return ((const struct l1_private *)base)->component[endpoint];
 }
 
-static void private_connect(struct l1 *base, unsigned endpoint, struct port *to_network, struct port *from_network) {
-    node_connect(node_of(base, endpoint), to_network, from_network);
+static void private_connect(struct l1 *base, unsigned endpoint, const struct l1_ports *ports) {
+    node_connect(node_of(base, endpoint), ports);
 }
 
 static unsigned private_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "base/output.h"
-#include "sim/gpu_config.h"
 #include "l1/insertion.h"
 #include "l1/profile.h"
+#include "sim/gpu_config.h"
 
 struct profiled_config {
     char profile[CONFIG_TEXT_MAX], record[CONFIG_TEXT_MAX];

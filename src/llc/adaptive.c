@@ -22,13 +22,13 @@
 
 #include "cache/cache.h"
 #include "dram/dram_config.h"
-#include "sim/gpu_config.h"
 #include "llc/adaptive.h"
 #include "llc/atd.h"
 #include "llc/llc.h"
 #include "llc/lsp.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"
+#include "sim/gpu_config.h"
 
 const struct llc_organisation_ops llc_organisation_adaptive;
 
@@ -163,25 +163,38 @@ static void adaptive_destroy(struct llc_organisation *organisation) {
     free(a);
 }
 
-static unsigned adaptive_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                                unsigned slice, unsigned cluster, uint64_t now) {
-    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
-    unsigned first = mc * a->slices_per_mc;
-    assert(message->kind != MESSAGE_ATOMIC || !organisation->mode.copies || a->values->atomics);
-    (void)message;
-    if (organisation->mode.copies) return first + cluster;
-    bool all = a->values->all_routers;
-    if (all || cluster == 0) { /* at whose SM-router the counters are */
-        lsp_count(&a->shared, first + slice, now);
-        lsp_count(&a->private, all ? first + cluster : mc, now);
-    }
-    return first + slice;
+static unsigned adaptive_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                                unsigned home, unsigned cluster, uint64_t now) {
+    const struct llc_adaptive *a = (const struct llc_adaptive *)organisation;
+    assert(message->kind != MESSAGE_ATOMIC || !organisation->mode.is_private || a->values->atomics);
+    (void)message, (void)now;
+    return mc * a->slices_per_mc + (organisation->mode.is_private ? cluster : home);
 }
 
-static void adaptive_saw(struct llc_organisation *organisation, unsigned slice, const struct message *message,
-                         const struct cache_access *access, bool hit, uint64_t now) {
+static bool profiles(const struct llc_adaptive *a, uint64_t cycle) {
+    return cycle >= a->profile_from && cycle < a->profile_until;
+}
+
+/* The counters are at the SM-router of the first cluster, or at all. */
+static bool adaptive_counts(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                            uint64_t now) {
+    const struct llc_adaptive *a = (const struct llc_adaptive *)organisation;
+    (void)mc;
+    return !organisation->mode.is_private && (message->cluster == 0 || a->values->all_routers) && profiles(a, now);
+}
+
+static void adaptive_sent(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                          unsigned home, uint64_t cycle) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
-    if (now < a->profile_from || now >= a->profile_until) return;
+    unsigned first = mc * a->slices_per_mc;
+    lsp_count(&a->shared, first + home, cycle);
+    lsp_count(&a->private, a->values->all_routers ? first + message->cluster : mc, cycle);
+}
+
+static void adaptive_looked_up(struct llc_organisation *organisation, unsigned slice, const struct message *message,
+                               const struct cache_access *access, bool hit, uint64_t now) {
+    struct llc_adaptive *a = (struct llc_adaptive *)organisation;
+    if (!profiles(a, now)) return;
     if (message->kind != MESSAGE_READ) return;
     struct seen *seen = &a->seen[slice];
     seen->reads++;
@@ -285,7 +298,7 @@ static void adaptive_settle(struct llc_organisation *organisation, uint64_t now)
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
     if (now <= a->settled) return;
     uint64_t cycles = now - a->settled;
-    *(organisation->mode.copies ? &a->stats.private_cycles : &a->stats.shared_cycles) += cycles;
+    *(organisation->mode.is_private ? &a->stats.private_cycles : &a->stats.shared_cycles) += cycles;
     uint64_t from = max_u64(a->settled, a->profile_from), until = min_u64(now, a->profile_until);
     if (until > from) a->stats.profile_cycles += until - from;
     a->settled = now;
@@ -303,30 +316,30 @@ static void begin_epoch(struct llc_adaptive *a, bool private, const char *why, u
 static struct llc_mode adaptive_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                                        uint64_t *again) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
-    const struct llc_mode shared = {0}, private = {.copies = true, .bypass = a->values->power_gating};
-    struct llc_mode wanted = organisation->mode.copies ? private : shared;
+    const struct llc_mode shared = {0}, private = {.is_private = true, .bypass = a->values->power_gating};
+    struct llc_mode wanted = organisation->mode.is_private ? private : shared;
     adaptive_settle(organisation, now);
     switch (occasion) {
     case LLC_KERNEL_ENDS:
-        if (wanted.copies && a->values->outlasts_kernels) break;
-        if (wanted.copies) leave_private(a, "rule 3: the kernel ends", now);
+        if (wanted.is_private && a->values->outlasts_kernels) break;
+        if (wanted.is_private) leave_private(a, "rule 3: the kernel ends", now);
         a->profiling = false;
         wanted = shared;
         break;
     case LLC_KERNEL_BEGINS:
-        if (wanted.copies && !must_stay_shared(a)) break; /* the epoch goes on */
-        begin_epoch(a, wanted.copies, "the program has atomics", now);
+        if (wanted.is_private && !must_stay_shared(a)) break; /* the epoch goes on */
+        begin_epoch(a, wanted.is_private, "the program has atomics", now);
         wanted = shared;
         break;
-    case LLC_SWITCHED:
-        if (!wanted.copies) begin_profile(a, now);
+    case LLC_RECONFIGURED:
+        if (!wanted.is_private) begin_profile(a, now);
         break;
-    case LLC_TIME_HAS_COME:
+    case LLC_TIMER:
         if (a->profiling) {
             a->profiling = false;
             wanted = private_pays(a, now) && a->values->acts ? private : shared;
         } else {
-            begin_epoch(a, wanted.copies, "rule 3: a new epoch", now);
+            begin_epoch(a, wanted.is_private, "rule 3: a new epoch", now);
             wanted = shared;
         }
     }
@@ -347,7 +360,6 @@ const struct llc_organisation_ops llc_organisation_adaptive = {
     .create = adaptive_create,
     .destroy = adaptive_destroy,
     .target = adaptive_target,
-    .saw = adaptive_saw,
-    .decide = adaptive_decide,
-    .settle = adaptive_settle,
+    .profile = &(const struct llc_profile_ops){adaptive_counts, adaptive_sent, adaptive_looked_up},
+    .control = &(const struct llc_control_ops){adaptive_decide, adaptive_settle},
 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "dram/dram_config.h"
-#include "sim/gpu_config.h"
 #include "llc/organisation.h"
+#include "sim/gpu_config.h"
 
 static const struct param params[] = {
     P_INT(struct atomics_config, size_kb, 16, 1, 65536, "KB", "data of the atomics' LLC at one controller (assumed)"),

@@ -14,8 +14,8 @@
 #include "config/config.h"
 #include "dram/mapping.h"
 #include "sim/engine.h"
-#include "sim/port.h"
 #include "sim/message.h"
+#include "sim/port.h"
 #include "stats/stats.h"
 
 struct llc_config {
@@ -79,21 +79,22 @@ struct slice;
 
 /* From the control plane, when nothing of the program is under way: write its modified lines to memory, and forget all its
  * lines unless they are to be kept. From then on its writes go through or not. */
-struct slice_order {
+struct slice_command {
     bool keep_lines;
     bool keep_home; /* forget replicas only: lines whose home is another slice */
-    bool beside;    /* lines are kept, and the program goes on meanwhile: what it modifies behind the flush stays so */
+    bool
+        background; /* lines are kept, and the program runs meanwhile: what it modifies behind the flush stays modified */
     bool write_through;
     uint8_t program;
 };
 /* To it, when that is done. */
-struct slice_word {
+struct slice_report {
     unsigned slice;
 };
 
 struct slice_ports {
     struct port *from_network, *to_network, *from_memory, *to_memory;
-    struct port *orders, *words;            /* NULL for a slice that is never flushed */
+    struct port *commands, *reports;        /* NULL for a slice that is never flushed */
     struct port *to_atomics, *from_atomics; /* NULL: atomics are performed where they arrive */
 };
 

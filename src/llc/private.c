@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "sim/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"
+#include "sim/gpu_config.h"
 
 const struct llc_organisation_ops llc_organisation_private;
 
@@ -35,7 +35,9 @@ static struct llc_organisation *private_create(const struct llc_site *site, stru
     const struct noc_config *noc = config_get(site->config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
     *private = (struct llc_private){
-        .base = {.ops = &llc_organisation_private, .map = site->map, .mode = {.copies = true, .bypass = noc->bypass}},
+        .base = {.ops = &llc_organisation_private,
+                 .map = site->map,
+                 .mode = {.is_private = true, .bypass = noc->bypass}},
         .slices_per_mc = address_map_slices_per_mc(site->map),
     };
     return &private->base;
@@ -43,9 +45,9 @@ static struct llc_organisation *private_create(const struct llc_site *site, stru
 
 static void private_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned private_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                               unsigned slice, unsigned cluster, uint64_t now) {
-    (void)message, (void)slice, (void)now;
+static unsigned private_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                               unsigned home, unsigned cluster, uint64_t now) {
+    (void)message, (void)home, (void)now;
     const struct llc_private *private = (const struct llc_private *)organisation;
     return mc * private->slices_per_mc + cluster;
 }

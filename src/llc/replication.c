@@ -1,8 +1,8 @@
 #include "llc/replication.h"
 
 #include "base/base.h"
-#include "sim/gpu_config.h"
 #include "llc/llc.h"
+#include "sim/gpu_config.h"
 
 static const struct policy flush_replicas = {"replicas", "lines in another slice than their home", NULL};
 const struct policy replication_flush_whole = {"whole", "all lines", NULL};

@@ -23,10 +23,10 @@
 #include "base/base.h"
 #include "cache/cache.h"
 #include "dram/dram_config.h"
-#include "sim/gpu_config.h"
 #include "llc/llc.h"
 #include "llc/lsp.h"
 #include "llc/rdd.h"
+#include "sim/gpu_config.h"
 
 const struct llc_organisation_ops llc_organisation_selrep;
 
@@ -165,7 +165,7 @@ static struct llc_organisation *selrep_create(const struct llc_site *site, struc
     s->values = config_get(site->config, &selrep_section);
     s->base = (struct llc_organisation){.ops = &llc_organisation_selrep,
                                         .map = site->map,
-                                        .mode.forget_all = s->values->flush == &replication_flush_whole};
+                                        .mode.invalidate_all = s->values->flush == &replication_flush_whole};
     s->journal = site->journal;
     s->replication = replication_of(site->config);
     s->slices = address_map_slices_per_mc(site->map);
@@ -229,29 +229,38 @@ static void add_sample(struct llc_selrep *s, const struct sample *sample, uint64
     s->waiting[s->waiting_count++] = *sample;
 }
 
-static void count_request(struct llc_selrep *s, const struct message *message, unsigned home, unsigned cluster,
-                          uint64_t now) {
+static void selrep_sent(struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                        unsigned home, uint64_t cycle) {
+    struct llc_selrep *s = (struct llc_selrep *)organisation;
+    unsigned cluster = message->cluster;
+    (void)mc;
     s->stats.requests++;
     for (unsigned i = 0; i < s->replication.degrees; i++)
-        lsp_count(&s->lsp[i], replication_slice(&s->replication, i, home, cluster), now);
+        lsp_count(&s->lsp[i], replication_slice(&s->replication, i, home, cluster), cycle);
     unsigned set = (unsigned)((message->place >> s->line_log2) % s->sets);
     if (home != 0 || !rdd_shadows(&s->rdd, set)) return;
-    add_sample(s, &(struct sample){cache_key(message->address >> s->line_log2, message->program), set, cluster}, now);
+    add_sample(s, &(struct sample){cache_key(message->address >> s->line_log2, message->program), set, cluster}, cycle);
 }
 
 static unsigned degree_at(const struct llc_selrep *s, uint64_t now) { return now < s->adopt_at ? s->degree : s->next; }
 
-static unsigned selrep_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                              unsigned slice, unsigned cluster, uint64_t now) {
-    struct llc_selrep *s = (struct llc_selrep *)organisation;
+static unsigned selrep_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                              unsigned home, unsigned cluster, uint64_t now) {
+    const struct llc_selrep *s = (const struct llc_selrep *)organisation;
     unsigned first = mc * s->slices;
-    if (!replication_concerns(message)) return first + slice;
-    if (mc == 0) count_request(s, message, slice, cluster, now);
-    return first + replication_slice(&s->replication, degree_at(s, now), slice, cluster);
+    if (!replication_concerns(message)) return first + home;
+    return first + replication_slice(&s->replication, degree_at(s, now), home, cluster);
 }
 
-static void selrep_saw(struct llc_organisation *organisation, unsigned slice, const struct message *message,
-                       const struct cache_access *access, bool hit, uint64_t now) {
+/* Directory and counters are at the first controller's MC-router. */
+static bool selrep_counts(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                          uint64_t now) {
+    (void)organisation, (void)now;
+    return mc == 0 && replication_concerns(message);
+}
+
+static void selrep_looked_up(struct llc_organisation *organisation, unsigned slice, const struct message *message,
+                             const struct cache_access *access, bool hit, uint64_t now) {
     struct llc_selrep *s = (struct llc_selrep *)organisation;
     (void)access;
     if (slice >= s->slices || !replication_concerns(message) || !counts(s, now)) return;
@@ -382,7 +391,7 @@ static struct llc_mode selrep_decide(struct llc_organisation *organisation, enum
     struct llc_selrep *s = (struct llc_selrep *)organisation;
     struct llc_mode wanted = organisation->mode;
     selrep_settle(organisation, now);
-    if (occasion == LLC_TIME_HAS_COME && now >= s->until) {
+    if (occasion == LLC_TIMER && now >= s->until) {
         choose(s, now);
         begin_epoch(s, now);
     }
@@ -390,7 +399,7 @@ static struct llc_mode selrep_decide(struct llc_organisation *organisation, enum
     if (occasion == LLC_KERNEL_ENDS) { /* nothing is under way */
         s->adopt_at = min_u64(s->adopt_at, now);
         enter_samples(s);
-        if (wanted.replicas) rdd_flush(&s->rdd, wanted.forget_all);
+        if (wanted.replicas) rdd_flush(&s->rdd, wanted.invalidate_all);
         wanted.replicas = s->next > 0;
     } else {
         wanted.replicas |= s->chosen > 0;
@@ -399,14 +408,14 @@ static struct llc_mode selrep_decide(struct llc_organisation *organisation, enum
     return wanted;
 }
 
-static bool selrep_order(struct llc_organisation *organisation, unsigned degree) {
+static bool selrep_set_degree(struct llc_organisation *organisation, unsigned degree) {
     struct llc_selrep *s = (struct llc_selrep *)organisation;
     if (degree && (!is_power_of_two(degree) || log2_floor(degree) >= s->replication.degrees)) return false;
     s->ordered = degree ? 1 + log2_floor(degree) : 0;
     return true;
 }
 
-static uint64_t selrep_look_ahead(const struct llc_organisation *organisation) {
+static uint64_t selrep_look_ahead_cycles(const struct llc_organisation *organisation) {
     const struct selrep_config *values = ((const struct llc_selrep *)organisation)->values;
     return values->look_ahead ? (uint64_t)values->epoch_cycles : 0;
 }
@@ -417,9 +426,7 @@ const struct llc_organisation_ops llc_organisation_selrep = {
     .create = selrep_create,
     .destroy = selrep_destroy,
     .target = selrep_target,
-    .saw = selrep_saw,
-    .decide = selrep_decide,
-    .order = selrep_order,
-    .look_ahead = selrep_look_ahead,
-    .settle = selrep_settle,
+    .profile = &(const struct llc_profile_ops){selrep_counts, selrep_sent, selrep_looked_up},
+    .control = &(const struct llc_control_ops){selrep_decide, selrep_settle},
+    .degrees = &(const struct llc_degree_ops){selrep_set_degree, selrep_look_ahead_cycles},
 };

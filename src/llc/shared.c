@@ -22,11 +22,11 @@ static struct llc_organisation *shared_create(const struct llc_site *site, struc
 
 static void shared_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned shared_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                              unsigned slice, unsigned cluster, uint64_t now) {
+static unsigned shared_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                              unsigned home, unsigned cluster, uint64_t now) {
     (void)message, (void)cluster, (void)now;
     const struct llc_shared *shared = (const struct llc_shared *)organisation;
-    return mc * shared->slices_per_mc + slice;
+    return mc * shared->slices_per_mc + home;
 }
 
 const struct llc_organisation_ops llc_organisation_shared = {

@@ -18,7 +18,7 @@
  *
  * Flush, of one program's lines: modified ones are written to memory, one per cycle as memory takes them, then lines are
  * dropped, `flush_lines` per cycle, for which all tags are gone through. What takes the tags takes the lookups' time; while
- * memory is waited for, another program is served, or the same where it was not stopped (struct slice_order, beside).
+ * memory is waited for, another program is served, or the same where it was not stopped (struct slice_command, background).
  *
  * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim
  * 3.2.2.
@@ -29,10 +29,10 @@
 #include "cache/cache.h"
 #include "cache/mshr.h"
 #include "dram/mapping.h"
-#include "sim/gpu_config.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "sim/gpu_config.h"
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
 STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
@@ -68,7 +68,7 @@ struct slice {
     const struct address_map *map;    /* where lines have their home */
     struct llc_organisation *watcher; /* the first program's, which wants to see lookups; NULL if it does not */
     struct port *from_network, *to_network, *from_memory, *to_memory;
-    struct port *orders, *words, *to_atomics, *from_atomics;
+    struct port *commands, *reports, *to_atomics, *from_atomics;
     unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
     uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by sectors */
     uint8_t whole_line;                    /* all sectors of a line */
@@ -92,7 +92,7 @@ struct slice {
     enum hold hold;   /* of the last tick; constant while the slice sleeps */
     uint64_t settled; /* counters are right up to the start of this cycle */
     bool flushing;
-    struct slice_order flush;
+    struct slice_command flush;
     uint32_t flush_writes; /* of a flush, that memory has not acknowledged */
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
@@ -133,8 +133,8 @@ static struct slice *create(const struct config *config, const struct slice_kind
     slice->flush_lines = (unsigned)llc->flush_lines;
     slice->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
-    for (unsigned i = 0; i < PROGRAMS_MAX; i++) slice->write_through[i] = organisation->mode.copies;
-    slice->watcher = kind->watched && organisation->ops->saw ? organisation : NULL;
+    for (unsigned i = 0; i < PROGRAMS_MAX; i++) slice->write_through[i] = organisation->mode.is_private;
+    slice->watcher = kind->watched && organisation->ops->profile ? organisation : NULL;
     slice->allocate_through = llc->write_allocate == &llc_allocate_through;
     slice->whole_write_backs = llc->whole_write_backs;
     cache_init(&slice->cache, &kind->geometry, kind->replacement, config, &llc_section, UINT64_C(0x10000) + index);
@@ -195,8 +195,8 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->to_network = ports->to_network;
     slice->from_memory = ports->from_memory;
     slice->to_memory = ports->to_memory;
-    slice->orders = ports->orders;
-    slice->words = ports->words;
+    slice->commands = ports->commands;
+    slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
     /* The access pipeline is a longer way in: what arrives is seen when it is to be looked up. */
@@ -372,8 +372,8 @@ static inline void count(struct slice *slice, const struct cache_access *access,
                          bool present, bool pending, uint64_t now) {
     struct llc_stats *stats = &slice->stats;
     if (UNLIKELY(slice->watcher != NULL))
-        slice->watcher->ops->saw(llc_of_program(slice->watcher, message->program), slice->index, message, access,
-                                 present || pending, now);
+        slice->watcher->ops->profile->looked_up(llc_of_program(slice->watcher, message->program), slice->index, message,
+                                                access, present || pending, now);
     switch (message->kind) {
     case MESSAGE_WRITE: present || pending ? stats->write_hits++ : stats->write_misses++; break;
     case MESSAGE_ATOMIC: present || pending ? stats->atomic_hits++ : stats->atomic_misses++; break;
@@ -568,13 +568,13 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_
 
 /* Flushing. */
 
-static APART void take_order(struct slice *slice, uint64_t now) {
+static APART void take_command(struct slice *slice, uint64_t now) {
     slice->flushing = true;
-    slice->flush = *(const struct slice_order *)port_peek(slice->orders, now);
+    slice->flush = *(const struct slice_command *)port_peek(slice->commands, now);
     slice->write_through[slice->flush.program] = slice->flush.write_through;
     slice->flush_set = slice->flush_way = 0;
     slice->flush_done_at = NEVER;
-    port_pop(slice->orders, now);
+    port_pop(slice->commands, now);
 }
 
 static bool is_to_be_flushed(const struct slice *slice, unsigned set, const struct cache_line *line) {
@@ -627,7 +627,7 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
         return true;
     }
     /* Memory's acknowledgements wake the slice. Beside a program's work there always are other writes of its. */
-    if (slice->flush.beside ? slice->flush_writes : slice->outstanding_writes[slice->flush.program]) return false;
+    if (slice->flush.background ? slice->flush_writes : slice->outstanding_writes[slice->flush.program]) return false;
     if (slice->flush_done_at == NEVER) {
         uint64_t lines = slice->flush.keep_lines ? 0 : (uint64_t)slice->cache.sets * slice->cache.ways;
         slice->flush_done_at = now + div_up(lines, slice->flush_lines);
@@ -639,8 +639,8 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
     if (!slice->flush.keep_lines) forget_lines(slice, now);
     slice->flushing = false;
     slice->stats.flushes++;
-    struct slice_word word = {slice->index};
-    port_push(slice->words, now, &word, sizeof word);
+    struct slice_report word = {slice->index};
+    port_push(slice->reports, now, &word, sizeof word);
     return false;
 }
 
@@ -665,16 +665,16 @@ static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool passes, 
 
 /* What the control plane has ordered. Returns whether that takes the time of this cycle's lookup. */
 static APART bool obey(struct slice *slice, uint64_t now) {
-    if (port_next_visible(slice->orders) <= now) take_order(slice, now);
+    if (port_next_visible(slice->commands) <= now) take_command(slice, now);
     return slice->flushing && flush_once(slice, now);
 }
 
 /* What has to do with atomics that are passed on is compiled out of the tick of a slice that passes none. */
 static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
-    if (slice->hold != HOLD_NONE || UNLIKELY(slice->orders && slice->flushing)) slice_settle(slice, now);
+    if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
-    if (UNLIKELY(slice->orders != NULL) && obey(slice, now))
+    if (UNLIKELY(slice->commands != NULL) && obey(slice, now))
         slice->hold = HOLD_FLUSH;
     else
         look_up_once(slice, passes, now);

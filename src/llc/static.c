@@ -76,7 +76,7 @@ static struct llc_organisation *static_create(const struct llc_site *site, struc
     *s = (struct llc_static){
         .base = {.ops = &llc_organisation_static,
                  .map = site->map,
-                 .mode.forget_all = values->flush == &replication_flush_whole},
+                 .mode.invalidate_all = values->flush == &replication_flush_whole},
         .values = values,
         .replication = replication_of(site->config),
     };
@@ -87,13 +87,13 @@ static struct llc_organisation *static_create(const struct llc_site *site, struc
 
 static void static_destroy(struct llc_organisation *organisation) { free(organisation); }
 
-static unsigned static_target(struct llc_organisation *organisation, const struct message *message, unsigned mc,
-                              unsigned slice, unsigned cluster, uint64_t now) {
+static unsigned static_target(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
+                              unsigned home, unsigned cluster, uint64_t now) {
     (void)now;
     const struct llc_static *s = (const struct llc_static *)organisation;
     unsigned first = mc << s->replication.slices_log2;
     return first +
-           (replication_concerns(message) ? replication_slice(&s->replication, s->degree_log2, slice, cluster) : slice);
+           (replication_concerns(message) ? replication_slice(&s->replication, s->degree_log2, home, cluster) : home);
 }
 
 /* At a kernel's end nothing is under way, and the next one's degree can be taken up. */
@@ -116,5 +116,5 @@ const struct llc_organisation_ops llc_organisation_static = {
     .create = static_create,
     .destroy = static_destroy,
     .target = static_target,
-    .decide = static_decide,
+    .control = &(const struct llc_control_ops){.decide = static_decide},
 };

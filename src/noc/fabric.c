@@ -93,6 +93,7 @@ static uint64_t next_event(const struct fabric *fabric, uint64_t cycle) {
 static void fabric_tick(void *self, uint64_t now) {
     struct network *network = self;
     struct fabric *fabric = network->state;
+    network_take_commands(network, now);
     uint64_t last = clock_domain_cycle(network->clock, now);
     uint64_t first = now ? clock_domain_cycle(network->clock, now - 1) + 1 : 0;
     injection_collect(&fabric->injection, now);

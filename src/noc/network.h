@@ -2,8 +2,8 @@
 #ifndef SLUICE_NOC_NETWORK_H
 #define SLUICE_NOC_NETWORK_H
 
-#include "sim/clock.h"
 #include "noc/noc.h"
+#include "sim/clock.h"
 
 /* Counters of a network as a whole. Those of its routers are in fabric.h. */
 #define NETWORK_STATS(S) \
@@ -29,6 +29,7 @@ struct network {
     struct clock clock;
     void *state; /* the topology's */
     bool bypassed;
+    struct port *commands; /* from the control plane; NULL: none ever come */
     struct network_stats stats;
 };
 
@@ -58,6 +59,17 @@ struct topology {
     uint64_t (*bypassed_cycles)(const struct config *config, const struct network_shape *shape, unsigned flits);
     void (*freeze)(struct network *network, uint64_t now);
 };
+
+/* Switches the MC-routers of a drained network in cycle `now`. Returns the first cycle in which it may be used again; `now` if there
+ * is nothing to switch. */
+uint64_t network_set_bypass(struct network *network, bool on, uint64_t now);
+
+/* Obeys a command that can be seen in this cycle. */
+void network_take_command(struct network *network, uint64_t now) __attribute__((noinline, cold));
+static inline void network_take_commands(struct network *network, uint64_t now) {
+    if (UNLIKELY(network->commands != NULL) && UNLIKELY(port_next_visible(network->commands) <= now))
+        network_take_command(network, now);
+}
 
 static inline unsigned network_destination(const struct network *network, const struct message *message) {
     return network->direction == NETWORK_REQUEST ? message->target : message->source;

@@ -215,6 +215,15 @@ uint64_t network_set_bypass(struct network *network, bool on, uint64_t now) {
     return from;
 }
 
+unsigned network_component(const struct network *network) { return network->id; }
+
+void network_connect_control(struct network *network, struct port *commands) { network->commands = commands; }
+
+void network_take_command(struct network *network, uint64_t now) {
+    const struct network_command *command = port_take(network->commands, now);
+    network_set_bypass(network, command->bypass, now - network->commands->latency);
+}
+
 void network_freeze(struct network *network, uint64_t now) {
     if (network->topology->freeze) network->topology->freeze(network, now);
 }

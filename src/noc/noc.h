@@ -16,8 +16,8 @@
 
 #include "config/config.h"
 #include "sim/engine.h"
-#include "sim/port.h"
 #include "sim/message.h"
+#include "sim/port.h"
 #include "stats/stats.h"
 
 enum network_direction { NETWORK_REQUEST, NETWORK_REPLY };
@@ -92,12 +92,17 @@ bool network_conserved(const struct network *network, char *text, size_t size);
  * nothing may be sent elsewhere. Possible in a hierarchical network with as many slices at each controller as clusters.
  * A network whose description says noc.bypass is bypassed from its first cycle on.
  *
- * Switches all MC-routers of this network, which must be drained: conserved, and with nothing in its inputs. Returns
- * the first cycle in which it may be used again, noc.gating_cycles later; what is pushed before waits in its input.
- * Returns `now` if there is nothing to switch. */
+ * A command switches all MC-routers of a network, which must be drained: conserved, and with nothing in its inputs. It counts from the
+ * cycle in which it was sent; noc.gating_cycles later the network may be used again, and what is pushed before waits in its
+ * input. */
+struct network_command {
+    bool bypass;
+};
+unsigned network_component(const struct network *network);
+/* The port by which the control plane sends commands, with a latency of one cycle. */
+void network_connect_control(struct network *network, struct port *commands);
 bool noc_can_bypass(const struct config *config); /* its topology has MC-routers */
 bool network_can_bypass(const struct network *network);
-uint64_t network_set_bypass(struct network *network, bool on, uint64_t now);
 
 /* The run is over and what is left only drains: cycles from `now` on are not counted. */
 void network_freeze(struct network *network, uint64_t now);

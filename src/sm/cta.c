@@ -30,7 +30,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
 }
 
 static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
-    struct sm_word word = {WORD_CTA_DONE, sm->cta[slot].index};
+    struct sm_report word = {REPORT_CTA_DONE, sm->cta[slot].index};
     sm->cta[slot].used = false;
     unsigned i = 0;
     while (sm->cta_order[i] != slot) i++;
@@ -39,7 +39,7 @@ static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
         sm->cta_order[i] = sm->cta_order[i + 1];
         sm->cta_slots[i] = sm->cta_slots[i + 1];
     }
-    port_push(sm->words, now, &word, sizeof word);
+    port_push(sm->reports, now, &word, sizeof word);
 }
 
 /* After something of the warp has completed: is it free to go on, or to end? */

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-
 void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,
                    uint32_t *unsent) {
     if (geometry->size_kb == 0) return; /* never asked */

@@ -23,8 +23,8 @@ static bool in_flight(const struct sm *sm) {
 
 static APART void stand_still(struct sm *sm, uint64_t now) {
     if (sm->quiet || in_flight(sm)) return;
-    struct sm_word word = {WORD_QUIET, 0};
-    port_push(sm->words, now, &word, sizeof word);
+    struct sm_report word = {REPORT_QUIET, 0};
+    port_push(sm->reports, now, &word, sizeof word);
     sm->quiet = true;
 }
 
@@ -159,12 +159,13 @@ void sm_destroy(struct sm *sm) {
 
 unsigned sm_component(const struct sm *sm) { return sm->component; }
 
-void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *orders, struct port *words) {
+void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *commands,
+                struct port *reports) {
     sm->l1 = l1;
     sm->gate = &l1->gate[sm->index];
     sm->launch = launch;
-    sm->orders = orders;
-    sm->words = words;
+    sm->commands = commands;
+    sm->reports = reports;
 }
 
 const struct sm_stats *sm_stats_of(const struct sm *sm) { return &sm->stats; }
@@ -191,29 +192,29 @@ static inline void settle(struct sm *sm, uint64_t now) {
 
 static void sm_settle(void *self, uint64_t now) { settle(self, now); }
 
-static APART void take_orders(struct sm *sm, uint64_t now) {
-    const struct sm_order *order;
-    while ((order = port_peek(sm->orders, now))) {
-        struct sm_order taken = *order;
-        port_pop(sm->orders, now);
-        if (taken.kind == ORDER_RUN_CTA) {
+static APART void take_commands(struct sm *sm, uint64_t now) {
+    const struct sm_command *order;
+    while ((order = port_peek(sm->commands, now))) {
+        struct sm_command taken = *order;
+        port_pop(sm->commands, now);
+        if (taken.kind == COMMAND_RUN_CTA) {
             cta_launch(sm, taken.cta, now);
             continue;
         }
-        if (taken.kind == ORDER_STOP || taken.kind == ORDER_GO_ON) {
-            sm->stopped = taken.kind == ORDER_STOP;
+        if (taken.kind == COMMAND_STOP || taken.kind == COMMAND_GO_ON) {
+            sm->stopped = taken.kind == COMMAND_STOP;
             sm->quiet = false;
             continue;
         }
-        if (taken.kind == ORDER_STEER_L1) {
+        if (taken.kind == COMMAND_STEER_L1) {
             l1_steer(sm->l1, sm->index, taken.plain);
             continue;
         }
         sm->l1->ops->flush(sm->l1, sm->index);
         readonly_flush(&sm->constant_cache);
         readonly_flush(&sm->read_only_cache);
-        struct sm_word word = {WORD_L1_FLUSHED, 0};
-        port_push(sm->words, now, &word, sizeof word);
+        struct sm_report word = {REPORT_L1_FLUSHED, 0};
+        port_push(sm->reports, now, &word, sizeof word);
     }
 }
 
@@ -237,7 +238,7 @@ static APART void retry(struct sm *sm, uint64_t now) {
 static void sm_tick(void *self, uint64_t now) {
     struct sm *sm = self;
     settle(sm, now);
-    if (UNLIKELY(port_next_visible(sm->orders) <= now)) take_orders(sm, now);
+    if (UNLIKELY(port_next_visible(sm->commands) <= now)) take_commands(sm, now);
     uint64_t *due = &sm->due[now % WARP_WHEEL];
     if (*due) sm_due(sm, due, now);
     if (!l1_idle(sm->gate, now)) {

@@ -13,9 +13,9 @@
 #ifndef SLUICE_SM_SM_H
 #define SLUICE_SM_SM_H
 
+#include "l1/l1.h"
 #include "sim/engine.h"
 #include "sim/port.h"
-#include "l1/l1.h"
 #include "sm/sm_config.h"
 #include "stats/stats.h"
 #include "stream/stream.h"
@@ -90,13 +90,13 @@ struct launch {
 };
 
 /* Messages between the dispatcher and an SM. */
-struct sm_order {
-    enum { ORDER_RUN_CTA, ORDER_FLUSH_L1, ORDER_STEER_L1, ORDER_STOP, ORDER_GO_ON } kind;
+struct sm_command {
+    enum { COMMAND_RUN_CTA, COMMAND_FLUSH_L1, COMMAND_STEER_L1, COMMAND_STOP, COMMAND_GO_ON } kind;
     uint64_t cta; /* to run */
     bool plain;   /* the L1 steered to: the plain cache, not the insertion policy */
 };
-struct sm_word {
-    enum { WORD_CTA_DONE, WORD_L1_FLUSHED, WORD_QUIET } kind; /* quiet: stopped, and nothing of it is under way */
+struct sm_report {
+    enum { REPORT_CTA_DONE, REPORT_L1_FLUSHED, REPORT_QUIET } kind; /* quiet: stopped, and nothing of it is under way */
     uint64_t cta;
 };
 
@@ -110,7 +110,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
                      struct stats *stats, unsigned index);
 void sm_destroy(struct sm *sm);
 unsigned sm_component(const struct sm *sm);
-void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *orders, struct port *words);
+void sm_connect(struct sm *sm, struct l1 *l1, const struct launch *launch, struct port *commands, struct port *reports);
 const struct sm_stats *sm_stats_of(const struct sm *sm);
 /* From now on no cycles are counted: the run is over and what is left only drains. */
 void sm_freeze(struct sm *sm, uint64_t now);

@@ -119,7 +119,7 @@ struct sm {
     struct l1 *l1;
     const struct l1_gate *gate; /* of the L1, to this SM */
     const struct launch *launch;
-    struct port *orders, *words;
+    struct port *commands, *reports;
     struct sm_stats stats;
     uint64_t stall_cycles[STALL_COUNT];                /* as struct sm_stall_stats */
     uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR]; /* as struct l1_reservation_fail_stats */

@@ -3,7 +3,7 @@
 #include "gpu/duel.h"
 
 static bool hear(struct duel *duel, unsigned contestant, uint64_t interval, uint32_t reads, uint32_t misses) {
-    return duel_hear(duel, contestant, &(struct duel_report){interval, reads, misses});
+    return duel_receive(duel, contestant, &(struct duel_report){interval, reads, misses});
 }
 
 TEST("the followers of a duel begin with the plain cache, change to a policy that misses no more, and back") {

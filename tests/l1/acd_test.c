@@ -64,8 +64,7 @@ TEST("of a full set the entry that was noted or found longest ago is forgotten, 
     acd_release(&acd);
 }
 
-TEST(
-    "two lines with the same hash are one: both are said to be held, and the word that one has gone hides the other") {
+TEST("two lines with the same hash are one: both are said to be held, and the word that one has gone hides the other") {
     struct acd acd = small_table(4); /* 0x12 and 0x21 fold to 3 */
     acd_set(&acd, 0, 0x12, ACD_LEFT);
     CHECK_EQ(acd_look(&acd, 0, 0x21), (unsigned)ACD_LEFT);

@@ -27,12 +27,12 @@ static void stand_end(struct stand *stand) {
     stats_destroy(stand->stats);
 }
 
-static void note(struct stand *stand, enum l1_sight sight, unsigned group, uint64_t line) {
+static void note(struct stand *stand, enum l1_event sight, unsigned group, uint64_t line) {
     stand->l1.watch->see(stand->l1.watch, group * 2 + line % 2, sight, line, stand->now);
 }
 
 /* One sight, and the cycle is over. */
-static void one(struct stand *stand, enum l1_sight sight, unsigned group, uint64_t line) {
+static void one(struct stand *stand, enum l1_event sight, unsigned group, uint64_t line) {
     note(stand, sight, group, line);
     stand->now++;
 }
@@ -52,9 +52,9 @@ TEST("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4,
     struct stand stand = stand_make(10);
     for (unsigned copies = 0; copies < 10; copies++) {
         uint64_t before = counter(&stand, bin[copies], 9);
-        one(&stand, L1_SEES_MISS, 9, 6);
+        one(&stand, L1_EVENT_MISS, 9, 6);
         CHECK_EQ(counter(&stand, bin[copies], 9), before + 1);
-        one(&stand, L1_SEES_INSERT, copies, 6);
+        one(&stand, L1_EVENT_INSERT, copies, 6);
     }
     CHECK_EQ(counter(&stand, "misses", 9), 10u);
     CHECK_EQ(counter(&stand, "misses", -1), 10u);
@@ -64,15 +64,15 @@ TEST("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4,
 TEST(
     "the matrix tells who held the line that a group missed, and the groups on both sides are adjacent, round the ring") {
     struct stand stand = stand_make(8);
-    one(&stand, L1_SEES_INSERT, 2, 7);
-    one(&stand, L1_SEES_INSERT, 5, 7);
-    one(&stand, L1_SEES_INSERT, 7, 9);
-    one(&stand, L1_SEES_MISS, 0, 7); /* 2 and 5 are no neighbours of 0, */
+    one(&stand, L1_EVENT_INSERT, 2, 7);
+    one(&stand, L1_EVENT_INSERT, 5, 7);
+    one(&stand, L1_EVENT_INSERT, 7, 9);
+    one(&stand, L1_EVENT_MISS, 0, 7); /* 2 and 5 are no neighbours of 0, */
     CHECK_EQ(counter(&stand, "adjacent", -1), 0u);
-    one(&stand, L1_SEES_MISS, 0, 9); /* but 7 is, */
+    one(&stand, L1_EVENT_MISS, 0, 9); /* but 7 is, */
     CHECK_EQ(counter(&stand, "adjacent", 0), 1u);
-    one(&stand, L1_SEES_MISS, 3, 7); /* and 2 one of 3 */
-    one(&stand, L1_SEES_MISS, 1, 7);
+    one(&stand, L1_EVENT_MISS, 3, 7); /* and 2 one of 3 */
+    one(&stand, L1_EVENT_MISS, 1, 7);
     CHECK_EQ(counter(&stand, "adjacent", 3), 1u);
     CHECK_EQ(counter(&stand, "adjacent", 1), 1u);
     static const unsigned expected[][3] = {{0, 2, 1}, {0, 5, 1}, {0, 7, 1}, {3, 2, 1}, {3, 5, 1}, {1, 2, 1}, {3, 4, 0}};
@@ -86,22 +86,22 @@ TEST(
 
 TEST("a line that was evicted, and every line of a node that was emptied, is held no longer") {
     struct stand stand = stand_make(8);
-    for (unsigned group = 1; group < 5; group++) one(&stand, L1_SEES_INSERT, group, 6);
-    one(&stand, L1_SEES_INSERT, 1, 8);
-    one(&stand, L1_SEES_INSERT, 1, 7); /* at the other node */
-    one(&stand, L1_SEES_REMOVE, 2, 6);
-    one(&stand, L1_SEES_MISS, 0, 6);
+    for (unsigned group = 1; group < 5; group++) one(&stand, L1_EVENT_INSERT, group, 6);
+    one(&stand, L1_EVENT_INSERT, 1, 8);
+    one(&stand, L1_EVENT_INSERT, 1, 7); /* at the other node */
+    one(&stand, L1_EVENT_REMOVE, 2, 6);
+    one(&stand, L1_EVENT_MISS, 0, 6);
     CHECK_EQ(counter(&stand, "copies_4", 0), 1u);
-    one(&stand, L1_SEES_EMPTY, 1, 0);
-    one(&stand, L1_SEES_MISS, 0, 6);
+    one(&stand, L1_EVENT_INVALIDATE, 1, 0);
+    one(&stand, L1_EVENT_MISS, 0, 6);
     CHECK_EQ(counter(&stand, "copies_2", 0), 1u);
-    one(&stand, L1_SEES_MISS, 0, 8);
+    one(&stand, L1_EVENT_MISS, 0, 8);
     CHECK_EQ(counter(&stand, "copies_0", 0), 1u);
-    one(&stand, L1_SEES_MISS, 0, 7);
+    one(&stand, L1_EVENT_MISS, 0, 7);
     CHECK_EQ(counter(&stand, "copies_1", 0), 1u);
-    for (unsigned group = 0; group < 8; group++) note(&stand, L1_SEES_EMPTY, group, 0);
+    for (unsigned group = 0; group < 8; group++) note(&stand, L1_EVENT_INVALIDATE, group, 0);
     stand.now++;
-    one(&stand, L1_SEES_MISS, 0, 6);
+    one(&stand, L1_EVENT_MISS, 0, 6);
     CHECK_EQ(counter(&stand, "copies_0", 0), 2u);
     stand_end(&stand);
 }
@@ -110,16 +110,16 @@ TEST(
     "a copy in the group itself is none, and a miss sees what was held when its cycle began, in whatever order events come") {
     for (unsigned first = 0; first < 2; first++) {
         struct stand stand = stand_make(8);
-        one(&stand, L1_SEES_INSERT, 0, 6);
-        one(&stand, L1_SEES_INSERT, 1, 6);
-        if (first) note(&stand, L1_SEES_MISS, 0, 6);
-        note(&stand, L1_SEES_REMOVE, 1, 6);
-        note(&stand, L1_SEES_INSERT, 2, 6);
-        note(&stand, L1_SEES_INSERT, 3, 6);
-        if (!first) note(&stand, L1_SEES_MISS, 0, 6);
+        one(&stand, L1_EVENT_INSERT, 0, 6);
+        one(&stand, L1_EVENT_INSERT, 1, 6);
+        if (first) note(&stand, L1_EVENT_MISS, 0, 6);
+        note(&stand, L1_EVENT_REMOVE, 1, 6);
+        note(&stand, L1_EVENT_INSERT, 2, 6);
+        note(&stand, L1_EVENT_INSERT, 3, 6);
+        if (!first) note(&stand, L1_EVENT_MISS, 0, 6);
         stand.now++;
         CHECK_EQ(counter(&stand, "copies_1", 0), 1u);
-        one(&stand, L1_SEES_MISS, 0, 6);
+        one(&stand, L1_EVENT_MISS, 0, 6);
         CHECK_EQ(counter(&stand, "copies_2", 0), 1u);
         stand_end(&stand);
     }

@@ -57,7 +57,7 @@ static inline struct lone_l1 *lone_l1(const char *const *settings) {
     REQUIRE(lone->l1);
     port_init(&lone->to_network, lone->engine, "to network", lone->sm_id, network, 2, 1);
     port_init(&lone->from_network, lone->engine, "from network", network, lone->sm_id, 256, 1);
-    lone->l1->ops->connect(lone->l1, 0, &lone->to_network, &lone->from_network);
+    lone->l1->ops->connect(lone->l1, 0, &(struct l1_ports){&lone->to_network, &lone->from_network, NULL});
     return lone;
 }
 

@@ -487,7 +487,7 @@ TEST("a flush forgets every line") {
 
 TEST("a line of one program is not a hit for another") {
     struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    lone->llc->beside = lone->llc;
+    lone->llc->next_program = lone->llc;
     cycle(lone);
     read_line(lone, 0x1000, 1);
     settle(lone);

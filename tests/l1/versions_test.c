@@ -37,7 +37,7 @@ enum {
 };
 
 struct event {
-    enum l1_sight sight;
+    enum l1_event sight;
     unsigned node, line;
 };
 
@@ -50,7 +50,7 @@ struct world {
     struct llc_organisation *llc;
     struct l1 *l1;
     unsigned sm_component[SMS], network;
-    struct port to_network[L1S], from_network[L1S], orders[L1S], words[L1S];
+    struct port to_network[L1S], from_network[L1S], commands[L1S], reports[L1S];
     struct port *replies_out[L1S], *replies_in[L1S]; /* Q3, Q7 */
     uint32_t outstanding;
     uint64_t random, now;
@@ -70,10 +70,10 @@ struct world {
     unsigned remote_fills;
 };
 
-static void see(struct l1_watch *watch, unsigned node, enum l1_sight sight, uint64_t key, uint64_t now) {
+static void see(struct l1_watch *watch, unsigned node, enum l1_event sight, uint64_t key, uint64_t now) {
     struct world *world = (struct world *)watch;
     (void)now;
-    if (sight == L1_SEES_EMPTY) return;
+    if (sight == L1_EVENT_INVALIDATE) return;
     REQUIRE(world->events < EVENTS);
     world->event[world->events++] = (struct event){sight, node, (unsigned)key};
 }
@@ -84,10 +84,11 @@ static void connect(struct world *world, unsigned node) {
     unsigned component = world->l1->ops->endpoint_component(world->l1, node);
     port_init(&world->to_network[node], world->engine, "to network", component, world->network, 2, 1);
     port_init(&world->from_network[node], world->engine, "from network", world->network, component, PENDING, 1);
-    port_init(&world->orders[node], world->engine, "orders", world->network, component, 2, 1);
-    port_init(&world->words[node], world->engine, "words", component, world->network, 2, 1);
-    world->l1->ops->connect(world->l1, node, &world->to_network[node], &world->from_network[node]);
-    world->l1->ops->connect_control(world->l1, node, &world->orders[node], &world->words[node]);
+    port_init(&world->commands[node], world->engine, "commands", world->network, component, 2, 1);
+    port_init(&world->reports[node], world->engine, "reports", component, world->network, 2, 1);
+    world->l1->ops->connect(world->l1, node,
+                            &(struct l1_ports){&world->to_network[node], &world->from_network[node], NULL});
+    world->l1->ops->connect_control(world->l1, node, &world->commands[node], &world->reports[node]);
     for (unsigned i = 0; i < world->engine->port_count; i++) {
         struct port *port = world->engine->ports[i];
         if (port->sender == component && strcmp(port->name, "replies to other groups") == 0)
@@ -142,8 +143,8 @@ static void world_end(struct world *world) {
     for (unsigned i = 0; i < L1S; i++) {
         port_release(&world->to_network[i]);
         port_release(&world->from_network[i]);
-        port_release(&world->orders[i]);
-        port_release(&world->words[i]);
+        port_release(&world->commands[i]);
+        port_release(&world->reports[i]);
     }
     stats_destroy(world->stats);
     engine_destroy(world->engine);
@@ -232,15 +233,15 @@ static void follow(struct world *world, unsigned node, const uint32_t *popped, u
         const struct event *event = &world->event[i];
         if (event->node != node) continue;
         switch (event->sight) {
-        case L1_SEES_INSERT:
+        case L1_EVENT_INSERT:
             REQUIRE(taken && event->line == line);
             CHECK(has_stores(&stores[line], stores[line].sent, arrival.version));
             world->held[node][line] = arrival.version;
             break;
-        case L1_SEES_REMOVE: world->held[node][event->line] = 0; break;
-        case L1_SEES_MISS: world->floor[node][event->line] = stores[event->line].sent; break;
-        case L1_SEES_STORE: stores[event->line].sent++; break;
-        case L1_SEES_EMPTY: break;
+        case L1_EVENT_REMOVE: world->held[node][event->line] = 0; break;
+        case L1_EVENT_MISS: world->floor[node][event->line] = stores[event->line].sent; break;
+        case L1_EVENT_STORE: stores[event->line].sent++; break;
+        case L1_EVENT_INVALIDATE: break;
         }
     }
     struct port *out = world->replies_out[node];
@@ -270,12 +271,12 @@ static void cycle(struct world *world, bool busy) {
 static void end_kernel(struct world *world) {
     for (unsigned i = 0; i < 4000 && world->outstanding; i++) cycle(world, false);
     REQUIRE(world->outstanding == 0);
-    struct l1_order flush = {.kind = L1_ORDER_FLUSH};
-    for (unsigned node = 0; node < L1S; node++) port_push(&world->orders[node], world->now, &flush, sizeof flush);
+    struct l1_command flush = {.kind = L1_COMMAND_FLUSH};
+    for (unsigned node = 0; node < L1S; node++) port_push(&world->commands[node], world->now, &flush, sizeof flush);
     for (unsigned i = 0; i < 4; i++) cycle(world, false);
     for (unsigned node = 0; node < L1S; node++) {
-        CHECK(port_peek(&world->words[node], world->now) != NULL);
-        port_pop(&world->words[node], world->now);
+        CHECK(port_peek(&world->reports[node], world->now) != NULL);
+        port_pop(&world->reports[node], world->now);
         for (unsigned line = 0; line < LINES; line++)
             CHECK_EQ(world->stores[node / NODES][line].sent, world->stores[node / NODES][line].done);
     }

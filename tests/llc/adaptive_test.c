@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "llc/adaptive.h"
 #include "llc/atd.h"
 #include "llc/lsp.h"
+#include "test.h"
 
 TEST("a line that a cluster has used would hit in its own slice, and not in another's") {
     struct atd atd;

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "llc/llc.h"
 #include "llc/lsp.h"
 #include "llc/rdd.h"
+#include "llc/route.h"
 #include "llc/selrep.h"
+#include "test.h"
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -66,7 +67,7 @@ static unsigned target(struct alone *alone, enum message_kind kind, uint8_t flag
                        uint64_t now) {
     struct message message = {
         .kind = (uint8_t)kind, .flags = flags, .address = address_in(alone, home, 0), .sectors = 15};
-    return llc_target(alone->llc, &message, cluster, now);
+    return route(alone->llc, &message, cluster, now);
 }
 
 static unsigned read_at(struct alone *alone, unsigned home, unsigned cluster, uint64_t now) {
@@ -93,12 +94,12 @@ TEST("degrees by kernel: each launch has its own, and the last holds for all fur
     static const unsigned slices[] = {3, 0, 2, 2, 2}; /* where cluster 3 finds a line of home 0 */
     for (unsigned launch = 0; launch < COUNT_OF(slices); launch++) {
         uint64_t again;
-        struct llc_mode wanted = alone->llc->ops->decide(alone->llc, LLC_KERNEL_BEGINS, 100 * launch, &again);
+        struct llc_mode wanted = alone->llc->ops->control->decide(alone->llc, LLC_KERNEL_BEGINS, 100 * launch, &again);
         CHECK_EQ(wanted.replicas, alone->llc->mode.replicas);
         CHECK_EQ(wanted.replicas, launch != 1);
         CHECK_EQ(again, NEVER);
         CHECK_EQ(read_at(alone, 0, 3, 100 * launch), slices[launch]);
-        alone->llc->mode = alone->llc->ops->decide(alone->llc, LLC_KERNEL_ENDS, 100 * launch + 99, &again);
+        alone->llc->mode = alone->llc->ops->control->decide(alone->llc, LLC_KERNEL_ENDS, 100 * launch + 99, &again);
     }
     alone_destroy(alone);
 }
@@ -133,10 +134,10 @@ static bool hits(uint64_t *holders, unsigned slice) {
 /* What the control plane does at the end of an epoch, with nothing to be written back. */
 static uint64_t end_epoch(struct alone *alone, uint64_t now) {
     uint64_t again;
-    struct llc_mode wanted = alone->llc->ops->decide(alone->llc, LLC_TIME_HAS_COME, now, &again);
+    struct llc_mode wanted = alone->llc->ops->control->decide(alone->llc, LLC_TIMER, now, &again);
     if (wanted.replicas && !alone->llc->mode.replicas) {
         alone->llc->mode.replicas = true;
-        alone->llc->ops->decide(alone->llc, LLC_SWITCHED, now, &again);
+        alone->llc->ops->control->decide(alone->llc, LLC_RECONFIGURED, now, &again);
     }
     return again;
 }
@@ -147,7 +148,7 @@ TEST("degrees are taken up lazily: copies come with misses, stay behind unreacha
     uint64_t holders = 0;
     CHECK(!hits(&holders, read_at(alone, 0, 2, 5)));
     CHECK_EQ(holders, 1u); /* (1) X is in slice 0 */
-    CHECK(alone->llc->ops->order(alone->llc, 2));
+    CHECK(alone->llc->ops->degrees->set(alone->llc, 2));
     CHECK_EQ(end_epoch(alone, 1000), 2000u);
     CHECK_EQ(read_at(alone, 0, 3, 1029), 0u);           /* it has not reached the routers */
     CHECK(hits(&holders, read_at(alone, 0, 1, 1030)));  /* (2) */
@@ -155,7 +156,7 @@ TEST("degrees are taken up lazily: copies come with misses, stay behind unreacha
     CHECK_EQ(holders, 5u);
     CHECK(hits(&holders, read_at(alone, 0, 0, 1040))); /* (3) */
     CHECK_EQ(read_at(alone, 0, 2, 1040), 2u);
-    CHECK(alone->llc->ops->order(alone->llc, 1));
+    CHECK(alone->llc->ops->degrees->set(alone->llc, 1));
     end_epoch(alone, 2000);
     CHECK_EQ(read_at(alone, 0, 3, 2029), 2u);
     CHECK_EQ(read_at(alone, 0, 3, 2030), 0u); /* (4) the copy in slice 2 is out of reach */
@@ -166,9 +167,9 @@ TEST("degrees are taken up lazily: copies come with misses, stay behind unreacha
 TEST("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
     struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000",
                                               "llc.selrep.demand_percent=0", "llc.selrep.gain_percent=0"));
-    CHECK(!alone->llc->ops->order(alone->llc, 3));
-    CHECK(!alone->llc->ops->order(alone->llc, 8));
-    CHECK(alone->llc->ops->order(alone->llc, 4));
+    CHECK(!alone->llc->ops->degrees->set(alone->llc, 3));
+    CHECK(!alone->llc->ops->degrees->set(alone->llc, 8));
+    CHECK(alone->llc->ops->degrees->set(alone->llc, 4));
     end_epoch(alone, 1000);
     CHECK_EQ(alone->journal.entries[0].decision, "degree 4");
     CHECK_EQ(alone->journal.entries[0].reason, "as ordered");

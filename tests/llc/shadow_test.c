@@ -10,12 +10,13 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "dram/dram.h"
-#include "sim/gpu_config.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "llc/route.h"
+#include "sim/gpu_config.h"
+#include "test.h"
 
 enum {
     SLICES = 8,
@@ -38,7 +39,7 @@ struct shadow {
     struct slice *slice[ALL_SLICES];
     struct atomics *atomics;
     unsigned slices; /* the last of them that of the atomics' LLC, if there is one */
-    struct port to_slice[SLICES], from_slice[SLICES], orders[ALL_SLICES], words[ALL_SLICES];
+    struct port to_slice[SLICES], from_slice[SLICES], commands[ALL_SLICES], reports[ALL_SLICES];
     unsigned driver, programs;
     bool private[PROGRAMS_MAX];
     bool pauses[PROGRAMS_MAX]; /* sends nothing */
@@ -135,7 +136,7 @@ static void send(struct shadow *shadow, uint64_t now) {
         message.flags = MESSAGE_READ_ONLY;
     }
     /* Which also says where in the slice's memory it is. */
-    unsigned target = llc_target(shadow->organisation, &message, cluster, now);
+    unsigned target = route(shadow->organisation, &message, cluster, now);
     unsigned slice = shadow->promises ? target : private ? cluster : home_of(shadow, &message);
     message.target = (uint16_t)slice;
     if (!port_can_push(&shadow->to_slice[slice], now)) return;
@@ -144,9 +145,9 @@ static void send(struct shadow *shadow, uint64_t now) {
     shadow->in_flight++;
 }
 
-static void order_all(struct shadow *shadow, struct slice_order order) {
+static void order_all(struct shadow *shadow, struct slice_command order) {
     for (unsigned i = 0; i < shadow->slices; i++)
-        port_push(&shadow->orders[i], shadow->engine->now, &order, sizeof order);
+        port_push(&shadow->commands[i], shadow->engine->now, &order, sizeof order);
     shadow->flushing = shadow->slices;
 }
 
@@ -159,16 +160,16 @@ static void driver_tick(void *self, uint64_t now) {
             port_pop(&shadow->from_slice[i], now);
             shadow->in_flight--;
         }
-        while (port_peek(&shadow->words[i], now)) {
-            port_pop(&shadow->words[i], now);
+        while (port_peek(&shadow->reports[i], now)) {
+            port_pop(&shadow->reports[i], now);
             if (--shadow->flushing == 0 && shadow->cleaning) {
                 shadow->cleaning = false;
                 shadow->organisation->mode.replicas = true;
-                steer(shadow, LLC_SWITCHED, now);
+                steer(shadow, LLC_RECONFIGURED, now);
             }
         }
     }
-    if (shadow->steered && shadow->to_send && now >= shadow->ask_at) steer(shadow, LLC_TIME_HAS_COME, now);
+    if (shadow->steered && shadow->to_send && now >= shadow->ask_at) steer(shadow, LLC_TIMER, now);
     if (shadow->to_send && shadow->in_flight < IN_FLIGHT) send(shadow, now);
     if (shadow->to_send || shadow->in_flight || shadow->flushing) engine_wake(shadow->engine, shadow->driver, now + 1);
 }
@@ -216,16 +217,16 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     for (unsigned i = 0; i < shadow->slices; i++) {
         struct slice_ports ports = {.from_memory = dram_output(shadow->dram, i),
                                     .to_memory = dram_input(shadow->dram, i),
-                                    .orders = &shadow->orders[i],
-                                    .words = &shadow->words[i]};
+                                    .commands = &shadow->commands[i],
+                                    .reports = &shadow->reports[i]};
         if (i < SLICES) {
             ports.from_network = &shadow->to_slice[i];
             ports.to_network = &shadow->from_slice[i];
             port_init(ports.from_network, shadow->engine, "to slice", shadow->driver, component[i], 4, 1);
             port_init(ports.to_network, shadow->engine, "from slice", component[i], shadow->driver, 4, 1);
         }
-        port_init(&shadow->orders[i], shadow->engine, "orders", shadow->driver, component[i], 2, 1);
-        port_init(&shadow->words[i], shadow->engine, "words", component[i], shadow->driver, 2, 1);
+        port_init(&shadow->commands[i], shadow->engine, "commands", shadow->driver, component[i], 2, 1);
+        port_init(&shadow->reports[i], shadow->engine, "reports", component[i], shadow->driver, 2, 1);
         if (shadow->atomics) atomics_connect(shadow->atomics, i, &ports);
         slice_connect(shadow->slice[i], &ports, 4);
     }
@@ -235,8 +236,8 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
 static void destroy(struct shadow *shadow) {
     for (unsigned i = 0; i < shadow->slices; i++) {
         slice_destroy(shadow->slice[i]);
-        port_release(&shadow->orders[i]);
-        port_release(&shadow->words[i]);
+        port_release(&shadow->commands[i]);
+        port_release(&shadow->reports[i]);
     }
     for (unsigned i = 0; i < SLICES; i++) {
         port_release(&shadow->to_slice[i]);
@@ -270,7 +271,7 @@ static bool traffic(struct shadow *shadow) {
     return settle(shadow);
 }
 
-static bool flush(struct shadow *shadow, struct slice_order order) {
+static bool flush(struct shadow *shadow, struct slice_command order) {
     order_all(shadow, order);
     return settle(shadow);
 }
@@ -296,7 +297,7 @@ static void check_write_back(struct shadow *shadow) {
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
         if (round % 3 == 2) {
-            REQUIRE(flush(shadow, (struct slice_order){.keep_lines = round % 2}));
+            REQUIRE(flush(shadow, (struct slice_command){.keep_lines = round % 2}));
             CHECK_EQ(behind(shadow), 0u);
         }
     }
@@ -325,7 +326,7 @@ TEST(
     struct shadow *shadow = make(true, settings, 2);
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
-        REQUIRE(flush(shadow, (struct slice_order){.write_through = true}));
+        REQUIRE(flush(shadow, (struct slice_command){.write_through = true}));
         CHECK_EQ(behind(shadow), 0u);
     }
     check_books(shadow);
@@ -344,8 +345,8 @@ TEST(
                                         .to_network = &shadow->from_slice[i],
                                         .from_memory = dram_output(shadow->dram, i),
                                         .to_memory = dram_input(shadow->dram, i),
-                                        .orders = &shadow->orders[i],
-                                        .words = &shadow->words[i]};
+                                        .commands = &shadow->commands[i],
+                                        .reports = &shadow->reports[i]};
             slice_connect(shadow->slice[i], &ports, 4);
         }
         for (unsigned round = 0; round < ROUNDS; round++) REQUIRE(traffic(shadow));
@@ -359,7 +360,7 @@ TEST(
 #define ROOM_FOR_REPLICAS "llc.slice_kb=4"
 
 /* Kernels in each of which a third of the lines, others every time, is only read and may have replicas. */
-static void check_replicas(struct shadow *shadow, struct slice_order at_end) {
+static void check_replicas(struct shadow *shadow, struct slice_command at_end) {
     shadow->promises = true;
     for (shadow->round = 0; shadow->round < ROUNDS; shadow->round++) {
         REQUIRE(traffic(shadow));
@@ -374,7 +375,7 @@ TEST("a line that was written in one kernel is never read stale from a replica i
         for (unsigned whole = 0; whole < 2; whole++) {
             const char *const settings[] = {"llc.organisation=static", degrees[i], ROOM_FOR_REPLICAS};
             struct shadow *shadow = make(false, settings, 3);
-            check_replicas(shadow, (struct slice_order){.keep_home = !whole});
+            check_replicas(shadow, (struct slice_command){.keep_home = !whole});
             check_books(shadow);
             CHECK_EQ(stats_get(shadow->stats, "llc.writes_through", NULL), 0u); /* they stay at home */
             CHECK_EQ(stats_get(shadow->stats, "llc.replicas_forgotten", NULL) > 0, !whole);
@@ -393,9 +394,9 @@ TEST("nor is it when each kernel has a degree of its own, and some none") {
             REQUIRE(traffic(shadow));
             bool replicas = llc->mode.replicas;
             uint64_t again;
-            llc->mode = llc->ops->decide(llc, LLC_KERNEL_ENDS, shadow->engine->now, &again);
+            llc->mode = llc->ops->control->decide(llc, LLC_KERNEL_ENDS, shadow->engine->now, &again);
             if (!replicas && (!llc->mode.replicas || careless)) continue;
-            REQUIRE(flush(shadow, (struct slice_order){.keep_lines = !replicas, .keep_home = replicas}));
+            REQUIRE(flush(shadow, (struct slice_command){.keep_lines = !replicas, .keep_home = replicas}));
             CHECK_EQ(behind(shadow), 0u);
         }
         if (!careless) check_books(shadow);
@@ -408,13 +409,13 @@ TEST("nor is it when each kernel has a degree of its own, and some none") {
  * modified lines to memory. */
 static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now) {
     struct llc_organisation *llc = shadow->organisation;
-    CHECK(llc->ops->order(llc, random_below(&shadow->random, 3) ? 1 : 1u << random_below(&shadow->random, 4)));
-    struct llc_mode wanted = llc->ops->decide(llc, occasion, now, &shadow->ask_at);
+    CHECK(llc->ops->degrees->set(llc, random_below(&shadow->random, 3) ? 1 : 1u << random_below(&shadow->random, 4)));
+    struct llc_mode wanted = llc->ops->control->decide(llc, occasion, now, &shadow->ask_at);
     if (occasion == LLC_KERNEL_ENDS) llc->mode = wanted;
     if (!wanted.replicas || llc->mode.replicas || shadow->flushing) return;
     shadow->cleanings++;
     shadow->cleaning = true;
-    order_all(shadow, (struct slice_order){.keep_lines = true, .beside = true});
+    order_all(shadow, (struct slice_command){.keep_lines = true, .background = true});
 }
 
 TEST("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
@@ -428,7 +429,7 @@ TEST("nor is it when the degree changes every few hundred cycles, with nothing s
         REQUIRE(traffic(shadow));
         bool replicas = shadow->organisation->mode.replicas;
         steer(shadow, LLC_KERNEL_ENDS, shadow->engine->now);
-        if (replicas) REQUIRE(flush(shadow, (struct slice_order){.keep_home = true}));
+        if (replicas) REQUIRE(flush(shadow, (struct slice_command){.keep_home = true}));
         if (replicas) CHECK_EQ(behind(shadow), 0u);
         flushes += replicas;
     }
@@ -441,7 +442,7 @@ TEST("nor is it when the degree changes every few hundred cycles, with nothing s
 TEST("and would be if replicas were not forgotten") {
     const char *const settings[] = {"llc.organisation=static", "llc.static.degree=4", ROOM_FOR_REPLICAS};
     struct shadow *shadow = make(false, settings, 3);
-    check_replicas(shadow, (struct slice_order){.keep_lines = true});
+    check_replicas(shadow, (struct slice_command){.keep_lines = true});
     CHECK(shadow->stale > 0);
     destroy(shadow);
 }
@@ -459,7 +460,7 @@ TEST("switching between shared and private loses no modified line, nor what atom
         REQUIRE(traffic(shadow));
         bool private = !shadow->private[0];
         /* To private: modified lines are written back and stay; to shared: all copies go. */
-        REQUIRE(flush(shadow, (struct slice_order){.keep_lines = private, .write_through = private}));
+        REQUIRE(flush(shadow, (struct slice_command){.keep_lines = private, .write_through = private}));
         CHECK_EQ(behind(shadow), 0u);
         shadow->private[0] = private;
     }
@@ -481,14 +482,14 @@ static void count_lines(const struct shadow *shadow, unsigned program, unsigned 
 
 TEST("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
     struct shadow *shadow = make_both();
-    shadow->organisation->beside = shadow->organisation; /* of which just the place of a line is asked */
+    shadow->organisation->next_program = shadow->organisation; /* of which just the place of a line is asked */
     shadow->programs = 2;
     unsigned kept = 0, held, old;
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(shadow));
         unsigned program = round / 2 % 2;
         bool private = !shadow->private[program];
-        struct slice_order order = {.keep_lines = private, .write_through = private, .program = (uint8_t)program};
+        struct slice_command order = {.keep_lines = private, .write_through = private, .program = (uint8_t)program};
         shadow->pauses[program] = true;
         shadow->to_send = REQUESTS; /* of the other one, meanwhile */
         REQUIRE(flush(shadow, order));
@@ -503,7 +504,7 @@ TEST("one program's boundaries and switches lose no line, keep the other's lines
     }
     CHECK(kept > 0); /* modified lines of the other one stay modified */
     check_books(shadow);
-    shadow->organisation->beside = NULL;
+    shadow->organisation->next_program = NULL;
     destroy(shadow);
 }
 
@@ -516,7 +517,7 @@ TEST(
         struct shadow *shadow = make(private, least, sizeof least / sizeof least[0]);
         for (unsigned round = 0; round < ROUNDS / 4; round++) {
             REQUIRE(traffic(shadow));
-            REQUIRE(flush(shadow, (struct slice_order){.write_through = private}));
+            REQUIRE(flush(shadow, (struct slice_command){.write_through = private}));
             CHECK_EQ(behind(shadow), 0u);
         }
         CHECK_EQ(shadow->lost, 0u);

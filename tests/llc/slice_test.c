@@ -5,6 +5,7 @@
 
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "llc/route.h"
 
 /* A slice by itself. The test plays the networks and memory: it acts in a cycle, then the slice has its turn in it. */
 struct lone_slice {
@@ -119,7 +120,7 @@ static void settle(struct lone_slice *lone) {
 
 static void ask(struct lone_slice *lone, struct message message) {
     if (message.sectors == 0) message.sectors = 0x0F;
-    llc_target(lone->organisation, &message, 0, 0); /* which says where in the slice's memory it is */
+    route(lone->organisation, &message, 0, 0); /* which says where in the slice's memory it is */
     port_push(&lone->from_network, lone->engine->now, &message, sizeof message);
 }
 static void ask_read(struct lone_slice *lone, uint64_t address, uint32_t tag) {
@@ -524,7 +525,7 @@ TEST("a slice holds as many lines as its size says, also in 48 sets") {
 
 TEST("a line of one program is not a hit for another, and memory is told whose it is") {
     struct lone_slice *lone = lone_slice(NO_SETTINGS);
-    lone->organisation->beside = lone->organisation;
+    lone->organisation->next_program = lone->organisation;
     bring(lone, 0x1000);
     ask(lone, (struct message){.address = 0x1000, .kind = MESSAGE_READ, .program = 1});
     settle(lone);

@@ -37,10 +37,10 @@ TEST(
     struct run *on = two_kernels("llc.adaptive.outlasts_kernels=true");
     CHECK_EQ(run_count(each, "adaptive.decisions"), 2u);
     CHECK_EQ(run_count(each, "adaptive.rule_3"), 2u);
-    CHECK_EQ(run_count(each, "control.switches"), 2u);
+    CHECK_EQ(run_count(each, "control.reconfigurations"), 2u);
     CHECK_EQ(run_count(on, "adaptive.decisions"), 1u);
     CHECK_EQ(run_count(on, "adaptive.rule_3"), 0u);
-    CHECK_EQ(run_count(on, "control.switches"), 1u);
+    CHECK_EQ(run_count(on, "control.reconfigurations"), 1u);
     CHECK_EQ(run_count(on, "adaptive.profile_cycles"), 2000u);
     /* The slices are flushed at both kernels' ends all the same. */
     CHECK_EQ(run_count(on, "llc.flushes"), run_count(each, "llc.flushes") - 64);
@@ -86,7 +86,7 @@ TEST("an even stream looks more parallel in private at one SM-router, and alike 
 TEST("a switch costs what its parts cost: stopping, flushing, powering off") {
     struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=20"));
     run_go(run, (struct run_options){0});
-    uint64_t switches = run_count(run, "control.switches");
+    uint64_t switches = run_count(run, "control.reconfigurations");
     CHECK(switches >= 2);
     CHECK_EQ(run_count(run, "control.power_cycles"), switches * 30); /* noc.gating_cycles */
     CHECK(run_count(run, "control.stop_cycles") > switches * 100);   /* a load under way takes longer than that */

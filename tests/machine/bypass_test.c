@@ -2,6 +2,7 @@
 #include "base/random.h"
 #include "dram/mapping.h"
 #include "llc/organisation.h"
+#include "llc/route.h"
 #include "machine/runs.h"
 
 #include "sm/script.h"
@@ -72,7 +73,7 @@ TEST("every request of a cluster, atomics too, is for its own slice at the line'
         struct location location;
         address_map_locate(map, message.address, &location);
         unsigned cluster = (unsigned)random_below(&random, slices);
-        wrong += llc_target(organisation, &message, cluster, 0) != location.mc * slices + cluster;
+        wrong += route(organisation, &message, cluster, 0) != location.mc * slices + cluster;
     }
     CHECK_EQ(wrong, 0u);
     organisation->ops->destroy(organisation);
@@ -92,8 +93,7 @@ static struct run *run_atomics(const char *bypass) {
     return run;
 }
 
-TEST(
-    "in a private LLC atomics of all clusters on one word meet in the LLC for them, past MC-routers or through them") {
+TEST("in a private LLC atomics of all clusters on one word meet in the LLC for them, past MC-routers or through them") {
     static const char *const ways[] = {"noc.bypass=false", "noc.bypass=true"};
     for (unsigned way = 0; way < 2; way++) {
         struct run *run = run_atomics(ways[way]);
@@ -130,8 +130,7 @@ TEST("an atomic that is passed on takes the way to the LLC for them longer, ther
     CHECK_EQ(latency[2] - latency[0], 27u - 20);
 }
 
-TEST(
-    "as many atomics as a word gets finish with queues of one, and the LLC for them performs one in a cycle at most") {
+TEST("as many atomics as a word gets finish with queues of one, and the LLC for them performs one in a cycle at most") {
     static struct step steps[16];
     for (unsigned i = 0; i < 16; i++) steps[i] = memory_step(OP_atomic, SPACE_GLOBAL, 0, 0x10000000, 1);
     static struct script_source source;

@@ -136,7 +136,7 @@ TEST("an adaptive LLC is private for one program and shared for the other at the
     CHECK_EQ(run_count_of(run, "adaptive.private_cycles", 1), 0u);
     CHECK_EQ(run_count(run, "noc.request.mc_router.gated_cycles"), 0u);
     CHECK_EQ(run_count(run, "control.power_cycles"), 0u);
-    CHECK(run_count(run, "control.switches") >= 2);
+    CHECK(run_count(run, "control.reconfigurations") >= 2);
     run_two_destroy(run);
 }
 
@@ -162,7 +162,7 @@ TEST("a switch of one program leaves the other's SMs alone, unless MC-routers ar
         uint64_t stood = 0;
         for (unsigned sm = 0; sm < 80; sm++)
             if (sm % 10 >= 5) stood += run_count_of(run, "sm.stall.reconfiguration", sm);
-        CHECK(run_count(run, "control.switches") > 0);
+        CHECK(run_count(run, "control.reconfigurations") > 0);
         CHECK_EQ(stood, 0u); /* the second is never private: it reads nothing */
         run_two_destroy(run);
     }

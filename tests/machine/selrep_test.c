@@ -101,7 +101,7 @@ TEST("degrees ordered from outside are followed, and every cycle belongs to one"
     CHECK_EQ(cycles_of(run), run->result.cycles);
     CHECK(run_count(run, "selrep.cycles_16") > 0 && run_count(run, "selrep.cycles_2") > 0);
     CHECK_EQ(run_count(run, "selrep.epochs"), journal->count);
-    CHECK_EQ(run_count(run, "control.switches"), 0u); /* nothing ever stops */
+    CHECK_EQ(run_count(run, "control.reconfigurations"), 0u); /* nothing ever stops */
     run_destroy(run);
 }
 
@@ -121,9 +121,9 @@ static bool order_late(void *user, const struct run_progress *progress) {
 TEST("what earlier kernels wrote is written back beside other work before the first replicas of a kernel") {
     struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=6", SHORT));
     run_go(run, (struct run_options){.progress = order_late, .user = run->machine});
-    CHECK(run_count(run, "control.cleanings") > 0);
+    CHECK(run_count(run, "control.background_flushes") > 0);
     CHECK(run_count(run, "llc.write_backs") > 0);
-    CHECK_EQ(run_count(run, "control.switches"), 0u);
+    CHECK_EQ(run_count(run, "control.reconfigurations"), 0u);
     run_destroy(run);
 }
 

@@ -4,8 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "noc/network.h"
 #include "noc/traffic.h"
+#include "test.h"
 
 static const struct network_shape machine = {80, 64, 8, 8}, small = {12, 8, 4, 2}, square = {16, 16, 4, 4};
 

@@ -14,8 +14,8 @@
 #ifndef SLUICE_TESTS_SM_STAND_H
 #define SLUICE_TESTS_SM_STAND_H
 
-#include "sim/gpu_config.h"
 #include "llc/organisation.h"
+#include "sim/gpu_config.h"
 #include "sm/script.h"
 #include "sm/sm.h"
 
@@ -31,7 +31,7 @@ struct stand {
     struct sm_shared *shared;
     struct sm *sm;
     unsigned sm_id, memory_id, dispatcher_id;
-    struct port to_memory, from_memory, orders, words;
+    struct port to_memory, from_memory, commands, reports;
 
     /* The memory. */
     uint64_t memory_cycles; /* 100 unless changed before a run */
@@ -68,27 +68,27 @@ static inline void stand_memory_tick(void *self, uint64_t now) {
     }
 }
 
-static inline void stand_order(struct stand *stand, struct sm_order order, uint64_t now) {
-    port_push(&stand->orders, now, &order, sizeof order);
+static inline void stand_order(struct stand *stand, struct sm_command order, uint64_t now) {
+    port_push(&stand->commands, now, &order, sizeof order);
 }
 
 static inline void stand_dispatcher_tick(void *self, uint64_t now) {
     struct stand *stand = self;
-    const struct sm_word *word;
+    const struct sm_report *word;
     if (stand->ctas == 0) return;
-    while ((word = port_peek(&stand->words, now))) {
-        if (word->kind == WORD_CTA_DONE) {
+    while ((word = port_peek(&stand->reports, now))) {
+        if (word->kind == REPORT_CTA_DONE) {
             if (word->cta < STAND_CTAS) stand->done_at[word->cta] = now;
             stand->ended++;
             if (stand->ended == stand->ctas && stand->flush)
-                stand_order(stand, (struct sm_order){.kind = ORDER_FLUSH_L1}, now);
+                stand_order(stand, (struct sm_command){.kind = COMMAND_FLUSH_L1}, now);
         }
-        stand->finished = stand->ended == stand->ctas && (!stand->flush || word->kind == WORD_L1_FLUSHED);
-        port_pop(&stand->words, now);
+        stand->finished = stand->ended == stand->ctas && (!stand->flush || word->kind == REPORT_L1_FLUSHED);
+        port_pop(&stand->reports, now);
     }
     if (now < stand->begun_at) return;
     while (stand->started < stand->ctas && stand->started - stand->ended < stand->launch.ctas_per_sm)
-        stand_order(stand, (struct sm_order){ORDER_RUN_CTA, .cta = stand->started++}, now);
+        stand_order(stand, (struct sm_command){COMMAND_RUN_CTA, .cta = stand->started++}, now);
     if (stand->finished) stand->engine->stop = true;
 }
 
@@ -130,10 +130,10 @@ static inline struct stand *stand_make(const char *const *settings) {
     REQUIRE(stand->l1);
     port_init(&stand->to_memory, stand->engine, "to memory", stand->sm_id, stand->memory_id, 4, 1);
     port_init(&stand->from_memory, stand->engine, "from memory", stand->memory_id, stand->sm_id, 1024, 1);
-    port_init(&stand->orders, stand->engine, "orders", stand->dispatcher_id, stand->sm_id, 128, 1);
-    port_init(&stand->words, stand->engine, "words", stand->sm_id, stand->dispatcher_id, 128, 1);
-    stand->l1->ops->connect(stand->l1, 0, &stand->to_memory, &stand->from_memory);
-    sm_connect(stand->sm, stand->l1, &stand->launch, &stand->orders, &stand->words);
+    port_init(&stand->commands, stand->engine, "commands", stand->dispatcher_id, stand->sm_id, 128, 1);
+    port_init(&stand->reports, stand->engine, "reports", stand->sm_id, stand->dispatcher_id, 128, 1);
+    stand->l1->ops->connect(stand->l1, 0, &(struct l1_ports){&stand->to_memory, &stand->from_memory, NULL});
+    sm_connect(stand->sm, stand->l1, &stand->launch, &stand->commands, &stand->reports);
     stand->memory_cycles = 100;
     return stand;
 }
@@ -148,8 +148,8 @@ static inline void stand_destroy(struct stand *stand) {
     address_map_destroy(stand->map);
     port_release(&stand->to_memory);
     port_release(&stand->from_memory);
-    port_release(&stand->orders);
-    port_release(&stand->words);
+    port_release(&stand->commands);
+    port_release(&stand->reports);
     stats_destroy(stand->stats);
     engine_destroy(stand->engine);
     config_destroy(stand->config);

@@ -1,0 +1,81 @@
+/* The state of the control plane, for its own files. */
+#ifndef SLUICE_GPU_CONTROL_STATE_H
+#define SLUICE_GPU_CONTROL_STATE_H
+
+#include "gpu/control.h"
+#include "gpu/cta_scheduler.h"
+#include "gpu/duel.h"
+#include "gpu/reconfiguration.h"
+
+enum kernel_phase { KERNEL_NONE, KERNEL_RUNNING, KERNEL_FLUSHING_L1, KERNEL_ENDING };
+
+/* CTAs of the kernel that runs in a partition. */
+struct dispatch {
+    void *scheduler_state;
+    unsigned *free_slots; /* [all SMs], 0 for those of other partitions */
+    uint64_t ctas, started, ended;
+    unsigned ctas_per_sm;
+};
+
+/* A program's part of the machine. */
+struct partition {
+    uint8_t program;
+    unsigned sms;
+    struct dispatch dispatch;
+    enum kernel_phase phase;
+    uint64_t start_at;  /* the first cycle of the kernel */
+    unsigned unflushed; /* L1s that have not reported that they are flushed */
+    struct llc_organisation *llc;
+    uint64_t decide_at; /* when the organisation wants to decide */
+    struct llc_mode mode, wanted;
+    bool reconfigure; /* it is to be reconfigured, or at a kernel's end flushed, and that is not over */
+    bool stopped;     /* its SMs are, for a reconfiguration */
+};
+
+/* Ports from many senders, of which only those with a message are looked at. */
+struct inbox {
+    struct port *port; /* [count] */
+    unsigned count;
+    uint64_t (*pushed)[2]; /* [count / 64]: port_watch */
+};
+
+struct control {
+    struct engine *engine;
+    unsigned component;
+    unsigned sms, slices, clusters;
+    unsigned l1s; /* L1s that are components of their own */
+    bool flush_l1, halted;
+    uint64_t launch_cycles;
+    const struct cta_scheduler_ops *scheduler;
+    struct port *sm_commands;                    /* [sms] */
+    struct port *l1_commands, *l1_reports;       /* [l1s] */
+    struct port *slice_commands, *slice_reports; /* [slices] */
+    struct port network_commands[2];             /* request, reply; unused: engine is NULL */
+    struct inbox sm_reports, requests;           /* from SMs; from the L1s' endpoints */
+    bool dueling;
+    struct duel duel;
+    struct port duel_reports[DUEL_CONTESTANTS]; /* from the L1s */
+    unsigned programs;
+    const uint8_t *program_of; /* [sms] */
+    struct partition partition[PROGRAMS_MAX];
+    struct reconfiguration reconfiguration;
+    struct control_stats stats;
+};
+
+static inline void control_wake(struct control *control, uint64_t at) {
+    engine_wake(control->engine, control->component, at);
+}
+
+/* Commands. Ports are deep enough that none ever waits. */
+void control_command_sm(struct control *control, unsigned sm, struct sm_command command, uint64_t now);
+void control_command_l1(struct control *control, unsigned l1, struct l1_command command, uint64_t now);
+/* To all SMs of the partition. */
+void control_command_partition(struct control *control, const struct partition *partition, struct sm_command command,
+                               uint64_t now);
+
+/* Calls the organisation of the partition, if it decides at run time. */
+void control_decide(struct control *control, struct partition *partition, enum llc_occasion occasion, uint64_t now);
+/* Brings the organisation's counters of time up to `now`, while a kernel runs. */
+void control_settle_partition(struct partition *partition, uint64_t now);
+
+#endif
