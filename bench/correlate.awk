@@ -83,7 +83,7 @@ END {
         cycles = ratio(value[i, "cycles", 0], value[i, "cycles", 1])
         same = mine[row, "warp_instructions"] == theirs(row, "warp_insn") && mine[row, "thread_instructions"] == theirs(row, "thread_insn")
         reads = theirs(row, "l1_read_access"); l2 = theirs(row, "l2_read_access l2_write_access")
-        equal = ours(row, "l1.read_hits l1.read_pending l1.read_misses l1.read_bypasses") == reads && ours(row, "l1.write_hits l1.write_misses") == theirs(row, "l1_write_access")
+        equal = ours(row, "l1.read_hits l1.read_pending_hits l1.read_misses l1.read_bypasses") == reads && ours(row, "l1.write_hits l1.write_misses") == theirs(row, "l1_write_access")
         l1_off = share(value[i, "l1_miss", 0], value[i, "l1_miss", 1], reads); l2_off = share(value[i, "l2_miss", 0], value[i, "l2_miss", 1], l2)
         dram = ratio(value[i, "dram", 0], value[i, "dram", 1])
         printf "%-9s %-13s %9d %9d %+6.1f%%  %5s %8s  %7d %8d %+6.1f%% %7d %8d %+6.1f%% %9d %9d %+6.1f%% %8d %8d\n", m, kernel_of[i], value[i, "cycles", 0], value[i, "cycles", 1],

@@ -107,8 +107,8 @@ static void write_survey(unsigned *column, const struct survey *survey, const ch
 }
 
 static void write_simulation(unsigned *column, const struct stats *stats, uint64_t cycles) {
-    static const char *const l1[] = {"l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.read_bypasses"};
-    static const char *const llc[] = {"llc.read_hits", "llc.read_pending", "llc.read_misses"};
+    static const char *const l1[] = {"l1.read_hits", "l1.read_pending_hits", "l1.read_misses", "l1.read_bypasses"};
+    static const char *const llc[] = {"llc.read_hits", "llc.read_pending_hits", "llc.read_misses"};
     static const char *const windows[] = {"sharing.lines_2", "sharing.lines_4", "sharing.lines_8", "sharing.lines_more",
                                           "sharing.lines_1"};
     char bound[32];

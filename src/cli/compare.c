@@ -47,8 +47,8 @@ struct metric {
     double scale;
 };
 
-#define L1_READS  "l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.read_bypasses"
-#define LLC_READS "llc.read_hits", "llc.read_pending", "llc.read_misses"
+#define L1_READS  "l1.read_hits", "l1.read_pending_hits", "l1.read_misses", "l1.read_bypasses"
+#define LLC_READS "llc.read_hits", "llc.read_pending_hits", "llc.read_misses"
 static const struct metric metrics[] = {
     {"load latency", "cycles", {"sm.load_cycles"}, {"sm.loads"}, 1},
     {"L1 hits", "% of reads", {"l1.read_hits"}, {L1_READS}, 100},

@@ -141,7 +141,7 @@ static void write_cycles(const struct summary *summary) {
 /* The memory hierarchy, a line for each level */
 
 static void write_cache(const struct summary *summary, const char *label, const char *prefix) {
-    static const char *const parts[] = {"read_hits",     "read_pending", "read_misses",
+    static const char *const parts[] = {"read_hits",     "read_pending_hits", "read_misses",
                                         "read_bypasses", "write_hits",   "write_misses"};
     uint64_t value[COUNT_OF(parts)];
     char name[64];

@@ -275,7 +275,7 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
 
 /* ------------------------------------------------------------------ commands */
 
-static APART void log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command, unsigned bank,
+static NEVER_INLINE void log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command, unsigned bank,
                               uint32_t row, uint32_t column) {
     struct dram_log_entry entry = {.cycle = cycle,
                                    .mc = (uint16_t)ch->mc,
@@ -441,7 +441,7 @@ static inline unsigned chosen_bank(const struct choice *choice) { return choice-
 #ifdef __AVX2__
 /* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, lets its rank pass. Ranks
  * are compared as floating-point numbers, which have the order of their bits. */
-static APART uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
+static NEVER_INLINE uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
     const __m256d none = _mm256_set1_pd(HUGE_VAL);
     const __m256i to_top = _mm256_setr_epi64x(63, 62, 61, 60);
     __m256d lowest = none;
@@ -498,7 +498,7 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
 
 /* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
  * served, and only if nothing else can be issued. */
-static APART struct choice look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
+static NEVER_INLINE struct choice look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
     struct dram_queue *queue = ch->active;
     struct choice capped = {.next = next};
     for (unsigned write = 0; write < 2; write++) look_for_columns(ch, &capped, queue, ch->capped, write, cycle);
@@ -665,7 +665,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
 }
 
 /* Returns whether the cycle is taken: by a refresh. */
-static APART bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
+static NEVER_INLINE bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
     bool refreshes = cycle >= ch->refresh_next;
     if (refreshes) {
         ch->refreshing = true;

@@ -29,7 +29,7 @@
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 
 /* A core cycle, the last memory cycle that has begun by its start, and how long ago that was in units of which a memory
- * cycle has clock.core_mhz and a core cycle clock.domain_mhz. */
+ * cycle has clock.core and a core cycle clock.domain. */
 struct moment {
     uint64_t core, cycle, fraction;
 };
@@ -75,15 +75,15 @@ struct dram {
 
 /* The moment of core cycle `core`, not before `from`. */
 static inline struct moment moment_at(struct clock clock, struct moment from, uint64_t core) {
-    uint64_t ahead = from.fraction + (core - from.core) * clock.domain_mhz, cycles = ahead / clock.core_mhz;
-    return (struct moment){core, from.cycle + cycles, ahead - cycles * clock.core_mhz};
+    uint64_t ahead = from.fraction + (core - from.core) * clock.domain, cycles = ahead / clock.core;
+    return (struct moment){core, from.cycle + cycles, ahead - cycles * clock.core};
 }
 
 /* The first core cycle, not before `from`, by which memory cycle `cycle` has begun. */
 static inline uint64_t core_cycle_of(struct clock clock, const struct moment *from, uint64_t cycle) {
     if (cycle <= from->cycle) return from->core;
-    uint64_t behind = (cycle - from->cycle) * clock.core_mhz - from->fraction;
-    return from->core + (behind + clock.domain_mhz - 1) / clock.domain_mhz;
+    uint64_t behind = (cycle - from->cycle) * clock.core - from->fraction;
+    return from->core + (behind + clock.domain - 1) / clock.domain;
 }
 
 /* --------------------------------------------------------------- the way out */
@@ -237,7 +237,7 @@ static inline void catch_up_channel(struct controller *mc, struct dram_channel *
         if (waiting) {
             if (room == NEVER) return;
             channel->enter_from = core_cycle_of(mc->clock, &mc->caught_up, room);
-            channel->stats.full_cycles += channel->enter_from - channel->blocked_since;
+            channel->stats.queue_full_cycles += channel->enter_from - channel->blocked_since;
             channel->blocked_since = NEVER;
         } else if (!channel_has_room(channel, first->write, first->bank)) {
             channel->blocked_since = core;
@@ -324,7 +324,7 @@ static void controller_settle(void *self, uint64_t now) {
     for (unsigned i = 0; i < mc->channels; i++) {
         struct dram_channel *channel = &mc->channel[i];
         if (channel->blocked_since == NEVER || channel->blocked_since >= now) continue;
-        channel->stats.full_cycles += now - channel->blocked_since;
+        channel->stats.queue_full_cycles += now - channel->blocked_since;
         channel->blocked_since = now;
     }
 }

@@ -39,7 +39,7 @@
     S(SUM, forwards, "requests", "reads answered from the write queue") \
     S(SUM, bus_cycles, "memory cycles", "in which the data bus was in use") \
     S(SUM, read_cycles, "memory cycles", "from entering the queue to the last data, summed over reads") \
-    S(SUM, full_cycles, "core cycles", "in which a request waited for room in the queue")
+    S(SUM, queue_full_cycles, "core cycles", "in which a request waited for room in the queue")
 STATS_STRUCT(dram_stats, DRAM_STATS);
 extern const struct stat_table dram_stat_table;
 

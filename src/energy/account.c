@@ -69,14 +69,14 @@ static const struct event {
 },
   cache_events[] = {
       E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),
-      E(l1, "l1.read_pending", PER_WARP, l1_read_hit_pj),
+      E(l1, "l1.read_pending_hits", PER_WARP, l1_read_hit_pj),
       E(l1, "l1.read_misses", PER_WARP, l1_read_miss_pj),
       E(l1, "l1.read_bypasses", PER_WARP, l1_read_miss_pj),
       E(l1, "l1.write_hits", PER_WARP, l1_write_hit_pj),
       E(l1, "l1.write_misses", PER_WARP, l1_write_miss_pj),
       E(l1, "l1.icc.served_hits", PER_WARP, l1_read_hit_pj),
       E(llc, "llc.read_hits", PER_WARP, llc_read_hit_pj),
-      E(llc, "llc.read_pending", PER_WARP, llc_read_hit_pj),
+      E(llc, "llc.read_pending_hits", PER_WARP, llc_read_hit_pj),
       E(llc, "llc.read_misses", PER_WARP, llc_read_miss_pj),
       E(llc, "llc.write_hits", PER_WARP, llc_write_hit_pj),
       E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),
@@ -140,15 +140,15 @@ static void account_arrays(const struct account *a, unsigned slices) {
     unsigned line = (unsigned)gpu->line_bytes;
     struct array_shape near = l1_array(a->config);
     account_array(a, ENERGY_l1, &near, line, l1_count(a->config),
-                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.read_misses", "l1.write_hits", "l1.write_misses",
+                  SUM(a, "l1.read_hits", "l1.read_pending_hits", "l1.read_misses", "l1.write_hits", "l1.write_misses",
                       "l1.icc.served"),
-                  SUM(a, "l1.read_hits", "l1.read_pending", "l1.write_backs", "l1.icc.served_hits"),
+                  SUM(a, "l1.read_hits", "l1.read_pending_hits", "l1.write_backs", "l1.icc.served_hits"),
                   SUM(a, "l1.fills"));
     struct array_shape far = {(double)llc->slice_kb * 1024, (unsigned)llc->ways, 8 * (unsigned)llc->port_bytes};
     account_array(a, ENERGY_llc, &far, line, slices,
-                  SUM(a, "llc.read_hits", "llc.read_pending", "llc.read_misses", "llc.write_hits", "llc.write_misses",
+                  SUM(a, "llc.read_hits", "llc.read_pending_hits", "llc.read_misses", "llc.write_hits", "llc.write_misses",
                       "llc.atomic_hits", "llc.atomic_misses"),
-                  SUM(a, "llc.data_replies", "llc.write_backs") - account_count(a, "llc.atomics_passed"),
+                  SUM(a, "llc.data_replies", "llc.write_backs") - account_count(a, "llc.atomics_forwarded"),
                   SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"));
     const struct atomics_config *atomics = config_get(a->config, &atomics_section);
     struct array_shape apart = {(double)atomics->size_kb * 1024, (unsigned)atomics->ways, far.bits};

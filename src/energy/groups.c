@@ -123,7 +123,7 @@ static struct switch_plan stops(const struct account *account, const struct stor
         .bits = (unsigned)queues->bits,
         .before = queue,
         .behind = queue,
-        .links = COOP_WAYS,
+        .links = COOP_DIRECTIONS,
         .link_mm = sqrt(values->die_mm2 / group_shape(account->config).groups),
         .link_cycles = 1,
     };
@@ -133,7 +133,7 @@ static void account_directory(const struct account *account, const struct storag
     enum { TABLES = 3 /* the node's and its neighbours' */ };
     const struct array_table *table = &account->model->array;
     double bytes = (double)(directory->entries * directory->bits) / 8;
-    double lines = account_count(account, "l1.fills") - account_count(account, "l1.outdated") +
+    double lines = account_count(account, "l1.fills") - account_count(account, "l1.stale_fills") +
                    account_count(account, "l1.evictions") + account_count(account, "l1.write_hits");
     account_events(account, ENERGY_l1_cooperation, account_count(account, "l1.read_misses") + TABLES * lines,
                    array_table_read_pj(table, bytes));

@@ -10,7 +10,7 @@ static bool fail(struct error *err, const char *what) {
 }
 
 /* What a trial says before it ends; false if it ends without a word. */
-static bool hear(int report, double *score) {
+static bool receive(int report, double *score) {
     size_t have = 0;
     while (have < sizeof *score) {
         ssize_t got = read(report, (char *)score + have, sizeof *score - have);
@@ -26,9 +26,9 @@ static void await(pid_t trial) {
     }
 }
 
-bool lookahead_choose(struct lookahead *lookahead, unsigned ways, unsigned *way, struct error *err) {
+bool lookahead_choose(struct lookahead *lookahead, unsigned choices, unsigned *choice, struct error *err) {
     double best = 0;
-    for (unsigned i = 0; i < ways; i++) {
+    for (unsigned i = 0; i < choices; i++) {
         int ends[2];
         if (pipe(ends) != 0) return fail(err, "no pipe");
         pid_t trial = fork();
@@ -40,23 +40,24 @@ bool lookahead_choose(struct lookahead *lookahead, unsigned ways, unsigned *way,
         if (trial == 0) {
             close(ends[0]);
             lookahead->report = ends[1] + 1;
-            *way = i;
+            *choice = i;
             return true;
         }
         close(ends[1]);
         double score;
-        bool heard = hear(ends[0], &score);
+        bool received = receive(ends[0], &score);
         close(ends[0]);
         await(trial);
-        if (!heard) return error_set(err, "cannot look ahead: trial %u of %u ended without a result", i + 1, ways);
+        if (!received)
+            return error_set(err, "cannot look ahead: trial %u of %u ended without a result", i + 1, choices);
         if (i > 0 && score <= best) continue;
         best = score;
-        *way = i;
+        *choice = i;
     }
     return true;
 }
 
 void lookahead_report(const struct lookahead *lookahead, double score) {
-    bool told = write(lookahead->report - 1, &score, sizeof score) == sizeof score;
-    _exit(told ? 0 : 1);
+    bool sent = write(lookahead->report - 1, &score, sizeof score) == sizeof score;
+    _exit(sent ? 0 : 1);
 }

@@ -1,12 +1,12 @@
-/* Looking ahead: which of several ways to go on turns out best is found by going each of them for a while.
+/* Looking ahead: finds the best of several choices by simulating each of them for a while.
  *
- * Every way is tried in a child of this process (fork(2)), which has all of the machine's state and throws it away with itself;
+ * Every choice is tried in a child of this process (fork(2)), which has all of the machine's state and throws it away with itself;
  * what comes back, through a pipe, is how well it went. Trials are made one after the other, so that a run takes one processor.
  * Nothing else of the process may be running meanwhile: streams have to be in step (stream/stream.h).
  *
- *     unsigned way;
- *     if (!lookahead_choose(&lookahead, ways, &way, err)) fail;
- *     go `way`;
+ *     unsigned choice;
+ *     if (!lookahead_choose(&lookahead, choices, &choice, err)) fail;
+ *     go on with `choice`;
  *     if (lookahead_on_trial(&lookahead)) lookahead_report(&lookahead, how well);
  */
 #ifndef SLUICE_GPU_LOOKAHEAD_H
@@ -21,9 +21,9 @@ struct lookahead {
 
 static inline bool lookahead_on_trial(const struct lookahead *lookahead) { return lookahead->report != 0; }
 
-/* The way to go on with: for each trial the one that it tries; afterwards the best, and of equals the first. Returns false if
+/* The choice to go on with: for each trial the one that it tries; afterwards the best, and of equals the first. Returns false if
  * there is no telling. */
-bool lookahead_choose(struct lookahead *lookahead, unsigned ways, unsigned *way, struct error *err);
+bool lookahead_choose(struct lookahead *lookahead, unsigned choices, unsigned *choice, struct error *err);
 /* Ends a trial. */
 _Noreturn void lookahead_report(const struct lookahead *lookahead, double score);
 

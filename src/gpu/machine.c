@@ -78,8 +78,8 @@ static bool divide_sms(struct machine *m, struct error *err) {
 static bool create_llc(struct machine *m, struct error *err) {
     struct llc_organisation **next = &m->llc;
     for (unsigned i = 0; i < m->programs; i++) {
-        struct llc_site site = {m->config, m->map, m->stats, &m->journal};
-        *next = llc_organisation_create(&site, err);
+        struct llc_context context = {m->config, m->map, m->stats, &m->journal};
+        *next = llc_organisation_create(&context, err);
         if (!*next) return false;
         (*next)->program = i;
         next = &(*next)->next_program;
@@ -105,14 +105,14 @@ static bool create_slices(struct machine *m, struct error *err) {
 }
 
 static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
-    struct l1_site site = {.config = m->config,
-                           .engine = m->engine,
-                           .stats = m->stats,
-                           .llc = m->llc,
-                           .sms = m->sms,
-                           .clusters = clusters,
-                           .sm_component = m->sm_component};
-    m->l1 = l1_create(&site, err);
+    struct l1_context context = {.config = m->config,
+                                 .engine = m->engine,
+                                 .stats = m->stats,
+                                 .llc = m->llc,
+                                 .sms = m->sms,
+                                 .clusters = clusters,
+                                 .sm_component = m->sm_component};
+    m->l1 = l1_create(&context, err);
     return m->l1 != NULL;
 }
 
@@ -301,7 +301,7 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
     } equal[] = {
         {"requests of the L1s and replies to them", "l1.requests", "l1.replies"},
         {"requests of the L1s and replies of the LLC", "l1.requests", "llc.replies"},
-        {"atomics passed on and replies of the atomics' LLC", "llc.atomics_passed", "atomics.replies"},
+        {"atomics passed on and replies of the atomics' LLC", "llc.atomics_forwarded", "atomics.replies"},
     };
     for (unsigned i = 0; i < COUNT_OF(equal); i++) {
         uint64_t left = stats_get(m->stats, equal[i].left, NULL), right = stats_get(m->stats, equal[i].right, NULL);

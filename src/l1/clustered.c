@@ -33,7 +33,7 @@ STATS_STRUCT(read_stats, READ_STATS);
 STATS_TABLE(l1_read_stat_table, "l1.latency", read_stats, READ_STATS);
 
 /* Cycles in which a node's cache refused the request at the head of Q1, by reason; in the order of enum l1_outcome. */
-STATS_TABLE(l1_refusal_stat_table, "l1.refused", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
+STATS_TABLE(l1_refusal_stat_table, "l1.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 enum { NO_VISITOR = UINT32_MAX };
 
@@ -56,11 +56,11 @@ struct hub {
     uint32_t *hit;           /* [hit_cycles + 1] visitors whose line was there, by the cycle in which they are due */
     unsigned hits;           /* how many there are */
     bool others_next;        /* the next turn is another group's */
-    bool reporting;          /* is to say when nothing is under way */
+    bool reporting;          /* is to report when nothing is under way */
     enum l1_outcome refusal; /* of the head of Q1; 0 if none */
     uint32_t refused_changes;
     uint64_t refused_since; /* cycles before are counted */
-    uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR];
+    uint64_t refused_cycles[L1_OUTCOMES - L1_FAIL_MSHR];
 };
 
 /* The end of the group's crossbars at an SM. */
@@ -133,19 +133,19 @@ static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     visitor_leave(hub, index);
 }
 
-static void say(struct hub *hub, enum l1_report_kind kind, uint64_t now) {
+static void report(struct hub *hub, enum l1_report_kind kind, uint64_t now) {
     struct l1_report word = {kind};
     port_push(hub->reports, now, &word, sizeof word);
 }
 
-static void obey(struct hub *hub, uint64_t now) {
+static void take_commands(struct hub *hub, uint64_t now) {
     struct l1 *caches = hub->l1->caches;
     const struct l1_command *order;
     while ((order = port_peek(hub->commands, now))) {
         switch (order->kind) {
         case L1_COMMAND_FLUSH:
             caches->ops->flush(caches, hub->node);
-            say(hub, L1_REPORT_FLUSHED, now);
+            report(hub, L1_REPORT_FLUSHED, now);
             break;
         case L1_COMMAND_STEER: l1_steer(&hub->l1->base, hub->node, order->plain); break;
         case L1_COMMAND_REPORT: hub->reporting = true; break;
@@ -155,7 +155,7 @@ static void obey(struct hub *hub, uint64_t now) {
 }
 
 static void count_refusal(struct hub *hub, uint64_t now) {
-    if (hub->refusal) hub->refused_cycles[hub->refusal - L1_NO_MSHR] += now - hub->refused_since;
+    if (hub->refusal) hub->refused_cycles[hub->refusal - L1_FAIL_MSHR] += now - hub->refused_since;
     hub->refused_since = now;
 }
 
@@ -221,8 +221,8 @@ static void hub_tick(void *self, uint64_t now) {
     struct clustered *l1 = hub->l1;
     struct cooperation *others = l1->cooperation;
     const struct l1_gate *gate = &l1->caches->gate[hub->node];
-    if (UNLIKELY(port_next_visible(hub->commands) <= now)) obey(hub, now);
-    if (others) others->ops->hear(others, hub->node, now);
+    if (UNLIKELY(port_next_visible(hub->commands) <= now)) take_commands(hub, now);
+    if (others) others->ops->receive(others, hub->node, now);
     uint32_t *hit = &hub->hit[now % (l1->hit_cycles + 1)];
     if (*hit != NO_VISITOR) {
         answer(hub, *hit, now);
@@ -241,7 +241,7 @@ static void hub_tick(void *self, uint64_t now) {
         engine_wake(l1->engine, hub->component, now + 1);
     if (UNLIKELY(hub->reporting) && !hub_busy(hub)) {
         hub->reporting = false;
-        say(hub, L1_REPORT_QUIET, now);
+        report(hub, L1_REPORT_QUIET, now);
     }
 }
 
@@ -271,7 +271,7 @@ enum l1_outcome clustered_access(struct l1 *base, unsigned sm, const struct l1_r
     if (!port_can_push(inlet->requests, now)) {
         inlet->waits = base->gate[sm].open = true;
         port_await_credit(inlet->requests, now);
-        return L1_NO_PLACE;
+        return L1_FAIL_INPUT_QUEUE;
     }
     struct group_packet packet = {
         .request = *request,
@@ -388,9 +388,9 @@ static void create_crossbars(struct clustered *l1, unsigned group, const struct 
 }
 
 /* The caches, for which nodes are what SMs are to private L1s. */
-static bool create_caches(struct clustered *l1, const struct l1_site *site, struct error *err) {
+static bool create_caches(struct clustered *l1, const struct l1_context *context, struct error *err) {
     extern const struct l1_ops l1_private;
-    struct l1_site inner = *site;
+    struct l1_context inner = *context;
     inner.sms = l1->nodes;
     inner.sm_component = l1->component;
     inner.homes = l1->shape.nodes;
@@ -407,35 +407,36 @@ struct l1_shape clustered_shape(const struct config *config) {
     return (struct l1_shape){shape.groups, shape.nodes};
 }
 
-struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_site *site,
-                            struct cooperation *(*cooperate)(const struct cooperation_site *site), struct error *err) {
-    const struct l1_config *config = config_get(site->config, &l1_section);
-    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
-    const struct group_config *values = config_get(site->config, &group_section);
-    struct group_shape shape = group_shape(site->config);
+struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_context *context,
+                            struct cooperation *(*cooperate)(const struct cooperation_context *context),
+                            struct error *err) {
+    const struct l1_config *config = config_get(context->config, &l1_section);
+    const struct gpu_config *gpu = config_get(context->config, &gpu_section);
+    const struct group_config *values = config_get(context->config, &group_section);
+    struct group_shape shape = group_shape(context->config);
     unsigned nodes = shape.groups * shape.nodes;
     struct clustered *l1 = mem_alloc(1, sizeof *l1);
     *l1 = (struct clustered){
-        .base = {.ops = ops, .gate = mem_alloc(site->sms, sizeof *l1->base.gate)},
-        .engine = site->engine,
-        .sm_component = site->sm_component,
+        .base = {.ops = ops, .gate = mem_alloc(context->sms, sizeof *l1->base.gate)},
+        .engine = context->engine,
+        .sm_component = context->sm_component,
         .shape = shape,
         .nodes = nodes,
-        .sms = site->sms,
+        .sms = context->sms,
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
-        .hit_cycles = (unsigned)config->latency_cycles + l1_probe_cycles(site->config),
+        .hit_cycles = (unsigned)config->latency_cycles + l1_probe_cycles(context->config),
         .channel_bytes = (unsigned)values->channel_bytes,
         .hub = mem_alloc_lines(nodes, sizeof *l1->hub),
-        .inlet = mem_alloc(site->sms, sizeof *l1->inlet),
+        .inlet = mem_alloc(context->sms, sizeof *l1->inlet),
         .component = mem_alloc(nodes, sizeof *l1->component),
         .request = mem_alloc(shape.groups, sizeof *l1->request),
         .reply = mem_alloc(shape.groups, sizeof *l1->reply),
     };
-    for (unsigned node = 0; node < nodes; node++) create_hub(l1, node, site->stats);
-    for (unsigned group = 0; group < shape.groups; group++) create_crossbars(l1, group, values, site->stats);
-    struct cooperation_site others = {site, shape, l1->component};
+    for (unsigned node = 0; node < nodes; node++) create_hub(l1, node, context->stats);
+    for (unsigned group = 0; group < shape.groups; group++) create_crossbars(l1, group, values, context->stats);
+    struct cooperation_context others = {context, shape, l1->component};
     if (cooperate) l1->cooperation = cooperate(&others);
-    if (create_caches(l1, site, err)) return &l1->base;
+    if (create_caches(l1, context, err)) return &l1->base;
     clustered_destroy(&l1->base);
     return NULL;
 }
@@ -463,8 +464,8 @@ void clustered_destroy(struct l1 *base) {
 
 const struct l1_ops l1_clustered;
 
-static struct l1 *plain_create(const struct l1_site *site, struct error *err) {
-    return clustered_create(&l1_clustered, site, NULL, err);
+static struct l1 *plain_create(const struct l1_context *context, struct error *err) {
+    return clustered_create(&l1_clustered, context, NULL, err);
 }
 
 const struct l1_ops l1_clustered = {

@@ -3,20 +3,20 @@
 #ifndef SLUICE_L1_CLUSTERED_H
 #define SLUICE_L1_CLUSTERED_H
 
+#include "l1/controller.h"
 #include "l1/group.h"
-#include "l1/node.h"
 
 /* Cooperation of the nodes with those of other groups. It is the partner of their caches (node.h), and beyond that
  * has a part in their ticks. */
 struct cooperation {
     const struct cooperation_ops *ops;
-    struct node_partner **partner; /* [nodes] of the machine */
+    struct l1_partner **partner; /* [nodes] of the machine */
 };
 
 struct cooperation_ops {
     void (*destroy)(struct cooperation *cooperation);
     /* In the node's tick, before all else: what is heard from other groups. */
-    void (*hear)(struct cooperation *cooperation, unsigned node, uint64_t now);
+    void (*receive)(struct cooperation *cooperation, unsigned node, uint64_t now);
     /* Whether a line from another group has come. */
     bool (*answered)(const struct cooperation *cooperation, unsigned node, uint64_t now);
     /* Whether another group's request can be served; asks to be woken for it when it will be. Then `serve` may be
@@ -28,14 +28,15 @@ struct cooperation_ops {
 };
 
 /* What a cooperation is made for. */
-struct cooperation_site {
-    const struct l1_site *l1;
+struct cooperation_context {
+    const struct l1_context *l1;
     struct group_shape shape;
     const unsigned *component; /* [nodes] of the machine */
 };
 
-struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_site *site,
-                            struct cooperation *(*cooperate)(const struct cooperation_site *site), struct error *err);
+struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_context *context,
+                            struct cooperation *(*cooperate)(const struct cooperation_context *context),
+                            struct error *err);
 
 /* The operations of such an organisation, but for its policy and `create`. */
 #define CLUSTERED_OPS \

@@ -7,45 +7,47 @@ STATS_TABLE(mulnet_stat_table, "l1.mulnet", coop_stats, COOP_STATS);
 
 struct stop {
     struct port requests_out, requests_in, replies_out, replies_in;
-    uint8_t first_probe, first_answer; /* the way whose traffic enters Q2 and Q7 first: the other one than last time */
+    uint8_t first_probe,
+        first_answer; /* the direction whose traffic enters Q2 and Q7 first: the other one than last time */
 };
 
 /* Sets of stops are words with a bit for each. */
 struct coop_network {
     struct engine *engine;
     unsigned component, groups;
-    unsigned queries[COOP_WAYS];            /* of fresh probes */
-    bool adjacent;                          /* probes take the one way they name */
-    struct stop *stop;                      /* [groups] */
-    uint64_t new_probes[2], new_answers[2]; /* stops whose Q6 and Q3 get something to be seen (port_watch) */
-    uint64_t asking, answering;             /* those that have something */
-    uint64_t owed[COOP_WAYS];               /* whose first probe has yet to go this way */
-    uint64_t passing[COOP_WAYS];            /* at which an answer is that goes on this way, */
-    struct coop_message *at[COOP_WAYS];     /* [groups] and which */
-    uint64_t arriving[COOP_WAYS];           /* the same for the next cycle */
-    struct coop_message *arriving_at[COOP_WAYS];
+    unsigned queries[COOP_DIRECTIONS];        /* of fresh probes */
+    bool adjacent;                            /* probes take the one direction they name */
+    struct stop *stop;                        /* [groups] */
+    uint64_t new_probes[2], new_answers[2];   /* stops whose Q6 and Q3 get something to be seen (port_watch) */
+    uint64_t asking, answering;               /* those that have something */
+    uint64_t owed[COOP_DIRECTIONS];           /* whose first probe has yet to go this direction */
+    uint64_t passing[COOP_DIRECTIONS];        /* at which an answer is that goes on this direction, */
+    struct coop_message *at[COOP_DIRECTIONS]; /* [groups] and which */
+    uint64_t arriving[COOP_DIRECTIONS];       /* the same for the next cycle */
+    struct coop_message *arriving_at[COOP_DIRECTIONS];
     struct coop_stats stats;
 };
 
-static unsigned next_stop(const struct coop_network *network, unsigned stop, enum coop_way way) {
-    unsigned next = way == COOP_RIGHT ? stop + 1 : stop + network->groups - 1;
+static unsigned next_stop(const struct coop_network *network, unsigned stop, enum coop_direction direction) {
+    unsigned next = direction == COOP_RIGHT ? stop + 1 : stop + network->groups - 1;
     return next < network->groups ? next : next - network->groups;
 }
 
 /* All stops of a set moved on by one. */
-static uint64_t next_stops(const struct coop_network *network, uint64_t stops, enum coop_way way) {
+static uint64_t next_stops(const struct coop_network *network, uint64_t stops, enum coop_direction direction) {
     unsigned last = network->groups - 1;
-    return way == COOP_RIGHT ? (stops << 1 | stops >> last) & low_mask(network->groups)
-                             : stops >> 1 | (stops & 1) << last;
+    return direction == COOP_RIGHT ? (stops << 1 | stops >> last) & low_mask(network->groups)
+                                   : stops >> 1 | (stops & 1) << last;
 }
 
-static enum coop_way other_way(unsigned way) { return way == COOP_LEFT ? COOP_RIGHT : COOP_LEFT; }
+static enum coop_direction other_way(unsigned direction) { return direction == COOP_LEFT ? COOP_RIGHT : COOP_LEFT; }
 
 /* The shorter way from a stop to the source; back where the probe came from if both are equal. */
-static enum coop_way way_back(const struct coop_network *network, unsigned stop, const struct coop_message *message) {
+static enum coop_direction way_back(const struct coop_network *network, unsigned stop,
+                                    const struct coop_message *message) {
     unsigned right = message->source + (message->source < stop ? network->groups : 0) - stop;
     unsigned left = network->groups - right;
-    return right < left ? COOP_RIGHT : left < right ? COOP_LEFT : other_way(message->way);
+    return right < left ? COOP_RIGHT : left < right ? COOP_LEFT : other_way(message->direction);
 }
 
 /* What a queue has let be seen since the last cycle, of all stops; and whether it still has something. */
@@ -68,13 +70,15 @@ static bool pop_more(struct port *queue, uint64_t *stops, uint64_t stop, uint64_
 static void probe_begin(struct coop_network *network, unsigned s, uint64_t now) {
     const struct coop_message *probe = port_peek(&network->stop[s].requests_out, now);
     bool fresh = probe->source == s, both = fresh && !network->adjacent;
-    for (unsigned way = 0; way < COOP_WAYS; way++)
-        if (both ? network->queries[way] > 0 : probe->way == way) network->owed[way] |= UINT64_C(1) << s;
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+        if (both ? network->queries[direction] > 0 : probe->direction == direction)
+            network->owed[direction] |= UINT64_C(1) << s;
     network->stats.asked += fresh;
 }
 
 /* Takes the first probe of stop `from` to Q2 of stop `to`. */
-static bool probe_deliver(struct coop_network *network, unsigned from, unsigned to, enum coop_way way, uint64_t now) {
+static bool probe_deliver(struct coop_network *network, unsigned from, unsigned to, enum coop_direction direction,
+                          uint64_t now) {
     struct port *queue = &network->stop[to].requests_in;
     if (!port_can_push(queue, now)) {
         port_await_credit(queue, now);
@@ -82,9 +86,9 @@ static bool probe_deliver(struct coop_network *network, unsigned from, unsigned 
     }
     struct coop_message *probe = port_push_place(queue, now);
     *probe = *(const struct coop_message *)port_peek(&network->stop[from].requests_out, now);
-    probe->way = (uint8_t)way;
-    probe->queries = (uint8_t)((probe->source == from ? network->queries[way] : probe->queries) - 1);
-    network->owed[way] &= ~(UINT64_C(1) << from);
+    probe->direction = (uint8_t)direction;
+    probe->queries = (uint8_t)((probe->source == from ? network->queries[direction] : probe->queries) - 1);
+    network->owed[direction] &= ~(UINT64_C(1) << from);
     network->stats.probes++;
     stat_max(&network->stats.probes_peak, queue->capacity - port_credits(queue, now));
     return true;
@@ -92,12 +96,12 @@ static bool probe_deliver(struct coop_network *network, unsigned from, unsigned 
 
 /* Lets in what both neighbours have for this stop, in turns if there is room for one. */
 static void probes_enter(struct coop_network *network, unsigned to, uint64_t now) {
-    enum coop_way first = network->stop[to].first_probe;
-    for (unsigned i = 0; i < COOP_WAYS; i++) {
-        enum coop_way way = i == 0 ? first : other_way(first);
-        unsigned from = next_stop(network, to, other_way(way));
-        if (network->owed[way] >> from & 1 && probe_deliver(network, from, to, way, now))
-            network->stop[to].first_probe = (uint8_t)other_way(way);
+    enum coop_direction first = network->stop[to].first_probe;
+    for (unsigned i = 0; i < COOP_DIRECTIONS; i++) {
+        enum coop_direction direction = i == 0 ? first : other_way(first);
+        unsigned from = next_stop(network, to, other_way(direction));
+        if (network->owed[direction] >> from & 1 && probe_deliver(network, from, to, direction, now))
+            network->stop[to].first_probe = (uint8_t)other_way(direction);
     }
 }
 
@@ -123,7 +127,7 @@ static bool probes_leave(struct coop_network *network, uint64_t now) {
 
 /* Takes an answer on to stop `to`, and into Q7 if it is at home there. One that is not on the ring yet, `entering`, must
  * find room; one that is goes round once more. */
-static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_way way,
+static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_direction direction,
                            const struct coop_message *answer, bool entering, uint64_t now) {
     struct port *queue = &network->stop[to].replies_in;
     bool home = answer->source == to, room = home && port_can_push(queue, now);
@@ -135,40 +139,41 @@ static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_
     if (room) {
         port_push(queue, now, answer, sizeof *answer);
         stat_max(&network->stats.answers_peak, queue->capacity - port_credits(queue, now));
-        network->stop[to].first_answer = (uint8_t)other_way(way);
+        network->stop[to].first_answer = (uint8_t)other_way(direction);
     } else {
         network->stats.answer_rounds += home;
-        network->arriving[way] |= UINT64_C(1) << to;
-        network->arriving_at[way][to] = *answer;
+        network->arriving[direction] |= UINT64_C(1) << to;
+        network->arriving_at[direction][to] = *answer;
     }
     return true;
 }
 
 /* Whatever comes to stop `to` in this direction: an answer that passes the stop before, else the first of that stop's
  * Q3, if it is `leaving`. Returns whether the next cycle may bring more from there. */
-static bool answer_enter(struct coop_network *network, unsigned to, enum coop_way way, uint64_t leaving, uint64_t now) {
-    unsigned from = next_stop(network, to, other_way(way));
+static bool answer_enter(struct coop_network *network, unsigned to, enum coop_direction direction, uint64_t leaving,
+                         uint64_t now) {
+    unsigned from = next_stop(network, to, other_way(direction));
     bool waits = leaving >> from & 1;
-    if (network->passing[way] >> from & 1) {
-        answer_deliver(network, to, way, &network->at[way][from], false, now);
+    if (network->passing[direction] >> from & 1) {
+        answer_deliver(network, to, direction, &network->at[direction][from], false, now);
         return waits;
     }
     if (!waits) return false;
     struct port *queue = &network->stop[from].replies_out;
     const struct coop_message *answer = port_peek(queue, now);
-    if (!answer_deliver(network, to, way, answer, true, now)) return false;
+    if (!answer_deliver(network, to, direction, answer, true, now)) return false;
     ++*(answer->kind == COOP_DATA ? &network->stats.data_answers : &network->stats.miss_answers);
     network->stats.answer_wait_cycles += now - port_next_visible(queue);
     return pop_more(queue, &network->answering, UINT64_C(1) << from, now);
 }
 
 static void answers_arrive(struct coop_network *network) {
-    for (unsigned way = 0; way < COOP_WAYS; way++) {
-        struct coop_message *left = network->at[way];
-        network->at[way] = network->arriving_at[way];
-        network->arriving_at[way] = left;
-        network->passing[way] = network->arriving[way];
-        network->arriving[way] = 0;
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+        struct coop_message *left = network->at[direction];
+        network->at[direction] = network->arriving_at[direction];
+        network->arriving_at[direction] = left;
+        network->passing[direction] = network->arriving[direction];
+        network->arriving[direction] = 0;
     }
 }
 
@@ -177,7 +182,7 @@ static bool answers_pass(const struct coop_network *network) {
 }
 
 static bool answers_move(struct coop_network *network, uint64_t now) {
-    uint64_t leaving[COOP_WAYS] = {0}, targets = 0;
+    uint64_t leaving[COOP_DIRECTIONS] = {0}, targets = 0;
     bool more = false;
     network->answering |= take_new(network->new_answers, now);
     if (!network->answering && !answers_pass(network)) return false;
@@ -185,11 +190,11 @@ static bool answers_move(struct coop_network *network, uint64_t now) {
         unsigned s = lowest_bit(rest);
         leaving[way_back(network, s, port_peek(&network->stop[s].replies_out, now))] |= rest & -rest;
     }
-    for (unsigned way = 0; way < COOP_WAYS; way++)
-        targets |= next_stops(network, network->passing[way] | leaving[way], way);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+        targets |= next_stops(network, network->passing[direction] | leaving[direction], direction);
     for (; targets; targets &= targets - 1) {
         unsigned to = lowest_bit(targets);
-        enum coop_way first = network->stop[to].first_answer, second = other_way(first);
+        enum coop_direction first = network->stop[to].first_answer, second = other_way(first);
         more |= answer_enter(network, to, first, leaving[first], now);
         more |= answer_enter(network, to, second, leaving[second], now);
     }
@@ -214,53 +219,53 @@ static void explain(const void *self, uint64_t now, FILE *out) {
     if (answers_pass(network))
         fprintf(out, "%d answers on the ring\n",
                 __builtin_popcountll(network->passing[COOP_LEFT]) + __builtin_popcountll(network->passing[COOP_RIGHT]));
-    for (unsigned way = 0; way < COOP_WAYS; way++)
-        for (uint64_t rest = network->owed[way]; rest; rest &= rest - 1)
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+        for (uint64_t rest = network->owed[direction]; rest; rest &= rest - 1)
             fprintf(out, "the first probe of group %u waits for room to the %s\n", lowest_bit(rest),
-                    way == COOP_LEFT ? "left" : "right");
+                    direction == COOP_LEFT ? "left" : "right");
 }
 
 static const struct component_ops adjacent_ops = {.kind = "adjnet", .tick = tick, .explain = explain, .busy = busy};
 static const struct component_ops ring_ops = {.kind = "mulnet", .tick = tick, .explain = explain, .busy = busy};
 
-static void stop_init(struct coop_network *network, unsigned s, const struct coop_site *site) {
+static void stop_init(struct coop_network *network, unsigned s, const struct coop_site *context) {
     struct stop *stop = &network->stop[s];
-    unsigned node = site->component[s], self = network->component;
-    port_init(&stop->requests_out, site->engine, "requests to other groups", node, self, site->queue, 1);
-    port_init(&stop->requests_in, site->engine, "requests of other groups", self, node, site->queue, 1);
-    port_init(&stop->replies_out, site->engine, "replies to other groups", node, self, site->queue, 1);
-    port_init(&stop->replies_in, site->engine, "replies of other groups", self, node, site->queue, 1);
+    unsigned node = context->component[s], self = network->component;
+    port_init(&stop->requests_out, context->engine, "requests to other groups", node, self, context->queue, 1);
+    port_init(&stop->requests_in, context->engine, "requests of other groups", self, node, context->queue, 1);
+    port_init(&stop->replies_out, context->engine, "replies to other groups", node, self, context->queue, 1);
+    port_init(&stop->replies_in, context->engine, "replies of other groups", self, node, context->queue, 1);
     port_watch(&stop->requests_out, network->new_probes, s);
     port_watch(&stop->replies_out, network->new_answers, s);
 }
 
-static struct coop_network *create(const struct coop_site *site, const struct component_ops *ops,
+static struct coop_network *create(const struct coop_site *context, const struct component_ops *ops,
                                    const struct stat_table *table, unsigned left, unsigned right) {
-    assert(site->groups >= 2 && site->groups <= COOP_GROUPS_MAX && left + right > 0);
+    assert(context->groups >= 2 && context->groups <= COOP_GROUPS_MAX && left + right > 0);
     struct coop_network *network = mem_alloc(1, sizeof *network);
     *network = (struct coop_network){
-        .engine = site->engine,
-        .groups = site->groups,
-        .queries = {(unsigned)min_u64(left, site->groups - 1), (unsigned)min_u64(right, site->groups - 1)},
+        .engine = context->engine,
+        .groups = context->groups,
+        .queries = {(unsigned)min_u64(left, context->groups - 1), (unsigned)min_u64(right, context->groups - 1)},
         .adjacent = ops == &adjacent_ops,
-        .stop = mem_alloc(site->groups, sizeof *network->stop),
+        .stop = mem_alloc(context->groups, sizeof *network->stop),
     };
-    network->component = engine_add(site->engine, ops, network, site->position);
-    for (unsigned s = 0; s < site->groups; s++) stop_init(network, s, site);
-    for (unsigned way = 0; way < COOP_WAYS; way++) {
-        network->at[way] = mem_alloc(site->groups, sizeof *network->at[way]);
-        network->arriving_at[way] = mem_alloc(site->groups, sizeof *network->arriving_at[way]);
+    network->component = engine_add(context->engine, ops, network, context->position);
+    for (unsigned s = 0; s < context->groups; s++) stop_init(network, s, context);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+        network->at[direction] = mem_alloc(context->groups, sizeof *network->at[direction]);
+        network->arriving_at[direction] = mem_alloc(context->groups, sizeof *network->arriving_at[direction]);
     }
-    stats_add(site->stats, table, &network->stats);
+    stats_add(context->stats, table, &network->stats);
     return network;
 }
 
-struct coop_network *adjacent_create(const struct coop_site *site) {
-    return create(site, &adjacent_ops, &adjnet_stat_table, 1, 1);
+struct coop_network *adjacent_create(const struct coop_site *context) {
+    return create(context, &adjacent_ops, &adjnet_stat_table, 1, 1);
 }
 
-struct coop_network *ring_create(const struct coop_site *site) {
-    return create(site, &ring_ops, &mulnet_stat_table, site->short_queries, site->long_queries);
+struct coop_network *ring_create(const struct coop_site *context) {
+    return create(context, &ring_ops, &mulnet_stat_table, context->short_queries, context->long_queries);
 }
 
 void coop_network_destroy(struct coop_network *network) {
@@ -272,7 +277,8 @@ void coop_network_destroy(struct coop_network *network) {
         port_release(ports.replies_out);
         port_release(ports.replies_in);
     }
-    for (unsigned way = 0; way < COOP_WAYS; way++) free(network->at[way]), free(network->arriving_at[way]);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+        free(network->at[direction]), free(network->arriving_at[direction]);
     free(network->stop);
     free(network);
 }

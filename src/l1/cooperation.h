@@ -26,8 +26,8 @@
 #include "stats/stats.h"
 
 enum coop_kind { COOP_PROBE, COOP_DATA, COOP_MISS };
-/* The way that a probe travels. An answer keeps its probe's, whatever way it takes itself. */
-enum coop_way { COOP_LEFT, COOP_RIGHT, COOP_WAYS };
+/* The direction in which a probe travels. An answer keeps its probe's, whatever way it takes itself. */
+enum coop_direction { COOP_LEFT, COOP_RIGHT, COOP_DIRECTIONS };
 
 enum { COOP_GROUPS_MAX = 64 };
 
@@ -36,7 +36,7 @@ struct coop_message {
     uint32_t set;     /* of the line, in every node alike */
     uint32_t pursuit; /* the asker's own name for the miss; comes back untouched */
     uint32_t since;   /* low bits of a cycle, the asker's; comes back untouched */
-    uint8_t kind, way;
+    uint8_t kind, direction;
     uint8_t source;  /* group that asks */
     uint8_t target;  /* AdjNet: group that is asked. Answers: group that answers */
     uint8_t queries; /* caches that may be asked after this one */
@@ -77,8 +77,8 @@ STATS_STRUCT(coop_stats, COOP_STATS);
 
 struct coop_network;
 
-struct coop_network *adjacent_create(const struct coop_site *site);
-struct coop_network *ring_create(const struct coop_site *site);
+struct coop_network *adjacent_create(const struct coop_site *context);
+struct coop_network *ring_create(const struct coop_site *context);
 void coop_network_destroy(struct coop_network *network);
 struct coop_ports coop_network_ports(struct coop_network *network, unsigned group);
 

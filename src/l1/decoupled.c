@@ -168,28 +168,28 @@ static void clear(const struct decoupled *d, struct tag_store *store) {
         store->tag[i] = (struct tag){.key = CACHE_NO_KEY, .position = CACHE_NONE};
 }
 
-static void *decoupled_create(const struct insertion_site *site, struct error *err) {
+static void *decoupled_create(const struct insertion_context *context, struct error *err) {
     (void)err;
-    const struct decoupled_config *values = values_of(site->config);
+    const struct decoupled_config *values = values_of(context->config);
     struct decoupled *d = mem_alloc(1, sizeof *d);
     *d = (struct decoupled){
-        .geometry = geometry_of(site->config),
-        .sms = site->l1s,
-        .homes = site->homes,
+        .geometry = geometry_of(context->config),
+        .sms = context->l1s,
+        .homes = context->homes,
         .threshold = (uint8_t)values->threshold,
         .first_count = (uint8_t)values->first_count,
         .count_hits = values->count_hits,
         .by_interval = values->duel_by_interval,
         .interval_cycles = (uint64_t)values->duel_interval_cycles,
-        .store = mem_alloc(site->l1s, sizeof *d->store),
+        .store = mem_alloc(context->l1s, sizeof *d->store),
     };
-    for (unsigned sm = 0; sm < site->l1s; sm++) {
+    for (unsigned sm = 0; sm < context->l1s; sm++) {
         struct tag_store *store = &d->store[sm];
-        store->data = site->cache[sm];
+        store->data = context->cache[sm];
         store->tag = mem_alloc((size_t)d->geometry.sets * d->geometry.ways, sizeof *store->tag);
         store->plain = values->dueling && sm > 0;
         clear(d, store);
-        stats_add(site->stats, &decoupled_stat_table, &store->stats);
+        stats_add(context->stats, &decoupled_stat_table, &store->stats);
     }
     return d;
 }
@@ -297,7 +297,7 @@ static void count_for_duel(const struct decoupled *d, struct contestant *contest
 static void decoupled_note(void *state, unsigned sm, const struct insertion_event *event) {
     struct decoupled *d = state;
     struct tag_store *store = &d->store[sm];
-    bool there = event->outcome == L1_HIT || event->outcome == L1_HIT_PENDING;
+    bool there = event->outcome == L1_HIT || event->outcome == L1_PENDING_HIT;
     if (store->contestant.control) count_for_duel(d, &store->contestant, !there, event->now);
     if (store->plain) return;
     uint64_t key = event->access->key;

@@ -10,7 +10,7 @@ STATS_TABLE(duplication_stat_table, "duplication", duplication_stats, DUPLICATIO
 struct change {
     uint64_t key;
     unsigned l1;
-    enum l1_event sight;
+    enum l1_event event;
 };
 
 struct duplication {
@@ -46,9 +46,9 @@ static void count(const struct duplication *d, unsigned group, uint64_t holders)
 static void apply(const struct duplication *d, const struct change *change) {
     struct line_map *lines = &d->place[change->l1 % d->per_group];
     uint64_t bit = UINT64_C(1) << change->l1 / d->per_group, held = 0;
-    if (change->sight == L1_EVENT_INSERT) line_map_at(lines, change->key)->value[0] |= bit;
-    if (change->sight == L1_EVENT_REMOVE) line_map_at(lines, change->key)->value[0] &= ~bit;
-    if (change->sight != L1_EVENT_INVALIDATE) return;
+    if (change->event == L1_EVENT_INSERT) line_map_at(lines, change->key)->value[0] |= bit;
+    if (change->event == L1_EVENT_REMOVE) line_map_at(lines, change->key)->value[0] &= ~bit;
+    if (change->event != L1_EVENT_INVALIDATE) return;
     for (struct line_entry *line = line_map_next(lines, NULL); line; line = line_map_next(lines, line))
         held |= line->value[0] &= ~bit;
     if (!held) line_map_clear(lines);
@@ -62,18 +62,18 @@ static void note(struct duplication *d, struct change change) {
     d->change[d->change_count++] = change;
 }
 
-static void see(struct l1_watch *watch, unsigned l1, enum l1_event sight, uint64_t key, uint64_t now) {
+static void see(struct l1_watch *watch, unsigned l1, enum l1_event event, uint64_t key, uint64_t now) {
     struct duplication *d = (struct duplication *)((char *)watch - offsetof(struct duplication, watch));
     if (now != d->cycle) {
         for (unsigned i = 0; i < d->change_count; i++) apply(d, &d->change[i]);
         d->change_count = 0;
         d->cycle = now;
     }
-    if (sight == L1_EVENT_MISS) {
+    if (event == L1_EVENT_MISS) {
         const struct line_entry *line = line_map_find(&d->place[l1 % d->per_group], key);
         count(d, l1 / d->per_group, line ? line->value[0] : 0);
-    } else if (sight != L1_EVENT_STORE)
-        note(d, (struct change){key, l1, sight});
+    } else if (event != L1_EVENT_STORE)
+        note(d, (struct change){key, l1, event});
 }
 
 static void destroy(struct l1 *l1) {

@@ -8,9 +8,7 @@ STATS_TABLE(icc_stat_table, "l1.icc", icc_stats, ICC_STATS);
 
 enum { NO_PURSUIT = UINT32_MAX };
 
-static struct icc_node *icc_node_of(const struct node_partner *partner) {
-    return (struct icc_node *)(uintptr_t)partner;
-}
+static struct icc_node *icc_node_of(const struct l1_partner *partner) { return (struct icc_node *)(uintptr_t)partner; }
 
 static struct icc_node *node_at(const struct cooperation *base, unsigned node) {
     return ((const struct icc *)base)->node[node];
@@ -52,7 +50,7 @@ static void pursuit_fill(struct icc_node *node, struct pursuit *pursuit, bool re
     }
     pursuit->filled = true;
     pursuit->remote = remote;
-    node_fill(node->base.node, pursuit->mshr, now);
+    l1_controller_fill(node->base.controller, pursuit->mshr, now);
     if (remote) {
         node->stats.remote_hits++;
         node->stats.hit_cycles += now - pursuit->since;
@@ -66,7 +64,7 @@ static bool eligible(const struct icc_node *node, const struct l1_request *reque
     return !request->local && !icc_has_written(node, key);
 }
 
-static bool icc_wants(const struct node_partner *partner, const struct l1_request *request,
+static bool icc_wants(const struct l1_partner *partner, const struct l1_request *request,
                       const struct cache_access *access, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
     return eligible(node, request, access->key) && node->icc->scheme->promising(node, access) &&
@@ -87,8 +85,8 @@ static void begin(struct icc_node *node, const struct l1_request *request, const
     node->stats.asked++;
 }
 
-static void icc_missed(struct node_partner *partner, const struct l1_request *request,
-                       const struct cache_access *access, unsigned mshr, bool wanted, uint64_t now) {
+static void icc_missed(struct l1_partner *partner, const struct l1_request *request, const struct cache_access *access,
+                       unsigned mshr, bool wanted, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
     const struct icc_scheme *scheme = node->icc->scheme;
     if (wanted) {
@@ -104,14 +102,14 @@ static void icc_missed(struct node_partner *partner, const struct l1_request *re
 }
 
 /* An answer has come. Returns false if it has to wait, since it takes a place in the miss queue to act on it. */
-static bool hear_answer(struct icc_node *node, const struct coop_message *answer, uint64_t now) {
+static bool receive_answer(struct icc_node *node, const struct coop_message *answer, uint64_t now) {
     struct pursuit *pursuit = &node->pursuit[answer->pursuit];
     bool data = answer->kind == COOP_DATA,
-         stale = data && !pursuit->filled && node_outdated(node->base.node, pursuit->mshr);
+         stale = data && !pursuit->filled && l1_controller_stale(node->base.controller, pursuit->mshr);
     bool quick =
-        answer->way == COOP_LEFT || pursuit->awaited == 1; /* the other of two may well be on its way for long */
+        answer->direction == COOP_LEFT || pursuit->awaited == 1; /* the other of two may well be on its way for long */
     bool fetch = !pursuit->filled && !pursuit->fetching && (stale || (!data && quick));
-    if (fetch && !node_can_fetch(node->base.node)) return false;
+    if (fetch && !l1_controller_can_fetch(node->base.controller)) return false;
     pursuit->awaited--;
     node->stats.stale += stale;
     if (data && !stale) pursuit_fill(node, pursuit, true, now);
@@ -120,13 +118,13 @@ static bool hear_answer(struct icc_node *node, const struct coop_message *answer
         pursuit->fetched = now;
         node->stats.fetches++;
         node->stats.probe_cycles += now - pursuit->since;
-        node_fetch(node->base.node, &pursuit->request, answer->pursuit, now);
+        l1_controller_fetch(node->base.controller, &pursuit->request, answer->pursuit, now);
     }
     pursuit_check(node, answer->pursuit);
     return true;
 }
 
-static void icc_fetched(struct node_partner *partner, uint32_t name, uint64_t now) {
+static void icc_fetched(struct l1_partner *partner, uint32_t name, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
     node->pursuit[name].fetching = false;
     pursuit_fill(node, &node->pursuit[name], false, now);
@@ -134,40 +132,40 @@ static void icc_fetched(struct node_partner *partner, uint32_t name, uint64_t no
 }
 
 /* One line is taken per cycle: the LLC and the other groups take turns. */
-static bool icc_receive(struct node_partner *partner, uint64_t now, uint32_t *token) {
+static bool icc_receive(struct l1_partner *partner, uint64_t now, uint32_t *token) {
     struct icc_node *node = icc_node_of(partner);
     struct port *replies = node->ports.replies_in;
-    bool network = port_next_visible(partner->node->from_network) <= now;
+    bool network = port_next_visible(partner->controller->from_network) <= now;
     const struct coop_message *answer = network && !node->others_next ? NULL : port_peek(replies, now);
-    bool taken = answer && hear_answer(node, answer, now);
+    bool taken = answer && receive_answer(node, answer, now);
     if (taken) port_pop(replies, now);
     if (taken || network) node->others_next = !taken;
-    bool completes = !taken && network && node_receive(partner->node, now, token);
-    if (port_next_visible(replies) <= now || port_next_visible(partner->node->from_network) <= now)
+    bool completes = !taken && network && l1_controller_receive(partner->controller, now, token);
+    if (port_next_visible(replies) <= now || port_next_visible(partner->controller->from_network) <= now)
         engine_wake(node->icc->engine, node->component, now + 1);
     return completes;
 }
 
-static void icc_saw(struct node_partner *partner, enum l1_event sight, unsigned set, uint64_t key, uint64_t now) {
+static void icc_observed(struct l1_partner *partner, enum l1_event event, unsigned set, uint64_t key, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
-    if (sight == L1_EVENT_STORE) line_map_at(&node->written, key);
-    if (sight == L1_EVENT_INVALIDATE) line_map_clear(&node->written);
-    if (node->icc->scheme->saw) node->icc->scheme->saw(node, sight, set, key, now);
+    if (event == L1_EVENT_STORE) line_map_at(&node->written, key);
+    if (event == L1_EVENT_INVALIDATE) line_map_clear(&node->written);
+    if (node->icc->scheme->observed) node->icc->scheme->observed(node, event, set, key, now);
 }
 
-static const struct node_partner_ops partner_ops = {
+static const struct l1_partner_ops partner_ops = {
     .wants = icc_wants,
     .missed = icc_missed,
     .receive = icc_receive,
     .fetched = icc_fetched,
-    .saw = icc_saw,
+    .observed = icc_observed,
 };
 
 /* ---- other groups' misses --------------------------------------------------------------------------------------- */
 
-static void icc_hear(struct cooperation *base, unsigned number, uint64_t now) {
+static void icc_receive_notes(struct cooperation *base, unsigned number, uint64_t now) {
     struct icc_node *node = node_at(base, number);
-    if (node->icc->scheme->hear) node->icc->scheme->hear(node, now);
+    if (node->icc->scheme->receive) node->icc->scheme->receive(node, now);
 }
 
 static bool icc_answered(const struct cooperation *base, unsigned number, uint64_t now) {
@@ -185,8 +183,8 @@ static bool icc_asked(struct cooperation *base, unsigned number, uint64_t now) {
 static void icc_serve(struct cooperation *base, unsigned number, uint64_t now) {
     struct icc_node *node = node_at(base, number);
     struct coop_message message = *(const struct coop_message *)port_take(node->ports.requests_in, now);
-    struct cache *cache = &node->base.node->cache;
-    const struct cache_line *line = node_find(node->base.node, message.set, message.key);
+    struct cache *cache = &node->base.controller->cache;
+    const struct cache_line *line = l1_controller_find(node->base.controller, message.set, message.key);
     struct cache_access access = {.key = message.key, .set = message.set};
     node->stats.served++;
     node->stats.served_hits += line != NULL;
@@ -229,7 +227,7 @@ static void icc_destroy(struct cooperation *base) {
 
 static const struct cooperation_ops cooperation_ops = {
     .destroy = icc_destroy,
-    .hear = icc_hear,
+    .receive = icc_receive_notes,
     .answered = icc_answered,
     .asked = icc_asked,
     .serve = icc_serve,
@@ -239,7 +237,7 @@ static const struct cooperation_ops cooperation_ops = {
 
 /* ---- making it -------------------------------------------------------------------------------------------------- */
 
-static void create_node(struct icc *icc, unsigned number, const struct cooperation_site *site) {
+static void create_node(struct icc *icc, unsigned number, const struct cooperation_context *context) {
     struct icc_node *node = mem_alloc(1, icc->scheme->node_size);
     icc->node[number] = node;
     icc->base.partner[number] = &node->base;
@@ -248,41 +246,41 @@ static void create_node(struct icc *icc, unsigned number, const struct cooperati
         .icc = icc,
         .number = number,
         .group = number / icc->shape.nodes,
-        .component = site->component[number],
+        .component = context->component[number],
         .pursuit_free = NO_PURSUIT,
     };
     line_map_init(&node->written);
-    stats_add(site->l1->stats, &icc_stat_table, &node->stats);
+    stats_add(context->l1->stats, &icc_stat_table, &node->stats);
 }
 
-struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_site *site,
+struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_context *context,
                                struct coop_site plan, bool touch) {
-    unsigned groups = site->shape.groups, each = site->shape.nodes;
+    unsigned groups = context->shape.groups, each = context->shape.nodes;
     struct icc *icc = mem_alloc(1, sizeof *icc);
     *icc = (struct icc){
         .base = {&cooperation_ops, mem_alloc(groups * each, sizeof *icc->base.partner)},
         .scheme = scheme,
         .touch = touch,
-        .engine = site->l1->engine,
-        .shape = site->shape,
+        .engine = context->l1->engine,
+        .shape = context->shape,
         .nodes = groups * each,
         .node = mem_alloc(groups * each, sizeof *icc->node),
         .network = mem_alloc(each, sizeof *icc->network),
     };
-    plan.engine = site->l1->engine;
-    plan.stats = site->l1->stats;
+    plan.engine = context->l1->engine;
+    plan.stats = context->l1->stats;
     plan.groups = groups;
-    for (unsigned i = 0; i < icc->nodes; i++) create_node(icc, i, site);
+    for (unsigned i = 0; i < icc->nodes; i++) create_node(icc, i, context);
     unsigned *stops = mem_alloc(groups, sizeof *stops);
     for (plan.position = 0; plan.position < each; plan.position++) {
-        for (unsigned g = 0; g < groups; g++) stops[g] = site->component[g * each + plan.position];
+        for (unsigned g = 0; g < groups; g++) stops[g] = context->component[g * each + plan.position];
         plan.component = stops;
         struct coop_network *network = icc->network[plan.position] = scheme->network(&plan);
         for (unsigned g = 0; g < groups; g++)
             icc->node[g * each + plan.position]->ports = coop_network_ports(network, g);
     }
     free(stops);
-    for (unsigned i = 0; scheme->init && i < icc->nodes; i++) scheme->init(icc->node[i], site);
+    for (unsigned i = 0; scheme->init && i < icc->nodes; i++) scheme->init(icc->node[i], context);
     return &icc->base;
 }
 

@@ -65,7 +65,7 @@ struct pursuit {
 };
 
 struct icc_node {
-    struct node_partner base;
+    struct l1_partner base;
     struct icc *icc;
     unsigned number, group;
     unsigned component;
@@ -79,10 +79,10 @@ struct icc_node {
 
 /* What a scheme is. Functions may be left out unless marked. */
 struct icc_scheme {
-    size_t node_size;                                              /* of a struct that begins with icc_node */
-    struct coop_network *(*network)(const struct coop_site *site); /* must be */
-    unsigned answers;                                              /* to each probe */
-    void (*init)(struct icc_node *node, const struct cooperation_site *site);
+    size_t node_size;                                                 /* of a struct that begins with icc_node */
+    struct coop_network *(*network)(const struct coop_site *context); /* must be */
+    unsigned answers;                                                 /* to each probe */
+    void (*init)(struct icc_node *node, const struct cooperation_context *context);
     void (*release)(struct icc_node *node);
     /* Whether to ask about a line that may be asked about; must be. Changes nothing that counts. */
     bool (*promising)(struct icc_node *node, const struct cache_access *access);
@@ -92,8 +92,8 @@ struct icc_scheme {
     void (*passed)(struct icc_node *node);
     /* The line of a pursuit has come. */
     void (*ended)(struct icc_node *node, const struct pursuit *pursuit, uint64_t now);
-    void (*saw)(struct icc_node *node, enum l1_event sight, unsigned set, uint64_t key, uint64_t now);
-    void (*hear)(struct icc_node *node, uint64_t now);
+    void (*observed)(struct icc_node *node, enum l1_event event, unsigned set, uint64_t key, uint64_t now);
+    void (*receive)(struct icc_node *node, uint64_t now);
 };
 
 struct icc {
@@ -108,7 +108,7 @@ struct icc {
 };
 
 /* `plan` gives the length of the queues and what concerns the scheme's network; the rest is filled in. */
-struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_site *site,
+struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_context *context,
                                struct coop_site plan, bool touch);
 bool icc_check(const struct config *config, struct error *err);
 /* What cooperation stores at each node, in the order in which it is declared. */

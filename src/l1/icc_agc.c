@@ -54,31 +54,31 @@ struct note {
 struct agc_node {
     struct icc_node base;
     struct acd acd;
-    struct port notes[COOP_WAYS]; /* from the left and the right */
-    struct agc_node *neighbour[COOP_WAYS];
+    struct port notes[COOP_DIRECTIONS]; /* from the left and the right */
+    struct agc_node *neighbour[COOP_DIRECTIONS];
 };
 
-static const enum acd_holder holder[COOP_WAYS] = {ACD_LEFT, ACD_RIGHT};
+static const enum acd_holder holder[COOP_DIRECTIONS] = {ACD_LEFT, ACD_RIGHT};
 
-static void agc_init(struct icc_node *base, const struct cooperation_site *site) {
+static void agc_init(struct icc_node *base, const struct cooperation_context *context) {
     enum { ROOM = 16 /* more than a node can lose and insert while a note and its credit travel */, LATENCY = 1 };
     struct agc_node *node = (struct agc_node *)base;
-    const struct agc_config *values = config_get(site->l1->config, &agc_section);
-    const struct l1_config *l1 = config_get(site->l1->config, &l1_section);
-    unsigned groups = site->shape.groups, each = site->shape.nodes;
-    acd_init(&node->acd, l1_sets(site->l1->config), (unsigned)l1->ways, (unsigned)values->hash_bits);
-    for (unsigned way = 0; way < COOP_WAYS; way++) {
-        unsigned group = (base->group + (way == COOP_LEFT ? groups - 1 : 1)) % groups;
-        node->neighbour[way] = (struct agc_node *)base->icc->node[group * each + base->number % each];
-        port_init(&node->notes[way], site->l1->engine, "notes of lines", node->neighbour[way]->base.component,
-                  base->component, ROOM, LATENCY);
+    const struct agc_config *values = config_get(context->l1->config, &agc_section);
+    const struct l1_config *l1 = config_get(context->l1->config, &l1_section);
+    unsigned groups = context->shape.groups, each = context->shape.nodes;
+    acd_init(&node->acd, l1_sets(context->l1->config), (unsigned)l1->ways, (unsigned)values->hash_bits);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+        unsigned group = (base->group + (direction == COOP_LEFT ? groups - 1 : 1)) % groups;
+        node->neighbour[direction] = (struct agc_node *)base->icc->node[group * each + base->number % each];
+        port_init(&node->notes[direction], context->l1->engine, "notes of lines",
+                  node->neighbour[direction]->base.component, base->component, ROOM, LATENCY);
     }
 }
 
 static void agc_release(struct icc_node *base) {
     struct agc_node *node = (struct agc_node *)base;
     acd_release(&node->acd);
-    for (unsigned way = 0; way < COOP_WAYS; way++) port_release(&node->notes[way]);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) port_release(&node->notes[direction]);
 }
 
 static bool agc_promising(struct icc_node *base, const struct cache_access *access) {
@@ -88,34 +88,35 @@ static bool agc_promising(struct icc_node *base, const struct cache_access *acce
 static void agc_aim(struct icc_node *base, struct pursuit *pursuit, struct coop_message *probe) {
     struct agc_node *node = (struct agc_node *)base;
     (void)pursuit;
-    probe->way = acd_look(&node->acd, probe->set, probe->key) & ACD_LEFT ? COOP_LEFT : COOP_RIGHT;
-    probe->target = (uint8_t)node->neighbour[probe->way]->base.group;
+    probe->direction = acd_look(&node->acd, probe->set, probe->key) & ACD_LEFT ? COOP_LEFT : COOP_RIGHT;
+    probe->target = (uint8_t)node->neighbour[probe->direction]->base.group;
 }
 
-static void agc_saw(struct icc_node *base, enum l1_event sight, unsigned set, uint64_t key, uint64_t now) {
+static void agc_observed(struct icc_node *base, enum l1_event event, unsigned set, uint64_t key, uint64_t now) {
     struct agc_node *node = (struct agc_node *)base;
-    struct note note = {key, set, sight == L1_EVENT_INSERT};
-    switch (sight) {
+    struct note note = {key, set, event == L1_EVENT_INSERT};
+    switch (event) {
     case L1_EVENT_INSERT: acd_set(&node->acd, set, key, ACD_LOCAL); break;
     case L1_EVENT_REMOVE: acd_clear(&node->acd, set, key, ACD_LOCAL); break;
     case L1_EVENT_STORE: acd_clear(&node->acd, set, key, ACD_LEFT | ACD_RIGHT); return;
     case L1_EVENT_INVALIDATE: acd_empty(&node->acd); return;
     case L1_EVENT_MISS: return;
     }
-    for (unsigned way = 0; way < COOP_WAYS; way++) /* to whom is left this one is right */
-        port_push(&node->neighbour[way]->notes[way == COOP_LEFT ? COOP_RIGHT : COOP_LEFT], now, &note, sizeof note);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) /* to whom is left this one is right */
+        port_push(&node->neighbour[direction]->notes[direction == COOP_LEFT ? COOP_RIGHT : COOP_LEFT], now, &note,
+                  sizeof note);
 }
 
-static void agc_hear(struct icc_node *base, uint64_t now) {
+static void agc_receive(struct icc_node *base, uint64_t now) {
     struct agc_node *node = (struct agc_node *)base;
     const struct note *note;
-    for (unsigned way = 0; way < COOP_WAYS; way++)
-        while ((note = port_peek(&node->notes[way], now))) {
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+        while ((note = port_peek(&node->notes[direction], now))) {
             if (!note->there)
-                acd_clear(&node->acd, note->set, note->key, holder[way]);
+                acd_clear(&node->acd, note->set, note->key, holder[direction]);
             else if (!icc_has_written(base, note->key))
-                acd_set(&node->acd, note->set, note->key, holder[way]);
-            port_pop(&node->notes[way], now);
+                acd_set(&node->acd, note->set, note->key, holder[direction]);
+            port_pop(&node->notes[direction], now);
         }
 }
 
@@ -127,20 +128,20 @@ static const struct icc_scheme agc = {
     .release = agc_release,
     .promising = agc_promising,
     .aim = agc_aim,
-    .saw = agc_saw,
-    .hear = agc_hear,
+    .observed = agc_observed,
+    .receive = agc_receive,
 };
 
 const struct l1_ops l1_icc_agc;
 
-static struct cooperation *agc_cooperate(const struct cooperation_site *site) {
-    const struct agc_config *values = config_get(site->l1->config, &agc_section);
-    return icc_create(&agc, site, (struct coop_site){.queue = (unsigned)values->queue}, values->touch);
+static struct cooperation *agc_cooperate(const struct cooperation_context *context) {
+    const struct agc_config *values = config_get(context->l1->config, &agc_section);
+    return icc_create(&agc, context, (struct coop_site){.queue = (unsigned)values->queue}, values->touch);
 }
 
-static struct l1 *agc_create(const struct l1_site *site, struct error *err) {
-    const struct agc_config *values = config_get(site->config, &agc_section);
-    return clustered_create(&l1_icc_agc, site, values->cooperate ? agc_cooperate : NULL, err);
+static struct l1 *agc_create(const struct l1_context *context, struct error *err) {
+    const struct agc_config *values = config_get(context->config, &agc_section);
+    return clustered_create(&l1_icc_agc, context, values->cooperate ? agc_cooperate : NULL, err);
 }
 
 const struct l1_ops l1_icc_agc = {

@@ -4,8 +4,8 @@
  * beside the second. Whether misses ask the ring at all is decided anew again and again, by what it costs
  * (sending.h).
  */
+#include "l1/dynamic_sending.h"
 #include "l1/icc.h"
-#include "l1/sending.h"
 
 struct mgc_config {
     ICC_VALUES;
@@ -52,35 +52,35 @@ static const struct section mgc_section = {
 
 struct mgc_node {
     struct icc_node base;
-    struct sending sending;
+    struct dynamic_sending sending;
 };
 
-static struct sending *sending_of(struct icc_node *base) { return &((struct mgc_node *)base)->sending; }
+static struct dynamic_sending *sending_of(struct icc_node *base) { return &((struct mgc_node *)base)->sending; }
 
-static void mgc_init(struct icc_node *base, const struct cooperation_site *site) {
-    const struct mgc_config *values = values_of(site->l1->config);
-    sending_init(sending_of(base), (unsigned)values->sampled, (unsigned)values->executed);
-    stats_add(site->l1->stats, &sending_stat_table, &sending_of(base)->stats);
+static void mgc_init(struct icc_node *base, const struct cooperation_context *context) {
+    const struct mgc_config *values = values_of(context->l1->config);
+    dynamic_sending_init(sending_of(base), (unsigned)values->sampled, (unsigned)values->executed);
+    stats_add(context->l1->stats, &sending_stat_table, &sending_of(base)->stats);
 }
 
 static bool mgc_promising(struct icc_node *base, const struct cache_access *access) {
     (void)access;
-    return sending_next(sending_of(base)) != SENDING_L2;
+    return dynamic_sending_next(sending_of(base)) != SENDING_L2;
 }
 
 static void mgc_aim(struct icc_node *base, struct pursuit *pursuit, struct coop_message *probe) {
     (void)probe;
-    pursuit->sampled = sending_ask(sending_of(base)) == SENDING_SAMPLED;
+    pursuit->sampled = dynamic_sending_ask(sending_of(base)) == SENDING_SAMPLED;
 }
 
-static void mgc_passed(struct icc_node *base) { sending_ask(sending_of(base)); }
+static void mgc_passed(struct icc_node *base) { dynamic_sending_ask(sending_of(base)); }
 
 static void mgc_ended(struct icc_node *base, const struct pursuit *pursuit, uint64_t now) {
     if (!pursuit->sampled) return;
     if (pursuit->remote)
-        sending_tell(sending_of(base), true, now - pursuit->since, 0);
+        dynamic_sending_report(sending_of(base), true, now - pursuit->since, 0);
     else
-        sending_tell(sending_of(base), false, pursuit->fetched - pursuit->since, now - pursuit->fetched);
+        dynamic_sending_report(sending_of(base), false, pursuit->fetched - pursuit->since, now - pursuit->fetched);
 }
 
 /* With as many answers as there are probes. */
@@ -93,17 +93,17 @@ static const struct icc_scheme one_way = MGC(1), two_way = MGC(2);
 
 const struct l1_ops l1_icc_mgc;
 
-static struct cooperation *mgc_cooperate(const struct cooperation_site *site) {
-    const struct mgc_config *values = values_of(site->l1->config);
+static struct cooperation *mgc_cooperate(const struct cooperation_context *context) {
+    const struct mgc_config *values = values_of(context->l1->config);
     struct coop_site plan = {.queue = (unsigned)values->queue,
                              .short_queries = (unsigned)values->short_queries,
                              .long_queries = (unsigned)values->long_queries};
     bool both = values->short_queries && values->long_queries;
-    return icc_create(both ? &two_way : &one_way, site, plan, values->touch);
+    return icc_create(both ? &two_way : &one_way, context, plan, values->touch);
 }
 
-static struct l1 *mgc_create(const struct l1_site *site, struct error *err) {
-    return clustered_create(&l1_icc_mgc, site, values_of(site->config)->cooperate ? mgc_cooperate : NULL, err);
+static struct l1 *mgc_create(const struct l1_context *context, struct error *err) {
+    return clustered_create(&l1_icc_mgc, context, values_of(context->config)->cooperate ? mgc_cooperate : NULL, err);
 }
 
 const struct l1_ops l1_icc_mgc = {

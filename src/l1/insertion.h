@@ -18,7 +18,7 @@
 #include "cache/cache.h"
 #include "l1/l1.h"
 
-struct insertion_site {
+struct insertion_context {
     const struct config *config;
     struct stats *stats;
     unsigned l1s;
@@ -50,7 +50,7 @@ struct duel_report {
 
 struct insertion_ops {
     struct policy policy;
-    void *(*create)(const struct insertion_site *site, struct error *err);
+    void *(*create)(const struct insertion_context *context, struct error *err);
     void (*destroy)(void *state);
 
     /* Whether a read whose line is not there may bring it in. */
@@ -77,7 +77,7 @@ struct insertion_ops {
     bool (*finish)(void *state, struct error *err);
 
     /* A stage before the L1s: takes their place and passes on what it lets through. */
-    struct l1 *(*before)(struct l1 *l1, const struct l1_site *site);
+    struct l1 *(*before)(struct l1 *l1, const struct l1_context *context);
 };
 
 extern const struct family insertion_family;

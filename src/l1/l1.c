@@ -136,23 +136,24 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
     return true;
 }
 
-struct l1 *l1_create(const struct l1_site *site, struct error *err) {
-    return organisation_of(site->config)->create(site, err);
+struct l1 *l1_create(const struct l1_context *context, struct error *err) {
+    return organisation_of(context->config)->create(context, err);
 }
 
-struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site) {
-    const struct l1_config *config = config_get(site->config, &l1_section);
-    const struct insertion_ops *insertion = insertion_of(site->config);
-    if (config->observe_duplication) duplication_observe(l1, l1_shape(site->config), site->stats);
-    if (config->observe_shared_data) shared_data_observe(l1, site);
-    reuse_observe(l1, config->observe_reuse, site); /* what has passed the stage before, in its order */
-    return insertion->before ? insertion->before(l1, site) : l1;
+struct l1 *l1_stages_create(struct l1 *l1, const struct l1_context *context) {
+    const struct l1_config *config = config_get(context->config, &l1_section);
+    const struct insertion_ops *insertion = insertion_of(context->config);
+    if (config->observe_duplication) duplication_observe(l1, l1_shape(context->config), context->stats);
+    if (config->observe_shared_data) shared_data_observe(l1, context);
+    reuse_observe(l1, config->observe_reuse, context); /* what has passed the stage before, in its order */
+    return insertion->before ? insertion->before(l1, context) : l1;
 }
 
-bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err) {
-    const struct insertion_ops *insertion = insertion_of(site->config);
+bool l1_insertion_create(struct l1 *l1, const struct l1_context *context, struct cache **caches, struct error *err) {
+    const struct insertion_ops *insertion = insertion_of(context->config);
     if (!insertion->admit) return true;
-    struct insertion_site caches_of = {site->config, site->stats, site->sms, site->homes ? site->homes : 1, caches};
+    struct insertion_context caches_of = {context->config, context->stats, context->sms,
+                                          context->homes ? context->homes : 1, caches};
     l1->insertion = insertion;
     if (insertion->create) l1->insertion_state = insertion->create(&caches_of, err);
     return !insertion->create || l1->insertion_state;

@@ -4,10 +4,10 @@
  * between them, and says which endpoints it has on the network to the LLC. An organisation is one file and one line in
  * organisations.def.
  *
- * Enters: requests of the SMs by l1_access, a call that accepts or refuses with the reason in the same cycle (the one
+ * Enters: requests of the SMs by `access` (struct l1_ops), a call that accepts or refuses with the reason in the same cycle (the one
  *         place where two rooms meet without a port, because a private L1 sits inside its SM); replies from the reply
  *         network.
- * Leaves: completions by l1_tick; requests to the request network.
+ * Leaves: completions by `tick`; requests to the request network.
  *
  * Everything that an SM sends to memory passes here, also what uses no L1 data cache: instruction, constant and
  * read-only cache misses and atomics come as requests marked `bypass`.
@@ -40,31 +40,31 @@ extern const struct family l1_organisation_family;
 
 enum l1_outcome {
     L1_HIT,         /* complete after latency_cycles; no completion will follow */
-    L1_HIT_PENDING, /* the line is on its way; completes by a tick, as do the three below */
+    L1_PENDING_HIT, /* the line is on its way; completes by a tick, as do the three below */
     L1_MISS,
-    L1_BYPASS,     /* a read that was sent past the cache */
-    L1_SENT,       /* a write or atomic */
-    L1_QUEUED,     /* waits before the cache: any of the above may become of it, and completes by a tick */
-    L1_ACCEPTED,   /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
-    L1_NO_MSHR,    /* every MSHR is in use */
-    L1_NO_MERGE,   /* the line's MSHR has no room for one more waiter */
-    L1_NO_LINE,    /* every line of the set is reserved */
-    L1_NO_QUEUE,   /* the miss queue is full */
-    L1_NO_NETWORK, /* the miss queue is full because the network takes nothing */
-    L1_NO_ORDER,   /* a store to the same sectors is not acknowledged, and the network might let this overtake it */
-    L1_NO_PLACE,   /* no room in the queues before the cache, or none that would keep its order */
+    L1_BYPASS,    /* a read that was sent past the cache */
+    L1_SENT,      /* a write or atomic */
+    L1_QUEUED,    /* waits before the cache: any of the above may become of it, and completes by a tick */
+    L1_ACCEPTED,  /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
+    L1_FAIL_MSHR, /* every MSHR is in use */
+    L1_FAIL_MSHR_MERGE, /* the line's MSHR has no room for one more waiter */
+    L1_FAIL_LINE,       /* every line of the set is reserved */
+    L1_FAIL_MISS_QUEUE, /* the miss queue is full */
+    L1_FAIL_NETWORK,    /* the miss queue is full because the network takes nothing */
+    L1_FAIL_STORE_ORDER, /* a store to the same sectors is not acknowledged, and the network might let this overtake it */
+    L1_FAIL_INPUT_QUEUE, /* no room in the queues before the cache, or none that would keep its order */
     L1_OUTCOMES,
 };
 
 /* Cycles in which an L1 failed to reserve what an access needs, by cause; in the order of enum l1_outcome. */
 #define L1_RESERVATION_FAILS(S) \
     S(SUM, mshr, "cycles", "the L1 refuses an access: no MSHR") \
-    S(SUM, merge, "cycles", "the L1 refuses an access: no room in the line's MSHR for one more waiter") \
+    S(SUM, mshr_merge, "cycles", "the L1 refuses an access: no room in the line's MSHR for one more waiter") \
     S(SUM, line, "cycles", "the L1 refuses an access: every line of the set is reserved") \
     S(SUM, miss_queue, "cycles", "the L1 refuses an access: the miss queue is full") \
     S(SUM, network, "cycles", "the L1 refuses an access: the miss queue is full because the network takes nothing") \
-    S(SUM, store, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors") \
-    S(SUM, place, "cycles", "the L1 refuses an access: no room in the queues before it")
+    S(SUM, store_order, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors") \
+    S(SUM, input_queue, "cycles", "the L1 refuses an access: no room in the queues before it")
 
 STATS_STRUCT(l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
@@ -91,17 +91,17 @@ struct l1;
 struct llc_organisation;
 
 /* The last cluster-side word on where a request goes: filled in by the LLC organisation. */
-struct l1_site {
+struct l1_context {
     const struct config *config;
     struct engine *engine;
     struct stats *stats;
     struct llc_organisation *llc;
     unsigned sms;
     unsigned clusters;
-    const unsigned *sm_component;  /* [sms] */
-    unsigned homes;                /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
-    struct node_partner **partner; /* [sms] whom L1s may ask before the LLC (node.h); NULL: nobody */
-    struct l1_watch *watch;        /* an observer; NULL: none but what the configuration asks for */
+    const unsigned *sm_component; /* [sms] */
+    unsigned homes;               /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
+    struct l1_partner **partner;  /* [sms] whom L1s may ask before the LLC (node.h); NULL: nobody */
+    struct l1_watch *watch;       /* an observer; NULL: none but what the configuration asks for */
 };
 
 /* Groups of L1s: those of a group share an address range, and each holds its part of it. L1s are numbered group by group. */
@@ -118,7 +118,7 @@ struct l1_ports {
 struct l1_ops {
     struct policy policy;
     struct l1_shape (*shape)(const struct config *config); /* NULL: each SM's L1 is a group by itself */
-    struct l1 *(*create)(const struct l1_site *site, struct error *err);
+    struct l1 *(*create)(const struct l1_context *context, struct error *err);
     void (*destroy)(struct l1 *l1);
     /* Endpoints on the network, and the component that each belongs to. */
     unsigned (*endpoints)(const struct l1 *l1);
@@ -172,7 +172,7 @@ enum l1_event {
 
 /* An observer. In a cycle L1s may come in any order. An insertion policy may drop a line unseen. */
 struct l1_watch {
-    void (*see)(struct l1_watch *watch, unsigned l1, enum l1_event sight, uint64_t key, uint64_t now);
+    void (*observe)(struct l1_watch *watch, unsigned l1, enum l1_event event, uint64_t key, uint64_t now);
 };
 
 /* The head of every organisation. */
@@ -188,7 +188,7 @@ static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
     return !gate->open && port_next_visible(gate->replies) > now;
 }
 
-struct l1 *l1_create(const struct l1_site *site, struct error *err);
+struct l1 *l1_create(const struct l1_context *context, struct error *err);
 struct l1_shape l1_shape(const struct config *config);
 /* Whether programs can run side by side: what one of them does to its L1s is not to be seen by the other's. */
 bool l1_suits_programs(const struct config *config, struct error *err);
@@ -213,14 +213,14 @@ void l1_steer(struct l1 *l1, unsigned sm, bool plain);
 
 struct cache;
 /* For organisations: makes the insertion policy for the caches of all SMs, */
-bool l1_insertion_create(struct l1 *l1, const struct l1_site *site, struct cache **caches, struct error *err);
+bool l1_insertion_create(struct l1 *l1, const struct l1_context *context, struct cache **caches, struct error *err);
 void l1_insertion_destroy(struct l1 *l1);
 /* and what stands before them: observers, and a stage of the policy's. Returns the first, which then owns the L1. */
-struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site);
+struct l1 *l1_stages_create(struct l1 *l1, const struct l1_context *context);
 
 #define L1_STATS(S) \
     S(SUM, read_hits, "accesses", "reads that found their line") \
-    S(SUM, read_pending, "accesses", "reads that found their line on its way") \
+    S(SUM, read_pending_hits, "accesses", "reads that found their line on its way") \
     S(SUM, read_misses, "accesses", "reads that fetched their line") \
     S(SUM, read_bypasses, "accesses", "reads sent past the cache") \
     S(SUM, write_hits, "accesses", "writes that found their line, which a global write then drops") \
@@ -229,7 +229,7 @@ struct l1 *l1_stages_create(struct l1 *l1, const struct l1_site *site);
     S(SUM, evictions, "lines", "lines replaced") \
     S(SUM, write_backs, "lines", "modified local lines written back when replaced") \
     S(SUM, fills, "lines", "lines that arrived") \
-    S(SUM, outdated, "lines", "of these: dropped at once, since a store had gone down in the meantime") \
+    S(SUM, stale_fills, "lines", "fills dropped because a store to the line was sent while it was in flight") \
     S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once") \
     S(SUM, requests, "packets", "requests sent to the network") \
     S(SUM, replies, "packets", "replies received from the network") \

@@ -50,7 +50,7 @@ struct hit {
     uint32_t token;
 };
 
-struct stage {
+struct router_stage {
     struct fifo *fifo;       /* [queues] */
     struct waiting *waiting; /* [queues × entries] */
     uint32_t *chain;         /* [CHAINS] by line */
@@ -66,7 +66,7 @@ struct stage {
 struct drain_ops {
     struct policy policy;
     /* The next FIFO, of those that hold something. */
-    unsigned (*pick)(const struct stage *stage, unsigned queues);
+    unsigned (*pick)(const struct router_stage *stage, unsigned queues);
 };
 
 struct signature_ops {
@@ -74,24 +74,24 @@ struct signature_ops {
     unsigned (*of)(const struct l1_request *request);
 };
 
-static unsigned first_from(const struct stage *stage, unsigned from, unsigned queues) {
+static unsigned first_from(const struct router_stage *stage, unsigned from, unsigned queues) {
     for (unsigned i = 0; i < queues; i++)
         if (stage->fifo[(from + i) % queues].count) return (from + i) % queues;
     assert(!"something waits");
     return 0;
 }
 
-static unsigned pick_fixed(const struct stage *stage, unsigned queues) { return first_from(stage, 0, queues); }
+static unsigned pick_fixed(const struct router_stage *stage, unsigned queues) { return first_from(stage, 0, queues); }
 
-static unsigned pick_greedy(const struct stage *stage, unsigned queues) {
+static unsigned pick_greedy(const struct router_stage *stage, unsigned queues) {
     return stage->fifo[stage->current].count ? stage->current : first_from(stage, 0, queues);
 }
 
-static unsigned pick_in_turn(const struct stage *stage, unsigned queues) {
+static unsigned pick_in_turn(const struct router_stage *stage, unsigned queues) {
     return first_from(stage, stage->current + 1, queues);
 }
 
-static unsigned pick_longest(const struct stage *stage, unsigned queues) {
+static unsigned pick_longest(const struct router_stage *stage, unsigned queues) {
     unsigned longest = 0;
     for (unsigned i = 1; i < queues; i++)
         if (stage->fifo[i].count > stage->fifo[longest].count) longest = i;
@@ -151,12 +151,12 @@ struct mrpb {
     const struct drain_ops *drain;
     const struct signature_ops *signature;
     bool bypasses[L1_OUTCOMES];
-    struct stage *stage; /* [sms] */
+    struct router_stage *stage; /* [sms] */
 };
 
 static const struct l1_ops mrpb_ops;
 
-static void stage_init(const struct mrpb *mrpb, struct stage *stage) {
+static void router_stage_init(const struct mrpb *mrpb, struct router_stage *stage) {
     unsigned room = mrpb->queues * mrpb->entries;
     stage->fifo = mem_alloc(mrpb->queues, sizeof *stage->fifo);
     stage->waiting = mem_alloc(room, sizeof *stage->waiting);
@@ -166,29 +166,29 @@ static void stage_init(const struct mrpb *mrpb, struct stage *stage) {
     for (unsigned i = 0; i < room; i++) stage->waiting[i].next = i + 1 < room ? i + 1 : NO_REQUEST;
 }
 
-static struct l1 *mrpb_before(struct l1 *l1, const struct l1_site *site) {
-    const struct mrpb_config *values = config_get(site->config, &mrpb_section);
-    const struct l1_config *l1_values = config_get(site->config, &l1_section);
+static struct l1 *mrpb_before(struct l1 *l1, const struct l1_context *context) {
+    const struct mrpb_config *values = config_get(context->config, &mrpb_section);
+    const struct l1_config *l1_values = config_get(context->config, &l1_section);
     struct mrpb *mrpb = mem_alloc(1, sizeof *mrpb);
     *mrpb = (struct mrpb){
         .base = {.ops = &mrpb_ops, .gate = l1->gate},
         .l1 = l1,
-        .engine = site->engine,
-        .component = site->sm_component,
-        .sms = site->sms,
+        .engine = context->engine,
+        .component = context->sm_component,
+        .sms = context->sms,
         .queues = (unsigned)values->queues,
         .entries = (unsigned)values->entries,
         .latency_cycles = (unsigned)l1_values->latency_cycles,
         .drain = (const struct drain_ops *)values->drain,
         .signature = (const struct signature_ops *)values->signature,
-        .bypasses = {[L1_NO_LINE] = values->bypass_line,
-                     [L1_NO_MSHR] = values->bypass_mshr,
-                     [L1_NO_MERGE] = values->bypass_merge},
-        .stage = mem_alloc(site->sms, sizeof *mrpb->stage),
+        .bypasses = {[L1_FAIL_LINE] = values->bypass_line,
+                     [L1_FAIL_MSHR] = values->bypass_mshr,
+                     [L1_FAIL_MSHR_MERGE] = values->bypass_merge},
+        .stage = mem_alloc(context->sms, sizeof *mrpb->stage),
     };
-    for (unsigned sm = 0; sm < site->sms; sm++) {
-        stage_init(mrpb, &mrpb->stage[sm]);
-        stats_add(site->stats, &mrpb_stat_table, &mrpb->stage[sm].stats);
+    for (unsigned sm = 0; sm < context->sms; sm++) {
+        router_stage_init(mrpb, &mrpb->stage[sm]);
+        stats_add(context->stats, &mrpb_stat_table, &mrpb->stage[sm].stats);
     }
     return &mrpb->base;
 }
@@ -196,7 +196,7 @@ static struct l1 *mrpb_before(struct l1 *l1, const struct l1_site *site) {
 static void mrpb_destroy(struct l1 *base) {
     struct mrpb *mrpb = (struct mrpb *)base;
     for (unsigned sm = 0; sm < mrpb->sms; sm++) {
-        struct stage *stage = &mrpb->stage[sm];
+        struct router_stage *stage = &mrpb->stage[sm];
         free(stage->fifo);
         free(stage->waiting);
         free(stage->chain);
@@ -207,13 +207,13 @@ static void mrpb_destroy(struct l1 *base) {
     free(mrpb);
 }
 
-static uint32_t *chain_of(const struct stage *stage, uint64_t address) {
+static uint32_t *chain_of(const struct router_stage *stage, uint64_t address) {
     return &stage->chain[address * UINT64_C(0x9E3779B97F4A7C15) >> 56];
 }
 
 /* The FIFO in which a request comes after all that must come before it, its own if there is nothing of the kind; -1 if
  * that waits in several. */
-static int queue_in_order(const struct stage *stage, const struct l1_request *request, unsigned queue) {
+static int queue_in_order(const struct router_stage *stage, const struct l1_request *request, unsigned queue) {
     int company = -1;
     for (uint32_t i = *chain_of(stage, request->address); i != NO_REQUEST; i = stage->waiting[i].next) {
         const struct waiting *other = &stage->waiting[i];
@@ -228,11 +228,11 @@ static int queue_in_order(const struct stage *stage, const struct l1_request *re
 
 static enum l1_outcome mrpb_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
     struct mrpb *mrpb = (struct mrpb *)base;
-    struct stage *stage = &mrpb->stage[sm];
+    struct router_stage *stage = &mrpb->stage[sm];
     if (request->warp == L1_NO_WARP) return mrpb->l1->ops->access(mrpb->l1, sm, request, now);
     unsigned own = mrpb->signature->of(request) % mrpb->queues;
     int queue = queue_in_order(stage, request, own);
-    if (queue < 0 || stage->fifo[queue].count == mrpb->entries) return L1_NO_PLACE;
+    if (queue < 0 || stage->fifo[queue].count == mrpb->entries) return L1_FAIL_INPUT_QUEUE;
     uint32_t index = stage->free, *chain = chain_of(stage, request->address);
     struct fifo *fifo = &stage->fifo[queue];
     stage->free = stage->waiting[index].next;
@@ -249,7 +249,7 @@ static enum l1_outcome mrpb_access(struct l1 *base, unsigned sm, const struct l1
     return L1_QUEUED;
 }
 
-static void leave(struct stage *stage, struct fifo *fifo) {
+static void leave(struct router_stage *stage, struct fifo *fifo) {
     uint32_t index = fifo->first, *link = chain_of(stage, stage->waiting[index].request.address);
     fifo->first = stage->waiting[index].behind;
     fifo->count--;
@@ -269,16 +269,16 @@ static enum l1_outcome ask(struct mrpb *mrpb, unsigned sm, const struct l1_reque
     struct l1_request past = *request;
     past.bypass = true;
     enum l1_outcome evaded = l1->ops->access(l1, sm, &past, now);
-    uint64_t *counter = outcome == L1_NO_MSHR    ? &stats->bypasses_mshr
-                        : outcome == L1_NO_MERGE ? &stats->bypasses_merge
-                                                 : &stats->bypasses_line;
+    uint64_t *counter = outcome == L1_FAIL_MSHR         ? &stats->bypasses_mshr
+                        : outcome == L1_FAIL_MSHR_MERGE ? &stats->bypasses_merge
+                                                        : &stats->bypasses_line;
     *counter += evaded < L1_ACCEPTED;
     return evaded;
 }
 
 /* Serves the FIFO whose turn it is. A refused head is tried again when something has changed, and no other before. */
 static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
-    struct stage *stage = &mrpb->stage[sm];
+    struct router_stage *stage = &mrpb->stage[sm];
     struct l1_gate *gate = &mrpb->base.gate[sm];
     if (stage->refused && stage->refused_changes == gate->changes) return;
     if (!stage->refused) stage->current = mrpb->drain->pick(stage, mrpb->queues);
@@ -300,7 +300,7 @@ static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
 
 static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     struct mrpb *mrpb = (struct mrpb *)base;
-    struct stage *stage = &mrpb->stage[sm];
+    struct router_stage *stage = &mrpb->stage[sm];
     unsigned completions = mrpb->l1->ops->tick(mrpb->l1, sm, now, token);
     if (stage->hits && stage->hit[stage->first_hit].due <= now) {
         token[completions++] = stage->hit[stage->first_hit].token;

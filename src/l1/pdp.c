@@ -95,29 +95,30 @@ static void samplers_init(const struct pdp *pdp, struct pdp_l1 *l1) {
     }
 }
 
-static void *pdp_create(const struct insertion_site *site, struct error *err) {
+static void *pdp_create(const struct insertion_context *context, struct error *err) {
     (void)err;
-    const struct pdp_config *values = config_get(site->config, &pdp_section);
-    unsigned sets = site->cache[0]->sets, ways = site->cache[0]->ways, entries = (unsigned)values->sampler_entries;
+    const struct pdp_config *values = config_get(context->config, &pdp_section);
+    unsigned sets = context->cache[0]->sets, ways = context->cache[0]->ways,
+             entries = (unsigned)values->sampler_entries;
     struct pdp *pdp = mem_alloc(1, sizeof *pdp);
     *pdp = (struct pdp){
-        .sms = site->l1s,
+        .sms = context->l1s,
         .step = DISTANCE_MAX >> values->bits,
         .sampled = values->dynamic ? (unsigned)min_u64(sets, (uint64_t)values->sampled_sets) : 0,
         .sample_every = (unsigned)div_up(DISTANCE_MAX, entries),
         .entries = entries,
         .recompute_reads = (uint64_t)values->recompute_reads,
-        .l1 = mem_alloc(site->l1s, sizeof *pdp->l1),
+        .l1 = mem_alloc(context->l1s, sizeof *pdp->l1),
     };
-    for (unsigned sm = 0; sm < site->l1s; sm++) {
+    for (unsigned sm = 0; sm < context->l1s; sm++) {
         struct pdp_l1 *l1 = &pdp->l1[sm];
-        l1->cache = site->cache[sm];
+        l1->cache = context->cache[sm];
         l1->remaining = mem_alloc((size_t)sets * ways, sizeof *l1->remaining);
         l1->reads = mem_alloc(sets, sizeof *l1->reads);
         l1->seen = mem_alloc(ways, sizeof *l1->seen);
         samplers_init(pdp, l1);
         use_distance(pdp, l1, (unsigned)values->distance);
-        stats_add(site->stats, &pdp_stat_table, &l1->stats);
+        stats_add(context->stats, &pdp_stat_table, &l1->stats);
     }
     return pdp;
 }

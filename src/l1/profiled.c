@@ -70,18 +70,18 @@ static void profiled_destroy(void *state) {
     free(profiled);
 }
 
-static void *profiled_create(const struct insertion_site *site, struct error *err) {
-    const struct profiled_config *values = config_get(site->config, &profiled_section);
-    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
+static void *profiled_create(const struct insertion_context *context, struct error *err) {
+    const struct profiled_config *values = config_get(context->config, &profiled_section);
+    const struct gpu_config *gpu = config_get(context->config, &gpu_section);
     struct profiled *profiled = mem_alloc(1, sizeof *profiled);
     *profiled = (struct profiled){
-        .shape = {site->l1s, (unsigned)gpu->line_bytes},
+        .shape = {context->l1s, (unsigned)gpu->line_bytes},
         .threshold = (uint64_t)values->threshold,
         .local = values->local,
         .global = values->global,
-        .counts = mem_alloc(site->l1s, sizeof *profiled->counts),
+        .counts = mem_alloc(context->l1s, sizeof *profiled->counts),
     };
-    for (unsigned sm = 0; sm < site->l1s; sm++) line_map_init(&profiled->counts[sm]);
+    for (unsigned sm = 0; sm < context->l1s; sm++) line_map_init(&profiled->counts[sm]);
     bool good = true;
     if (values->profile[0]) good = (profiled->profile = profile_read(values->profile, profiled->shape, err)) != NULL;
     if (good && values->record[0]) good = profiled->recording = output_open(&profiled->output, values->record, err);

@@ -82,20 +82,20 @@ static void reuse_destroy(struct l1 *l1) {
     free(reuse);
 }
 
-void reuse_observe(struct l1 *l1, const struct policy *which, const struct l1_site *site) {
+void reuse_observe(struct l1 *l1, const struct policy *which, const struct l1_context *context) {
     if (which == &off) return;
     struct reuse *reuse = mem_alloc(1, sizeof *reuse);
     *reuse = (struct reuse){.ops = *l1->ops,
                             .inner = l1->ops,
                             .writes = which == &all,
-                            .sms = site->sms,
-                            .observed = mem_alloc(site->sms, sizeof *reuse->observed)};
+                            .sms = context->sms,
+                            .observed = mem_alloc(context->sms, sizeof *reuse->observed)};
     reuse->ops.access = reuse_access;
     reuse->ops.flush = reuse_flush;
     reuse->ops.destroy = reuse_destroy;
-    for (unsigned sm = 0; sm < site->sms; sm++) {
+    for (unsigned sm = 0; sm < context->sms; sm++) {
         line_map_init(&reuse->observed[sm].lines);
-        stats_add(site->stats, &reuse_stat_table, &reuse->observed[sm].stats);
+        stats_add(context->stats, &reuse_stat_table, &reuse->observed[sm].stats);
     }
     l1->ops = &reuse->ops;
 }

@@ -46,6 +46,6 @@ STATS_STRUCT(reuse_stats, REUSE_STATS);
 extern const struct family reuse_family;
 
 /* Puts the observer between the SMs and their L1s, unless `which` is off. It goes with the L1. */
-void reuse_observe(struct l1 *l1, const struct policy *which, const struct l1_site *site);
+void reuse_observe(struct l1 *l1, const struct policy *which, const struct l1_context *context);
 
 #endif

@@ -43,7 +43,7 @@ static void observe(struct shared_data *d, unsigned sm, const struct l1_request 
     struct use *use = use_of(d, request->address | (uint64_t)request->program << 56, sm);
     struct shared_data_stats *stats = &d->stats;
     bool shared = is_shared(use), constant = shared && !use->written, read = request->kind == MESSAGE_READ;
-    uint64_t hit = read && outcome == L1_HIT, pending = read && outcome == L1_HIT_PENDING,
+    uint64_t hit = read && outcome == L1_HIT, pending = read && outcome == L1_PENDING_HIT,
              miss = read && !hit && !pending;
     use->several |= sm != use->first_sm;
     use->written |= !read;
@@ -81,13 +81,13 @@ static void shared_data_destroy(struct l1 *l1) {
     free(d);
 }
 
-void shared_data_observe(struct l1 *l1, const struct l1_site *site) {
+void shared_data_observe(struct l1 *l1, const struct l1_context *context) {
     struct shared_data *d = mem_alloc(1, sizeof *d);
     *d = (struct shared_data){.ops = *l1->ops, .inner = l1->ops};
     d->ops.access = shared_data_access;
     d->ops.flush = shared_data_flush;
     d->ops.destroy = shared_data_destroy;
     line_map_init(&d->lines);
-    stats_add(site->stats, &shared_data_stat_table, &d->stats);
+    stats_add(context->stats, &shared_data_stat_table, &d->stats);
     l1->ops = &d->ops;
 }

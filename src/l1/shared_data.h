@@ -23,6 +23,6 @@
 STATS_STRUCT(shared_data_stats, SHARED_DATA_STATS);
 
 /* Puts the observer between the SMs and their L1s. It goes with the L1. */
-void shared_data_observe(struct l1 *l1, const struct l1_site *site);
+void shared_data_observe(struct l1 *l1, const struct l1_context *context);
 
 #endif

@@ -133,24 +133,24 @@ struct llc_adaptive {
     struct adaptive_stats stats;
 };
 
-static struct llc_organisation *adaptive_create(const struct llc_site *site, struct error *err) {
+static struct llc_organisation *adaptive_create(const struct llc_context *context, struct error *err) {
     (void)err;
-    const struct llc_config *llc = config_get(site->config, &llc_section);
+    const struct llc_config *llc = config_get(context->config, &llc_section);
     struct llc_adaptive *a = mem_alloc(1, sizeof *a);
     a->base.ops = &llc_organisation_adaptive;
-    a->values = config_get(site->config, &adaptive_section);
-    a->base.map = site->map;
-    a->journal = site->journal;
-    a->slices_per_mc = address_map_slices_per_mc(site->map);
-    a->mcs = address_map_mcs(site->map);
+    a->values = config_get(context->config, &adaptive_section);
+    a->base.map = context->map;
+    a->journal = context->journal;
+    a->slices_per_mc = address_map_slices_per_mc(context->map);
+    a->mcs = address_map_mcs(context->map);
     a->slices = a->mcs * a->slices_per_mc;
     a->slice_bytes = (double)llc->port_bytes;
-    a->memory_bytes = dram_peak_bytes_per_us(site->config) * 1000 / (double)gpu_core_khz(site->config);
+    a->memory_bytes = dram_peak_bytes_per_us(context->config) * 1000 / (double)gpu_core_khz(context->config);
     a->seen = mem_alloc(a->slices, sizeof *a->seen);
-    atd_init(&a->atd, (unsigned)a->values->sets, llc_sets(site->config), (unsigned)llc->ways, a->values->last_only);
+    atd_init(&a->atd, (unsigned)a->values->sets, llc_sets(context->config), (unsigned)llc->ways, a->values->last_only);
     lsp_init(&a->shared, a->slices);
     lsp_init(&a->private, a->values->all_routers ? a->slices : a->mcs);
-    stats_add(site->stats, &adaptive_stat_table, &a->stats);
+    stats_add(context->stats, &adaptive_stat_table, &a->stats);
     return &a->base;
 }
 

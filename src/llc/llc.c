@@ -42,8 +42,8 @@ static const struct param params[] = {
     P_INT(struct llc_config, mshr_merges, 16, 1, 1024, "requests",
           "requests that can wait for one line, the first included"),
     P_INT(
-        struct llc_config, aside, 16, 0, 1024, "requests",
-        "requests that can be set aside while their line has no room for one more waiter; 0: they hold up all behind them"),
+        struct llc_config, replay_queue, 16, 0, 1024, "requests",
+        "requests that can be set replay_queue while their line has no room for one more waiter; 0: they hold up all behind them"),
     P_INT(struct llc_config, input_queue, 8, 1, 1024, "requests",
           "requests that can wait for the lookup, beyond those in the pipeline"),
     P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies", "replies of lookups that can wait for the data port"),
@@ -134,7 +134,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
     return 1;
 }
 
-struct llc_organisation *llc_organisation_create(const struct llc_site *site, struct error *err) {
-    const struct llc_config *llc = config_get(site->config, &llc_section);
-    return ((const struct llc_organisation_ops *)llc->organisation)->create(site, err);
+struct llc_organisation *llc_organisation_create(const struct llc_context *context, struct error *err) {
+    const struct llc_config *llc = config_get(context->config, &llc_section);
+    return ((const struct llc_organisation_ops *)llc->organisation)->create(context, err);
 }

@@ -25,7 +25,7 @@ struct llc_config {
     int64_t slice_kb, ways, sets;
     int64_t latency_cycles;
     int64_t port_bytes;
-    int64_t mshrs, mshr_merges, aside;
+    int64_t mshrs, mshr_merges, replay_queue;
     int64_t input_queue, reply_queue;
     int64_t atomic_cycles;
     int64_t flush_lines;
@@ -45,34 +45,38 @@ unsigned llc_tag_bits(const struct config *config);
 
 #define LLC_STATS(S) \
     S(SUM, read_hits, "accesses", "reads that found their line") \
-    S(SUM, read_pending, "accesses", "reads that found their line on its way") \
+    S(SUM, read_pending_hits, "accesses", "reads that found their line on its way") \
     S(SUM, read_misses, "accesses", "reads that fetched their line from memory") \
     S(SUM, write_hits, "accesses", "writes that found their line, present or on its way") \
     S(SUM, write_misses, "accesses", "writes that allocated a line") \
     S(SUM, atomic_hits, "accesses", "atomics that found their line, present or on its way") \
     S(SUM, atomic_misses, "accesses", "atomics that fetched their line from memory") \
-    S(SUM, atomics_passed, "accesses", \
+    S(SUM, atomics_forwarded, "accesses", \
       "atomics passed on to the atomics' LLC of the controller, while the program's LLC is private") \
     S(SUM, evictions, "lines", "lines replaced") \
     S(SUM, write_backs, "lines", "modified lines written to memory") \
     S(SUM, writes_through, "accesses", "writes sent on to memory at once") \
-    S(SUM, set_aside, "accesses", "requests set aside because their line had no room for one more waiter") \
+    S(SUM, replayed, "accesses", "requests set replay_queue because their line had no room for one more waiter") \
     S(SUM, flushes, "flushes", "times a slice was flushed") \
-    S(SUM, replicas_forgotten, "lines", "lines forgotten by a flush because their home is another slice") \
+    S(SUM, replicas_invalidated, "lines", "lines forgotten by a flush because their home is another slice") \
     S(SUM, flush_cycles, "cycles", "cycles that slices spent flushing") \
     S(SUM, fills, "lines", "lines that arrived from memory") \
     S(SUM, replies, "packets", "replies sent") \
     S(SUM, data_replies, "packets", "replies sent that carry data") \
-    S(SUM, blocked_mshr, "cycles", "lookups held up because every MSHR was in use") \
-    S(SUM, blocked_merge, "cycles", "lookups held up because a line had no room for one more waiter") \
-    S(SUM, blocked_line, "cycles", "lookups held up because every line of the set was reserved") \
-    S(SUM, blocked_reply, "cycles", "lookups held up because the reply queue was full") \
-    S(SUM, blocked_memory, "cycles", "lookups held up because memory took no request") \
     S(SUM, data_port_cycles, "cycles", "cycles in which the data port was sending") \
     S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once")
 
 STATS_STRUCT(llc_stats, LLC_STATS);
-extern const struct stat_table llc_stat_table, atomics_stat_table;
+
+/* Cycles in which the oldest request could not be served, by what it failed to reserve. */
+#define LLC_RESERVATION_FAILS(S) \
+    S(SUM, mshr, "cycles", "lookups blocked: every MSHR is in use") \
+    S(SUM, mshr_merge, "cycles", "lookups blocked: the line's MSHR has reached its merge limit") \
+    S(SUM, line, "cycles", "lookups blocked: every line of the set is reserved") \
+    S(SUM, reply_queue, "cycles", "lookups blocked: the reply queue is full") \
+    S(SUM, memory_queue, "cycles", "lookups blocked: the queue to memory is full")
+
+STATS_STRUCT(llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 
 struct llc_organisation;
 struct slice;

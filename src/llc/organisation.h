@@ -21,7 +21,7 @@
 #include "stats/stats.h"
 
 struct llc_organisation;
-struct llc_site;
+struct llc_context;
 struct llc_profile_ops;
 struct llc_control_ops;
 struct llc_degree_ops;
@@ -29,7 +29,7 @@ struct cache_access;
 
 struct llc_organisation_ops {
     struct policy policy;
-    struct llc_organisation *(*create)(const struct llc_site *site, struct error *err);
+    struct llc_organisation *(*create)(const struct llc_context *context, struct error *err);
     void (*destroy)(struct llc_organisation *organisation);
     /* The slice, numbered over the whole machine, that serves a message to an address of controller `mc` whose home in a shared LLC
      * is `home` of that controller's slices. Called in the cycle in which the message is sent. */
@@ -119,7 +119,7 @@ static inline struct llc_organisation *llc_of_program(struct llc_organisation *f
 }
 
 /* What an organisation is created from. */
-struct llc_site {
+struct llc_context {
     const struct config *config;
     const struct address_map *map;
     struct stats *stats;
@@ -129,7 +129,7 @@ struct llc_site {
 /* The check of organisations with a slice for each cluster at every controller. */
 bool llc_private_check(const struct config *config, struct error *err);
 
-struct llc_organisation *llc_organisation_create(const struct llc_site *site, struct error *err);
+struct llc_organisation *llc_organisation_create(const struct llc_context *context, struct error *err);
 
 /* Chooses the slice that serves the message, by the organisation of its program, and writes it and the place in that slice's memory
  * into the message. Returns whether the request is to be reported to the control plane. */

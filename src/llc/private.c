@@ -30,15 +30,15 @@ bool llc_private_check(const struct config *config, struct error *err) {
         (long long)llc->slices_per_mc, (long long)gpu->clusters);
 }
 
-static struct llc_organisation *private_create(const struct llc_site *site, struct error *err) {
+static struct llc_organisation *private_create(const struct llc_context *context, struct error *err) {
     (void)err;
-    const struct noc_config *noc = config_get(site->config, &noc_section);
+    const struct noc_config *noc = config_get(context->config, &noc_section);
     struct llc_private *private = mem_alloc(1, sizeof *private);
     *private = (struct llc_private){
         .base = {.ops = &llc_organisation_private,
-                 .map = site->map,
+                 .map = context->map,
                  .mode = {.is_private = true, .bypass = noc->bypass}},
-        .slices_per_mc = address_map_slices_per_mc(site->map),
+        .slices_per_mc = address_map_slices_per_mc(context->map),
     };
     return &private->base;
 }

@@ -157,29 +157,29 @@ static void begin_epoch(struct llc_selrep *s, uint64_t now) {
     for (unsigned i = 0; i < s->slices; i++) s->seen[i] = (struct seen){0};
 }
 
-static struct llc_organisation *selrep_create(const struct llc_site *site, struct error *err) {
+static struct llc_organisation *selrep_create(const struct llc_context *context, struct error *err) {
     (void)err;
-    const struct llc_config *llc = config_get(site->config, &llc_section);
-    const struct gpu_config *gpu = config_get(site->config, &gpu_section);
+    const struct llc_config *llc = config_get(context->config, &llc_section);
+    const struct gpu_config *gpu = config_get(context->config, &gpu_section);
     struct llc_selrep *s = mem_alloc(1, sizeof *s);
-    s->values = config_get(site->config, &selrep_section);
+    s->values = config_get(context->config, &selrep_section);
     s->base = (struct llc_organisation){.ops = &llc_organisation_selrep,
-                                        .map = site->map,
+                                        .map = context->map,
                                         .mode.invalidate_all = s->values->flush == &replication_flush_whole};
-    s->journal = site->journal;
-    s->replication = replication_of(site->config);
-    s->slices = address_map_slices_per_mc(site->map);
+    s->journal = context->journal;
+    s->replication = replication_of(context->config);
+    s->slices = address_map_slices_per_mc(context->map);
     s->line_log2 = log2_floor((uint64_t)gpu->line_bytes);
-    s->sets = llc_sets(site->config);
+    s->sets = llc_sets(context->config);
     s->slice_bytes = (double)llc->port_bytes;
-    s->memory_bytes = dram_peak_bytes_per_us(site->config) * 1000 / (double)gpu_core_khz(site->config) /
-                      (address_map_mcs(site->map) * s->slices);
+    s->memory_bytes = dram_peak_bytes_per_us(context->config) * 1000 / (double)gpu_core_khz(context->config) /
+                      (address_map_mcs(context->map) * s->slices);
     rdd_init(&s->rdd, &s->replication, (unsigned)s->values->sets, s->sets, (unsigned)llc->ways,
              s->values->directories == &directories_each);
     for (unsigned i = 0; i < s->replication.degrees; i++) lsp_init(&s->lsp[i], s->slices);
     s->seen = mem_alloc(s->slices, sizeof *s->seen);
     begin_epoch(s, 0);
-    stats_add(site->stats, &selrep_stat_table, &s->stats);
+    stats_add(context->stats, &selrep_stat_table, &s->stats);
     return &s->base;
 }
 

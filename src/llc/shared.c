@@ -12,11 +12,11 @@ struct llc_shared {
     unsigned slices_per_mc;
 };
 
-static struct llc_organisation *shared_create(const struct llc_site *site, struct error *err) {
+static struct llc_organisation *shared_create(const struct llc_context *context, struct error *err) {
     (void)err;
     struct llc_shared *shared = mem_alloc(1, sizeof *shared);
-    *shared = (struct llc_shared){.base = {.ops = &llc_organisation_shared, .map = site->map},
-                                  .slices_per_mc = address_map_slices_per_mc(site->map)};
+    *shared = (struct llc_shared){.base = {.ops = &llc_organisation_shared, .map = context->map},
+                                  .slices_per_mc = address_map_slices_per_mc(context->map)};
     return &shared->base;
 }
 

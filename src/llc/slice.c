@@ -2,8 +2,8 @@
  *
  * A request is looked up `latency_cycles` after it arrived, one lookup per cycle, in order. A lookup that cannot be
  * served (no MSHR, all lines of the set reserved, reply queue full, memory full) holds up those behind it. One whose
- * line is on its way, but whose MSHR has no room for one more waiter, is set aside until the line comes, and so are
- * later ones to the same line; only when there is no room aside does it hold up the others (llc.aside 0: always).
+ * line is pending, but whose MSHR has reached its merge limit, goes to the replay queue and is looked up again when the line arrives,
+ * and so are later ones to the same line; only when the replay queue is full does it hold up the others (llc.replay_queue 0: always).
  * Replies leave by a data port of `port_bytes` per cycle, so a line of 128 B occupies it for four cycles; an
  * acknowledgement for one. Requests that waited for memory are answered before lookups, one at a time, and an MSHR is
  * free after its last.
@@ -35,7 +35,9 @@
 #include "sim/gpu_config.h"
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
+STATS_TABLE(llc_fail_stat_table, "llc.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
+STATS_TABLE(atomics_fail_stat_table, "atomics.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 
 /* Why the oldest request is not looked up. */
 enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH, HOLD_PASS };
@@ -55,7 +57,7 @@ enum { WRITE_PASSED_ON = MESSAGE_ACK };
 /* Flag of a cache line on its way: a write or an atomic waits for it. */
 enum { LINE_AWAITED_BY_CHANGE = 1 };
 
-/* A request that has been set aside, decoded for the lookup. */
+/* A request in the replay queue, decoded for the lookup. */
 struct lookup {
     struct cache_access access;
     struct message message;
@@ -78,11 +80,11 @@ struct slice {
     struct message *reply; /* answered lookups waiting for the data port */
     uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
     unsigned replies_waiting; /* of lookups, and what `arrived` holds */
-    struct ring arrived;  /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH
+    struct ring arrived; /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH
                              and a write */
-    struct lookup *aside; /* oldest first */
-    unsigned aside_count, aside_capacity;
-    bool aside_retry;                      /* a line has come since they were last looked at */
+    struct lookup *replay; /* oldest first */
+    unsigned replay_count, replay_capacity;
+    bool replay_retry;                     /* a line has come since they were last looked at */
     struct message *through;               /* writes that memory has not acknowledged */
     uint16_t through_free[THROUGH_WRITES]; /* a stack of the places that are free */
     unsigned through_free_count;
@@ -99,6 +101,7 @@ struct slice {
     slice_observer *observer;
     void *observer_user;
     struct llc_stats stats;
+    struct llc_reservation_fail_stats fails;
 };
 
 static void slice_tick(void *self, uint64_t now);
@@ -113,7 +116,7 @@ struct slice_kind {
     struct cache_geometry geometry;
     const struct policy *replacement;
     int64_t latency_cycles;
-    const struct stat_table *counters;
+    const struct stat_table *counters, *fail_counters;
     bool watched; /* by the organisation */
 };
 
@@ -143,8 +146,8 @@ static struct slice *create(const struct config *config, const struct slice_kind
     slice->reply_mask = (uint32_t)round_up_power_of_two(slice->reply_capacity) - 1;
     slice->reply = mem_alloc(slice->reply_mask + 1, sizeof *slice->reply);
     ring_init(&slice->arrived, (uint64_t)llc->mshrs + THROUGH_WRITES);
-    slice->aside_capacity = (unsigned)llc->aside;
-    slice->aside = mem_alloc(slice->aside_capacity, sizeof *slice->aside);
+    slice->replay_capacity = (unsigned)llc->replay_queue;
+    slice->replay = mem_alloc(slice->replay_capacity, sizeof *slice->replay);
     slice->through = mem_alloc(THROUGH_WRITES, sizeof *slice->through);
     while (slice->through_free_count < THROUGH_WRITES) {
         slice->through_free[slice->through_free_count] = (uint16_t)slice->through_free_count;
@@ -153,6 +156,7 @@ static struct slice *create(const struct config *config, const struct slice_kind
     slice->component = engine_add(engine, &component_ops, slice, index);
     slice->waker = waker_of(engine, slice->component);
     stats_add(stats, kind->counters, &slice->stats);
+    stats_add(stats, kind->fail_counters, &slice->fails);
     return slice;
 }
 
@@ -163,6 +167,7 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
                               .replacement = llc->replacement,
                               .latency_cycles = llc->latency_cycles,
                               .counters = &llc_stat_table,
+                              .fail_counters = &llc_fail_stat_table,
                               .watched = true};
     return create(config, &kind, organisation, engine, stats, index);
 }
@@ -173,7 +178,8 @@ struct slice *slice_create_for_atomics(const struct config *config, struct llc_o
     struct slice_kind kind = {.geometry = {.sets = atomics_sets(config), .ways = (unsigned)atomics->ways},
                               .replacement = &replacement_lru.policy,
                               .latency_cycles = atomics->latency_cycles,
-                              .counters = &atomics_stat_table};
+                              .counters = &atomics_stat_table,
+                              .fail_counters = &atomics_fail_stat_table};
     return create(config, &kind, organisation, engine, stats, index);
 }
 
@@ -183,7 +189,7 @@ void slice_destroy(struct slice *slice) {
     mshr_release(&slice->mshrs);
     free(slice->reply);
     ring_release(&slice->arrived);
-    free(slice->aside);
+    free(slice->replay);
     free(slice->through);
     free(slice);
 }
@@ -225,11 +231,11 @@ static void slice_settle(void *self, uint64_t now) {
     case HOLD_NONE:
     case HOLD_FLUSH:
     case HOLD_PASS: break;
-    case HOLD_MSHR: slice->stats.blocked_mshr += cycles; break;
-    case HOLD_MERGE: slice->stats.blocked_merge += cycles; break;
-    case HOLD_LINE: slice->stats.blocked_line += cycles; break;
-    case HOLD_REPLY: slice->stats.blocked_reply += cycles; break;
-    case HOLD_MEMORY: slice->stats.blocked_memory += cycles; break;
+    case HOLD_MSHR: slice->fails.mshr += cycles; break;
+    case HOLD_MERGE: slice->fails.mshr_merge += cycles; break;
+    case HOLD_LINE: slice->fails.line += cycles; break;
+    case HOLD_REPLY: slice->fails.reply_queue += cycles; break;
+    case HOLD_MEMORY: slice->fails.memory_queue += cycles; break;
     }
 }
 
@@ -260,7 +266,8 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
     line->dirty |= message->sectors;
 }
 
-static APART void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag, uint64_t now) {
+static NEVER_INLINE void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag,
+                                    uint64_t now) {
     uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
     send_to_memory(slice, MESSAGE_WRITE, key, sectors, tag, now);
     tell(slice, SLICE_TO_MEMORY, key, NULL, now);
@@ -271,7 +278,7 @@ static APART void write_back(struct slice *slice, uint64_t key, struct cache_lin
 }
 
 /* All that waited for the line takes effect, in order: it may be replaced before the last of them is answered. */
-static APART void apply_waiters(struct slice *slice, uint32_t index, struct cache_line *line, uint64_t now) {
+static NEVER_INLINE void apply_waiters(struct slice *slice, uint32_t index, struct cache_line *line, uint64_t now) {
     const struct mshr *mshr = &slice->mshrs.mshr[index];
     uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
     tell(slice, SLICE_FILL, key, NULL, now);
@@ -293,7 +300,7 @@ static ALWAYS_INLINE void receive_from_memory(struct slice *slice, uint64_t now)
         if (UNLIKELY(line->flags & LINE_AWAITED_BY_CHANGE || slice->observer)) apply_waiters(slice, index, line, now);
         ring_push(&slice->arrived, index);
         slice->replies_waiting++;
-        slice->aside_retry = slice->aside_count > 0;
+        slice->replay_retry = slice->replay_count > 0;
         slice->stats.fills++;
     } else {
         slice->outstanding_writes[message->program]--;
@@ -377,7 +384,7 @@ static inline void count(struct slice *slice, const struct cache_access *access,
     switch (message->kind) {
     case MESSAGE_WRITE: present || pending ? stats->write_hits++ : stats->write_misses++; break;
     case MESSAGE_ATOMIC: present || pending ? stats->atomic_hits++ : stats->atomic_misses++; break;
-    default: present ? stats->read_hits++ : pending ? stats->read_pending++ : stats->read_misses++; break;
+    default: present ? stats->read_hits++ : pending ? stats->read_pending_hits++ : stats->read_misses++; break;
     }
 }
 
@@ -398,7 +405,7 @@ static bool can_send_through(struct slice *slice, unsigned requests, uint64_t no
 }
 
 /* Sends a write on to memory, which answers for it. */
-static APART void send_through(struct slice *slice, const struct message *message, uint64_t key, uint64_t now) {
+static NEVER_INLINE void send_through(struct slice *slice, const struct message *message, uint64_t key, uint64_t now) {
     uint32_t index = slice->through_free[--slice->through_free_count];
     slice->through[index] = *message;
     send_to_memory(slice, MESSAGE_WRITE, key, message->sectors, TAG_THROUGH | index, now);
@@ -502,47 +509,47 @@ static ALWAYS_INLINE void looked_up(struct slice *slice, const struct message *m
         slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (message->conflicts ? message->conflicts : 1);
 }
 
-/* Tries those set aside, oldest first, one lookup per cycle. Returns whether one took the cycle. */
-static APART bool look_up_aside(struct slice *slice, uint64_t now) {
-    for (unsigned i = 0; i < slice->aside_count; i++) {
-        enum hold hold = look_up(slice, &slice->aside[i].access, &slice->aside[i].message, now);
+/* Tries the replay queue, oldest first, one lookup per cycle. Returns whether one took the cycle. */
+static NEVER_INLINE bool look_up_replays(struct slice *slice, uint64_t now) {
+    for (unsigned i = 0; i < slice->replay_count; i++) {
+        enum hold hold = look_up(slice, &slice->replay[i].access, &slice->replay[i].message, now);
         if (hold == HOLD_MERGE) continue;
         if (hold != HOLD_NONE) { /* it would be served but for something that the others would need as well */
             slice->hold = hold;
             return true;
         }
-        looked_up(slice, &slice->aside[i].message, now);
-        slice->aside_count--;
-        memmove(&slice->aside[i], &slice->aside[i + 1], (slice->aside_count - i) * sizeof *slice->aside);
+        looked_up(slice, &slice->replay[i].message, now);
+        slice->replay_count--;
+        memmove(&slice->replay[i], &slice->replay[i + 1], (slice->replay_count - i) * sizeof *slice->replay);
         return true;
     }
-    slice->aside_retry = false;
+    slice->replay_retry = false;
     return false;
 }
 
-/* Requests to one line keep their order, so one must not pass another that was set aside. */
-static bool must_go_aside(const struct slice *slice, uint64_t key) {
-    for (unsigned i = 0; i < slice->aside_count; i++)
-        if (slice->aside[i].access.key == key) return true;
+/* Requests to one line keep their order, so one must not pass another in the replay queue. */
+static bool must_be_replayed(const struct slice *slice, uint64_t key) {
+    for (unsigned i = 0; i < slice->replay_count; i++)
+        if (slice->replay[i].access.key == key) return true;
     return false;
 }
 
 /* Passes an atomic on to the atomics' LLC. */
-static APART enum hold pass_on(struct slice *slice, uint64_t now) {
+static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
     if (!port_can_push(slice->to_atomics, now)) {
         port_await_credit(slice->to_atomics, now);
         return HOLD_PASS;
     }
     port_push(slice->to_atomics, now, port_take(slice->from_network, now), sizeof(struct message));
-    slice->stats.atomics_passed++;
+    slice->stats.atomics_forwarded++;
     return HOLD_NONE;
 }
 
 static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_t now) {
     /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
-    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->aside_retry) return;
+    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->replay_retry) return;
     slice->hold = HOLD_NONE;
-    if (slice->lookup_free_at > now || (slice->aside_retry && look_up_aside(slice, now))) return;
+    if (slice->lookup_free_at > now || (slice->replay_retry && look_up_replays(slice, now))) return;
     if (port_next_visible(slice->from_network) > now) return;
     const struct message *message = port_peek(slice->from_network, now);
     if (passes && message->kind == MESSAGE_ATOMIC && slice->write_through[message->program]) {
@@ -555,10 +562,10 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_
         .set = cache_set_of(&slice->cache, message->place >> slice->line_log2),
     };
     slice->hold =
-        slice->aside_count && must_go_aside(slice, access.key) ? HOLD_MERGE : look_up(slice, &access, message, now);
-    if (slice->hold == HOLD_MERGE && slice->aside_count < slice->aside_capacity) {
-        slice->aside[slice->aside_count++] = (struct lookup){access, *message};
-        slice->stats.set_aside++;
+        slice->replay_count && must_be_replayed(slice, access.key) ? HOLD_MERGE : look_up(slice, &access, message, now);
+    if (slice->hold == HOLD_MERGE && slice->replay_count < slice->replay_capacity) {
+        slice->replay[slice->replay_count++] = (struct lookup){access, *message};
+        slice->stats.replayed++;
         slice->hold = HOLD_NONE;
     }
     if (slice->hold != HOLD_NONE) return;
@@ -568,7 +575,7 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_
 
 /* Flushing. */
 
-static APART void take_command(struct slice *slice, uint64_t now) {
+static NEVER_INLINE void take_command(struct slice *slice, uint64_t now) {
     slice->flushing = true;
     slice->flush = *(const struct slice_command *)port_peek(slice->commands, now);
     slice->write_through[slice->flush.program] = slice->flush.write_through;
@@ -608,13 +615,13 @@ static void forget_lines(struct slice *slice, uint64_t now) {
             if (slice->flush.keep_home && at_home(slice, key)) continue;
             tell(slice, SLICE_DROP, key, NULL, now);
             cache_drop(&slice->cache, set, line);
-            slice->stats.replicas_forgotten += slice->flush.keep_home;
+            slice->stats.replicas_invalidated += slice->flush.keep_home;
         }
 }
 
 /* One modified line per cycle on its way to memory; then the time that dropping takes. Returns whether it takes the time
  * of this cycle's lookup. */
-static APART bool flush_once(struct slice *slice, uint64_t now) {
+static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
     struct cache_line *line = next_modified(slice);
     if (line && !port_can_push(slice->to_memory, now)) {
         port_await_credit(slice->to_memory, now);
@@ -651,7 +658,7 @@ static APART bool flush_once(struct slice *slice, uint64_t now) {
 static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool passes, bool replied, uint64_t now) {
     uint64_t next = NEVER;
     if (slice->hold == HOLD_NONE) {
-        if (port_next_visible(slice->from_network) <= now || slice->aside_retry)
+        if (port_next_visible(slice->from_network) <= now || slice->replay_retry)
             next = max_u64(slice->lookup_free_at, now + 1);
     } else if (replied && slice->hold != HOLD_FLUSH) {
         /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of
@@ -664,7 +671,7 @@ static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool passes, 
 }
 
 /* What the control plane has ordered. Returns whether that takes the time of this cycle's lookup. */
-static APART bool obey(struct slice *slice, uint64_t now) {
+static NEVER_INLINE bool run_flush(struct slice *slice, uint64_t now) {
     if (port_next_visible(slice->commands) <= now) take_command(slice, now);
     return slice->flushing && flush_once(slice, now);
 }
@@ -674,7 +681,7 @@ static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
     if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
     receive_from_memory(slice, now);
-    if (UNLIKELY(slice->commands != NULL) && obey(slice, now))
+    if (UNLIKELY(slice->commands != NULL) && run_flush(slice, now))
         slice->hold = HOLD_FLUSH;
     else
         look_up_once(slice, passes, now);
@@ -684,7 +691,7 @@ static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
-static APART void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, now); }
+static NEVER_INLINE void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, now); }
 
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
@@ -702,7 +709,7 @@ static uint32_t writes_under_way(const struct slice *slice) {
 
 static bool slice_busy(const void *self) {
     const struct slice *slice = self;
-    return slice->mshrs.in_use || writes_under_way(slice) || slice->aside_count || slice->flushing ||
+    return slice->mshrs.in_use || writes_under_way(slice) || slice->replay_count || slice->flushing ||
            slice->replies_waiting || cache_reserved_lines(&slice->cache);
 }
 
@@ -719,7 +726,7 @@ static void slice_explain(const void *self, uint64_t now, FILE *out) {
     if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
     fprintf(
         out,
-        "slice %u: its oldest request %s; %u set aside; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
-        slice->index, reason[slice->hold], slice->aside_count, slice->mshrs.in_use, writes_under_way(slice),
+        "slice %u: its oldest request %s; %u in the replay queue; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
+        slice->index, reason[slice->hold], slice->replay_count, slice->mshrs.in_use, writes_under_way(slice),
         slice->reply_tail - slice->reply_head);
 }

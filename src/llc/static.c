@@ -69,16 +69,16 @@ static bool static_check(const struct config *config, struct error *err) {
     return good;
 }
 
-static struct llc_organisation *static_create(const struct llc_site *site, struct error *err) {
+static struct llc_organisation *static_create(const struct llc_context *context, struct error *err) {
     (void)err;
-    const struct static_config *values = config_get(site->config, &static_section);
+    const struct static_config *values = config_get(context->config, &static_section);
     struct llc_static *s = mem_alloc(1, sizeof *s);
     *s = (struct llc_static){
         .base = {.ops = &llc_organisation_static,
-                 .map = site->map,
+                 .map = context->map,
                  .mode.invalidate_all = values->flush == &replication_flush_whole},
         .values = values,
-        .replication = replication_of(site->config),
+        .replication = replication_of(context->config),
     };
     s->degree_log2 = degree_of(s);
     s->base.mode.replicas = s->degree_log2 > 0; /* nothing is modified yet */

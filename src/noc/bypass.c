@@ -1,7 +1,7 @@
 #include "noc/bypass.h"
 
 /* Input VC i feeds output VC i, so they share a number: routers that can be bypassed have as many outputs as inputs. */
-void bypass_arrive(struct stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
+void bypass_arrive(struct router_stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
     struct link *link = stage->out;
     /* With the cycle in which the switch would be crossed, which is the multiplexer's here. */
     uint64_t at = cycle + link->flit_cycles;
@@ -27,7 +27,7 @@ void bypass_arrive(struct stage *stage, unsigned word, uint64_t mask, uint64_t c
     timeline_mark(link->time, at);
 }
 
-void bypass_credit(struct stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
+void bypass_credit(struct router_stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
     struct link *link = stage->in;
     uint64_t at = cycle + link->credit_cycles - 1; /* it leaves no buffer, which is a cycle of the link's time */
     uint64_t *returning = timeline_row(link->time, at) + link->returning;

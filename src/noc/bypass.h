@@ -15,7 +15,7 @@
 #define SLUICE_NOC_BYPASS_H
 
 #include "noc/fabric.h"
-#include "noc/stage.h"
+#include "noc/router.h"
 
 /* The stage whose routers can be bypassed, and its books. All of its routers are switched together. */
 struct bypass {
@@ -28,9 +28,9 @@ struct bypass {
 };
 
 /* Flits arrive at bypassed routers, by VC of a word of the link's mask. */
-void bypass_arrive(struct stage *stage, unsigned word, uint64_t mask, uint64_t cycle);
+void bypass_arrive(struct router_stage *stage, unsigned word, uint64_t mask, uint64_t cycle);
 /* Credits come back to them. */
-void bypass_credit(struct stage *stage, unsigned word, uint64_t mask, uint64_t cycle);
+void bypass_credit(struct router_stage *stage, unsigned word, uint64_t mask, uint64_t cycle);
 
 /* Cycles of the core up to the end of `now` - 1 in which the routers were powered off. */
 static inline uint64_t bypass_gated_cycles(const struct bypass *bypass, uint64_t now) {

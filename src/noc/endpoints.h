@@ -3,7 +3,7 @@
 #define SLUICE_NOC_ENDPOINTS_H
 
 #include "noc/network.h"
-#include "noc/stage.h"
+#include "noc/router.h"
 
 /* Packets on their way. */
 struct packet_pool {
@@ -38,7 +38,7 @@ struct injection {
 };
 
 void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
-                    const struct stage *next, unsigned sources_each);
+                    const struct router_stage *next, unsigned sources_each);
 void injection_release(struct injection *injection);
 /* Flits that an input has not sent of the packet that it is sending. */
 unsigned injection_left(const struct injection *injection, unsigned input);

@@ -27,14 +27,14 @@ struct cargo {
         CARGO_BYPASS_FLITS,
     } kind;
     unsigned word; /* of the link's masks */
-    struct stage *stage;
+    struct router_stage *stage;
 };
 
 struct fabric {
     unsigned stages;
     unsigned speedup;
     uint64_t next; /* the first network cycle that has not been run */
-    struct stage stage[FABRIC_MAX_STAGES];
+    struct router_stage stage[FABRIC_MAX_STAGES];
     struct link link[FABRIC_MAX_STAGES + 1]; /* into stage i; the last into the ejectors */
     struct injection injection;
     struct ejection ejection;
@@ -55,8 +55,8 @@ static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *car
                                   uint64_t now) {
     switch (cargo->kind) {
     case CARGO_INJECTION_CREDITS: injection_credit(&fabric->injection, cargo->word, mask); break;
-    case CARGO_CREDITS: stage_credit(cargo->stage, cargo->word, mask); break;
-    case CARGO_FLITS: stage_arrive(cargo->stage, cargo->word, mask); break;
+    case CARGO_CREDITS: router_stage_credit(cargo->stage, cargo->word, mask); break;
+    case CARGO_FLITS: router_stage_arrive(cargo->stage, cargo->word, mask); break;
     case CARGO_EJECTION_FLITS: ejection_arrive(&fabric->ejection, cargo->word, mask, cycle, now); break;
     case CARGO_BYPASS_CREDITS: bypass_credit(cargo->stage, cargo->word, mask, cycle); break;
     case CARGO_BYPASS_FLITS: bypass_arrive(cargo->stage, cargo->word, mask, cycle); break;
@@ -78,7 +78,7 @@ static void run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     if (fabric->ejection.held) ejection_drain(&fabric->ejection, cycle, now);
     if (timeline_take(&fabric->time, cycle)) arrive(fabric, cycle, now);
     for (unsigned i = 0; i < fabric->stages; i++)
-        if (fabric->stage[i].active) stage_run(&fabric->stage[i], cycle);
+        if (fabric->stage[i].active) router_stage_run(&fabric->stage[i], cycle);
     injection_run(&fabric->injection, cycle, now);
 }
 
@@ -113,12 +113,12 @@ static void fabric_tick(void *self, uint64_t now) {
 
 /* ---- what is counted, and what must hold ------------------------------------------------------------------------ */
 
-static unsigned stage_filled(const struct stage *stage, unsigned input_vc) {
+static unsigned stage_filled(const struct router_stage *stage, unsigned input_vc) {
     return tally_value(&stage->in_word[input_vc / 64].filled, input_vc % 64);
 }
 
 /* Flits that have left the outputs of a router, through it or round it. */
-static uint64_t router_sent(const struct stage *stage, unsigned router) {
+static uint64_t router_sent(const struct router_stage *stage, unsigned router) {
     unsigned count = stage->outputs << stage->vc_shift;
     uint64_t sent = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -128,7 +128,8 @@ static uint64_t router_sent(const struct stage *stage, unsigned router) {
     return sent;
 }
 
-static void count_router(const struct stage *stage, unsigned router, uint64_t bypassed, struct router_stats *stats) {
+static void count_router(const struct router_stage *stage, unsigned router, uint64_t bypassed,
+                         struct router_stats *stats) {
     unsigned outputs = stage->outputs << stage->vc_shift;
     uint64_t left = router_sent(stage, router), sent = left - bypassed, allocated = 0, held = 0;
     for (unsigned i = 0; i < outputs; i++) allocated += stage->output[router * outputs + i].allocated;
@@ -169,7 +170,7 @@ void fabric_freeze(struct network *network, uint64_t now) {
     fabric->bypass.frozen = min_u64(fabric->bypass.frozen, now);
 }
 
-static void explain_stage(const struct stage *stage, const char *network, unsigned number, FILE *out) {
+static void explain_stage(const struct router_stage *stage, const char *network, unsigned number, FILE *out) {
     for (unsigned i = 0; i < stage->input_vcs; i++) {
         if (stage->in_word[i / 64].idle >> (i % 64) & 1) continue;
         const struct buffer *in = buffers_get(&stage->input, i);
@@ -245,7 +246,7 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
 static void name_cargo(struct fabric *fabric, unsigned bypassed) {
     for (unsigned i = 0; i <= fabric->stages; i++) {
         const struct link *link = &fabric->link[i];
-        struct stage *stage = fabric->stage;
+        struct router_stage *stage = fabric->stage;
         for (unsigned word = 0; word < link->words; word++) {
             struct cargo *flits = &fabric->cargo[link->arriving + word],
                          *credits = &fabric->cargo[link->returning + word];
@@ -269,7 +270,7 @@ static void name_cargo(struct fabric *fabric, unsigned bypassed) {
 void fabric_set_bypass(struct network *network, unsigned number, bool on, uint64_t now, uint64_t from) {
     struct fabric *fabric = network->state;
     struct bypass *bypass = &fabric->bypass;
-    struct stage *stage = &fabric->stage[number];
+    struct router_stage *stage = &fabric->stage[number];
     assert(stage->inputs == stage->outputs && on == (bypass->stage == NO_STAGE));
     if (!bypass->flits) bypass->flits = mem_alloc(stage->routers, sizeof *bypass->flits);
     for (unsigned router = 0; router < stage->routers; router++) {
@@ -306,8 +307,8 @@ static void build_pool(struct packet_pool *pool, uint32_t count, unsigned channe
 static void build_stage(struct fabric *fabric, const struct network *network, const struct fabric_plan *plan,
                         unsigned number, struct stats *stats) {
     const struct stage_plan *shape = &plan->stage[number];
-    struct stage *stage = &fabric->stage[number];
-    stage_init(stage, network->config, shape->routers, shape->inputs, shape->outputs, network->destinations);
+    struct router_stage *stage = &fabric->stage[number];
+    router_stage_init(stage, network->config, shape->routers, shape->inputs, shape->outputs, network->destinations);
     for (unsigned d = 0; d < network->destinations; d++) stage->route[d] = (uint16_t)plan->route(plan, number, d);
     fabric->router[number] = mem_alloc(shape->routers, sizeof *fabric->router[number]);
     for (unsigned router = 0; router < shape->routers; router++)
@@ -336,7 +337,7 @@ static void build_link(struct fabric *fabric, const struct noc_config *noc, cons
 }
 
 static void wire_stage(struct fabric *fabric, const struct fabric_plan *plan, unsigned number) {
-    struct stage *stage = &fabric->stage[number];
+    struct router_stage *stage = &fabric->stage[number];
     bool last = number + 1 == plan->stages;
     stage->in = &fabric->link[number];
     stage->out = &fabric->link[number + 1];
@@ -344,7 +345,7 @@ static void wire_stage(struct fabric *fabric, const struct fabric_plan *plan, un
     stage->packets = fabric->pool.packet;
     for (unsigned i = 0; i < stage->output_vcs; i++) {
         unsigned port = i >> stage->vc_shift, vc = i & ((1u << stage->vc_shift) - 1);
-        stage_wire(stage, i, (last ? port : plan->wire(plan, number, port)) << stage->vc_shift | vc);
+        router_stage_wire(stage, i, (last ? port : plan->wire(plan, number, port)) << stage->vc_shift | vc);
     }
 }
 
@@ -382,7 +383,7 @@ void fabric_destroy(struct network *network) {
     struct fabric *fabric = network->state;
     if (!fabric) return;
     for (unsigned i = 0; i < fabric->stages; i++) {
-        stage_release(&fabric->stage[i]);
+        router_stage_release(&fabric->stage[i]);
         free(fabric->router[i]);
     }
     injection_release(&fabric->injection);

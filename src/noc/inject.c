@@ -6,7 +6,7 @@
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
 void injection_init(struct injection *injection, struct network *network, struct packet_pool *pool, struct link *link,
-                    const struct stage *next, unsigned sources_each) {
+                    const struct router_stage *next, unsigned sources_each) {
     unsigned inputs = next->routers * next->inputs, words = (unsigned)div_up(inputs, 64);
     *injection = (struct injection){
         .network = network,

@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 struct clock {
-    uint64_t domain_mhz, core_mhz; /* reduced by their greatest common divisor */
+    uint64_t domain, core; /* the ratio of the two frequencies, in lowest terms */
 };
 
 static inline struct clock clock_of(uint64_t domain_khz, uint64_t core_khz) {
@@ -21,15 +21,15 @@ static inline struct clock clock_of(uint64_t domain_khz, uint64_t core_khz) {
 
 /* The last domain cycle that has begun by the start of core cycle `now`. */
 static inline uint64_t clock_domain_cycle(struct clock clock, uint64_t now) {
-    if (clock.domain_mhz == clock.core_mhz) return now;
-    return (uint64_t)((unsigned __int128)now * clock.domain_mhz / clock.core_mhz);
+    if (clock.domain == clock.core) return now;
+    return (uint64_t)((unsigned __int128)now * clock.domain / clock.core);
 }
 
 /* The first core cycle by whose start domain cycle `cycle` has begun. Inverse of the above:
  * clock_domain_cycle(clock_core_cycle(c)) >= c, and it is the smallest such core cycle. */
 static inline uint64_t clock_core_cycle(struct clock clock, uint64_t cycle) {
-    if (clock.domain_mhz == clock.core_mhz) return cycle;
-    return (uint64_t)(((unsigned __int128)cycle * clock.core_mhz + clock.domain_mhz - 1) / clock.domain_mhz);
+    if (clock.domain == clock.core) return cycle;
+    return (uint64_t)(((unsigned __int128)cycle * clock.core + clock.domain - 1) / clock.domain);
 }
 
 #endif

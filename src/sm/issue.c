@@ -54,7 +54,7 @@ static inline void wait_until(struct sm *sm, uint64_t bit, uint64_t *why, uint64
 
 /* The last of the registers that the instruction waits for, there at `last`, comes from an operation. While one of them
  * comes from memory, that is what it waits for. */
-static APART void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+static NEVER_INLINE void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const uint64_t *at = sm->register_at[warp];
     uint64_t memory = 0;
@@ -315,12 +315,12 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
 }
 
 enum sm_stall sm_stall_cause(const struct sm *sm) {
-    if (LIKELY(!sm->ready && sm->wait_memory)) return STALL_memory;
+    if (LIKELY(!sm->ready && sm->wait_memory && !sm->stopped)) return STALL_memory;
     if (!sm->resident) return STALL_idle;
     if (sm->stopped) return STALL_reconfiguration;
     if (sm->ready) {
         if (sm->refusal && (sm->ready & sm->by_unit[UNIT_MEM]))
-            return STALL_mshr + (enum sm_stall)(sm->refusal - L1_NO_MSHR);
+            return STALL_mshr + (enum sm_stall)(sm->refusal - L1_FAIL_MSHR);
         return STALL_pipeline;
     }
     if (sm->wait_alu) return STALL_alu;

@@ -18,10 +18,10 @@ static inline unsigned sort_of(unsigned op, unsigned space, unsigned cache, unsi
     return (((op - OP_load) * 4 + space) * 4 + cache) * (SORT_FLAGS + 1) + (flags & SORT_FLAGS);
 }
 
-static struct lsu_sort sort_make(enum op_class op, enum memory_space space, enum cache_operator cache, unsigned flags,
+static struct lsu_kind sort_make(enum op_class op, enum memory_space space, enum cache_operator cache, unsigned flags,
                                  const struct sm_shared *shared) {
     bool load = op == OP_load, past = cache == CACHE_GLOBAL || (cache == CACHE_VOLATILE && shared->volatile_past_l1);
-    return (struct lsu_sort){
+    return (struct lsu_kind){
         .request = {.kind = load             ? MESSAGE_READ
                             : op == OP_store ? MESSAGE_WRITE
                                              : MESSAGE_ATOMIC,
@@ -33,7 +33,7 @@ static struct lsu_sort sort_make(enum op_class op, enum memory_space space, enum
     };
 }
 
-void lsu_sorts_init(struct sm_shared *shared) {
+void lsu_kinds_init(struct sm_shared *shared) {
     for (enum op_class op = OP_load; op <= OP_atomic; op++)
         for (enum memory_space space = 0; space <= SPACE_CONST; space++)
             for (enum cache_operator cache = 0; cache <= CACHE_VOLATILE; cache++)
@@ -73,7 +73,7 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
     assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
-    const struct lsu_sort *sort = &sm->shared->sort[sort_of(instr->op, instr->space, instr->cache, instr->flags)];
+    const struct lsu_kind *sort = &sm->shared->sort[sort_of(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
@@ -137,7 +137,7 @@ static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     cta_warp_check(sm, entry->request.warp, now);
 }
 
-static APART void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+static NEVER_INLINE void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     unsigned conflicts = entry->request.conflicts;
     sm->lsu_free_at = now + conflicts;
     sm->stats.shared_conflicts += conflicts - 1;
@@ -147,7 +147,7 @@ static APART void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t
 }
 
 /* An access by the constant or the read-only cache. */
-static APART enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, uint64_t address) {
+static NEVER_INLINE enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, uint64_t address) {
     bool constant = entry->space == SPACE_CONST;
     if (constant && sm->shared->perfect_constant) {
         sm->stats.constant_hits++;
@@ -156,7 +156,7 @@ static APART enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *en
     struct readonly_cache *cache = constant ? &sm->constant_cache : &sm->read_only_cache;
     enum readonly_outcome outcome = readonly_access(cache, address, sm->launch->program, entry->load);
     sm_retry_later(sm);
-    if (outcome == READONLY_REFUSED) return L1_NO_MSHR;
+    if (outcome == READONLY_REFUSED) return L1_FAIL_MSHR;
     bool hit = outcome == READONLY_HIT;
     if (constant)
         hit ? sm->stats.constant_hits++ : sm->stats.constant_misses++;
@@ -218,7 +218,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     engine_wake_by(sm->engine, sm->waker, max_u64(sm->lsu_free_at, now + 1));
 }
 
-static APART void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {
+static NEVER_INLINE void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {
     readonly_fill(cache, mshr);
     bool last;
     do {

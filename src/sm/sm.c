@@ -7,7 +7,7 @@
 
 STATS_TABLE(sm_stat_table, "sm", sm_stats, SM_STATS);
 STATS_TABLE(sm_stall_table, "sm.stall", sm_stall_stats, SM_STALLS);
-STATS_TABLE(sm_refusal_table, "sm.lsu_refused", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
+STATS_TABLE(sm_refusal_table, "sm.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 #define SM_OP_ROW(name, unit, latency, interval, help) \
     {#name, "instructions", "warp instructions issued: " help, STAT_SUM},
@@ -21,7 +21,7 @@ static bool in_flight(const struct sm *sm) {
            sm->l1->ops->busy(sm->l1, sm->index);
 }
 
-static APART void stand_still(struct sm *sm, uint64_t now) {
+static NEVER_INLINE void stand_still(struct sm *sm, uint64_t now) {
     if (sm->quiet || in_flight(sm)) return;
     struct sm_report word = {REPORT_QUIET, 0};
     port_push(sm->reports, now, &word, sizeof word);
@@ -73,7 +73,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
     shared->whole_line = touch_sectors(line);
     for (unsigned first = 0; first < 8; first += sectors)
         shared->line_at[shared->whole_line << first & 0xFF] = (uint8_t)(first + 1);
-    lsu_sorts_init(shared);
+    lsu_kinds_init(shared);
     for (unsigned op = 0; op < OP_COUNT; op++) {
         struct op_cycles cycles = sm_op_cycles(values, op);
         shared->op[op] = (struct op_timing){
@@ -182,7 +182,7 @@ static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
     uint64_t cycles = until - sm->stats.cycles;
     sm->stats.cycles = until;
     *where += cycles;
-    if (sm->refusal) sm->refused_cycles[sm->refusal - L1_NO_MSHR] += cycles;
+    if (sm->refusal) sm->refused_cycles[sm->refusal - L1_FAIL_MSHR] += cycles;
 }
 
 /* Counts the cycles since something last issued. What they are lost to has not changed since the last tick. */
@@ -192,7 +192,7 @@ static inline void settle(struct sm *sm, uint64_t now) {
 
 static void sm_settle(void *self, uint64_t now) { settle(self, now); }
 
-static APART void take_commands(struct sm *sm, uint64_t now) {
+static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
     const struct sm_command *order;
     while ((order = port_peek(sm->commands, now))) {
         struct sm_command taken = *order;
@@ -226,7 +226,7 @@ static void send_readonly_miss(struct sm *sm, uint64_t now) {
 }
 
 /* What the small caches and the instruction cache did not get rid of or take before. */
-static APART void retry(struct sm *sm, uint64_t now) {
+static NEVER_INLINE void retry(struct sm *sm, uint64_t now) {
     if (sm->unsent) send_readonly_miss(sm, now);
     for (uint64_t warps = sm->unfetched; warps; warps &= warps - 1) {
         sm_fetch(sm, lowest_bit(warps));
@@ -256,7 +256,7 @@ static void sm_tick(void *self, uint64_t now) {
     if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* all cycles before this one have been counted */
         sm->stats.cycles = now + 1;
         sm->stats.issuing++;
-        if (UNLIKELY(sm->refusal)) sm->refused_cycles[sm->refusal - L1_NO_MSHR]++;
+        if (UNLIKELY(sm->refusal)) sm->refused_cycles[sm->refusal - L1_FAIL_MSHR]++;
     }
     if (sm->ready) sm_next_issue(sm, now);
 }

@@ -25,12 +25,12 @@
     S(SUM, idle, "cycles", "no CTA is resident") \
     S(SUM, reconfiguration, "cycles", "the machine is stopped to be switched to another organisation") \
     S(SUM, mshr, "cycles", "a memory instruction could issue, but the L1 refuses the one before it: no MSHR") \
-    S(SUM, merge, "cycles", "likewise: no room in a line's MSHR for one more waiter") \
+    S(SUM, mshr_merge, "cycles", "likewise: no room in a line's MSHR for one more waiter") \
     S(SUM, line, "cycles", "likewise: every line of the set is reserved") \
     S(SUM, miss_queue, "cycles", "likewise: the miss queue is full") \
     S(SUM, network, "cycles", "likewise: the miss queue is full because the network takes nothing") \
-    S(SUM, store, "cycles", "likewise: it would overtake a store to the same sectors") \
-    S(SUM, place, "cycles", "likewise: no room in the queues before it") \
+    S(SUM, store_order, "cycles", "likewise: it would overtake a store to the same sectors") \
+    S(SUM, input_queue, "cycles", "likewise: no room in the queues before it") \
     S(SUM, pipeline, "cycles", "an instruction could issue, but its pipeline is busy") \
     S(SUM, memory, "cycles", "data from memory is awaited") \
     S(SUM, alu, "cycles", "the result of an operation is awaited") \

@@ -13,11 +13,11 @@ enum {
     SM_BARRIERS = 16,
     WARP_WHEEL = 512,          /* cycles; longer than any latency of an operation and its stages */
     WIDTHS = 8,                /* of an access by one lane, as powers of two */
-    LSU_SORTS = 3 * 4 * 4 * 8, /* operations, spaces, cache operators, flags of memory instructions */
+    LSU_KINDS = 3 * 4 * 4 * 8, /* operations, spaces, cache operators, flags of memory instructions */
 };
 
 /* What the load/store unit makes of a memory instruction. */
-struct lsu_sort {
+struct lsu_kind {
     struct l1_request request; /* of each access, but for what differs between instructions of the sort */
     bool small_cache;          /* by the constant or the read-only cache */
 };
@@ -38,7 +38,7 @@ struct sm_shared {
     bool line_is_one_access[WIDTHS]; /* a touched line is one access, for lanes of this width */
     uint8_t whole_line;              /* its sectors */
     uint8_t line_at[256]; /* by the sectors touched in a block: where the whole line that they are begins, plus one */
-    struct lsu_sort sort[LSU_SORTS];
+    struct lsu_kind sort[LSU_KINDS];
     struct op_timing {
         uint16_t result_cycles; /* from issue until a dependent instruction may issue */
         uint16_t interval;
@@ -121,9 +121,9 @@ struct sm {
     const struct launch *launch;
     struct port *commands, *reports;
     struct sm_stats stats;
-    uint64_t stall_cycles[STALL_COUNT];                /* as struct sm_stall_stats */
-    uint64_t refused_cycles[L1_OUTCOMES - L1_NO_MSHR]; /* as struct l1_reservation_fail_stats */
-    uint64_t op_issued[OP_COUNT];                      /* as struct sm_op_stats */
+    uint64_t stall_cycles[STALL_COUNT];                  /* as struct sm_stall_stats */
+    uint64_t refused_cycles[L1_OUTCOMES - L1_FAIL_MSHR]; /* as struct l1_reservation_fail_stats */
+    uint64_t op_issued[OP_COUNT];                        /* as struct sm_op_stats */
 
     /* Warps. */
     const struct instr *next[SM_WARPS];
@@ -167,10 +167,10 @@ struct sm {
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
 /* Of a warp that waits for registers: one of them has got a date. */
 void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now);
-APART void sm_refill(struct sm *sm, unsigned warp);
+NEVER_INLINE void sm_refill(struct sm *sm, unsigned warp);
 /* Returns whether anything issued. Something is ready. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now);
-APART void sm_fetch(struct sm *sm, unsigned warp);
+NEVER_INLINE void sm_fetch(struct sm *sm, unsigned warp);
 void sm_retry_later(struct sm *sm);
 void sm_next_issue(struct sm *sm, uint64_t now);
 enum sm_stall sm_stall_cause(const struct sm *sm);
@@ -181,7 +181,7 @@ void sm_due(struct sm *sm, uint64_t *due, uint64_t now);
 void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at);
 
 /* lsu.c */
-void lsu_sorts_init(struct sm_shared *shared);
+void lsu_kinds_init(struct sm_shared *shared);
 bool lsu_has_room(const struct sm *sm);
 /* Its registers take `reads` cycles more to be read than operand_cycles. */
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
@@ -189,9 +189,9 @@ void lsu_tick(struct sm *sm, uint64_t now);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 
 /* cta.c */
-APART void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
-APART void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
-APART void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
-APART void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+NEVER_INLINE void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
+NEVER_INLINE void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
+NEVER_INLINE void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
+NEVER_INLINE void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 
 #endif

@@ -397,7 +397,7 @@ TEST("a queue that is full is counted for as long as a request waits for it") {
     rig_add(rig, rig_address(rig, 0, 0, 3, 0), false, 0);
     CHECK(rig_run(rig, 10000));
     /* In the queue from cycles 1, 3 (the first one's row is being opened) and 42 + 1; the third arrives in 3. */
-    CHECK_EQ(rig_stat(rig, "dram.full_cycles"), 39u);
+    CHECK_EQ(rig_stat(rig, "dram.queue_full_cycles"), 39u);
     rig_destroy(rig);
 }
 

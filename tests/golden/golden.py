@@ -85,7 +85,7 @@ def simulate(program, run):
         for extra in steps:
             done = subprocess.run(command(program, run, extra) + ["--json", result], capture_output=True, text=True)
             if done.returncode != 0:
-                return f"exit status {done.returncode}: {done.stderr.strip()[:300]}"
+                return f"exit status {done.returncode}: {done.stderr.strip()[:120]}"
         with open(result, encoding="utf-8") as text:
             return json.load(text)
 
@@ -200,7 +200,7 @@ def main():
         elif lines:
             failed += 1
             print(f"FAIL  golden: {design} on {gpu} has the kept counters")
-            print("\n".join(lines[:20]))
+            print("\n".join([line for line in lines if " renamed: " in line] + [line for line in lines if " renamed: " not in line][:8]))
         else:
             passed += 1
     if args.accept:

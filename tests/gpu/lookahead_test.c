@@ -5,16 +5,16 @@
 
 #include "test.h"
 
-static unsigned choose(const double *scores, unsigned ways) {
+static unsigned choose(const double *scores, unsigned choices) {
     struct lookahead lookahead = {0};
     struct error err = {0};
-    unsigned way = 99;
-    REQUIRE(lookahead_choose(&lookahead, ways, &way, &err));
-    if (lookahead_on_trial(&lookahead)) lookahead_report(&lookahead, scores[way]);
-    return way;
+    unsigned choice = 99;
+    REQUIRE(lookahead_choose(&lookahead, choices, &choice, &err));
+    if (lookahead_on_trial(&lookahead)) lookahead_report(&lookahead, scores[choice]);
+    return choice;
 }
 
-TEST("of several ways the one whose trial went best is taken, and of equals the first") {
+TEST("of several choices the one whose trial went best is taken, and of equals the first") {
     CHECK_EQ(choose((double[]){1, 3, 2}, 3), 1u);
     CHECK_EQ(choose((double[]){2, 2, 2}, 3), 0u);
     CHECK_EQ(choose((double[]){0, 0, 5}, 3), 2u);
@@ -24,23 +24,23 @@ TEST("of several ways the one whose trial went best is taken, and of equals the 
 TEST("a trial changes nothing but what it reports") {
     struct lookahead lookahead = {0};
     struct error err = {0};
-    unsigned way, state = 10;
-    REQUIRE(lookahead_choose(&lookahead, 3, &way, &err));
+    unsigned choice, state = 10;
+    REQUIRE(lookahead_choose(&lookahead, 3, &choice, &err));
     if (lookahead_on_trial(&lookahead)) {
-        state += way;
+        state += choice;
         lookahead_report(&lookahead, state);
     }
     CHECK_EQ(state, 10u);
-    CHECK_EQ(way, 2u);
+    CHECK_EQ(choice, 2u);
 }
 
 TEST("a trial that dies without a word is an error, not a choice") {
     struct lookahead lookahead = {0};
     struct error err = {0};
-    unsigned way;
-    bool chosen = lookahead_choose(&lookahead, 3, &way, &err);
+    unsigned choice;
+    bool chosen = lookahead_choose(&lookahead, 3, &choice, &err);
     if (lookahead_on_trial(&lookahead)) {
-        if (way == 1) _exit(3);
+        if (choice == 1) _exit(3);
         lookahead_report(&lookahead, 1);
     }
     CHECK(!chosen);

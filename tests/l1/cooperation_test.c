@@ -72,15 +72,15 @@ static void node_take(struct test_node *node, uint64_t now) {
     port_pop(node->ports.replies_in, now);
 }
 
-static void ask(struct test_node *node, uint64_t line, enum coop_way way, uint64_t now) {
+static void ask(struct test_node *node, uint64_t line, enum coop_direction direction, uint64_t now) {
     struct coop_message message = {
-        .key = line, .kind = COOP_PROBE, .way = (uint8_t)way, .source = (uint8_t)node->group};
+        .key = line, .kind = COOP_PROBE, .direction = (uint8_t)direction, .source = (uint8_t)node->group};
     message.pursuit = (uint32_t)line * 100 + node->group;
     message.since = (uint32_t)now;
     port_push(node->ports.requests_out, now, &message, sizeof message);
 }
 
-static void node_tick(void *self, uint64_t now) {
+static void l1_controller_tick(void *self, uint64_t now) {
     struct test_node *node = self;
     if (now >= node->bench->end) return;
     if (node->probe_every && now % node->probe_every == 0) node_probe(node, now);
@@ -90,7 +90,7 @@ static void node_tick(void *self, uint64_t now) {
     engine_wake(node->bench->engine, node->component, now + 1);
 }
 
-static const struct component_ops node_ops = {.kind = "node", .tick = node_tick};
+static const struct component_ops node_ops = {.kind = "node", .tick = l1_controller_tick};
 
 static struct bench *bench_make(bool ring, unsigned queue, unsigned short_queries, unsigned long_queries) {
     struct bench *bench = mem_alloc(1, sizeof *bench);
@@ -102,14 +102,14 @@ static struct bench *bench_make(bool ring, unsigned queue, unsigned short_querie
             .bench = bench, .group = g, .component = component[g], .probe_every = 1, .take_every = 1};
         engine_wake(bench->engine, component[g], 0);
     }
-    struct coop_site site = {.engine = bench->engine,
-                             .stats = bench->stats,
-                             .groups = GROUPS,
-                             .queue = queue,
-                             .short_queries = short_queries,
-                             .long_queries = long_queries,
-                             .component = component};
-    bench->network = ring ? ring_create(&site) : adjacent_create(&site);
+    struct coop_site context = {.engine = bench->engine,
+                                .stats = bench->stats,
+                                .groups = GROUPS,
+                                .queue = queue,
+                                .short_queries = short_queries,
+                                .long_queries = long_queries,
+                                .component = component};
+    bench->network = ring ? ring_create(&context) : adjacent_create(&context);
     for (unsigned g = 0; g < GROUPS; g++) bench->node[g].ports = coop_network_ports(bench->network, g);
     return bench;
 }
@@ -136,20 +136,20 @@ static uint64_t count(const struct bench *bench, const char *name) {
 
 /* Group 3 asks for line 1 in cycle 10, and everything comes to an end. */
 enum { ASKER = 3, ASKED_AT = 10 };
-static struct bench *ask_once(bool ring, uint64_t holders, enum coop_way way) {
+static struct bench *ask_once(bool ring, uint64_t holders, enum coop_direction direction) {
     struct bench *bench = bench_make(ring, 5, 2, 7);
     bench->holders[1] = holders;
     run(bench, ASKED_AT);
-    ask(&bench->node[ASKER], 1, way, ASKED_AT - 1);
+    ask(&bench->node[ASKER], 1, direction, ASKED_AT - 1);
     run(bench, 60);
     return bench;
 }
 
-static void check_answer(const struct bench *bench, unsigned index, enum coop_way way, enum coop_kind kind,
+static void check_answer(const struct bench *bench, unsigned index, enum coop_direction direction, enum coop_kind kind,
                          unsigned group, uint64_t cycles) {
     const struct log *log = &bench->node[ASKER].answered;
     REQUIRE(index < log->count);
-    CHECK_EQ(log->event[index].message.way, (int)way);
+    CHECK_EQ(log->event[index].message.direction, (int)direction);
     CHECK_EQ(log->event[index].message.kind, (int)kind);
     CHECK_EQ(log->event[index].message.target, group);
     CHECK_EQ(log->event[index].message.pursuit, 103u);
@@ -163,13 +163,13 @@ TEST("on the ring a probe to the left asks two caches and one to the right all s
         const struct test_node *right = &bench->node[(ASKER + distance) % GROUPS];
         const struct event *last = &right->probed.event[right->probes - 1];
         CHECK_EQ(right->probes, distance < GROUPS - 2 ? 1u : 2u);
-        CHECK_EQ(last->message.way, (int)COOP_RIGHT);
+        CHECK_EQ(last->message.direction, (int)COOP_RIGHT);
         CHECK_EQ(last->cycle, ASKED_AT - 1 + 2u * distance);
         CHECK_EQ(last->message.queries, 7 - distance);
     }
     for (unsigned distance = 1; distance <= 2; distance++) {
         const struct event *first = &bench->node[ASKER - distance].probed.event[0];
-        CHECK_EQ(first->message.way, (int)COOP_LEFT);
+        CHECK_EQ(first->message.direction, (int)COOP_LEFT);
         CHECK_EQ(first->cycle, ASKED_AT - 1 + 2u * distance);
         CHECK_EQ(first->message.queries, 2 - distance);
     }
@@ -188,14 +188,14 @@ TEST("a probe whose queries are used up is answered without the line: after 2 ca
     bench_end(bench);
 }
 
-TEST("an answer takes the shorter way back, and if both are equal the one that its probe came by") {
+TEST("an answer takes the shorter direction back, and if both are equal the one that its probe came by") {
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         unsigned holder = (ASKER + distance) % GROUPS, back = distance <= 4 ? distance : GROUPS - distance;
         struct bench *bench = ask_once(true, UINT64_C(1) << holder, COOP_LEFT);
         unsigned data = 0;
         for (unsigned i = 0; i < bench->node[ASKER].answers; i++) {
             const struct event *event = &bench->node[ASKER].answered.event[i];
-            if (event->message.kind != COOP_DATA || event->message.way != COOP_RIGHT) continue;
+            if (event->message.kind != COOP_DATA || event->message.direction != COOP_RIGHT) continue;
             check_answer(bench, i, COOP_RIGHT, COOP_DATA, holder, 2 * distance + 1 + back);
             data++;
         }
@@ -240,11 +240,11 @@ TEST("probes ask no more caches than there are, and one that may ask none is not
 
 TEST("between neighbours a probe asks the one it names, and nobody else, and is answered in four cycles") {
     for (unsigned hit = 0; hit < 2; hit++)
-        for (unsigned way = 0; way < COOP_WAYS; way++) {
-            unsigned asked = way == COOP_LEFT ? ASKER - 1 : ASKER + 1;
-            struct bench *bench = ask_once(false, (uint64_t)hit << asked, (enum coop_way)way);
+        for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+            unsigned asked = direction == COOP_LEFT ? ASKER - 1 : ASKER + 1;
+            struct bench *bench = ask_once(false, (uint64_t)hit << asked, (enum coop_direction)direction);
             CHECK_EQ(bench->node[ASKER].answers, 1u);
-            check_answer(bench, 0, (enum coop_way)way, hit ? COOP_DATA : COOP_MISS, asked, 4);
+            check_answer(bench, 0, (enum coop_direction)direction, hit ? COOP_DATA : COOP_MISS, asked, 4);
             CHECK_EQ(count(bench, "l1.adjnet.probes"), 1u);
             CHECK_EQ(bench->node[asked].probed.event[0].message.queries, 0);
             bench_end(bench);

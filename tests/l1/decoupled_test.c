@@ -53,7 +53,7 @@ TEST("decoupled: an access that is refused has not been counted") {
     struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.mshrs=1", "l1.decoupled.threshold=3"));
     REPLAY(lone, "bbbb", A, A, 0x080, 0x080);
     CHECK_OUTCOME(read_line(lone, A, 1), L1_MISS);
-    for (unsigned i = 0; i < 5; i++) CHECK_OUTCOME(read_line(lone, 0x080, 2), L1_NO_MSHR);
+    for (unsigned i = 0; i < 5; i++) CHECK_OUTCOME(read_line(lone, 0x080, 2), L1_FAIL_MSHR);
     CHECK_EQ(count(lone, "l1.decoupled.below_threshold"), 2u);
     settle(lone);
     CHECK_OUTCOME(read_line(lone, 0x080, 2), L1_MISS);

@@ -27,13 +27,13 @@ static void stand_end(struct stand *stand) {
     stats_destroy(stand->stats);
 }
 
-static void note(struct stand *stand, enum l1_event sight, unsigned group, uint64_t line) {
-    stand->l1.watch->see(stand->l1.watch, group * 2 + line % 2, sight, line, stand->now);
+static void note(struct stand *stand, enum l1_event event, unsigned group, uint64_t line) {
+    stand->l1.watch->observe(stand->l1.watch, group * 2 + line % 2, event, line, stand->now);
 }
 
-/* One sight, and the cycle is over. */
-static void one(struct stand *stand, enum l1_event sight, unsigned group, uint64_t line) {
-    note(stand, sight, group, line);
+/* One event, and the cycle is over. */
+static void one(struct stand *stand, enum l1_event event, unsigned group, uint64_t line) {
+    note(stand, event, group, line);
     stand->now++;
 }
 

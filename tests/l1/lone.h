@@ -42,18 +42,18 @@ static inline struct lone_l1 *lone_l1(const char *const *settings) {
     lone->engine = engine_create();
     lone->stats = stats_create();
     lone->map = address_map_create(lone->config, &err);
-    struct llc_site llc_site = {lone->config, lone->map, lone->stats, NULL};
-    lone->llc = llc_organisation_create(&llc_site, &err);
+    struct llc_context llc_context = {lone->config, lone->map, lone->stats, NULL};
+    lone->llc = llc_organisation_create(&llc_context, &err);
     lone->sm_id = engine_add(lone->engine, &nobody, NULL, 0);
     unsigned network = engine_add(lone->engine, &nobody, NULL, 1);
-    struct l1_site site = {.config = lone->config,
-                           .engine = lone->engine,
-                           .stats = lone->stats,
-                           .llc = lone->llc,
-                           .sms = 1,
-                           .clusters = 1,
-                           .sm_component = &lone->sm_id};
-    lone->l1 = l1_create(&site, &err);
+    struct l1_context context = {.config = lone->config,
+                                 .engine = lone->engine,
+                                 .stats = lone->stats,
+                                 .llc = lone->llc,
+                                 .sms = 1,
+                                 .clusters = 1,
+                                 .sm_component = &lone->sm_id};
+    lone->l1 = l1_create(&context, &err);
     REQUIRE(lone->l1);
     port_init(&lone->to_network, lone->engine, "to network", lone->sm_id, network, 2, 1);
     port_init(&lone->from_network, lone->engine, "from network", network, lone->sm_id, 256, 1);

@@ -61,7 +61,7 @@ TEST("mrpb: queues may be by instruction, and there are as many as are asked for
     cycle(lone);
     for (uint8_t i = 0; i < 3; i++) {
         read.address = 0x80u * i;
-        CHECK_OUTCOME(access_by(lone, read), i < 2 ? L1_QUEUED : L1_NO_PLACE);
+        CHECK_OUTCOME(access_by(lone, read), i < 2 ? L1_QUEUED : L1_FAIL_INPUT_QUEUE);
     }
     read.instr = 2;
     CHECK_OUTCOME(access_by(lone, read), L1_QUEUED);

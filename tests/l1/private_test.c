@@ -8,7 +8,7 @@ TEST("a read misses, others of its line find it on its way, and once it is there
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
     cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_HIT_PENDING);
+    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_PENDING_HIT);
     struct message request = take(lone);
     CHECK_EQ(request.address, 0x1000u);
     CHECK_EQ(request.kind, MESSAGE_READ);
@@ -21,7 +21,7 @@ TEST("a read misses, others of its line find it on its way, and once it is there
     CHECK_EQ(lone->woken_count, 2u);
     CHECK(!port_peek(&lone->to_network, lone->now));
     CHECK_EQ(count(lone, "l1.read_misses"), 1u);
-    CHECK_EQ(count(lone, "l1.read_pending"), 1u);
+    CHECK_EQ(count(lone, "l1.read_pending_hits"), 1u);
     CHECK_EQ(count(lone, "l1.read_hits"), 1u);
     CHECK_EQ(count(lone, "l1.fills"), 1u);
     lone_l1_destroy(lone);
@@ -51,7 +51,7 @@ TEST("the waiters of a line are woken one in a cycle, in order, and its MSHR is 
     for (unsigned i = 0; i < 3; i++) {
         cycle(lone);
         CHECK_EQ(lone->woken_count, i + 1);
-        CHECK_OUTCOME(read_line(lone, 0x2000, 99), L1_NO_MSHR);
+        CHECK_OUTCOME(read_line(lone, 0x2000, 99), L1_FAIL_MSHR);
     }
     cycle(lone);
     CHECK_EQ(lone->woken_count, 4u);
@@ -68,9 +68,9 @@ TEST("with every MSHR in use a further line is refused, but not a line that is t
     settle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
     CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_NO_MSHR);
+    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_FAIL_MSHR);
     CHECK_OUTCOME(read_line(lone, 0x5000, 4), L1_HIT);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 5), L1_HIT_PENDING);
+    CHECK_OUTCOME(read_line(lone, 0x2000, 5), L1_PENDING_HIT);
     CHECK_OUTCOME(write_line(lone, 0x3000, 6), L1_SENT);
     settle(lone);
     CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_MISS);
@@ -83,8 +83,8 @@ TEST("a line takes as many waiters as the limit says, the first included") {
     struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshr_merges=2"));
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_HIT_PENDING);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_NO_MERGE);
+    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_PENDING_HIT);
+    CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_FAIL_MSHR_MERGE);
     CHECK_OUTCOME(read_line(lone, 0x2000, 4), L1_MISS);
     settle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_HIT);
@@ -96,7 +96,7 @@ TEST("a set whose lines are all on their way takes no other line") {
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x0000, 1), L1_MISS);
     CHECK_OUTCOME(read_line(lone, 0x0200, 2), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x0400, 3), L1_NO_LINE);
+    CHECK_OUTCOME(read_line(lone, 0x0400, 3), L1_FAIL_LINE);
     CHECK_OUTCOME(read_line(lone, 0x0480, 4), L1_MISS); /* of another set */
     settle(lone);
     CHECK_OUTCOME(read_line(lone, 0x0400, 3), L1_MISS);
@@ -112,17 +112,17 @@ TEST("a full miss queue refuses reads that miss and writes, and names the networ
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS); /* sent at once */
     CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_MISS); /* queued: one request leaves in a cycle */
-    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_NO_QUEUE);
-    CHECK_OUTCOME(write_line(lone, 0x3000, 3), L1_NO_QUEUE);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 4), L1_HIT_PENDING); /* needs no request */
+    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(write_line(lone, 0x3000, 3), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(read_line(lone, 0x1000, 4), L1_PENDING_HIT); /* needs no request */
     cycle(lone); /* the second leaves, and the network's two places are taken */
     CHECK_OUTCOME(read_line(lone, 0x4000, 5), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_NO_NETWORK);
-    CHECK_OUTCOME(write_line(lone, 0x5000, 6), L1_NO_NETWORK);
+    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
+    CHECK_OUTCOME(write_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
     cycles(lone, 10);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_NO_NETWORK);
+    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
     take(lone);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_NO_NETWORK);
+    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
     cycle(lone); /* the credit is back */
     CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_MISS);
     lone_l1_destroy(lone);
@@ -134,7 +134,7 @@ TEST("a refused access has changed nothing: it counts nowhere and can be made ag
     read_line(lone, 0x1000, 1);
     for (unsigned i = 0; i < 50; i++) {
         cycle(lone);
-        CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_NO_MSHR);
+        CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_FAIL_MSHR);
     }
     CHECK_EQ(count(lone, "l1.read_misses"), 1u);
     CHECK_EQ(count(lone, "l1.requests"), 1u);
@@ -192,7 +192,7 @@ TEST("a line that a store met on its way serves those who wait for it and is dro
         struct lone_l1 *lone = lone_l1(NO_SETTINGS);
         cycle(lone);
         CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
-        CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_HIT_PENDING);
+        CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_PENDING_HIT);
         CHECK_OUTCOME(access_by(lone, (struct l1_request){.address = 0x1000, .token = 3, .kind = kinds[i]}), L1_SENT);
         CHECK_OUTCOME(read_line(lone, 0x1000, 4), L1_BYPASS);
         cycle(lone);
@@ -204,7 +204,7 @@ TEST("a line that a store met on its way serves those who wait for it and is dro
         cycles(lone, 3);
         CHECK_EQ(lone->woken_count, 2u);
         CHECK_EQ(count(lone, "l1.fills"), 1u);
-        CHECK_EQ(count(lone, "l1.outdated"), 1u);
+        CHECK_EQ(count(lone, "l1.stale_fills"), 1u);
         CHECK_OUTCOME(read_line(lone, 0x1000, 5), L1_MISS);
         lone_l1_destroy(lone);
     }
@@ -248,11 +248,11 @@ TEST("where packets may overtake each other, what needs a sector waits for the s
             CHECK_OUTCOME(access_by(lone, first), L1_SENT);
             bool waits = cases[i].waits && vcs > 1;
             CHECK(access_by(lone, other) < L1_ACCEPTED);
-            CHECK_EQ(access_by(lone, second) == L1_NO_ORDER, waits);
+            CHECK_EQ(access_by(lone, second) == L1_FAIL_STORE_ORDER, waits);
             uint32_t changes = lone->l1->gate[0].changes;
             settle(lone);
             CHECK(lone->l1->gate[0].changes != changes);
-            CHECK(access_by(lone, second) != L1_NO_ORDER);
+            CHECK(access_by(lone, second) != L1_FAIL_STORE_ORDER);
             settle(lone);
             lone_l1_destroy(lone);
         }
@@ -271,7 +271,7 @@ TEST("where packets may overtake each other, a line is not fetched again before 
     cycle(lone);
     answer(lone, take(lone));
     cycles(lone, 3);
-    CHECK_OUTCOME(read_line(lone, 0x0000, 3), L1_NO_ORDER);
+    CHECK_OUTCOME(read_line(lone, 0x0000, 3), L1_FAIL_STORE_ORDER);
     answer(lone, back);
     cycle(lone);
     CHECK_OUTCOME(read_line(lone, 0x0000, 3), L1_MISS);
@@ -350,10 +350,10 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
                                                 .bypass = !access->store && random_below(&random, 4) == 0});
         if (outcome > L1_ACCEPTED) continue;
         if (outcome == L1_MISS) fetch_of[access->line] = made;
-        if (outcome == L1_HIT || outcome == L1_HIT_PENDING) access->fetch = fetch_of[access->line];
+        if (outcome == L1_HIT || outcome == L1_PENDING_HIT) access->fetch = fetch_of[access->line];
         if (outcome == L1_HIT)
             old += unseen(access, &aged[access->fetch]);
-        else if (outcome != L1_HIT_PENDING)
+        else if (outcome != L1_PENDING_HIT)
             order[sent++] = made;
         versions++;
         for (unsigned s = 0; access->store && s < AGED_SECTORS; s++)

@@ -4,10 +4,10 @@
 
 static struct stand *stand_observed(const char *which) {
     struct stand *stand = stand_make();
-    struct l1_site site = {.stats = stand->stats, .sms = 2};
+    struct l1_context context = {.stats = stand->stats, .sms = 2};
     for (unsigned i = 0; i < reuse_family.count; i++)
         if (strcmp(reuse_family.members[i]->name, which) == 0)
-            reuse_observe(&stand->fake.l1, reuse_family.members[i], &site);
+            reuse_observe(&stand->fake.l1, reuse_family.members[i], &context);
     return stand;
 }
 
@@ -90,14 +90,14 @@ TEST("what enters the L1 is counted: not what goes past it or is refused, and wr
         struct stand *stand = stand_observed(kinds[i]);
         access_as(stand, 0, 'A', MESSAGE_READ, L1_MISS);
         access_as(stand, 0, 'X', MESSAGE_READ, L1_BYPASS);
-        access_as(stand, 0, 'Y', MESSAGE_READ, L1_NO_MSHR);
+        access_as(stand, 0, 'Y', MESSAGE_READ, L1_FAIL_MSHR);
         access_as(stand, 0, 'Z', MESSAGE_ATOMIC, L1_SENT);
-        access_as(stand, 0, 'A', MESSAGE_READ, L1_HIT_PENDING);
+        access_as(stand, 0, 'A', MESSAGE_READ, L1_PENDING_HIT);
         access_as(stand, 0, 'A', MESSAGE_READ, L1_HIT);
         CHECK_EQ(count(stand, "distance_0"), 2u);
         access_as(stand, 0, 'A', MESSAGE_WRITE, L1_SENT);
         access_as(stand, 0, 'B', MESSAGE_WRITE, L1_HIT);
-        access_as(stand, 0, 'C', MESSAGE_WRITE, L1_NO_QUEUE);
+        access_as(stand, 0, 'C', MESSAGE_WRITE, L1_FAIL_MISS_QUEUE);
         CHECK_EQ(count(stand, "accesses"), i == 0 ? 3u : 5u);
         CHECK_EQ(count(stand, "lines_1"), i == 0 ? 1u : 2u);
         stand_end(stand);

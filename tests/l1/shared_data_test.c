@@ -4,7 +4,7 @@
 
 static struct stand *stand_observed(void) {
     struct stand *stand = stand_make();
-    shared_data_observe(&stand->fake.l1, &(struct l1_site){.stats = stand->stats, .sms = 3});
+    shared_data_observe(&stand->fake.l1, &(struct l1_context){.stats = stand->stats, .sms = 3});
     return stand;
 }
 
@@ -18,11 +18,11 @@ static void check_counts(const struct stand *stand, const uint64_t *expected) {
 TEST("a line is shared data from the access of a second SM on, and its reads before count, too") {
     struct stand *stand = stand_observed();
     access_as(stand, 0, 'A', MESSAGE_READ, L1_MISS);
-    access_as(stand, 0, 'A', MESSAGE_READ, L1_HIT_PENDING);
+    access_as(stand, 0, 'A', MESSAGE_READ, L1_PENDING_HIT);
     access_as(stand, 0, 'A', MESSAGE_READ, L1_HIT);
     access_as(stand, 2, 'B', MESSAGE_READ, L1_MISS); /* stays its own */
     CHECK_COUNTS(stand, 0, 0, 0, 0, 0);
-    access_as(stand, 2, 'A', MESSAGE_READ, L1_NO_MSHR); /* refused: nothing has happened */
+    access_as(stand, 2, 'A', MESSAGE_READ, L1_FAIL_MSHR); /* refused: nothing has happened */
     CHECK_COUNTS(stand, 0, 0, 0, 0, 0);
     access_as(stand, 2, 'A', MESSAGE_READ, L1_BYPASS);
     CHECK_COUNTS(stand, 1, 1, 1, 1, 2);

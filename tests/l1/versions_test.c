@@ -37,7 +37,7 @@ enum {
 };
 
 struct event {
-    enum l1_event sight;
+    enum l1_event event;
     unsigned node, line;
 };
 
@@ -70,12 +70,12 @@ struct world {
     unsigned remote_fills;
 };
 
-static void see(struct l1_watch *watch, unsigned node, enum l1_event sight, uint64_t key, uint64_t now) {
+static void see(struct l1_watch *watch, unsigned node, enum l1_event event, uint64_t key, uint64_t now) {
     struct world *world = (struct world *)watch;
     (void)now;
-    if (sight == L1_EVENT_INVALIDATE) return;
+    if (event == L1_EVENT_INVALIDATE) return;
     REQUIRE(world->events < EVENTS);
-    world->event[world->events++] = (struct event){sight, node, (unsigned)key};
+    world->event[world->events++] = (struct event){event, node, (unsigned)key};
 }
 
 static void nothing(void *self, uint64_t now) { (void)self, (void)now; }
@@ -106,7 +106,7 @@ static struct world *world_make(const char *const *settings, uint64_t seed) {
         "l1.size_kb=1", "l1.ways=2",      "noc.topology=full", "dram.mapping=linear", NULL};
     struct world *world = mem_alloc(1, sizeof *world);
     struct error err = {0};
-    world->watch.see = see;
+    world->watch.observe = see;
     world->random = seed;
     world->config = config_create(config_sections, config_section_count);
     for (unsigned i = 0; always[i]; i++) REQUIRE(config_set(world->config, always[i], &err));
@@ -116,19 +116,19 @@ static struct world *world_make(const char *const *settings, uint64_t seed) {
     world->engine = engine_create();
     world->stats = stats_create();
     world->map = address_map_create(world->config, &err);
-    struct llc_site llc_site = {world->config, world->map, world->stats, NULL};
-    world->llc = llc_organisation_create(&llc_site, &err);
+    struct llc_context llc_context = {world->config, world->map, world->stats, NULL};
+    world->llc = llc_organisation_create(&llc_context, &err);
     for (unsigned i = 0; i < SMS; i++) world->sm_component[i] = engine_add(world->engine, &nobody, NULL, i);
     world->network = engine_add(world->engine, &nobody, NULL, 0);
-    struct l1_site site = {.config = world->config,
-                           .engine = world->engine,
-                           .stats = world->stats,
-                           .llc = world->llc,
-                           .sms = SMS,
-                           .clusters = GROUPS,
-                           .sm_component = world->sm_component,
-                           .watch = &world->watch};
-    world->l1 = l1_create(&site, &err);
+    struct l1_context context = {.config = world->config,
+                                 .engine = world->engine,
+                                 .stats = world->stats,
+                                 .llc = world->llc,
+                                 .sms = SMS,
+                                 .clusters = GROUPS,
+                                 .sm_component = world->sm_component,
+                                 .watch = &world->watch};
+    world->l1 = l1_create(&context, &err);
     REQUIRE(world->l1);
     for (unsigned node = 0; node < L1S; node++) connect(world, node);
     return world;
@@ -232,7 +232,7 @@ static void follow(struct world *world, unsigned node, const uint32_t *popped, u
     for (unsigned i = 0; i < world->events; i++) {
         const struct event *event = &world->event[i];
         if (event->node != node) continue;
-        switch (event->sight) {
+        switch (event->event) {
         case L1_EVENT_INSERT:
             REQUIRE(taken && event->line == line);
             CHECK(has_stores(&stores[line], stores[line].sent, arrival.version));

@@ -39,8 +39,8 @@ static struct alone *alone_make(const char *const *settings) {
     alone->stats = stats_create();
     alone->map = address_map_create(alone->config, &alone->err);
     REQUIRE(alone->map);
-    struct llc_site site = {alone->config, alone->map, alone->stats, &alone->journal};
-    alone->llc = llc_organisation_create(&site, &alone->err);
+    struct llc_context context = {alone->config, alone->map, alone->stats, &alone->journal};
+    alone->llc = llc_organisation_create(&context, &alone->err);
     REQUIRE(alone->llc);
     return alone;
 }

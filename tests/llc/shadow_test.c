@@ -199,8 +199,8 @@ static struct shadow *make(bool private, const char *const *settings, unsigned c
     shadow->stats = stats_create();
     shadow->map = address_map_create(shadow->config, &err);
     REQUIRE(shadow->map);
-    struct llc_site llc_site = {shadow->config, shadow->map, shadow->stats, NULL};
-    shadow->organisation = llc_organisation_create(&llc_site, &err);
+    struct llc_context llc_context = {shadow->config, shadow->map, shadow->stats, NULL};
+    shadow->organisation = llc_organisation_create(&llc_context, &err);
     shadow->driver = engine_add(shadow->engine, &driver_ops, shadow, 0);
     unsigned component[ALL_SLICES];
     shadow->slices = SLICES + atomics_slices(shadow->config);
@@ -378,7 +378,7 @@ TEST("a line that was written in one kernel is never read stale from a replica i
             check_replicas(shadow, (struct slice_command){.keep_home = !whole});
             check_books(shadow);
             CHECK_EQ(stats_get(shadow->stats, "llc.writes_through", NULL), 0u); /* they stay at home */
-            CHECK_EQ(stats_get(shadow->stats, "llc.replicas_forgotten", NULL) > 0, !whole);
+            CHECK_EQ(stats_get(shadow->stats, "llc.replicas_invalidated", NULL) > 0, !whole);
             destroy(shadow);
         }
 }
@@ -467,7 +467,8 @@ TEST("switching between shared and private loses no modified line, nor what atom
     check_books(shadow);
     CHECK(stats_get(shadow->stats, "llc.atomic_hits", NULL) > 0);
     CHECK(stats_get(shadow->stats, "atomics.atomic_hits", NULL) > 0);
-    CHECK_EQ(stats_get(shadow->stats, "atomics.replies", NULL), stats_get(shadow->stats, "llc.atomics_passed", NULL));
+    CHECK_EQ(stats_get(shadow->stats, "atomics.replies", NULL),
+             stats_get(shadow->stats, "llc.atomics_forwarded", NULL));
     destroy(shadow);
 }
 
@@ -511,7 +512,7 @@ TEST("one program's boundaries and switches lose no line, keep the other's lines
 TEST(
     "with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
     static const char *const least[] = {"llc.mshrs=1",         "llc.mshr_merges=1",    "llc.reply_queue=1",
-                                        "llc.aside=0",         "atomics.size_kb=1",    "atomics.ways=8",
+                                        "llc.replay_queue=0",  "atomics.size_kb=1",    "atomics.ways=8",
                                         "dram.port_entries=1", "atomics.pass_cycles=1"};
     for (unsigned private = 0; private < 2; private ++) {
         struct shadow *shadow = make(private, least, sizeof least / sizeof least[0]);
@@ -530,14 +531,14 @@ TEST(
 
 TEST("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
     uint64_t blocked[2];
-    static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.aside=64"},
-                                               {"llc.mshr_merges=2", "llc.aside=0"}};
+    static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.replay_queue=64"},
+                                               {"llc.mshr_merges=2", "llc.replay_queue=0"}};
     for (unsigned i = 0; i < 2; i++) {
         struct shadow *shadow = make(false, settings[i], 2);
         for (unsigned round = 0; round < 10; round++) REQUIRE(traffic(shadow));
         engine_settle(shadow->engine, shadow->engine->now);
-        blocked[i] = stats_get(shadow->stats, "llc.blocked_merge", NULL);
-        CHECK_EQ(stats_get(shadow->stats, "llc.set_aside", NULL) > 0, i == 0);
+        blocked[i] = stats_get(shadow->stats, "llc.reservation_fail.mshr_merge", NULL);
+        CHECK_EQ(stats_get(shadow->stats, "llc.replayed", NULL) > 0, i == 0);
         CHECK_EQ(shadow->stale, 0u);
         destroy(shadow);
     }

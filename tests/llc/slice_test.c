@@ -44,8 +44,8 @@ static struct lone_slice *lone_slice_with(const char *const *settings, unsigned 
     lone->engine = engine_create();
     lone->stats = stats_create();
     lone->map = address_map_create(lone->config, &err);
-    struct llc_site llc_site = {lone->config, lone->map, lone->stats, NULL};
-    lone->organisation = llc_organisation_create(&llc_site, &err);
+    struct llc_context llc_context = {lone->config, lone->map, lone->stats, NULL};
+    lone->organisation = llc_organisation_create(&llc_context, &err);
     REQUIRE(lone->organisation);
     lone->slice = slice_create(lone->config, lone->organisation, lone->engine, lone->stats, 0);
     unsigned id = slice_component(lone->slice), other = engine_add(lone->engine, &nobody, NULL, 0);
@@ -221,7 +221,7 @@ TEST("requests for one line that is on its way fetch it once, and are answered i
         CHECK_EQ(lone->replied_at[i], lone->replied_at[0] + 4 * i);
     }
     CHECK_EQ(count(lone, "llc.read_misses"), 1u);
-    CHECK_EQ(count(lone, "llc.read_pending"), 9u);
+    CHECK_EQ(count(lone, "llc.read_pending_hits"), 9u);
     CHECK_EQ(count(lone, "llc.mshrs_peak"), 1u);
     lone_slice_destroy(lone);
 }
@@ -404,14 +404,14 @@ TEST("with every MSHR in use a miss holds up what is behind it, even a hit, unti
     /* The second is looked up a cycle after the first and fetched the cycle after the first has been answered; the
      * third hits and overtakes it. */
     CHECK_EQ(lone->requested_at[1], lone->requested_at[0] + 102);
-    CHECK_EQ(count(lone, "llc.blocked_mshr"), 101u);
+    CHECK_EQ(count(lone, "llc.reservation_fail.mshr"), 101u);
     CHECK_EQ(lone->reply[1].tag, 3u);
     CHECK_EQ(lone->reply[2].tag, 2u);
     lone_slice_destroy(lone);
 }
 
 TEST("a request whose line has no room for one more waiter holds up what is behind it, if nothing can be set aside") {
-    struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.aside=0"));
+    struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.replay_queue=0"));
     bring(lone, 0x1000);
     for (uint32_t i = 0; i < 3; i++) ask_read(lone, 0x2000, i);
     ask_read(lone, 0x1000, 3);
@@ -419,13 +419,13 @@ TEST("a request whose line has no room for one more waiter holds up what is behi
     REQUIRE(lone->replies == 4);
     for (uint32_t i = 0; i < 4; i++) CHECK_EQ(lone->reply[i].tag, i);
     CHECK_EQ(lone->requests, 1u);
-    CHECK_EQ(count(lone, "llc.blocked_merge"),
+    CHECK_EQ(count(lone, "llc.reservation_fail.mshr_merge"),
              99u); /* from its lookup, two cycles after the first one's, until the line is there */
     lone_slice_destroy(lone);
 }
 
 TEST("where it can be set aside, others pass, and it is answered when the line has come") {
-    struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.aside=2"));
+    struct lone_slice *lone = lone_slice(SETTINGS("llc.mshr_merges=2", "llc.replay_queue=2"));
     bring(lone, 0x1000);
     for (uint32_t i = 0; i < 4; i++) ask_read(lone, 0x2000, i);
     ask_read(lone, 0x1000, 9);
@@ -434,8 +434,8 @@ TEST("where it can be set aside, others pass, and it is answered when the line h
     CHECK_EQ(lone->reply[0].tag, 9u);
     for (uint32_t i = 0; i < 4; i++) CHECK_EQ(lone->reply[i + 1].tag, i);
     CHECK_EQ(lone->requests, 1u);
-    CHECK_EQ(count(lone, "llc.set_aside"), 2u);
-    CHECK_EQ(count(lone, "llc.blocked_merge"), 0u);
+    CHECK_EQ(count(lone, "llc.replayed"), 2u);
+    CHECK_EQ(count(lone, "llc.reservation_fail.mshr_merge"), 0u);
     lone_slice_destroy(lone);
 }
 
@@ -446,7 +446,7 @@ TEST("a set whose lines are all on their way holds up a further miss to it") {
     settle(lone);
     CHECK_EQ(lone->replies, 2u);
     CHECK_EQ(lone->requested_at[1], lone->requested_at[0] + 101); /* looked up when the first line is there */
-    CHECK_EQ(count(lone, "llc.blocked_line"), 100u);
+    CHECK_EQ(count(lone, "llc.reservation_fail.line"), 100u);
     lone_slice_destroy(lone);
 }
 
@@ -458,7 +458,7 @@ TEST("while the network takes no replies, lookups stop when the reply queue is f
     cycles(lone, 500);
     engine_settle(lone->engine, lone->engine->now);
     CHECK_EQ(count(lone, "llc.read_hits"), 4u + 3); /* four in the network's queue, three in the slice's */
-    uint64_t blocked = count(lone, "llc.blocked_reply");
+    uint64_t blocked = count(lone, "llc.reservation_fail.reply_queue");
     CHECK(blocked > 400);
     lone->deaf_network = false;
     settle(lone);
@@ -477,7 +477,7 @@ TEST("while memory takes nothing, misses stop when the way to it is full, and hi
     engine_settle(lone->engine, lone->engine->now);
     CHECK_EQ(count(lone, "llc.read_misses"), 1u + 16); /* as many as the port takes */
     CHECK_EQ(lone->replies, 0u);
-    CHECK(count(lone, "llc.blocked_memory") > 400);
+    CHECK(count(lone, "llc.reservation_fail.memory_queue") > 400);
     lone->deaf_memory = false;
     settle(lone);
     CHECK_EQ(lone->replies, 19u);
@@ -486,8 +486,8 @@ TEST("while memory takes nothing, misses stop when the way to it is full, and hi
 }
 
 TEST("modified lines are replaced also where memory takes one request at a time") {
-    struct lone_slice *lone =
-        lone_slice_with(SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.aside=0", "llc.reply_queue=1"), 1);
+    struct lone_slice *lone = lone_slice_with(
+        SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.replay_queue=0", "llc.reply_queue=1"), 1);
     for (unsigned i = 0; i < 8; i++) ask_write(lone, 0x1000 * i, 0x0F, 0);
     for (unsigned i = 8; i < 16; i++) ask_read(lone, 0x1000 * i, 0);
     for (unsigned i = 16; i < 24; i++) ask_write(lone, 0x1000 * i, 0x01, 0);

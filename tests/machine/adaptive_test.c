@@ -203,14 +203,14 @@ TEST("a program with atomics stays shared, also if its profile has seen none, un
     CHECK_EQ(journal->entries[0].decision, "shared");
     CHECK_TEXT(journal->entries[0].reason, "atomics");
     CHECK_EQ(run_count(stays, "adaptive.private_cycles"), 0u);
-    CHECK_EQ(run_count(stays, "llc.atomics_passed"), 0u);
+    CHECK_EQ(run_count(stays, "llc.atomics_forwarded"), 0u);
     CHECK_EQ(run_count(stays, "llc.atomic_hits") + run_count(stays, "llc.atomic_misses"), 2u * 80 * 4);
     run_destroy(stays);
     static const char *const gating[] = {"llc.adaptive.power_gating=true", "llc.adaptive.power_gating=false"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *goes = run_late_atomics("llc.adaptive.atomics=true", gating[i]);
         CHECK_EQ(run_count(goes, "adaptive.rule_1"), 2u);
-        CHECK_EQ(run_count(goes, "llc.atomics_passed"), 2u * 80 * 4);
+        CHECK_EQ(run_count(goes, "llc.atomics_forwarded"), 2u * 80 * 4);
         CHECK_EQ(run_count(goes, "atomics.atomic_misses"), 2u); /* of each kernel: it is flushed between them */
         CHECK_EQ(run_count(goes, "atomics.write_backs"), 2u);
         run_destroy(goes);

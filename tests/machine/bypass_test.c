@@ -61,8 +61,8 @@ TEST("every request of a cluster, atomics too, is for its own slice at the line'
     struct error err = {0};
     struct address_map *map = address_map_create(config, &err);
     REQUIRE(map);
-    struct llc_site site = {config, map, NULL, NULL};
-    struct llc_organisation *organisation = llc_organisation_create(&site, &err);
+    struct llc_context context = {config, map, NULL, NULL};
+    struct llc_organisation *organisation = llc_organisation_create(&context, &err);
     REQUIRE(organisation);
     CHECK(organisation->ops->own_slice_only);
     static const uint8_t kinds[] = {MESSAGE_READ, MESSAGE_WRITE, MESSAGE_ATOMIC};
@@ -100,7 +100,7 @@ TEST("in a private LLC atomics of all clusters on one word meet in the LLC for t
         unsigned slices = 0;
         for (unsigned i = 0; i < 8; i++) slices += run_count_of(run, "atomics.replies", i) > 0;
         CHECK_EQ(slices, 1u);
-        CHECK_EQ(run_count(run, "llc.atomics_passed"), 80u * 8);
+        CHECK_EQ(run_count(run, "llc.atomics_forwarded"), 80u * 8);
         CHECK_EQ(run_count(run, "llc.replies"), 80u * 8);
         CHECK_EQ(run_count(run, "llc.atomic_hits") + run_count(run, "llc.atomic_misses"), 0u);
         CHECK_EQ(run_count(run, "atomics.atomic_misses"), 1u);
@@ -123,7 +123,7 @@ TEST("an atomic that is passed on takes the way to the LLC for them longer, ther
                    SETTINGS("llc.organisation=private", "sm.instruction_kb=0", "noc.bypass=true", ways[i]));
         run_go(run, (struct run_options){0});
         latency[i] = run_count(run, "sm.load_cycles_min");
-        CHECK_EQ(run_count(run, "llc.atomics_passed"), 2u);
+        CHECK_EQ(run_count(run, "llc.atomics_forwarded"), 2u);
         run_destroy(run);
     }
     CHECK_EQ(latency[1] - latency[0], 2u * 10);
@@ -139,7 +139,7 @@ TEST("as many atomics as a word gets finish with queues of one, and the LLC for 
         run_of("adaptive-80sm", &source.source,
                SETTINGS(BYPASS, "sm.instruction_kb=0", "noc.vc_flits=1", "noc.injection_packets=1", "llc.input_queue=1",
                         "noc.ejection_packets=1", "llc.reply_queue=1", "llc.mshrs=1", "llc.mshr_merges=1",
-                        "llc.aside=0", "atomics.size_kb=1", "atomics.ways=1", "atomics.pass_cycles=1"));
+                        "llc.replay_queue=0", "atomics.size_kb=1", "atomics.ways=1", "atomics.pass_cycles=1"));
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "atomics.replies"), 160u * 4 * 16);
     CHECK(run->result.cycles > 160u * 4 * 16);

@@ -90,7 +90,7 @@ TEST("a line that all SMs read is fetched once by each group, and forgotten at t
     source.kernels = 2;
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "l1.read_misses"), 16u);
-    CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending"), 48u);
+    CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending_hits"), 48u);
     CHECK_EQ(run_count(run, "l1.flushes"), 64u);
     run_destroy(run);
     run = run_everywhere(&source, steps, 1, SETTINGS(CLUSTERED, "l1.flush_at_kernel_end=false"));
@@ -117,9 +117,9 @@ TEST("a node whose cache refuses says why, and the SMs wait before its queue") {
     struct script_source source;
     struct run *run = run_everywhere(&source, steps, 24, SETTINGS(CLUSTERED, "l1.mshrs=1"));
     run_go(run, (struct run_options){0});
-    CHECK(run_count(run, "l1.refused.mshr") > 1000);
-    CHECK(run_count(run, "sm.lsu_refused.place") > 1000);
-    CHECK_EQ(run_count(run, "l1.refused.line"), 0u);
+    CHECK(run_count(run, "l1.reservation_fail.mshr") > 1000);
+    CHECK(run_count(run, "sm.reservation_fail.input_queue") > 1000);
+    CHECK_EQ(run_count(run, "l1.reservation_fail.line"), 0u);
     run_destroy(run);
 }
 

@@ -107,7 +107,7 @@ TEST("one address of two programs is two lines, in other rows of memory") {
     struct run *run = run_of_two("adaptive-80sm", &first.source, &second.source, SETTINGS("sm.instruction_kb=0"));
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "llc.read_misses"), 2u);
-    CHECK_EQ(run_count(run, "llc.read_hits") + run_count(run, "llc.read_pending"), 0u);
+    CHECK_EQ(run_count(run, "llc.read_hits") + run_count(run, "llc.read_pending_hits"), 0u);
     CHECK_EQ(run_count(run, "dram.row_hits"), 0u);
     run_destroy(run);
 }

@@ -223,7 +223,7 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
     set_number(settings, "llc.latency_cycles", 1 + below(random, 30));
     set_number(settings, "llc.mshrs", 1 + below(random, 5));
     set_number(settings, "llc.mshr_merges", 1 + below(random, 4));
-    set_number(settings, "llc.aside", below(random, 3));
+    set_number(settings, "llc.replay_queue", below(random, 3));
     set_number(settings, "llc.reply_queue", 1 + below(random, 3));
     bool gated = adaptive && below(random, 2);
     if (adaptive) set(settings, "llc.adaptive.power_gating", gated ? "true" : "false");

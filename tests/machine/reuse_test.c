@@ -5,7 +5,7 @@ TEST("observing reuse changes no counter, and its books balance with the L1's") 
     static const char *const kinds[] = {"l1.observe_reuse=reads", "l1.observe_reuse=all"};
     struct run *plain = run_make("fermi-15sm", "synth:shared", SETTINGS("workload.iterations=2"));
     run_go(plain, (struct run_options){0});
-    uint64_t reads = run_count(plain, "l1.read_hits") + run_count(plain, "l1.read_pending") +
+    uint64_t reads = run_count(plain, "l1.read_hits") + run_count(plain, "l1.read_pending_hits") +
                      run_count(plain, "l1.read_misses"),
              writes = run_count(plain, "l1.write_hits") + run_count(plain, "l1.write_misses");
     for (unsigned k = 0; k < COUNT_OF(kinds); k++) {

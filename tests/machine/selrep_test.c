@@ -23,7 +23,7 @@ TEST("a few lines that all SMs want at once are replicated, and come the faster 
     for (unsigned i = 0; i < 3; i++) {
         struct run *run = run_hot(SETTINGS("llc.organisation=static", degrees[i], HOT));
         cycles[i] = run->result.cycles;
-        CHECK_EQ(run_count(run, "llc.replicas_forgotten") > 0, i > 0);
+        CHECK_EQ(run_count(run, "llc.replicas_invalidated") > 0, i > 0);
         CHECK_EQ(run_count(run, "llc.flushes"), i ? 64u : 0u);
         run_destroy(run);
     }

@@ -13,7 +13,7 @@ TEST("observing shared data changes no counter; of lines that all SMs read it co
         run_go(watched, (struct run_options){0});
         CHECK_EQ(plain->result.cycles, watched->result.cycles);
         static const char *const names[][2] = {{"shared_data.hits", "l1.read_hits"},
-                                               {"shared_data.pending", "l1.read_pending"},
+                                               {"shared_data.pending", "l1.read_pending_hits"},
                                                {"shared_data.misses", "l1.read_misses"}};
         for (unsigned k = 0; k < COUNT_OF(names); k++)
             CHECK_EQ(run_count(watched, names[k][0]), i == 0 ? run_count(plain, names[k][1]) : 0);

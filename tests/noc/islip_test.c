@@ -6,13 +6,13 @@
 
 #include "base/random.h"
 #include "test.h"
-#include "noc/stage.h"
+#include "noc/router.h"
 
 /* One router whose far ends are plain buffers. */
 struct bench {
     struct timeline time;
     struct link in, out;
-    struct stage stage;
+    struct router_stage stage;
     struct buffers far_end;
     unsigned char *packets;
 };
@@ -22,7 +22,7 @@ static void bench_open(struct bench *bench, unsigned inputs, unsigned outputs, u
         .vcs = vcs, .vc_flits = 8, .stages = 4, .internal_speedup = 1, .input_speedup = 1, .iterations = iterations};
     unsigned row_words = 0;
     memset(bench, 0, sizeof *bench);
-    stage_init(&bench->stage, &noc, 1, inputs, outputs, outputs);
+    router_stage_init(&bench->stage, &noc, 1, inputs, outputs, outputs);
     link_init(&bench->in, &bench->time, &row_words, bench->stage.input_vcs, 8);
     link_init(&bench->out, &bench->time, &row_words, bench->stage.output_vcs, 8);
     timeline_init(&bench->time, 16, row_words);
@@ -34,13 +34,13 @@ static void bench_open(struct bench *bench, unsigned inputs, unsigned outputs, u
     bench->stage.packets = bench->packets;
     for (unsigned i = 0; i < bench->stage.output_vcs; i++) {
         link_add_vc(&bench->out, i, 8);
-        stage_wire(&bench->stage, i, i);
+        router_stage_wire(&bench->stage, i, i);
     }
     for (unsigned i = 0; i < outputs; i++) bench->stage.route[i] = (uint16_t)i;
 }
 
 static void bench_close(struct bench *bench) {
-    stage_release(&bench->stage);
+    router_stage_release(&bench->stage);
     link_release(&bench->in);
     link_release(&bench->out);
     timeline_release(&bench->time);
@@ -58,7 +58,7 @@ static void request(struct bench *bench, unsigned input, unsigned vc, unsigned o
 
 static uint64_t switch_winners(struct bench *bench) {
     bench->stage.in_word[0].sending = 0;
-    stage_allocate_switch(&bench->stage);
+    router_stage_allocate_switch(&bench->stage);
     return bench->stage.in_word[0].sending;
 }
 
@@ -70,7 +70,7 @@ static void wait_for(struct bench *bench, unsigned input, unsigned output) {
 
 /* Who gets the only VC of output 0, which then is given back. */
 static unsigned vc_winner(struct bench *bench) {
-    stage_allocate_vcs(&bench->stage);
+    router_stage_allocate_vcs(&bench->stage);
     const struct buffer *winner = bench->stage.owner[0];
     unsigned owner = 64 * (unsigned)(winner->word - bench->stage.in_word) + lowest_bit(winner->bit);
     bench->stage.owner[0] = NULL;

@@ -97,7 +97,7 @@ TEST("a read-only cache with every MSHR in use, or no room in one, refuses like 
         struct script_source source = script_make(1, 1, SCRIPT(steps));
         struct stand *stand = stand_make(SETTINGS(settings[i]));
         stand_run(stand, &source);
-        CHECK(stand_count(stand, "sm.lsu_refused.mshr") >= stand->memory_cycles);
+        CHECK(stand_count(stand, "sm.reservation_fail.mshr") >= stand->memory_cycles);
         CHECK_EQ(stand->requests, i == 0 ? 2u : 1u);
         stand_destroy(stand);
     }

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
 #include "stream/stream.h"
+#include "test.h"
 
 enum { SCRIPT_WARPS = 256, SCRIPT_LOG = 8192 };
 

@@ -142,7 +142,7 @@ TEST("a memory instruction behind one that the L1 refuses stalls for the reason 
         struct stand *stand = stand_make(SETTINGS(scenes[i].setting, "sm.lsu_queue=1", "l1.size_kb=1"));
         char stall[64], refused[64];
         snprintf(stall, sizeof stall, "sm.stall.%s", scenes[i].cause);
-        snprintf(refused, sizeof refused, "sm.lsu_refused.%s", scenes[i].cause);
+        snprintf(refused, sizeof refused, "sm.reservation_fail.%s", scenes[i].cause);
         stand_run(stand, &source);
         /* The second is refused from its first try until the answer to the first has come: then its line is there, or
          * its MSHR is free. */
@@ -163,10 +163,10 @@ TEST("while the network takes nothing, a full miss queue is the network's fault"
     struct stand *stand = stand_make(SETTINGS("l1.miss_queue=2", "sm.lsu_queue=1"));
     stand->opens_at = 1000;
     stand_run(stand, &source);
-    uint64_t refused = stand_count(stand, "sm.lsu_refused.network");
+    uint64_t refused = stand_count(stand, "sm.reservation_fail.network");
     CHECK(refused > 900 && refused < 1000);
     CHECK(stand_count(stand, "sm.stall.network") >= refused - 10);
-    CHECK_EQ(stand_count(stand, "sm.lsu_refused.miss_queue"), 0u);
+    CHECK_EQ(stand_count(stand, "sm.reservation_fail.miss_queue"), 0u);
     CHECK_EQ(stand->requests, 12u);
     stand_destroy(stand);
 }
@@ -184,8 +184,8 @@ TEST("a miss queue that is full while the network takes one request in a cycle i
     struct stand *stand = stand_make(SETTINGS("l1.miss_queue=2", "l1.size_kb=1", "l1.ways=2", "sm.lsu_queue=4"));
     stand_run(stand, &source);
     CHECK_EQ(stand_count(stand, "l1.write_backs"), 4u);
-    CHECK_EQ(stand_count(stand, "sm.lsu_refused.network"), 0u);
-    CHECK(stand_count(stand, "sm.lsu_refused.miss_queue") > 0);
+    CHECK_EQ(stand_count(stand, "sm.reservation_fail.network"), 0u);
+    CHECK(stand_count(stand, "sm.reservation_fail.miss_queue") > 0);
     stand_destroy(stand);
 }
 
@@ -196,7 +196,30 @@ TEST("cycles in which the L1 refuses are counted, also while other instructions 
     script_add(&source, SCRIPT(sums));
     struct stand *stand = stand_make(SETTINGS("l1.mshrs=1"));
     stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.lsu_refused.mshr"), stand_round_trip(stand) - 1);
+    CHECK_EQ(stand_count(stand, "sm.reservation_fail.mshr"), stand_round_trip(stand) - 1);
     CHECK_EQ(stand_count(stand, "sm.stall.mshr"), 0u);
     stand_destroy(stand);
+}
+
+TEST("an SM that is stopped for a reconfiguration stalls for that, whatever its warps wait for") {
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    uint64_t memory[2];
+    for (unsigned i = 0; i < 2;
+         i++) { /* the second time stopped while the load is in flight, and until after its data came */
+        struct stand *stand = stand_make(NO_SETTINGS);
+        uint64_t latency = stand_miss_latency(stand);
+        if (i == 1) {
+            stand->stop_at = latency / 2;
+            stand->go_on_at = 2 * latency;
+            engine_wake(stand->engine, stand->dispatcher_id, stand->stop_at);
+            engine_wake(stand->engine, stand->dispatcher_id, stand->go_on_at);
+        }
+        stand_run(stand, &source);
+        memory[i] = stand_count(stand, "sm.stall.memory");
+        CHECK_EQ(stand_count(stand, "sm.stall.reconfiguration"), stand->go_on_at - stand->stop_at);
+        if (i == 1) CHECK(memory[1] > 0 && memory[1] < memory[0]);
+        stand_destroy(stand);
+        source = script_make(1, 1, SCRIPT(steps));
+    }
 }

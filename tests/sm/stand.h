@@ -34,8 +34,9 @@ struct stand {
     struct port to_memory, from_memory, commands, reports;
 
     /* The memory. */
-    uint64_t memory_cycles; /* 100 unless changed before a run */
-    uint64_t opens_at;      /* takes nothing before this cycle */
+    uint64_t stop_at, go_on_at; /* when the SM is commanded to stop, and to go on; 0: never */
+    uint64_t memory_cycles;     /* 100 unless changed before a run */
+    uint64_t opens_at;          /* takes nothing before this cycle */
     struct message request[STAND_REQUESTS];
     uint64_t requested_at[STAND_REQUESTS]; /* when the memory saw it */
     unsigned requests;
@@ -86,6 +87,8 @@ static inline void stand_dispatcher_tick(void *self, uint64_t now) {
         stand->finished = stand->ended == stand->ctas && (!stand->flush || word->kind == REPORT_L1_FLUSHED);
         port_pop(&stand->reports, now);
     }
+    if (stand->stop_at && now == stand->stop_at) stand_order(stand, (struct sm_command){.kind = COMMAND_STOP}, now);
+    if (stand->stop_at && now == stand->go_on_at) stand_order(stand, (struct sm_command){.kind = COMMAND_GO_ON}, now);
     if (now < stand->begun_at) return;
     while (stand->started < stand->ctas && stand->started - stand->ended < stand->launch.ctas_per_sm)
         stand_order(stand, (struct sm_command){COMMAND_RUN_CTA, .cta = stand->started++}, now);
@@ -111,22 +114,22 @@ static inline struct stand *stand_make(const char *const *settings) {
     stand->stats = stats_create();
     stand->map = address_map_create(stand->config, &err);
     REQUIRE(stand->map);
-    struct llc_site llc_site = {stand->config, stand->map, stand->stats, NULL};
-    stand->llc = llc_organisation_create(&llc_site, &err);
+    struct llc_context llc_context = {stand->config, stand->map, stand->stats, NULL};
+    stand->llc = llc_organisation_create(&llc_context, &err);
     REQUIRE(stand->llc);
     stand->shared = sm_shared_create(stand->config);
     stand->sm = sm_create(stand->shared, stand->config, stand->engine, stand->stats, 0);
     stand->sm_id = sm_component(stand->sm);
     stand->memory_id = engine_add(stand->engine, &memory_ops, stand, 0);
     stand->dispatcher_id = engine_add(stand->engine, &dispatcher_ops, stand, 0);
-    struct l1_site site = {.config = stand->config,
-                           .engine = stand->engine,
-                           .stats = stand->stats,
-                           .llc = stand->llc,
-                           .sms = 1,
-                           .clusters = 1,
-                           .sm_component = &stand->sm_id};
-    stand->l1 = l1_create(&site, &err);
+    struct l1_context context = {.config = stand->config,
+                                 .engine = stand->engine,
+                                 .stats = stand->stats,
+                                 .llc = stand->llc,
+                                 .sms = 1,
+                                 .clusters = 1,
+                                 .sm_component = &stand->sm_id};
+    stand->l1 = l1_create(&context, &err);
     REQUIRE(stand->l1);
     port_init(&stand->to_memory, stand->engine, "to memory", stand->sm_id, stand->memory_id, 4, 1);
     port_init(&stand->from_memory, stand->engine, "from memory", stand->memory_id, stand->sm_id, 1024, 1);

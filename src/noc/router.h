@@ -1,7 +1,7 @@
 /* The routers of one stage: their buffers, their allocators, and one step of their pipeline. For fabric.c and the tests
  * of this room. */
-#ifndef SLUICE_NOC_STAGE_H
-#define SLUICE_NOC_STAGE_H
+#ifndef SLUICE_NOC_ROUTER_H
+#define SLUICE_NOC_ROUTER_H
 
 #include "noc/islip.h"
 #include "noc/link.h"
@@ -112,13 +112,13 @@ struct port_word {
     uint64_t open; /* one of its VCs has no owner */
 };
 
-struct stage {
+struct router_stage {
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
     unsigned vcs, vc_shift;
     unsigned input_speedup;
     bool fast; /* internal speedup of 2 */
     bool lookahead;
-    unsigned router_ways; /* into a router's switch: inputs × input speedup */
+    unsigned router_xbar_inputs; /* into a router's switch: inputs × input speedup */
     unsigned iterations;
     unsigned traversal_steps; /* from switch allocation to leaving the switch */
     bool active;              /* a step could do something now or soon even if nothing arrived */
@@ -128,7 +128,8 @@ struct stage {
     unsigned in_words, out_words, port_words;     /* of 64 */
     unsigned wait_words;                          /* of masks over one router's input VCs */
     unsigned planes;                              /* of tallies */
-    bool usual; /* neither lookahead nor a longer traversal, routers with up to 64 input VCs, buffers of a few flits */
+    bool
+        common_case; /* neither lookahead nor a longer traversal, routers with up to 64 input VCs, buffers of a few flits */
 
     struct link *in, *out; /* the links that end here, and those that begin here */
     struct buffers input;  /* of the input VCs: number is input << vc_shift | VC, inputs counted through the stage */
@@ -151,13 +152,13 @@ struct stage {
     /* Allocator pointers. Ways and outputs are counted through the stage; `next_*` goes round within a router. */
     uint32_t *vc_grant;      /* [output_vcs]: number among its router's input VCs */
     uint32_t *vc_accept;     /* [input_vcs]: an output VC, or NOBODY for the first of any output */
-    uint32_t *switch_grant;  /* [output_ports]: a way */
-    uint32_t *switch_accept; /* [ways]: an output */
-    uint16_t *way_vc;        /* [ways]: the VC preferred next among those that share way and output */
-    uint32_t *way;           /* [input_vcs]: its way into the switch */
-    uint32_t *next_way, *next_output;
+    uint32_t *switch_grant;  /* [output_ports]: a crossbar input */
+    uint32_t *switch_accept; /* [crossbar inputs]: an output */
+    uint16_t *xbar_input_vc; /* [crossbar inputs]: the VC preferred next among those that share input and output */
+    uint32_t *xbar_input;    /* [input_vcs]: its input of the crossbar */
+    uint32_t *next_xbar_input, *next_output;
 
-    uint8_t next_vc[NOC_MAX_VCS]; /* after a VC, for the VCs of one way */
+    uint8_t next_vc[NOC_MAX_VCS]; /* after a VC, for the VCs of one crossbar input */
 
     /* Several VCs: scratch of switch allocation. */
     uint32_t *port_of;   /* [input_vcs]: output of the packet that it sends */
@@ -165,9 +166,9 @@ struct stage {
     uint32_t *requested; /* outputs with a request */
     struct offer {
         uint32_t port, input_vc;
-    } * offer;                      /* [ways]: nearest grant so far; port NOBODY for none */
-    uint32_t *offered;              /* ways with an offer */
-    bool *way_taken, *output_taken; /* [ways], [output_ports]: matched in an earlier iteration */
+    } * offer;                             /* [crossbar inputs]: nearest grant so far; port NOBODY for none */
+    uint32_t *offered;                     /* crossbar inputs with an offer */
+    bool *xbar_input_taken, *output_taken; /* [crossbar inputs], [output_ports]: matched in an earlier iteration */
 
     /* Internal speedup and several VCs: when each link is free again. */
     uint64_t *link_free;   /* [output_ports]: first cycle in which the link can take a flit */
@@ -176,25 +177,25 @@ struct stage {
 };
 
 /* Routers with nothing in them. Routes, wires and links are the caller's to fill in. */
-void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
-                unsigned destinations);
-void stage_release(struct stage *stage);
+void router_stage_init(struct router_stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs,
+                       unsigned outputs, unsigned destinations);
+void router_stage_release(struct router_stage *stage);
 /* Output VC `number` feeds VC `vc` at the far end of `out`. */
-void stage_wire(struct stage *stage, unsigned number, unsigned vc);
+void router_stage_wire(struct router_stage *stage, unsigned number, unsigned vc);
 
 /* VC allocation among those that wait now: output VCs get their owners, who may use the switch from the next step on.
  */
-void stage_allocate_vcs(struct stage *stage);
+void router_stage_allocate_vcs(struct router_stage *stage);
 /* Switch allocation among the flits that are ready now: who wins is `sending`. For several VCs: with one, an input and
  * an output never have two candidates, so every ready flit wins. */
-void stage_allocate_switch(struct stage *stage);
+void router_stage_allocate_switch(struct router_stage *stage);
 
 /* Flits that can be seen and credits that can be used from the next step on, by VC of a word of the link's mask. */
-void stage_arrive(struct stage *stage, unsigned word, uint64_t mask);
-void stage_credit(struct stage *stage, unsigned word, uint64_t mask);
+void router_stage_arrive(struct router_stage *stage, unsigned word, uint64_t mask);
+void router_stage_credit(struct router_stage *stage, unsigned word, uint64_t mask);
 
 /* One cycle of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s
  * belongs to cycle s / 2. */
-void stage_run(struct stage *stage, uint64_t cycle);
+void router_stage_run(struct router_stage *stage, uint64_t cycle);
 
 #endif

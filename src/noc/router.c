@@ -1,4 +1,4 @@
-#include "noc/stage.h"
+#include "noc/router.h"
 
 #include <string.h>
 
@@ -6,8 +6,8 @@
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
-static void allocate(struct stage *stage, unsigned destinations) {
-    unsigned ways = stage->routers * stage->router_ways, ports = stage->routers * stage->inputs;
+static void allocate(struct router_stage *stage, unsigned destinations) {
+    unsigned xbar_inputs = stage->routers * stage->router_xbar_inputs, ports = stage->routers * stage->inputs;
     stage->route = mem_alloc(destinations, sizeof *stage->route);
     stage->in_word = mem_alloc_lines(stage->in_words, sizeof *stage->in_word);
     stage->out_word = mem_alloc_lines(stage->out_words, sizeof *stage->out_word);
@@ -21,36 +21,58 @@ static void allocate(struct stage *stage, unsigned destinations) {
     stage->vc_grant = mem_alloc(stage->output_vcs, sizeof *stage->vc_grant);
     stage->vc_accept = mem_alloc(stage->input_vcs, sizeof *stage->vc_accept);
     stage->switch_grant = mem_alloc(stage->output_ports, sizeof *stage->switch_grant);
-    stage->switch_accept = mem_alloc(ways, sizeof *stage->switch_accept);
-    stage->way_vc = mem_alloc(ways, sizeof *stage->way_vc);
-    stage->way = mem_alloc(stage->input_vcs, sizeof *stage->way);
-    stage->next_way = mem_alloc(ways, sizeof *stage->next_way);
+    stage->switch_accept = mem_alloc(xbar_inputs, sizeof *stage->switch_accept);
+    stage->xbar_input_vc = mem_alloc(xbar_inputs, sizeof *stage->xbar_input_vc);
+    stage->xbar_input = mem_alloc(stage->input_vcs, sizeof *stage->xbar_input);
+    stage->next_xbar_input = mem_alloc(xbar_inputs, sizeof *stage->next_xbar_input);
     stage->next_output = mem_alloc(stage->output_ports, sizeof *stage->next_output);
     stage->port_of = mem_alloc(stage->input_vcs, sizeof *stage->port_of);
     stage->best = mem_alloc(stage->output_ports, sizeof *stage->best);
     stage->requested = mem_alloc(stage->output_ports, sizeof *stage->requested);
-    stage->offer = mem_alloc(ways, sizeof *stage->offer);
-    stage->offered = mem_alloc(ways, sizeof *stage->offered);
-    stage->way_taken = mem_alloc(ways, sizeof *stage->way_taken);
+    stage->offer = mem_alloc(xbar_inputs, sizeof *stage->offer);
+    stage->offered = mem_alloc(xbar_inputs, sizeof *stage->offered);
+    stage->xbar_input_taken = mem_alloc(xbar_inputs, sizeof *stage->xbar_input_taken);
     stage->output_taken = mem_alloc(stage->output_ports, sizeof *stage->output_taken);
     stage->link_free = mem_alloc(stage->output_ports, sizeof *stage->link_free);
     stage->credit_free = mem_alloc(ports, sizeof *stage->credit_free);
     stage->credit_step = mem_alloc(ports, sizeof *stage->credit_step);
 }
 
-void stage_release(struct stage *stage) {
-    void *const blocks[] = {
-        stage->route,     stage->input.memory, stage->in_word,      stage->out_word,      stage->port_word,
-        stage->output,    stage->open,         stage->waiting,      stage->first_input,   stage->output_of,
-        stage->vc_grant,  stage->vc_accept,    stage->switch_grant, stage->switch_accept, stage->way_vc,
-        stage->way,       stage->next_way,     stage->next_output,  stage->best,          stage->requested,
-        stage->offer,     stage->offered,      stage->way_taken,    stage->output_taken,  stage->port_of,
-        stage->link_free, stage->credit_free,  stage->credit_step,  stage->owner};
+void router_stage_release(struct router_stage *stage) {
+    void *const blocks[] = {stage->route,
+                            stage->input.memory,
+                            stage->in_word,
+                            stage->out_word,
+                            stage->port_word,
+                            stage->output,
+                            stage->open,
+                            stage->waiting,
+                            stage->first_input,
+                            stage->output_of,
+                            stage->vc_grant,
+                            stage->vc_accept,
+                            stage->switch_grant,
+                            stage->switch_accept,
+                            stage->xbar_input_vc,
+                            stage->xbar_input,
+                            stage->next_xbar_input,
+                            stage->next_output,
+                            stage->best,
+                            stage->requested,
+                            stage->offer,
+                            stage->offered,
+                            stage->xbar_input_taken,
+                            stage->output_taken,
+                            stage->port_of,
+                            stage->link_free,
+                            stage->credit_free,
+                            stage->credit_step,
+                            stage->owner};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
-    *stage = (struct stage){0};
+    *stage = (struct router_stage){0};
 }
 
-static void init_inputs(struct stage *stage) {
+static void init_inputs(struct router_stage *stage) {
     unsigned locals = stage->inputs << stage->vc_shift;
     for (unsigned i = 0; i < stage->input_vcs; i++) {
         struct buffer *in = buffers_get(&stage->input, i);
@@ -61,25 +83,26 @@ static void init_inputs(struct stage *stage) {
         in->waiting = &stage->waiting[in->first_output * stage->wait_words + i % locals / 64];
         in->local = (uint16_t)(i % locals);
         in->word->idle |= in->bit;
-        stage->way[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
+        stage->xbar_input[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
         stage->vc_accept[i] = NOBODY;
     }
-    for (unsigned way = 0; way < stage->routers * stage->router_ways; way++) {
-        unsigned router = way / stage->router_ways;
-        stage->switch_accept[way] = router * stage->outputs;
-        stage->next_way[way] =
-            way % stage->router_ways == stage->router_ways - 1 ? router * stage->router_ways : way + 1;
-        stage->offer[way].port = NOBODY;
+    for (unsigned xbar_input = 0; xbar_input < stage->routers * stage->router_xbar_inputs; xbar_input++) {
+        unsigned router = xbar_input / stage->router_xbar_inputs;
+        stage->switch_accept[xbar_input] = router * stage->outputs;
+        stage->next_xbar_input[xbar_input] = xbar_input % stage->router_xbar_inputs == stage->router_xbar_inputs - 1
+                                                 ? router * stage->router_xbar_inputs
+                                                 : xbar_input + 1;
+        stage->offer[xbar_input].port = NOBODY;
     }
     for (unsigned vc = 0; vc < stage->vcs; vc++)
         stage->next_vc[vc] = (uint8_t)((vc + stage->input_speedup) % stage->vcs);
 }
 
-static void init_outputs(struct stage *stage) {
+static void init_outputs(struct router_stage *stage) {
     for (unsigned port = 0; port < stage->output_ports; port++) {
         unsigned router = port / stage->outputs;
         stage->first_input[port] = router * stage->inputs << stage->vc_shift;
-        stage->switch_grant[port] = router * stage->router_ways;
+        stage->switch_grant[port] = router * stage->router_xbar_inputs;
         stage->next_output[port] = port % stage->outputs == stage->outputs - 1 ? router * stage->outputs : port + 1;
         stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
         stage->open[port] = (uint16_t)((1u << stage->vcs) - 1);
@@ -87,10 +110,10 @@ static void init_outputs(struct stage *stage) {
     }
 }
 
-void stage_init(struct stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs, unsigned outputs,
-                unsigned destinations) {
+void router_stage_init(struct router_stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs,
+                       unsigned outputs, unsigned destinations) {
     unsigned vc_shift = log2_floor(round_up_power_of_two((uint64_t)noc->vcs)), vc_flits = (unsigned)noc->vc_flits;
-    *stage = (struct stage){
+    *stage = (struct router_stage){
         .routers = routers,
         .inputs = inputs,
         .outputs = outputs,
@@ -99,7 +122,7 @@ void stage_init(struct stage *stage, const struct noc_config *noc, unsigned rout
         .input_speedup = (unsigned)noc->input_speedup,
         .fast = noc->internal_speedup > 1,
         .lookahead = noc->lookahead,
-        .router_ways = inputs * (unsigned)noc->input_speedup,
+        .router_xbar_inputs = inputs * (unsigned)noc->input_speedup,
         .iterations = (unsigned)noc->iterations,
         .traversal_steps = 1 + (unsigned)noc->stages - 4,
         .input_vcs = routers * inputs << vc_shift,
@@ -112,14 +135,14 @@ void stage_init(struct stage *stage, const struct noc_config *noc, unsigned rout
     stage->port_words = (unsigned)div_up(stage->output_ports, 64);
     stage->input = buffers_of(stage->input_vcs, vc_flits);
     stage->planes = tally_planes(vc_flits);
-    stage->usual =
+    stage->common_case =
         !stage->lookahead && stage->traversal_steps == 1 && stage->wait_words == 1 && stage->planes == TALLY_UNROLLED;
     allocate(stage, destinations);
     init_inputs(stage);
     init_outputs(stage);
 }
 
-void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
+void router_stage_wire(struct router_stage *stage, unsigned number, unsigned vc) {
     unsigned port = number >> stage->vc_shift;
     stage->output[number] = (struct output_vc){.target_bit = UINT64_C(1) << (vc % 64),
                                                .target = &stage->out->word[vc / 64],
@@ -132,7 +155,7 @@ void stage_wire(struct stage *stage, unsigned number, unsigned vc) {
 
 /* ---- arrival and routing ---------------------------------------------------------------------------------------- */
 
-void stage_arrive(struct stage *stage, unsigned word, uint64_t mask) {
+void router_stage_arrive(struct router_stage *stage, unsigned word, uint64_t mask) {
     struct input_word *in = &stage->in_word[word];
     uint64_t heads = mask & in->idle;
     tally_add(&in->filled, mask);
@@ -142,7 +165,7 @@ void stage_arrive(struct stage *stage, unsigned word, uint64_t mask) {
     stage->active = true;
 }
 
-void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
+void router_stage_credit(struct router_stage *stage, unsigned word, uint64_t mask) {
     for (uint64_t supplied = link_repay(stage->out, word, mask); supplied; supplied &= supplied - 1) {
         const struct buffer *owner = stage->owner[word * 64 + lowest_bit(supplied)];
         if (!owner) continue;
@@ -152,7 +175,7 @@ void stage_credit(struct stage *stage, unsigned word, uint64_t mask) {
 }
 
 /* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
-static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word) {
+static NEVER_INLINE void compute_routes(struct router_stage *stage, unsigned word) {
     unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct port_word *ports = stage->port_word;
@@ -170,7 +193,7 @@ static NEVER_INLINE void compute_routes(struct stage *stage, unsigned word) {
 /* ---- VC allocation ---------------------------------------------------------------------------------------------- */
 
 /* The output VC has a new owner, who may use the switch from the next step on. */
-static inline void give_vc(const struct stage *stage, struct output_vc *out, struct buffer *in) {
+static inline void give_vc(const struct router_stage *stage, struct output_vc *out, struct buffer *in) {
     unsigned mask = stage->input.mask;
     in->output = out;
     in->target_bit = out->target_bit;
@@ -184,7 +207,7 @@ static inline void give_vc(const struct stage *stage, struct output_vc *out, str
 
 /* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds
  * nothing. */
-static ALWAYS_INLINE void allocate_single(struct stage *stage) {
+static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
     uint32_t *pointer = stage->vc_grant;
     const uint32_t *first_input = stage->first_input;
     struct output_vc *output = stage->output;
@@ -205,7 +228,7 @@ static ALWAYS_INLINE void allocate_single(struct stage *stage) {
 }
 
 /* The same for routers with more than 64 inputs. */
-static NEVER_INLINE void allocate_single_wide(struct stage *stage) {
+static NEVER_INLINE void allocate_single_wide(struct router_stage *stage) {
     unsigned words = stage->wait_words;
     for (unsigned word = 0; word < stage->port_words; word++) {
         uint64_t ports = stage->port_word[word].want & stage->port_word[word].open;
@@ -224,7 +247,8 @@ static NEVER_INLINE void allocate_single_wide(struct stage *stage) {
 }
 
 /* The input VC accepts the first of the output VCs that offer themselves, at or after its pointer. Returns which. */
-static inline unsigned accept_vc(struct stage *stage, uint32_t port, uint32_t local, unsigned offers, bool first) {
+static inline unsigned accept_vc(struct router_stage *stage, uint32_t port, uint32_t local, unsigned offers,
+                                 bool first) {
     uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local;
     uint32_t start = stage->vc_accept[input_vc] -
                      base; /* not one of this output's VCs if the pointer is elsewhere: then its first comes first */
@@ -241,7 +265,7 @@ static inline unsigned accept_vc(struct stage *stage, uint32_t port, uint32_t lo
 /* One iteration for one output: each of its open VCs grants, each input VC that was granted any accepts. All requests
  * of an input VC are for one output, so outputs do not meet. `open` holds the output's open VCs from bit 0 on. Returns
  * those that were taken. */
-static unsigned allocate_output(struct stage *stage, uint32_t port, unsigned open, bool first) {
+static unsigned allocate_output(struct router_stage *stage, uint32_t port, unsigned open, bool first) {
     unsigned words = stage->wait_words, inputs = stage->inputs << stage->vc_shift, taken = 0;
     uint64_t *waiting = &stage->waiting[port * words];
     const uint32_t *pointer = &stage->vc_grant[port << stage->vc_shift];
@@ -261,14 +285,14 @@ static unsigned allocate_output(struct stage *stage, uint32_t port, unsigned ope
     return taken;
 }
 
-static bool any_waiting(const struct stage *stage, uint32_t port) {
+static bool any_waiting(const struct router_stage *stage, uint32_t port) {
     uint64_t any = 0;
     for (unsigned i = 0; i < stage->wait_words; i++) any |= stage->waiting[port * stage->wait_words + i];
     return any != 0;
 }
 
 /* As many iterations for one output as there are and do any good. Whether somebody still waits for it then. */
-static bool allocate_among(struct stage *stage, uint32_t port, unsigned *open) {
+static bool allocate_among(struct router_stage *stage, uint32_t port, unsigned *open) {
     bool more = true;
     for (unsigned i = 0; i < stage->iterations && *open && more; i++) {
         *open &= ~allocate_output(stage, port, *open, i == 0);
@@ -277,7 +301,7 @@ static bool allocate_among(struct stage *stage, uint32_t port, unsigned *open) {
     return more;
 }
 
-static NEVER_INLINE void allocate_several(struct stage *stage) {
+static NEVER_INLINE void allocate_several(struct router_stage *stage) {
     bool narrow = stage->wait_words == 1;
     for (unsigned word = 0; word < stage->port_words; word++) {
         uint64_t satisfied = 0, exhausted = 0;
@@ -302,40 +326,41 @@ static NEVER_INLINE void allocate_several(struct stage *stage) {
     }
 }
 
-static ALWAYS_INLINE void allocate_vcs(struct stage *stage, bool single, bool usual) {
+static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, bool single, bool common_case) {
     if (!single)
         allocate_several(stage);
-    else if (!usual && stage->wait_words > 1)
+    else if (!common_case && stage->wait_words > 1)
         allocate_single_wide(stage);
     else
         allocate_single(stage);
 }
 
-void stage_allocate_vcs(struct stage *stage) { allocate_vcs(stage, stage->vcs == 1, false); }
+void router_stage_allocate_vcs(struct router_stage *stage) { allocate_vcs(stage, stage->vcs == 1, false); }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
-/* Of two VCs with the same way and output, the one at or after the way's pointer goes first. */
-static bool vc_precedes(const struct stage *stage, uint32_t way, uint32_t a, uint32_t b) {
-    unsigned mask = (1u << stage->vc_shift) - 1, pointer = stage->way_vc[way];
+/* Of two VCs with the same crossbar input and output, the one at or after the input's pointer goes first. */
+static bool vc_precedes(const struct router_stage *stage, uint32_t xbar_input, uint32_t a, uint32_t b) {
+    unsigned mask = (1u << stage->vc_shift) - 1, pointer = stage->xbar_input_vc[xbar_input];
     return islip_distance(a & mask, pointer, stage->vcs) < islip_distance(b & mask, pointer, stage->vcs);
 }
 
-/* Requests and grants: every output finds the nearest way at or after its pointer among those that have a flit for it.
+/* Requests and grants: every output finds the nearest crossbar input at or after its pointer among those that have a flit for it.
  * Returns how many outputs were requested. */
-static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
-    uint32_t ways = stage->router_ways, *requested = stage->requested;
-    const uint32_t *way_of = stage->way, *port_of = stage->port_of, *grant = stage->switch_grant;
+static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, bool first) {
+    uint32_t xbar_inputs = stage->router_xbar_inputs, *requested = stage->requested;
+    const uint32_t *xbar_input_of = stage->xbar_input, *port_of = stage->port_of, *grant = stage->switch_grant;
     uint64_t *best = stage->best;
     for (uint32_t word = 0; word < stage->in_words; word++) {
         uint64_t ready = stage->in_word[word].nonempty & stage->in_word[word].go;
         for (; ready; ready &= ready - 1) {
-            uint32_t number = word * 64 + lowest_bit(ready), way = way_of[number], port = port_of[number];
-            if (!first && (stage->way_taken[way] || stage->output_taken[port])) continue;
-            uint64_t request = (uint64_t)islip_distance(way, grant[port], ways) << 32 | number, other = best[port];
+            uint32_t number = word * 64 + lowest_bit(ready), xbar_input = xbar_input_of[number], port = port_of[number];
+            if (!first && (stage->xbar_input_taken[xbar_input] || stage->output_taken[port])) continue;
+            uint64_t request = (uint64_t)islip_distance(xbar_input, grant[port], xbar_inputs) << 32 | number,
+                     other = best[port];
             if (other == UINT64_MAX)
                 *requested++ = port;
-            else if (UNLIKELY((other ^ request) >> 32 == 0) ? !vc_precedes(stage, way, number, (uint32_t)other)
+            else if (UNLIKELY((other ^ request) >> 32 == 0) ? !vc_precedes(stage, xbar_input, number, (uint32_t)other)
                                                             : request > other)
                 continue;
             best[port] = request;
@@ -344,51 +369,52 @@ static ALWAYS_INLINE unsigned grant_switch(struct stage *stage, bool first) {
     return (unsigned)(requested - stage->requested);
 }
 
-static NEVER_INLINE unsigned grant_first(struct stage *stage) { return grant_switch(stage, true); }
-static NEVER_INLINE unsigned grant_again(struct stage *stage) { return grant_switch(stage, false); }
+static NEVER_INLINE unsigned grant_first(struct router_stage *stage) { return grant_switch(stage, true); }
+static NEVER_INLINE unsigned grant_again(struct router_stage *stage) { return grant_switch(stage, false); }
 
-/* Every way keeps the nearest output at or after its pointer among those that granted it. Returns how many ways were
+/* Every crossbar input keeps the nearest output at or after its pointer among those that granted it. Returns how many inputs were
  * granted any. */
-static NEVER_INLINE unsigned accept_switch(struct stage *stage, unsigned requested) {
+static NEVER_INLINE unsigned accept_switch(struct router_stage *stage, unsigned requested) {
     uint32_t outputs = stage->outputs, *offered = stage->offered;
-    const uint32_t *way_of = stage->way, *accept = stage->switch_accept;
+    const uint32_t *xbar_input_of = stage->xbar_input, *accept = stage->switch_accept;
     for (const uint32_t *port = stage->requested, *end = port + requested; port != end; port++) {
-        uint32_t input_vc = (uint32_t)stage->best[*port], way = way_of[input_vc];
-        struct offer *offer = &stage->offer[way];
+        uint32_t input_vc = (uint32_t)stage->best[*port], xbar_input = xbar_input_of[input_vc];
+        struct offer *offer = &stage->offer[xbar_input];
         stage->best[*port] = UINT64_MAX;
         if (offer->port == NOBODY)
-            *offered++ = way;
-        else if (islip_distance(offer->port, accept[way], outputs) < islip_distance(*port, accept[way], outputs))
+            *offered++ = xbar_input;
+        else if (islip_distance(offer->port, accept[xbar_input], outputs) <
+                 islip_distance(*port, accept[xbar_input], outputs))
             continue;
         *offer = (struct offer){*port, input_vc};
     }
     return (unsigned)(offered - stage->offered);
 }
 
-static NEVER_INLINE void match_switch(struct stage *stage, unsigned offered, bool first) {
+static NEVER_INLINE void match_switch(struct router_stage *stage, unsigned offered, bool first) {
     unsigned vc_mask = (1u << stage->vc_shift) - 1;
     bool several = stage->iterations > 1;
     for (const uint32_t *next = stage->offered, *end = next + offered; next != end; next++) {
-        uint32_t way = *next, port = stage->offer[way].port, number = stage->offer[way].input_vc;
-        stage->offer[way].port = NOBODY;
-        stage->way_vc[way] = stage->next_vc[number & vc_mask];
+        uint32_t xbar_input = *next, port = stage->offer[xbar_input].port, number = stage->offer[xbar_input].input_vc;
+        stage->offer[xbar_input].port = NOBODY;
+        stage->xbar_input_vc[xbar_input] = stage->next_vc[number & vc_mask];
         stage->in_word[number / 64].sending |= UINT64_C(1) << (number % 64);
         if (first) {
-            stage->switch_grant[port] = stage->next_way[way];
-            stage->switch_accept[way] = stage->next_output[port];
+            stage->switch_grant[port] = stage->next_xbar_input[xbar_input];
+            stage->switch_accept[xbar_input] = stage->next_output[port];
         }
-        if (UNLIKELY(several)) stage->way_taken[way] = stage->output_taken[port] = true;
+        if (UNLIKELY(several)) stage->xbar_input_taken[xbar_input] = stage->output_taken[port] = true;
     }
 }
 
-void stage_allocate_switch(struct stage *stage) {
+void router_stage_allocate_switch(struct router_stage *stage) {
     for (unsigned i = 0; i < stage->iterations; i++) {
         unsigned requested = i == 0 ? grant_first(stage) : grant_again(stage);
         if (!requested) break;
         match_switch(stage, accept_switch(stage, requested), i == 0);
     }
     if (stage->iterations == 1) return;
-    memset(stage->way_taken, 0, stage->routers * stage->router_ways * sizeof *stage->way_taken);
+    memset(stage->xbar_input_taken, 0, stage->routers * stage->router_xbar_inputs * sizeof *stage->xbar_input_taken);
     memset(stage->output_taken, 0, stage->output_ports * sizeof *stage->output_taken);
 }
 
@@ -396,7 +422,7 @@ void stage_allocate_switch(struct stage *stage) {
 
 /* Internal speedup and several VCs: the flit leaves when its link is free, and so does the credit of the place that it
  * leaves. */
-static void leave_late(struct stage *stage, uint64_t step, const struct buffer *in, uint32_t number) {
+static void leave_late(struct router_stage *stage, uint64_t step, const struct buffer *in, uint32_t number) {
     uint32_t port = stage->port_of[number], input = number >> stage->vc_shift;
     uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]),
              at = leave + stage->out->flit_cycles;
@@ -413,13 +439,13 @@ static void leave_late(struct stage *stage, uint64_t step, const struct buffer *
     timeline_mark(stage->in->time, at);
 }
 
-/* Where a stage is known to be `usual`, what it then has no need of is left out of the code. */
-static ALWAYS_INLINE unsigned planes_of(const struct stage *stage, bool usual) {
-    return usual ? TALLY_UNROLLED : stage->planes;
+/* Where a stage is known to be `common_case`, what it then has no need of is left out of the code. */
+static ALWAYS_INLINE unsigned planes_of(const struct router_stage *stage, bool common_case) {
+    return common_case ? TALLY_UNROLLED : stage->planes;
 }
 
 /* The output VC is open again. */
-static inline void end_packet(struct stage *stage, struct buffer *in, bool single) {
+static inline void end_packet(struct router_stage *stage, struct buffer *in, bool single) {
     struct output_vc *out = in->output;
     in->head++;
     *out->owner = NULL;
@@ -430,8 +456,8 @@ static inline void end_packet(struct stage *stage, struct buffer *in, bool singl
 }
 
 /* A flit leaves each of the input VCs that won the switch for the buffer at the other end of its link. */
-static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
-                                bool fast, bool usual) {
+static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
+                                bool fast, bool common_case) {
     unsigned shift = stage->input.shift;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
@@ -450,26 +476,27 @@ static ALWAYS_INLINE void leave(struct stage *stage, uint64_t step, unsigned wor
         end_packet(stage, in, single);
     }
     if (one_word) stage->out->word->spent |= spent;
-    in_word->nonempty = tally_take(&in_word->filled, planes_of(stage, usual), sending);
+    in_word->nonempty = tally_take(&in_word->filled, planes_of(stage, common_case), sending);
     in_word->go &= ~ended;
     in_word->fresh |= ended & in_word->nonempty;
     in_word->idle |= ended & ~in_word->nonempty;
 }
 
 /* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
-static void stop_owners(struct stage *stage, unsigned word, uint64_t exhausted) {
+static void stop_owners(struct router_stage *stage, unsigned word, uint64_t exhausted) {
     for (; exhausted; exhausted &= exhausted - 1) {
         const struct buffer *owner = stage->owner[word * 64 + lowest_bit(exhausted)];
         if (owner) owner->word->go &= ~owner->bit;
     }
 }
 
-static NEVER_INLINE void look_ahead(struct stage *stage) {
+static NEVER_INLINE void look_ahead(struct router_stage *stage) {
     for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
 }
 
 /* A longer traversal: what enters the switch now, and what leaves it. */
-static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_word *out, uint64_t step, uint64_t spent) {
+static NEVER_INLINE uint64_t cross_slowly(struct router_stage *stage, struct output_word *out, uint64_t step,
+                                          uint64_t spent) {
     out->crossing[(step + stage->traversal_steps - 1) % 8] = spent;
     uint64_t crossed = out->crossing[step % 8];
     out->crossing[step % 8] = 0;
@@ -481,19 +508,19 @@ static NEVER_INLINE uint64_t cross_slowly(struct stage *stage, struct output_wor
  * last, so that a packet needs a step for each, and an output VC that opens in this step is allocated in the next.
  * Routes are known at the end of the step, or with lookahead at its beginning. Without internal speedup the credits of
  * the places that flits leave start back in `returning`. Returns 0 if none left. */
-static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint64_t *returning, bool single, bool fast,
-                                       bool usual) {
+static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step, uint64_t *returning, bool single,
+                                       bool fast, bool common_case) {
     uint64_t moved = 0;
-    if (!usual && UNLIKELY(stage->lookahead)) look_ahead(stage);
-    allocate_vcs(stage, single, usual);
-    if (!single) stage_allocate_switch(stage);
+    if (!common_case && UNLIKELY(stage->lookahead)) look_ahead(stage);
+    allocate_vcs(stage, single, common_case);
+    if (!single) router_stage_allocate_switch(stage);
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *in = &stage->in_word[word];
         uint64_t sending = single ? in->nonempty & in->go : in->sending;
         if (single && fast) in->sent = in->sending;
         in->sending = single && fast ? sending : 0;
         if (in->fresh) compute_routes(stage, word);
-        if (sending) leave(stage, step, word, sending, single, fast, usual);
+        if (sending) leave(stage, step, word, sending, single, fast, common_case);
         assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
         if (!fast) returning[word] |= sending;
         in->go |= in->granted;
@@ -504,11 +531,11 @@ static ALWAYS_INLINE uint64_t run_step(struct stage *stage, uint64_t step, uint6
 }
 
 /* The credits of flits that have left are spent. Returns where they are going, by VC of a word of the link's mask. */
-static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word, bool usual) {
+static ALWAYS_INLINE uint64_t spend_credits(struct router_stage *stage, unsigned word, bool common_case) {
     uint64_t spent = stage->out->word[word].spent;
     if (!spent) return 0;
     stage->out->word[word].spent = 0;
-    uint64_t exhausted = link_spend(stage->out, word, planes_of(stage, usual), spent);
+    uint64_t exhausted = link_spend(stage->out, word, planes_of(stage, common_case), spent);
     if (exhausted) stop_owners(stage, word, exhausted);
     return spent;
 }
@@ -516,16 +543,16 @@ static ALWAYS_INLINE uint64_t spend_credits(struct stage *stage, unsigned word, 
 static inline bool several_bits(uint64_t mask) { return (mask & (mask - 1)) != 0; }
 
 /* Without internal speedup what leaves is on its link at once. */
-static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool single, bool usual) {
+static ALWAYS_INLINE void run_plain(struct router_stage *stage, uint64_t cycle, bool single, bool common_case) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
              *returning = timeline_row(in->time, credits_at) + in->returning;
-    uint64_t moved = run_step(stage, cycle, returning, single, false, usual);
+    uint64_t moved = run_step(stage, cycle, returning, single, false, common_case);
     stage->busy = several_bits(moved);
     if (!moved) return;
     for (unsigned word = 0; word < stage->out_words; word++) {
-        uint64_t flits = spend_credits(stage, word, usual);
+        uint64_t flits = spend_credits(stage, word, common_case);
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
     }
@@ -533,12 +560,18 @@ static ALWAYS_INLINE void run_plain(struct stage *stage, uint64_t cycle, bool si
     timeline_mark(in->time, credits_at);
 }
 
-static NEVER_INLINE void run_single(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true, false); }
-static NEVER_INLINE void run_single_usual(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, true, true); }
-static NEVER_INLINE void run_several(struct stage *stage, uint64_t cycle) { run_plain(stage, cycle, false, false); }
+static NEVER_INLINE void run_single(struct router_stage *stage, uint64_t cycle) {
+    run_plain(stage, cycle, true, false);
+}
+static NEVER_INLINE void run_single_common(struct router_stage *stage, uint64_t cycle) {
+    run_plain(stage, cycle, true, true);
+}
+static NEVER_INLINE void run_several(struct router_stage *stage, uint64_t cycle) {
+    run_plain(stage, cycle, false, false);
+}
 
 /* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
-static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
+static NEVER_INLINE void run_several_fast(struct router_stage *stage, uint64_t cycle) {
     for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
         uint64_t moved = run_step(stage, step, NULL, false, true, false);
         stage->busy = several_bits(moved);
@@ -548,35 +581,36 @@ static NEVER_INLINE void run_several_fast(struct stage *stage, uint64_t cycle) {
 }
 
 /* The flits that leave the switch in this step. */
-static ALWAYS_INLINE uint64_t cross(struct stage *stage, uint64_t step, unsigned word, bool usual) {
-    uint64_t spent = spend_credits(stage, word, usual);
-    return !usual && UNLIKELY(stage->traversal_steps > 1) ? cross_slowly(stage, &stage->out_word[word], step, spent)
-                                                          : spent;
+static ALWAYS_INLINE uint64_t cross(struct router_stage *stage, uint64_t step, unsigned word, bool common_case) {
+    uint64_t spent = spend_credits(stage, word, common_case);
+    return !common_case && UNLIKELY(stage->traversal_steps > 1)
+               ? cross_slowly(stage, &stage->out_word[word], step, spent)
+               : spent;
 }
 
 /* One VC and internal speedup: in cycle c a link takes one of the flits that have crossed by step 2c, and one of the
  * credits of steps up to 2c + 1. */
-static ALWAYS_INLINE void run_twice(struct stage *stage, uint64_t cycle, bool usual) {
+static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, bool common_case) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
-    uint64_t moved = run_step(stage, 2 * cycle, NULL, true, true, usual);
+    uint64_t moved = run_step(stage, 2 * cycle, NULL, true, true, common_case);
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
     for (unsigned word = 0; word < stage->out_words; word++) {
         struct output_word *links = &stage->out_word[word];
-        uint64_t flits =
-            queue_pass(&links->queued, planes_of(stage, usual), links->crossed, cross(stage, 2 * cycle, word, usual));
+        uint64_t flits = queue_pass(&links->queued, planes_of(stage, common_case), links->crossed,
+                                    cross(stage, 2 * cycle, word, common_case));
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
         sent |= flits;
     }
     if (sent) timeline_mark(out->time, flits_at);
-    moved |= run_step(stage, 2 * cycle + 1, NULL, true, true, usual);
+    moved |= run_step(stage, 2 * cycle + 1, NULL, true, true, common_case);
     for (unsigned word = 0; word < stage->out_words; word++)
-        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word, usual);
+        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word, common_case);
     uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *links = &stage->in_word[word];
-        uint64_t credits = queue_pass(&links->owed, planes_of(stage, usual), links->sent, links->sending);
+        uint64_t credits = queue_pass(&links->owed, planes_of(stage, common_case), links->sent, links->sending);
         assert(!(returning[word] & credits));
         returning[word] |= credits;
         repaid |= credits;
@@ -585,11 +619,13 @@ static ALWAYS_INLINE void run_twice(struct stage *stage, uint64_t cycle, bool us
     stage->busy = several_bits(moved);
 }
 
-static NEVER_INLINE void run_single_fast(struct stage *stage, uint64_t cycle) { run_twice(stage, cycle, false); }
-static NEVER_INLINE void run_single_fast_usual(struct stage *stage, uint64_t cycle) { run_twice(stage, cycle, true); }
+static NEVER_INLINE void run_single_fast(struct router_stage *stage, uint64_t cycle) { run_twice(stage, cycle, false); }
+static NEVER_INLINE void run_single_fast_common(struct router_stage *stage, uint64_t cycle) {
+    run_twice(stage, cycle, true);
+}
 
 /* Whether the next cycle has anything to do even if nothing arrives. */
-static NEVER_INLINE bool anything_left(const struct stage *stage) {
+static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
     uint64_t any = stage->crossing_steps;
     for (const struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)
         any |= (in->go & in->nonempty) | in->fresh | in->owed.some;
@@ -600,9 +636,9 @@ static NEVER_INLINE bool anything_left(const struct stage *stage) {
     return any != 0;
 }
 
-void stage_run(struct stage *stage, uint64_t cycle) {
-    if (stage->vcs == 1 && stage->usual)
-        (stage->fast ? run_single_fast_usual : run_single_usual)(stage, cycle);
+void router_stage_run(struct router_stage *stage, uint64_t cycle) {
+    if (stage->vcs == 1 && stage->common_case)
+        (stage->fast ? run_single_fast_common : run_single_common)(stage, cycle);
     else if (stage->vcs == 1)
         (stage->fast ? run_single_fast : run_single)(stage, cycle);
     else

@@ -13,8 +13,8 @@
  * Misses between the last sample's asking and the last one's answer go to the groups, like samples, and are the first
  * of those executed. If no sample had to ask the LLC there is nothing against the groups.
  */
-#ifndef SLUICE_L1_SENDING_H
-#define SLUICE_L1_SENDING_H
+#ifndef SLUICE_L1_DYNAMIC_SENDING_H
+#define SLUICE_L1_DYNAMIC_SENDING_H
 
 #include "base/base.h"
 #include "stats/stats.h"
@@ -29,7 +29,7 @@
 STATS_STRUCT(sending_stats, SENDING_STATS);
 extern const struct stat_table sending_stat_table;
 
-enum sending_way {
+enum sending_target {
     SENDING_L2,      /* go straight to the LLC */
     SENDING_RING,    /* ask the other groups */
     SENDING_SAMPLED, /* likewise, and its time is to be told */
@@ -39,11 +39,11 @@ struct sending_sum {
     uint64_t count, cycles;
 };
 
-struct sending {
+struct dynamic_sending {
     unsigned sampled, executed; /* misses of a period */
     unsigned misses;            /* of this period so far */
     unsigned untold;            /* samples whose time is not known yet */
-    enum sending_way way;       /* of those executed */
+    enum sending_target target; /* of those executed */
     /* Of this period's samples. */
     struct sending_sum hit;   /* served by a group */
     struct sending_sum asked; /* not served: until the LLC was asked, */
@@ -52,14 +52,14 @@ struct sending {
 };
 
 /* With none sampled every miss goes to the groups. */
-void sending_init(struct sending *sending, unsigned sampled, unsigned executed);
+void dynamic_sending_init(struct dynamic_sending *sending, unsigned sampled, unsigned executed);
 
-/* The way of the next read miss; the first only says what the second will. */
-enum sending_way sending_next(const struct sending *sending);
-enum sending_way sending_ask(struct sending *sending);
+/* Where the next read miss goes; the first only says what the second will. */
+enum sending_target dynamic_sending_next(const struct dynamic_sending *sending);
+enum sending_target dynamic_sending_ask(struct dynamic_sending *sending);
 
 /* What became of a sample: a group's data came after `ring_cycles`; or the LLC was asked after them, and its data came
  * `l2_cycles` later. */
-void sending_tell(struct sending *sending, bool hit, uint64_t ring_cycles, uint64_t l2_cycles);
+void dynamic_sending_report(struct dynamic_sending *sending, bool hit, uint64_t ring_cycles, uint64_t l2_cycles);
 
 #endif

@@ -1,0 +1,487 @@
+#include "l1/controller.h"
+
+#include "l1/insertion.h"
+#include "llc/organisation.h"
+#include "noc/noc.h"
+#include "sim/gpu_config.h"
+
+/* What a request carries in `tag`, and so what its reply means. */
+enum tag_kind {
+    TAG_FILL = 0u << 30,        /* MSHR index: a line for the cache */
+    TAG_OUTSTANDING = 1u << 30, /* index into `outstanding`: data or acknowledgement for one access past the cache */
+    TAG_FETCH = 2u << 30,       /* a partner's name for it */
+};
+enum { TAG_MASK = (1 << 30) - 1 };
+
+enum { NO_ENTRY = UINT32_MAX, NOBODY = UINT32_MAX /* in place of a token: a write-back */, STORE_CHAINS = 256 };
+
+/* Flag of a cache line: a store has gone down while it was on its way. */
+enum { LINE_STALE = 1 };
+
+STATS_TABLE(l1_stat_table, "l1", l1_stats, L1_STATS);
+
+void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsigned index,
+                        const struct l1_context *context) {
+    const struct l1_config *config = config_get(context->config, &l1_section);
+    const struct gpu_config *gpu = config_get(context->config, &gpu_section);
+    unsigned homes = context->homes ? context->homes : 1;
+    *controller = (struct l1_controller){
+        .owner = owner,
+        .gate = &owner->gate[index],
+        .llc = context->llc,
+        .engine = context->engine,
+        .component = context->sm_component[index],
+        .index = (uint16_t)index,
+        .cluster = (uint16_t)(index / (context->sms / context->clusters)),
+        .line_log2 = (uint8_t)log2_floor((uint64_t)gpu->line_bytes),
+        .whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES),
+        .home_log2 = (uint8_t)log2_floor(homes),
+        .homes = is_power_of_two(homes) ? 0 : homes,
+        .probe_cycles = l1_probe_cycles(context->config),
+        .queue_capacity = (uint32_t)config->miss_queue,
+        .outstanding_free = NO_ENTRY,
+        .sent_at = NEVER,
+    };
+    struct cache_geometry geometry = {.sets = l1_sets(context->config), .ways = (unsigned)config->ways};
+    cache_init(&controller->cache, &geometry, config->replacement, context->config, &l1_section, index);
+    mshr_init(&controller->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges, sizeof(uint32_t));
+    controller->queue_mask = (uint32_t)round_up_power_of_two(controller->queue_capacity) - 1;
+    controller->queue = mem_alloc(controller->queue_mask + 1, sizeof *controller->queue);
+    ring_init(&controller->arrived, (uint64_t)config->mshrs);
+    if (!network_keeps_order(context->config)) {
+        controller->stores = mem_alloc(STORE_CHAINS, sizeof *controller->stores);
+        for (unsigned i = 0; i < STORE_CHAINS; i++) controller->stores[i] = NO_ENTRY;
+    }
+    stats_add(context->stats, &l1_stat_table, &controller->stats);
+    if (!context->partner) return;
+    controller->partner = context->partner[index];
+    controller->partner->controller = controller;
+}
+
+void l1_controller_release(struct l1_controller *controller) {
+    cache_release(&controller->cache);
+    mshr_release(&controller->mshrs);
+    free(controller->queue);
+    ring_release(&controller->arrived);
+    free(controller->outstanding);
+    free(controller->stores);
+}
+
+void l1_controller_connect(struct l1_controller *controller, const struct l1_ports *ports) {
+    controller->to_network = ports->to_network;
+    controller->from_network = ports->from_network;
+    controller->to_control = ports->to_control;
+    if (controller->probe_cycles)
+        port_lengthen(controller->to_network, controller->probe_cycles,
+                      controller->probe_cycles); /* requests leave later */
+    controller->gate->replies = controller->from_network;
+}
+
+void l1_controller_settle_in(struct l1_controller *controller) {
+    controller->plain = !controller->owner->insertion && !controller->partner;
+    controller->seen = controller->owner->watch || controller->partner;
+}
+
+static NEVER_INLINE void tell_all(struct l1_controller *controller, enum l1_event event, unsigned set, uint64_t key,
+                                  uint64_t now) {
+    struct l1_watch *watch = controller->owner->watch;
+    if (controller->partner) controller->partner->ops->observed(controller->partner, event, set, key, now);
+    if (watch) watch->observe(watch, controller->index, event, key, now);
+}
+
+static inline void notify(struct l1_controller *controller, enum l1_event event, unsigned set, uint64_t key,
+                          uint64_t now) {
+    if (UNLIKELY(controller->seen)) tell_all(controller, event, set, key, now);
+}
+
+/* Accesses past the cache are as many as the network and the LLC can hold, so their table grows to what was ever
+ * needed. */
+static uint32_t outstanding_take(struct l1_controller *controller, uint32_t token) {
+    if (controller->outstanding_free == NO_ENTRY) {
+        uint32_t old = controller->outstanding_count, grown = old ? 2 * old : 64;
+        controller->outstanding = mem_grow(controller->outstanding, grown, sizeof *controller->outstanding);
+        for (uint32_t i = grown; i > old; i--) {
+            controller->outstanding[i - 1].next = controller->outstanding_free;
+            controller->outstanding_free = i - 1;
+        }
+        controller->outstanding_count = grown;
+    }
+    uint32_t entry = controller->outstanding_free;
+    controller->outstanding_free = controller->outstanding[entry].next;
+    controller->outstanding[entry] = (struct outstanding){.token = token};
+    controller->outstanding_used++;
+    return entry;
+}
+
+static uint32_t *store_chain(const struct l1_controller *controller, uint64_t key) {
+    return &controller->stores[key * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+}
+
+static void store_begin(struct l1_controller *controller, uint32_t entry, enum message_kind kind, uint64_t key,
+                        uint8_t sectors) {
+    if (!controller->stores) return;
+    uint32_t *chain = store_chain(controller, key);
+    struct outstanding *store = &controller->outstanding[entry];
+    *store = (struct outstanding){key, store->token, *chain, sectors, (uint8_t)kind};
+    *chain = entry;
+}
+
+/* Whether a request for these sectors could overtake a store to one of them. */
+static bool store_ahead(const struct l1_controller *controller, enum message_kind kind, uint64_t key, uint8_t sectors) {
+    if (!controller->stores) return false;
+    for (uint32_t i = *store_chain(controller, key); i != NO_ENTRY; i = controller->outstanding[i].next) {
+        const struct outstanding *store = &controller->outstanding[i];
+        bool both_atomic = kind == MESSAGE_ATOMIC && store->kind == MESSAGE_ATOMIC;
+        if (store->key == key && store->sectors & sectors && !both_atomic) return true;
+    }
+    return false;
+}
+
+static void store_end(struct l1_controller *controller, uint32_t entry) {
+    uint32_t *link = store_chain(controller, controller->outstanding[entry].key);
+    while (*link != entry) link = &controller->outstanding[*link].next;
+    *link = controller->outstanding[entry].next;
+}
+
+/* Its reply has come: returns the token. */
+static uint32_t outstanding_give_back(struct l1_controller *controller, uint32_t entry) {
+    if (controller->outstanding[entry].sectors) {
+        store_end(controller, entry);
+        controller->gate->changes++;
+    }
+    controller->outstanding[entry].next = controller->outstanding_free;
+    controller->outstanding_free = entry;
+    controller->outstanding_used--;
+    return controller->outstanding[entry].token;
+}
+
+static uint32_t queue_room(const struct l1_controller *controller) {
+    return controller->queue_capacity - (controller->queue_tail - controller->queue_head);
+}
+
+/* The place of a request that leaves now. */
+static inline struct message *request_place(struct l1_controller *controller, uint64_t now) {
+    controller->sent_at = now;
+    controller->stats.requests++;
+    return port_push_place(controller->to_network, now);
+}
+
+/* Whether a request may leave in the cycle of its lookup: nothing waits before it, and the network takes it. */
+static inline bool leaves_at_once(struct l1_controller *controller, uint64_t now) {
+    return controller->queue_head == controller->queue_tail && controller->sent_at != now &&
+           port_can_push(controller->to_network, now);
+}
+
+/* Fills in where the request goes and sends it: at once, or by the miss queue. */
+static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1_request *request,
+                               enum message_kind kind, uint64_t address, uint8_t sectors, uint32_t tag, bool at_once,
+                               uint64_t now) {
+    struct message *message;
+    if (LIKELY(at_once)) {
+        message = request_place(controller, now);
+    } else {
+        message = &controller->queue[controller->queue_tail++ & controller->queue_mask];
+        controller->gate->open = true;
+        engine_wake(controller->engine, controller->component, now + 1);
+    }
+    *message = (struct message){
+        .address = address,
+        .tag = tag,
+        .source = controller->index,
+        .kind = (uint8_t)kind,
+        .flags = request->flags,
+        .sectors = sectors,
+        .program = request->program,
+        .conflicts = request->conflicts,
+        .instr = (uint16_t)request->instr,
+        .cluster = (uint8_t)controller->cluster,
+    };
+    if (UNLIKELY(llc_route(controller->llc, message, now)))
+        port_push(controller->to_control, now, message, sizeof *message);
+}
+
+static enum l1_outcome queue_refusal(struct l1_controller *controller, uint64_t now) {
+    return port_can_push(controller->to_network, now) ? L1_FAIL_MISS_QUEUE : L1_FAIL_NETWORK;
+}
+
+static inline uint64_t line_number(const struct l1_controller *controller, const struct l1_request *request) {
+    return request->address >> controller->line_log2;
+}
+
+static inline uint64_t key_of(const struct l1_controller *controller, const struct l1_request *request) {
+    return cache_key(line_number(controller, request), request->program);
+}
+
+/* Without what chose this controller among those that lines are dealt out to. */
+static inline unsigned set_of(const struct l1_controller *controller, uint64_t number) {
+    return cache_set_of(&controller->cache,
+                        UNLIKELY(controller->homes) ? number / controller->homes : number >> controller->home_log2);
+}
+
+static enum l1_outcome pass_by(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
+    if (store_ahead(controller, request->kind, key_of(controller, request), request->sectors))
+        return L1_FAIL_STORE_ORDER;
+    if (queue_room(controller) == 0) return queue_refusal(controller, now);
+    uint32_t entry = outstanding_take(controller, request->token);
+    send(controller, request, request->kind, request->address, request->sectors, TAG_OUTSTANDING | entry,
+         leaves_at_once(controller, now), now);
+    if (request->kind == MESSAGE_READ) {
+        controller->stats.read_bypasses++;
+        return L1_BYPASS;
+    }
+    store_begin(controller, entry, request->kind, key_of(controller, request), request->sectors);
+    return L1_SENT;
+}
+
+/* A write or an atomic. */
+static enum l1_outcome store(struct l1_controller *controller, const struct l1_request *request,
+                             struct cache_line *line, const struct cache_access *access, uint64_t now) {
+    bool held = line && line->state != LINE_RESERVED;
+    if (held && request->local) {
+        line->state = LINE_MODIFIED;
+        line->dirty |= request->sectors;
+        cache_touch(&controller->cache, line, access);
+        controller->stats.write_hits++;
+        return L1_HIT;
+    }
+    enum l1_outcome outcome = pass_by(controller, request, now);
+    if (outcome != L1_SENT) return outcome;
+    notify(controller, L1_EVENT_STORE, access->set, access->key, now);
+    if (held) {
+        cache_drop(&controller->cache, access->set, line);
+        notify(controller, L1_EVENT_REMOVE, access->set, access->key, now);
+    } else if (line) {
+        line->flags |= LINE_STALE;
+    }
+    uint64_t *counter = request->kind == MESSAGE_ATOMIC ? &controller->stats.atomics
+                        : held                          ? &controller->stats.write_hits
+                                                        : &controller->stats.write_misses;
+    ++*counter;
+    return L1_SENT;
+}
+
+/* The line has no store on its way: it was read after the last one was acknowledged. */
+static void write_back(struct l1_controller *controller, uint64_t key, struct cache_line *line, uint64_t now) {
+    struct l1_request request = {.program = (uint8_t)(key >> 56)};
+    uint32_t entry = outstanding_take(controller, NOBODY);
+    send(controller, &request, MESSAGE_WRITE, (key & low_mask(56)) << controller->line_log2, line->dirty,
+         TAG_OUTSTANDING | entry, leaves_at_once(controller, now), now);
+    store_begin(controller, entry, MESSAGE_WRITE, key, line->dirty);
+    line->state = LINE_VALID;
+    line->dirty = 0;
+    controller->stats.write_backs++;
+}
+
+/* A line for a read that missed, reserved; a modified one that it replaces is written back first, and with that the
+ * miss queue may be full. */
+static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, const struct cache_access *access,
+                                             const struct insertion_ops *insertion, bool aside, unsigned *mshr,
+                                             uint64_t now) {
+    void *state = controller->owner->insertion_state;
+    if (mshr_full(&controller->mshrs)) return L1_FAIL_MSHR;
+    struct cache_line *victim = insertion && insertion->victim
+                                    ? insertion->victim(state, controller->index, access->set)
+                                    : cache_victim(&controller->cache, access->set);
+    if (!victim) return L1_FAIL_LINE;
+    if (victim->state == LINE_MODIFIED) {
+        if (queue_room(controller) == 0) return queue_refusal(controller, now);
+        write_back(controller, cache_line_key(&controller->cache, access->set, victim), victim, now);
+        if (!aside && queue_room(controller) == 0)
+            return queue_refusal(controller, now); /* the miss follows when there is room */
+    }
+    if (victim->state != LINE_INVALID) {
+        controller->stats.evictions++;
+        if (insertion && insertion->evict) insertion->evict(state, controller->index, access->set, victim);
+        notify(controller, L1_EVENT_REMOVE, access->set, cache_line_key(&controller->cache, access->set, victim), now);
+    }
+    *mshr = mshr_take(&controller->mshrs);
+    cache_place(&controller->cache, victim, access, LINE_RESERVED);
+    victim->mshr = (uint16_t)*mshr;
+    controller->mshrs.mshr[*mshr].set = access->set;
+    controller->mshrs.mshr[*mshr].way = victim->tag;
+    return L1_MISS;
+}
+
+/* Constant NULLs in place of an insertion policy and a partner leave nothing of them in the plain cache. */
+static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller, const struct l1_request *request,
+                                               const struct cache_access *access, const struct insertion_ops *insertion,
+                                               struct l1_partner *partner, uint64_t now) {
+    if (store_ahead(controller, MESSAGE_READ, access->key, controller->whole_line)) return L1_FAIL_STORE_ORDER;
+    bool aside = partner && partner->ops->wants(partner, request, access, now);
+    if (!aside && queue_room(controller) == 0) return queue_refusal(controller, now);
+    unsigned mshr;
+    enum l1_outcome outcome = reserve(controller, access, insertion, aside, &mshr, now);
+    if (outcome != L1_MISS) return outcome;
+    mshr_add(&controller->mshrs, mshr, &request->token, sizeof request->token);
+    stat_max(&controller->stats.mshrs_peak, controller->mshrs.in_use);
+    if (!aside) /* a partner has been asked first, which takes a cycle */
+        send(controller, request, MESSAGE_READ, request->address, controller->whole_line, TAG_FILL | mshr,
+             !partner && leaves_at_once(controller, now), now);
+    if (partner) partner->ops->missed(partner, request, access, mshr, aside, now);
+    notify(controller, L1_EVENT_MISS, access->set, access->key, now);
+    controller->stats.read_misses++;
+    return L1_MISS;
+}
+
+static ALWAYS_INLINE enum l1_outcome read_any(struct l1_controller *controller, const struct l1_request *request,
+                                              struct cache_line *line, const struct cache_access *access,
+                                              const struct insertion_ops *insertion, struct l1_partner *partner,
+                                              uint64_t now) {
+    if (!line) return read_miss(controller, request, access, insertion, partner, now);
+    if (line->state != LINE_RESERVED) {
+        cache_touch(&controller->cache, line, access);
+        controller->stats.read_hits++;
+        return L1_HIT;
+    }
+    if (line->flags & LINE_STALE) return pass_by(controller, request, now);
+    if (!mshr_can_merge(&controller->mshrs, line->mshr)) return L1_FAIL_MSHR_MERGE;
+    mshr_add(&controller->mshrs, line->mshr, &request->token, sizeof request->token);
+    controller->stats.read_pending_hits++;
+    return L1_PENDING_HIT;
+}
+
+/* A read that an insertion policy or a partner has a say in. */
+static NEVER_INLINE enum l1_outcome read_filtered(struct l1_controller *controller, const struct l1_request *request,
+                                                  struct cache_line *line, const struct cache_access *access,
+                                                  uint64_t now) {
+    const struct insertion_ops *insertion = controller->owner->insertion;
+    void *state = controller->owner->insertion_state;
+    bool past = insertion && !line && !insertion->admit(state, controller->index, access);
+    enum l1_outcome outcome = past ? pass_by(controller, request, now)
+                                   : read_any(controller, request, line, access, insertion, controller->partner, now);
+    if (outcome < L1_ACCEPTED && insertion && insertion->note) {
+        if (outcome == L1_MISS) line = cache_lookup(&controller->cache, access->set, access->key);
+        struct insertion_event event = {access, outcome, line, now};
+        insertion->note(state, controller->index, &event);
+    }
+    return outcome;
+}
+
+enum l1_outcome l1_controller_access(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
+    bool read = request->kind == MESSAGE_READ;
+    if (read && request->bypass) return pass_by(controller, request, now);
+    uint64_t number = line_number(controller, request);
+    struct cache_access access = {
+        .key = cache_key(number, request->program), .instr = request->instr, .set = set_of(controller, number)};
+    struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
+    if (!read) return store(controller, request, line, &access, now);
+    if (UNLIKELY(!controller->plain)) return read_filtered(controller, request, line, &access, now);
+    return read_any(controller, request, line, &access, NULL, NULL, now);
+}
+
+/* Whoever ticks the controller must do so in the next cycle. */
+static void wake(const struct l1_controller *controller, uint64_t now) {
+    engine_wake(controller->engine, controller->component, now + 1);
+}
+
+static struct cache_line *line_of_mshr(const struct l1_controller *controller, unsigned mshr) {
+    return cache_line_at(&controller->cache, controller->mshrs.mshr[mshr].set, controller->mshrs.mshr[mshr].way);
+}
+
+static ALWAYS_INLINE void fill(struct l1_controller *controller, unsigned mshr, uint64_t now) {
+    unsigned set = controller->mshrs.mshr[mshr].set;
+    struct cache_line *line = line_of_mshr(controller, mshr);
+    if (line->flags & LINE_STALE) {
+        cache_drop(&controller->cache, set, line);
+        controller->stats.stale_fills++;
+    } else {
+        line->state = LINE_VALID;
+        notify(controller, L1_EVENT_INSERT, set, cache_line_key(&controller->cache, set, line), now);
+    }
+    ring_push(&controller->arrived, mshr);
+    controller->stats.fills++;
+    controller->gate->changes++;
+}
+
+NEVER_INLINE void l1_controller_fill(struct l1_controller *controller, unsigned mshr, uint64_t now) {
+    fill(controller, mshr, now);
+}
+
+bool l1_controller_stale(const struct l1_controller *controller, unsigned mshr) {
+    return line_of_mshr(controller, mshr)->flags & LINE_STALE;
+}
+
+struct cache_line *l1_controller_find(struct l1_controller *controller, unsigned set, uint64_t key) {
+    struct cache_line *line = cache_lookup(&controller->cache, set, key);
+    return line && line->state != LINE_RESERVED ? line : NULL;
+}
+
+bool l1_controller_can_fetch(const struct l1_controller *controller) { return queue_room(controller) > 0; }
+
+void l1_controller_fetch(struct l1_controller *controller, const struct l1_request *request, uint32_t name,
+                         uint64_t now) {
+    assert(l1_controller_can_fetch(controller) && name <= TAG_MASK);
+    send(controller, request, MESSAGE_READ, request->address, controller->whole_line, TAG_FETCH | name,
+         leaves_at_once(controller, now), now);
+}
+
+static ALWAYS_INLINE bool receive(struct l1_controller *controller, uint64_t now, uint32_t *token) {
+    if (port_next_visible(controller->from_network) > now) return false;
+    const struct message *reply = port_take(controller->from_network, now);
+    controller->stats.replies++;
+    uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
+    if (kind == TAG_FILL)
+        fill(controller, index, now);
+    else if (kind == TAG_OUTSTANDING)
+        *token = outstanding_give_back(controller, index);
+    else
+        controller->partner->ops->fetched(controller->partner, index, now);
+    if (port_next_visible(controller->from_network) <= now) wake(controller, now);
+    return kind == TAG_OUTSTANDING && *token != NOBODY;
+}
+
+NEVER_INLINE bool l1_controller_receive(struct l1_controller *controller, uint64_t now, uint32_t *token) {
+    return receive(controller, now, token);
+}
+
+/* Sends what waits for the network. */
+static void drain_queue(struct l1_controller *controller, uint64_t now) {
+    if (port_can_push(controller->to_network, now)) {
+        *request_place(controller, now) = controller->queue[controller->queue_head++ & controller->queue_mask];
+        controller->gate->changes++;
+    }
+    if (!port_can_push(controller->to_network, now))
+        port_await_credit(controller->to_network, now);
+    else if (controller->queue_head != controller->queue_tail)
+        wake(controller, now);
+}
+
+unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token) {
+    struct l1_partner *partner = controller->partner;
+    unsigned completions =
+        UNLIKELY(partner != NULL) ? partner->ops->receive(partner, now, token) : receive(controller, now, token);
+    if (controller->queue_head != controller->queue_tail) drain_queue(controller, now);
+    bool more = false;
+    if (!ring_empty(&controller->arrived)) { /* one waiter is woken */
+        unsigned mshr = ring_first(&controller->arrived);
+        memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
+        if (mshr_answer(&controller->mshrs, mshr)) {
+            ring_pop(&controller->arrived);
+            controller->gate->changes++;
+        }
+        more = !ring_empty(&controller->arrived);
+        if (more) wake(controller, now);
+    }
+    controller->gate->open = more || controller->queue_head != controller->queue_tail;
+    return completions;
+}
+
+void l1_controller_flush(struct l1_controller *controller) {
+    const struct insertion_ops *insertion = controller->owner->insertion;
+    cache_invalidate(&controller->cache);
+    if (insertion && insertion->flush) insertion->flush(controller->owner->insertion_state, controller->index);
+    notify(controller, L1_EVENT_INVALIDATE, 0, 0, controller->engine->now);
+    controller->stats.flushes++;
+}
+
+bool l1_controller_busy(const struct l1_controller *controller) {
+    return controller->mshrs.in_use || controller->outstanding_used ||
+           controller->queue_head != controller->queue_tail || !ring_empty(&controller->arrived) ||
+           cache_reserved_lines(&controller->cache);
+}
+
+void l1_controller_explain(const struct l1_controller *controller, FILE *out) {
+    if (!l1_controller_busy(controller)) return;
+    fprintf(out, "  its L1 waits for %u lines and %u accesses past it; %u requests wait for the network\n",
+            controller->mshrs.in_use, controller->outstanding_used, controller->queue_tail - controller->queue_head);
+}
