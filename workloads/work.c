@@ -87,6 +87,51 @@ const struct workload *work_find(const char *name) {
     return NULL;
 }
 
+/* --- sizes --- */
+
+/* Sizes that are now named after their papers. */
+static struct {
+    const char *const former, *const current;
+    bool reported;
+} renamed[] = {
+    {"s000", "adaptive", false}, {"s002", "icc", false}, {"s003", "selrep", false}, {"s004", "bypass", false}};
+
+const char *work_size_name(const char *name) {
+    for (unsigned i = 0; i < COUNT_OF(renamed); i++) {
+        if (strcmp(renamed[i].former, name) != 0) continue;
+        if (!renamed[i].reported)
+            fprintf(stderr,
+                    "sluice: size `%s` is now called `%s`; the old name will be removed after the next release\n", name,
+                    renamed[i].current);
+        renamed[i].reported = true;
+        return renamed[i].current;
+    }
+    return name;
+}
+
+char *work_current_name(const char *name) {
+    const char *colon = strchr(name, ':');
+    return colon ? text_format("%.*s:%s", (int)(colon - name), name, work_size_name(colon + 1)) : mem_text(name);
+}
+
+static const struct work_size *find_size(const struct workload *workload, const char *given, struct error *err) {
+    const char *name = work_size_name(given), **names = mem_alloc(workload->size_count, sizeof *names);
+    const struct work_size *found = NULL;
+    char all[256] = "";
+    for (unsigned i = 0; i < workload->size_count; i++) {
+        names[i] = workload->sizes[i].name;
+        if (strcmp(names[i], name) == 0) found = &workload->sizes[i];
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", names[i]);
+    }
+    const char *near = nearest_name(name, names, workload->size_count);
+    if (!found)
+        error_set(err, "%s has no size `%s`: it has %s%s%s%s", workload->name, name, all,
+                  near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    free(names);
+    return found;
+}
+
 /* --- as a source of streams --- */
 
 struct work_run {
@@ -107,17 +152,6 @@ static void run_work(void *user, struct host *host) {
 static bool check_work(void *user, struct host *host) {
     struct work_run *run = user;
     return !run->work.wrong || host_fail(host, "%s:%s: %s", run->workload->name, run->size->name, run->work.found);
-}
-
-static const struct work_size *find_size(const struct workload *workload, const char *name, struct error *err) {
-    char all[256] = "";
-    for (unsigned i = 0; i < workload->size_count; i++) {
-        if (strcmp(workload->sizes[i].name, name) == 0) return &workload->sizes[i];
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", workload->sizes[i].name);
-    }
-    error_set(err, "%s has no size `%s`: it has %s", workload->name, name, all);
-    return NULL;
 }
 
 /* "NAME:SIZE" without its size; the caller frees it. */

@@ -18,7 +18,8 @@
 enum { WORK_PARAMETERS = 8 };
 
 /* One size: its name and the values of the workload's parameters, in their order. `tiny` is for tests, `small` lets the
- * mechanisms under study act, and one for each paper that uses the program (s000, s002, s003, s004) is as large as there. */
+ * mechanisms under study act, and one for each paper that uses the program (adaptive, icc, selrep, bypass) is as large as in
+ * that paper. */
 struct work_size {
     const char *name;
     int64_t value[WORK_PARAMETERS];
@@ -86,7 +87,7 @@ void work_expect(struct work *work, bool holds, const char *what);
 /* Launch with arguments written as HOST_...(x). Addresses are HOST_U64. */
 #define WORK_LAUNCH(work, kernel, grid, block, ...) HOST_LAUNCH((work)->host, kernel, grid, block, 0, __VA_ARGS__)
 /* DIM(x), DIM(x, y) or DIM(x, y, z). */
-#define DIM(...)             work_dim((const uint32_t[3]){__VA_ARGS__})
+#define DIM(...) work_dim((const uint32_t[3]){__VA_ARGS__})
 static inline struct dim work_dim(const uint32_t *d) { return (struct dim){d[0], d[1], d[2]}; }
 static inline uint32_t blocks_of(int64_t count, int64_t block) { return (uint32_t)((count + block - 1) / block); }
 
@@ -97,6 +98,13 @@ extern const unsigned workload_total;
 
 /* The workload of that name or alias, or NULL. */
 const struct workload *work_find(const char *name);
+
+/* The current name of a size: `adaptive` for its former name `s000`, any other name unchanged. The first use of a former
+ * name in a process prints a deprecation line on standard error. */
+const char *work_size_name(const char *name);
+
+/* "NAME" or "NAME:SIZE" with the current name of the size; the caller frees it. */
+char *work_current_name(const char *name);
 
 /* Its name, or a name near to what was written before a colon; NULL if nothing is. */
 const char *work_near(const char *name);

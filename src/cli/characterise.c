@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/machine.h"
 #include "cli/job.h"
+#include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "sm/sm_config.h"
@@ -17,8 +17,8 @@
 /* The papers' machines, by how the names of their sizes begin. */
 static const struct {
     const char *size, *gpu;
-} papers[] = {{"s000", "adaptive-80sm"}, {"s002", "icc-32sm"},   {"s004", "fermi-15sm"},
-              {"s003", "selrep-64sm"},   {"nn_", "selrep-64sm"}, {"mm_", "selrep-64sm"}};
+} papers[] = {{"adaptive", "adaptive-80sm"}, {"icc", "icc-32sm"},    {"bypass", "fermi-15sm"},
+              {"selrep", "selrep-64sm"},     {"nn_", "selrep-64sm"}, {"mm_", "selrep-64sm"}};
 
 static bool size_is_of(const char *size, unsigned paper) {
     return strncmp(size, papers[paper].size, strlen(papers[paper].size)) == 0;
@@ -195,7 +195,8 @@ static bool is_there(const char *size, const char *only, struct error *err) {
     return false;
 }
 
-enum status characterise(const char *size, const char *gpu, const char *only, bool simulate) {
+enum status characterise(const char *given, const char *gpu, const char *only, bool simulate) {
+    const char *size = work_size_name(given);
     struct error err = {0};
     if (!is_there(size, only, &err)) return complain_error(&err);
     signals_catch();

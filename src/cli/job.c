@@ -94,7 +94,8 @@ bool job_open(struct job *job, const struct job_options *options, const char *wo
         return job->source != NULL;
     }
     bool bundled = strncmp(workload, "synth:", 6) != 0 && work_near(workload);
-    job->source = bundled ? work_open(workload, !options->no_check, err) : workload_open(config, workload, err);
+    if (bundled) job->name = job->owned = work_current_name(workload);
+    job->source = bundled ? work_open(job->name, !options->no_check, err) : workload_open(config, workload, err);
     return job->source != NULL;
 }
 
@@ -113,6 +114,7 @@ bool job_dump(const struct job *job, struct error *err) {
 void job_close(struct job *job) {
     if (job->source) job->source->ops->destroy(job->source);
     if (job->file) launch_file_close(job->file);
+    free(job->owned);
 }
 
 bool jobs_open(struct jobs *jobs, const struct job_options *options, const struct arguments *arguments,

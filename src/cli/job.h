@@ -28,6 +28,7 @@ struct job_options {
 
 struct job {
     const char *name;
+    char *owned;              /* `name` of a bundled workload, with the current name of its size; NULL otherwise */
     struct launch_file *file; /* NULL unless it is one */
     struct stream_source *source;
 };

@@ -97,7 +97,7 @@ static enum status show_status(const struct command *command, const struct lab_v
     printf("%s: %llu run%s\n", store_path(store), (unsigned long long)runs, plural(runs));
     if (count == 0) store_each_experiment(store, tell_experiment, &overview);
     for (unsigned i = 0; i < request.count; i++)
-        tell_experiment(&overview, request.experiments[i]->name, values->size ? values->size : "",
+        tell_experiment(&overview, request.experiments[i]->name, request.size ? request.size : "",
                         request.experiments[i]->path);
     if (waiting) printf("  %-32s %u; `sluice lab gather` takes them in\n", "results outside of the store", waiting);
     bool good = tell_queue(&intake, &err);

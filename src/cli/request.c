@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/lab.h"
 #include "config/catalogue.h"
+#include "work.h"
 
 void request_free(struct request *request) {
     for (unsigned i = 0; i < request->count; i++) {
@@ -47,6 +48,7 @@ static unsigned add_set(struct request *request, const char *set, const char *si
 
 bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
                   struct error *err) {
+    if (size) size = work_size_name(size);
     *request = (struct request){.size = size};
     for (unsigned i = 0; i < count && !err->set; i++)
         if (add_set(request, words[i], size, err) == 0) add(request, words[i], size, err);

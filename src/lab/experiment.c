@@ -74,7 +74,7 @@ static bool settle_head(struct reading *reading) {
     experiment->question = file->question ? file->question : "";
     experiment->figure = file->figure ? file->figure : "";
     experiment->note = file->note ? file->note : "";
-    experiment->size = file->size.text ? file->size.text : "small";
+    experiment->size = file->size.text ? work_size_name(file->size.text) : "small";
     experiment->settings = file->set;
     experiment->kind = word_index(&lab_draw_family, file->draw, LAB_BARS);
     experiment->max_insts = (uint64_t)file->max_insts;
@@ -130,6 +130,7 @@ static bool settle_workloads(struct reading *reading) {
             struct lab_program *program = &workload->program[p];
             struct error err = {0};
             if (!program->size && strncmp(program->name, "synth:", 6) != 0) program->size = experiment->size;
+            if (program->size) program->size = work_size_name(program->size);
             if (!workload_exists(program->name, program->size, &err))
                 return BLAME(reading, workload->place, "%s", err.text);
         }

@@ -305,6 +305,7 @@ static bool plan_cells(struct plan *plan, const char *size, struct error *err) {
 }
 
 struct plan *plan_create(const struct experiment *experiment, const char *size, struct error *err) {
+    if (size) size = work_size_name(size);
     struct arena *arena = arena_create();
     struct plan *plan = arena_alloc(arena, 1, sizeof *plan);
     *plan = (struct plan){.experiment = experiment, .arena = arena};

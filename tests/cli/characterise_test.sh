@@ -31,7 +31,7 @@ testcase "a workload or a size that is not there is refused"
 sluice list workloads --survey mn
 status_is 2
 err_has "did you mean"
-sluice list workloads --long mm --size s004
+sluice list workloads --long mm --size bypass
 status_is 2
 err_has "mm has no size"
 sluice list workloads --survey --size s999

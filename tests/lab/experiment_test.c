@@ -68,13 +68,13 @@ TEST("an experiment's groups, sizes, designs, sweep and metrics are what its fil
 
 TEST("a plain list of workloads is one group without a name, and designs may be named alone") {
     struct experiment *experiment =
-        read_made_up(TITLE "workloads: [mm, synth:alu, 'va:s000']\ndesigns: [default, private]\n"
+        read_made_up(TITLE "workloads: [mm, synth:alu, 'va:adaptive']\ndesigns: [default, private]\n"
                            "metrics: [{name: IPC, value: ipc}]\n");
     REQUIRE(experiment->group_count == 1 && experiment->workload_count == 3 && experiment->design_count == 2);
     CHECK_EQ(experiment->groups[0].name, "");
     CHECK_EQ(experiment->workloads[0].program[0].size, "small");
     CHECK(!experiment->workloads[1].program[0].size);
-    CHECK_EQ(experiment->workloads[2].program[0].size, "s000");
+    CHECK_EQ(experiment->workloads[2].program[0].size, "adaptive");
     CHECK(!experiment->designs[0].base);
     CHECK_EQ(experiment->designs[1].base, "private");
     CHECK_EQ(experiment_points(experiment), 1u);

@@ -162,6 +162,35 @@ TEST("a size in place of the experiment's must be one that its workloads have") 
     experiment_free(experiment);
 }
 
+TEST("a former name of a size plans the runs of the current name") {
+    static const char *const texts[] = {
+        TITLE DESIGNS METRICS "size: adaptive\nworkloads: [va, 'gaussian:bypass', 'nn:selrep + lud:icc']\n",
+        TITLE DESIGNS METRICS "size: s000\nworkloads: [va, 'gaussian:s004', 'nn:s003 + lud:s002']\n"};
+    struct experiment *current = read_made_up(texts[0]), *former = read_made_up(texts[1]);
+    struct plan *expected = plan_made_up(current, NULL), *plan = plan_made_up(former, NULL);
+    CHECK_EQ(former->size, "adaptive");
+    REQUIRE(plan->count == expected->count && plan->count == 6);
+    for (unsigned i = 0; i < plan->count; i++) {
+        CHECK_EQ(plan->runs[i].job, expected->runs[i].job);
+        CHECK_EQ(plan->runs[i].identity, expected->runs[i].identity);
+    }
+    CHECK_EQ(plan->runs[plan_find(plan, 2, 0, 0, -1)].job, "nn:selrep + lud:icc");
+    plan_free(plan);
+    plan_free(expected);
+    experiment_free(former);
+    experiment_free(current);
+}
+
+TEST("a former name in place of the experiment's size plans the runs of the current name") {
+    struct experiment *experiment = read_made_up(TITLE "workloads: [lud, nn]\n" DESIGNS METRICS);
+    struct plan *expected = plan_made_up(experiment, "selrep"), *plan = plan_made_up(experiment, "s003");
+    for (unsigned i = 0; i < plan->count; i++) CHECK_EQ(plan->runs[i].identity, expected->runs[i].identity);
+    CHECK_EQ(plan->runs[0].job, "lud:selrep");
+    plan_free(plan);
+    plan_free(expected);
+    experiment_free(experiment);
+}
+
 /* How many bundled experiments the set has; each can be planned. NULL: those of none of the sets below. */
 static const char *const sets[] = {"adaptive/", "bypass/", "icc/", "selrep/", NULL};
 

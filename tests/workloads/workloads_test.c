@@ -1,8 +1,8 @@
 /* Every bundled workload computes at its smallest size what its reference on the CPU says. */
 #include "base/line_map.h"
-#include "test.h"
 #include "ptx/program.h"
 #include "ptx/readonly.h"
+#include "test.h"
 #include "work.h"
 
 TEST("every workload has a tiny and a small size, and a name of its own") {
@@ -16,6 +16,51 @@ TEST("every workload has a tiny and a small size, and a name of its own") {
         CHECK(tiny && small);
         CHECK(work_find(workloads[i]->name) == workloads[i]);
     }
+}
+
+static bool opens(const char *workload, const char *size, struct error *err) {
+    char *name = text_format("%s:%s", workload, size);
+    struct stream_source *source = work_open(name, false, err);
+    if (source) source->ops->destroy(source);
+    free(name);
+    return source != NULL;
+}
+
+static const struct {
+    const char *former, *current;
+} renamed[] = {{"s000", "adaptive"}, {"s002", "icc"}, {"s003", "selrep"}, {"s004", "bypass"}};
+
+TEST("every former name of a size opens the size that is now named after its paper") {
+    for (unsigned i = 0; i < COUNT_OF(renamed); i++) {
+        unsigned found = 0;
+        CHECK_EQ(work_size_name(renamed[i].former), renamed[i].current);
+        CHECK_EQ(work_size_name(renamed[i].current), renamed[i].current);
+        for (unsigned w = 0; w < workload_total; w++) {
+            struct error err = {0};
+            bool has = opens(workloads[w]->name, renamed[i].current, &err);
+            found += has;
+            CHECK_EQ(opens(workloads[w]->name, renamed[i].former, &err), has);
+        }
+        CHECK(found > 0);
+    }
+}
+
+TEST("a workload's name keeps everything but a former size") {
+    static const char *const names[][2] = {
+        {"an:s000", "an:adaptive"}, {"an:adaptive", "an:adaptive"}, {"an", "an"}, {"s000:tiny", "s000:tiny"}};
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
+        char *name = work_current_name(names[i][0]);
+        CHECK_EQ(name, names[i][1]);
+        free(name);
+    }
+}
+
+TEST("an unknown size is answered with all sizes and the nearest") {
+    struct error near = {0}, far = {0};
+    CHECK(!opens("lud", "adaptve", &near) && !opens("lud", "enormous", &far));
+    CHECK_EQ(near.text, "lud has no size `adaptve`: it has tiny, small, adaptive, icc, selrep, bypass; did you mean "
+                        "`adaptive`?");
+    CHECK_EQ(far.text, "lud has no size `enormous`: it has tiny, small, adaptive, icc, selrep, bypass");
 }
 
 /* What looks at a program's streams: called at the beginning of each kernel (with neither warp nor record), and for each

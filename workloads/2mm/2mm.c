@@ -33,7 +33,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {64, 32}},
     {"small", {256, 128}},
-    {"s002", {1024, 64}},
+    {"icc", {1024, 64}},
 };
 
 WORKLOAD(mm2, "2mm", .help = "two matrix products in a row, without tiles", .parameters = "n rows");

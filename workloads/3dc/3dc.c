@@ -46,8 +46,8 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {8, 64, 64}},     {"small", {34, 256, 256}}, {"s000", {50, 512, 512}},
-    {"s002", {194, 256, 256}}, {"s003", {50, 512, 512}},
+    {"tiny", {8, 64, 64}},    {"small", {34, 256, 256}},  {"adaptive", {50, 512, 512}},
+    {"icc", {194, 256, 256}}, {"selrep", {50, 512, 512}},
 };
 
 WORKLOAD(conv3d, "3dc", .aliases = "3dconv", .help = "3-D convolution, a launch for each plane",

@@ -197,8 +197,8 @@ static void run(struct work *work) {
 
 /* A side of 55 is the original's: 227 x 227 pixels. */
 static const struct work_size sizes[] = {
-    {"tiny", {15, 48, 1, 64}}, {"small", {19, 1, 0, 32}}, {"s000", {55, 1, 0, 56}},
-    {"s002", {55, 1, 0, 56}},  {"s003", {55, 1, 0, 56}},
+    {"tiny", {15, 48, 1, 64}}, {"small", {19, 1, 0, 32}},  {"adaptive", {55, 1, 0, 56}},
+    {"icc", {55, 1, 0, 56}},   {"selrep", {55, 1, 0, 56}},
 };
 
 WORKLOAD(an, "an", .help = "AlexNet, above all its first two layers", .parameters = "side shrink whole most");

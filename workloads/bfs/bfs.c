@@ -84,7 +84,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {2048}},
     {"small", {131072}},
-    {"s002", {1000000}},
+    {"icc", {1000000}},
 };
 
 WORKLOAD(bfs, "bfs", .help = "breadth-first search, level by level", .parameters = "nodes");

@@ -157,7 +157,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {128, 1, 2}},
     {"small", {2048, 1, 15}},
-    {"s004", {256, 1, 15}},
+    {"bypass", {256, 1, 15}},
 };
 
 WORKLOAD(bh, "bh", .help = "Barnes-Hut: gravity of bodies through an octree", .parameters = "bodies steps sms");

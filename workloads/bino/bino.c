@@ -54,6 +54,6 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {3, 256}}, {"small", {32, 2048}}, {"s000", {1024, 512}}, {"s003", {1024, 512}}};
+    {"tiny", {3, 256}}, {"small", {32, 2048}}, {"adaptive", {1024, 512}}, {"selrep", {1024, 512}}};
 
 WORKLOAD(bino, "bino", .help = "binomial options: compute bound", .parameters = "options steps");

@@ -78,8 +78,8 @@ static void run(struct work *work) {
     free(old0);
 }
 
-static const struct work_size sizes[] = {{"tiny", {512, 1}},   {"small", {65536, 4}}, {"s000", {229376, 1}},
-                                         {"s002", {65536, 1}}, {"s003", {229376, 1}}, {"s004", {65536, 1}}};
+static const struct work_size sizes[] = {{"tiny", {512, 1}},  {"small", {65536, 4}},   {"adaptive", {229376, 1}},
+                                         {"icc", {65536, 1}}, {"selrep", {229376, 1}}, {"bypass", {65536, 1}}};
 
 WORKLOAD(bp, "bp", .aliases = "backprop", .help = "back propagation: streams of weights",
          .parameters = "inputs rounds");

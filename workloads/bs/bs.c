@@ -44,8 +44,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {32768, 1}},
     {"small", {2000000, 3}},
-    {"s000", {4000000, 3}},
-    {"s003", {4000000, 3}},
+    {"adaptive", {4000000, 3}},
+    {"selrep", {4000000, 3}},
 };
 
 WORKLOAD(bs, "bs", .help = "Black-Scholes option prices: streams and arithmetic", .parameters = "options launches");

@@ -103,8 +103,8 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {100000, 50, 50}},    {"small", {1000000, 0, 30000}},   {"s000", {1000000, 0, 55000}},
-    {"s003", {1000000, 0, 55000}}, {"s004", {1000000, 6000, 10000}},
+    {"tiny", {100000, 50, 50}},      {"small", {1000000, 0, 30000}},     {"adaptive", {1000000, 0, 55000}},
+    {"selrep", {1000000, 0, 55000}}, {"bypass", {1000000, 6000, 10000}},
 };
 
 WORKLOAD(bt, "bt", .help = "searches in a B+ tree of order 256", .parameters = "keys ranges points");

@@ -192,8 +192,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {768, 1, 0}},
     {"small", {50000, 1, 0}},
-    {"s002", {97046, 4, 0}},
-    {"s004", {2880, 2, 1}},
+    {"icc", {97046, 4, 0}},
+    {"bypass", {2880, 2, 1}},
 };
 
 WORKLOAD(cfd, "cfd", .help = "Euler's equations on an unstructured mesh",

@@ -65,8 +65,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {70, 2}},
     {"small", {640, 3}},
-    {"s000", {1024, 3}},
-    {"s003", {1024, 3}},
+    {"adaptive", {1024, 3}},
+    {"selrep", {1024, 3}},
 };
 
 WORKLOAD(dwt2d, "dwt2d", .help = "5/3 wavelet transform of an image", .parameters = "side levels");

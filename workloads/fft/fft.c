@@ -44,6 +44,6 @@ static void run(struct work *work) {
     if (work->verify) verify(work, hin, hout, batch);
 }
 
-static const struct work_size sizes[] = {{"tiny", {8}}, {"small", {384}}, {"s004", {448}}};
+static const struct work_size sizes[] = {{"tiny", {8}}, {"small", {384}}, {"bypass", {448}}};
 
 WORKLOAD(fft, "fft", .help = "Fourier transforms in shared memory", .parameters = "batch");

@@ -47,6 +47,6 @@ static void run(struct work *work) {
     free(b0);
 }
 
-static const struct work_size sizes[] = {{"tiny", {24}}, {"small", {160}}, {"s002", {208}}, {"s004", {4}}};
+static const struct work_size sizes[] = {{"tiny", {24}}, {"small", {160}}, {"icc", {208}}, {"bypass", {4}}};
 
 WORKLOAD(gaussian, "gaussian", .aliases = "gs", .help = "Gaussian elimination column by column", .parameters = "n");

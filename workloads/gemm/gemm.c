@@ -25,7 +25,7 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {64}}, {"small", {320}}, {"s000", {480}}, {"s002", {512}}, {"s003", {480}},
+    {"tiny", {64}}, {"small", {320}}, {"adaptive", {480}}, {"icc", {512}}, {"selrep", {480}},
 };
 
 WORKLOAD(gemm, "gemm", .help = "matrix product without tiles, sums kept in memory", .parameters = "n");

@@ -38,7 +38,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {128, 128}},
     {"small", {2048, 256}},
-    {"s002", {4096, 1024}},
+    {"icc", {4096, 1024}},
 };
 
 WORKLOAD(gesummv, "gesummv", .aliases = "gsmt", .help = "two matrix-vector products: lanes a row apart",

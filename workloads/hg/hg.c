@@ -27,8 +27,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {1 << 16, 16, 1}},
     {"small", {16 << 20, 240, 4}},
-    {"s000", {64 << 20, 240, 2}},
-    {"s003", {64 << 20, 240, 2}},
+    {"adaptive", {64 << 20, 240, 2}},
+    {"selrep", {64 << 20, 240, 2}},
 };
 
 WORKLOAD(hg, "hg", .help = "histogram of bytes in shared memory", .parameters = "bytes ctas launches");

@@ -139,7 +139,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {45, 45, 1, 1, 2}},
     {"small", {64, 64, 18, 6, 12}},
-    {"s004", {192, 144, 36, 16, 12}},
+    {"bypass", {192, 144, 36, 16, 12}},
 };
 
 WORKLOAD(lfk, "lfk", .help = "leukocytes: gradient fit, dilation, flow around cells",

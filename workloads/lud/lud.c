@@ -45,8 +45,8 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {64, 4}},   {"small", {384, 24}}, {"s000", {2912, 1}},
-    {"s002", {512, 32}}, {"s003", {2912, 1}},  {"s004", {144, 9}},
+    {"tiny", {64, 4}},  {"small", {384, 24}},  {"adaptive", {2912, 1}},
+    {"icc", {512, 32}}, {"selrep", {2912, 1}}, {"bypass", {144, 9}},
 };
 
 WORKLOAD(lud, "lud", .help = "LU decomposition in blocks", .parameters = "n steps");

@@ -20,10 +20,10 @@ static void run(struct work *work) {
                        &(struct product){.a = ha, .b = hb, .alpha = 1, .rows = n, .depth = depth, .columns = n});
 }
 
-/* s000: 1.9 MB shared, two kernels; mm_0 to mm_4: 0.04 to 3.8 MB. */
+/* adaptive: 1.9 MB shared, two kernels; mm_0 to mm_4: 0.04 to 3.8 MB. */
 static const struct work_size sizes[] = {
-    {"tiny", {64, 64, 1}},    {"small", {272, 272, 6}}, {"s000", {480, 480, 2}}, {"mm_0", {64, 64, 40}},
-    {"mm_1", {112, 112, 40}}, {"mm_2", {272, 272, 8}},  {"mm_3", {480, 480, 2}}, {"mm_4", {512, 928, 1}},
+    {"tiny", {64, 64, 1}},    {"small", {272, 272, 6}}, {"adaptive", {480, 480, 2}}, {"mm_0", {64, 64, 40}},
+    {"mm_1", {112, 112, 40}}, {"mm_2", {272, 272, 8}},  {"mm_3", {480, 480, 2}},     {"mm_4", {512, 928, 1}},
 };
 
 WORKLOAD(mm, "mm", .help = "matrix multiply by tiles in shared memory", .parameters = "n depth launches");

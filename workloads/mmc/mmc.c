@@ -22,7 +22,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {64}},
     {"small", {256}},
-    {"s004", {256}},
+    {"bypass", {256}},
 };
 
 WORKLOAD(mmc, "mmc", .help = "matrix multiply in blocks for the L1", .parameters = "n");

@@ -74,8 +74,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {4096, 2}},
     {"small", {131072, 7}},
-    {"s000", {1048576, 0}},
-    {"s003", {1048576, 0}},
+    {"adaptive", {1048576, 0}},
+    {"selrep", {1048576, 0}},
 };
 
 WORKLOAD(ms, "ms", .help = "merge sort of keys and values", .parameters = "pairs merges");

@@ -131,7 +131,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {1, 1}},
     {"small", {2, 1}},
-    {"s004", {312, 2}},
+    {"bypass", {312, 2}},
 };
 
 WORKLOAD(myc, "myc", .help = "heart muscle cell: 91 differential equations, tiny launches",

@@ -48,7 +48,7 @@ static void run(struct work *work) {
     free(expected);
 }
 
-static const struct work_size sizes[] = {{"tiny", {96}}, {"small", {1024}}, {"s002", {2048}}, {"s004", {192}}};
+static const struct work_size sizes[] = {{"tiny", {96}}, {"small", {1024}}, {"icc", {2048}}, {"bypass", {192}}};
 
 WORKLOAD(needle, "needle", .aliases = "nw", .help = "Needleman-Wunsch alignment by anti-diagonals of tiles",
          .parameters = "n");

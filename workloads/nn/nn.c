@@ -69,9 +69,9 @@ static void run(struct work *work) {
 
 /* 768 images have 5.7 MB of neurons that several SMs read. Of the largest only some filters of layer 2 are computed. */
 static const struct work_size sizes[] = {
-    {"tiny", {2, 4, 3}},     {"small", {128, 2, 100}}, {"s000", {768, 2, 100}},
-    {"s003", {768, 2, 100}}, {"nn_0", {80, 2, 100}},   {"nn_1", {384, 2, 100}},
-    {"nn_2", {768, 2, 100}}, {"nn_3", {1536, 2, 40}},  {"nn_4", {3072, 2, 15}},
+    {"tiny", {2, 4, 3}},       {"small", {128, 2, 100}}, {"adaptive", {768, 2, 100}},
+    {"selrep", {768, 2, 100}}, {"nn_0", {80, 2, 100}},   {"nn_1", {384, 2, 100}},
+    {"nn_2", {768, 2, 100}},   {"nn_3", {1536, 2, 40}},  {"nn_4", {3072, 2, 15}},
 };
 
 WORKLOAD(nn, "nn", .help = "neural network that reads digits", .parameters = "images layers units");

@@ -39,7 +39,7 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {2000, 30, 20}}, {"small", {100000, 41, 20}}, {"s004", {100000, 100, 20}}};
+    {"tiny", {2000, 30, 20}}, {"small", {100000, 41, 20}}, {"bypass", {100000, 100, 20}}};
 
 WORKLOAD(pf, "pf", .aliases = "pathfinder", .help = "cheapest path through a grid, in pyramids of rows",
          .parameters = "columns rows height");

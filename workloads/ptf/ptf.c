@@ -135,7 +135,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {200, 64, 2}},
     {"small", {4096, 128, 3}},
-    {"s004", {1000, 128, 2}},
+    {"bypass", {1000, 128, 2}},
 };
 
 WORKLOAD(ptf, "ptf", .help = "particle filter that tracks an object", .parameters = "particles side frames");

@@ -122,7 +122,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {512, 32, 32}},
     {"small", {16384, 1024, 512}},
-    {"s002", {65536, 4096, 1024}},
+    {"icc", {65536, 4096, 1024}},
 };
 
 WORKLOAD(pvc, "pvc", .help = "page view count, as map and reduce", .parameters = "lines pages visitors");

@@ -22,7 +22,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {256, 1}},
     {"small", {8192, 4}},
-    {"s002", {32768, 4}},
+    {"icc", {32768, 4}},
 };
 
 WORKLOAD(reduction, "reduction", .help = "sum of an array: one stream", .parameters = "elements_512 launches");

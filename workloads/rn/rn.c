@@ -151,8 +151,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {7, 8, 3, 1}},
     {"small", {28, 64, 32, 0}},
-    {"s000", {56, 256, 64, 0}},
-    {"s003", {56, 256, 64, 0}},
+    {"adaptive", {56, 256, 64, 0}},
+    {"selrep", {56, 256, 64, 0}},
 };
 
 WORKLOAD(rn, "rn", .help = "ResNet-50, about the join of two blocks", .parameters = "side wide narrow from_image");

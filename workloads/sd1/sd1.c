@@ -89,7 +89,7 @@ static void run(struct work *work) {
     free(picture);
 }
 
-static const struct work_size sizes[] = {{"tiny", {60, 50, 2}}, {"small", {502, 458, 2}}, {"s004", {160, 152, 1}}};
+static const struct work_size sizes[] = {{"tiny", {60, 50, 2}}, {"small", {502, 458, 2}}, {"bypass", {160, 152, 1}}};
 
 WORKLOAD(sd1, "sd1", .aliases = "srad_v1", .help = "speckle-reducing diffusion through index arrays",
          .parameters = "rows columns iterations");

@@ -71,6 +71,6 @@ static void run(struct work *work) {
     free(first);
 }
 
-static const struct work_size sizes[] = {{"tiny", {64, 2}}, {"small", {512, 2}}, {"s004", {2048, 1}}};
+static const struct work_size sizes[] = {{"tiny", {64, 2}}, {"small", {512, 2}}, {"bypass", {2048, 1}}};
 
 WORKLOAD(sd2, "sd2", .aliases = "srad_v2", .help = "speckle-reducing diffusion in tiles", .parameters = "n iterations");

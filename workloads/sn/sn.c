@@ -45,8 +45,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {31, 2}},
     {"small", {111, 4}},
-    {"s000", {111, 48}},
-    {"s003", {111, 48}},
+    {"adaptive", {111, 48}},
+    {"selrep", {111, 48}},
 };
 
 WORKLOAD(sn, "sn", .help = "SqueezeNet's first layer, in double precision", .parameters = "side filters");

@@ -122,8 +122,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {700, 2}},
     {"small", {21000, 1}},
-    {"s000", {168000, 1}},
-    {"s003", {168000, 1}},
+    {"adaptive", {168000, 1}},
+    {"selrep", {168000, 1}},
 };
 
 WORKLOAD(sp, "sp", .help = "survey propagation on random 3-SAT", .parameters = "clauses rounds");

@@ -59,7 +59,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {64, 64}},
     {"small", {512, 128}},
-    {"s002", {1024, 128}},
+    {"icc", {1024, 128}},
 };
 
 WORKLOAD(ss, "ss", .help = "similarity of documents, as map and reduce", .parameters = "documents dimensions");

@@ -82,7 +82,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {9, 8}},
     {"small", {14, 8}},
-    {"s004", {17, 8}},
+    {"bypass", {17, 8}},
 };
 
 WORKLOAD(sssp, "sssp", .help = "shortest paths from one node, by relaxing all edges", .parameters = "node_bits degree");

@@ -49,7 +49,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {128, 64}},
     {"small", {4096, 512}},
-    {"s002", {16384, 64}},
+    {"icc", {16384, 64}},
 };
 
 WORKLOAD(triad, "triad", .help = "c = a + s b, chunk by chunk", .parameters = "total_kb first_chunk_kb");

@@ -23,8 +23,8 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {50000}},
     {"small", {12000000}},
-    {"s000", {47000000}},
-    {"s003", {47000000}},
+    {"adaptive", {47000000}},
+    {"selrep", {47000000}},
 };
 
 WORKLOAD(va, "va", .help = "vector addition: pure streams", .parameters = "elements");
