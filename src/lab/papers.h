@@ -22,7 +22,7 @@ struct papers {
 struct papers *papers_open(struct error *err);
 void papers_close(struct papers *papers);
 
-/* By its id ("s000-001"); NULL if there is none. */
+/* By its id ("adaptive-001"); NULL if there is none. */
 const struct paper_result *papers_find(const struct papers *papers, const char *id);
 /* The value as a number; NaN if it is stated in words (">60"). */
 double paper_number(const struct paper_result *result);

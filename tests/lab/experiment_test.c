@@ -100,8 +100,8 @@ TEST("a paper's value stands beside the cell that it is about") {
     struct experiment *experiment = read_made_up(
         TITLE WORKLOADS DESIGNS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
                                         "paper_values:\n"
-                                        "  - {id: s000-001, as: gain, group: sharing, design: private, at: 32}\n"
-                                        "  - {id: s000-002, workload: bs, design: private, statistic: maximum}\n");
+                                        "  - {id: adaptive-001, as: gain, group: sharing, design: private, at: 32}\n"
+                                        "  - {id: adaptive-002, workload: bs, design: private, statistic: maximum}\n");
     REQUIRE(experiment->paper_value_count == 2);
     const struct lab_paper_value *first = &experiment->paper_values[0], *second = &experiment->paper_values[1];
     CHECK_EQ(first->relation, LAB_GAIN);
@@ -169,15 +169,15 @@ TEST("what is wrong with an experiment is told at its place, with what would be 
         {TITLE WORKLOADS DESIGNS METRICS "sweep: {l1.ways: [1, 1]}\n", "5:22: '1' is there twice"},
         {TITLE WORKLOADS DESIGNS METRICS "paper: adaptiv\n",
          "5:8: no paper called 'adaptiv'; did you mean 'adaptive'?"},
-        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-999, design: shared}]\n",
-         "5:21: no paper's value has the id 's000-999'"},
-        {TITLE WORKLOADS DESIGNS METRICS "paper: icc\npaper_values: [{id: s000-001, design: shared}]\n",
-         "6:21: s000-001 is a value of paper 'adaptive', and this experiment's is 'icc'"},
-        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: shared, group: sharin}]\n",
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: adaptive-999, design: shared}]\n",
+         "5:21: no paper's value has the id 'adaptive-999'"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper: icc\npaper_values: [{id: adaptive-001, design: shared}]\n",
+         "6:21: adaptive-001 is a value of paper 'adaptive', and this experiment's is 'icc'"},
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: adaptive-001, design: shared, group: sharin}]\n",
          "no group of workloads called 'sharin'; did you mean 'sharing'?"},
-        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: shared, metric: CPI}]\n",
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: adaptive-001, design: shared, metric: CPI}]\n",
          "no metric called 'CPI'; did you mean 'IPC'?"},
-        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001}]\n",
+        {TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: adaptive-001}]\n",
          "5:16: a paper's value needs id and design"},
         {TITLE WORKLOADS DESIGNS METRICS "---\n", "a second document starts here"},
     };

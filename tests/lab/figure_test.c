@@ -54,8 +54,7 @@ static double without_one(const struct planned_run *run) {
     return run->workload == 1 && run->design == 1 ? NAN : plain(run);
 }
 
-TEST(
-    "a run that is not there is missing from its cell and from every mean that it is part of, and from nothing else") {
+TEST("a run that is not there is missing from its cell and from every mean that it is part of, and from nothing else") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, without_one);
     const struct figure_sheet *sheet = all.figure->sheets;
     CHECK_EQ(all.figure->missing, 1u);
@@ -120,10 +119,10 @@ TEST("lines have a row for each point of the sweep, bars a column for each desig
 TEST("a paper's value stands beside ours, restated in the sheet's terms") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS METRICS "paper_values:\n"
-                                             "  - {id: s000-001, as: gain, group: copying, design: private}\n"
-                                             "  - {id: s000-002, as: gain, design: private, statistic: maximum}\n"
-                                             "  - {id: s000-005, as: reduction, workload: mm, design: private}\n"
-                                             "  - {id: s000-031, design: private}\n",
+                                             "  - {id: adaptive-001, as: gain, group: copying, design: private}\n"
+                                             "  - {id: adaptive-002, as: gain, design: private, statistic: maximum}\n"
+                                             "  - {id: adaptive-005, as: reduction, workload: mm, design: private}\n"
+                                             "  - {id: adaptive-031, design: private}\n",
              plain);
     REQUIRE(all.figure->paper_count == 4);
     const struct figure_paper *papers = all.figure->papers;
@@ -273,7 +272,7 @@ TEST("programs side by side are measured against each of them alone, and not wit
 
 TEST("of an empty store everything is missing") {
     struct made_up all =
-        make(TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: s000-001, design: private}]\n", nothing);
+        make(TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: adaptive-001, design: private}]\n", nothing);
     CHECK_EQ(all.figure->missing, 6u);
     CHECK(isnan(cell(all.figure->sheets, "all", "private")));
     CHECK(isnan(all.figure->papers[0].ours));

@@ -18,7 +18,7 @@ TEST("every value of a paper has an id of its own and can be found by it") {
     }
     CHECK_EQ(repeated, 0u);
     CHECK(numbers >= 400);
-    CHECK(!papers_find(papers, "s000-999"));
+    CHECK(!papers_find(papers, "adaptive-999"));
     papers_close(papers);
 }
 
@@ -26,7 +26,8 @@ TEST("a row keeps its commas, and a value in words is no number") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
     REQUIRE(papers);
-    const struct paper_result *headline = papers_find(papers, "s000-001"), *words = papers_find(papers, "s000-031");
+    const struct paper_result *headline = papers_find(papers, "adaptive-001"),
+                              *words = papers_find(papers, "adaptive-031");
     REQUIRE(headline && words);
     CHECK_EQ(headline->paper, "adaptive");
     CHECK_EQ(headline->workloads, "private-friendly (AN,RN,SN,NN,MM)");
