@@ -73,6 +73,23 @@ bool output_close(struct output *output, bool keep, struct error *err) {
            error_set(err, "%s: %s", output->file == stdout ? "standard output" : output->path, strerror(number));
 }
 
+FILE *text_open(char **text, size_t *length, struct error *err) {
+    *text = NULL;
+    FILE *file = open_memstream(text, length);
+    if (!file) error_set(err, "cannot open a file in memory: %s", strerror(errno));
+    return file;
+}
+
+bool text_close(FILE *file, char **text, struct error *err) {
+    bool good = fflush(file) == 0 && !ferror(file);
+    int number = errno;
+    if (fclose(file) != 0 && good) good = false, number = errno;
+    if (good) return true;
+    free(*text);
+    *text = NULL;
+    return error_set(err, "cannot write to a file in memory: %s", strerror(number));
+}
+
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err) {
     struct output output;
     if (!output_open(&output, path, err)) return false;

@@ -24,4 +24,10 @@ bool output_close(struct output *output, bool keep, struct error *err);
  * older file of the name is as it was. */
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err);
 
+/* A file in memory, whose content is `*text` once it is closed; the caller frees it. NULL with an error if there is no
+ * memory for it. */
+FILE *text_open(char **text, size_t *length, struct error *err);
+/* False with an error, and then *text is NULL, if any of what was written is missing. */
+bool text_close(FILE *file, char **text, struct error *err);
+
 #endif

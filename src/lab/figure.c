@@ -443,9 +443,9 @@ struct figure *figure_make(const struct plan *plan, struct store *store, struct 
     for (unsigned i = 0; i < figure->sheet_count; i++) make_sheet(&making, i, &figure->sheets[i]);
     make_choices(&making);
     make_extras(&making);
-    bool good = make_papers(&making, err);
+    char *finding = make_papers(&making, err) ? finding_write(figure, &making.cells, err) : NULL;
+    bool good = finding != NULL;
     if (good) {
-        char *finding = finding_write(figure, &making.cells);
         figure->finding = keep(&making, finding);
         figure->configuration = keep(&making, plan->configuration);
         free(finding);

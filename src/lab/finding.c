@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/output.h"
 
 enum { DESIGNS_TOLD = 4, PAPERS_TOLD = 3 };
 static const double level_percent = 1;
@@ -159,11 +160,12 @@ static void tell_papers(const struct telling *telling, const struct figure *figu
     }
 }
 
-char *finding_write(const struct figure *figure, const struct cells *cells) {
-    char *text = NULL;
+char *finding_write(const struct figure *figure, const struct cells *cells, struct error *err) {
+    char *text;
     size_t length;
-    struct telling telling = {cells, figure->experiment, &figure->experiment->metrics[0],
-                              open_memstream(&text, &length)};
+    FILE *out = text_open(&text, &length, err);
+    if (!out) return NULL;
+    struct telling telling = {cells, figure->experiment, &figure->experiment->metrics[0], out};
     if (figure->experiment->kind == LAB_STACK)
         tell_stack(&telling);
     else if (telling.metric->baseline >= 0)
@@ -171,8 +173,8 @@ char *finding_write(const struct figure *figure, const struct cells *cells) {
     else
         tell_quantities(&telling);
     tell_papers(&telling, figure);
-    if (figure->missing) fprintf(telling.out, "Of its runs %u are still missing. ", figure->missing);
-    fclose(telling.out);
+    if (figure->missing) fprintf(out, "Of its runs %u are still missing. ", figure->missing);
+    if (!text_close(out, &text, err)) return NULL;
     while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';
     return text;
 }

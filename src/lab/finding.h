@@ -7,7 +7,7 @@
 #include "lab/cells.h"
 #include "lab/figure.h"
 
-/* Of a figure whose papers and missing runs are counted. The caller frees it. */
-char *finding_write(const struct figure *figure, const struct cells *cells);
+/* Of a figure whose papers and missing runs are counted. The caller frees it. NULL with an error. */
+char *finding_write(const struct figure *figure, const struct cells *cells, struct error *err);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/output.h"
 #include "config/catalogue.h"
 #include "gpu/machine.h"
 #include "stream/workload.h"
@@ -224,6 +225,14 @@ static const char *job_of(const struct plan *plan, const struct lab_workload *wo
     return kept;
 }
 
+static bool keep_configuration(struct plan *plan, const struct config *config, struct error *err) {
+    size_t length;
+    FILE *out = text_open(&plan->configuration, &length, err);
+    if (!out) return false;
+    config_write_yaml(config, false, out);
+    return text_close(out, &plan->configuration, err);
+}
+
 /* The run of every workload. */
 static bool plan_cell(struct plan *plan, const char *size, unsigned design_index, unsigned point, int candidate,
                       struct counters *counters, struct error *err) {
@@ -253,12 +262,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
         if (good)
             identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, after, run->identity);
-        if (good && index == 0) {
-            size_t length;
-            FILE *out = open_memstream(&plan->configuration, &length);
-            config_write_yaml(config, false, out);
-            fclose(out);
-        }
+        if (good && index == 0) good = keep_configuration(plan, config, err);
     }
     config_destroy(config);
     return good;

@@ -313,12 +313,12 @@ static bool submit_array(const struct intake *intake, struct batch *batch, unsig
     }
     char *script = text_format("%s.sh", stem), *job_path = text_format("%s.job", stem), *content = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&content, &length);
-    *tasks = write_tasks(memory, batch, next, options->runs_per_task);
-    fclose(memory);
+    FILE *memory = text_open(&content, &length, err);
+    if (memory) *tasks = write_tasks(memory, batch, next, options->runs_per_task);
     char *text = script_text(options->program, path);
-    bool good = file_write(path, content, err) && file_write(script, text, err) &&
-                sbatch(stem, script, *tasks, options, job, err) && file_write(job_path, *job, err);
+    bool good = memory && text_close(memory, &content, err) && file_write(path, content, err) &&
+                file_write(script, text, err) && sbatch(stem, script, *tasks, options, job, err) &&
+                file_write(job_path, *job, err);
     if (!good) unlink(path), unlink(script);
     free(text), free(content), free(job_path), free(script), free(path), free(stem);
     return good;

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/embed.h"
 #include "base/json.h"
+#include "base/output.h"
 #include "report/report.h"
 
 EMBED(report_html, "page.html");
@@ -186,17 +187,19 @@ static void put_report(struct json *json, const struct report *report) {
 /* --- the page around them --- */
 
 /* In JSON `<` stands only within text; escaped, no text can end the script that it is in. */
-static void write_data(FILE *out, const struct report *report) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
+static bool write_data(FILE *out, const struct report *report, struct error *err) {
+    char *text;
+    size_t size;
+    FILE *memory = text_open(&text, &size, err);
+    if (!memory) return false;
     struct json json;
     json_start(&json, memory);
     put_report(&json, report);
     json_finish(&json);
-    fclose(memory);
+    if (!text_close(memory, &text, err)) return false;
     for (const char *c = text; *c; c++) *c == '<' ? fputs("\\u003c", out) : fputc(*c, out);
     free(text);
+    return true;
 }
 
 static void write_escaped(FILE *out, const char *text) {
@@ -234,7 +237,7 @@ static bool write_word(FILE *out, const char *word, const struct report *report,
         if (strncmp(word, texts[i].word, strlen(texts[i].word)) == 0) return fputs(texts[i].text, out), true;
     switch (*word) {
     case 't': return write_escaped(out, report->title), true;                              /* title */
-    case 'd': return write_data(out, report), true;                                        /* data */
+    case 'd': return write_data(out, report, err);                                         /* data */
     default: return !report->chart_library || write_file(out, report->chart_library, err); /* library */
     }
 }

@@ -1,4 +1,5 @@
 /* Figures of a store that is filled by hand: comparisons, means, searches, what is missing, and what is said of it. */
+#include "base/no_memory.h"
 #include "lab/filled_store.h"
 
 /* Against a shared LLC of 1: va 2, bs 8, mm 0.5. */
@@ -277,5 +278,14 @@ TEST("of an empty store everything is missing") {
     CHECK(isnan(cell(all.figure->sheets, "all", "private")));
     CHECK(isnan(all.figure->papers[0].ours));
     CHECK_TEXT(all.figure->finding, "ours is still missing. Of its runs 6 are still missing.");
+    discard(&all);
+}
+
+TEST("a figure without memory for its finding is an error") {
+    struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, nothing);
+    struct error err = {0};
+    no_memory_for_files = true;
+    CHECK(!figure_make(all.plan, all.store, &err));
+    CHECK_TEXT(err.text, "Cannot allocate memory");
     discard(&all);
 }

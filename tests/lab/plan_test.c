@@ -1,6 +1,7 @@
 /* The runs that an experiment comes to. */
 #include "lab/plan.h"
 
+#include "base/no_memory.h"
 #include "config/catalogue.h"
 #include "lab/made_up.h"
 
@@ -230,4 +231,13 @@ TEST("an experiment that is not there is answered by the nearest one") {
     struct error err = {0};
     CHECK(!experiment_open("quick/sharin", &err));
     CHECK_TEXT(err.text, "there is no experiment `quick/sharin`; did you mean `quick/sharing`?");
+}
+
+TEST("a plan without memory for its configuration is an error") {
+    struct experiment *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
+    struct error err = {0};
+    no_memory_for_files = true;
+    CHECK(!plan_create(experiment, NULL, &err));
+    CHECK_TEXT(err.text, "Cannot allocate memory");
+    experiment_free(experiment);
 }

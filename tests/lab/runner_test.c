@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "test.h"
+#include "base/no_memory.h"
 #include "lab/slurm.h"
+#include "test.h"
 
 /* Says what it was called with, writes its result, and fails where the job is called so. Writes what `writes` names. */
 static const char script[] = "#!/bin/sh\n"
@@ -258,5 +259,24 @@ TEST("a file of tasks of another program, none at all and a task that is not the
     CHECK(!slurm_task("/nowhere/at.all", 0, &err[3]));
     CHECK_TEXT(err[3].text, "No such file");
     free(good);
+    stand_close(&stand);
+}
+
+TEST("a submission without memory for its tasks is an error and leaves no file") {
+    struct stand stand;
+    stand_open(&stand);
+    struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1)};
+    struct batch *batch = batch_of(runs, 1, &stand);
+    struct intake intake = {.slurm = stand.folder};
+    struct slurm_options options = {.program = "sluice"};
+    struct error err = {0};
+    unsigned tasks;
+    char jobs[32], *path = text_format("%s/1.tasks", stand.folder);
+    no_memory_for_files = true;
+    CHECK(!slurm_submit(&intake, batch, &options, &tasks, jobs, sizeof jobs, &err));
+    CHECK_TEXT(err.text, "Cannot allocate memory");
+    CHECK(access(path, F_OK) != 0);
+    free(path);
+    batch_free(batch);
     stand_close(&stand);
 }

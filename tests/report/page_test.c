@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "base/no_memory.h"
 #include "report/figures.h"
+#include "test.h"
 
 /* The page without a chart library, whose text would only be in the way. */
 static char *page_text(const char *chart_library, struct error *err) {
@@ -104,4 +105,15 @@ TEST("a sweep's axis has the name of what is swept") {
     char *page = page_text(NULL, &err);
     CHECK_EQ(times(page, "\"axis\": \"noc.channel_bytes\""), 1);
     free(page);
+}
+
+TEST("a page without memory for its data is an error") {
+    struct report report = made_report();
+    struct error err = {0};
+    FILE *out = fopen("/dev/null", "w");
+    REQUIRE(out);
+    no_memory_for_files = true;
+    CHECK(!report_page(&report, out, &err));
+    CHECK_TEXT(err.text, "Cannot allocate memory");
+    fclose(out);
 }
