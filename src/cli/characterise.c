@@ -148,14 +148,14 @@ static enum status measure(const struct workload *workload, const char *gpu, con
     bool done = false;
     if (machine && !err.set) {
         struct survey survey;
-        survey_take(source ? source : job->source,
-                    (unsigned)((const struct sm_config *)config_get(config, &sm_section))->count, &survey);
-        if (!source) check = job->source->ops->check(job->source, &err);
+        unsigned sms = (unsigned)((const struct sm_config *)config_get(config, &sm_section))->count;
+        done = survey_take(source ? source : job->source, sms, &survey, &err);
+        if (done && !source) check = job->source->ops->check(job->source, &err);
         struct progress progress;
         progress_start(&progress, survey.warp_instructions);
         struct run_options run = {.progress = progress_step, .user = &progress};
         if (source) source->ops->restart(source);
-        done = !source || machine_run(machine, source, &run, &result, &err) == RUN_DONE;
+        if (done && source) done = machine_run(machine, source, &run, &result, &err) == RUN_DONE;
         progress_end(&progress);
         if (done)
             write_row(workload, gpu, &survey, check, source ? machine_stats(machine) : NULL, result.cycles, started);

@@ -1,5 +1,6 @@
 /* `sluice`: finds the subcommand and hands over. */
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ static enum status flushed(enum status status) {
 }
 
 int main(int argc, char **argv) {
-    setlocale(LC_CTYPE, ""); /* only to know whether the terminal shows UTF-8 */
+    signal(SIGXFSZ, SIG_IGN); /* a file that reaches its size limit is an error of the write, as on a full disk */
+    setlocale(LC_CTYPE, "");  /* only to know whether the terminal shows UTF-8 */
     if (argc < 2) {
         fputs("usage: sluice COMMAND [WORDS AND OPTIONS]; `sluice help` names the commands\n", stderr);
         return STATUS_BAD_INPUT;

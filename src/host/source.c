@@ -73,9 +73,13 @@ static void host_close(struct host *host) {
     device_release(&host->device);
 }
 
+/* Without a thread the program ends before its first launch, with a failure. */
 static void start(struct program_source *source) {
-    if (pthread_create(&source->thread, NULL, run_program, source) != 0) abort(); /* as without memory */
-    source->started = true;
+    int number = pthread_create(&source->thread, NULL, run_program, source);
+    source->started = number == 0;
+    if (source->started) return;
+    host_fail(&source->host, "cannot start the thread that executes the program: %s", strerror(number));
+    source->over = true;
 }
 
 static void launched_drop(struct launched *launched) {
@@ -170,16 +174,19 @@ static void refill(struct stream_source *base, struct warp_stream *warp) {
 
 static void restart(struct stream_source *base) {
     struct program_source *source = (struct program_source *)base;
-    if (!source->started) return;
+    if (!source->started && !source->told) return;
     stop(source);
     struct device print_to = source->host.device;
     host_close(&source->host);
     host_open(&source->host, &print_to);
 }
 
-/* A trace is cut only after its writer, having failed, has finished it; so the error is there, and stays. */
+/* A trace is cut by its reader, which then has the error, or only after its writer, having failed, has finished it; so
+ * the error is there, and stays. */
 static const char *failure(const struct stream_source *base) {
     const struct program_source *source = (const struct program_source *)base;
+    const char *unread = source->reading.trace ? trace_failure(source->reading.trace) : NULL;
+    if (unread) return unread;
     bool seen = source->told || was_cut(source);
     return seen && source->host.err.set ? source->host.err.text : NULL;
 }

@@ -83,7 +83,7 @@ static void take_warp(struct stream_source *source, struct warp_stream *warp, st
     }
 }
 
-void survey_take(struct stream_source *source, unsigned sms, struct survey *survey) {
+bool survey_take(struct stream_source *source, unsigned sms, struct survey *survey, struct error *err) {
     struct lines lines = {.mask = 65535};
     lines.table = mem_alloc(lines.mask + 1, sizeof *lines.table);
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
@@ -106,4 +106,6 @@ void survey_take(struct stream_source *source, unsigned sms, struct survey *surv
     }
     free(warp);
     free(lines.table);
+    const char *failure = source->ops->failure ? source->ops->failure(source) : NULL;
+    return !failure || error_set(err, "%s", failure);
 }

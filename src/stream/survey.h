@@ -18,7 +18,7 @@ struct survey {
     uint64_t lines, several_lines, shared_lines, read_only_lines;
 };
 
-/* Reads the source to its end. */
-void survey_take(struct stream_source *source, unsigned sms, struct survey *survey);
+/* Reads the source to its end. False with an error if the source failed before it. */
+bool survey_take(struct stream_source *source, unsigned sms, struct survey *survey, struct error *err);
 
 #endif

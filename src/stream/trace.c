@@ -41,7 +41,8 @@ struct trace {
     uint64_t file_bytes, memory_limit;
     trace_patience *patience;
     void *patience_user;
-    bool cut; /* seen by the reader: a stream that ended before its warp */
+    bool cut;            /* seen by the reader: a stream that ended before its warp */
+    struct error unread; /* why the reader cut it by itself */
     bool gave_up;
 
     pthread_mutex_t lock; /* of the links between chunks and of what follows */
@@ -80,6 +81,8 @@ struct trace_use trace_use(struct trace *trace) {
 }
 
 bool trace_was_cut(const struct trace *trace) { return trace->cut; }
+
+const char *trace_failure(const struct trace *trace) { return trace->unread.set ? trace->unread.text : NULL; }
 
 static void free_chunks(struct chunk *chunk) {
     while (chunk) {
@@ -158,16 +161,22 @@ static bool spill(struct trace *trace, struct chunk *chunk, const uint8_t *bytes
     return true;
 }
 
-static void fetch(const struct trace *trace, struct chunk *chunk) {
+/* False if the file does not give back what was written to it. */
+static bool fetch(struct trace *trace, struct chunk *chunk) {
     uint8_t *bytes = mem_alloc(chunk->count, 1);
     size_t have = 0;
     while (have < chunk->count) {
         ssize_t got = pread(trace->file, bytes + have, chunk->count - have, (off_t)(chunk->offset + have));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) abort(); /* what was written a moment ago cannot be read: as out of memory */
+        if (got <= 0) {
+            free(bytes);
+            return error_set(&trace->unread, "cannot read the program's stream back from its temporary file: %s",
+                             got < 0 ? strerror(errno) : "the file is shorter than what was written to it");
+        }
         have += (size_t)got;
     }
     chunk->bytes = bytes;
+    return true;
 }
 
 /* --- writing --- */
@@ -309,8 +318,7 @@ void trace_refill(struct trace *trace, struct warp_stream *warp) {
         place.offset = 0;
         chunk = next;
     }
-    if (chunk) {
-        if (!chunk->bytes) fetch(trace, chunk);
+    if (chunk && (chunk->bytes || fetch(trace, chunk))) {
         take(trace, chunk, &place, warp);
         if (place.ended) consume(trace, first, NULL);
     } else { /* the warp did not come to its end */

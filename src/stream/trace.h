@@ -34,12 +34,14 @@ void trace_put(struct trace_writer *writer, const struct instr *record, const ui
 /* No more will come: the kernel has been emulated whole (`complete`), or has failed. */
 void trace_finish(struct trace *trace, bool complete);
 
-/* Reading: as stream_ops.open and refill, each warp once. The streams of a kernel that failed end, after what was
- * written, with an exit. */
+/* Reading: as stream_ops.open and refill, each warp once. The streams of a kernel that failed, or that cannot be read
+ * back from the file, end after what was written or read with an exit. */
 void trace_open(struct trace *trace, struct warp_stream *warp);
 void trace_refill(struct trace *trace, struct warp_stream *warp);
 /* Whether any stream was read that ended so, its reader having had patience. */
 bool trace_was_cut(const struct trace *trace);
+/* Why streams could not be read back from the file; NULL if they could. */
+const char *trace_failure(const struct trace *trace);
 /* Asked now and then while the reader waits; false ends all streams as if the kernel had failed. NULL: always true. */
 typedef bool trace_patience(void *user);
 void trace_set_patience(struct trace *trace, trace_patience *patience, void *user);

@@ -1,6 +1,7 @@
 /* The survey's words on two programs whose memory is known. */
 #include "stream/survey.h"
 
+#include "host/source.h"
 #include "test.h"
 #include "work.h"
 
@@ -8,8 +9,8 @@ static struct survey surveyed(const char *name, unsigned sms) {
     struct error err = {0};
     struct survey survey = {0};
     struct stream_source *source = work_open(name, false, &err);
-    if (!source) return survey;
-    survey_take(source, sms, &survey);
+    REQUIRE(source);
+    CHECK(survey_take(source, sms, &survey, &err));
     source->ops->destroy(source);
     return survey;
 }
@@ -39,4 +40,18 @@ TEST("what several SMs read in one kernel and write in another is read-only; wha
     CHECK_EQ(chain.read_only_lines, chain.shared_lines);
     CHECK(weights.read_only_lines > 0);
     CHECK(weights.read_only_lines < weights.shared_lines);
+}
+
+static void fails(void *user, struct host *host) {
+    (void)user;
+    host_fail(host, "no kernel to launch");
+}
+
+TEST("a survey of a program that fails is an error") {
+    struct error err = {0};
+    struct survey survey;
+    struct stream_source *source = program_source_create(&(struct host_program){.run = fails});
+    CHECK(!survey_take(source, 80, &survey, &err));
+    CHECK_EQ(err.text, "no kernel to launch");
+    source->ops->destroy(source);
 }

@@ -2,12 +2,15 @@
 #include "stream/trace.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "stream/pack.h"
+#include "test.h"
 
 enum { STATIC_RECORDS = 200 };
 
@@ -248,6 +251,20 @@ TEST("without a folder for the file everything stays in memory") {
     trace_destroy(work.trace);
 }
 
+TEST("what the file has no room for stays in memory") {
+    signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &(struct rlimit){50000, 50000}) == 0);
+    struct work work;
+    work_init(&work, 12, 4, 4000);
+    trace_limit_memory(work.trace, 0);
+    write_all(&work);
+    struct trace_use use = trace_use(work.trace);
+    CHECK(use.memory_bytes > 0 && use.memory_bytes < use.total_bytes);
+    read_all(&work);
+    CHECK(!trace_failure(work.trace));
+    trace_destroy(work.trace);
+}
+
 TEST("a warp of a kernel that failed ends, after what was written, with an exit") {
     struct work work;
     work_init(&work, 4, 2, 3000);
@@ -276,5 +293,25 @@ TEST("a reader whose patience ends gets exits, and what was not read is released
     CHECK_EQ(asked, 2u);
     REQUIRE(stream.count == 1);
     CHECK_EQ(stream.instr[0].op, OP_exit);
+    trace_destroy(work.trace);
+}
+
+TEST("a stream whose file has lost its end stops with an exit, and the trace says why") {
+    struct work work;
+    work_init(&work, 4, 2, 3000);
+    trace_limit_memory(work.trace, 0);
+    int file = dup(STDIN_FILENO); /* the lowest number that is free, which the trace's file will have */
+    close(file);
+    write_all(&work);
+    REQUIRE(ftruncate(file, 100) == 0);
+    CHECK(!trace_failure(work.trace));
+    struct warp_stream stream = {.cta = 0};
+    trace_open(work.trace, &stream);
+    trace_refill(work.trace, &stream);
+    REQUIRE(stream.count == 1);
+    CHECK_EQ(stream.instr[0].op, OP_exit);
+    CHECK(trace_was_cut(work.trace));
+    REQUIRE(trace_failure(work.trace));
+    CHECK_TEXT(trace_failure(work.trace), "temporary file: the file is shorter");
     trace_destroy(work.trace);
 }
