@@ -79,7 +79,8 @@ static bool measure(unsigned i, bool traced, unsigned repeat) {
                                 .block = {kernels[i].threads, 1, 1},
                                 .parameters = (const uint8_t *)parameters};
         struct kernel kernel = {.grid = {kernels[i].blocks, 1, 1}, .block = {kernels[i].threads, 1, 1}};
-        struct trace *trace = traced ? trace_create(&kernel, program->records, program->record_count) : NULL;
+        struct trace *trace =
+            traced ? trace_create(&kernel, program->records, program->record_count, TRACE_MEMORY_BYTES) : NULL;
         struct emu_counts counts = {0};
         double begin = seconds();
         emu_run(&device, &launch, trace, &counts, &err);

@@ -257,7 +257,6 @@ const void *config_get_in(const struct config *config, const struct section *par
     return get(config, parent, section);
 }
 
-const char *config_name(const struct config *config) { return config->meta[META_NAME]; }
 const char *config_description(const struct config *config) { return config->meta[META_DESCRIPTION]; }
 
 bool config_error(const struct config *config, const char *key, struct error *err, const char *format, ...) {

@@ -160,7 +160,6 @@ const void *config_get_in(const struct config *config, const struct section *par
 
 /* What the description calls itself (`name:`, `description:`, `source:` at its top level), or "". The first file that
  * gives a name keeps it: a design read over a GPU's description does not rename the GPU. */
-const char *config_name(const struct config *config);
 const char *config_description(const struct config *config);
 
 /* "file:line:column: sm.count: <message>", located where the value was given. `key` is the full dotted name. Always

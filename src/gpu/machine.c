@@ -242,7 +242,6 @@ void machine_destroy(struct machine *m) {
     free(m);
 }
 
-unsigned machine_programs(const struct machine *m) { return m->programs; }
 const struct program_stats *machine_program(const struct machine *m, unsigned program) {
     return &m->program[program].stats;
 }

@@ -85,7 +85,6 @@ enum run_status machine_run_all(struct machine *machine, struct stream_source *c
                                 const struct run_options *options, struct run_result *result, struct error *err);
 void run_result_release(struct run_result *result);
 
-unsigned machine_programs(const struct machine *machine);
 const struct program_stats *machine_program(const struct machine *machine, unsigned program);
 const struct stats *machine_stats(const struct machine *machine);
 /* Has the next decision on copies of lines made from outside, between two quanta of the run (`progress`): so many. Returns false if

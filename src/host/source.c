@@ -286,11 +286,6 @@ void host_place(struct host *host, uint64_t address, uint64_t bytes) {
                   (unsigned long long)address);
 }
 
-void host_free(struct host *host, uint64_t address) {
-    if (!host_failed(host) && !memory_free(&host->device.memory, address))
-        host_fail(host, "no allocation that could be freed begins at 0x%llx", (unsigned long long)address);
-}
-
 void *host_memory(struct host *host, uint64_t address, uint64_t bytes) {
     if (host_failed(host)) return NULL;
     void *at = memory_at(&host->device.memory, address, bytes);
@@ -303,16 +298,6 @@ void *host_memory(struct host *host, uint64_t address, uint64_t bytes) {
 void host_write(struct host *host, uint64_t to, const void *from, uint64_t bytes) {
     void *at = bytes ? host_memory(host, to, bytes) : NULL;
     if (at) memcpy(at, from, bytes);
-}
-
-void host_read(struct host *host, void *to, uint64_t from, uint64_t bytes) {
-    const void *at = bytes ? host_memory(host, from, bytes) : NULL;
-    if (at) memcpy(to, at, bytes);
-}
-
-void host_fill(struct host *host, uint64_t to, uint8_t byte, uint64_t bytes) {
-    void *at = bytes ? host_memory(host, to, bytes) : NULL;
-    if (at) memset(at, byte, bytes);
 }
 
 uint64_t host_symbol(struct host *host, const char *name, uint64_t *bytes) {
@@ -399,7 +384,7 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     snprintf(launched.kernel.name, sizeof launched.kernel.name, "%s", kernel->name);
     memcpy(launched.kernel.grid, launch.grid, sizeof launch.grid);
     memcpy(launched.kernel.block, launch.block, sizeof launch.block);
-    launched.trace = trace_create(&launched.kernel, program->records, program->record_count);
+    launched.trace = trace_create(&launched.kernel, program->records, program->record_count, TRACE_MEMORY_BYTES);
     launched.counts = mem_alloc(1, sizeof *launched.counts);
     struct program_source *source = source_of(host);
     if (!hand_over(source, &launched)) {

@@ -10,7 +10,7 @@
  *         host_module(host, "saxpy.ptx", text, strlen(text));
  *         uint64_t x = host_alloc(host, bytes), y = host_alloc(host, bytes);
  *         host_write(host, x, data, bytes);
- *         HOST_LAUNCH(host, "saxpy", dim1(128), dim1(256), 0, HOST_U64(x), HOST_U64(y), HOST_F32(2));
+ *         HOST_LAUNCH(host, "saxpy", dim3(128, 1, 1), dim3(256, 1, 1), 0, HOST_U64(x), HOST_U64(y), HOST_F32(2));
  *     }
  *
  * Errors are sticky: after the first one everything is without effect, so a program need look at none; loops that may be
@@ -48,8 +48,6 @@ struct host *program_source_host(struct stream_source *source);
 struct dim {
     uint32_t x, y, z;
 };
-static inline struct dim dim1(uint32_t x) { return (struct dim){x, 1, 1}; }
-static inline struct dim dim2(uint32_t x, uint32_t y) { return (struct dim){x, y, 1}; }
 static inline struct dim dim3(uint32_t x, uint32_t y, uint32_t z) { return (struct dim){x, y, z}; }
 
 /* A kernel's argument: a value, or bytes of any number. */
@@ -89,10 +87,7 @@ void host_module(struct host *host, const char *name, const char *text, size_t b
 /* Zeroed memory; its address. */
 uint64_t host_alloc(struct host *host, uint64_t bytes);
 void host_place(struct host *host, uint64_t address, uint64_t bytes);
-void host_free(struct host *host, uint64_t address);
 void host_write(struct host *host, uint64_t to, const void *from, uint64_t bytes);
-void host_read(struct host *host, void *to, uint64_t from, uint64_t bytes);
-void host_fill(struct host *host, uint64_t to, uint8_t byte, uint64_t bytes);
 /* The host's view of device memory, to fill or read in place; NULL (and a failure) if it is not in one allocation. */
 void *host_memory(struct host *host, uint64_t address, uint64_t bytes);
 /* Address and size of a variable at module scope; 0 (and a failure) if there is none. */

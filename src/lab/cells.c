@@ -209,12 +209,6 @@ static double as_stated(enum lab_relation relation, double value) {
     return relation == LAB_GAIN ? 100 * (value - 1) : relation == LAB_REDUCTION ? 100 * (1 - value) : value;
 }
 
-double cells_value(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
-                   unsigned design, unsigned point) {
-    double value;
-    return related(cells, metric, relation, workload, design, point, &value) ? as_stated(relation, value) : NAN;
-}
-
 /* --- together --- */
 
 struct tally {

@@ -28,8 +28,6 @@ void cells_release(struct cells *cells);
 int cells_run(const struct cells *cells, unsigned workload, unsigned design, unsigned point);
 /* "16", or of each launch "16, 1"; NULL: nothing was searched for, or not all of it is there. */
 const char *cells_choice(const struct cells *cells, unsigned workload, unsigned design, unsigned point);
-double cells_value(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
-                   unsigned design, unsigned point);
 
 /* Over which workloads and points; -1: all. */
 struct cell_set {

@@ -168,8 +168,6 @@ void expression_free(struct expression *expression) {
     if (expression) arena_destroy(expression->arena);
 }
 
-const char *expression_text(const struct expression *expression) { return expression->text; }
-
 const char *expression_name(const struct expression *expression, unsigned index, unsigned *at) {
     if (index >= expression->name_count) return NULL;
     const struct l1_controller *node = expression->last_name;

@@ -21,7 +21,6 @@ struct expression;
 struct expression *expression_parse(const char *text, unsigned *at, struct error *err);
 void expression_free(struct expression *expression);
 
-const char *expression_text(const struct expression *expression);
 /* Names in the order in which they stand, with repetition; NULL after the last. *at, if not NULL, is where. */
 const char *expression_name(const struct expression *expression, unsigned index, unsigned *at);
 

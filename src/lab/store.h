@@ -52,7 +52,6 @@ struct stored_launch {
     double cycles, thread_instructions, warp_instructions;
 };
 unsigned stored_run_launches(struct stored_run *run, const struct stored_launch **launches);
-const char *stored_run_json(const struct stored_run *run); /* without `host` */
 
 /* Takes over from another store the runs that this one does not have. */
 bool store_merge(struct store *into, const char *from_path, uint64_t *added, struct error *err);

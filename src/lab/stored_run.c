@@ -64,8 +64,6 @@ void stored_run_free(struct stored_run *run) {
     free(run);
 }
 
-const char *stored_run_json(const struct stored_run *run) { return run->json; }
-
 bool stored_run_value(const struct stored_run *run, const char *name, double *value) {
     static const char sql[] = "SELECT value FROM value WHERE run = ?1 AND name = ?2 UNION ALL"
                               " SELECT seconds FROM run WHERE id = ?1 AND ?2 = 'seconds'";

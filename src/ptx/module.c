@@ -54,12 +54,6 @@ void ptx_module_destroy(struct ptx_module *module) {
     if (module) arena_destroy(module->arena);
 }
 
-uint32_t ptx_find_function(const struct ptx_module *module, const char *name) {
-    for (uint32_t i = 0; i < module->function_count; i++)
-        if (strcmp(module->functions[i].name, name) == 0) return i;
-    return PTX_NONE;
-}
-
 /* The line a place is in, and below it a caret. Of a long line a part is shown. Tabs are kept in both, so that the
  * caret stands right whatever their width; the bytes that continue a UTF-8 character take no column. */
 static void point_at(const struct ptx_module *module, struct ptx_place place, char *out, size_t size) {

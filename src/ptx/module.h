@@ -220,8 +220,6 @@ struct ptx_module *ptx_parse(const char *file, const char *text, size_t bytes, s
 struct ptx_module *ptx_parse_file(const char *file, struct error *err);
 void ptx_module_destroy(struct ptx_module *module);
 
-uint32_t ptx_find_function(const struct ptx_module *module, const char *name); /* PTX_NONE if there is none */
-
 /* Fills err with "file:line:column: text", the source line and a caret. Returns false. */
 bool ptx_error(const struct ptx_module *module, struct ptx_place place, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

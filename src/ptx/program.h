@@ -246,8 +246,4 @@ typedef void program_found(void *user, const struct ptx_function *function, cons
                            const char *text);
 unsigned program_unsupported(const struct ptx_module *module, program_found *found, void *user);
 
-/* A function as text, an operation a line: its number, guard, name, types, modes, places, and the registers of its record. */
-void program_dump(const struct program *program, const struct program_function *function, FILE *out);
-const char *operation_name(enum operation operation);
-
 #endif

@@ -52,7 +52,8 @@ struct trace {
     struct trace_use use;
 };
 
-struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count) {
+struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count,
+                           uint64_t memory_bytes) {
     struct trace *trace = mem_alloc(1, sizeof *trace);
     trace->records = records;
     trace->record_count = record_count;
@@ -60,13 +61,11 @@ struct trace *trace_create(const struct kernel *kernel, const struct instr *reco
     trace->warps = kernel_ctas(kernel) * trace->warps_per_cta;
     trace->pages = mem_alloc(div_up(trace->warps, PAGE_WARPS), sizeof *trace->pages);
     trace->file = -1;
-    trace->memory_limit = TRACE_MEMORY_BYTES;
+    trace->memory_limit = memory_bytes;
     pthread_mutex_init(&trace->lock, NULL);
     deadline_condition(&trace->published);
     return trace;
 }
-
-void trace_limit_memory(struct trace *trace, uint64_t bytes) { trace->memory_limit = bytes; }
 
 void trace_set_patience(struct trace *trace, trace_patience *patience, void *user) {
     trace->patience = patience;

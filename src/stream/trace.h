@@ -14,13 +14,12 @@ struct trace;
 struct trace_writer; /* of one warp */
 
 /* `records` are the static instructions: records[i].id == i. What a written record shares with the one of its id is
- * not stored again. They must outlive the trace. */
-struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count);
-void trace_destroy(struct trace *trace);
-
-/* How many packed bytes are kept in memory; the rest goes to the file. Before anything is written. */
+ * not stored again. They must outlive the trace. Of packed records `memory_bytes` are kept in memory; the rest goes to the
+ * file. */
 #define TRACE_MEMORY_BYTES (UINT64_C(128) << 20)
-void trace_limit_memory(struct trace *trace, uint64_t bytes);
+struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count,
+                           uint64_t memory_bytes);
+void trace_destroy(struct trace *trace);
 
 struct trace_use {
     uint64_t memory_bytes, peak_memory_bytes; /* of packed records in memory */

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "test.h"
 #include "config/config.h"
+#include "config/name.h"
+#include "test.h"
 
 #define GPUS    SLUICE_SOURCE_DIR "/gpus"
 #define DESIGNS SLUICE_SOURCE_DIR "/designs"

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "config/config.h"
+#include "config/name.h"
 
 /* replacement: lru | chance {seed, source: dice | coin {bias}} */
 struct coin_config {

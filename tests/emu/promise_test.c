@@ -8,7 +8,7 @@ static bool promise_run(struct ptx_run *run, const char *text, uint64_t out_offs
     struct launch launch = run_launch_of(run, 1, 32, parameters);
     const struct program *program = loaded_program(run->loaded);
     struct kernel kernel = {.name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}};
-    struct trace *trace = trace_create(&kernel, program->records, program->record_count);
+    struct trace *trace = trace_create(&kernel, program->records, program->record_count, TRACE_MEMORY_BYTES);
     bool good = emu_run(&run->device, &launch, trace, &run->counts, &run->err);
     trace_finish(trace, good);
     trace_destroy(trace);
@@ -75,7 +75,7 @@ TEST("the next kernel may write what the one before only read") {
     struct launch launch = run_launch_of(&run, 1, 32, parameters);
     const struct program *program = loaded_program(run.loaded);
     struct kernel kernel = {.name = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}};
-    struct trace *trace = trace_create(&kernel, program->records, program->record_count);
+    struct trace *trace = trace_create(&kernel, program->records, program->record_count, TRACE_MEMORY_BYTES);
     CHECK(emu_run(&run.device, &launch, trace, &run.counts, &run.err));
     CHECK_EQ(run.counts.read_only_violations, 0u);
     trace_finish(trace, true);

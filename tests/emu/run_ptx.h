@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
 #include "emu/emu.h"
 #include "stream/trace.h"
+#include "test.h"
 
 #define PTX_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -109,7 +109,7 @@ static inline bool run_trace(struct ptx_run *run, const char *text, uint32_t blo
     struct launch launch = run_launch_of(run, blocks, threads, parameters);
     const struct program *program = loaded_program(run->loaded);
     struct kernel kernel = {.name = "k", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
-    struct trace *trace = trace_create(&kernel, program->records, program->record_count);
+    struct trace *trace = trace_create(&kernel, program->records, program->record_count, TRACE_MEMORY_BYTES);
     bool good = emu_run(&run->device, &launch, trace, &run->counts, &run->err);
     trace_finish(trace, good);
     struct warp_stream window = {.cta = cta, .warp = warp};

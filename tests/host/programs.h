@@ -2,6 +2,18 @@
 #ifndef SLUICE_TESTS_EMU_PROGRAMS_H
 #define SLUICE_TESTS_EMU_PROGRAMS_H
 
+#include <string.h>
+
+#include "host/source.h"
+
+static inline struct dim dim1(uint32_t x) { return (struct dim){x, 1, 1}; }
+
+/* Device memory to the host's. */
+static inline void host_read(struct host *host, void *to, uint64_t from, uint64_t bytes) {
+    const void *at = host_memory(host, from, bytes);
+    if (at) memcpy(to, at, bytes);
+}
+
 #define PTX_HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
 
 /* add(p, n): p[i] += n for each thread i of a CTA. */

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "host/programs.h"
+#include "test.h"
 
 static const char text[] = PTX_HEAD PTX_ADD PTX_SPIN PTX_PAIR;
 
@@ -201,10 +201,9 @@ static void failing(void *user, struct host *host) {
     case 3: HOST_LAUNCH(host, "add", one, one, 0, HOST_U64(p)); break;
     case 4: HOST_LAUNCH(host, "add", one, one, 0, HOST_U64(p), HOST_U64(1)); break;
     case 5: HOST_LAUNCH(host, "add", one, many, 0, HOST_U64(p), HOST_U32(1)); break;
-    case 6: host_fill(host, p + 1, 0, 256); break;
-    case 7: host_free(host, p + 1); break;
-    case 8: host_place(host, p, 1); break;
-    case 9: host_symbol(host, "chair", NULL); break;
+    case 6: host_memory(host, p + 1, 256); break;
+    case 7: host_place(host, p, 1); break;
+    case 8: host_symbol(host, "chair", NULL); break;
     default: break;
     }
     host_fail(host, "only the first is told");
@@ -219,7 +218,6 @@ TEST("what a program does wrong between its launches is told in words") {
         "argument 1 has 8 bytes, and parameter n takes 4",
         "of 2048x1x1 threads",
         "256 bytes at 0x",
-        "no allocation that could be freed",
         "no room for 1 bytes of device memory at 0x",
         "no loaded module has a variable called chair",
     };

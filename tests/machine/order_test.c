@@ -1,7 +1,7 @@
 /* The order of emulation belongs to the program and its launch: whatever machine reads the streams of a kernel full
  * of races and atomics, and however they are kept until then, beside the machine on a thread of its own or alone,
  * every record of every warp is the same, and so is what the kernel leaves in memory. */
-#include "host/source.h"
+#include "host/programs.h"
 #include "machine/runs.h"
 #include "stream/pack.h"
 #include "stream/trace.h"
@@ -138,8 +138,7 @@ static void digests_of_trace(uint64_t memory_bytes, bool backwards, struct diges
     const struct launch launch = run_launch_of(&run, BLOCKS, THREADS, parameters);
     const struct program *program = loaded_program(run.loaded);
     struct kernel kernel = {.name = "k", .grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}};
-    struct trace *trace = trace_create(&kernel, program->records, program->record_count);
-    trace_limit_memory(trace, memory_bytes);
+    struct trace *trace = trace_create(&kernel, program->records, program->record_count, memory_bytes);
     const bool good = emu_run(&run.device, &launch, trace, &run.counts, &run.err);
     trace_finish(trace, good);
     REQUIRE(good);

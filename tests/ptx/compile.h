@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "ptx/dump.h"
+#include "ptx/find.h"
 #include "ptx/program.h"
+#include "test.h"
 
 #define PTX_HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 /* A kernel with some registers of every kind; its body begins on line 8. */
@@ -53,7 +55,7 @@ static inline char *compiled_text(const struct compiled *c, unsigned function) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    program_dump(c->program, &c->program->functions[function], out);
+    program_dump(&c->program->functions[function], out);
     fclose(out);
     return text;
 }

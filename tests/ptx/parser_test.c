@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "test.h"
+#include "ptx/find.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
+#include "test.h"
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n" /* three lines */
 

@@ -134,11 +134,11 @@ static unsigned warp_length(const struct work *work, uint64_t index) {
     return (unsigned)random_below(&random, work->length);
 }
 
-static void work_init(struct work *work, unsigned ctas, unsigned warps, unsigned length) {
+static void work_init(struct work *work, unsigned ctas, unsigned warps, unsigned length, uint64_t memory_bytes) {
     *work = (struct work){.kernel = {.grid = {ctas, 1, 1}, .block = {warps * 32, 1, 1}}, .length = length};
     work->complete = true;
     make_records(work->records);
-    work->trace = trace_create(&work->kernel, work->records, STATIC_RECORDS);
+    work->trace = trace_create(&work->kernel, work->records, STATIC_RECORDS, memory_bytes);
 }
 
 /* Writes all warps, in turns of random length within a window of four CTAs. */
@@ -213,13 +213,13 @@ static void read_all(struct work *work) {
 
 TEST("a trace gives back every warp's records, written before or while they are read") {
     struct work work;
-    work_init(&work, 10, 3, 3000);
+    work_init(&work, 10, 3, 3000, TRACE_MEMORY_BYTES);
     write_all(&work);
     read_all(&work);
     CHECK_EQ(trace_use(work.trace).memory_bytes, 0u);
     CHECK(!trace_was_cut(work.trace));
     trace_destroy(work.trace);
-    work_init(&work, 10, 3, 3000);
+    work_init(&work, 10, 3, 3000, TRACE_MEMORY_BYTES);
     pthread_t writer;
     REQUIRE(pthread_create(&writer, NULL, write_all, &work) == 0);
     read_all(&work);
@@ -229,8 +229,7 @@ TEST("a trace gives back every warp's records, written before or while they are 
 
 TEST("what is more than the memory allowed goes to a file and comes back the same") {
     struct work work;
-    work_init(&work, 12, 4, 4000);
-    trace_limit_memory(work.trace, 10000);
+    work_init(&work, 12, 4, 4000, 10000);
     write_all(&work);
     struct trace_use use = trace_use(work.trace);
     CHECK(use.total_bytes > 20 * use.peak_memory_bytes);
@@ -243,8 +242,7 @@ TEST("what is more than the memory allowed goes to a file and comes back the sam
 TEST("without a folder for the file everything stays in memory") {
     setenv("TMPDIR", "/no/such/folder", 1);
     struct work work;
-    work_init(&work, 4, 2, 2000);
-    trace_limit_memory(work.trace, 0);
+    work_init(&work, 4, 2, 2000, 0);
     write_all(&work);
     CHECK_EQ(trace_use(work.trace).memory_bytes, trace_use(work.trace).total_bytes);
     read_all(&work);
@@ -255,8 +253,7 @@ TEST("what the file has no room for stays in memory") {
     signal(SIGXFSZ, SIG_IGN);
     REQUIRE(setrlimit(RLIMIT_FSIZE, &(struct rlimit){50000, 50000}) == 0);
     struct work work;
-    work_init(&work, 12, 4, 4000);
-    trace_limit_memory(work.trace, 0);
+    work_init(&work, 12, 4, 4000, 0);
     write_all(&work);
     struct trace_use use = trace_use(work.trace);
     CHECK(use.memory_bytes > 0 && use.memory_bytes < use.total_bytes);
@@ -267,7 +264,7 @@ TEST("what the file has no room for stays in memory") {
 
 TEST("a warp of a kernel that failed ends, after what was written, with an exit") {
     struct work work;
-    work_init(&work, 4, 2, 3000);
+    work_init(&work, 4, 2, 3000, TRACE_MEMORY_BYTES);
     work.complete = false;
     write_all(&work);
     CHECK(!trace_was_cut(work.trace));
@@ -282,7 +279,7 @@ static bool no_patience(void *user) { return ++*(unsigned *)user < 2; }
 
 TEST("a reader whose patience ends gets exits, and what was not read is released") {
     struct work work;
-    work_init(&work, 2, 1, 2);
+    work_init(&work, 2, 1, 2, TRACE_MEMORY_BYTES);
     unsigned asked = 0;
     trace_set_patience(work.trace, no_patience, &asked);
     struct trace_writer *writer = trace_open_writer(work.trace, 0, 0);
@@ -298,8 +295,7 @@ TEST("a reader whose patience ends gets exits, and what was not read is released
 
 TEST("a stream whose file has lost its end stops with an exit, and the trace says why") {
     struct work work;
-    work_init(&work, 4, 2, 3000);
-    trace_limit_memory(work.trace, 0);
+    work_init(&work, 4, 2, 3000, 0);
     int file = dup(STDIN_FILENO); /* the lowest number that is free, which the trace's file will have */
     close(file);
     write_all(&work);

@@ -1,10 +1,13 @@
-/* A lowered function as text, for tests and for the curious: an operation a line,
+/* A lowered function as text: an operation a line,
  *
  *     7 @!p2 mad_lo s32 r384 <- r0 s384 c64=0x4 ; int_mad 5 <- 3 9
  *
  * its number, guard, name, types and modes; results and sources (r: byte of the register window, c: of the constants
  * with the first word there, s: of the special block, p: predicate); behind the semicolon what the stream says: class
  * and register numbers. */
+#ifndef SLUICE_TESTS_PTX_DUMP_H
+#define SLUICE_TESTS_PTX_DUMP_H
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,12 +24,10 @@ static const char *const class_names[] = {
 #undef X
 };
 
-const char *operation_name(enum operation operation) { return operation_names[operation]; }
-
 enum { IS_DST = 1, IS_DST2 = 2, IS_A = 4, IS_B = 8, IS_C = 16, IS_D = 32 };
 
 /* Which of an operation's operands are predicates. */
-static unsigned predicate_operands(const struct op *op) {
+static inline unsigned predicate_operands(const struct op *op) {
     bool pred = op->element == PTX_pred;
     switch (op->operation) {
     case OPERATION_and:
@@ -49,7 +50,7 @@ static unsigned predicate_operands(const struct op *op) {
     }
 }
 
-static void place_print(const struct program_function *f, uint32_t place, bool predicate, FILE *out) {
+static inline void place_print(const struct program_function *f, uint32_t place, bool predicate, FILE *out) {
     if (place == PLACE_NONE) return;
     uint32_t offset = place & (uint32_t)low_mask(PLACE_SHIFT), word = 0;
     if (predicate)
@@ -64,7 +65,7 @@ static void place_print(const struct program_function *f, uint32_t place, bool p
     }
 }
 
-static void modes_print(const struct op *op, FILE *out) {
+static inline void modes_print(const struct op *op, FILE *out) {
     static const char *const flags[] = {"ftz", "sat",     "cc",   "carry", "approx",   "full", "wrap",
                                         "NaN", "xorsign", "relu", "three", "shiftamt", "high", "accumulate",
                                         "to",  "sync",    "all",  "frame", "static",   "oob",  "uniform"};
@@ -80,12 +81,12 @@ static void modes_print(const struct op *op, FILE *out) {
     if (op->operation == OPERATION_setp || op->operation == OPERATION_set) fprintf(out, " compare=%u", op->compare);
 }
 
-static bool is_control(const struct op *op) {
+static inline bool is_control(const struct op *op) {
     return op->operation == OPERATION_bra || op->operation == OPERATION_brx || op->operation == OPERATION_call ||
            op->operation == OPERATION_call_indirect;
 }
 
-static void operands_print(const struct program_function *f, const struct op *op, FILE *out) {
+static inline void operands_print(const struct program_function *f, const struct op *op, FILE *out) {
     unsigned predicates = predicate_operands(op);
     bool writes = op->operation == OPERATION_ld || op->operation == OPERATION_unpack;
     place_print(f, op->dst, predicates & IS_DST, out);
@@ -105,8 +106,7 @@ static void operands_print(const struct program_function *f, const struct op *op
     if (!is_control(op) && op->immediate) fprintf(out, " #%" PRId64, op->immediate);
 }
 
-void program_dump(const struct program *program, const struct program_function *f, FILE *out) {
-    (void)program;
+static inline void program_dump(const struct program_function *f, FILE *out) {
     fprintf(out, "%s %s: %" PRIu32 " registers, %" PRIu32 " bytes shared, %" PRIu32 " frame, %" PRIu32 " parameters\n",
             f->is_kernel ? "kernel" : "function", f->name, f->registers, f->shared_bytes, f->frame_bytes,
             f->parameter_bytes);
@@ -125,3 +125,5 @@ void program_dump(const struct program *program, const struct program_function *
         fputc('\n', out);
     }
 }
+
+#endif
