@@ -6,6 +6,7 @@
  *     noc --quick                  the same with shorter runs
  *     noc --all-loads              with a line for every load
  *     noc --svg FILE               and the curves as a page of small diagrams
+ *     noc --reference FILE         the configurations of this file instead
  *     noc NAME...                  only the configurations whose name has this part; data/reference/booksim/README.md
  *                                  explains the names
  *     noc --curve [OPTION...]      one configuration of your own; prints load, latency, accepted load as CSV
@@ -16,7 +17,7 @@
  *         --vcs 1 --buffer 8       virtual channels, flits of buffer for each
  *         --flits 1                packet length
  *         --direction req          req or rep
- *         --traffic uniform        uniform, hotspot8x, bitcomp
+ *         --traffic uniform        uniform, hotspot8x, hotspotN% (of all traffic), bitcomp, transpose
  *         --router base4           base4, base4_ispeed2, base4_inspeed2, lookahead, islip4iter, gtx480_322 or
  *                                  gpgpusim_like
  *         --link 1 --long-link 1   cycles
@@ -24,6 +25,9 @@
  *         --loads 0.1,0.5,1        flits per cycle and source
  *         --cycles 20000           measured cycles for each load
  *                                  (past saturation: the first 4000 cycles from empty, as the reference)
+ *
+ * What it cannot measure (a topology, a traffic pattern or a router that it does not know) it refuses by name, with exit
+ * status 2.
  *
  * What a flit-hop costs the host:
  *     valgrind --tool=callgrind --toggle-collect=fabric_tick noc --curve --loads 0.3 ...
@@ -39,8 +43,9 @@
 #ifndef SLUICE_SOURCE_DIR
 #define SLUICE_SOURCE_DIR "."
 #endif
-static const char data_folder[] = SLUICE_SOURCE_DIR "/data/reference/booksim";
-static const char *const data_files[] = {"A_fly.csv", "B_80x64.csv", "C_speedup.csv", "D_input_speedup.csv"};
+#define DATA_FOLDER SLUICE_SOURCE_DIR "/data/reference/booksim/"
+static const char *const data_files[] = {DATA_FOLDER "A_fly.csv", DATA_FOLDER "B_80x64.csv",
+                                         DATA_FOLDER "C_speedup.csv", DATA_FOLDER "D_input_speedup.csv"};
 
 enum { NAME_MAX_ = 128, SETTING_MAX = 48, LOAD_MAX = 64, CONFIG_MAX = 256 };
 
@@ -64,7 +69,8 @@ struct setup {
     enum network_direction direction;
     unsigned vcs, vc_flits, flits, concentration, link, long_link;
     enum traffic_pattern pattern;
-    const struct preset *router;
+    double hot_share;
+    const struct preset *router; /* NULL: not modelled */
     const char *extra[16];
     unsigned extras;
 };
@@ -94,8 +100,9 @@ struct lengths {
  * over the same time, several times, because it also varies. */
 enum { OVERLOAD_RUNS = 4, OVERLOAD_CYCLES = 4000 };
 
+/* `what` may be NULL. */
 static void fail(const char *what, const char *which) {
-    fprintf(stderr, "noc: %s %s\n", what, which);
+    fprintf(stderr, "noc: %s%s%s\n", what ? what : "", what ? " " : "", which);
     exit(2);
 }
 
@@ -105,15 +112,37 @@ static const struct preset *preset_of(const char *name) {
     return NULL;
 }
 
-static bool pattern_of(const char *name, enum traffic_pattern *pattern) {
-    static const char *const names[] = {"uniform", "hotspot8x", "bitcomp"};
-    for (unsigned i = 0; i < COUNT_OF(names); i++)
-        if (strcmp(names[i], name) == 0) {
-            *pattern = (enum traffic_pattern)i;
+#define PATTERNS "uniform, hotspot8x, hotspotN% (N from 1 to 100), bitcomp and transpose"
+
+static bool pattern_of(const char *name, struct setup *setup) {
+    static const struct {
+        const char *name;
+        enum traffic_pattern pattern;
+    } patterns[] = {{"uniform", TRAFFIC_UNIFORM},
+                    {"hotspot8x", TRAFFIC_WEIGHTED_HOTSPOT},
+                    {"bitcomp", TRAFFIC_COMPLEMENT},
+                    {"transpose", TRAFFIC_TRANSPOSE}};
+    for (unsigned i = 0; i < COUNT_OF(patterns); i++)
+        if (strcmp(patterns[i].name, name) == 0) {
+            setup->pattern = patterns[i].pattern;
             return true;
         }
-    return false;
+    unsigned percent;
+    int end = 0;
+    if (sscanf(name, "hotspot%u%%%n", &percent, &end) != 1 || !end || name[end] || percent < 1 || percent > 100)
+        return false;
+    setup->pattern = TRAFFIC_HOTSPOT;
+    setup->hot_share = percent / 100.0;
+    return true;
 }
+
+/* Whether every source has a destination under the pattern. */
+static bool pattern_fits(const struct setup *setup) {
+    bool request = setup->direction == NETWORK_REQUEST;
+    unsigned l1 = setup->shape.l1_endpoints, slices = setup->shape.slices;
+    return traffic_fits(setup->pattern, request ? l1 : slices, request ? slices : l1);
+}
+#define FITTING "transpose takes n x n sources and as many destinations, a hot spot two destinations or more"
 
 static struct setup setup_default(void) {
     return (struct setup){.topology = "full",
@@ -149,8 +178,9 @@ static struct point measure(const struct setup *setup, double load, struct lengt
 
     struct traffic traffic;
     struct error err = {0};
-    if (!traffic_open(&traffic, settings, setup->direction, setup->shape, setup->flits, &err)) fail("", err.text);
+    if (!traffic_open(&traffic, settings, setup->direction, setup->shape, setup->flits, &err)) fail(NULL, err.text);
     traffic.random = seed;
+    traffic.hot_share = setup->hot_share;
     traffic_start(&traffic, setup->pattern, load);
     traffic_measure(&traffic, lengths.warm_up, lengths.interval, lengths.patience);
     struct point point = {load, traffic_latency(&traffic), traffic_accepted(&traffic),
@@ -177,69 +207,99 @@ static struct point measure_overload(const struct setup *setup, double load, uin
 
 /* ---- the reference ---------------------------------------------------------------------------------------------- */
 
-/* "A:fly64x1:vc1x8:pkt5:uniform:base4", "B:hxbar_lat1:vc4x8:pkt5:rep:uniform:base4". Returns false for routers that are
- * not modelled. */
-static bool setup_of(const char *name, struct setup *setup) {
-    *setup = setup_default();
-    char copy[NAME_MAX_], *rest = NULL;
-    snprintf(copy, sizeof copy, "%s", name);
-    strtok_r(copy, ":", &rest);
-    for (char *part; (part = strtok_r(NULL, ":", &rest));) {
-        unsigned a = 0, b = 0;
-        if (strcmp(part, "fly64x1") == 0) {
-            setup->shape = (struct network_shape){64, 64, 8, 8};
-        } else if (strcmp(part, "fly8x2") == 0) {
-            setup->shape = (struct network_shape){64, 64, 8, 8};
-            snprintf(setup->topology, sizeof setup->topology, "hierarchical");
-        } else if (strcmp(part, "hxbar_lat1") == 0) {
-            snprintf(setup->topology, sizeof setup->topology, "hierarchical");
-        } else if (strcmp(part, "full80x64") == 0) {
-            continue;
-        } else if (sscanf(part, "cxbar_c%u_w%uB", &a, &b) == 2) {
-            setup->shape = (struct network_shape){80 / a, 64 / a, 1, 1}; /* the load is that of a concentrated port */
-        } else if (sscanf(part, "vc%ux%u", &a, &b) == 2) {
-            setup->vcs = a;
-            setup->vc_flits = b;
-        } else if (sscanf(part, "pkt%u", &a) == 1) {
-            setup->flits = a;
-        } else if (strcmp(part, "req") == 0) {
-            setup->direction = NETWORK_REQUEST;
-        } else if (strcmp(part, "rep") == 0) {
-            setup->direction = NETWORK_REPLY;
-        } else if (!pattern_of(part, &setup->pattern)) {
-            setup->router = preset_of(part);
-        }
+static bool topology_of(const char *name, struct setup *setup) {
+    unsigned a, b;
+    int end = 0;
+    const char *topology = "full";
+    if (strcmp(name, "fly64x1") == 0) {
+        setup->shape = (struct network_shape){64, 64, 8, 8};
+    } else if (strcmp(name, "fly8x2") == 0) {
+        setup->shape = (struct network_shape){64, 64, 8, 8};
+        topology = "hierarchical";
+    } else if (sscanf(name, "hxbar_lat%u%n", &a, &end) == 1 && !name[end]) {
+        setup->long_link = a;
+        topology = "hierarchical";
+    } else if (sscanf(name, "cxbar_c%u_w%uB%n", &a, &b, &end) == 2 && end && !name[end] && a && 80 % a + 64 % a == 0) {
+        setup->shape = (struct network_shape){80 / a, 64 / a, 1, 1}; /* the load is that of a concentrated port */
+    } else if (strcmp(name, "full80x64") != 0) {
+        return false;
     }
-    return setup->router != NULL;
+    snprintf(setup->topology, sizeof setup->topology, "%s", topology);
+    return true;
 }
 
-static unsigned read_references(struct reference *list, unsigned count, const char *file) {
-    char path[512], line[512];
-    snprintf(path, sizeof path, "%s/%s", data_folder, file);
+/* "A:fly64x1:vc1x8:pkt5:uniform:base4", "B:hxbar_lat1:vc4x8:pkt5:rep:uniform:base4". */
+static bool setup_of(const char *name, struct setup *setup, const char *path, unsigned line, struct error *err) {
+    *setup = setup_default();
+    char copy[NAME_MAX_], *part[7] = {0}, *rest = copy;
+    snprintf(copy, sizeof copy, "%s", name);
+    unsigned parts = 0;
+    for (char *next; (next = strsep(&rest, ":")); parts++)
+        if (parts < COUNT_OF(part)) part[parts] = next;
+    if (parts != 6 && parts != 7)
+        return error_at(err, path, line, 1,
+                        "'%s' is no configuration: these are FILE:TOPOLOGY:VCS:PACKET[:DIRECTION]:TRAFFIC:ROUTER",
+                        name);
+    int end = 0;
+    if (!topology_of(part[1], setup))
+        return error_at(err, path, line, 1,
+                        "there is no topology '%s'; there are fly64x1, fly8x2, full80x64, hxbar_latN and cxbar_cN_wXB",
+                        part[1]);
+    if (sscanf(part[2], "vc%ux%u%n", &setup->vcs, &setup->vc_flits, &end) != 2 || part[2][end])
+        return error_at(err, path, line, 1, "'%s' are no VCs; vc4x8 are 4 of 8 flits", part[2]);
+    if (sscanf(part[3], "pkt%u%n", &setup->flits, &end) != 1 || part[3][end] || !setup->flits ||
+        !traffic_size_of(setup->flits).channel_bytes)
+        return error_at(err, path, line, 1, "no message makes a packet '%s'; pkt5 has 5 flits", part[3]);
+    if (parts == 7) {
+        if (strcmp(part[4], "req") != 0 && strcmp(part[4], "rep") != 0)
+            return error_at(err, path, line, 1, "there is no direction '%s'; there are req and rep", part[4]);
+        setup->direction = strcmp(part[4], "rep") == 0 ? NETWORK_REPLY : NETWORK_REQUEST;
+    }
+    if (!pattern_of(part[parts - 2], setup))
+        return error_at(err, path, line, 1, "there is no traffic '%s'; there are %s", part[parts - 2], PATTERNS);
+    if (!pattern_fits(setup)) return error_at(err, path, line, 1, "%s: " FITTING, name);
+    setup->router = preset_of(part[parts - 1]);
+    if (!setup->router && strcmp(part[parts - 1], "spec") != 0)
+        return error_at(err, path, line, 1,
+                        "there is no router '%s'; there are base4, lookahead, islip4iter, "
+                        "base4_ispeed2, base4_inspeed2, gtx480_322, gpgpusim_like and spec",
+                        part[parts - 1]);
+    return true;
+}
+
+/* One row: a load of a configuration. */
+static bool read_row(struct reference *list, unsigned *count, char *row, const char *path, unsigned line,
+                     struct error *err) {
+    char *comma = strchr(row, ',');
+    double load, latency, network_latency, flit_latency, accepted, hops, injected;
+    int stable;
+    if (!comma || sscanf(comma + 1, "%lf,%d,%lf,%lf,%lf,%lf,%lf,%lf", &load, &stable, &latency, &network_latency,
+                         &flit_latency, &hops, &injected, &accepted) != 8)
+        return error_at(err, path, line, 1, "a row is a configuration and eight numbers");
+    *comma = 0;
+    if (*count == 0 || strcmp(list[*count - 1].name, row) != 0) {
+        if (*count == CONFIG_MAX) return error_at(err, path, line, 1, "more than %d configurations", CONFIG_MAX);
+        struct reference *added = &list[*count];
+        *added = (struct reference){0};
+        snprintf(added->name, sizeof added->name, "%s", row);
+        if (!setup_of(row, &added->setup, path, line, err)) return false;
+        ++*count;
+    }
+    struct reference *reference = &list[*count - 1];
+    if (reference->points == LOAD_MAX) return error_at(err, path, line, 1, "more than %d loads", LOAD_MAX);
+    reference->point[reference->points++] = (struct point){load, latency, accepted, stable != 0, injected};
+    if (accepted > reference->saturation) reference->saturation = accepted;
+    return true;
+}
+
+static unsigned read_references(struct reference *list, unsigned count, const char *path) {
+    char row[512];
+    struct error err = {0};
     FILE *in = fopen(path, "r");
     if (!in) fail("cannot open", path);
-    while (fgets(line, sizeof line, in)) {
-        char *comma = strchr(line, ',');
-        double load, latency, network_latency, flit_latency, accepted, hops, injected;
-        int stable;
-        if (!comma || sscanf(comma + 1, "%lf,%d,%lf,%lf,%lf,%lf,%lf,%lf", &load, &stable, &latency, &network_latency,
-                             &flit_latency, &hops, &injected, &accepted) != 8)
-            continue;
-        *comma = 0;
-        if (count == 0 || strcmp(list[count - 1].name, line) != 0) {
-            if (count == CONFIG_MAX) fail("too many configurations in", path);
-            list[count] = (struct reference){0};
-            snprintf(list[count].name, sizeof list[count].name, "%s", line);
-            if (!setup_of(line, &list[count].setup)) {
-                list[count].setup.router = NULL;
-            }
-            count++;
-        }
-        struct reference *reference = &list[count - 1];
-        if (reference->points < LOAD_MAX)
-            reference->point[reference->points++] = (struct point){load, latency, accepted, stable != 0, injected};
-        if (accepted > reference->saturation) reference->saturation = accepted;
-    }
+    for (unsigned line = 1; fgets(row, sizeof row, in); line++)
+        if (line > 1 && !read_row(list, &count, row, path, line, &err))
+            fail(NULL, err.text); /* the first is the head */
     fclose(in);
     return count;
 }
@@ -259,7 +319,7 @@ static double closed_form(const struct setup *setup) {
     bool good = config_set(config, topology, &err) && config_set(config, long_link, &err);
     for (unsigned i = 0; good && i < COUNT_OF(setup->router->settings) && setup->router->settings[i]; i++)
         good = config_set(config, setup->router->settings[i], &err);
-    if (!good) fail("", err.text);
+    if (!good) fail(NULL, err.text);
     double cycles = (double)network_unloaded_cycles(config, &setup->shape, 1400000, setup->flits);
     config_destroy(config);
     return cycles;
@@ -355,11 +415,13 @@ static void draw_all(const char *path, const struct reference *list, const unsig
     fclose(out);
 }
 
-static int compare_all(const char *const *names, unsigned name_count, struct lengths lengths, bool all_loads,
-                       const char *svg) {
+/* Of the file `only`, or if that is NULL of all that are bundled. */
+static int compare_all(const char *only, const char *const *names, unsigned name_count, struct lengths lengths,
+                       bool all_loads, const char *svg) {
     struct reference *list = mem_alloc(CONFIG_MAX, sizeof *list);
     unsigned count = 0, chosen[CONFIG_MAX], choices = 0, bad = 0;
-    for (unsigned i = 0; i < COUNT_OF(data_files); i++) count = read_references(list, count, data_files[i]);
+    for (unsigned i = 0; i < COUNT_OF(data_files) && !only; i++) count = read_references(list, count, data_files[i]);
+    if (only) count = read_references(list, 0, only);
     printf("%-52s %9s %9s %10s %10s %9s %9s\n%-52s %9s %9s %10s %10s %9s %9s\n", "configuration", "zero load",
            "pipeline", "saturation", "reference", "", "worst", "", "measured", "sum", "measured", "", "error",
            "latency");
@@ -439,7 +501,7 @@ static void curve_option(struct setup *setup, const char *option, const char *va
         if (strcmp(value, "req") != 0 && strcmp(value, "rep") != 0) fail("the direction is req or rep, not", value);
         setup->direction = strcmp(value, "req") == 0 ? NETWORK_REQUEST : NETWORK_REPLY;
     } else if (strcmp(option, "--traffic") == 0) {
-        if (!pattern_of(value, &setup->pattern)) fail("traffic is uniform, hotspot8x or bitcomp, not", value);
+        if (!pattern_of(value, setup)) fail("traffic is one of " PATTERNS ", not", value);
     } else if (strcmp(option, "--router") == 0) {
         setup->router = preset_of(value);
         if (!setup->router) fail("no such router:", value);
@@ -465,6 +527,7 @@ static int curve(int count, char **arguments, struct lengths lengths) {
     if (setup.shape.l1_endpoints == 0 || setup.shape.slices == 0 || setup.shape.clusters == 0 || setup.shape.mcs == 0 ||
         setup.shape.l1_endpoints > NOC_MAX_ENDPOINTS || setup.shape.slices > NOC_MAX_ENDPOINTS)
         fail("endpoints and groups are numbers from 1 to", "1024");
+    if (!pattern_fits(&setup)) fail(NULL, FITTING);
     uint64_t flit_hops = 0, cycles = 0;
     clock_t start = clock();
     printf("load,latency,accepted,stable\n");
@@ -481,7 +544,7 @@ static int curve(int count, char **arguments, struct lengths lengths) {
 
 int main(int argc, char **argv) {
     struct lengths lengths = {5000, 20000, 60000};
-    const char *svg = NULL, *names[16];
+    const char *svg = NULL, *only = NULL, *names[16];
     unsigned name_count = 0;
     bool all_loads = false;
     for (int i = 1; i < argc; i++) {
@@ -492,10 +555,12 @@ int main(int argc, char **argv) {
             all_loads = true;
         else if (strcmp(argv[i], "--svg") == 0 && i + 1 < argc)
             svg = argv[++i];
+        else if (strcmp(argv[i], "--reference") == 0 && i + 1 < argc)
+            only = argv[++i];
         else if (argv[i][0] == '-')
             fail("no such option:", argv[i]);
         else if (name_count < COUNT_OF(names))
             names[name_count++] = argv[i];
     }
-    return compare_all(names, name_count, lengths, all_loads, svg);
+    return compare_all(only, names, name_count, lengths, all_loads, svg);
 }

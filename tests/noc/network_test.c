@@ -1,8 +1,8 @@
 /* What every network must hold: nothing is lost, credits come back, order is kept, nobody starves, and when it is
  * ticked makes no difference. */
 #include "base/random.h"
-#include "test.h"
 #include "noc/traffic.h"
+#include "test.h"
 
 static const struct network_shape small = {12, 8, 4, 2};
 
@@ -59,7 +59,7 @@ TEST("buffers of one flit and queues of one packet finish") {
                                             "noc.ejection_packets=1",
                                             vcs == 1 ? "noc.vcs=1" : "noc.vcs=4",
                                             NULL};
-            CHECK(run_and_drain(settings, NETWORK_REPLY, 5, TRAFFIC_HOTSPOT, 1.0, 200) > 20);
+            CHECK(run_and_drain(settings, NETWORK_REPLY, 5, TRAFFIC_WEIGHTED_HOTSPOT, 1.0, 200) > 20);
         }
 }
 

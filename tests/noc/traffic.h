@@ -14,10 +14,12 @@
 
 enum traffic_pattern {
     TRAFFIC_UNIFORM,
-    TRAFFIC_HOTSPOT,
-    TRAFFIC_COMPLEMENT,
-    TRAFFIC_OWN,       /* between a cluster and its own slices: those with its number, one at each controller */
-    TRAFFIC_OWN_PAIRS, /* of those, member m of a cluster and the slice at controller m */
+    TRAFFIC_WEIGHTED_HOTSPOT, /* the first destination has weight 8, each other 1 */
+    TRAFFIC_HOTSPOT,    /* of all packets the share `hot_share` goes to the first destination, the rest to others */
+    TRAFFIC_COMPLEMENT, /* source i to destination n - 1 - i */
+    TRAFFIC_TRANSPOSE,  /* n x n sources, row by row: (row, column) to (column, row) */
+    TRAFFIC_OWN,        /* between a cluster and its own slices: those with its number, one at each controller */
+    TRAFFIC_OWN_PAIRS,  /* of those, member m of a cluster and the slice at controller m */
 };
 
 struct traffic_queue {
@@ -38,7 +40,8 @@ struct traffic {
     unsigned id;
 
     enum traffic_pattern pattern;
-    double rate; /* flits per cycle and source */
+    double rate;      /* flits per cycle and source */
+    double hot_share; /* TRAFFIC_HOTSPOT: of all packets, from 0 to 1 */
     unsigned flits;
     uint8_t sectors; /* that make a packet of `flits` */
     uint64_t random;
@@ -71,12 +74,29 @@ static inline struct traffic_size traffic_size_of(unsigned flits) {
     return (struct traffic_size){0, 0};
 }
 
+/* True with this probability. */
+static inline bool traffic_chance(struct traffic *traffic, double chance) {
+    return (double)(random_next(&traffic->random) >> 11) * 0x1p-53 < chance;
+}
+
 /* Cycles until the next success of a Bernoulli process: 1 if it succeeds in the next cycle. */
 static inline uint64_t traffic_gap(struct traffic *traffic) {
-    double chance = traffic->rate / traffic->flits;
     uint64_t gap = 1;
-    while ((double)(random_next(&traffic->random) >> 11) * 0x1p-53 >= chance) gap++;
+    while (!traffic_chance(traffic, traffic->rate / traffic->flits)) gap++;
     return gap;
+}
+
+/* Rows of a square of `nodes`; 0 if they make none. */
+static inline unsigned traffic_rows(unsigned nodes) {
+    unsigned rows = 0;
+    while (rows * rows < nodes) rows++;
+    return rows * rows == nodes ? rows : 0;
+}
+
+/* Whether the pattern has a destination for every source. */
+static inline bool traffic_fits(enum traffic_pattern pattern, unsigned sources, unsigned destinations) {
+    if (pattern == TRAFFIC_TRANSPOSE) return sources == destinations && traffic_rows(sources);
+    return pattern != TRAFFIC_HOTSPOT || destinations > 1;
 }
 
 /* The cluster's `other`th way out, from `source`: a slice for a member of the cluster, a member for a slice. */
@@ -89,9 +109,16 @@ static inline unsigned traffic_own(const struct traffic *traffic, unsigned sourc
 static inline unsigned traffic_pick(struct traffic *traffic, unsigned source) {
     switch (traffic->pattern) {
     case TRAFFIC_UNIFORM: break;
-    case TRAFFIC_HOTSPOT: {
+    case TRAFFIC_WEIGHTED_HOTSPOT: {
         uint64_t draw = random_below(&traffic->random, traffic->destinations + 7u); /* the first weighs 8 */
         return draw < 8 ? 0 : (unsigned)draw - 7;
+    }
+    case TRAFFIC_HOTSPOT:
+        if (traffic_chance(traffic, traffic->hot_share)) return 0;
+        return 1 + (unsigned)random_below(&traffic->random, traffic->destinations - 1);
+    case TRAFFIC_TRANSPOSE: {
+        unsigned rows = traffic_rows(traffic->sources);
+        return source % rows * rows + source / rows;
     }
     case TRAFFIC_COMPLEMENT: return traffic->destinations - 1 - source % traffic->destinations;
     case TRAFFIC_OWN:
@@ -243,6 +270,7 @@ static inline void traffic_close(struct traffic *traffic) {
 
 /* From the current cycle on every source creates packets at `rate`. */
 static inline void traffic_start(struct traffic *traffic, enum traffic_pattern pattern, double rate) {
+    assert(traffic_fits(pattern, traffic->sources, traffic->destinations));
     traffic->pattern = pattern;
     traffic->rate = rate;
     for (unsigned i = 0; i < traffic->sources; i++) traffic->next[i] = traffic->engine->now + traffic_gap(traffic) - 1;
