@@ -83,7 +83,9 @@ static void text_command(const struct command *command) {
 
 static void text_overview(void) {
     printf("sluice %s: %s\n\nusage: sluice COMMAND [WORDS AND OPTIONS]\n\ncommands:\n", SLUICE_VERSION, tagline);
-    for (unsigned i = 0; i < command_count; i++) printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    int width = 0;
+    for (unsigned i = 0; i < command_count; i++) width = (int)max_u64((uint64_t)width, strlen(commands[i]->name));
+    for (unsigned i = 0; i < command_count; i++) printf("  %-*s  %s\n", width, commands[i]->name, commands[i]->summary);
     puts("\n`sluice help COMMAND` says more on each, `sluice --version` which program this is. To begin with:\n\n "
          " $ sluice run synth:stream");
 }

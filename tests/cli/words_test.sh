@@ -26,6 +26,14 @@ for command in run list show ptx lab report reproduce help; do
     same_files "$work/help" "$work/out"
 done
 
+testcase "help aligns the summaries of all commands"
+sluice help
+holds "all begin in one column" awk '
+    /^commands:/ { inside = 1; next }
+    inside && NF == 0 { exit }
+    inside { match($0, /^  [a-z]+ +/); column[RLENGTH]++; count++ }
+    END { for (c in column) columns++; exit !(count > 5 && columns == 1) }' "$work/out"
+
 testcase "--help alone is help, and --version names the program"
 sluice help
 cp "$work/out" "$work/help"
