@@ -64,10 +64,9 @@ static bool plot_all(const struct gallery *gallery, const char *folder) {
 }
 
 static const char *title_of(const struct gallery *gallery) {
-    const char *paper = gallery->figures[0]->experiment->paper;
+    const char *title = gallery->figures[0]->experiment->paper_title;
     for (unsigned i = 1; i < gallery->count; i++)
-        if (strcmp(gallery->figures[i]->experiment->paper, paper) != 0) paper = "";
-    const char *title = report_paper_title(paper);
+        if (strcmp(gallery->figures[i]->experiment->paper_title, title) != 0) title = "";
     if (gallery->count == 1) title = gallery->figures[0]->experiment->title;
     return title[0] ? title : "What Sluice measured";
 }

@@ -279,14 +279,18 @@ static bool settle_papers(struct reading *reading) {
     struct experiment *experiment = reading->experiment;
     struct text paper = reading->file.paper;
     experiment->paper = paper.text ? paper.text : "";
+    experiment->paper_title = "";
     if (!paper.text && reading->paper_count == 0) return true;
     struct papers *papers = papers_open(reading->err);
     if (!papers) return false;
     struct yaml_names names = {.count = 0};
-    for (unsigned i = 0; i < papers->count; i++)
-        if (names.count == 0 || strcmp(names.name[names.count - 1], papers->results[i].paper) != 0)
-            yaml_names_add(&names, papers->results[i].paper);
-    bool good = !paper.text || find_name(reading, paper, "paper", &names) >= 0;
+    for (unsigned i = 0; i < papers->paper_count; i++) yaml_names_add(&names, papers->papers[i].name);
+    int index = paper.text ? find_name(reading, paper, "paper", &names) : -1;
+    bool good = !paper.text || index >= 0;
+    if (index >= 0) {
+        const char *title = papers->papers[index].title;
+        experiment->paper_title = arena_text(reading->arena, title, strlen(title));
+    }
     experiment->paper_values = arena_alloc(reading->arena, reading->paper_count, sizeof *experiment->paper_values);
     for (unsigned i = 0; good && i < reading->paper_count; i++)
         good = settle_paper_value(reading, papers, &reading->papers[i], &experiment->paper_values[i]);

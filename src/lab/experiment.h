@@ -105,7 +105,7 @@ struct lab_paper_value {
 struct experiment {
     const char *name; /* "adaptive/fig11" */
     const char *path, *title, *question, *note;
-    const char *paper /* "adaptive", "selrep", "icc", "bypass" or "" */, *figure /* "Figure 11" */;
+    const char *paper /* its short name, "adaptive", or "" */, *paper_title, *figure /* "Figure 11" */;
     const char *gpu, *size;
     struct lab_settings settings; /* for all designs, below theirs */
     unsigned alone;               /* design under which programs run alone, for metrics that name `alone.*` */

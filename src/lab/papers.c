@@ -1,5 +1,5 @@
-/* Comma-separated values as RFC 4180 has them: fields in double quotes where they hold commas, quotes doubled inside,
- * a row on one line. The file is Sluice's own, so what is wrong with it is told by row only. */
+/* papers.yaml is a mapping of short names to what is known of each paper. results.csv has comma-separated values as RFC
+ * 4180 defines them: fields in double quotes where they hold commas, quotes doubled inside, a row on one line. */
 #include "lab/papers.h"
 
 #include <math.h>
@@ -9,6 +9,48 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "config/catalogue.h"
+#include "config/yaml_reader.h"
+
+/* --- papers.yaml --- */
+
+struct reading {
+    struct papers *papers;
+    struct yaml_reader yaml;
+};
+
+static bool read_title(struct yaml_reader *yaml, void *user, void *to) {
+    return yaml_read_text(yaml, ((struct papers *)user)->arena, to);
+}
+
+static const struct yaml_key paper_keys[] = {
+    {.param = {.name = "title", .offset = offsetof(struct paper, title)}, .read = read_title},
+};
+static const struct yaml_form paper_form = {"a paper", paper_keys, COUNT_OF(paper_keys)};
+
+static bool read_paper(void *user, const char *name, yaml_mark_t mark) {
+    struct reading *reading = user;
+    struct papers *papers = reading->papers;
+    if (papers_index(papers, name) >= 0)
+        return yaml_blame(&reading->yaml, mark, "there is a paper '%s' already", yaml_show(name).text);
+    struct paper *paper = ARENA_APPEND(papers->arena, papers->papers, papers->paper_count);
+    *paper = (struct paper){.name = arena_text(papers->arena, name, strlen(name))};
+    if (!yaml_next(&reading->yaml) || !yaml_read_form(&reading->yaml, &paper_form, papers, paper, NULL)) return false;
+    return paper->title || yaml_blame(&reading->yaml, mark, "paper '%s' has no title", yaml_show(name).text);
+}
+
+static bool read_papers(struct papers *papers, const char *path, const char *text, size_t bytes, struct error *err) {
+    struct reading reading = {.papers = papers};
+    struct yaml_reader *yaml = &reading.yaml;
+    yaml_reader_open(yaml, path, text, bytes, err);
+    bool good = yaml_read_head(yaml);
+    if (good && yaml->event.type != YAML_MAPPING_START_EVENT)
+        good = yaml_blame(yaml, yaml->at, "these are papers by their short names (adaptive: {title: ...})");
+    good = good && yaml_read_pairs(yaml, read_paper, &reading) && yaml_read_tail(yaml);
+    yaml_reader_close(yaml);
+    return good;
+}
+
+/* --- results.csv --- */
 
 enum { COLUMNS = sizeof(struct paper_result) / sizeof(const char *) };
 
@@ -41,14 +83,19 @@ static bool read_rows(struct papers *papers, const char *path, char *text, struc
         const char *field[COLUMNS];
         char end = ',';
         for (unsigned i = 0; i < COLUMNS; i++) {
-            if (end != ',') return error_set(err, "%s: row %u has %u of %d columns", path, row, i, COLUMNS);
+            if (end != ',') return error_at(err, path, row, 1, "this row has %u of %d columns", i, COLUMNS);
             field[i] = take_field(&text, &end);
         }
-        if (end == ',') return error_set(err, "%s: row %u has more than %d columns", path, row, COLUMNS);
+        if (end == ',') return error_at(err, path, row, 1, "this row has more than %d columns", COLUMNS);
         for (unsigned i = 0; row == 1 && i < COLUMNS; i++)
             if (strcmp(field[i], names[i]) != 0)
-                return error_set(err, "%s: column %u is called '%s', not '%s'", path, i + 1, field[i], names[i]);
-        if (row > 1) memcpy(ARENA_APPEND(papers->arena, papers->results, papers->count), field, sizeof field);
+                return error_at(err, path, row, 1, "column %u is called '%s', not '%s'", i + 1, field[i], names[i]);
+        if (row == 1) continue;
+        struct paper_result *result = ARENA_APPEND(papers->arena, papers->results, papers->count);
+        memcpy(result, field, sizeof field);
+        if (papers_index(papers, result->paper) < 0)
+            return error_at(err, path, row, 1, "there is no paper '%s'; papers.yaml beside this file has them all",
+                            result->paper);
     }
     return true;
 }
@@ -58,12 +105,16 @@ struct papers *papers_open(struct error *err) {
     struct papers *papers = arena_alloc(arena, 1, sizeof *papers);
     papers->arena = arena;
     char *folder = catalogue_folder("data/papers");
-    char *path = text_format("%s/results.csv", folder ? folder : "data/papers");
+    char *titles = text_format("%s/papers.yaml", folder ? folder : "data/papers");
+    char *results = text_format("%s/results.csv", folder ? folder : "data/papers");
     size_t bytes;
-    char *text = arena_file(arena, path, &bytes, err);
-    bool good = text && read_rows(papers, path, text, err);
+    char *text = arena_file(arena, titles, &bytes, err);
+    bool good = text && read_papers(papers, titles, text, bytes, err);
+    text = good ? arena_file(arena, results, &bytes, err) : NULL;
+    good = text && read_rows(papers, results, text, err);
     free(folder);
-    free(path);
+    free(titles);
+    free(results);
     if (good) return papers;
     papers_close(papers);
     return NULL;
@@ -71,6 +122,12 @@ struct papers *papers_open(struct error *err) {
 
 void papers_close(struct papers *papers) {
     if (papers) arena_destroy(papers->arena);
+}
+
+int papers_index(const struct papers *papers, const char *name) {
+    for (unsigned i = 0; i < papers->paper_count; i++)
+        if (strcmp(papers->papers[i].name, name) == 0) return (int)i;
+    return -1;
 }
 
 const struct paper_result *papers_find(const struct papers *papers, const char *id) {

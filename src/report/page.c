@@ -25,22 +25,6 @@ static const char *const kind_names[] = {
     [LAB_HEAT] = "heat", [LAB_SERIES] = "series", [LAB_TABLE] = "table",
 };
 
-/* Papers by the short names that experiments give them. */
-static const struct {
-    const char *name, *title;
-} papers[] = {
-    {"adaptive", "Adaptive Memory-Side Last-Level GPU Caching (ISCA 2019)"},
-    {"icc", "GPU Performance Optimization via Inter-group Cache Cooperation"},
-    {"selrep", "Selective Replication in Memory-Side GPU Caches"},
-    {"bypass", "Locality-Driven Dynamic GPU Cache Bypassing (ICS 2015)"},
-};
-
-const char *report_paper_title(const char *name) {
-    for (unsigned i = 0; name && i < COUNT_OF(papers); i++)
-        if (strcmp(papers[i].name, name) == 0) return papers[i].title;
-    return "";
-}
-
 /* --- figures as JSON --- */
 
 static void put_text(struct json *json, const char *key, const char *text) {
@@ -144,7 +128,7 @@ static void put_figure(struct json *json, const struct report *report, const str
     put_text(json, "name", experiment->name);
     put_text(json, "id", name);
     put_text(json, "title", experiment->title);
-    put_text(json, "paper", report_paper_title(experiment->paper));
+    put_text(json, "paper", experiment->paper_title);
     put_text(json, "figure", experiment->figure);
     put_text(json, "question", experiment->question);
     put_text(json, "note", experiment->note);

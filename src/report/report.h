@@ -27,9 +27,6 @@ struct report {
     const char *chart_library; /* a file of JavaScript that defines Chart; NULL: the page has tables and no charts */
 };
 
-/* The title of a paper by its short name ("adaptive"); "" if there is none. */
-const char *report_paper_title(const char *name);
-
 /* Where Debian's libjs-chart.js put it, or NULL. */
 const char *report_chart_library(void);
 bool report_page(const struct report *report, FILE *out, struct error *err);

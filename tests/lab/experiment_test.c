@@ -31,6 +31,7 @@ TEST("an experiment's groups, sizes, designs, sweep and metrics are what its fil
     CHECK_EQ(experiment->name, "made-up");
     CHECK_EQ(experiment->question, "why?");
     CHECK_EQ(experiment->paper, "adaptive");
+    CHECK_EQ(experiment->paper_title, "Adaptive Memory-Side Last-Level GPU Caching (ISCA 2019)");
     CHECK_EQ(experiment->gpu, "corr15");
     CHECK_EQ(experiment->kind, LAB_LINES);
     CHECK_EQ(experiment->max_insts, 1000u);

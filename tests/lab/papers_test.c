@@ -2,8 +2,13 @@
 #include "lab/papers.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/base.h"
 #include "test.h"
 
 TEST("every value of a paper has an id of its own and can be found by it") {
@@ -37,4 +42,65 @@ TEST("a row keeps its commas, and a value in words is no number") {
     CHECK_EQ(words->value, ">60");
     CHECK(isnan(paper_number(words)));
     papers_close(papers);
+}
+
+TEST("papers have their short names and titles, in the order of the file") {
+    struct error err = {0};
+    struct papers *papers = papers_open(&err);
+    REQUIRE(papers && papers->paper_count == 4);
+    static const char *const names[] = {"adaptive", "icc", "selrep", "bypass"};
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(papers->papers[i].name, names[i]);
+        CHECK_EQ(papers_index(papers, names[i]), i);
+    }
+    CHECK_EQ(papers->papers[3].title, "Locality-Driven Dynamic GPU Cache Bypassing (ICS 2015)");
+    CHECK_EQ(papers_index(papers, "s000"), -1);
+    papers_close(papers);
+}
+
+/* Papers of a folder with these two files; the error that they give. */
+static struct error read_files(const char *titles, const char *results) {
+    const char *const content[] = {titles, results}, *const names[] = {"papers.yaml", "results.csv"};
+    char home[] = "/tmp/sluice-papers-XXXXXX", *path[2];
+    struct error err = {0};
+    REQUIRE(mkdtemp(home));
+    char *data = text_format("%s/data", home), *folder = text_format("%s/data/papers", home);
+    REQUIRE(mkdir(data, 0777) == 0 && mkdir(folder, 0777) == 0);
+    for (int i = 0; i < 2; i++) {
+        path[i] = text_format("%s/%s", folder, names[i]);
+        FILE *file = fopen(path[i], "w");
+        REQUIRE(file);
+        fputs(content[i], file);
+        fclose(file);
+    }
+    setenv("SLUICE_HOME", home, 1);
+    papers_close(papers_open(&err));
+    for (int i = 0; i < 2; i++) unlink(path[i]), free(path[i]);
+    rmdir(folder), rmdir(data), rmdir(home);
+    free(folder), free(data);
+    return err;
+}
+
+#define HEAD "id,paper,where,workloads,metric,scheme,baseline,value,unit,note\n"
+
+TEST("what is wrong with the files of papers is told where it stands") {
+    static const struct {
+        const char *titles, *results, *why;
+    } cases[] = {
+        {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n", ""},
+        {"- a\n", HEAD, "papers.yaml:1:1: these are papers by their short names"},
+        {"", HEAD, "papers.yaml:1:1: these are papers"},
+        {"a: {title: A}\na: {title: B}\n", HEAD, "papers.yaml:2:1: there is a paper 'a' already"},
+        {"a: {}\n", HEAD, "papers.yaml:1:1: paper 'a' has no title"},
+        {"a: {titel: A}\n", HEAD, "papers.yaml:1:5: unknown key 'titel' of a paper; did you mean 'title'?"},
+        {"a: A\n", HEAD, "papers.yaml:1:4: a paper is a mapping of its keys"},
+        {"a: {title: A}\n", "id,paper\n", "results.csv:1:1: this row has 2 of 10 columns"},
+        {"a: {title: A}\n", HEAD "1,a,,,,,,,,,\n", "results.csv:2:1: this row has more than 10 columns"},
+        {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n2,b,,,,,,,,\n", "results.csv:3:1: there is no paper 'b'"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct error err = read_files(cases[i].titles, cases[i].results);
+        CHECK_TEXT(err.text, cases[i].why);
+        CHECK_EQ(err.set, *cases[i].why != '\0');
+    }
 }

@@ -99,6 +99,7 @@ static struct experiment made_experiments[MADE_FIGURES] = {
      .title = "Performance of the adaptive LLC",
      .question = "Does it take the better of both?",
      .paper = "adaptive",
+     .paper_title = "Adaptive Memory-Side Last-Level GPU Caching",
      .figure = "Figure 11",
      .metrics = made_metrics,
      .metric_count = 2,

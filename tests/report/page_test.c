@@ -42,6 +42,13 @@ TEST("the page holds every figure with its finding, and one document only") {
     free(page);
 }
 
+TEST("a figure of a paper has the paper's title") {
+    struct error err = {0};
+    char *page = page_text(NULL, &err);
+    CHECK_TEXT(page, "\"paper\": \"Adaptive Memory-Side Last-Level GPU Caching\"");
+    free(page);
+}
+
 TEST("a missing run is null in the page, never zero") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
