@@ -73,7 +73,7 @@ static bool value_equal(struct test_value a, struct test_value b) {
 }
 
 bool test_check_eq(struct test_place place, const char *a_text, const char *b_text, struct test_value a,
-                    struct test_value b) {
+                   struct test_value b) {
     bool holds = value_equal(a, b);
     if (note(place, holds)) return true;
     printf("%s is ", a_text);
@@ -85,7 +85,7 @@ bool test_check_eq(struct test_place place, const char *a_text, const char *b_te
 }
 
 bool test_check_near(struct test_place place, const char *a_text, const char *b_text, double a, double b,
-                      double relative_tolerance) {
+                     double relative_tolerance) {
     bool holds = fabs(a - b) <= relative_tolerance * fabs(b); /* false for NaN */
     if (!note(place, holds))
         printf("%s is %.9g, not within %g%% of %s, which is %.9g\n", a_text, a, relative_tolerance * 100, b_text, b);
@@ -134,7 +134,7 @@ struct job {
 };
 
 struct runner {
-    const char *filters[64];
+    const char *filters[64], *module; /* NULL: all modules */
     int filter_count, jobs_at_once;
     bool verbose, list;
     unsigned passed, failed, left_out;
@@ -241,6 +241,7 @@ static void jobs_wait(struct runner *runner) {
 }
 
 static bool test_wanted(const struct runner *runner, const struct test *test, const char *room) {
+    if (runner->module && strcmp(room, runner->module) != 0) return false;
     if (runner->filter_count == 0) return true;
     for (int i = 0; i < runner->filter_count; i++)
         if (strstr(room, runner->filters[i]) || strstr(test->text, runner->filters[i])) return true;
@@ -270,8 +271,9 @@ static bool tests_run(struct runner *runner, struct test **tests) {
 }
 
 static void usage(FILE *file) {
-    fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [PART...]\n"
-                  "  PART    run only the tests whose room or text holds this part\n"
+    fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [--module NAME] [PART...]\n"
+                  "  PART    run only the tests whose module or text holds this part\n"
+                  "  --module NAME  run only the tests of this module\n"
                   "  -j N    tests at once (default: one per processor)\n"
                   "  -v      name the tests that pass, too, with their times\n"
                   "  --list  name the tests and run none\n"
@@ -285,6 +287,9 @@ static bool options_read(struct runner *runner, int argc, char **argv) {
             runner->verbose = true;
         } else if (strcmp(arg, "--list") == 0) {
             runner->list = true;
+        } else if (strcmp(arg, "--module") == 0) {
+            if (++i == argc) return false;
+            runner->module = argv[i];
         } else if (strncmp(arg, "-j", 2) == 0) {
             const char *number = arg[2] ? arg + 2 : i + 1 < argc ? argv[++i] : "";
             char *end;
