@@ -49,22 +49,18 @@ void test_register(struct test *test);
 
 bool test_check(struct test_place place, const char *expression, bool holds);
 bool test_check_eq(struct test_place place, const char *a_text, const char *b_text, struct test_value a,
-                    struct test_value b);
+                   struct test_value b);
 bool test_check_near(struct test_place place, const char *a_text, const char *b_text, double a, double b,
-                      double relative_tolerance);
+                     double relative_tolerance);
 bool test_check_text(struct test_place place, const char *expression, const char *text, const char *part);
 _Noreturn void test_give_up(void);
 
-static inline struct test_value test_signed(long long i) {
-    return (struct test_value){.kind = TEST_SIGNED, .i = i};
-}
+static inline struct test_value test_signed(long long i) { return (struct test_value){.kind = TEST_SIGNED, .i = i}; }
 static inline struct test_value test_unsigned(unsigned long long u) {
     return (struct test_value){.kind = TEST_UNSIGNED, .u = u};
 }
 static inline struct test_value test_real(double r) { return (struct test_value){.kind = TEST_REAL, .r = r}; }
-static inline struct test_value test_string(const char *s) {
-    return (struct test_value){.kind = TEST_STRING, .s = s};
-}
+static inline struct test_value test_string(const char *s) { return (struct test_value){.kind = TEST_STRING, .s = s}; }
 static inline struct test_value test_pointer(const void *p) {
     return (struct test_value){.kind = TEST_POINTER, .p = p};
 }

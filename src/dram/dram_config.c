@@ -70,7 +70,8 @@ double dram_peak_bytes_per_us(const struct config *config) {
     const struct dram_config *dram = config_get(config, &dram_section);
     const struct dram_device *device = dram_device_of(config);
     double mhz = dram->clock_mhz ? (double)dram->clock_mhz : (double)gpu_core_khz(config) / 1000;
-    return (double)(dram->mcs * dram->channels_per_mc) * (double)device->burst_bytes / (double)device->burst_cycles * mhz;
+    return (double)(dram->mcs * dram->channels_per_mc) * (double)device->burst_bytes / (double)device->burst_cycles *
+           mhz;
 }
 
 const struct section dram_section = {

@@ -111,24 +111,28 @@ static inline u32 dp2a(u32 a, u32 b, bool a_signed, bool b_signed) {
     X(shr, s64, SHIFT, RIGHT_SIGNED(s64, a, b)) \
     X(bfe, u32, BFE_OF, ) \
     X(bfe, s32, BFE_OF, ) \
-    X(bfe, u64, BFE_OF, ) X(bfe, s64, BFE_OF, ) X(bfi, u32, BFI_OF, ) X(bfi, u64, BFI_OF, ) \
-        X(bfind, u32, BFIND, u32, a) X(bfind, s32, BFIND, u32, a < 0 ? ~(u32)a : (u32)a) X(bfind, u64, BFIND, u64, a) \
-            X(bfind, s64, BFIND, u64, a < 0 ? ~(u64)a : (u64)a) X(brev, u32, UNARY_SAME, reversed(a)) \
-                X(brev, u64, UNARY_SAME, joined(reversed((u32)(a >> 32)), reversed((u32)a))) \
-                    X(clz, u32, COUNT, a ? __builtin_clz(a) : 32) X(clz, u64, COUNT, a ? __builtin_clzll(a) : 64) \
-                        X(popc, u32, COUNT, __builtin_popcount(a)) X(popc, u64, COUNT, __builtin_popcountll(a)) \
-                            X(fns, u32, TERNARY_SAME, nth_set(a, b, (s32)c)) \
-                                X(bmsk, u32, BINARY_SAME, bmsk(a, b, op->modifiers &MOD_WRAP)) \
-                                    X(szext, u32, BINARY_SAME, extract_u32(a, 0, width32(b, op->modifiers &MOD_WRAP))) \
-                                        X(szext, s32, SHIFT, extract_s32(a, 0, width32(b, op->modifiers &MOD_WRAP))) \
-                                            X(shf_l, u32, TERNARY_SAME, \
-                                              joined(a, b) << width32(c, op->modifiers & MOD_WRAP) >> 32) \
-                                                X(shf_r, u32, TERNARY_SAME, \
-                                                  joined(a, b) >> width32(c, op->modifiers & MOD_WRAP)) \
-                                                    X(dp4a, u32, TERNARY_SAME, c + dp4a(a, b, A_SIGNED, B_SIGNED)) \
-                                                        X(dp2a, u32, TERNARY_SAME, \
-                                                          c + dp2a(a, op->modifiers & MOD_HIGH ? b >> 16 : b, \
-                                                                   A_SIGNED, B_SIGNED))
+    X(bfe, u64, BFE_OF, ) \
+    X(bfe, s64, BFE_OF, ) \
+    X(bfi, u32, BFI_OF, ) \
+    X(bfi, u64, BFI_OF, ) \
+    X(bfind, u32, BFIND, u32, a) \
+    X(bfind, s32, BFIND, u32, a < 0 ? ~(u32)a : (u32)a) \
+    X(bfind, u64, BFIND, u64, a) \
+    X(bfind, s64, BFIND, u64, a < 0 ? ~(u64)a : (u64)a) \
+    X(brev, u32, UNARY_SAME, reversed(a)) \
+    X(brev, u64, UNARY_SAME, joined(reversed((u32)(a >> 32)), reversed((u32)a))) \
+    X(clz, u32, COUNT, a ? __builtin_clz(a) : 32) \
+    X(clz, u64, COUNT, a ? __builtin_clzll(a) : 64) \
+    X(popc, u32, COUNT, __builtin_popcount(a)) \
+    X(popc, u64, COUNT, __builtin_popcountll(a)) \
+    X(fns, u32, TERNARY_SAME, nth_set(a, b, (s32)c)) \
+    X(bmsk, u32, BINARY_SAME, bmsk(a, b, op->modifiers &MOD_WRAP)) \
+    X(szext, u32, BINARY_SAME, extract_u32(a, 0, width32(b, op->modifiers &MOD_WRAP))) \
+    X(szext, s32, SHIFT, extract_s32(a, 0, width32(b, op->modifiers &MOD_WRAP))) \
+    X(shf_l, u32, TERNARY_SAME, joined(a, b) << width32(c, op->modifiers & MOD_WRAP) >> 32) \
+    X(shf_r, u32, TERNARY_SAME, joined(a, b) >> width32(c, op->modifiers & MOD_WRAP)) \
+    X(dp4a, u32, TERNARY_SAME, c + dp4a(a, b, A_SIGNED, B_SIGNED)) \
+    X(dp2a, u32, TERNARY_SAME, c + dp2a(a, op->modifiers & MOD_HIGH ? b >> 16 : b, A_SIGNED, B_SIGNED))
 #define COUNT(name, T, ...)  UNARY(name, u32, T, __VA_ARGS__)
 #define BFE_OF(name, T, ...) BFE(name, T)
 #define BFI_OF(name, T, ...) BFI(name, T)

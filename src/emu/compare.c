@@ -31,8 +31,12 @@ typedef u32 compare_lanes(const void *a, const void *b);
 #define COMPARISONS(X) \
     INTEGER_COMPARE(X, u16) \
     INTEGER_COMPARE(X, s16) \
-    INTEGER_COMPARE(X, u32) INTEGER_COMPARE(X, s32) INTEGER_COMPARE(X, u64) INTEGER_COMPARE(X, s64) \
-        FLOAT_COMPARE(X, f32) FLOAT_COMPARE(X, f64)
+    INTEGER_COMPARE(X, u32) \
+    INTEGER_COMPARE(X, s32) \
+    INTEGER_COMPARE(X, u64) \
+    INTEGER_COMPARE(X, s64) \
+    FLOAT_COMPARE(X, f32) \
+    FLOAT_COMPARE(X, f64)
 
 /* Each comparison twice: as a function of two arrays, and as the handler of setp. */
 static void setp_finish(struct warp *warp, const struct op *op, u32 first, u32 second, u32 mask) {

@@ -43,9 +43,18 @@
     ALL(X, u16, u16, u32) \
     ALL(X, s16, u16, s32) \
     ALL(X, u32, u32, u64) \
-    ALL(X, s32, u32, s64) ALL(X, u64, u64, u128) ALL(X, s64, u64, s128) SIGNED(X, s16, u16) SIGNED(X, s32, u32) \
-        SIGNED(X, s64, u64) WIDE(X, u16, u32, u32) WIDE(X, s16, s32, u32) WIDE(X, u32, u64, u64) \
-            WIDE(X, s32, s64, u64) ONLY32(X, u32, u64) ONLY32(X, s32, s64)
+    ALL(X, s32, u32, s64) \
+    ALL(X, u64, u64, u128) \
+    ALL(X, s64, u64, s128) \
+    SIGNED(X, s16, u16) \
+    SIGNED(X, s32, u32) \
+    SIGNED(X, s64, u64) \
+    WIDE(X, u16, u32, u32) \
+    WIDE(X, s16, s32, u32) \
+    WIDE(X, u32, u64, u64) \
+    WIDE(X, s32, s64, u64) \
+    ONLY32(X, u32, u64) \
+    ONLY32(X, s32, s64)
 
 /* .sat, which only s32 has. */
 #define SATURATING(X) \

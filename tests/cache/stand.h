@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cache/cache.h"
-#include "test.h"
 #include "l1/l1.h"
+#include "test.h"
 
 #ifndef SETTINGS
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "config/made_up.h"
+#include "test.h"
 
 TEST("the written configuration names values, units and origins") {
     struct config *config = made_up_config();

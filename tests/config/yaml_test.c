@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "config/made_up.h"
+#include "test.h"
 
 /* Reads `text` as a.yaml and compares the message. */
 static void expect_length(const char *text, size_t length, const char *message, int line) {
@@ -13,7 +13,7 @@ static void expect_length(const char *text, size_t length, const char *message, 
     test_check(place, "the text is refused", !config_read_text(config, "a.yaml", text, length, &err));
     test_check_text(place, "err.text", err.text, message);
     test_check(place, "nothing changed",
-                sm_made_up.count > 0 && ((const struct sm_made_up *)config_get(config, &sm_made_up))->count == 4);
+               sm_made_up.count > 0 && ((const struct sm_made_up *)config_get(config, &sm_made_up))->count == 4);
     config_destroy(config);
 }
 #define EXPECT(text, message) expect_length(text, strlen(text), message, __LINE__)

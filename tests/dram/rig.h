@@ -7,12 +7,12 @@
 
 #include "base/base.h"
 #include "base/random.h"
-#include "test.h"
 #include "dram/dram.h"
 #include "dram/dram_config.h"
 #include "sim/engine.h"
 #include "sim/gpu_config.h"
 #include "sim/port.h"
+#include "test.h"
 
 struct rig_request {
     uint64_t address, due, sent, answered; /* answered: 0 while it is not */

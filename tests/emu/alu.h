@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "emu/warp.h"
+#include "test.h"
 
 enum { ALU_REGISTERS = 16, ALU_REGISTER_BYTES = 16 * WARP_LANES, ALU_D = 0, ALU_A, ALU_B, ALU_C, ALU_E };
 

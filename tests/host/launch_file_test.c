@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "test.h"
 #include "host/programs.h"
+#include "test.h"
 
 #define LAUNCH_ADD "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: a}, {scalar: u32, value: 0}]}\n"
 

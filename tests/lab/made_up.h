@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "test.h"
 #include "lab/experiment.h"
+#include "test.h"
 
 /* The parts that every experiment needs, for those that are about another part. */
 #define TITLE     "title: made up\n"

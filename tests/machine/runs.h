@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "test.h"
 #include "config/config.h"
 #include "gpu/machine.h"
 #include "stats/stats.h"
 #include "stream/workload.h"
+#include "test.h"
 
 static const char *const run_gpus[] = {"adaptive-80sm", "icc-32sm", "selrep-64sm", "fermi-15sm"};
 enum { RUN_GPUS = 4 };

@@ -1,8 +1,8 @@
 /* The networks against BookSim 2: a few of the configurations that bench/noc compares in full (data/reference/booksim),
  * at short length. Latencies are BookSim's at that load; saturation is what the network accepts when every source
  * always has a packet. */
-#include "test.h"
 #include "noc/traffic.h"
+#include "test.h"
 
 struct case_ {
     const char *settings[6];

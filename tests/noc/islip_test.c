@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "test.h"
 #include "noc/router.h"
+#include "test.h"
 
 /* One router whose far ends are plain buffers. */
 struct bench {

@@ -1,6 +1,6 @@
 /* Zero-load latency: what the description adds up to, to the cycle. */
-#include "test.h"
 #include "noc/traffic.h"
+#include "test.h"
 
 static uint64_t seen; /* when the only packet of a run was seen by its destination */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "emu/emu.h"
+#include "test.h"
 
 enum {
     BLOCKS = 4,
@@ -215,7 +215,7 @@ static void nvcc_same(const char *program) {
 
 #define BY_CLANG(program) \
     TEST_LONG(#program \
-               ".cu leaves what it leaves on the host, at every level of clang and for every kind of device") { \
+              ".cu leaves what it leaves on the host, at every level of clang and for every kind of device") { \
         clang_same(#program); \
     }
 #define BY_NVCC(program) \

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
 #include "emu/emu.h"
+#include "test.h"
 
 enum { OPERANDS = 4, RESULTS = 2, CASES = 64, SLOT_BYTES = 128, RESULT_OFFSET = 64, LINE_BYTES = 400 };
 

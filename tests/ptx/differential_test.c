@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "emu/emu.h"
+#include "test.h"
 
 enum { BLOCKS = 2, THREADS = BLOCKS * DIFF_THREADS, TRIES = 400 };
 enum { PATH_BYTES = 512, SAYS_BYTES = sizeof((struct error *)0)->text };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
 #include "ptx/program.h"
+#include "test.h"
 
 /* Kernel k of the pointers a, b and c and the number n; %a, %b, %c and %n hold them. Its body begins at line 8. */
 #define KERNEL(declarations, body) \

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "report/figures.h"
+#include "test.h"
 
 /* A folder for one test, emptied at its end. */
 struct folder {
@@ -78,8 +78,7 @@ TEST("without gnuplot the script is left, and the message names what is missing"
     folder_remove(&folder, report.figures[0]);
 }
 
-TEST(
-    "a script holds the values, a missing one as a question mark with a cross, and the paper's where its bar stands") {
+TEST("a script holds the values, a missing one as a question mark with a cross, and the paper's where its bar stands") {
     struct report report = made_report();
     struct folder folder = folder_make();
     struct error err = {0};

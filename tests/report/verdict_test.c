@@ -1,8 +1,8 @@
 /* When a value of ours bears out a paper's. */
 #include <math.h>
 
-#include "test.h"
 #include "report/report.h"
+#include "test.h"
 
 static enum verdict verdict(double paper, double ours, double neutral, const char *unit) {
     return verdict_of(&(struct figure_paper){.paper = paper, .ours = ours, .neutral = neutral, .unit = unit});

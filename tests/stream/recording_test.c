@@ -8,9 +8,9 @@
 
 #include "base/base.h"
 #include "base/random.h"
-#include "test.h"
 #include "config/config.h"
 #include "stream/workload.h"
+#include "test.h"
 #include "work.h"
 
 static char *temporary(void) {
