@@ -64,7 +64,7 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-d
 report_packages="libjs-chart.js gnuplot-nox"
 
 # What ./check tests with.
-test_packages="clang python3"
+test_packages="clang clang-format python3"
 
 # For the tests of runs on a cluster and of a report in a browser, which ./check --full installs.
 cluster_packages="slurm-wlm munge"
