@@ -8,8 +8,8 @@
 #include "base/base.h"
 #include "cli/report.h"
 #include "dram/dram_config.h"
-#include "sim/gpu_config.h"
 #include "noc/noc.h"
+#include "sim/gpu_config.h"
 
 enum { BAR_WIDTH = 40 };
 
@@ -142,7 +142,7 @@ static void write_cycles(const struct summary *summary) {
 
 static void write_cache(const struct summary *summary, const char *label, const char *prefix) {
     static const char *const parts[] = {"read_hits",     "read_pending_hits", "read_misses",
-                                        "read_bypasses", "write_hits",   "write_misses"};
+                                        "read_bypasses", "write_hits",        "write_misses"};
     uint64_t value[COUNT_OF(parts)];
     char name[64];
     for (unsigned i = 0; i < COUNT_OF(parts); i++) {

@@ -8,10 +8,10 @@
 #include "base/base.h"
 #include "dram/dram_config.h"
 #include "energy/account.h"
-#include "sim/gpu_config.h"
 #include "l1/l1.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
+#include "sim/gpu_config.h"
 #include "sm/sm_config.h"
 
 const struct energy_part_info energy_parts[ENERGY_PART_COUNT] = {
@@ -146,8 +146,8 @@ static void account_arrays(const struct account *a, unsigned slices) {
                   SUM(a, "l1.fills"));
     struct array_shape far = {(double)llc->slice_kb * 1024, (unsigned)llc->ways, 8 * (unsigned)llc->port_bytes};
     account_array(a, ENERGY_llc, &far, line, slices,
-                  SUM(a, "llc.read_hits", "llc.read_pending_hits", "llc.read_misses", "llc.write_hits", "llc.write_misses",
-                      "llc.atomic_hits", "llc.atomic_misses"),
+                  SUM(a, "llc.read_hits", "llc.read_pending_hits", "llc.read_misses", "llc.write_hits",
+                      "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"),
                   SUM(a, "llc.data_replies", "llc.write_backs") - account_count(a, "llc.atomics_forwarded"),
                   SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"));
     const struct atomics_config *atomics = config_get(a->config, &atomics_section);

@@ -17,10 +17,10 @@
 
 #include "base/base.h"
 #include "energy/account.h"
-#include "sim/gpu_config.h"
 #include "l1/group.h"
 #include "l1/icc.h"
 #include "l1/l1.h"
+#include "sim/gpu_config.h"
 #include "sim/message.h"
 
 struct switch_queue {

@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 #include "dram/dram_config.h"
-#include "sim/gpu_config.h"
 #include "llc/llc.h"
+#include "sim/gpu_config.h"
 
 static void add_section(const struct config *config, const struct energy_model *model, const struct section *section,
                         const char *path, struct overhead *overhead) {

@@ -132,7 +132,7 @@ static const struct l1_controller *parse_factor(struct parser *parser) {
 
 /* Operands of one level, joined from the left by any of its operators. */
 static const struct l1_controller *parse_chain(struct parser *parser, const char *operators,
-                                      const struct l1_controller *(*operand)(struct parser *)) {
+                                               const struct l1_controller *(*operand)(struct parser *)) {
     const struct l1_controller *left = operand(parser);
     while (left && peek(parser) && strchr(operators, *parser->at)) {
         struct l1_controller *node = node_new(parser, NODE_OPERATOR);
@@ -144,7 +144,9 @@ static const struct l1_controller *parse_chain(struct parser *parser, const char
     return left;
 }
 
-static const struct l1_controller *parse_product(struct parser *parser) { return parse_chain(parser, "*/", parse_factor); }
+static const struct l1_controller *parse_product(struct parser *parser) {
+    return parse_chain(parser, "*/", parse_factor);
+}
 static const struct l1_controller *parse_sum(struct parser *parser) { return parse_chain(parser, "+-", parse_product); }
 static const struct l1_controller *parse_choice(struct parser *parser) { return parse_chain(parser, "?", parse_sum); }
 

@@ -2,9 +2,9 @@
 #include "machine/runs.h"
 
 #include "base/random.h"
-#include "sim/gpu_config.h"
 #include "l1/group.h"
 #include "l1/l1.h"
+#include "sim/gpu_config.h"
 #include "sim/message.h"
 #include "sm/script.h"
 #include "sm/sm_config.h"

@@ -64,7 +64,8 @@ TEST("a tag store that cannot have a tag for every line is refused") {
 TEST("with nothing let in, no read hits and every one of them goes past the L1") {
     struct run *run = run_make("fermi-15sm", "synth:shared", SETTINGS("l1.insertion=never", "workload.iterations=2"));
     run_go(run, (struct run_options){0});
-    CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending_hits") + run_count(run, "l1.read_misses"), 0u);
+    CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending_hits") + run_count(run, "l1.read_misses"),
+             0u);
     CHECK(run_count(run, "l1.read_bypasses") > 0);
     run_destroy(run);
 }

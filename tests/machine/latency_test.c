@@ -4,10 +4,10 @@
 
 #include "dram/dram.h"
 #include "dram/dram_config.h"
-#include "sim/gpu_config.h"
 #include "l1/l1.h"
 #include "llc/llc.h"
 #include "noc/noc.h"
+#include "sim/gpu_config.h"
 #include "sm/sm_config.h"
 
 /* What the parts of a load's way take. */

@@ -10,9 +10,9 @@ static const char *const workloads[] = {"synth:chase",   "synth:stream", "synth:
     "sm.count=4", "gpu.clusters=2", "llc.slices_per_mc=2", "dram.mcs=2", "noc.topology=full", "l1.size_kb=1", \
         "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1", "l1.miss_queue=1", "sm.lsu_queue=1", "sm.loads_in_flight=1", \
         "sm.read_only_mshrs=1", "sm.read_only_merges=1", "llc.slice_kb=1", "llc.ways=1", "llc.mshrs=1", \
-        "llc.mshr_merges=1", "llc.replay_queue=0", "llc.input_queue=1", "llc.reply_queue=1", "noc.injection_packets=1", \
-        "noc.ejection_packets=1", "noc.vc_flits=1", "dram.read_queue=1", "dram.write_queue=1", "dram.return_queue=1", \
-        "dram.port_entries=1"
+        "llc.mshr_merges=1", "llc.replay_queue=0", "llc.input_queue=1", "llc.reply_queue=1", \
+        "noc.injection_packets=1", "noc.ejection_packets=1", "noc.vc_flits=1", "dram.read_queue=1", \
+        "dram.write_queue=1", "dram.return_queue=1", "dram.port_entries=1"
 
 TEST("a machine with one MSHR and one place in every queue finishes every workload") {
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {

@@ -130,9 +130,9 @@ struct refusal_scene {
 TEST("a memory instruction behind one that the L1 refuses stalls for the reason of the refusal") {
     static const struct refusal_scene scenes[] = {
         {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1", false},
-        {"merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1", false},
+        {"mshr_merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1", false},
         {"line", {0x1000, 0x1000 + 8 * 128, 0x3080}, "l1.ways=1", false}, /* 1 KB in 8 sets of one line */
-        {"store", {0x1000, 0x1000, 0x3000}, "noc.vcs=2", true},
+        {"store_order", {0x1000, 0x1000, 0x3000}, "noc.vcs=2", true},
     };
     for (unsigned i = 0; i < COUNT_OF(scenes); i++) {
         const uint64_t *at = scenes[i].addresses;
