@@ -11,7 +11,8 @@
 #define LIKELY(x)       __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)     __builtin_expect(!!(x), 0)
 #define ALWAYS_INLINE   inline __attribute__((always_inline)) /* where a call costs as much as what it does */
-#define NEVER_INLINE    __attribute__((noinline)) /* rare, hence kept out of its callers: that leaves them registers */
+#define NEVER_INLINE \
+    __attribute__((noinline)) /* rare, or an inner loop: apart, both it and its callers fit into registers */
 
 /* A time that never comes. */
 #define NEVER UINT64_MAX

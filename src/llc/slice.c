@@ -205,7 +205,11 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
-    /* The access pipeline is a longer way in: what arrives is seen when it is to be looked up. */
+    /* The access pipeline of `latency_cycles` is not simulated stage by stage: it is inside the port. A request becomes visible to the
+     * slice in the cycle of its lookup, and the port has a slot for each stage of the pipeline and each entry of the input queue.
+     * The plain version leaves the oldest request in the port until it has been there for `latency_cycles`: the slice would be ticked
+     * for its arrival and again for its lookup. Since a slot is given back at the lookup in both, sender and receiver cannot tell
+     * them apart; tests/sim/port_test.c compares the two cycle by cycle. */
     port_lengthen(slice->from_network, slice->latency_cycles, slice->latency_cycles + input_queue);
 }
 
@@ -214,8 +218,8 @@ void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
     slice->observer_user = user;
 }
 
-static void tell(const struct slice *slice, enum slice_event event, uint64_t key, const struct message *message,
-                 uint64_t now) {
+static void notify(const struct slice *slice, enum slice_event event, uint64_t key, const struct message *message,
+                   uint64_t now) {
     if (UNLIKELY(slice->observer != NULL))
         slice->observer(slice->observer_user, slice->index, event, key, message, now);
 }
@@ -260,7 +264,7 @@ static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind 
 static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
                   uint64_t now) {
     if (message->kind == MESSAGE_READ || message->kind == WRITE_PASSED_ON) return;
-    tell(slice, SLICE_WRITE, key, message, now);
+    notify(slice, SLICE_WRITE, key, message, now);
     if (slice->write_through[message->program] && message->kind == MESSAGE_WRITE) return;
     line->state = LINE_MODIFIED;
     line->dirty |= message->sectors;
@@ -270,7 +274,7 @@ static NEVER_INLINE void write_back(struct slice *slice, uint64_t key, struct ca
                                     uint64_t now) {
     uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
     send_to_memory(slice, MESSAGE_WRITE, key, sectors, tag, now);
-    tell(slice, SLICE_TO_MEMORY, key, NULL, now);
+    notify(slice, SLICE_TO_MEMORY, key, NULL, now);
     line->state = LINE_VALID;
     line->dirty = 0;
     slice->outstanding_writes[key_program(key)]++;
@@ -281,11 +285,12 @@ static NEVER_INLINE void write_back(struct slice *slice, uint64_t key, struct ca
 static NEVER_INLINE void apply_waiters(struct slice *slice, uint32_t index, struct cache_line *line, uint64_t now) {
     const struct mshr *mshr = &slice->mshrs.mshr[index];
     uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
-    tell(slice, SLICE_FILL, key, NULL, now);
+    notify(slice, SLICE_FILL, key, NULL, now);
     for (unsigned i = 0; i < mshr->waiters; i++) {
         const struct message *waiter = mshr_waiter(&slice->mshrs, index, i);
         apply(slice, waiter, key, line, now);
-        if (waiter->kind != MESSAGE_WRITE && waiter->kind != WRITE_PASSED_ON) tell(slice, SLICE_READ, key, waiter, now);
+        if (waiter->kind != MESSAGE_WRITE && waiter->kind != WRITE_PASSED_ON)
+            notify(slice, SLICE_READ, key, waiter, now);
     }
 }
 
@@ -395,7 +400,7 @@ static bool reply_queue_full(const struct slice *slice) {
 static ALWAYS_INLINE void answer(struct slice *slice, const struct message *message, uint64_t key,
                                  struct cache_line *line, uint64_t now) {
     apply(slice, message, key, line, now);
-    if (message->kind != MESSAGE_WRITE) tell(slice, SLICE_READ, key, message, now);
+    if (message->kind != MESSAGE_WRITE) notify(slice, SLICE_READ, key, message, now);
     slice->reply[slice->reply_tail++ & slice->reply_mask] = *message;
     slice->replies_waiting++;
 }
@@ -411,7 +416,7 @@ static NEVER_INLINE void send_through(struct slice *slice, const struct message 
     send_to_memory(slice, MESSAGE_WRITE, key, message->sectors, TAG_THROUGH | index, now);
     slice->outstanding_writes[message->program]++;
     slice->stats.writes_through++;
-    tell(slice, SLICE_THROUGH, key, message, now);
+    notify(slice, SLICE_THROUGH, key, message, now);
 }
 
 static enum hold write_through(struct slice *slice, const struct cache_access *access, const struct message *message,
@@ -429,7 +434,7 @@ static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim
                                   enum line_state state, uint64_t now) {
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;
-        tell(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
+        notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
     }
     cache_place(&slice->cache, victim, access, state);
 }
@@ -444,7 +449,7 @@ static inline void wait_for_line(struct slice *slice, struct cache_line *line, c
     if (!passed_on) return;
     struct message *waiter = mshr_waiter(&slice->mshrs, mshr, slice->mshrs.mshr[mshr].waiters - 1u);
     waiter->kind = WRITE_PASSED_ON;
-    tell(slice, SLICE_WRITE, key, message, now);
+    notify(slice, SLICE_WRITE, key, message, now);
     send_through(slice, message, key, now);
 }
 
@@ -478,7 +483,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     wait_for_line(slice, victim, message, access->key, through, now);
     stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
     send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
-    tell(slice, SLICE_FETCH, access->key, NULL, now);
+    notify(slice, SLICE_FETCH, access->key, NULL, now);
     return HOLD_NONE;
 }
 
@@ -613,7 +618,7 @@ static void forget_lines(struct slice *slice, uint64_t now) {
             if (!is_to_be_flushed(slice, set, line)) continue;
             uint64_t key = cache_line_key(&slice->cache, set, line);
             if (slice->flush.keep_home && at_home(slice, key)) continue;
-            tell(slice, SLICE_DROP, key, NULL, now);
+            notify(slice, SLICE_DROP, key, NULL, now);
             cache_drop(&slice->cache, set, line);
             slice->stats.replicas_invalidated += slice->flush.keep_home;
         }

@@ -309,6 +309,7 @@ static void build_stage(struct fabric *fabric, const struct network *network, co
     const struct stage_plan *shape = &plan->stage[number];
     struct router_stage *stage = &fabric->stage[number];
     router_stage_init(stage, network->config, shape->routers, shape->inputs, shape->outputs, network->destinations);
+    stage->plain = &network->engine->poll;
     for (unsigned d = 0; d < network->destinations; d++) stage->route[d] = (uint16_t)plan->route(plan, number, d);
     fabric->router[number] = mem_alloc(shape->routers, sizeof *fabric->router[number]);
     for (unsigned router = 0; router < shape->routers; router++)

@@ -1,8 +1,26 @@
+/* The routers of one stage, step by step. What the router does is in fabric.h; this is how it is computed.
+ *
+ * There is one step, run_step(), and one loop over a cycle for each way in which links can be shared:
+ *
+ *   loop               VCs      speedup  what it leaves out
+ *   run_several        any      1        nothing: the plain version
+ *   run_several_fast   any      2        nothing: the plain version
+ *   run_single         one      1        switch allocation. The owner of the one VC of an output is the only one that wants it, so that
+ *                                        every flit with a credit wins, and 64 of them are found by one AND of words
+ *   run_single_fast    one      2        the same; flits and credits that the link cannot take at once are counted 64 VCs at a time
+ *                                        (queue.h) instead of each being given its cycle (leave_late)
+ *   run_single_common, run_single_fast_common
+ *                      one      1, 2     also what a router needs only with lookahead, a longer traversal, more than 64 input VCs or
+ *                                        deep buffers: loops over words and planes of counters have a fixed length
+ *
+ * They are the same code, with constants that the compiler propagates.
+ *
+ * The plain loops work for one VC as well, and --no-skip uses them for every network. So each test that compares a run with its
+ * --no-skip run compares the loops, too: tests/cli/run_test.sh on every bundled machine, tests/machine/random_test.c on random ones.
+ */
 #include "noc/router.h"
 
 #include <string.h>
-
-#define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
@@ -113,7 +131,9 @@ static void init_outputs(struct router_stage *stage) {
 void router_stage_init(struct router_stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs,
                        unsigned outputs, unsigned destinations) {
     unsigned vc_shift = log2_floor(round_up_power_of_two((uint64_t)noc->vcs)), vc_flits = (unsigned)noc->vc_flits;
+    static const bool never = false;
     *stage = (struct router_stage){
+        .plain = &never,
         .routers = routers,
         .inputs = inputs,
         .outputs = outputs,
@@ -637,9 +657,10 @@ static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
 }
 
 void router_stage_run(struct router_stage *stage, uint64_t cycle) {
-    if (stage->vcs == 1 && stage->common_case)
+    bool single = stage->vcs == 1 && !*stage->plain;
+    if (single && stage->common_case)
         (stage->fast ? run_single_fast_common : run_single_common)(stage, cycle);
-    else if (stage->vcs == 1)
+    else if (single)
         (stage->fast ? run_single_fast : run_single)(stage, cycle);
     else
         (stage->fast ? run_several_fast : run_several)(stage, cycle);

@@ -5,6 +5,7 @@ that a difference can be shown as counters before and after. Names do not enter 
 is found by its place among the counters and its values, and reported as renamed.
 
     golden.py PROGRAM [-j N] [--only TEXT]          compare; the last line is `N passed, N failed`, one test for each design on each GPU
+    golden.py PROGRAM [-j N] --no-skip              compare runs that poll every component in every cycle
     golden.py PROGRAM [-j N] --accept REASON        keep the counters of this program, and the reason in history.md
 """
 import argparse
@@ -74,7 +75,7 @@ def command(program, run, extra):
     return words
 
 
-def simulate(program, run):
+def simulate(program, run, flags):
     """The run's result as a dict, or a sentence that says why there is none."""
     with tempfile.TemporaryDirectory() as folder:
         result = os.path.join(folder, "run.json")
@@ -83,7 +84,7 @@ def simulate(program, run):
             counts = os.path.join(folder, "profile")
             steps = [[f"l1.profiled.record={counts}"], [f"l1.profiled.profile={counts}"]]
         for extra in steps:
-            done = subprocess.run(command(program, run, extra) + ["--json", result], capture_output=True, text=True)
+            done = subprocess.run(command(program, run, extra) + flags + ["--json", result], capture_output=True, text=True)
             if done.returncode != 0:
                 return f"exit status {done.returncode}: {done.stderr.strip()[:120]}"
         with open(result, encoding="utf-8") as text:
@@ -172,9 +173,11 @@ def main():
     parser.add_argument("program")
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="only files of the matrix whose GPU and design hold this text")
+    parser.add_argument("--no-skip", action="store_true", help="poll every component in every cycle: the counters must be the same")
     parser.add_argument("--accept", metavar="REASON")
     args = parser.parse_args()
     program = os.path.abspath(args.program)
+    flags = ["--no-skip"] if args.no_skip else []
     os.chdir(ROOT)
 
     wanted = collections.OrderedDict()
@@ -184,7 +187,7 @@ def main():
                 wanted.setdefault((run.gpu, run.design), collections.OrderedDict())[run.key] = run
     flat = [run for runs in wanted.values() for run in runs.values()]
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
-        results = dict(zip(flat, pool.map(lambda run: simulate(program, run), flat)))
+        results = dict(zip(flat, pool.map(lambda run: simulate(program, run, flags), flat)))
 
     passed = failed = changed = 0
     if args.accept:

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "sim/port.h"
 
 static void do_nothing(void *self, uint64_t now) { (void)self, (void)now; }
@@ -145,6 +146,37 @@ TEST("a lengthened port shows messages that much later, has that much more room,
         pop(lone, 23 + i);
     }
     lone_port_destroy(lone);
+}
+
+TEST("a lengthened port is a pipeline behind a port: senders and receivers cannot tell them apart") {
+    enum { DELAY = 9, DEPTH = 3, CAPACITY = 4, CYCLES = 4000 };
+    uint64_t random = 7;
+    struct lone_port *lengthened = lone_port(CAPACITY, 1), *plain = lone_port(CAPACITY + DELAY + DEPTH, 1);
+    port_lengthen(&lengthened->port, DELAY, DELAY + DEPTH);
+    unsigned pushed = 0, popped = 0, full = 0, patience = 0;
+    for (uint64_t now = 1; now < CYCLES; now++) {
+        uint64_t arrived = port_next_visible(&plain->port);
+        uint32_t due = arrived != NEVER && arrived + DELAY <= now ? peek(plain, now)
+                                                                  : 0; /* held back in the pipeline until then */
+        CHECK_EQ(peek(lengthened, now), due);
+        CHECK_EQ(port_credits(&lengthened->port, now), port_credits(&plain->port, now));
+        full += !port_can_push(&plain->port, now);
+        if (now % 200 == 0)
+            patience =
+                (unsigned)random_below(&random, 4); /* a receiver that is now faster, now slower than its sender */
+        if (due && random_below(&random, 4) >= patience) {
+            pop(lengthened, now);
+            pop(plain, now);
+            popped++;
+        }
+        if (port_can_push(&plain->port, now) && random_below(&random, 4)) {
+            push(lengthened, now, ++pushed);
+            push(plain, now, pushed);
+        }
+    }
+    CHECK(popped > CYCLES / 8 && full > CYCLES / 40);
+    lone_port_destroy(lengthened);
+    lone_port_destroy(plain);
 }
 
 TEST("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message can be seen") {
