@@ -147,17 +147,14 @@ static inline struct config *replay_config(const char *variant, const char *cons
                                          "dram.starvation_cycles=0", NULL};
     static const char *const hbm[] = {"dram.kind=hbm", "dram.hbm.two_command_buses=false", "dram.hbm.refresh=true",
                                       NULL};
-    static const char *const stock_hbm[] = {"dram.hbm.burst_bytes=64",
-                                            "dram.hbm.burst_cycles=2",
-                                            "dram.hbm.tCCDS=2",
-                                            "dram.hbm.tCCDL=3",
-                                            "dram.hbm.tWL=4",
-                                            "dram.row_hit_cap=16",
-                                            NULL};
+    static const char *const stock_hbm[] = {
+        "dram.hbm.burst_bytes=64", "dram.hbm.burst_cycles=2",    "dram.hbm.tCCDS=2",        "dram.hbm.tCCDL=3",
+        "dram.hbm.tWL=4",          "dram.scheduler=fr-fcfs-cap", "dram.fr-fcfs-cap.cap=16", NULL};
     static const char *const gddr5[] = {"dram.kind=gddr5",         "dram.gddr5.tWL=3",    "dram.gddr5.tFAW=23",
                                         "dram.gddr5.refresh=true", "dram.gddr5.tRFC=160", "dram.gddr5.tREFI=1900",
                                         "dram.gddr5.tCCDL=2",      "dram.gddr5.tRCDW=12", NULL};
-    static const char *const stock_gddr5[] = {"dram.gddr5.tCCDL=3", "dram.gddr5.tRCDW=10", "dram.row_hit_cap=16", NULL};
+    static const char *const stock_gddr5[] = {"dram.gddr5.tCCDL=3", "dram.gddr5.tRCDW=10", "dram.scheduler=fr-fcfs-cap",
+                                              "dram.fr-fcfs-cap.cap=16", NULL};
     static const char *const norefresh[] = {"dram.hbm.refresh=false", "dram.gddr5.refresh=false", NULL};
     static const char *const dramsim3[] = {"dram.hbm.two_command_buses=true", "dram.bank_queue=8",
                                            "dram.drain_high_percent=97",      "dram.drain_low_percent=1",

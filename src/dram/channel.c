@@ -1,6 +1,6 @@
-/* The scheduler of one channel. Its constraints between commands are kept as "not before" times for the channel, each
- * bank group and each bank, set by every command that is issued. Sources: JEDEC's rules as Ramulator and DRAMsim3 state
- * them; first-ready FCFS after Rixner et al. (ISCA 2000).
+/* The commands of one channel. The constraints between them are kept as "not before" times for the channel, each bank
+ * group and each bank, set by every command that is issued. Sources: JEDEC's rules as Ramulator and DRAMsim3 state
+ * them; first-ready FCFS after Rixner et al. (ISCA 2000). channel.h says why skipping cycles is exact.
  *
  * Left out: power-down and self-refresh, several ranks, auto-precharge, refresh of single banks, the window over 32
  * activates of GDDR5 (it never binds with the timings in use: 32 activates take longer by tRRD alone). */
@@ -11,6 +11,8 @@
 #endif
 #include <math.h>
 #include <stdlib.h>
+
+#include "dram/row_policy.h"
 
 static inline void raise_to(uint64_t *time, uint64_t value) {
     if (value > *time) *time = value;
@@ -48,7 +50,7 @@ static struct dram_delays delays_of(const struct dram_device *d) {
 
 static void init_queue(struct dram_queue *queue, int64_t room) {
     queue->room = (unsigned)room;
-    for (unsigned b = 0; b < DRAM_BANKS_MAX; b++) queue->head[b] = queue->tail[b] = queue->candidate[b] = REQUEST_NONE;
+    for (unsigned b = 0; b < DRAM_BANKS_MAX; b++) queue->head[b] = queue->tail[b] = REQUEST_NONE;
 }
 
 static void init_requests(struct dram_channel *ch, const struct dram_config *dram) {
@@ -59,6 +61,23 @@ static void init_requests(struct dram_channel *ch, const struct dram_config *dra
     ch->free_request = mem_alloc(ch->request_count, sizeof *ch->free_request);
     ch->done = mem_alloc(ch->request_count, sizeof *ch->done);
     for (unsigned i = ch->request_count; i-- > 0;) channel_free(ch, (uint16_t)i);
+}
+
+static const void *values_of(const struct config *config, const struct policy *policy) {
+    return policy->section ? config_get(config, policy->section) : NULL;
+}
+
+static void init_policies(struct dram_channel *ch, const struct config *config, const struct dram_config *dram) {
+    const struct dram_scheduler_ops *scheduler = (const struct dram_scheduler_ops *)dram->scheduler;
+    const struct row_policy_ops *row_policy = (const struct row_policy_ops *)dram->row_policy;
+    ch->scheduler = scheduler;
+    ch->scheduler_values = values_of(config, dram->scheduler);
+    int64_t cap = scheduler->row_hit_cap ? scheduler->row_hit_cap(ch->scheduler_values) : 0;
+    ch->by_offer = scheduler->offer ? low_mask((unsigned)ch->device->banks) : 0;
+    ch->row_hit_cap = cap ? (uint32_t)cap : UINT32_MAX;
+    ch->close_after = NEVER;
+    if (row_policy->close_after)
+        ch->close_after = (uint64_t)row_policy->close_after(values_of(config, dram->row_policy));
 }
 
 void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index,
@@ -80,7 +99,7 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->drain_idle = (unsigned)dram->drain_idle_writes;
     ch->starvation_cycles = (uint64_t)dram->starvation_cycles;
     ch->bank_queue = (unsigned)dram->bank_queue;
-    ch->row_hit_cap = dram->row_hit_cap ? (uint32_t)dram->row_hit_cap : UINT32_MAX;
+    init_policies(ch, config, dram);
     init_queue(&ch->queue[0], dram->read_queue);
     init_queue(&ch->queue[1], dram->write_drain ? dram->write_queue : 0);
     init_requests(ch, dram);
@@ -89,7 +108,7 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->queue_of[0] = &ch->queue[0];
     ch->queue_of[1] = &ch->queue[dram->write_drain];
     ch->next_rank = RANK_WAITING;
-    ch->column_next = ch->row_next = ch->starve_next = ch->blocked_since = NEVER;
+    ch->column_next = ch->row_next = ch->starve_next = ch->close_next = ch->blocked_since = NEVER;
     ch->arrival = ch->last_arrival = REQUEST_NONE;
     ch->refresh_due = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
     ch->refresh_next = ch->rare_next = ch->next = ch->refresh_due;
@@ -115,19 +134,55 @@ static inline uint64_t unfinished(const struct dram_queue *queue) {
     return LIKELY(!queue->waiting) ? 0 : (queue->hit[0] | queue->hit[1]) & queue->activated;
 }
 
-static inline uint64_t all_banks(const struct dram_queue *queue) {
-    return queue->hit[0] | queue->hit[1] | queue->closed | queue->conflict;
+static uint64_t occupied_banks(const struct dram_channel *ch, const struct dram_queue *queue) {
+    uint64_t banks = 0;
+    for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
+        banks |= (uint64_t)(queue->head[bank] != REQUEST_NONE) << bank;
+    return banks;
 }
-
-static inline bool row_opened(const struct dram_request *request) { return request->rank < RANK_WAITING; }
 
 static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
                                  const struct dram_request *request) {
     queue->candidate[bank] = index;
     queue->rank[bank] = request->rank;
 }
+static inline void set_row_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
+                                     const struct dram_request *request) {
+    queue->row_candidate[bank] = index;
+    queue->row_rank[bank] = request->rank;
+}
 
-/* Decides anew which request of a bank goes next, and what it needs. */
+/* The candidates of a bank by the scheduler's own rule. */
+static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
+    uint64_t bit = UINT64_C(1) << bank;
+    uint16_t oldest = queue->head[bank];
+    struct dram_offer offer = ch->scheduler->offer(ch, queue, bank);
+    bool younger =
+        (offer.column != REQUEST_NONE && offer.column != oldest) || (offer.row != REQUEST_NONE && offer.row != oldest);
+    if (queue->strict & bit && younger) {
+        bool hits = ch->open & bit && ch->request[oldest].row == ch->open_row[bank];
+        offer.column = hits ? oldest : REQUEST_NONE;
+        offer.row = hits ? REQUEST_NONE : oldest;
+    }
+    if (offer.row != REQUEST_NONE) {
+        const struct dram_request *request = &ch->request[offer.row];
+        *(ch->open & bit ? &queue->conflict : &queue->closed) |= bit;
+        if (request_row_opened(request)) queue->activated |= bit;
+        set_row_candidate(queue, bank, offer.row, request);
+    }
+    if (offer.column != REQUEST_NONE) {
+        const struct dram_request *request = &ch->request[offer.column];
+        assert(ch->open & bit && request->row == ch->open_row[bank] && "a column command needs its row");
+        queue->hit[request->write] |= bit;
+        if (request_row_opened(request)) queue->activated |= bit;
+        set_candidate(queue, bank, offer.column, request);
+    }
+    if (ch->scheduler->order)
+        queue->rank[bank] = queue->row_rank[bank] =
+            RANK_WAITING | (uint64_t)ch->scheduler->order(ch, bank) * DRAM_BANKS_MAX | bank;
+}
+
+/* Chooses a bank's candidates anew: by FR-FCFS one of the two, unless the scheduler has a rule of its own. */
 static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     queue->hit[0] &= ~bit;
@@ -142,6 +197,10 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
     }
     if (UNLIKELY(queue->strict & bit) && ch->request[index].entered + ch->starvation_cycles > cycle)
         queue->strict &= ~bit;
+    if (UNLIKELY(ch->by_offer)) {
+        choose_by_offer(ch, queue, bank);
+        return;
+    }
     uint64_t *set = &queue->closed;
     if (ch->open & bit) {
         uint32_t row = ch->open_row[bank];
@@ -149,15 +208,17 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
         if (LIKELY(!(queue->strict & bit)))
             while (hit != REQUEST_NONE && ch->request[hit].row != row) hit = ch->request[hit].next;
         if (hit != REQUEST_NONE && ch->request[hit].row == row) {
-            index = hit;
-            set = &queue->hit[ch->request[hit].write];
-        } else {
-            set = &queue->conflict;
+            const struct dram_request *request = &ch->request[hit];
+            queue->hit[request->write] |= bit;
+            if (request_row_opened(request)) queue->activated |= bit;
+            set_candidate(queue, bank, hit, request);
+            return;
         }
+        set = &queue->conflict;
     }
     *set |= bit;
-    if (row_opened(&ch->request[index])) queue->activated |= bit;
-    set_candidate(queue, bank, index, &ch->request[index]);
+    if (request_row_opened(&ch->request[index])) queue->activated |= bit;
+    set_row_candidate(queue, bank, index, &ch->request[index]);
 }
 
 /* Makes sure that the bank's candidates are looked at as soon as the bank allows. */
@@ -170,6 +231,36 @@ static void expect(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     if (queue->closed & bit)
         lower_to(&ch->row_next, max_u64(cycle, max_u64(ch->bank_activate_at[bank], ch->activate_at)));
     if (queue->conflict & bit) lower_to(&ch->row_next, max_u64(cycle, ch->bank_precharge_at[bank]));
+}
+
+static inline void choose_in_both(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
+    choose_candidate(ch, &ch->queue[0], bank, cycle);
+    if (ch->write_drain) choose_candidate(ch, &ch->queue[1], bank, cycle);
+    expect(ch, bank, cycle + 1);
+}
+
+/* A scheduler with a rule of its own may look at all requests: after a change every bank chooses anew. */
+static NEVER_INLINE void choose_all(struct dram_channel *ch, uint64_t cycle) {
+    for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) choose_in_both(ch, bank, cycle);
+}
+
+static bool is_wanted(const struct dram_channel *ch, const struct dram_queue *queue, unsigned bank) {
+    return channel_oldest_hit(ch, queue, bank) != REQUEST_NONE;
+}
+
+/* Whether the row policy closes the bank's row, and from when on: asked when its row has had a column command in this
+ * cycle, and when a request enters for a bank whose row is to be closed. */
+static NEVER_INLINE void watch_row(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
+    uint64_t bit = UINT64_C(1) << bank;
+    if (!(ch->open & bit) || is_wanted(ch, &ch->queue[0], bank) || is_wanted(ch, &ch->queue[1], bank)) {
+        ch->unwanted &= ~bit;
+        return;
+    }
+    if (ch->unwanted & bit) return;
+    ch->unwanted |= bit;
+    ch->unwanted_at[bank] = cycle + ch->close_after;
+    lower_to(&ch->close_next, max_u64(ch->unwanted_at[bank], ch->bank_precharge_at[bank]));
+    lower_to(&ch->rare_next, ch->close_next);
 }
 
 /* Reads and writes take turns where writes have a queue of their own: which is to be served, as the queues are now. A
@@ -258,6 +349,7 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
     request->begun = false;
     take_entry(ch, queue, bank);
     bool first = link_request(ch, queue, bank, index);
+    if (UNLIKELY(ch->unwanted >> bank & 1)) watch_row(ch, bank, cycle);
     bool becomes_hit = (queue->conflict & ~queue->strict) >> bank & 1 && ch->open_row[bank] == request->row;
     if (first || becomes_hit) {
         if (UNLIKELY(ch->starve_next == NEVER) && ch->starvation_cycles) { /* the first of all, hence of its bank */
@@ -266,9 +358,10 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
         }
         choose_candidate(ch, queue, bank, cycle);
         expect(ch, bank, cycle + 1);
-    } else if (!ch->write_drain) {
+    } else if (!ch->write_drain && !ch->by_offer) {
         return; /* nothing is due sooner */
     }
+    if (UNLIKELY(ch->by_offer)) choose_all(ch, cycle);
     if (ch->write_drain) expect_turn(ch, cycle);
     if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
 }
@@ -308,10 +401,11 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
         ch->stats.reads++;
         ch->stats.read_cycles += request->done - request->entered;
     }
-    if (!row_opened(request)) give_up_entry(ch, queue, bank);
+    if (!request_row_opened(request)) give_up_entry(ch, queue, bank);
     unlink_request(ch, queue, bank, index);
     const struct dram_request *follower = &ch->request[next];
-    if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write && !queue->strict &&
+    if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write &&
+        !(queue->strict | ch->by_offer) &&
         queue == ch->active) { /* a row of the idle queue need not stay open: another may wait for it to close */
         queue->activated &= ~(UINT64_C(1) << bank); /* the same sets else: it is a row hit as well */
         set_candidate(queue, bank, next, follower);
@@ -319,6 +413,7 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
     }
     choose_candidate(ch, queue, bank, cycle);
     expect(ch, bank, cycle + 1);
+    if (UNLIKELY(ch->close_after != NEVER)) watch_row(ch, bank, cycle);
 }
 
 static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, uint64_t cycle, const unsigned write) {
@@ -359,12 +454,12 @@ static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queu
 
 static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     const struct dram_delays *delay = &ch->delay;
-    struct dram_request *request = &ch->request[queue->candidate[bank]];
+    struct dram_request *request = &ch->request[queue->row_candidate[bank]];
     uint64_t bit = UINT64_C(1) << bank;
     if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_ACTIVATE, bank, request->row, 0);
     if (!request->begun) count_first(ch, request, &ch->stats.row_misses);
     ch->stats.activates++;
-    if (!row_opened(request)) {
+    if (!request_row_opened(request)) {
         request->rank -= RANK_WAITING - RANK_OPENED;
         give_up_entry(ch, queue, bank);
     }
@@ -387,13 +482,12 @@ static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, un
         raise_to(&ch->activate_at, ch->last_activates[ch->activate_count % 4] + delay->four_activates);
 }
 
-static void issue_precharge(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static void issue_precharge(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_PRECHARGE, bank, ch->open_row[bank], 0);
-    struct dram_request *request = &ch->request[queue->candidate[bank]];
-    if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts);
     ch->stats.precharges++;
     ch->open &= ~bit;
+    ch->unwanted &= ~bit;
     raise_to(&ch->bank_activate_at[bank], cycle + ch->delay.row_close);
     ch->activate_wait |= bit;
 }
@@ -471,9 +565,9 @@ static inline uint64_t lowest_rank(const uint64_t *rank, uint64_t banks) {
     return lowest;
 }
 
-static inline void choose_first(struct choice *choice, struct dram_queue *queue, uint64_t banks) {
+static inline void choose_first(struct choice *choice, struct dram_queue *queue, const uint64_t *rank, uint64_t banks) {
     if (!banks) return;
-    uint64_t first = lowest_rank(queue->rank, banks);
+    uint64_t first = lowest_rank(rank, banks);
     if (choice->queue && choice->rank < first) return;
     choice->queue = queue;
     choice->rank = first;
@@ -493,7 +587,7 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
         banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
     choice->next = next;
     if (banks & queue->activated) banks &= queue->activated;
-    choose_first(choice, queue, banks);
+    choose_first(choice, queue, queue->rank, banks);
 }
 
 /* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
@@ -503,8 +597,11 @@ static NEVER_INLINE struct choice look_for_capped(struct dram_channel *ch, uint6
     struct choice capped = {.next = next};
     for (unsigned write = 0; write < 2; write++) look_for_columns(ch, &capped, queue, ch->capped, write, cycle);
     if (!capped.queue) return capped;
-    for (uint64_t banks = all_banks(queue) & ~queue->activated; banks; banks &= banks - 1)
-        if (queue->rank[lowest_bit(banks)] < capped.rank) return (struct choice){.next = capped.next};
+    uint64_t columns = (queue->hit[0] | queue->hit[1]) & ~queue->activated;
+    uint64_t rows = (queue->closed | queue->conflict) & ~queue->activated;
+    if ((columns && lowest_rank(queue->rank, columns) < capped.rank) ||
+        (rows && lowest_rank(queue->row_rank, rows) < capped.rank))
+        return (struct choice){.next = capped.next};
     capped.last_resort = true;
     return capped;
 }
@@ -536,7 +633,7 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
     }
     struct choice choice = {.next = next};
     uint64_t ready = conflict | closed;
-    choose_first(&choice, queue, ready);
+    choose_first(&choice, queue, queue->row_rank, ready);
     /* Those that are ready now and are not chosen can be issued next. */
     ch->row_next = ready & (ready - 1) ? cycle + 1 : next;
     return choice;
@@ -545,6 +642,10 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
 static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                       uint64_t cycle) {
     issue_column(ch, queue, bank, cycle);
+    if (UNLIKELY(ch->by_offer)) {
+        ch->last_column_bank = bank;
+        choose_all(ch, cycle);
+    }
     const struct dram_queue *idle = ch->idle;
     uint64_t reads = ch->active->hit[0], writes = ch->active->hit[1], next = NEVER;
     if (UNLIKELY(idle->waiting)) {
@@ -561,16 +662,23 @@ static inline void take_row(struct dram_channel *ch, struct dram_queue *queue, u
         issue_activate(ch, queue, bank, cycle);
         if (!queue->conflict) ch->row_next = max_u64(ch->row_next, ch->activate_at);
     } else {
-        issue_precharge(ch, queue, bank, cycle);
+        struct dram_request *request = &ch->request[queue->row_candidate[bank]];
+        if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts);
+        issue_precharge(ch, bank, cycle);
     }
-    choose_candidate(ch, &ch->queue[0], bank, cycle);
-    if (ch->write_drain) choose_candidate(ch, &ch->queue[1], bank, cycle);
-    expect(ch, bank, cycle + 1);
+    choose_in_both(ch, bank, cycle);
+    if (UNLIKELY(ch->by_offer)) choose_all(ch, cycle);
     if (UNLIKELY(ch->capped)) lower_to(&ch->column_next, cycle + 1); /* the oldest request may be another now */
 }
 
-/* One cycle: at most one command, or one of each sort with two command buses. */
-static inline void issue(struct dram_channel *ch, uint64_t cycle) {
+/* A bank that offers both its commands has one of them issued in a cycle. By FR-FCFS it offers one. */
+static inline bool share_bank(const struct dram_channel *ch, const struct choice *column, const struct choice *row) {
+    return ch->by_offer && chosen_bank(column) == chosen_bank(row);
+}
+
+/* One cycle: at most one command, or one of each sort with two command buses. Returns whether that leaves the bus for a
+ * row command free. */
+static inline bool issue(struct dram_channel *ch, uint64_t cycle) {
     struct choice column = {0}, row = {0};
     if (ch->write_drain && direction(ch) != ch->writing) {
         turn_to(ch, !ch->writing);
@@ -578,7 +686,7 @@ static inline void issue(struct dram_channel *ch, uint64_t cycle) {
     }
     if (ch->column_next <= cycle) column = choose_column(ch, cycle);
     if (ch->row_next <= cycle) row = choose_row(ch, cycle);
-    if (column.queue && row.queue && !ch->two_command_buses) {
+    if (column.queue && row.queue && (!ch->two_command_buses || share_bank(ch, &column, &row))) {
         if (!column.last_resort && column.rank < row.rank) {
             row.queue = NULL;
             ch->row_next = cycle + 1;
@@ -590,9 +698,34 @@ static inline void issue(struct dram_channel *ch, uint64_t cycle) {
     if (column.queue) take_column(ch, column.queue, chosen_bank(&column), cycle);
     if (row.queue) take_row(ch, row.queue, chosen_bank(&row), cycle);
     if (ch->write_drain) expect_turn(ch, cycle);
+    return !row.queue && (!column.queue || ch->two_command_buses);
 }
 
 /* ----------------------------------------------------------- what happens rarely */
+
+/* Closes the row of the lowest bank that the row policy closes by now, if the bus is free for it. */
+static void close_row(struct dram_channel *ch, bool bus_free, uint64_t cycle) {
+    uint64_t next = NEVER;
+    for (uint64_t banks = ch->unwanted; banks; banks &= banks - 1) {
+        unsigned bank = lowest_bit(banks);
+        uint64_t at = max_u64(ch->unwanted_at[bank], ch->bank_precharge_at[bank]);
+        if (at > cycle || !bus_free) {
+            lower_to(&next, max_u64(at, cycle + 1));
+            continue;
+        }
+        bus_free = false;
+        issue_precharge(ch, bank, cycle);
+        choose_in_both(ch, bank, cycle);
+        if (ch->by_offer) choose_all(ch, cycle);
+    }
+    ch->close_next = next;
+}
+
+/* A cycle in which the row policy may close a row: once it is known that no request needs the bus. */
+static void issue_and_close(struct dram_channel *ch, uint64_t cycle) {
+    close_row(ch, issue(ch, cycle), cycle);
+    if (*ch->polled) ch->column_next = ch->row_next = ch->close_next = cycle + 1;
+}
 
 /* A request has waited too long: it goes before row hits in its bank and, if it waits in the queue that is not being
  * served, turns the direction. */
@@ -601,12 +734,12 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
     for (unsigned q = 0; q < 2; q++) {
         struct dram_queue *queue = &ch->queue[q];
         if (!queue->waiting) continue;
-        uint64_t entered = NEVER;
-        for (uint64_t banks = all_banks(queue); banks; banks &= banks - 1)
+        uint64_t entered = NEVER, occupied = occupied_banks(ch, queue);
+        for (uint64_t banks = occupied; banks; banks &= banks - 1)
             lower_to(&entered, ch->request[queue->head[lowest_bit(banks)]].entered);
         if (entered + limit <= cycle && entered < oldest) turn_to(ch, q);
         lower_to(&oldest, entered);
-        for (uint64_t banks = all_banks(queue); banks; banks &= banks - 1) {
+        for (uint64_t banks = occupied; banks; banks &= banks - 1) {
             unsigned bank = lowest_bit(banks);
             if (ch->request[queue->head[bank]].entered + limit > cycle) continue;
             queue->strict |= UINT64_C(1) << bank;
@@ -622,6 +755,7 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
 static void precharge_all(struct dram_channel *ch, uint64_t cycle) {
     if (ch->log) log_command(ch, cycle, DRAM_PRECHARGE_ALL, 0, 0, 0);
     ch->activate_wait |= ch->open;
+    ch->unwanted = 0;
     for (; ch->open; ch->open &= ch->open - 1) {
         raise_to(&ch->bank_activate_at[lowest_bit(ch->open)], cycle + ch->delay.row_close);
         ch->stats.precharges++;
@@ -664,21 +798,25 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
     ch->row_next = ch->column_next = cycle + 1;
 }
 
-/* Returns whether the cycle is taken: by a refresh. */
+/* Returns whether the cycle is done with. */
 static NEVER_INLINE bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
-    bool refreshes = cycle >= ch->refresh_next;
-    if (refreshes) {
-        ch->refreshing = true;
+    bool done = false;
+    if (cycle >= ch->refresh_next) {
+        ch->refreshing = done = true;
         refresh(ch, cycle);
     } else {
-        check_starvation(ch, cycle);
+        if (cycle >= ch->starve_next) check_starvation(ch, cycle);
+        if (cycle >= ch->close_next) {
+            issue_and_close(ch, cycle);
+            done = true;
+        }
     }
-    ch->rare_next = min_u64(ch->starve_next, ch->refresh_next);
+    ch->rare_next = min_u64(min_u64(ch->starve_next, ch->refresh_next), ch->close_next);
     if (ch->refreshing)
         ch->next = ch->refresh_next;
     else
         update_next(ch);
-    return refreshes;
+    return done;
 }
 
 uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting) {

@@ -2,14 +2,27 @@
  * Time is in cycles of the memory's clock. Inside src/dram only; the controller (dram.c) owns channels and connects
  * them to ports.
  *
- * Scheduling is first-ready, first-come-first-served with open pages. In a bank, requests for the open row go first; if
- * there is none, the oldest one has its row opened. In a cycle, of all banks whose next command may be issued the one
- * with the oldest request issues it; a request whose row has been opened goes before all others, and gives up its entry
- * in the queue (as in Ramulator). With two command buses, column commands and row commands are chosen apart. A request
- * that has waited longer than the starvation limit is not overtaken in its bank.
+ * In each cycle every bank offers at most one column command and one row command, chosen among its requests by the
+ * scheduler (scheduler.h). The channel issues, of those that the timings allow, the command of the oldest request; a
+ * request whose row has been opened goes before all others, and gives up its entry in the queue (as in Ramulator). With
+ * two command buses, column commands and row commands are chosen apart. A request that has waited longer than the
+ * starvation limit is not overtaken in its bank. A row that no queued request wants is closed when the row policy says
+ * so (row_policy.h), in a cycle in which the command bus is free.
  *
- * A channel is advanced from event to event: `next` is a cycle before which no command can be issued, so cycles up to
- * it need not be looked at.
+ * Lazy evaluation. A channel is advanced from event to event: `next` is a cycle before which no command can be issued,
+ * and channel_run() jumps there. It is the least of lower bounds, one for each sort of command (`column_next`,
+ * `row_next`) and for what happens rarely (`rare_next`: starvation, refresh, the row policy).
+ *
+ *   - Why it is exact: what may be issued in a cycle depends on the queues, the banks' rows and the "not before" times,
+ *     and these change only by a command or an arrival. Each change lowers the bounds to the first cycle in which it
+ *     could allow a command (`expect`); a bound that is too low costs a look that finds nothing, and a look changes
+ *     nothing but the bounds. A bound that is too high would be an error.
+ *   - The plain version: `*polled` (`--no-skip`) sets the bounds to the next cycle after every look, so that every cycle
+ *     is looked at.
+ *   - The tests that compare the two: tests/dram/dram_test.c "sleeping, polling every cycle ...", over all schedulers,
+ *     row policies and kinds, and tests/dram/command_test.c, whose checker knows nothing of bounds.
+ *
+ * What the controller does later than in its cycle is a second layer: dram.c.
  */
 #ifndef SLUICE_DRAM_CHANNEL_H
 #define SLUICE_DRAM_CHANNEL_H
@@ -17,6 +30,7 @@
 #include "base/base.h"
 #include "dram/dram.h"
 #include "dram/dram_config.h"
+#include "dram/scheduler.h"
 #include "sim/message.h"
 
 enum { DRAM_BANKS_MAX = 64, REQUEST_NONE = 0xFFFF };
@@ -45,23 +59,26 @@ struct dram_request {
 #define RANK_WAITING (UINT64_C(1) << 62)
 #define RANK_OPENED  (UINT64_C(1) << 61)
 
+static inline bool request_row_opened(const struct dram_request *request) { return request->rank < RANK_WAITING; }
+
 _Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host");
 
-/* Requests that compete with each other: all of a channel's, or its reads or writes alone. For each bank the one that
- * goes next is the *candidate*; sets of banks are bit masks. */
+/* Requests that compete with each other: all of a channel's, or its reads or writes alone. The requests whose commands a
+ * bank offers are its *candidates*, one for a column and one for a row command; sets of banks are bit masks. */
 struct dram_queue {
-    uint64_t hit[2];    /* banks whose candidate needs only its column command: reads, writes */
-    uint64_t closed;    /* banks whose candidate needs an activate */
-    uint64_t conflict;  /* banks whose candidate needs a precharge */
-    uint64_t activated; /* banks whose candidate has had its row opened for it */
-    uint64_t strict;    /* banks whose oldest request has waited too long: no row hit overtakes it */
-    unsigned room;      /* free entries of the channel's queue */
-    unsigned in_queue;  /* requests that hold an entry: they give it up when their row is opened */
-    unsigned waiting;   /* requests that still need their column command */
-    uint16_t candidate[DRAM_BANKS_MAX];
-    uint64_t rank[DRAM_BANKS_MAX];                       /* of the candidate */
-    uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX]; /* of the bank's requests, oldest first */
-    uint16_t entries[DRAM_BANKS_MAX];                    /* in_queue by bank */
+    uint64_t hit[2];                    /* banks with a candidate for a column command: a read, a write */
+    uint64_t closed;                    /* banks with a candidate for an activate */
+    uint64_t conflict;                  /* banks with a candidate for a precharge */
+    uint64_t activated;                 /* banks whose candidate has had its row opened for it */
+    uint64_t strict;                    /* banks whose oldest request has waited too long: no row hit overtakes it */
+    unsigned room;                      /* free entries of the channel's queue */
+    unsigned in_queue;                  /* requests that hold an entry: they give it up when their row is opened */
+    unsigned waiting;                   /* requests that still need their column command */
+    uint16_t candidate[DRAM_BANKS_MAX]; /* for a column command */
+    uint16_t row_candidate[DRAM_BANKS_MAX];
+    uint64_t rank[DRAM_BANKS_MAX], row_rank[DRAM_BANKS_MAX]; /* of the candidates */
+    uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX];     /* of the bank's requests, oldest first */
+    uint16_t entries[DRAM_BANKS_MAX];                        /* in_queue by bank */
 };
 
 /* Least distances between commands, from the device's timings. [0] is for reads, [1] for writes. */
@@ -84,7 +101,8 @@ struct dram_channel {
     uint64_t row_next;     /* lower bound of the next activate or precharge */
     uint64_t starve_next;  /* when the oldest request will have waited too long */
     uint64_t refresh_next; /* when the refresh has something to do: it is due, or its next step can be taken */
-    uint64_t rare_next;    /* the earlier of the two */
+    uint64_t close_next;   /* lower bound of the next precharge by the row policy */
+    uint64_t rare_next;    /* the earliest of the three */
     bool refreshing;
     bool writing; /* the write queue is being drained */
     bool write_drain, two_command_buses;
@@ -92,6 +110,10 @@ struct dram_channel {
     struct dram_queue *queue_of[2];   /* of `queue`: the one that reads enter, and writes */
     unsigned group_mask;
     uint64_t next_rank; /* of the next request, but for its bank */
+    uint64_t by_offer;  /* all banks if the scheduler has an `offer`, else none */
+    const struct dram_scheduler_ops *scheduler;
+    const void *scheduler_values; /* of its own section, NULL if it has none */
+    unsigned last_column_bank;    /* if the scheduler has an `offer` */
 
     /* When each command may next be issued as far as the whole channel, a bank group and a bank are concerned. */
     uint64_t column_at[2], activate_at;
@@ -101,12 +123,14 @@ struct dram_channel {
     uint64_t column_wait[2], activate_wait, precharge_wait;
     uint64_t open;              /* banks with an open row */
     uint64_t capped;            /* banks whose open row has had more column commands than the cap allows to go first */
+    uint64_t unwanted;          /* banks whose open row no queued request wants, if the row policy closes rows */
     struct dram_queue queue[2]; /* reads (or everything) and writes */
     uint64_t bank_column_at[2][DRAM_BANKS_MAX], bank_activate_at[DRAM_BANKS_MAX], bank_precharge_at[DRAM_BANKS_MAX];
     uint64_t group_column_at[2][DRAM_BANKS_MAX], group_activate_at[DRAM_BANKS_MAX];
     uint64_t group_banks[DRAM_BANKS_MAX]; /* the banks of a group */
     uint32_t open_row[DRAM_BANKS_MAX];
     uint32_t row_columns[DRAM_BANKS_MAX]; /* column commands to the open row */
+    uint64_t unwanted_at[DRAM_BANKS_MAX]; /* from when on the row policy may close it */
     uint64_t last_activates[4];
     unsigned activate_count;
 
@@ -122,6 +146,7 @@ struct dram_channel {
 
     struct dram_delays delay;
     uint32_t row_hit_cap;
+    uint64_t close_after; /* NEVER: the row policy closes no rows */
     unsigned bank_queue;
     unsigned drain_high, drain_low, drain_idle; /* requests */
     uint64_t starvation_cycles;
@@ -154,6 +179,15 @@ static inline bool channel_idle(const struct dram_channel *channel) {
 static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {
     const struct dram_queue *queue = channel->queue_of[write];
     return queue->room || queue->entries[bank] < channel->bank_queue;
+}
+
+/* The oldest of a bank's requests for its open row, REQUEST_NONE if there is none; for schedulers. */
+static inline uint16_t channel_oldest_hit(const struct dram_channel *channel, const struct dram_queue *queue,
+                                          unsigned bank) {
+    uint16_t hit = channel->open >> bank & 1 ? queue->head[bank] : REQUEST_NONE;
+    while (hit != REQUEST_NONE && channel->request[hit].row != channel->open_row[bank])
+        hit = channel->request[hit].next;
+    return hit;
 }
 
 /* Puts a request, which must find room, into its queue in memory cycle `cycle`; commands for it can be issued from the

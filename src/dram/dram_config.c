@@ -1,5 +1,5 @@
-/* The `dram` section: controllers, channels, queues and the choices of kind and mapping, and what must fit together
- * among them. */
+/* The `dram` section: controllers, channels, queues and the choices of kind, mapping, scheduler and row policy, and what must
+ * fit together among them. */
 #include "dram/dram_config.h"
 
 #include "base/base.h"
@@ -11,6 +11,10 @@ static const struct param params[] = {
     P_CHOICE(struct dram_config, kind, dram_kind_family, "gddr5", "kind of memory device"),
     P_CHOICE(struct dram_config, mapping, dram_mapping_family, "pae",
              "how addresses are spread over controllers, channels and banks"),
+    P_CHOICE(struct dram_config, scheduler, dram_scheduler_family, "fr-fcfs",
+             "which of a channel's requests has its next command issued"),
+    P_CHOICE(struct dram_config, row_policy, row_policy_family, "open",
+             "when an open row that no queued request wants is closed"),
     P_INT(struct dram_config, mcs, 8, 1, 64, "", "memory controllers"),
     P_INT(struct dram_config, channels_per_mc, 1, 1, 32, "",
           "channels of a controller, a power of two; every slice of the controller reaches all of them"),
@@ -33,8 +37,6 @@ static const struct param params[] = {
           "draining ends below this share of the write queue if a read waits"),
     P_INT(struct dram_config, drain_idle_writes, 1, 1, 1024, "requests",
           "writes that must wait for draining to start when no read does"),
-    P_INT(struct dram_config, row_hit_cap, 0, 0, 1000000, "commands",
-          "column commands after which the requests for an open row no longer go before others; 0: no cap"),
     P_INT(struct dram_config, starvation_cycles, 8192, 0, 1000000000, "memory cycles",
           "a request older than this goes before any row hit in its bank; 0: never"),
     P_INT(struct dram_config, controller_cycles, 0, 0, 512, "core cycles",

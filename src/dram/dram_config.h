@@ -13,6 +13,8 @@
 struct dram_config {
     const struct policy *kind;
     const struct policy *mapping;
+    const struct policy *scheduler;
+    const struct policy *row_policy;
     int64_t mcs;
     int64_t channels_per_mc;
     int64_t clock_mhz; /* 0: the core's */
@@ -20,7 +22,6 @@ struct dram_config {
     int64_t read_queue, write_queue, bank_queue, return_queue;
     bool write_drain;
     int64_t drain_high_percent, drain_low_percent, drain_idle_writes;
-    int64_t row_hit_cap;
     int64_t starvation_cycles;
     int64_t controller_cycles;
     int64_t port_entries, port_cycles;
@@ -45,6 +46,8 @@ struct dram_device {
 extern const struct section dram_section;
 extern const struct family dram_kind_family;
 extern const struct family dram_mapping_family;
+extern const struct family dram_scheduler_family;
+extern const struct family row_policy_family;
 
 /* What all data buses together could carry. */
 double dram_peak_bytes_per_us(const struct config *config);

@@ -167,13 +167,13 @@ static void add_mix(struct rig *rig, enum mix mix, unsigned writes, unsigned cou
     }
 }
 
-static void check_mixes(const char *const *memory) {
+static void check_mixes(const char *const *memory, unsigned requests) {
     for (enum mix mix = RANDOM; mix <= STREAM; mix++) {
         struct rig *rig = rig_create(memory);
         struct checker checker;
         checker_init(&checker, dram_device_of(rig->config));
         dram_set_log(rig->dram, checker_see, &checker);
-        add_mix(rig, mix, mix == RANDOM ? 30 : mix == ROWS ? 50 : 10, 34000);
+        add_mix(rig, mix, mix == RANDOM ? 30 : mix == ROWS ? 50 : 10, requests);
         CHECK(rig_run(rig, 10000000));
         if (checker.violations) CHECK_TEXT(checker.first, "no violation");
         CHECK_EQ(checker.violations, 0u);
@@ -190,24 +190,48 @@ static void check_mixes(const char *const *memory) {
 #define ONE_CHANNEL "dram.mcs=1", "llc.slices_per_mc=1", "dram.mapping=hynix", "dram.clock_mhz=0"
 
 TEST("GDDR5 obeys every timing rule in 100,000 mixed requests with one queue") {
-    check_mixes((const char *const[]){ONE_CHANNEL, NULL});
+    check_mixes((const char *const[]){ONE_CHANNEL, NULL}, 34000);
 }
 
 TEST("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and a clock of its own") {
     check_mixes((const char *const[]){"dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924",
                                       "dram.write_drain=true", "dram.gddr5.refresh=true", "dram.gddr5.tFAW=31",
-                                      "dram.row_hit_cap=4", NULL});
+                                      "dram.scheduler=fr-fcfs-cap", "dram.fr-fcfs-cap.cap=4", NULL},
+                34000);
 }
 
 TEST("HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
     check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true",
-                                      "dram.hbm.tCCDL=3", NULL});
+                                      "dram.hbm.tCCDL=3", NULL},
+                34000);
 }
 
 TEST("HBM with one command bus and banks' own queues obeys every timing rule, and so does a starving controller") {
     check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false",
                                       "dram.bank_queue=4", "dram.starvation_cycles=100", "dram.hbm.tWTRL=9",
-                                      "dram.hbm.tRRDL=11", "dram.write_drain=true", NULL});
+                                      "dram.hbm.tRRDL=11", "dram.write_drain=true", NULL},
+                34000);
+}
+
+TEST(
+    "every scheduler with every row policy obeys every timing rule, on GDDR5 and on HBM, with refresh and a write queue") {
+    for (unsigned s = 0; s < dram_scheduler_family.count; s++)
+        for (unsigned r = 0; r < row_policy_family.count; r++) {
+            char scheduler[64], row_policy[64];
+            snprintf(scheduler, sizeof scheduler, "dram.scheduler=%s", dram_scheduler_family.members[s]->name);
+            snprintf(row_policy, sizeof row_policy, "dram.row_policy=%s", row_policy_family.members[r]->name);
+            check_mixes((const char *const[]){ONE_CHANNEL, scheduler, row_policy, "dram.gddr5.tFAW=31",
+                                              "dram.fr-fcfs-cap.cap=2", "dram.timeout.cycles=20",
+                                              "dram.starvation_cycles=400", NULL},
+                        3000);
+            check_mixes((const char *const[]){ONE_CHANNEL, scheduler, row_policy, "dram.gddr5.refresh=true",
+                                              "dram.write_drain=true", "dram.oldest-ready.cap=3", NULL},
+                        3000);
+            check_mixes((const char *const[]){ONE_CHANNEL, scheduler, row_policy, "dram.kind=hbm",
+                                              "dram.hbm.refresh=true", "dram.write_drain=true", "dram.hbm.tCCDL=3",
+                                              "dram.timeout.cycles=20", "dram.bank_queue=2", NULL},
+                        3000);
+        }
 }
 
 TEST("the checker finds a command that comes one cycle early, for each rule") {

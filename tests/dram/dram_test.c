@@ -110,12 +110,12 @@ static void add_random(struct rig *rig, unsigned count, unsigned write_percent, 
     }
 }
 
-static const char *const varied[][10] = {
+static const char *const varied[][11] = {
     {SHAPE_80SM},
     {SHAPE_64SM, "dram.write_drain=true", "dram.hbm.refresh=true"},
     {"dram.mcs=6", "llc.slices_per_mc=2", "dram.mapping=linear", "dram.clock_mhz=924", "dram.controller_cycles=100"},
     {"dram.mcs=1", "llc.slices_per_mc=4", "dram.channels_per_mc=2", "dram.gddr5.refresh=true",
-     "dram.starvation_cycles=60", "dram.row_hit_cap=2", "dram.bank_queue=2"},
+     "dram.starvation_cycles=60", "dram.scheduler=fr-fcfs-cap", "dram.fr-fcfs-cap.cap=2", "dram.bank_queue=2"},
 };
 
 TEST("every read is answered once with data, every write once with an acknowledgement, and nothing is left inside") {

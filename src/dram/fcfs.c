@@ -1,0 +1,23 @@
+/* First come, first served: requests of a channel issue their column commands in the order of their arrival, and a row
+ * command is issued only for the oldest request (Rixner et al., ISCA 2000: "in-order"). So no activate
+ * overlaps with another request's transfer: the lower bound for a scheduler. Where writes have a queue of their own, the
+ * order is that of the queue being served. */
+#include "base/base.h"
+#include "dram/channel.h"
+#include "dram/scheduler.h"
+
+static struct dram_offer offer(const struct dram_channel *channel, const struct dram_queue *queue, unsigned bank) {
+    struct dram_offer none = {REQUEST_NONE, REQUEST_NONE};
+    uint16_t oldest = queue->head[bank];
+    for (unsigned other = 0; other < (unsigned)channel->device->banks; other++)
+        if (queue->head[other] != REQUEST_NONE &&
+            channel->request[queue->head[other]].rank < channel->request[oldest].rank)
+            return none;
+    bool hits = channel_oldest_hit(channel, queue, bank) == oldest;
+    return hits ? (struct dram_offer){oldest, REQUEST_NONE} : (struct dram_offer){REQUEST_NONE, oldest};
+}
+
+const struct dram_scheduler_ops dram_scheduler_fcfs = {
+    .policy = {"fcfs", "in the order of arrival, one request after the other", NULL},
+    .offer = offer,
+};

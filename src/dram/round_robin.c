@@ -1,0 +1,40 @@
+/* The banks in turn: DRAMsim3's rule. Of the banks that have a command ready, the first after that of the last column
+ * command goes, whatever the age of its request. Banks that have fallen out of step stay out of step, so that each opens
+ * its next row behind the transfers of the others; age would bring them into step again. In a bank row hits go first;
+ * after `row_hits` column commands to a row, the bank's oldest request may close it for another one. */
+#include "base/base.h"
+#include "dram/channel.h"
+#include "dram/scheduler.h"
+
+struct round_robin_config {
+    int64_t row_hits;
+};
+
+static const struct param params[] = {
+    P_INT(struct round_robin_config, row_hits, 4, 1, 1000000, "commands",
+          "column commands to a row after which an older request of the bank may close it"),
+};
+
+static const struct section section = {.path = "round-robin",
+                                       .help = "the banks in turn",
+                                       .params = params,
+                                       .count = COUNT_OF(params),
+                                       .size = sizeof(struct round_robin_config)};
+
+static struct dram_offer offer(const struct dram_channel *channel, const struct dram_queue *queue, unsigned bank) {
+    const struct round_robin_config *config = channel->scheduler_values;
+    struct dram_offer offer = {channel_oldest_hit(channel, queue, bank), queue->head[bank]};
+    bool served = channel->row_columns[bank] >= config->row_hits;
+    if (offer.column != REQUEST_NONE && (offer.column == offer.row || !served)) offer.row = REQUEST_NONE;
+    return offer;
+}
+
+static unsigned order(const struct dram_channel *channel, unsigned bank) {
+    return (bank - channel->last_column_bank - 1) % (unsigned)channel->device->banks;
+}
+
+const struct dram_scheduler_ops dram_scheduler_round_robin = {
+    .policy = {"round-robin", "the banks in turn, row hits first within a bank", &section},
+    .offer = offer,
+    .order = order,
+};
