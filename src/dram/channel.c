@@ -75,9 +75,11 @@ static void init_policies(struct dram_channel *ch, const struct config *config, 
     int64_t cap = scheduler->row_hit_cap ? scheduler->row_hit_cap(ch->scheduler_values) : 0;
     ch->by_offer = scheduler->offer ? low_mask((unsigned)ch->device->banks) : 0;
     ch->row_hit_cap = cap ? (uint32_t)cap : UINT32_MAX;
+    ch->columns_unnoticed = scheduler->offer ? 0 : ch->row_hit_cap;
     ch->close_after = NEVER;
     if (row_policy->close_after)
         ch->close_after = (uint64_t)row_policy->close_after(values_of(config, dram->row_policy));
+    ch->usual = !scheduler->offer && !row_policy->close_after && !dram->write_drain;
 }
 
 void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index,
@@ -141,22 +143,24 @@ static uint64_t occupied_banks(const struct dram_channel *ch, const struct dram_
     return banks;
 }
 
-static inline void set_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
+static inline void set_candidate(struct dram_queue *queue, enum dram_bus bus, unsigned bank, uint16_t index,
                                  const struct dram_request *request) {
-    queue->candidate[bank] = index;
-    queue->rank[bank] = request->rank;
-}
-static inline void set_row_candidate(struct dram_queue *queue, unsigned bank, uint16_t index,
-                                     const struct dram_request *request) {
-    queue->row_candidate[bank] = index;
-    queue->row_rank[bank] = request->rank;
+    queue->candidate[bus][bank] = index;
+    queue->rank[bus][bank] = request->rank;
 }
 
-/* The candidates of a bank by the scheduler's own rule. */
-static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
+static struct dram_offer offer_of_fr_fcfs(const struct dram_channel *ch, const struct dram_queue *queue,
+                                          unsigned bank) {
+    uint16_t hit = channel_oldest_hit(ch, queue, bank);
+    return (struct dram_offer){hit, hit == REQUEST_NONE ? queue->head[bank] : REQUEST_NONE};
+}
+
+/* The candidates of a bank where the scheduler has a rule of its own, or the oldest request has waited too long. */
+static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     uint16_t oldest = queue->head[bank];
-    struct dram_offer offer = ch->scheduler->offer(ch, queue, bank);
+    if (ch->request[oldest].entered + ch->starvation_cycles > cycle) queue->strict &= ~bit;
+    struct dram_offer offer = ch->by_offer ? ch->scheduler->offer(ch, queue, bank) : offer_of_fr_fcfs(ch, queue, bank);
     bool younger =
         (offer.column != REQUEST_NONE && offer.column != oldest) || (offer.row != REQUEST_NONE && offer.row != oldest);
     if (queue->strict & bit && younger) {
@@ -168,21 +172,21 @@ static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_qu
         const struct dram_request *request = &ch->request[offer.row];
         *(ch->open & bit ? &queue->conflict : &queue->closed) |= bit;
         if (request_row_opened(request)) queue->activated |= bit;
-        set_row_candidate(queue, bank, offer.row, request);
+        set_candidate(queue, ROW_BUS, bank, offer.row, request);
     }
     if (offer.column != REQUEST_NONE) {
         const struct dram_request *request = &ch->request[offer.column];
         assert(ch->open & bit && request->row == ch->open_row[bank] && "a column command needs its row");
         queue->hit[request->write] |= bit;
         if (request_row_opened(request)) queue->activated |= bit;
-        set_candidate(queue, bank, offer.column, request);
+        set_candidate(queue, COLUMN_BUS, bank, offer.column, request);
     }
-    if (ch->scheduler->order)
-        queue->rank[bank] = queue->row_rank[bank] =
+    if (ch->by_offer && ch->scheduler->order)
+        queue->rank[COLUMN_BUS][bank] = queue->rank[ROW_BUS][bank] =
             RANK_WAITING | (uint64_t)ch->scheduler->order(ch, bank) * DRAM_BANKS_MAX | bank;
 }
 
-/* Chooses a bank's candidates anew: by FR-FCFS one of the two, unless the scheduler has a rule of its own. */
+/* Chooses a bank's candidates anew: what offer_of_fr_fcfs says, in one pass, unless there is more to it. */
 static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     queue->hit[0] &= ~bit;
@@ -195,30 +199,27 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
         queue->strict &= ~bit;
         return;
     }
-    if (UNLIKELY(queue->strict & bit) && ch->request[index].entered + ch->starvation_cycles > cycle)
-        queue->strict &= ~bit;
-    if (UNLIKELY(ch->by_offer)) {
-        choose_by_offer(ch, queue, bank);
+    if (UNLIKELY((queue->strict | ch->by_offer) & bit)) {
+        choose_by_offer(ch, queue, bank, cycle);
         return;
     }
     uint64_t *set = &queue->closed;
+    enum dram_bus bus = ROW_BUS;
     if (ch->open & bit) {
         uint32_t row = ch->open_row[bank];
         uint16_t hit = index;
-        if (LIKELY(!(queue->strict & bit)))
-            while (hit != REQUEST_NONE && ch->request[hit].row != row) hit = ch->request[hit].next;
-        if (hit != REQUEST_NONE && ch->request[hit].row == row) {
-            const struct dram_request *request = &ch->request[hit];
-            queue->hit[request->write] |= bit;
-            if (request_row_opened(request)) queue->activated |= bit;
-            set_candidate(queue, bank, hit, request);
-            return;
+        while (hit != REQUEST_NONE && ch->request[hit].row != row) hit = ch->request[hit].next;
+        if (hit != REQUEST_NONE) {
+            index = hit;
+            set = &queue->hit[ch->request[hit].write];
+            bus = COLUMN_BUS;
+        } else {
+            set = &queue->conflict;
         }
-        set = &queue->conflict;
     }
     *set |= bit;
     if (request_row_opened(&ch->request[index])) queue->activated |= bit;
-    set_row_candidate(queue, bank, index, &ch->request[index]);
+    set_candidate(queue, bus, bank, index, &ch->request[index]);
 }
 
 /* Makes sure that the bank's candidates are looked at as soon as the bank allows. */
@@ -337,6 +338,13 @@ static inline void unlink_request(struct dram_channel *ch, struct dram_queue *qu
     if (request->next == REQUEST_NONE) queue->tail[bank] = before;
 }
 
+/* What an arrival changes beyond its bank's candidates. */
+static void enter_unusual(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
+    if (ch->unwanted >> bank & 1) watch_row(ch, bank, cycle);
+    if (ch->by_offer) choose_all(ch, cycle);
+    if (ch->write_drain) expect_turn(ch, cycle);
+}
+
 void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
     struct dram_request *request = &ch->request[index];
     request->entered = cycle;
@@ -349,7 +357,6 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
     request->begun = false;
     take_entry(ch, queue, bank);
     bool first = link_request(ch, queue, bank, index);
-    if (UNLIKELY(ch->unwanted >> bank & 1)) watch_row(ch, bank, cycle);
     bool becomes_hit = (queue->conflict & ~queue->strict) >> bank & 1 && ch->open_row[bank] == request->row;
     if (first || becomes_hit) {
         if (UNLIKELY(ch->starve_next == NEVER) && ch->starvation_cycles) { /* the first of all, hence of its bank */
@@ -358,11 +365,10 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
         }
         choose_candidate(ch, queue, bank, cycle);
         expect(ch, bank, cycle + 1);
-    } else if (!ch->write_drain && !ch->by_offer) {
+    } else if (ch->usual) {
         return; /* nothing is due sooner */
     }
-    if (UNLIKELY(ch->by_offer)) choose_all(ch, cycle);
-    if (ch->write_drain) expect_turn(ch, cycle);
+    if (!ch->usual) enter_unusual(ch, bank, cycle);
     if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
 }
 
@@ -408,7 +414,7 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
         !(queue->strict | ch->by_offer) &&
         queue == ch->active) { /* a row of the idle queue need not stay open: another may wait for it to close */
         queue->activated &= ~(UINT64_C(1) << bank); /* the same sets else: it is a row hit as well */
-        set_candidate(queue, bank, next, follower);
+        set_candidate(queue, COLUMN_BUS, bank, next, follower);
         return;
     }
     choose_candidate(ch, queue, bank, cycle);
@@ -432,9 +438,17 @@ static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, ui
     ch->stats.bus_cycles += delay->burst;
 }
 
+/* A column command that the cap counts, or after which a scheduler with a rule of its own chooses anew. */
+static NEVER_INLINE void notice_column(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
+    if (ch->row_columns[bank] > ch->row_hit_cap) ch->capped |= UINT64_C(1) << bank;
+    if (!ch->by_offer) return;
+    ch->last_column_bank = bank;
+    choose_all(ch, cycle);
+}
+
 static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                        uint64_t cycle) {
-    uint16_t index = queue->candidate[bank];
+    uint16_t index = queue->candidate[COLUMN_BUS][bank];
     struct dram_request *request = &ch->request[index];
     if (UNLIKELY(ch->log != NULL)) {
         uint32_t column = request->column + lowest_bit(request->bursts) * (uint32_t)ch->delay.burst_bytes;
@@ -447,14 +461,15 @@ static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queu
         issue_in_direction(ch, bank, cycle, 0);
     }
     ch->precharge_wait |= UINT64_C(1) << bank;
-    if (UNLIKELY(++ch->row_columns[bank] > ch->row_hit_cap)) ch->capped |= UINT64_C(1) << bank;
     request->bursts &= (uint8_t)(request->bursts - 1);
     if (!request->bursts) finish_request(ch, queue, bank, index, cycle);
+    if (UNLIKELY(++ch->row_columns[bank] > ch->columns_unnoticed)) notice_column(ch, bank, cycle);
 }
 
-static void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                         uint64_t cycle) {
     const struct dram_delays *delay = &ch->delay;
-    struct dram_request *request = &ch->request[queue->row_candidate[bank]];
+    struct dram_request *request = &ch->request[queue->candidate[ROW_BUS][bank]];
     uint64_t bit = UINT64_C(1) << bank;
     if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_ACTIVATE, bank, request->row, 0);
     if (!request->begun) count_first(ch, request, &ch->stats.row_misses);
@@ -565,9 +580,9 @@ static inline uint64_t lowest_rank(const uint64_t *rank, uint64_t banks) {
     return lowest;
 }
 
-static inline void choose_first(struct choice *choice, struct dram_queue *queue, const uint64_t *rank, uint64_t banks) {
+static inline void choose_first(struct choice *choice, struct dram_queue *queue, enum dram_bus bus, uint64_t banks) {
     if (!banks) return;
-    uint64_t first = lowest_rank(rank, banks);
+    uint64_t first = lowest_rank(queue->rank[bus], banks);
     if (choice->queue && choice->rank < first) return;
     choice->queue = queue;
     choice->rank = first;
@@ -587,7 +602,7 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
         banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
     choice->next = next;
     if (banks & queue->activated) banks &= queue->activated;
-    choose_first(choice, queue, queue->rank, banks);
+    choose_first(choice, queue, COLUMN_BUS, banks);
 }
 
 /* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
@@ -599,8 +614,8 @@ static NEVER_INLINE struct choice look_for_capped(struct dram_channel *ch, uint6
     if (!capped.queue) return capped;
     uint64_t columns = (queue->hit[0] | queue->hit[1]) & ~queue->activated;
     uint64_t rows = (queue->closed | queue->conflict) & ~queue->activated;
-    if ((columns && lowest_rank(queue->rank, columns) < capped.rank) ||
-        (rows && lowest_rank(queue->row_rank, rows) < capped.rank))
+    if ((columns && lowest_rank(queue->rank[COLUMN_BUS], columns) < capped.rank) ||
+        (rows && lowest_rank(queue->rank[ROW_BUS], rows) < capped.rank))
         return (struct choice){.next = capped.next};
     capped.last_resort = true;
     return capped;
@@ -633,7 +648,7 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
     }
     struct choice choice = {.next = next};
     uint64_t ready = conflict | closed;
-    choose_first(&choice, queue, queue->row_rank, ready);
+    choose_first(&choice, queue, ROW_BUS, ready);
     /* Those that are ready now and are not chosen can be issued next. */
     ch->row_next = ready & (ready - 1) ? cycle + 1 : next;
     return choice;
@@ -642,10 +657,6 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
 static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                       uint64_t cycle) {
     issue_column(ch, queue, bank, cycle);
-    if (UNLIKELY(ch->by_offer)) {
-        ch->last_column_bank = bank;
-        choose_all(ch, cycle);
-    }
     const struct dram_queue *idle = ch->idle;
     uint64_t reads = ch->active->hit[0], writes = ch->active->hit[1], next = NEVER;
     if (UNLIKELY(idle->waiting)) {
@@ -657,18 +668,20 @@ static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue
     ch->column_next = next;
 }
 
-static inline void take_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     if (queue->closed >> bank & 1) {
         issue_activate(ch, queue, bank, cycle);
         if (!queue->conflict) ch->row_next = max_u64(ch->row_next, ch->activate_at);
     } else {
-        struct dram_request *request = &ch->request[queue->row_candidate[bank]];
+        struct dram_request *request = &ch->request[queue->candidate[ROW_BUS][bank]];
         if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts);
         issue_precharge(ch, bank, cycle);
     }
     choose_in_both(ch, bank, cycle);
-    if (UNLIKELY(ch->by_offer)) choose_all(ch, cycle);
-    if (UNLIKELY(ch->capped)) lower_to(&ch->column_next, cycle + 1); /* the oldest request may be another now */
+    if (UNLIKELY(ch->capped | ch->by_offer)) {
+        if (ch->by_offer) choose_all(ch, cycle);
+        if (ch->capped) lower_to(&ch->column_next, cycle + 1); /* the oldest request may be another now */
+    }
 }
 
 /* A bank that offers both its commands has one of them issued in a cycle. By FR-FCFS it offers one. */
@@ -678,7 +691,7 @@ static inline bool share_bank(const struct dram_channel *ch, const struct choice
 
 /* One cycle: at most one command, or one of each sort with two command buses. Returns whether that leaves the bus for a
  * row command free. */
-static inline bool issue(struct dram_channel *ch, uint64_t cycle) {
+static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle) {
     struct choice column = {0}, row = {0};
     if (ch->write_drain && direction(ch) != ch->writing) {
         turn_to(ch, !ch->writing);

@@ -19,8 +19,8 @@
  *     nothing but the bounds. A bound that is too high would be an error.
  *   - The plain version: `*polled` (`--no-skip`) sets the bounds to the next cycle after every look, so that every cycle
  *     is looked at.
- *   - The tests that compare the two: tests/dram/dram_test.c "sleeping, polling every cycle ...", over all schedulers,
- *     row policies and kinds, and tests/dram/command_test.c, whose checker knows nothing of bounds.
+ *   - The tests that compare the two: tests/dram/policy_test.c, over all schedulers and row policies on both kinds,
+ *     and tests/dram/dram_test.c; the checker of tests/dram/command_test.c knows nothing of bounds.
  *
  * What the controller does later than in its cycle is a second layer: dram.c.
  */
@@ -34,6 +34,9 @@
 #include "sim/message.h"
 
 enum { DRAM_BANKS_MAX = 64, REQUEST_NONE = 0xFFFF };
+
+/* What carries column commands, and what carries row commands; one and the same in memories with one command bus. */
+enum dram_bus { COLUMN_BUS, ROW_BUS };
 
 /* A request from the moment it leaves a slice's port until its reply is handed to one. Two cache lines of the host, so
  * that finding one is a shift. */
@@ -66,19 +69,18 @@ _Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host"
 /* Requests that compete with each other: all of a channel's, or its reads or writes alone. The requests whose commands a
  * bank offers are its *candidates*, one for a column and one for a row command; sets of banks are bit masks. */
 struct dram_queue {
-    uint64_t hit[2];                    /* banks with a candidate for a column command: a read, a write */
-    uint64_t closed;                    /* banks with a candidate for an activate */
-    uint64_t conflict;                  /* banks with a candidate for a precharge */
-    uint64_t activated;                 /* banks whose candidate has had its row opened for it */
-    uint64_t strict;                    /* banks whose oldest request has waited too long: no row hit overtakes it */
-    unsigned room;                      /* free entries of the channel's queue */
-    unsigned in_queue;                  /* requests that hold an entry: they give it up when their row is opened */
-    unsigned waiting;                   /* requests that still need their column command */
-    uint16_t candidate[DRAM_BANKS_MAX]; /* for a column command */
-    uint16_t row_candidate[DRAM_BANKS_MAX];
-    uint64_t rank[DRAM_BANKS_MAX], row_rank[DRAM_BANKS_MAX]; /* of the candidates */
-    uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX];     /* of the bank's requests, oldest first */
-    uint16_t entries[DRAM_BANKS_MAX];                        /* in_queue by bank */
+    uint64_t hit[2];                       /* banks with a candidate for a column command: a read, a write */
+    uint64_t closed;                       /* banks with a candidate for an activate */
+    uint64_t conflict;                     /* banks with a candidate for a precharge */
+    uint64_t activated;                    /* banks whose candidate has had its row opened for it */
+    uint64_t strict;                       /* banks whose oldest request has waited too long: no row hit overtakes it */
+    unsigned room;                         /* free entries of the channel's queue */
+    unsigned in_queue;                     /* requests that hold an entry: they give it up when their row is opened */
+    unsigned waiting;                      /* requests that still need their column command */
+    uint16_t candidate[2][DRAM_BANKS_MAX]; /* by enum dram_bus */
+    uint64_t rank[2][DRAM_BANKS_MAX];      /* of the candidates */
+    uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX]; /* of the bank's requests, oldest first */
+    uint16_t entries[DRAM_BANKS_MAX];                    /* in_queue by bank */
 };
 
 /* Least distances between commands, from the device's timings. [0] is for reads, [1] for writes. */
@@ -106,6 +108,7 @@ struct dram_channel {
     bool refreshing;
     bool writing; /* the write queue is being drained */
     bool write_drain, two_command_buses;
+    bool usual;                       /* one queue, FR-FCFS, open rows: an arrival concerns its bank alone */
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
     struct dram_queue *queue_of[2];   /* of `queue`: the one that reads enter, and writes */
     unsigned group_mask;
@@ -145,8 +148,8 @@ struct dram_channel {
     unsigned done_count;
 
     struct dram_delays delay;
-    uint32_t row_hit_cap;
-    uint64_t close_after; /* NEVER: the row policy closes no rows */
+    uint32_t row_hit_cap, columns_unnoticed; /* column commands to a row: that go first, that change nothing else */
+    uint64_t close_after;                    /* NEVER: the row policy closes no rows */
     unsigned bank_queue;
     unsigned drain_high, drain_low, drain_idle; /* requests */
     uint64_t starvation_cycles;

@@ -8,13 +8,25 @@
  * then lets in what has arrived, and last moves one request for each channel into its queue: it takes part from the
  * next memory cycle on.
  *
- * That is the order of events, but not when they are computed. What goes on between a channel's arrivals and its
- * replies is seen by nobody before the first data has crossed the bus, `delay.done` after its command. So a controller
- * with one channel *runs behind*: it is ticked for what its slices send and, in time for the first reply, catches up
- * with all that has happened meanwhile. It keeps up with every cycle where that could be noticed: while all requests of
- * the channel are taken or replies wait for a slice (a request is then free when the reply has left), while a read may
- * be answered from the write queue at once, for the log of commands, whose order is that of time, and with `--no-skip`,
- * which so checks the other.
+ * That is the order of events, but not when they are computed.
+ *
+ * Lazy evaluation. A controller with one channel *runs behind*: it is ticked for what its slices send and, at `due`,
+ * catches up with all that has happened meanwhile (catch_up). `due` is the core cycle in which the first data of a
+ * command that has not been issued yet could have crossed the bus: `delay.done` after the channel's `next`, or after
+ * the cycle in which the next arrival enters the queue.
+ *
+ *   - Why it is exact: what goes on between arrivals and replies is seen by nobody before the first data has crossed the
+ *     bus. Catching up replays arrivals and commands in the order of their cycles (a request keeps the cycle from which
+ *     it may enter, `ready`), so the channel passes through the same states; replies carry their own cycle, and the port
+ *     shows them then. Counters are settled before anybody reads them (controller_settle).
+ *   - Where it could be noticed, the controller keeps up with every cycle (may_run_behind): with several channels, while
+ *     all requests of the channel are taken or replies wait for a slice (a request is then free when the reply has
+ *     left), while a read may be answered from the write queue at once, and for the log of commands, whose order is that
+ *     of time.
+ *   - The plain version is `--no-skip`: it keeps up, and looks at every memory cycle (channel.h).
+ *   - The tests that compare the two: tests/dram/dram_test.c "sleeping, polling every cycle ..." and "counters read in
+ *     the middle of a run ...", tests/dram/policy_test.c over all schedulers and row policies, and tests/machine for
+ *     whole runs.
  */
 #include "dram/dram.h"
 
