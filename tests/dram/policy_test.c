@@ -216,6 +216,11 @@ TEST("oldest-ready: a younger request closes a row that an older one hits, in a 
              READ(1, 1, 1), READ(1, 1, 100), READ(1, 1, 101), READ(0, 1, 102), READ(0, 2, 103));
 }
 
+TEST("oldest-ready: a row that has been opened for a request stays open until its column command") {
+    COMMANDS("dram.scheduler=oldest-ready dram.gddr5.tRAS=4 dram.gddr5.tRC=4", 100,
+             "ACT0@2 RD0@14 PRE0@16 ACT0@28 RD0@40", READ(0, 1, 0), READ(0, 2, 1));
+}
+
 TEST("round-robin: the banks are served in turn, whatever the age of their requests") {
     COMMANDS("dram.scheduler=round-robin dram.gddr5.burst_cycles=8", 150,
              "ACT0@2 ACT1@8 ACT2@14 RD0@15 RD1@23 RD2@31 RD0@102 RD1@110 RD2@118 RD0@126 RD0@134", READ(0, 1, 0),
