@@ -11,7 +11,8 @@
  * Slices are numbered over the whole machine: controller × slices per controller + slice within it; where each controller has
  * one more, of the atomics' LLC, those come after all others.
  *
- * A memory kind (gddr5, hbm) is one file and one line in kinds.def.
+ * A memory kind (kinds.def), a scheduler (schedulers.def) and a row policy (row_policies.def) are each one file and one
+ * line in its table.
  */
 #ifndef SLUICE_DRAM_DRAM_H
 #define SLUICE_DRAM_DRAM_H
