@@ -156,7 +156,8 @@ static struct dram_offer offer_of_fr_fcfs(const struct dram_channel *ch, const s
 }
 
 /* The candidates of a bank where the scheduler has a rule of its own, or the oldest request has waited too long. */
-static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
+static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                         uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     uint16_t oldest = queue->head[bank];
     if (ch->request[oldest].entered + ch->starvation_cycles > cycle) queue->strict &= ~bit;
@@ -375,7 +376,7 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
 /* ------------------------------------------------------------------ commands */
 
 static NEVER_INLINE void log_command(struct dram_channel *ch, uint64_t cycle, enum dram_command command, unsigned bank,
-                              uint32_t row, uint32_t column) {
+                                     uint32_t row, uint32_t column) {
     struct dram_log_entry entry = {.cycle = cycle,
                                    .mc = (uint16_t)ch->mc,
                                    .channel = (uint16_t)ch->index,

@@ -20,8 +20,8 @@
 #include "config/config.h"
 #include "dram/mapping.h"
 #include "sim/engine.h"
-#include "sim/port.h"
 #include "sim/message.h"
+#include "sim/port.h"
 #include "stats/stats.h"
 
 /* Counters of a channel. A column command is a row hit, miss or conflict by what its request met when its first command
