@@ -79,7 +79,7 @@ static void init_policies(struct dram_channel *ch, const struct config *config, 
     ch->close_after = NEVER;
     if (row_policy->close_after)
         ch->close_after = (uint64_t)row_policy->close_after(values_of(config, dram->row_policy));
-    ch->usual = !scheduler->offer && !row_policy->close_after && !dram->write_drain;
+    ch->common_case = !scheduler->offer && !row_policy->close_after && !dram->write_drain;
 }
 
 void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index,
@@ -340,7 +340,7 @@ static inline void unlink_request(struct dram_channel *ch, struct dram_queue *qu
 }
 
 /* What an arrival changes beyond its bank's candidates. */
-static void enter_unusual(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
+static void enter_general(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     if (ch->unwanted >> bank & 1) watch_row(ch, bank, cycle);
     if (ch->by_offer) choose_all(ch, cycle);
     if (ch->write_drain) expect_turn(ch, cycle);
@@ -366,10 +366,10 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
         }
         choose_candidate(ch, queue, bank, cycle);
         expect(ch, bank, cycle + 1);
-    } else if (ch->usual) {
+    } else if (ch->common_case) {
         return; /* nothing is due sooner */
     }
-    if (!ch->usual) enter_unusual(ch, bank, cycle);
+    if (!ch->common_case) enter_general(ch, bank, cycle);
     if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
 }
 

@@ -108,7 +108,7 @@ struct dram_channel {
     bool refreshing;
     bool writing; /* the write queue is being drained */
     bool write_drain, two_command_buses;
-    bool usual;                       /* one queue, FR-FCFS, open rows: an arrival concerns its bank alone */
+    bool common_case;                 /* one queue, FR-FCFS, open rows: an arrival concerns its bank alone */
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
     struct dram_queue *queue_of[2];   /* of `queue`: the one that reads enter, and writes */
     unsigned group_mask;
