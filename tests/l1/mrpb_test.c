@@ -2,76 +2,79 @@
 #include "test.h"
 
 #include "base/random.h"
-#include "l1/lone.h"
+#include "l1/l1_fixture.h"
+#include "sm/sm_fixture.h"
 
 #define MRPB "l1.insertion=mrpb", "l1.miss_queue=64"
 
-static enum l1_outcome enter(struct lone_l1 *lone, uint8_t warp, uint64_t address, uint8_t kind, uint8_t name) {
+static enum l1_outcome enter(struct l1_fixture *l1, uint8_t warp, uint64_t address, uint8_t kind, uint8_t name) {
     return access_by(
-        lone, (struct l1_request){
-                  .address = address, .token = name, .kind = kind, .conflicts = name, .warp = warp, .instr = warp});
+        l1, (struct l1_request){
+                .address = address, .token = name, .kind = kind, .conflicts = name, .warp = warp, .instr = warp});
 }
 
 /* Cycle by cycle, what comes out: the names of the requests. */
-static void expect(struct lone_l1 *lone, const char *names) {
+static void expect(struct l1_fixture *l1, const char *names) {
     for (; *names; names++) {
         const struct message *message = NULL;
         for (unsigned i = 0; i < 20 && !message; i++) {
-            cycle(lone);
-            message = port_peek(&lone->to_network, lone->now);
+            cycle(l1);
+            message = port_peek(&l1->to_network, l1->now);
         }
         REQUIRE(message);
-        struct message taken = take(lone);
+        struct message taken = take(l1);
         CHECK_EQ((char)taken.conflicts, *names);
-        answer(lone, taken);
+        answer(l1, taken);
     }
 }
 
 TEST("mrpb: the greedy rule stays with a queue until it is empty, the fixed one goes to the first") {
     for (unsigned greedy = 0; greedy < 2; greedy++) {
-        struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, greedy ? "l1.mrpb.drain=greedy" : "l1.mrpb.drain=fixed"));
-        cycle(lone);
+        struct l1_fixture *l1 =
+            l1_fixture_create(SETTINGS(MRPB, greedy ? "l1.mrpb.drain=greedy" : "l1.mrpb.drain=fixed"));
+        cycle(l1);
         for (uint8_t i = 0; i < 3; i++)
-            CHECK_OUTCOME(enter(lone, 1, 0x1000 + 0x80u * i, MESSAGE_READ, (uint8_t)('a' + i)), L1_QUEUED);
-        cycle(lone); /* a is served */
+            CHECK_OUTCOME(enter(l1, 1, 0x1000 + 0x80u * i, MESSAGE_READ, (uint8_t)('a' + i)), L1_QUEUED);
+        cycle(l1); /* a is served */
         for (uint8_t i = 0; i < 2; i++)
-            CHECK_OUTCOME(enter(lone, 0, 0x4000 + 0x80u * i, MESSAGE_READ, (uint8_t)('A' + i)), L1_QUEUED);
-        expect(lone, greedy ? "abcAB" : "aABbc");
-        settle(lone);
-        lone_l1_destroy(lone);
+            CHECK_OUTCOME(enter(l1, 0, 0x4000 + 0x80u * i, MESSAGE_READ, (uint8_t)('A' + i)), L1_QUEUED);
+        expect(l1, greedy ? "abcAB" : "aABbc");
+        settle(l1);
+        l1_fixture_destroy(l1);
     }
 }
 
 TEST("mrpb: the other rules take queues in turn, or the longest first") {
     for (unsigned longest = 0; longest < 2; longest++) {
-        struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, longest ? "l1.mrpb.drain=longest" : "l1.mrpb.drain=rr"));
-        cycle(lone);
-        for (uint8_t i = 0; i < 2; i++) enter(lone, 1, 0x1000 + 0x80u * i, MESSAGE_READ, (uint8_t)('a' + i));
-        for (uint8_t i = 0; i < 4; i++) enter(lone, 0, 0x4000 + 0x80u * i, MESSAGE_READ, (uint8_t)('A' + i));
-        expect(lone, longest ? "ABCaDb" : "aAbBCD");
-        settle(lone);
-        lone_l1_destroy(lone);
+        struct l1_fixture *l1 =
+            l1_fixture_create(SETTINGS(MRPB, longest ? "l1.mrpb.drain=longest" : "l1.mrpb.drain=rr"));
+        cycle(l1);
+        for (uint8_t i = 0; i < 2; i++) enter(l1, 1, 0x1000 + 0x80u * i, MESSAGE_READ, (uint8_t)('a' + i));
+        for (uint8_t i = 0; i < 4; i++) enter(l1, 0, 0x4000 + 0x80u * i, MESSAGE_READ, (uint8_t)('A' + i));
+        expect(l1, longest ? "ABCaDb" : "aAbBCD");
+        settle(l1);
+        l1_fixture_destroy(l1);
     }
 }
 
 TEST("mrpb: queues may be by instruction, and there are as many as are asked for") {
-    struct lone_l1 *lone =
-        lone_l1(SETTINGS(MRPB, "l1.mrpb.signature=instruction", "l1.mrpb.queues=2", "l1.mrpb.entries=2"));
+    struct l1_fixture *l1 =
+        l1_fixture_create(SETTINGS(MRPB, "l1.mrpb.signature=instruction", "l1.mrpb.queues=2", "l1.mrpb.entries=2"));
     struct l1_request read = {.kind = MESSAGE_READ, .instr = 3};
-    cycle(lone);
+    cycle(l1);
     for (uint8_t i = 0; i < 3; i++) {
         read.address = 0x80u * i;
-        CHECK_OUTCOME(access_by(lone, read), i < 2 ? L1_QUEUED : L1_FAIL_INPUT_QUEUE);
+        CHECK_OUTCOME(access_by(l1, read), i < 2 ? L1_QUEUED : L1_FAIL_INPUT_QUEUE);
     }
     read.instr = 2;
-    CHECK_OUTCOME(access_by(lone, read), L1_QUEUED);
-    uint32_t changes = lone->l1->gate[0].changes;
-    cycle(lone);
-    CHECK(lone->l1->gate[0].changes != changes);
+    CHECK_OUTCOME(access_by(l1, read), L1_QUEUED);
+    uint32_t changes = l1->l1->gate[0].changes;
+    cycle(l1);
+    CHECK(l1->l1->gate[0].changes != changes);
     read.address = 0x1000; /* the even queue was served first */
-    CHECK_OUTCOME(access_by(lone, read), L1_QUEUED);
-    settle(lone);
-    lone_l1_destroy(lone);
+    CHECK_OUTCOME(access_by(l1, read), L1_QUEUED);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("mrpb: what would stall for a line, an MSHR or room in one goes past the L1, if it is to") {
@@ -87,17 +90,17 @@ TEST("mrpb: what would stall for a line, an MSHR or room in one goes past the L1
         for (unsigned allowed = 0; allowed < 2; allowed++) {
             char bypass[64];
             snprintf(bypass, sizeof bypass, "%s=%s", cases[i].bypass, allowed ? "true" : "false");
-            struct lone_l1 *lone = lone_l1(SETTINGS(MRPB, "l1.size_kb=1", cases[i].limit, bypass));
-            cycle(lone);
-            enter(lone, 0, 0, MESSAGE_READ, 1);
-            enter(lone, 0, cases[i].second, MESSAGE_READ, 2);
-            cycles(lone, 10);
-            CHECK_EQ(count(lone, cases[i].counter), allowed);
-            CHECK_EQ(count(lone, "l1.requests"), 1 + allowed);
-            settle(lone);
-            CHECK_EQ(lone->woken_count, 2u);
-            CHECK_EQ(count(lone, "l1.read_bypasses"), allowed);
-            lone_l1_destroy(lone);
+            struct l1_fixture *l1 = l1_fixture_create(SETTINGS(MRPB, "l1.size_kb=1", cases[i].limit, bypass));
+            cycle(l1);
+            enter(l1, 0, 0, MESSAGE_READ, 1);
+            enter(l1, 0, cases[i].second, MESSAGE_READ, 2);
+            cycles(l1, 10);
+            CHECK_EQ(COUNTER(l1, cases[i].counter), allowed);
+            CHECK_EQ(COUNTER(l1, "l1.requests"), 1 + allowed);
+            settle(l1);
+            CHECK_EQ(l1->woken_count, 2u);
+            CHECK_EQ(COUNTER(l1, "l1.read_bypasses"), allowed);
+            l1_fixture_destroy(l1);
         }
 }
 
@@ -106,12 +109,12 @@ TEST("mrpb: a hit is complete one cycle later than without queues") {
     for (unsigned i = 0; i < 2; i++) {
         struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
-        struct stand *stand =
-            stand_make(SETTINGS("l1.latency_cycles=5", i ? "l1.insertion=mrpb" : "l1.insertion=always"));
-        stand_run(stand, &source);
-        CHECK_EQ(stand_count(stand, "l1.read_hits"), 1u);
-        cycles_of[i] = stand_count(stand, "sm.load_cycles_min");
-        stand_destroy(stand);
+        struct sm_fixture *sm =
+            sm_fixture_create(SETTINGS("l1.latency_cycles=5", i ? "l1.insertion=mrpb" : "l1.insertion=always"));
+        sm_fixture_run(sm, &source);
+        CHECK_EQ(COUNTER(sm, "l1.read_hits"), 1u);
+        cycles_of[i] = COUNTER(sm, "sm.load_cycles_min");
+        sm_fixture_destroy(sm);
     }
     CHECK_EQ(cycles_of[1], cycles_of[0] + 1);
 }
@@ -120,21 +123,21 @@ TEST("mrpb: a hit is complete one cycle later than without queues") {
  * came there before one that they had to follow. */
 static unsigned out_of_order(const char *const *settings, uint64_t random) {
     enum { ACCESSES = 200, LINES = 3 };
-    struct lone_l1 *lone = lone_l1(settings);
+    struct l1_fixture *l1 = l1_fixture_create(settings);
     unsigned made = 0, wrong = 0,
              waiting[LINES][2][ACCESSES + 1] = {0}; /* by line and whether a store: made, not seen */
     unsigned line_of[ACCESSES], seen = 0;
     bool store_of[ACCESSES];
     while (seen < ACCESSES) {
-        cycle(lone);
-        lone->woken_count = 0;
-        while (port_peek(&lone->to_network, lone->now) && random_below(&random, 2)) {
-            struct message message = take(lone);
+        cycle(l1);
+        l1->woken_count = 0;
+        while (port_peek(&l1->to_network, l1->now) && random_below(&random, 2)) {
+            struct message message = take(l1);
             unsigned name = message.conflicts, line = line_of[name];
             waiting[line][store_of[name]][name] = 0;
             for (unsigned earlier = 0; earlier < name; earlier++)
                 wrong += waiting[line][1][earlier] || (store_of[name] && waiting[line][0][earlier]);
-            answer(lone, message);
+            answer(l1, message);
             seen++;
         }
         if (made == ACCESSES) continue;
@@ -145,11 +148,11 @@ static unsigned out_of_order(const char *const *settings, uint64_t random) {
                                      .bypass = !store_of[made],
                                      .conflicts = (uint8_t)made,
                                      .warp = (uint8_t)random_below(&random, 4)};
-        if (access_by(lone, request) > L1_ACCEPTED) continue;
+        if (access_by(l1, request) > L1_ACCEPTED) continue;
         waiting[line_of[made]][store_of[made]][made] = 1;
         made++;
     }
-    lone_l1_destroy(lone);
+    l1_fixture_destroy(l1);
     return wrong;
 }
 

@@ -2,62 +2,62 @@
  * apart. Remaining distances are written as they are after a read. */
 #include "test.h"
 
-#include "l1/lone.h"
+#include "l1/l1_fixture.h"
 
 #define SMALL "l1.insertion=pdp", "l1.size_kb=1", "l1.ways=2"
 
 enum { A = 0x0000, B = 0x0200, C = 0x0400, D = 0x0600, E = 0x0800, F = 0x0A00 };
 
 TEST("pdp: a line is replaced only when its set has been read as often as the protecting distance since its use") {
-    struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=3"));
-    REPLAY(lone, "mm", A, B); /* A 2, B 3 */
-    REPLAY(lone, "b", C);     /* A 1, B 2: both were protected */
-    REPLAY(lone, "h", A);     /* A 3, B 1 */
-    REPLAY(lone, "m", D);     /* B had come to 0: A 2, D 3 */
-    REPLAY(lone, "b", B);     /* A 1, D 2 */
-    REPLAY(lone, "m", C);     /* for A: C 3, D 1 */
-    REPLAY(lone, "m", A);     /* for D */
-    CHECK_EQ(count(lone, "l1.pdp.bypasses"), 2u);
-    CHECK_EQ(count(lone, "l1.read_bypasses"), 2u);
-    CHECK_EQ(count(lone, "l1.evictions"), 3u);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=3"));
+    REPLAY(l1, "mm", A, B); /* A 2, B 3 */
+    REPLAY(l1, "b", C);     /* A 1, B 2: both were protected */
+    REPLAY(l1, "h", A);     /* A 3, B 1 */
+    REPLAY(l1, "m", D);     /* B had come to 0: A 2, D 3 */
+    REPLAY(l1, "b", B);     /* A 1, D 2 */
+    REPLAY(l1, "m", C);     /* for A: C 3, D 1 */
+    REPLAY(l1, "m", A);     /* for D */
+    CHECK_EQ(COUNTER(l1, "l1.pdp.bypasses"), 2u);
+    CHECK_EQ(COUNTER(l1, "l1.read_bypasses"), 2u);
+    CHECK_EQ(COUNTER(l1, "l1.evictions"), 3u);
+    l1_fixture_destroy(l1);
 }
 
 TEST("pdp: reads of other sets and writes age nothing") {
-    struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=3"));
-    REPLAY(lone, "mm", A, B);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=3"));
+    REPLAY(l1, "mm", A, B);
     for (unsigned i = 0; i < 5; i++) {
-        REPLAY(lone, i ? "h" : "m", 0x080);
-        CHECK_OUTCOME(write_line(lone, E, 9), L1_SENT);
-        settle(lone);
+        REPLAY(l1, i ? "h" : "m", 0x080);
+        CHECK_OUTCOME(write_line(l1, E, 9), L1_SENT);
+        settle(l1);
     }
-    REPLAY(lone, "b", C);
-    lone_l1_destroy(lone);
+    REPLAY(l1, "b", C);
+    l1_fixture_destroy(l1);
 }
 
 TEST("pdp: a distance of 1 protects nothing, and of several unprotected lines the replacement policy's choice goes") {
-    struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=1"));
-    REPLAY(lone, "mmhmhm", A, B, A, C, A, B); /* as with LRU alone: C for B, then B for C */
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1"));
+    REPLAY(l1, "mmhmhm", A, B, A, C, A, B); /* as with LRU alone: C for B, then B for C */
+    l1_fixture_destroy(l1);
 }
 
 TEST("pdp: a line on its way is no victim, and what finds only such lines goes past the cache") {
-    struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=1"));
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, A, 1), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, B, 2), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, C, 3), L1_BYPASS);
-    settle(lone);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1"));
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, A, 1), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, B, 2), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, C, 3), L1_BYPASS);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("pdp: a line that a store dropped leaves room") {
-    struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=200"));
-    REPLAY(lone, "mmb", A, B, C);
-    CHECK_OUTCOME(write_line(lone, A, 9), L1_SENT);
-    settle(lone);
-    REPLAY(lone, "mbh", C, A, B);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=200"));
+    REPLAY(l1, "mmb", A, B, C);
+    CHECK_OUTCOME(write_line(l1, A, 9), L1_SENT);
+    settle(l1);
+    REPLAY(l1, "mbh", C, A, B);
+    l1_fixture_destroy(l1);
 }
 
 TEST("pdp: remaining distances of few bits sink more seldom, in larger steps") {
@@ -66,38 +66,38 @@ TEST("pdp: remaining distances of few bits sink more seldom, in larger steps") {
     } cases[] = {{"l1.pdp.bits=8", "mmbb"},  /* A 4; A 3, B 4; 2, 3; 1, 2 */
                  {"l1.pdp.bits=7", "mmbm"}}; /* in steps of two reads: A 2; A 1, B 2; 1, 2; A 0 */
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=4", cases[i].bits));
-        REPLAY(lone, cases[i].outcomes, A, B, C, D);
-        lone_l1_destroy(lone);
+        struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=4", cases[i].bits));
+        REPLAY(l1, cases[i].outcomes, A, B, C, D);
+        l1_fixture_destroy(l1);
     }
 }
 
 TEST("pdp: the dynamic kind finds the distance at which lines are used again") {
-    struct lone_l1 *lone = lone_l1(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true",
-                                            "l1.pdp.sampler_entries=256", "l1.pdp.recompute_reads=16"));
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true",
+                                                       "l1.pdp.sampler_entries=256", "l1.pdp.recompute_reads=16"));
     static const uint64_t lines[] = {A, B, C, D, E, F};
     /* Each line again after 6 reads: 10 reuses among 16 samples, all of them within 8. */
     for (unsigned i = 0; i < 16; i++) {
-        CHECK_EQ(count(lone, "l1.pdp.recomputed"), 0u);
-        read_line(lone, lines[i % 6], i);
-        lone->woken_count = 0;
-        settle(lone);
+        CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 0u);
+        read_line(l1, lines[i % 6], i);
+        l1->woken_count = 0;
+        settle(l1);
     }
-    CHECK_EQ(count(lone, "l1.pdp.recomputed"), 1u);
-    CHECK_EQ(count(lone, "l1.pdp.distance_min"), 2u);
-    CHECK_EQ(count(lone, "l1.pdp.distance_max"), 8u);
-    lone_l1_destroy(lone);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_min"), 2u);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 8u);
+    l1_fixture_destroy(l1);
 }
 
 TEST("pdp: without any reuse the dynamic kind keeps its distance") {
-    struct lone_l1 *lone =
-        lone_l1(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true", "l1.pdp.recompute_reads=16"));
+    struct l1_fixture *l1 =
+        l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true", "l1.pdp.recompute_reads=16"));
     for (uint64_t i = 0; i < 32; i++) {
-        read_line(lone, i * 0x200, 0);
-        lone->woken_count = 0;
-        settle(lone);
+        read_line(l1, i * 0x200, 0);
+        l1->woken_count = 0;
+        settle(l1);
     }
-    CHECK_EQ(count(lone, "l1.pdp.recomputed"), 2u);
-    CHECK_EQ(count(lone, "l1.pdp.distance_max"), 2u);
-    lone_l1_destroy(lone);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 2u);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 2u);
+    l1_fixture_destroy(l1);
 }

@@ -1,30 +1,31 @@
 #include "test.h"
 
 #include "base/random.h"
-#include "l1/lone.h"
+#include "l1/l1_fixture.h"
+#include "sm/sm_fixture.h"
 
 TEST("a read misses, others of its line find it on its way, and once it is there they hit") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_PENDING_HIT);
-    struct message request = take(lone);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 2), L1_PENDING_HIT);
+    struct message request = take(l1);
     CHECK_EQ(request.address, 0x1000u);
     CHECK_EQ(request.kind, MESSAGE_READ);
     CHECK_EQ(request.sectors, 0x0F);
-    answer(lone, request);
-    CHECK_EQ(lone->woken_count, 0u);
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_HIT);
-    cycles(lone, 5);
-    CHECK_EQ(lone->woken_count, 2u);
-    CHECK(!port_peek(&lone->to_network, lone->now));
-    CHECK_EQ(count(lone, "l1.read_misses"), 1u);
-    CHECK_EQ(count(lone, "l1.read_pending_hits"), 1u);
-    CHECK_EQ(count(lone, "l1.read_hits"), 1u);
-    CHECK_EQ(count(lone, "l1.fills"), 1u);
-    lone_l1_destroy(lone);
+    answer(l1, request);
+    CHECK_EQ(l1->woken_count, 0u);
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 3), L1_HIT);
+    cycles(l1, 5);
+    CHECK_EQ(l1->woken_count, 2u);
+    CHECK(!port_peek(&l1->to_network, l1->now));
+    CHECK_EQ(COUNTER(l1, "l1.read_misses"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.read_pending_hits"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.read_hits"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.fills"), 1u);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a read that misses asks for its whole line, whatever it needs of it") {
@@ -33,195 +34,195 @@ TEST("a read that misses asks for its whole line, whatever it needs of it") {
         uint8_t sectors;
     } cases[] = {{"gpu.line_bytes=64", 0x03}, {"gpu.line_bytes=128", 0x0F}, {"gpu.line_bytes=256", 0xFF}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct lone_l1 *lone = lone_l1(SETTINGS(cases[i].line));
-        cycle(lone);
-        access_by(lone, (struct l1_request){.address = 0x1000, .kind = MESSAGE_READ, .sectors = 0x01});
-        cycle(lone);
-        CHECK_EQ(take(lone).sectors, cases[i].sectors);
-        lone_l1_destroy(lone);
+        struct l1_fixture *l1 = l1_fixture_create(SETTINGS(cases[i].line));
+        cycle(l1);
+        access_by(l1, (struct l1_request){.address = 0x1000, .kind = MESSAGE_READ, .sectors = 0x01});
+        cycle(l1);
+        CHECK_EQ(take(l1).sectors, cases[i].sectors);
+        l1_fixture_destroy(l1);
     }
 }
 
 TEST("the waiters of a line are woken one in a cycle, in order, and its MSHR is free after the last") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=1", "l1.mshr_merges=4"));
-    cycle(lone);
-    for (uint32_t token = 10; token < 14; token++) read_line(lone, 0x1000, token);
-    cycle(lone);
-    answer(lone, take(lone));
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=1", "l1.mshr_merges=4"));
+    cycle(l1);
+    for (uint32_t token = 10; token < 14; token++) read_line(l1, 0x1000, token);
+    cycle(l1);
+    answer(l1, take(l1));
     for (unsigned i = 0; i < 3; i++) {
-        cycle(lone);
-        CHECK_EQ(lone->woken_count, i + 1);
-        CHECK_OUTCOME(read_line(lone, 0x2000, 99), L1_FAIL_MSHR);
+        cycle(l1);
+        CHECK_EQ(l1->woken_count, i + 1);
+        CHECK_OUTCOME(read_line(l1, 0x2000, 99), L1_FAIL_MSHR);
     }
-    cycle(lone);
-    CHECK_EQ(lone->woken_count, 4u);
-    for (unsigned i = 0; i < 4; i++) CHECK_EQ(lone->woken[i], 10 + i);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 99), L1_MISS);
-    settle(lone);
-    lone_l1_destroy(lone);
+    cycle(l1);
+    CHECK_EQ(l1->woken_count, 4u);
+    for (unsigned i = 0; i < 4; i++) CHECK_EQ(l1->woken[i], 10 + i);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 99), L1_MISS);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("with every MSHR in use a further line is refused, but not a line that is there or on its way") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=2", "l1.miss_queue=8"));
-    cycle(lone);
-    read_line(lone, 0x5000, 0);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_FAIL_MSHR);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 4), L1_HIT);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 5), L1_PENDING_HIT);
-    CHECK_OUTCOME(write_line(lone, 0x3000, 6), L1_SENT);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_MISS);
-    CHECK_EQ(count(lone, "l1.mshrs_peak"), 2u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=2", "l1.miss_queue=8"));
+    cycle(l1);
+    read_line(l1, 0x5000, 0);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 2), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x3000, 3), L1_FAIL_MSHR);
+    CHECK_OUTCOME(read_line(l1, 0x5000, 4), L1_HIT);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 5), L1_PENDING_HIT);
+    CHECK_OUTCOME(write_line(l1, 0x3000, 6), L1_SENT);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x3000, 3), L1_MISS);
+    CHECK_EQ(COUNTER(l1, "l1.mshrs_peak"), 2u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a line takes as many waiters as the limit says, the first included") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshr_merges=2"));
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_PENDING_HIT);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_FAIL_MSHR_MERGE);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 4), L1_MISS);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_HIT);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshr_merges=2"));
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 2), L1_PENDING_HIT);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 3), L1_FAIL_MSHR_MERGE);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 4), L1_MISS);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 3), L1_HIT);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a set whose lines are all on their way takes no other line") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.size_kb=1", "l1.ways=2")); /* four sets */
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x0000, 1), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x0200, 2), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x0400, 3), L1_FAIL_LINE);
-    CHECK_OUTCOME(read_line(lone, 0x0480, 4), L1_MISS); /* of another set */
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x0400, 3), L1_MISS);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x0000, 5), L1_MISS); /* the least recently used one had to go */
-    CHECK_EQ(count(lone, "l1.evictions"), 2u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=2")); /* four sets */
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x0000, 1), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x0200, 2), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x0400, 3), L1_FAIL_LINE);
+    CHECK_OUTCOME(read_line(l1, 0x0480, 4), L1_MISS); /* of another set */
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x0400, 3), L1_MISS);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x0000, 5), L1_MISS); /* the least recently used one had to go */
+    CHECK_EQ(COUNTER(l1, "l1.evictions"), 2u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a full miss queue refuses reads that miss and writes, and names the network if that takes nothing") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.miss_queue=1"));
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS); /* sent at once */
-    CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_MISS); /* queued: one request leaves in a cycle */
-    CHECK_OUTCOME(read_line(lone, 0x3000, 3), L1_FAIL_MISS_QUEUE);
-    CHECK_OUTCOME(write_line(lone, 0x3000, 3), L1_FAIL_MISS_QUEUE);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 4), L1_PENDING_HIT); /* needs no request */
-    cycle(lone); /* the second leaves, and the network's two places are taken */
-    CHECK_OUTCOME(read_line(lone, 0x4000, 5), L1_MISS);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
-    CHECK_OUTCOME(write_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
-    cycles(lone, 10);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
-    take(lone);
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_FAIL_NETWORK);
-    cycle(lone); /* the credit is back */
-    CHECK_OUTCOME(read_line(lone, 0x5000, 6), L1_MISS);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=1"));
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS); /* sent at once */
+    CHECK_OUTCOME(read_line(l1, 0x2000, 2), L1_MISS); /* queued: one request leaves in a cycle */
+    CHECK_OUTCOME(read_line(l1, 0x3000, 3), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(write_line(l1, 0x3000, 3), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 4), L1_PENDING_HIT); /* needs no request */
+    cycle(l1); /* the second leaves, and the network's two places are taken */
+    CHECK_OUTCOME(read_line(l1, 0x4000, 5), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x5000, 6), L1_FAIL_NETWORK);
+    CHECK_OUTCOME(write_line(l1, 0x5000, 6), L1_FAIL_NETWORK);
+    cycles(l1, 10);
+    CHECK_OUTCOME(read_line(l1, 0x5000, 6), L1_FAIL_NETWORK);
+    take(l1);
+    CHECK_OUTCOME(read_line(l1, 0x5000, 6), L1_FAIL_NETWORK);
+    cycle(l1); /* the credit is back */
+    CHECK_OUTCOME(read_line(l1, 0x5000, 6), L1_MISS);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a refused access has changed nothing: it counts nowhere and can be made again") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.mshrs=1"));
-    cycle(lone);
-    read_line(lone, 0x1000, 1);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=1"));
+    cycle(l1);
+    read_line(l1, 0x1000, 1);
     for (unsigned i = 0; i < 50; i++) {
-        cycle(lone);
-        CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_FAIL_MSHR);
+        cycle(l1);
+        CHECK_OUTCOME(read_line(l1, 0x2000, 2), L1_FAIL_MSHR);
     }
-    CHECK_EQ(count(lone, "l1.read_misses"), 1u);
-    CHECK_EQ(count(lone, "l1.requests"), 1u);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 2), L1_MISS);
-    settle(lone);
-    CHECK_EQ(lone->woken_count, 2u);
-    lone_l1_destroy(lone);
+    CHECK_EQ(COUNTER(l1, "l1.read_misses"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.requests"), 1u);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 2), L1_MISS);
+    settle(l1);
+    CHECK_EQ(l1->woken_count, 2u);
+    l1_fixture_destroy(l1);
 }
 
 TEST("requests leave in the order in which they were accepted, one in a cycle") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    for (uint32_t i = 0; i < 6; i++) read_line(lone, 0x1080 * (i + 1), i);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    for (uint32_t i = 0; i < 6; i++) read_line(l1, 0x1080 * (i + 1), i);
     for (uint32_t i = 0; i < 6; i++) {
-        cycle(lone);
-        CHECK_EQ(take(lone).address, 0x1080u * (i + 1));
-        CHECK(!port_peek(&lone->to_network, lone->now));
+        cycle(l1);
+        CHECK_EQ(take(l1).address, 0x1080u * (i + 1));
+        CHECK(!port_peek(&l1->to_network, l1->now));
     }
-    lone_l1_destroy(lone);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a global write goes through, drops the line it hits and allocates none") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    read_line(lone, 0x1000, 1);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_HIT);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    read_line(l1, 0x1000, 1);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 2), L1_HIT);
     CHECK_OUTCOME(
-        access_by(lone,
+        access_by(l1,
                   (struct l1_request){
                       .address = 0x1000, .token = 3, .kind = MESSAGE_WRITE, .sectors = 0x06, .flags = MESSAGE_PARTIAL}),
         L1_SENT);
-    cycle(lone);
-    struct message write = take(lone);
+    cycle(l1);
+    struct message write = take(l1);
     CHECK_EQ(write.kind, MESSAGE_WRITE);
     CHECK_EQ(write.sectors, 0x06);
     CHECK_EQ(write.flags, MESSAGE_PARTIAL);
-    answer(lone, write);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 4), L1_MISS);
-    settle(lone);
-    CHECK_EQ(lone->woken[1], 3u); /* acknowledged */
-    CHECK_OUTCOME(write_line(lone, 0x2000, 5), L1_SENT);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 6), L1_MISS);
-    CHECK_EQ(count(lone, "l1.write_hits"), 1u);
-    CHECK_EQ(count(lone, "l1.write_misses"), 1u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    answer(l1, write);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 4), L1_MISS);
+    settle(l1);
+    CHECK_EQ(l1->woken[1], 3u); /* acknowledged */
+    CHECK_OUTCOME(write_line(l1, 0x2000, 5), L1_SENT);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 6), L1_MISS);
+    CHECK_EQ(COUNTER(l1, "l1.write_hits"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.write_misses"), 1u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a line that a store met on its way serves those who wait for it and is dropped; later reads go past the cache") {
     static const uint8_t kinds[] = {MESSAGE_WRITE, MESSAGE_ATOMIC};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
-        struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-        cycle(lone);
-        CHECK_OUTCOME(read_line(lone, 0x1000, 1), L1_MISS);
-        CHECK_OUTCOME(read_line(lone, 0x1000, 2), L1_PENDING_HIT);
-        CHECK_OUTCOME(access_by(lone, (struct l1_request){.address = 0x1000, .token = 3, .kind = kinds[i]}), L1_SENT);
-        CHECK_OUTCOME(read_line(lone, 0x1000, 4), L1_BYPASS);
-        cycle(lone);
-        answer(lone, take(lone)); /* the line */
-        cycle(lone);
-        CHECK_EQ(take(lone).kind, kinds[i]); /* the store, and behind it the second read */
-        cycle(lone);
-        CHECK_EQ(take(lone).kind, MESSAGE_READ);
-        cycles(lone, 3);
-        CHECK_EQ(lone->woken_count, 2u);
-        CHECK_EQ(count(lone, "l1.fills"), 1u);
-        CHECK_EQ(count(lone, "l1.stale_fills"), 1u);
-        CHECK_OUTCOME(read_line(lone, 0x1000, 5), L1_MISS);
-        lone_l1_destroy(lone);
+        struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+        cycle(l1);
+        CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
+        CHECK_OUTCOME(read_line(l1, 0x1000, 2), L1_PENDING_HIT);
+        CHECK_OUTCOME(access_by(l1, (struct l1_request){.address = 0x1000, .token = 3, .kind = kinds[i]}), L1_SENT);
+        CHECK_OUTCOME(read_line(l1, 0x1000, 4), L1_BYPASS);
+        cycle(l1);
+        answer(l1, take(l1)); /* the line */
+        cycle(l1);
+        CHECK_EQ(take(l1).kind, kinds[i]); /* the store, and behind it the second read */
+        cycle(l1);
+        CHECK_EQ(take(l1).kind, MESSAGE_READ);
+        cycles(l1, 3);
+        CHECK_EQ(l1->woken_count, 2u);
+        CHECK_EQ(COUNTER(l1, "l1.fills"), 1u);
+        CHECK_EQ(COUNTER(l1, "l1.stale_fills"), 1u);
+        CHECK_OUTCOME(read_line(l1, 0x1000, 5), L1_MISS);
+        l1_fixture_destroy(l1);
     }
 }
 
 TEST("an atomic drops the line that it hits") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    read_line(lone, 0x1000, 1);
-    settle(lone);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    read_line(l1, 0x1000, 1);
+    settle(l1);
     struct l1_request atomic = {.address = 0x1000, .token = 2, .kind = MESSAGE_ATOMIC, .sectors = 1, .bypass = true};
-    CHECK_OUTCOME(access_by(lone, atomic), L1_SENT);
-    CHECK_OUTCOME(read_line(lone, 0x1000, 3), L1_MISS);
-    CHECK_EQ(count(lone, "l1.atomics"), 1u);
-    CHECK_EQ(count(lone, "l1.write_hits"), 0u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    CHECK_OUTCOME(access_by(l1, atomic), L1_SENT);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 3), L1_MISS);
+    CHECK_EQ(COUNTER(l1, "l1.atomics"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.write_hits"), 0u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("where packets may overtake each other, what needs a sector waits for the store to it, and nothing else does") {
@@ -237,47 +238,47 @@ TEST("where packets may overtake each other, what needs a sector waits for the s
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++)
         for (unsigned vcs = 1; vcs <= 4; vcs += 3) {
-            struct lone_l1 *lone = lone_l1(SETTINGS(vcs == 1 ? "noc.vcs=1" : "noc.vcs=4"));
+            struct l1_fixture *l1 = l1_fixture_create(SETTINGS(vcs == 1 ? "noc.vcs=1" : "noc.vcs=4"));
             struct l1_request first = {
                 .address = 0x1000, .kind = cases[i].first, .sectors = 0x02, .bypass = cases[i].first == MESSAGE_ATOMIC};
             struct l1_request second = {
                 .address = 0x1000, .kind = cases[i].kind, .sectors = cases[i].sectors, .bypass = cases[i].bypass};
             struct l1_request other = second;
             other.address = 0x1080;
-            cycle(lone);
-            CHECK_OUTCOME(access_by(lone, first), L1_SENT);
+            cycle(l1);
+            CHECK_OUTCOME(access_by(l1, first), L1_SENT);
             bool waits = cases[i].waits && vcs > 1;
-            CHECK(access_by(lone, other) < L1_ACCEPTED);
-            CHECK_EQ(access_by(lone, second) == L1_FAIL_STORE_ORDER, waits);
-            uint32_t changes = lone->l1->gate[0].changes;
-            settle(lone);
-            CHECK(lone->l1->gate[0].changes != changes);
-            CHECK(access_by(lone, second) != L1_FAIL_STORE_ORDER);
-            settle(lone);
-            lone_l1_destroy(lone);
+            CHECK(access_by(l1, other) < L1_ACCEPTED);
+            CHECK_EQ(access_by(l1, second) == L1_FAIL_STORE_ORDER, waits);
+            uint32_t changes = l1->l1->gate[0].changes;
+            settle(l1);
+            CHECK(l1->l1->gate[0].changes != changes);
+            CHECK(access_by(l1, second) != L1_FAIL_STORE_ORDER);
+            settle(l1);
+            l1_fixture_destroy(l1);
         }
 }
 
 TEST("where packets may overtake each other, a line is not fetched again before its write-back is acknowledged") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.size_kb=1", "l1.ways=1", "noc.vcs=4"));
-    cycle(lone);
-    read_line(lone, 0x0000, 1);
-    settle(lone);
-    CHECK_OUTCOME(write_local(lone, 0x0000, 0x01), L1_HIT);
-    CHECK_OUTCOME(read_line(lone, 0x0400, 2), L1_MISS); /* replaces it */
-    cycle(lone);
-    struct message back = take(lone);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=1", "noc.vcs=4"));
+    cycle(l1);
+    read_line(l1, 0x0000, 1);
+    settle(l1);
+    CHECK_OUTCOME(write_local(l1, 0x0000, 0x01), L1_HIT);
+    CHECK_OUTCOME(read_line(l1, 0x0400, 2), L1_MISS); /* replaces it */
+    cycle(l1);
+    struct message back = take(l1);
     CHECK_EQ(back.kind, MESSAGE_WRITE);
-    cycle(lone);
-    answer(lone, take(lone));
-    cycles(lone, 3);
-    CHECK_OUTCOME(read_line(lone, 0x0000, 3), L1_FAIL_STORE_ORDER);
-    answer(lone, back);
-    cycle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x0000, 3), L1_MISS);
-    CHECK_EQ(lone->woken_count, 2u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    cycle(l1);
+    answer(l1, take(l1));
+    cycles(l1, 3);
+    CHECK_OUTCOME(read_line(l1, 0x0000, 3), L1_FAIL_STORE_ORDER);
+    answer(l1, back);
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x0000, 3), L1_MISS);
+    CHECK_EQ(l1->woken_count, 2u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 /* A memory of versions behind the L1: every store to a sector is a new one. Requests wait in `waiting`, in the order in
@@ -302,22 +303,22 @@ static unsigned unseen(const struct aged *read, const struct aged *fetched) {
 /* Makes random accesses and returns how many sectors were read that lacked an earlier store, or lost a later one to an
  * earlier. */
 static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_t random) {
-    struct lone_l1 *lone = lone_l1(settings);
+    struct l1_fixture *l1 = l1_fixture_create(settings);
     struct aged *aged = mem_alloc(AGED_ACCESSES, sizeof *aged);
     struct message waiting[64];
     unsigned *order = mem_alloc(AGED_ACCESSES, sizeof *order), waiting_of[64]; /* the accesses that were sent */
     unsigned made = 0, sent = 0, taken = 0, waits = 0, old = 0, fetch_of[AGED_LINES] = {0};
     uint32_t memory[AGED_LINES][AGED_SECTORS] = {0}, latest[AGED_LINES][AGED_SECTORS] = {0}, versions = 0;
     while (made < AGED_ACCESSES) {
-        lone->woken_count = 0;
-        cycle(lone);
-        for (unsigned i = 0; i < lone->woken_count; i++) {
-            const struct aged *done = &aged[lone->woken[i]];
+        l1->woken_count = 0;
+        cycle(l1);
+        for (unsigned i = 0; i < l1->woken_count; i++) {
+            const struct aged *done = &aged[l1->woken[i]];
             if (!done->store) old += unseen(done, &aged[done->fetch]);
         }
-        while (port_peek(&lone->to_network, lone->now) && waits < COUNT_OF(waiting)) {
+        while (port_peek(&l1->to_network, l1->now) && waits < COUNT_OF(waiting)) {
             waiting_of[waits] = order[taken++];
-            waiting[waits++] = take(lone);
+            waiting[waits++] = take(l1);
         }
         if (waits && random_below(&random, 3) == 0) {
             unsigned pick = reorder ? (unsigned)random_below(&random, waits) : 0;
@@ -331,7 +332,7 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
                     *cell = served->version[s];
                 }
             }
-            answer(lone, waiting[pick]);
+            answer(l1, waiting[pick]);
             waits--;
             memmove(&waiting[pick], &waiting[pick + 1], (waits - pick) * sizeof *waiting);
             memmove(&waiting_of[pick], &waiting_of[pick + 1], (waits - pick) * sizeof *waiting_of);
@@ -343,11 +344,11 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
                                 .fetch = made};
         memcpy(access->wanted, latest[access->line], sizeof access->wanted);
         enum l1_outcome outcome =
-            access_by(lone, (struct l1_request){.address = access->line * UINT64_C(128),
-                                                .token = made,
-                                                .kind = access->store ? MESSAGE_WRITE : MESSAGE_READ,
-                                                .sectors = access->sectors,
-                                                .bypass = !access->store && random_below(&random, 4) == 0});
+            access_by(l1, (struct l1_request){.address = access->line * UINT64_C(128),
+                                              .token = made,
+                                              .kind = access->store ? MESSAGE_WRITE : MESSAGE_READ,
+                                              .sectors = access->sectors,
+                                              .bypass = !access->store && random_below(&random, 4) == 0});
         if (outcome > L1_ACCEPTED) continue;
         if (outcome == L1_MISS) fetch_of[access->line] = made;
         if (outcome == L1_HIT || outcome == L1_PENDING_HIT) access->fetch = fetch_of[access->line];
@@ -362,7 +363,7 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
     }
     free(order);
     free(aged);
-    lone_l1_destroy(lone);
+    l1_fixture_destroy(l1);
     return old;
 }
 
@@ -384,136 +385,136 @@ TEST("a read sees every earlier store of its SM under every insertion policy") {
 }
 
 TEST("a local write stays in the line that it hits, which is written back when it is replaced") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.size_kb=1", "l1.ways=2"));
-    cycle(lone);
-    read_line(lone, 0x0000, 1);
-    read_line(lone, 0x0200, 2);
-    settle(lone);
-    uint64_t sent = count(lone, "l1.requests");
-    CHECK_OUTCOME(write_local(lone, 0x0000, 0x01), L1_HIT);
-    CHECK_OUTCOME(write_local(lone, 0x0000, 0x04), L1_HIT);
-    CHECK_OUTCOME(read_line(lone, 0x0000, 3), L1_HIT);
-    CHECK_EQ(count(lone, "l1.requests"), sent);
-    read_line(lone, 0x0400, 4); /* replaces 0x0200, which is as memory has it */
-    settle(lone);
-    CHECK_EQ(count(lone, "l1.write_backs"), 0u);
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=2"));
+    cycle(l1);
+    read_line(l1, 0x0000, 1);
+    read_line(l1, 0x0200, 2);
+    settle(l1);
+    uint64_t sent = COUNTER(l1, "l1.requests");
+    CHECK_OUTCOME(write_local(l1, 0x0000, 0x01), L1_HIT);
+    CHECK_OUTCOME(write_local(l1, 0x0000, 0x04), L1_HIT);
+    CHECK_OUTCOME(read_line(l1, 0x0000, 3), L1_HIT);
+    CHECK_EQ(COUNTER(l1, "l1.requests"), sent);
+    read_line(l1, 0x0400, 4); /* replaces 0x0200, which is as memory has it */
+    settle(l1);
+    CHECK_EQ(COUNTER(l1, "l1.write_backs"), 0u);
     struct l1_request marked = {
         .address = 0x0600, .token = 5, .kind = MESSAGE_READ, .flags = MESSAGE_READ_ONLY, .conflicts = 3};
-    CHECK_OUTCOME(access_by(lone, marked), L1_MISS); /* replaces 0x0000 */
-    CHECK_EQ(count(lone, "l1.write_backs"), 1u);
-    cycle(lone);
-    struct message back = take(lone);
+    CHECK_OUTCOME(access_by(l1, marked), L1_MISS); /* replaces 0x0000 */
+    CHECK_EQ(COUNTER(l1, "l1.write_backs"), 1u);
+    cycle(l1);
+    struct message back = take(l1);
     CHECK_EQ(back.kind, MESSAGE_WRITE);
     CHECK_EQ(back.address, 0x0000u);
     CHECK_EQ(back.sectors, 0x05);
     CHECK_EQ(back.flags, 0); /* what marks the read does not mark it */
-    answer(lone, back);
-    cycle(lone);
-    struct message fetch = take(lone);
+    answer(l1, back);
+    cycle(l1);
+    struct message fetch = take(l1);
     CHECK_EQ(fetch.kind, MESSAGE_READ);
     CHECK_EQ(fetch.address, 0x0600u);
-    answer(lone, fetch);
-    unsigned woken = lone->woken_count;
-    settle(lone);
-    CHECK_EQ(lone->woken_count, woken + 1); /* nobody waits for the write-back's acknowledgement */
-    lone_l1_destroy(lone);
+    answer(l1, fetch);
+    unsigned woken = l1->woken_count;
+    settle(l1);
+    CHECK_EQ(l1->woken_count, woken + 1); /* nobody waits for the write-back's acknowledgement */
+    l1_fixture_destroy(l1);
 }
 
 TEST("a local write that misses goes past the cache") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    CHECK_OUTCOME(write_local(lone, 0x1000, 0x01), L1_SENT);
-    CHECK_EQ(count(lone, "l1.write_misses"), 1u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    CHECK_OUTCOME(write_local(l1, 0x1000, 0x01), L1_SENT);
+    CHECK_EQ(COUNTER(l1, "l1.write_misses"), 1u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a read past the cache asks for its sectors only, and neither looks at the cache nor fills it") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    read_line(lone, 0x1000, 1);
-    settle(lone);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    read_line(l1, 0x1000, 1);
+    settle(l1);
     struct l1_request past = {.address = 0x1000, .token = 2, .kind = MESSAGE_READ, .sectors = 0x02, .bypass = true};
-    CHECK_OUTCOME(access_by(lone, past), L1_BYPASS);
-    cycle(lone);
-    struct message request = take(lone);
+    CHECK_OUTCOME(access_by(l1, past), L1_BYPASS);
+    cycle(l1);
+    struct message request = take(l1);
     CHECK_EQ(request.sectors, 0x02);
-    answer(lone, request);
-    settle(lone);
-    CHECK_EQ(lone->woken[1], 2u);
+    answer(l1, request);
+    settle(l1);
+    CHECK_EQ(l1->woken[1], 2u);
     past.address = 0x2000;
-    CHECK_OUTCOME(access_by(lone, past), L1_BYPASS);
-    settle(lone);
-    CHECK_OUTCOME(read_line(lone, 0x2000, 3), L1_MISS);
-    CHECK_EQ(count(lone, "l1.read_bypasses"), 2u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    CHECK_OUTCOME(access_by(l1, past), L1_BYPASS);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 3), L1_MISS);
+    CHECK_EQ(COUNTER(l1, "l1.read_bypasses"), 2u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("accesses past the cache may be many at once, and each reply finds its own") {
-    struct lone_l1 *lone = lone_l1(SETTINGS("l1.miss_queue=1024"));
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=1024"));
     struct message request[150];
-    cycle(lone);
+    cycle(l1);
     for (uint32_t i = 0; i < 150; i++)
         CHECK_OUTCOME(
-            access_by(lone,
+            access_by(l1,
                       (struct l1_request){
                           .address = 128 * i, .token = 1000 + i, .kind = MESSAGE_ATOMIC, .sectors = 1, .bypass = true}),
             L1_SENT);
     for (uint32_t i = 0; i < 150; i++) {
-        cycle(lone);
-        request[i] = take(lone);
+        cycle(l1);
+        request[i] = take(l1);
     }
-    for (uint32_t i = 0; i < 150; i++) answer(lone, request[149 - i]);
-    cycles(lone, 151);
-    CHECK_EQ(lone->woken_count, 150u);
-    for (uint32_t i = 0; i < 150; i++) CHECK_EQ(lone->woken[i], 1000 + 149 - i);
-    CHECK_EQ(count(lone, "l1.atomics"), 150u);
-    CHECK(!lone->l1->ops->busy(lone->l1, 0));
-    lone_l1_destroy(lone);
+    for (uint32_t i = 0; i < 150; i++) answer(l1, request[149 - i]);
+    cycles(l1, 151);
+    CHECK_EQ(l1->woken_count, 150u);
+    for (uint32_t i = 0; i < 150; i++) CHECK_EQ(l1->woken[i], 1000 + 149 - i);
+    CHECK_EQ(COUNTER(l1, "l1.atomics"), 150u);
+    CHECK(!l1->l1->ops->busy(l1->l1, 0));
+    l1_fixture_destroy(l1);
 }
 
 TEST("a flush forgets every line") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    for (uint32_t i = 0; i < 5; i++) read_line(lone, 0x1080 * i, i);
-    settle(lone);
-    lone->l1->ops->flush(lone->l1, 0);
-    for (uint32_t i = 0; i < 5; i++) CHECK_OUTCOME(read_line(lone, 0x1080 * i, i), L1_MISS);
-    CHECK_EQ(count(lone, "l1.flushes"), 1u);
-    settle(lone);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    for (uint32_t i = 0; i < 5; i++) read_line(l1, 0x1080 * i, i);
+    settle(l1);
+    l1->l1->ops->flush(l1->l1, 0);
+    for (uint32_t i = 0; i < 5; i++) CHECK_OUTCOME(read_line(l1, 0x1080 * i, i), L1_MISS);
+    CHECK_EQ(COUNTER(l1, "l1.flushes"), 1u);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("a line of one program is not a hit for another") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    lone->llc->next_program = lone->llc;
-    cycle(lone);
-    read_line(lone, 0x1000, 1);
-    settle(lone);
-    CHECK_OUTCOME(access_by(lone, (struct l1_request){.address = 0x1000, .kind = MESSAGE_READ, .program = 1}), L1_MISS);
-    settle(lone);
-    lone_l1_destroy(lone);
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    l1->base.llc->next_program = l1->base.llc;
+    cycle(l1);
+    read_line(l1, 0x1000, 1);
+    settle(l1);
+    CHECK_OUTCOME(access_by(l1, (struct l1_request){.address = 0x1000, .kind = MESSAGE_READ, .program = 1}), L1_MISS);
+    settle(l1);
+    l1_fixture_destroy(l1);
 }
 
 TEST("an L1 is busy until everything it asked for has come, and says what it waits for") {
-    struct lone_l1 *lone = lone_l1(NO_SETTINGS);
-    cycle(lone);
-    CHECK(!lone->l1->ops->busy(lone->l1, 0));
-    read_line(lone, 0x1000, 1);
-    write_line(lone, 0x2000, 2);
-    CHECK(lone->l1->ops->busy(lone->l1, 0));
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    CHECK(!l1->l1->ops->busy(l1->l1, 0));
+    read_line(l1, 0x1000, 1);
+    write_line(l1, 0x2000, 2);
+    CHECK(l1->l1->ops->busy(l1->l1, 0));
     char *told;
     size_t size;
     FILE *out = open_memstream(&told, &size);
-    lone->l1->ops->explain(lone->l1, 0, out);
+    l1->l1->ops->explain(l1->l1, 0, out);
     fclose(out);
     CHECK_TEXT(told, "1 lines and 1 accesses past it");
     free(told);
-    settle(lone);
-    CHECK_EQ(count(lone, "l1.requests"), 2u);
-    CHECK_EQ(count(lone, "l1.replies"), 2u);
-    lone_l1_destroy(lone);
+    settle(l1);
+    CHECK_EQ(COUNTER(l1, "l1.requests"), 2u);
+    CHECK_EQ(COUNTER(l1, "l1.replies"), 2u);
+    l1_fixture_destroy(l1);
 }
 
 TEST("an L1 holds as many lines as its size says, in sets that need be no power of two") {
@@ -523,17 +524,18 @@ TEST("an L1 holds as many lines as its size says, in sets that need be no power 
     } cases[] = {
         {"l1.size_kb=48", "l1.ways=6", 384}, {"l1.size_kb=12", "l1.ways=4", 96}, {"l1.size_kb=16", "l1.ways=128", 128}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct lone_l1 *lone = lone_l1(SETTINGS(cases[i].size, cases[i].ways, "l1.mshrs=1000", "l1.miss_queue=1000"));
+        struct l1_fixture *l1 =
+            l1_fixture_create(SETTINGS(cases[i].size, cases[i].ways, "l1.mshrs=1000", "l1.miss_queue=1000"));
         for (unsigned pass = 0; pass < 2; pass++)
             for (unsigned line = 0; line < cases[i].lines; line++) {
-                lone->woken_count = 0;
-                CHECK_OUTCOME(read_line(lone, 128 * line, 0), pass == 0 ? L1_MISS : L1_HIT);
-                cycle(lone);
-                while (port_peek(&lone->to_network, lone->now)) answer(lone, take(lone));
-                cycle(lone);
+                l1->woken_count = 0;
+                CHECK_OUTCOME(read_line(l1, 128 * line, 0), pass == 0 ? L1_MISS : L1_HIT);
+                cycle(l1);
+                while (port_peek(&l1->to_network, l1->now)) answer(l1, take(l1));
+                cycle(l1);
             }
-        settle(lone);
-        lone_l1_destroy(lone);
+        settle(l1);
+        l1_fixture_destroy(l1);
     }
 }
 
@@ -545,12 +547,12 @@ TEST("with one place for everything, modified lines are replaced all the same") 
         steps[3 * i + 2] = load_line(2, 0x10000 + 0x400 * i);
     }
     struct script_source source = script_make(1, 2, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("l1.size_kb=1", "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1",
-                                              "l1.miss_queue=1", "sm.lsu_queue=1", "sm.loads_in_flight=1"));
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 50u);
-    CHECK(stand_count(stand, "l1.write_backs") > 0);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=1", "l1.mshrs=1", "l1.mshr_merges=1",
+                                                       "l1.miss_queue=1", "sm.lsu_queue=1", "sm.loads_in_flight=1"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 50u);
+    CHECK(COUNTER(sm, "l1.write_backs") > 0);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a second kernel finds nothing in the L1 if that is flushed at a kernel's end, and else everything") {
@@ -558,11 +560,11 @@ TEST("a second kernel finds nothing in the L1 if that is flushed at a kernel's e
     for (unsigned flush = 0; flush < 2; flush++) {
         struct script_source source = script_make(1, 1, SCRIPT(steps));
         source.kernels = 3;
-        struct stand *stand = stand_make(NO_SETTINGS);
-        stand->flush = flush;
-        stand_run(stand, &source);
-        CHECK_EQ(stand_count(stand, "l1.read_misses"), flush ? 6u : 2u);
-        CHECK_EQ(stand_count(stand, "l1.read_hits"), flush ? 0u : 4u);
-        stand_destroy(stand);
+        struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+        sm->flush = flush;
+        sm_fixture_run(sm, &source);
+        CHECK_EQ(COUNTER(sm, "l1.read_misses"), flush ? 6u : 2u);
+        CHECK_EQ(COUNTER(sm, "l1.read_hits"), flush ? 0u : 4u);
+        sm_fixture_destroy(sm);
     }
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sm/coalescing.h"
-#include "sm/stand.h"
+#include "sm/sm_fixture.h"
 
 static const struct coalescing_ops *rule(const char *name) {
     for (unsigned i = 0; i < coalescing_family.count; i++)
@@ -190,15 +190,15 @@ TEST("the load/store unit makes as many accesses, one in a cycle, and a load wai
     struct step steps[] = {load_line(1, 0), alu(OP_other, 2, 1)};
     steps[0].instr.count = (uint16_t)touches_of(0x4000, 256, 4, steps[0].touch);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("l1.mshrs=64", "l1.miss_queue=64"));
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.accesses"), 32u);
-    CHECK_EQ(stand->requests, 32u);
-    uint64_t first = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("l1.mshrs=64", "l1.miss_queue=64"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.accesses"), 32u);
+    CHECK_EQ(sm->requests, 32u);
+    uint64_t first = FIRST_ISSUE + (uint64_t)sm_config_of(sm)->operand_cycles;
     for (unsigned i = 0; i < 32; i++) {
-        CHECK_EQ(stand->requested_at[i], first + i + 1);
-        CHECK_EQ(stand->request[i].address, 0x4000u + 256 * i);
+        CHECK_EQ(sm->requested_at[i], first + i + 1);
+        CHECK_EQ(sm->request[i].address, 0x4000u + 256 * i);
     }
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_miss_latency(stand) + 31);
-    stand_destroy(stand);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + miss_latency(sm) + 31);
+    sm_fixture_destroy(sm);
 }

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "sm/stand.h"
+#include "sm/sm_fixture.h"
 
 /* Schedulers and pipelines enough for four warps to issue at once: what differs then comes from barriers alone. */
 #define WIDE SETTINGS("sm.schedulers=4", "sm.sp_units=4", "sm.sfu_units=4")
@@ -10,30 +10,30 @@ TEST("a barrier lets its warps go when the last of them has come") {
     struct step quick[] = {barrier(0, 0), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 4, SCRIPT(slow));
     script_add(&source, SCRIPT(quick));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
     uint64_t last = script_issued(&source, 0, 0, 2);
-    CHECK_EQ(last, STAND_START + stand_latency(stand, OP_f32_div) + 1);
-    CHECK_EQ(script_issued(&source, 0, 0, 3), last + stand_latency(stand, OP_barrier));
+    CHECK_EQ(last, FIRST_ISSUE + op_latency(sm, OP_f32_div) + 1);
+    CHECK_EQ(script_issued(&source, 0, 0, 3), last + op_latency(sm, OP_barrier));
     for (unsigned warp = 1; warp < 4; warp++) {
-        CHECK_EQ(script_issued(&source, 0, warp, 0), STAND_START);
-        CHECK_EQ(script_issued(&source, 0, warp, 1), last + stand_latency(stand, OP_barrier));
+        CHECK_EQ(script_issued(&source, 0, warp, 0), FIRST_ISSUE);
+        CHECK_EQ(script_issued(&source, 0, warp, 1), last + op_latency(sm, OP_barrier));
     }
-    CHECK_EQ(stand_count(stand, "sm.barriers"), 1u);
-    stand_destroy(stand);
+    CHECK_EQ(COUNTER(sm, "sm.barriers"), 1u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a barrier can be used again and again") {
     struct step steps[20];
     for (unsigned i = 0; i < 20; i++) steps[i] = barrier(0, 0);
     struct script_source source = script_make(1, 4, SCRIPT(steps));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.barriers"), 20u);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.barriers"), 20u);
     for (unsigned i = 0; i < 20; i++)
         for (unsigned warp = 0; warp < 4; warp++)
-            CHECK_EQ(script_issued(&source, 0, warp, i), STAND_START + i * stand_latency(stand, OP_barrier));
-    stand_destroy(stand);
+            CHECK_EQ(script_issued(&source, 0, warp, i), FIRST_ISSUE + i * op_latency(sm, OP_barrier));
+    sm_fixture_destroy(sm);
 }
 
 TEST("barriers of different CTAs have nothing to do with each other") {
@@ -42,11 +42,11 @@ TEST("barriers of different CTAs have nothing to do with each other") {
     struct script_source source = script_make(2, 2, SCRIPT(slow));
     script_add(&source, SCRIPT(slow));
     script_add(&source, SCRIPT(quick));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 1, 0, 1), STAND_START + stand_latency(stand, OP_barrier));
-    CHECK(script_issued(&source, 0, 0, 3) > STAND_START + stand_latency(stand, OP_int_div));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 1, 0, 1), FIRST_ISSUE + op_latency(sm, OP_barrier));
+    CHECK(script_issued(&source, 0, 0, 3) > FIRST_ISSUE + op_latency(sm, OP_int_div));
+    sm_fixture_destroy(sm);
 }
 
 TEST("named barriers are apart, each with its own number of warps") {
@@ -56,13 +56,13 @@ TEST("named barriers are apart, each with its own number of warps") {
     script_add(&source, SCRIPT(a));
     script_add(&source, SCRIPT(b));
     script_add(&source, SCRIPT(late));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, OP_barrier));
-    CHECK_EQ(script_issued(&source, 0, 1, 1), STAND_START + stand_latency(stand, OP_barrier));
-    CHECK_EQ(script_issued(&source, 0, 2, 1), script_issued(&source, 0, 3, 2) + stand_latency(stand, OP_barrier));
-    CHECK_EQ(stand_count(stand, "sm.barriers"), 2u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + op_latency(sm, OP_barrier));
+    CHECK_EQ(script_issued(&source, 0, 1, 1), FIRST_ISSUE + op_latency(sm, OP_barrier));
+    CHECK_EQ(script_issued(&source, 0, 2, 1), script_issued(&source, 0, 3, 2) + op_latency(sm, OP_barrier));
+    CHECK_EQ(COUNTER(sm, "sm.barriers"), 2u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a warp that only arrives goes on at once, and counts") {
@@ -70,12 +70,12 @@ TEST("a warp that only arrives goes on at once, and counts") {
     struct step consumer[] = {barrier(3, 2), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(producer));
     script_add(&source, SCRIPT(consumer));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
     uint64_t arrived = script_issued(&source, 0, 0, 2);
     CHECK_EQ(script_issued(&source, 0, 0, 3), arrived + 1);
-    CHECK_EQ(script_issued(&source, 0, 1, 1), arrived + stand_latency(stand, OP_barrier));
-    stand_destroy(stand);
+    CHECK_EQ(script_issued(&source, 0, 1, 1), arrived + op_latency(sm, OP_barrier));
+    sm_fixture_destroy(sm);
 }
 
 TEST("warps that have ended are not waited for, whether they end before the others come or after") {
@@ -85,15 +85,15 @@ TEST("warps that have ended are not waited for, whether they end before the othe
     struct script_source early = script_make(1, 4, none), late = script_make(1, 4, SCRIPT(ends_late));
     script_add(&early, SCRIPT(comes));
     script_add(&late, SCRIPT(comes));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &early);
-    CHECK_EQ(script_issued(&early, 0, 3, 1), STAND_START + stand_latency(stand, OP_barrier));
-    stand_destroy(stand);
-    stand = stand_make(WIDE);
-    stand_run(stand, &late);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &early);
+    CHECK_EQ(script_issued(&early, 0, 3, 1), FIRST_ISSUE + op_latency(sm, OP_barrier));
+    sm_fixture_destroy(sm);
+    sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &late);
     uint64_t exit = script_issued(&late, 0, 0, 1) + 1;
-    CHECK_EQ(script_issued(&late, 0, 1, 1), exit + stand_latency(stand, OP_barrier));
-    stand_destroy(stand);
+    CHECK_EQ(script_issued(&late, 0, 1, 1), exit + op_latency(sm, OP_barrier));
+    sm_fixture_destroy(sm);
 }
 
 TEST("what a barrier of a CTA that has ended still had to say does not reach the one in its place") {
@@ -102,21 +102,21 @@ TEST("what a barrier of a CTA that has ended still had to say does not reach the
     struct step leaves[] = {barrier_arrive(0, 1)}, comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
     struct script_source source = script_make(2, 1, SCRIPT(leaves));
     script_add(&source, SCRIPT(comes));
-    struct stand *stand = stand_make(SETTINGS("sm.ctas=1"));
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 1, 0, 1), script_issued(&source, 1, 0, 0) + stand_latency(stand, OP_barrier));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.ctas=1"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 1, 0, 1), script_issued(&source, 1, 0, 0) + op_latency(sm, OP_barrier));
+    sm_fixture_destroy(sm);
 }
 
 TEST("a fence waits until the warp's stores are acknowledged") {
     struct step steps[] = {store_line(0, 0x1000), store_line(0, 0x2000), fence(), alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    uint64_t second = script_issued(&source, 0, 0, 1) + (uint64_t)stand_sm(stand)->operand_cycles;
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + 2u);
-    CHECK_EQ(script_issued(&source, 0, 0, 3), second + stand_round_trip(stand));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    uint64_t second = script_issued(&source, 0, 0, 1) + (uint64_t)sm_config_of(sm)->operand_cycles;
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + 2u);
+    CHECK_EQ(script_issued(&source, 0, 0, 3), second + round_trip(sm));
+    sm_fixture_destroy(sm);
 }
 
 TEST("a fence with nothing outstanding does not wait, and one warp's stores do not hold up another's fence") {
@@ -124,10 +124,10 @@ TEST("a fence with nothing outstanding does not wait, and one warp's stores do n
                 fences[] = {alu(OP_other, 1, 0), fence(), alu(OP_other, 2, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(stores));
     script_add(&source, SCRIPT(fences));
-    struct stand *stand = stand_make(WIDE);
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
     CHECK_EQ(script_issued(&source, 0, 1, 2), script_issued(&source, 0, 1, 1) + 1);
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a CTA ends only after its stores are acknowledged, and its loads have their data") {
@@ -139,36 +139,36 @@ TEST("a CTA ends only after its stores are acknowledged, and its loads have thei
     } cases[] = {{SCRIPT(stores), true, 0}, {SCRIPT(loads), true, 2}, {SCRIPT(none), false, 0}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct script_source source = script_make(1, 1, cases[i].script);
-        struct stand *stand = stand_make(SETTINGS("sm.writeback_cycles=2"));
-        stand_run(stand, &source);
-        uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
-        /* Word of it takes one cycle. */
-        CHECK_EQ(stand->done_at[0],
-                 cases[i].waits ? access + stand_round_trip(stand) + cases[i].after + 1 : STAND_START + 2);
-        stand_destroy(stand);
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.writeback_cycles=2"));
+        sm_fixture_run(sm, &source);
+        uint64_t access = FIRST_ISSUE + (uint64_t)sm_config_of(sm)->operand_cycles;
+        /* The report of it takes one cycle. */
+        CHECK_EQ(sm->done_at[0], cases[i].waits ? access + round_trip(sm) + cases[i].after + 1 : FIRST_ISSUE + 2);
+        sm_fixture_destroy(sm);
     }
 }
 
 TEST("as many CTAs run at once as fit, and the next starts when one has ended") {
     struct step steps[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1)};
     struct script_source source = script_make(6, 2, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.schedulers=4", "sm.sp_units=4", "sm.sfu_units=8", "sm.ctas=2"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm =
+        sm_fixture_create(SETTINGS("sm.schedulers=4", "sm.sp_units=4", "sm.sfu_units=8", "sm.ctas=2"));
+    sm_fixture_run(sm, &source);
     for (unsigned cta = 0; cta < 6; cta++) {
-        uint64_t expected = cta < 2 ? STAND_START : stand->done_at[cta - 2] + 1;
+        uint64_t expected = cta < 2 ? FIRST_ISSUE : sm->done_at[cta - 2] + 1;
         CHECK_EQ(script_issued(&source, cta, 0, 0), expected);
     }
-    CHECK_EQ(stand_count(stand, "sm.ctas"), 6u);
-    CHECK_EQ(stand_count(stand, "sm.warps"), 12u);
-    stand_destroy(stand);
+    CHECK_EQ(COUNTER(sm, "sm.ctas"), 6u);
+    CHECK_EQ(COUNTER(sm, "sm.warps"), 12u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("an SM full of warps runs them all, in every slot") {
     struct step steps[] = {alu(OP_other, 1, 0), barrier(0, 0), load_shared(2, 1), alu(OP_other, 3, 2)};
     struct script_source source = script_make(2, 32, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 64u * 5);
-    CHECK_EQ(stand_count(stand, "sm.barriers"), 2u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 64u * 5);
+    CHECK_EQ(COUNTER(sm, "sm.barriers"), 2u);
+    sm_fixture_destroy(sm);
 }

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "sm/stand.h"
+#include "sm/sm_fixture.h"
 
 static bool is_plain(unsigned op) {
     return op != OP_load && op != OP_store && op != OP_atomic && op != OP_barrier && op != OP_fence && op != OP_exit;
@@ -11,44 +11,46 @@ TEST("an instruction that needs a result issues operand, latency and writeback c
         if (!is_plain(op)) continue;
         struct step steps[] = {alu(op, 1, 0), alu(OP_other, 2, 1)};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
-        struct stand *stand = stand_make(NO_SETTINGS);
-        stand_run(stand, &source);
-        CHECK_EQ(script_issued(&source, 0, 0, 0), STAND_START);
-        CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, op));
-        stand_destroy(stand);
+        struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+        sm_fixture_run(sm, &source);
+        CHECK_EQ(script_issued(&source, 0, 0, 0), FIRST_ISSUE);
+        CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + op_latency(sm, op));
+        sm_fixture_destroy(sm);
     }
 }
 
 TEST("the stages around an operation are those of the description") {
     struct step steps[] = {alu(OP_f32_add, 1, 0), alu(OP_f32_add, 2, 1), alu(OP_f32_add, 3, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.operand_cycles=7", "sm.writeback_cycles=0", "sm.op_f32_add=[11, 1]"));
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 18u);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + 36u);
-    stand_destroy(stand);
+    struct sm_fixture *sm =
+        sm_fixture_create(SETTINGS("sm.operand_cycles=7", "sm.writeback_cycles=0", "sm.op_f32_add=[11, 1]"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + 18u);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + 36u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("where registers are read one after the other, each that an instruction reads takes its cycles") {
     struct step steps[] = {step_of(OP_f32_fma, 1, 5, 6), alu(OP_f32_fma, 2, 1), alu(OP_f32_fma, 3, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand =
-        stand_make(SETTINGS("sm.operand_cycles=1", "sm.operand_read_cycles=1", "sm.writeback_cycles=2"));
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 1u + 2 + 5 + 2);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + 10u + 1 + 1 + 5 + 2);
-    stand_destroy(stand);
+    struct sm_fixture *sm =
+        sm_fixture_create(SETTINGS("sm.operand_cycles=1", "sm.operand_read_cycles=1", "sm.writeback_cycles=2"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + 1u + 2 + 5 + 2);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + 10u + 1 + 1 + 5 + 2);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a collector is taken while it reads, so a few of them bound how fast a unit is fed") {
     struct step steps[8];
     for (unsigned i = 0; i < 8; i++) steps[i] = step_of(OP_f32_fma, (uint8_t)(i + 1), 20, 21);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.operand_cycles=2", "sm.operand_read_cycles=2", "sm.sp_collectors=3"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm =
+        sm_fixture_create(SETTINGS("sm.operand_cycles=2", "sm.operand_read_cycles=2", "sm.sp_collectors=3"));
+    sm_fixture_run(sm, &source);
     static const unsigned at[] = {0, 1, 2, 6, 7, 8, 12, 13}; /* three at a time, each for 2 + 2 x 2 cycles */
-    for (unsigned i = 0; i < 8; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + at[i]);
-    stand_destroy(stand);
+    for (unsigned i = 0; i < 8; i++) CHECK_EQ(script_issued(&source, 0, 0, i), FIRST_ISSUE + at[i]);
+    sm_fixture_destroy(sm);
 }
 
 TEST("after a branch that is taken a warp issues branch_cycles later; one that is not taken costs nothing") {
@@ -61,10 +63,10 @@ TEST("after a branch that is taken a warp issues branch_cycles later; one that i
         for (unsigned i = 0; i < 4; i++) steps[i] = alu(OP_other, (uint8_t)(i + 1), 0);
         struct script_source source = script_make(1, 1, SCRIPT(steps));
         source.ids = cases[c].ids;
-        struct stand *stand = stand_make(SETTINGS("sm.branch_cycles=6"));
-        stand_run(stand, &source);
-        for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + cases[c].at[i]);
-        stand_destroy(stand);
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.branch_cycles=6"));
+        sm_fixture_run(sm, &source);
+        for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), FIRST_ISSUE + cases[c].at[i]);
+        sm_fixture_destroy(sm);
     }
 }
 
@@ -72,41 +74,41 @@ TEST("integers are multiplied by the simple pipelines where the description says
     struct step steps[] = {alu(OP_int_mul, 1, 0)};
     for (unsigned simple = 0; simple < 2; simple++) {
         struct script_source source = script_make(1, 2, SCRIPT(steps));
-        struct stand *stand = stand_make(
+        struct sm_fixture *sm = sm_fixture_create(
             SETTINGS(simple ? "sm.int_multiply_on_sp=true" : "sm.int_multiply_on_sp=false", "sm.schedulers=2"));
-        stand_run(stand, &source);
-        CHECK_EQ(source.log[1].cycle, STAND_START + (simple ? 0u : 2u)); /* two pipelines, or one for two cycles */
-        stand_destroy(stand);
+        sm_fixture_run(sm, &source);
+        CHECK_EQ(source.log[1].cycle, FIRST_ISSUE + (simple ? 0u : 2u)); /* two pipelines, or one for two cycles */
+        sm_fixture_destroy(sm);
     }
 }
 
 TEST("independent instructions of a warp issue in order, one in a cycle") {
     struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_int_add, 2, 0), alu(OP_f32_fma, 3, 0), alu(OP_other, 4, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + i);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), FIRST_ISSUE + i);
+    sm_fixture_destroy(sm);
 }
 
 TEST("an instruction that waits holds up those behind it, although they need nothing") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + stand_latency(stand, OP_f32_div) + 1);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + op_latency(sm, OP_f32_div) + 1);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a write to a register whose value is still to come waits for it") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 1, 0), alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    uint64_t second = STAND_START + stand_latency(stand, OP_f32_div);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    uint64_t second = FIRST_ISSUE + op_latency(sm, OP_f32_div);
     CHECK_EQ(script_issued(&source, 0, 0, 1), second);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), second + stand_latency(stand, OP_other));
-    stand_destroy(stand);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), second + op_latency(sm, OP_other));
+    sm_fixture_destroy(sm);
 }
 
 TEST("every register of the scoreboard is watched, as source and as destination, in every place of a record") {
@@ -126,10 +128,10 @@ TEST("every register of the scoreboard is watched, as source and as destination,
                 steps[1].instr.dst[place - INSTR_SRCS] = registers[r];
             }
             struct script_source source = script_make(1, 1, SCRIPT(steps));
-            struct stand *stand = stand_make(NO_SETTINGS);
-            stand_run(stand, &source);
-            CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, OP_f32_div));
-            stand_destroy(stand);
+            struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+            sm_fixture_run(sm, &source);
+            CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + op_latency(sm, OP_f32_div));
+            sm_fixture_destroy(sm);
         }
 }
 
@@ -137,34 +139,34 @@ TEST("all results of an instruction come at once, and only they are waited for")
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 9, 5), alu(OP_other, 10, 4)};
     for (uint8_t i = 0; i < INSTR_DSTS; i++) steps[0].instr.dst[i] = (uint8_t)(i + 1);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 1u);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + stand_latency(stand, OP_f32_div));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + 1u);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + op_latency(sm, OP_f32_div));
+    sm_fixture_destroy(sm);
 }
 
 TEST("warps do not wait for each other's registers") {
     struct step slow[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1)}, quick[] = {alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 2, SCRIPT(slow));
     script_add(&source, SCRIPT(quick));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 1, 0), STAND_START);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 1, 0), FIRST_ISSUE);
+    sm_fixture_destroy(sm);
 }
 
 TEST("two schedulers issue two independent instructions in every cycle") {
     struct step steps[16];
     for (unsigned i = 0; i < 16; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script_source source = script_make(1, 2, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.schedulers=2", "sm.sp_units=2"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=2", "sm.sp_units=2"));
+    sm_fixture_run(sm, &source);
     for (unsigned i = 0; i < 16; i++) {
-        CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + i);
-        CHECK_EQ(script_issued(&source, 0, 1, i), STAND_START + i);
+        CHECK_EQ(script_issued(&source, 0, 0, i), FIRST_ISSUE + i);
+        CHECK_EQ(script_issued(&source, 0, 1, i), FIRST_ISSUE + i);
     }
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a scheduler has the warps of its share only: two of one share take turns") {
@@ -174,24 +176,24 @@ TEST("a scheduler has the warps of its share only: two of one share take turns")
     struct script_source source = script_make(1, 3, SCRIPT(steps)); /* warps 0 and 2 are those of scheduler 0 */
     script_add(&source, none);
     script_add(&source, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.schedulers=2", "sm.sp_units=4"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=2", "sm.sp_units=4"));
+    sm_fixture_run(sm, &source);
     uint64_t last = max_u64(script_issued(&source, 0, 0, 3), script_issued(&source, 0, 2, 3));
-    CHECK_EQ(last, STAND_START + 8u); /* eight, and in between warp 0's exit */
-    stand_destroy(stand);
+    CHECK_EQ(last, FIRST_ISSUE + 8u); /* eight, and in between warp 0's exit */
+    sm_fixture_destroy(sm);
 }
 
 TEST("one pipeline of a unit takes one instruction in a cycle, whoever issues it, and its users take turns") {
     struct step steps[8];
     for (unsigned i = 0; i < 8; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script_source source = script_make(1, 2, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.schedulers=2", "sm.sp_units=1"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=2", "sm.sp_units=1"));
+    sm_fixture_run(sm, &source);
     uint64_t a = script_issued(&source, 0, 0, 7), b = script_issued(&source, 0, 1, 7);
-    CHECK_EQ(max_u64(a, b), STAND_START + 15u);
-    CHECK_EQ(min_u64(a, b), STAND_START + 14u);
+    CHECK_EQ(max_u64(a, b), FIRST_ISSUE + 15u);
+    CHECK_EQ(min_u64(a, b), FIRST_ISSUE + 14u);
     for (unsigned i = 1; i < source.logged; i++) CHECK_EQ(source.log[i].cycle, source.log[i - 1].cycle + 1);
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
 
 TEST("an initiation interval keeps a pipeline closed for as long, and a second pipeline is another") {
@@ -203,12 +205,12 @@ TEST("an initiation interval keeps a pipeline closed for as long, and a second p
     struct step steps[] = {alu(OP_int_div, 1, 0)};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct script_source source = script_make(1, 4, SCRIPT(steps));
-        struct stand *stand = stand_make(SETTINGS(cases[i].units, "sm.schedulers=4"));
-        stand_run(stand, &source);
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS(cases[i].units, "sm.schedulers=4"));
+        sm_fixture_run(sm, &source);
         uint64_t at[4];
-        for (unsigned w = 0; w < 4; w++) at[w] = source.log[w].cycle - STAND_START;
+        for (unsigned w = 0; w < 4; w++) at[w] = source.log[w].cycle - FIRST_ISSUE;
         for (unsigned w = 0; w < 4; w++) CHECK_EQ(at[w], cases[i].apart[w]);
-        stand_destroy(stand);
+        sm_fixture_destroy(sm);
     }
 }
 
@@ -218,11 +220,11 @@ TEST("pipelines that are kept for different times are taken again as each become
                 many[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(lone));
     script_add(&source, SCRIPT(many));
-    struct stand *stand = stand_make(SETTINGS("sm.sfu_units=2"));
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 0), STAND_START);
-    for (unsigned i = 0; i < 3; i++) CHECK_EQ(script_issued(&source, 0, 1, i), STAND_START + 8 * i);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.sfu_units=2"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 0), FIRST_ISSUE);
+    for (unsigned i = 0; i < 3; i++) CHECK_EQ(script_issued(&source, 0, 1, i), FIRST_ISSUE + 8 * i);
+    sm_fixture_destroy(sm);
 }
 
 TEST("double precision uses pipelines of its own where there are some, else the simple ones") {
@@ -234,15 +236,15 @@ TEST("double precision uses pipelines of its own where there are some, else the 
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct script_source source = script_make(1, 2, SCRIPT(steps));
         script_add(&source, SCRIPT(other));
-        struct stand *stand = stand_make(SETTINGS(cases[i].units, "sm.sp_units=1"));
-        stand_run(stand, &source);
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS(cases[i].units, "sm.sp_units=1"));
+        sm_fixture_run(sm, &source);
         uint64_t a = script_issued(&source, 0, 0, 0), b = script_issued(&source, 0, 1, 0);
         /* Whoever is first, an addition of doubles keeps the pipeline for 8 cycles and one of integers for 1. */
         if (i == 1)
             CHECK_EQ(a, b);
         else
             CHECK(b == a + 8 || a == b + 1);
-        stand_destroy(stand);
+        sm_fixture_destroy(sm);
     }
 }
 
@@ -251,25 +253,25 @@ TEST("instructions are counted by class, and threads by active lane") {
     steps[1].instr.active = 0x0000FFFF;
     steps[2].instr.active = 1;
     struct script_source source = script_make(2, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 10u);
-    CHECK_EQ(stand_count(stand, "sm.thread_instructions"), 2u * (32 + 16 + 1 + 32 + 32));
-    CHECK_EQ(stand_count(stand, "sm.op.f32_fma"), 4u);
-    CHECK_EQ(stand_count(stand, "sm.op.special"), 2u);
-    CHECK_EQ(stand_count(stand, "sm.op.load"), 2u);
-    CHECK_EQ(stand_count(stand, "sm.op.exit"), 2u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 10u);
+    CHECK_EQ(COUNTER(sm, "sm.thread_instructions"), 2u * (32 + 16 + 1 + 32 + 32));
+    CHECK_EQ(COUNTER(sm, "sm.op.f32_fma"), 4u);
+    CHECK_EQ(COUNTER(sm, "sm.op.special"), 2u);
+    CHECK_EQ(COUNTER(sm, "sm.op.load"), 2u);
+    CHECK_EQ(COUNTER(sm, "sm.op.exit"), 2u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a warp that takes the place of another does not wait for the results that the other left behind") {
     struct step leaves[] = {alu(OP_int_div, 1, 0)}, comes[] = {alu(OP_other, 2, 1), alu(OP_other, 1, 0)};
     struct script_source source = script_make(2, 1, SCRIPT(leaves));
     script_add(&source, SCRIPT(comes));
-    struct stand *stand = stand_make(SETTINGS("sm.ctas=1"));
-    stand_run(stand, &source);
-    /* Word of the first CTA's end, the order for the second, and its first step at once. */
-    CHECK_EQ(script_issued(&source, 1, 0, 0), stand->done_at[0] + 1);
-    CHECK_EQ(script_issued(&source, 1, 0, 1), stand->done_at[0] + 2);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.ctas=1"));
+    sm_fixture_run(sm, &source);
+    /* The report of the first CTA's end, the command to run the second, and its first step at once. */
+    CHECK_EQ(script_issued(&source, 1, 0, 0), sm->done_at[0] + 1);
+    CHECK_EQ(script_issued(&source, 1, 0, 1), sm->done_at[0] + 2);
+    sm_fixture_destroy(sm);
 }

@@ -1,68 +1,68 @@
 #include "test.h"
 
-#include "sm/stand.h"
+#include "sm/sm_fixture.h"
 
 TEST("a load that hits takes operand, L1 and writeback cycles; one that misses, those of the way to memory instead") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("l1.latency_cycles=9"));
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_miss_latency(stand));
-    CHECK_EQ(script_issued(&source, 0, 0, 3), script_issued(&source, 0, 0, 2) + stand_hit_latency(stand));
-    CHECK_EQ(stand_count(stand, "sm.load_cycles_min"), stand_hit_latency(stand));
-    CHECK_EQ(stand_count(stand, "sm.load_cycles_max"), stand_miss_latency(stand));
-    CHECK_EQ(stand_count(stand, "sm.load_cycles"), stand_hit_latency(stand) + stand_miss_latency(stand));
-    CHECK_EQ(stand_count(stand, "sm.loads"), 2u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("l1.latency_cycles=9"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + miss_latency(sm));
+    CHECK_EQ(script_issued(&source, 0, 0, 3), script_issued(&source, 0, 0, 2) + hit_latency(sm));
+    CHECK_EQ(COUNTER(sm, "sm.load_cycles_min"), hit_latency(sm));
+    CHECK_EQ(COUNTER(sm, "sm.load_cycles_max"), miss_latency(sm));
+    CHECK_EQ(COUNTER(sm, "sm.load_cycles"), hit_latency(sm) + miss_latency(sm));
+    CHECK_EQ(COUNTER(sm, "sm.loads"), 2u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("load_stages come on top of what a load takes, and do not keep the next one from being accessed") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000),
                            load_line(4, 0x1000), alu(OP_other, 5, 3), alu(OP_other, 6, 4)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.load_stages=9"));
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.load_cycles_min"), stand_hit_latency(stand) + 9);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.load_stages=9"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.load_cycles_min"), hit_latency(sm) + 9);
     CHECK_EQ(script_issued(&source, 0, 0, 5), script_issued(&source, 0, 0, 4) + 1);
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
 
 TEST("independent loads overlap: the second is answered a cycle after the first") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), alu(OP_other, 3, 1), alu(OP_other, 4, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + stand_miss_latency(stand));
-    CHECK_EQ(script_issued(&source, 0, 0, 3), STAND_START + stand_miss_latency(stand) + 1);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + miss_latency(sm));
+    CHECK_EQ(script_issued(&source, 0, 0, 3), FIRST_ISSUE + miss_latency(sm) + 1);
+    sm_fixture_destroy(sm);
 }
 
 TEST("shared memory answers after its latency, and bank conflicts serialise") {
     for (uint8_t conflicts = 1; conflicts <= 32; conflicts = (uint8_t)(conflicts * 2)) {
         struct step steps[] = {load_shared(1, conflicts), load_shared(2, 1), alu(OP_other, 3, 1), alu(OP_other, 4, 2)};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
-        struct stand *stand = stand_make(SETTINGS("sm.shared_latency_cycles=20"));
-        const struct sm_config *sm = stand_sm(stand);
-        stand_run(stand, &source);
-        uint64_t alone = (uint64_t)(sm->operand_cycles + 20 + sm->writeback_cycles);
-        uint64_t first = STAND_START + alone + conflicts - 1;
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.shared_latency_cycles=20"));
+        const struct sm_config *config = sm_config_of(sm);
+        sm_fixture_run(sm, &source);
+        uint64_t alone = (uint64_t)(config->operand_cycles + 20 + config->writeback_cycles);
+        uint64_t first = FIRST_ISSUE + alone + conflicts - 1;
         CHECK_EQ(script_issued(&source, 0, 0, 2), first);
         CHECK_EQ(script_issued(&source, 0, 0, 3),
                  first + 1); /* it begins when the first is through, and takes as long as ever */
-        CHECK_EQ(stand_count(stand, "sm.shared_conflicts"), conflicts - 1u);
-        CHECK_EQ(stand_count(stand, "sm.shared_accesses"), 2u);
-        CHECK_EQ(stand->requests, 0u);
-        stand_destroy(stand);
+        CHECK_EQ(COUNTER(sm, "sm.shared_conflicts"), conflicts - 1u);
+        CHECK_EQ(COUNTER(sm, "sm.shared_accesses"), 2u);
+        CHECK_EQ(sm->requests, 0u);
+        sm_fixture_destroy(sm);
     }
 }
 
 TEST("a shared-memory store with conflicts holds up what comes behind it") {
     struct step steps[] = {store_shared(0, 16), load_line(1, 0x1000), alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 2), STAND_START + stand_miss_latency(stand) + 16);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + miss_latency(sm) + 16);
+    sm_fixture_destroy(sm);
 }
 
 TEST("the load/store unit holds as many instructions as its queue, and takes the next when one has left") {
@@ -71,64 +71,64 @@ TEST("the load/store unit holds as many instructions as its queue, and takes the
         char setting[32];
         snprintf(setting, sizeof setting, "sm.lsu_queue=%u", queue);
         struct script_source source = script_make(1, 1, SCRIPT(steps));
-        struct stand *stand = stand_make(SETTINGS(setting));
-        stand_run(stand, &source);
-        uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
-        for (unsigned i = 0; i < queue; i++) CHECK_EQ(script_issued(&source, 0, 0, i), STAND_START + i);
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS(setting));
+        sm_fixture_run(sm, &source);
+        uint64_t access = FIRST_ISSUE + (uint64_t)sm_config_of(sm)->operand_cycles;
+        for (unsigned i = 0; i < queue; i++) CHECK_EQ(script_issued(&source, 0, 0, i), FIRST_ISSUE + i);
         CHECK_EQ(script_issued(&source, 0, 0, queue),
-                 max_u64(access, STAND_START + queue)); /* the first leaves the queue as it is looked at */
-        stand_destroy(stand);
+                 max_u64(access, FIRST_ISSUE + queue)); /* the first leaves the queue as it is looked at */
+        sm_fixture_destroy(sm);
     }
 }
 
 TEST("no more loads wait for data than sm.loads_in_flight says") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), load_line(3, 0x3000)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.loads_in_flight=2"));
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 1u);
-    uint64_t answered = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles + stand_round_trip(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.loads_in_flight=2"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + 1u);
+    uint64_t answered = FIRST_ISSUE + (uint64_t)sm_config_of(sm)->operand_cycles + round_trip(sm);
     CHECK_EQ(script_issued(&source, 0, 0, 2), answered);
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
 
 TEST("stores do not hold up the warp that makes them, nor count as loads") {
     struct step steps[] = {store_line(1, 0x1000), alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 1u);
-    CHECK_EQ(stand_count(stand, "sm.loads"), 0u);
-    CHECK_EQ(stand->request[0].kind, MESSAGE_WRITE);
-    CHECK_EQ(stand->request[0].sectors, 0x0F);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + 1u);
+    CHECK_EQ(COUNTER(sm, "sm.loads"), 0u);
+    CHECK_EQ(sm->request[0].kind, MESSAGE_WRITE);
+    CHECK_EQ(sm->request[0].sectors, 0x0F);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a store waits for the value it stores") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), store_line(1, 0x1000)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + stand_latency(stand, OP_f32_div));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + op_latency(sm, OP_f32_div));
+    sm_fixture_destroy(sm);
 }
 
 TEST("an atomic passes by the L1 with its conflicts; with a destination it is like a load, without one like a store") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1),     atomic_on(3, 0x1020, 5),
                            alu(OP_other, 4, 3),  atomic_on(0, 0x1040, 7), alu(OP_other, 5, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 3), script_issued(&source, 0, 0, 2) + stand_miss_latency(stand));
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 3), script_issued(&source, 0, 0, 2) + miss_latency(sm));
     CHECK_EQ(script_issued(&source, 0, 0, 5), script_issued(&source, 0, 0, 4) + 1);
-    REQUIRE(stand->requests == 3);
-    CHECK_EQ(stand->request[1].kind, MESSAGE_ATOMIC);
-    CHECK_EQ(stand->request[1].conflicts, 5);
-    CHECK_EQ(stand->request[1].sectors, 0x02);
-    CHECK_EQ(stand->request[2].conflicts, 7);
-    CHECK_EQ(stand_count(stand, "l1.atomics"), 2u);
-    CHECK_EQ(stand_count(stand, "sm.loads"), 2u);
-    stand_destroy(stand);
+    REQUIRE(sm->requests == 3);
+    CHECK_EQ(sm->request[1].kind, MESSAGE_ATOMIC);
+    CHECK_EQ(sm->request[1].conflicts, 5);
+    CHECK_EQ(sm->request[1].sectors, 0x02);
+    CHECK_EQ(sm->request[2].conflicts, 7);
+    CHECK_EQ(COUNTER(sm, "l1.atomics"), 2u);
+    CHECK_EQ(COUNTER(sm, "sm.loads"), 2u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("loads marked .cg or volatile pass by the L1 and ask for their sectors only") {
@@ -136,15 +136,15 @@ TEST("loads marked .cg or volatile pass by the L1 and ask for their sectors only
                            alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
     steps[4].instr.cache = CACHE_VOLATILE;
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    REQUIRE(stand->requests == 3);
-    CHECK_EQ(stand->request[0].sectors, 0x0F);
-    CHECK_EQ(stand->request[1].sectors, 0x04);
-    CHECK_EQ(stand->request[2].sectors, 0x01);
-    CHECK_EQ(stand_count(stand, "l1.read_bypasses"), 2u);
-    CHECK_EQ(stand_count(stand, "l1.read_hits"), 0u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    REQUIRE(sm->requests == 3);
+    CHECK_EQ(sm->request[0].sectors, 0x0F);
+    CHECK_EQ(sm->request[1].sectors, 0x04);
+    CHECK_EQ(sm->request[2].sectors, 0x01);
+    CHECK_EQ(COUNTER(sm, "l1.read_bypasses"), 2u);
+    CHECK_EQ(COUNTER(sm, "l1.read_hits"), 0u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("volatile loads use the L1 where sm.volatile_past_l1 is off; those marked .cg pass by it all the same") {
@@ -152,12 +152,12 @@ TEST("volatile loads use the L1 where sm.volatile_past_l1 is off; those marked .
                            alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
     steps[4].instr.cache = CACHE_VOLATILE;
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.volatile_past_l1=false"));
-    stand_run(stand, &source);
-    CHECK_EQ(stand->requests, 2u);
-    CHECK_EQ(stand_count(stand, "l1.read_bypasses"), 1u);
-    CHECK_EQ(stand_count(stand, "l1.read_hits"), 1u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.volatile_past_l1=false"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(sm->requests, 2u);
+    CHECK_EQ(COUNTER(sm, "l1.read_bypasses"), 1u);
+    CHECK_EQ(COUNTER(sm, "l1.read_hits"), 1u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("the marks of a record reach memory: read-only, and a store that leaves bytes unwritten") {
@@ -165,11 +165,11 @@ TEST("the marks of a record reach memory: read-only, and a store that leaves byt
     steps[1].instr.flags = INSTR_READ_ONLY;
     steps[3].instr.flags = INSTR_PARTIAL;
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
     static const uint8_t flags[] = {0, MESSAGE_READ_ONLY, 0, MESSAGE_PARTIAL};
-    for (unsigned i = 0; i < 4; i++) CHECK_EQ(stand->request[i].flags, flags[i]);
-    stand_destroy(stand);
+    for (unsigned i = 0; i < 4; i++) CHECK_EQ(sm->request[i].flags, flags[i]);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a memory instruction without an active lane that touches anything completes all the same") {
@@ -178,9 +178,9 @@ TEST("a memory instruction without an active lane that touches anything complete
     steps[0].instr.count = 0;
     steps[2].instr.count = 0;
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand->requests, 0u);
-    CHECK_EQ(stand_count(stand, "sm.warp_instructions"), 6u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(sm->requests, 0u);
+    CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 6u);
+    sm_fixture_destroy(sm);
 }

@@ -1,13 +1,6 @@
 #include "test.h"
 
-#include "sm/stand.h"
-
-static struct config *config_with(const char *const *settings) {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct error err = {0};
-    for (; *settings; settings++) REQUIRE(config_set(config, *settings, &err));
-    return config;
-}
+#include "sm/sm_fixture.h"
 
 /* A machine on which nothing limits unless a case says so: a CTA of 4 warps, 16 registers and 1000 bytes. */
 static struct kernel plain_kernel(void) {
@@ -140,10 +133,8 @@ TEST("operations without a result of their own have no timing to set, and sizes 
         {"sm.instruction_bytes=12", "an instruction is 4, 8 or 16 B"},
     };
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct config *config = config_create(config_sections, config_section_count);
         struct error err = {0};
-        CHECK(!(config_set(config, wrong[i].setting, &err) && config_check(config, &err)));
+        CHECK(!config_checked(NO_SETTINGS, SETTINGS(wrong[i].setting), &err));
         CHECK_TEXT(err.text, wrong[i].message);
-        config_destroy(config);
     }
 }

@@ -1,47 +1,47 @@
 /* Why an SM did not issue: in each scene only one thing is awaited, for a time that can be worked out. */
 #include "test.h"
 
-#include "sm/stand.h"
+#include "sm/sm_fixture.h"
 
 TEST("before its first CTA comes and after its last has gone, an SM is idle") {
     struct step steps[] = {alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
     uint64_t result_left =
-        stand_latency(stand, OP_other) - 2; /* from the exit, a cycle after the step, until its result is there */
-    CHECK_EQ(stand_count(stand, "sm.issuing"), 2u);
-    CHECK_EQ(stand_count(stand, "sm.stall.drain"), result_left);
-    CHECK_EQ(stand_count(stand, "sm.stall.idle"), stand->engine->now - 2 - result_left);
-    stand_destroy(stand);
+        op_latency(sm, OP_other) - 2; /* from the exit, a cycle after the step, until its result is there */
+    CHECK_EQ(COUNTER(sm, "sm.issuing"), 2u);
+    CHECK_EQ(COUNTER(sm, "sm.stall.drain"), result_left);
+    CHECK_EQ(COUNTER(sm, "sm.stall.idle"), sm->base.engine->now - 2 - result_left);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a warp that needs data from memory stalls for memory, until it is there") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.stall.memory"), stand_miss_latency(stand) - 1);
-    CHECK_EQ(stand_other_stalls(stand, "memory"), stand_count(stand, "sm.stall.idle"));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.stall.memory"), miss_latency(sm) - 1);
+    CHECK_EQ(other_stalls(sm, "memory"), COUNTER(sm, "sm.stall.idle"));
+    sm_fixture_destroy(sm);
 }
 
 TEST("a warp that needs the result of an operation stalls for the ALU, and shared memory counts as one") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)},
                 shared[] = {load_shared(1, 1), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.stall.alu"), stand_latency(stand, OP_f32_div) - 1);
-    CHECK_EQ(stand_other_stalls(stand, "alu"), stand_count(stand, "sm.stall.idle"));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.stall.alu"), op_latency(sm, OP_f32_div) - 1);
+    CHECK_EQ(other_stalls(sm, "alu"), COUNTER(sm, "sm.stall.idle"));
+    sm_fixture_destroy(sm);
     source = script_make(1, 1, SCRIPT(shared));
-    stand = stand_make(SETTINGS("sm.shared_latency_cycles=30"));
-    stand_run(stand, &source);
-    const struct sm_config *sm = stand_sm(stand);
-    CHECK_EQ(stand_count(stand, "sm.stall.alu"), (uint64_t)(sm->operand_cycles + 30 + sm->writeback_cycles - 1));
-    CHECK_EQ(stand_count(stand, "sm.stall.memory"), 0u);
-    stand_destroy(stand);
+    sm = sm_fixture_create(SETTINGS("sm.shared_latency_cycles=30"));
+    sm_fixture_run(sm, &source);
+    const struct sm_config *config = sm_config_of(sm);
+    CHECK_EQ(COUNTER(sm, "sm.stall.alu"), (uint64_t)(config->operand_cycles + 30 + config->writeback_cycles - 1));
+    CHECK_EQ(COUNTER(sm, "sm.stall.memory"), 0u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("of two warps, one waiting for memory and one for the ALU, memory is the reason") {
@@ -49,73 +49,72 @@ TEST("of two warps, one waiting for memory and one for the ALU, memory is the re
                 operation[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 2, SCRIPT(memory));
     script_add(&source, SCRIPT(operation));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.stall.alu"), 0u);
-    CHECK_EQ(stand_count(stand, "sm.stall.memory"),
-             stand_miss_latency(stand) - 1 - 2); /* the other's step and exit lie in between */
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.stall.alu"), 0u);
+    CHECK_EQ(COUNTER(sm, "sm.stall.memory"), miss_latency(sm) - 1 - 2); /* the other's step and exit lie in between */
+    sm_fixture_destroy(sm);
 }
 
 TEST("warps at a barrier stall for the barrier") {
     struct step steps[] = {barrier(0, 0), alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.stall.barrier"), stand_latency(stand, OP_barrier) - 1);
-    CHECK_EQ(stand_other_stalls(stand, "barrier"), stand_count(stand, "sm.stall.idle"));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.stall.barrier"), op_latency(sm, OP_barrier) - 1);
+    CHECK_EQ(other_stalls(sm, "barrier"), COUNTER(sm, "sm.stall.idle"));
+    sm_fixture_destroy(sm);
 }
 
 TEST("an instruction whose pipeline is busy stalls for the pipeline") {
     struct step steps[] = {alu(OP_f64_div, 1, 0), alu(OP_f64_div, 2, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(script_issued(&source, 0, 0, 1), STAND_START + 130u);
-    CHECK_EQ(stand_count(stand, "sm.stall.pipeline"), 129u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + 130u);
+    CHECK_EQ(COUNTER(sm, "sm.stall.pipeline"), 129u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("memory instructions behind bank conflicts stall for the pipeline") {
     struct step steps[] = {load_shared(0, 32), load_shared(0, 1), load_shared(0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.lsu_queue=1"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.lsu_queue=1"));
+    sm_fixture_run(sm, &source);
     /* The second issues as the first is accessed and is accessed 32 cycles later, when the third can issue. */
-    uint64_t access = STAND_START + (uint64_t)stand_sm(stand)->operand_cycles;
+    uint64_t access = FIRST_ISSUE + (uint64_t)sm_config_of(sm)->operand_cycles;
     CHECK_EQ(script_issued(&source, 0, 0, 1), access);
     CHECK_EQ(script_issued(&source, 0, 0, 2), access + 32);
-    CHECK_EQ(stand_count(stand, "sm.stall.pipeline"), access - STAND_START - 1 + 31);
-    stand_destroy(stand);
+    CHECK_EQ(COUNTER(sm, "sm.stall.pipeline"), access - FIRST_ISSUE - 1 + 31);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a warp that has ended, or waits at a fence, until its stores are acknowledged drains") {
     struct step ends[] = {store_line(0, 0x1000)}, fences[] = {store_line(0, 0x1000), fence(), alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(ends));
-    struct stand *stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    uint64_t answered = (uint64_t)stand_sm(stand)->operand_cycles + stand_round_trip(stand);
-    CHECK_EQ(stand_count(stand, "sm.stall.drain"), answered - 2);
-    CHECK_EQ(stand_other_stalls(stand, "drain"), stand_count(stand, "sm.stall.idle"));
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    uint64_t answered = (uint64_t)sm_config_of(sm)->operand_cycles + round_trip(sm);
+    CHECK_EQ(COUNTER(sm, "sm.stall.drain"), answered - 2);
+    CHECK_EQ(other_stalls(sm, "drain"), COUNTER(sm, "sm.stall.idle"));
+    sm_fixture_destroy(sm);
     source = script_make(1, 1, SCRIPT(fences));
-    stand = stand_make(NO_SETTINGS);
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.stall.drain"), answered - 2);
-    stand_destroy(stand);
+    sm = sm_fixture_create(NO_SETTINGS);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.stall.drain"), answered - 2);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a warp whose instruction is not in the instruction cache stalls for the fetch") {
     struct step steps[] = {alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("sm.instruction_kb=2"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.instruction_kb=2"));
+    sm_fixture_run(sm, &source);
     /* The miss is sent as the warp is launched and the answer is there a round trip later. */
-    CHECK_EQ(script_issued(&source, 0, 0, 0), STAND_START + stand_round_trip(stand));
-    CHECK_EQ(stand_count(stand, "sm.stall.fetch"), stand_round_trip(stand));
-    CHECK_EQ(stand_other_stalls(stand, "fetch"), stand_count(stand, "sm.stall.idle"));
-    stand_destroy(stand);
+    CHECK_EQ(script_issued(&source, 0, 0, 0), FIRST_ISSUE + round_trip(sm));
+    CHECK_EQ(COUNTER(sm, "sm.stall.fetch"), round_trip(sm));
+    CHECK_EQ(other_stalls(sm, "fetch"), COUNTER(sm, "sm.stall.idle"));
+    sm_fixture_destroy(sm);
 }
 
 /* A load or store and two loads: the L1 takes the first and refuses the second, so that the third finds the load/store
@@ -139,20 +138,20 @@ TEST("a memory instruction behind one that the L1 refuses stalls for the reason 
         struct step steps[] = {scenes[i].store ? store_line(0, at[0]) : load_line(1, at[0]), load_line(2, at[1]),
                                load_line(3, at[2])};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
-        struct stand *stand = stand_make(SETTINGS(scenes[i].setting, "sm.lsu_queue=1", "l1.size_kb=1"));
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS(scenes[i].setting, "sm.lsu_queue=1", "l1.size_kb=1"));
         char stall[64], refused[64];
         snprintf(stall, sizeof stall, "sm.stall.%s", scenes[i].cause);
         snprintf(refused, sizeof refused, "sm.reservation_fail.%s", scenes[i].cause);
-        stand_run(stand, &source);
+        sm_fixture_run(sm, &source);
         /* The second is refused from its first try until the answer to the first has come: then its line is there, or
          * its MSHR is free. */
-        uint64_t operand = (uint64_t)stand_sm(stand)->operand_cycles, first = STAND_START + operand;
-        uint64_t tried = first + operand, served = first + stand_round_trip(stand);
+        uint64_t operand = (uint64_t)sm_config_of(sm)->operand_cycles, first = FIRST_ISSUE + operand;
+        uint64_t tried = first + operand, served = first + round_trip(sm);
         CHECK_EQ(script_issued(&source, 0, 0, 1), first);
         CHECK_EQ(script_issued(&source, 0, 0, 2), served);
-        CHECK_EQ(stand_count(stand, stall), served - tried);
-        CHECK_EQ(stand_count(stand, refused), served - tried);
-        stand_destroy(stand);
+        CHECK_EQ(COUNTER(sm, stall), served - tried);
+        CHECK_EQ(COUNTER(sm, refused), served - tried);
+        sm_fixture_destroy(sm);
     }
 }
 
@@ -160,15 +159,15 @@ TEST("while the network takes nothing, a full miss queue is the network's fault"
     struct step steps[12];
     for (unsigned i = 0; i < 12; i++) steps[i] = store_line(0, 0x1000 + 0x1000 * i);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("l1.miss_queue=2", "sm.lsu_queue=1"));
-    stand->opens_at = 1000;
-    stand_run(stand, &source);
-    uint64_t refused = stand_count(stand, "sm.reservation_fail.network");
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("l1.miss_queue=2", "sm.lsu_queue=1"));
+    sm->opens_at = 1000;
+    sm_fixture_run(sm, &source);
+    uint64_t refused = COUNTER(sm, "sm.reservation_fail.network");
     CHECK(refused > 900 && refused < 1000);
-    CHECK(stand_count(stand, "sm.stall.network") >= refused - 10);
-    CHECK_EQ(stand_count(stand, "sm.reservation_fail.miss_queue"), 0u);
-    CHECK_EQ(stand->requests, 12u);
-    stand_destroy(stand);
+    CHECK(COUNTER(sm, "sm.stall.network") >= refused - 10);
+    CHECK_EQ(COUNTER(sm, "sm.reservation_fail.miss_queue"), 0u);
+    CHECK_EQ(sm->requests, 12u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("a miss queue that is full while the network takes one request in a cycle is its own fault") {
@@ -181,12 +180,13 @@ TEST("a miss queue that is full while the network takes one request in a cycle i
         steps[8 + i] = load_line((uint8_t)(i + 1), 0x8000 + address);
     }
     struct script_source source = script_make(1, 1, SCRIPT(steps));
-    struct stand *stand = stand_make(SETTINGS("l1.miss_queue=2", "l1.size_kb=1", "l1.ways=2", "sm.lsu_queue=4"));
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "l1.write_backs"), 4u);
-    CHECK_EQ(stand_count(stand, "sm.reservation_fail.network"), 0u);
-    CHECK(stand_count(stand, "sm.reservation_fail.miss_queue") > 0);
-    stand_destroy(stand);
+    struct sm_fixture *sm =
+        sm_fixture_create(SETTINGS("l1.miss_queue=2", "l1.size_kb=1", "l1.ways=2", "sm.lsu_queue=4"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "l1.write_backs"), 4u);
+    CHECK_EQ(COUNTER(sm, "sm.reservation_fail.network"), 0u);
+    CHECK(COUNTER(sm, "sm.reservation_fail.miss_queue") > 0);
+    sm_fixture_destroy(sm);
 }
 
 TEST("cycles in which the L1 refuses are counted, also while other instructions issue") {
@@ -194,11 +194,11 @@ TEST("cycles in which the L1 refuses are counted, also while other instructions 
     for (unsigned i = 0; i < 60; i++) sums[i] = alu(OP_other, 0, 0);
     struct script_source source = script_make(1, 2, SCRIPT(loads));
     script_add(&source, SCRIPT(sums));
-    struct stand *stand = stand_make(SETTINGS("l1.mshrs=1"));
-    stand_run(stand, &source);
-    CHECK_EQ(stand_count(stand, "sm.reservation_fail.mshr"), stand_round_trip(stand) - 1);
-    CHECK_EQ(stand_count(stand, "sm.stall.mshr"), 0u);
-    stand_destroy(stand);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("l1.mshrs=1"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.reservation_fail.mshr"), round_trip(sm) - 1);
+    CHECK_EQ(COUNTER(sm, "sm.stall.mshr"), 0u);
+    sm_fixture_destroy(sm);
 }
 
 TEST("an SM that is stopped for a reconfiguration stalls for that, whatever its warps wait for") {
@@ -207,19 +207,19 @@ TEST("an SM that is stopped for a reconfiguration stalls for that, whatever its 
     uint64_t memory[2];
     for (unsigned i = 0; i < 2;
          i++) { /* the second time stopped while the load is in flight, and until after its data came */
-        struct stand *stand = stand_make(NO_SETTINGS);
-        uint64_t latency = stand_miss_latency(stand);
+        struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+        uint64_t latency = miss_latency(sm);
         if (i == 1) {
-            stand->stop_at = latency / 2;
-            stand->go_on_at = 2 * latency;
-            engine_wake(stand->engine, stand->dispatcher_id, stand->stop_at);
-            engine_wake(stand->engine, stand->dispatcher_id, stand->go_on_at);
+            sm->stop_at = latency / 2;
+            sm->go_on_at = 2 * latency;
+            engine_wake(sm->base.engine, sm->dispatcher_id, sm->stop_at);
+            engine_wake(sm->base.engine, sm->dispatcher_id, sm->go_on_at);
         }
-        stand_run(stand, &source);
-        memory[i] = stand_count(stand, "sm.stall.memory");
-        CHECK_EQ(stand_count(stand, "sm.stall.reconfiguration"), stand->go_on_at - stand->stop_at);
+        sm_fixture_run(sm, &source);
+        memory[i] = COUNTER(sm, "sm.stall.memory");
+        CHECK_EQ(COUNTER(sm, "sm.stall.reconfiguration"), sm->go_on_at - sm->stop_at);
         if (i == 1) CHECK(memory[1] > 0 && memory[1] < memory[0]);
-        stand_destroy(stand);
+        sm_fixture_destroy(sm);
         source = script_make(1, 1, SCRIPT(steps));
     }
 }

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "sm/stand.h"
+#include "sm/sm_fixture.h"
 #include "sm/warp_scheduler.h"
 
 /* A policy by itself, with four CTAs of two warps each, the oldest in slots 2 and 3. */
@@ -13,11 +13,9 @@ struct choosing {
 
 static const uint64_t cta_slots[] = {0x0C, 0x03, 0xC0, 0x30};
 
+/* `setting` may be NULL. */
 static struct choosing choosing_with(const char *name, const char *setting) {
-    struct choosing choosing = {
-        .config = config_create(config_sections, config_section_count), .mine = 0xFF, .resident = 0xFF};
-    struct error err = {0};
-    if (setting) REQUIRE(config_set(choosing.config, setting, &err));
+    struct choosing choosing = {.config = config_with(SETTINGS(setting)), .mine = 0xFF, .resident = 0xFF};
     for (unsigned i = 0; i < warp_scheduler_family.count; i++)
         if (strcmp(warp_scheduler_family.members[i]->name, name) == 0)
             choosing.ops = (const struct warp_scheduler_ops *)warp_scheduler_family.members[i];
@@ -137,11 +135,11 @@ TEST("the groups of a two-level scheduler are made of its own warps") {
 
 static void order_of(const char *setting, const struct script_source *prototype, unsigned *warps, unsigned count) {
     struct script_source source = *prototype;
-    struct stand *stand = stand_make(SETTINGS(setting, "sm.schedulers=1"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS(setting, "sm.schedulers=1"));
+    sm_fixture_run(sm, &source);
     REQUIRE(source.logged >= count);
     for (unsigned i = 0; i < count; i++) warps[i] = source.log[i].warp;
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
 
 TEST("in an SM, LRR alternates between its warps and GTO runs one until it stalls") {
@@ -162,11 +160,11 @@ TEST("in an SM, the warps of a CTA that came later are younger although their sl
     struct step waits[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), alu(OP_other, 3, 1), alu(OP_other, 4, 1)};
     struct script_source source = script_make(3, 1, SCRIPT(brief));
     script_add(&source, SCRIPT(waits));
-    struct stand *stand = stand_make(SETTINGS("sm.schedulers=1", "sm.ctas=2", "l1.mshr_merges=8"));
-    stand_run(stand, &source);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=1", "sm.ctas=2", "l1.mshr_merges=8"));
+    sm_fixture_run(sm, &source);
     /* The waiters of a line are woken one in a cycle, the older first; from then on CTA 1 is greedy. */
     CHECK(script_issued(&source, 2, 0, 0) > script_issued(&source, 1, 0, 0));
     for (unsigned i = 1; i < 4; i++) CHECK(script_issued(&source, 1, 0, i) < script_issued(&source, 2, 0, i));
     CHECK_EQ(script_issued(&source, 1, 0, 3), script_issued(&source, 1, 0, 1) + 2);
-    stand_destroy(stand);
+    sm_fixture_destroy(sm);
 }
