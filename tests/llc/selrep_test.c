@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "fixture.h"
 #include "llc/llc.h"
 #include "llc/lsp.h"
 #include "llc/rdd.h"
@@ -10,98 +11,59 @@
 #include "llc/selrep.h"
 #include "test.h"
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* An organisation alone, of one controller. */
-struct alone {
-    struct config *config;
-    struct stats *stats;
-    struct address_map *map;
-    struct journal journal;
-    struct llc_organisation *llc;
-    struct error err;
-};
-
-static struct config *configure(const char *const *settings, struct error *err) {
-    struct config *config = config_create(config_sections, config_section_count);
-    bool good = config_set(config, "dram.mcs=1", err) && config_set(config, "dram.mapping=linear", err);
-    for (; good && *settings; settings++) good = config_set(config, *settings, err);
-    if (good && config_check(config, err)) return config;
-    config_destroy(config);
-    return NULL;
-}
-
-static struct alone *alone_make(const char *const *settings) {
-    struct alone *alone = mem_alloc(1, sizeof *alone);
-    alone->config = configure(settings, &alone->err);
-    CHECK_EQ((const char *)alone->err.text, "");
-    REQUIRE(alone->config);
-    alone->stats = stats_create();
-    alone->map = address_map_create(alone->config, &alone->err);
-    REQUIRE(alone->map);
-    struct llc_context context = {alone->config, alone->map, alone->stats, &alone->journal};
-    alone->llc = llc_organisation_create(&context, &alone->err);
-    REQUIRE(alone->llc);
-    return alone;
-}
-
-static void alone_destroy(struct alone *alone) {
-    alone->llc->ops->destroy(alone->llc);
-    address_map_destroy(alone->map);
-    stats_destroy(alone->stats);
-    journal_release(&alone->journal);
-    config_destroy(alone->config);
-    free(alone);
-}
+static const char *const one_controller[] = {"dram.mcs=1", "dram.mapping=linear", NULL};
 
 /* An address whose home is this slice. */
-static uint64_t address_in(const struct alone *alone, unsigned home, unsigned nth) {
+static uint64_t address_in(const struct fixture *fixture, unsigned home, unsigned nth) {
     struct location location;
     for (uint64_t address = 0;; address += 128) {
-        address_map_locate(alone->map, address, &location);
+        address_map_locate(fixture->map, address, &location);
         if (location.slice == home && nth-- == 0) return address;
     }
 }
 
-static unsigned target(struct alone *alone, enum message_kind kind, uint8_t flags, unsigned home, unsigned cluster,
+static unsigned target(struct fixture *fixture, enum message_kind kind, uint8_t flags, unsigned home, unsigned cluster,
                        uint64_t now) {
     struct message message = {
-        .kind = (uint8_t)kind, .flags = flags, .address = address_in(alone, home, 0), .sectors = 15};
-    return route(alone->llc, &message, cluster, now);
+        .kind = (uint8_t)kind, .flags = flags, .address = address_in(fixture, home, 0), .sectors = 15};
+    return route(fixture->llc, &message, cluster, now);
 }
 
-static unsigned read_at(struct alone *alone, unsigned home, unsigned cluster, uint64_t now) {
-    return target(alone, MESSAGE_READ, MESSAGE_READ_ONLY, home, cluster, now);
+static unsigned read_at(struct fixture *fixture, unsigned home, unsigned cluster, uint64_t now) {
+    return target(fixture, MESSAGE_READ, MESSAGE_READ_ONLY, home, cluster, now);
 }
 
 #define FOUR "gpu.clusters=4", "sm.count=4", "llc.slices_per_mc=4"
 
 TEST("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 to the second: Figure 9") {
-    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=static", "llc.static.degree=2"));
+    struct fixture fixture;
+    fixture_init(&fixture, one_controller, SETTINGS(FOUR, "llc.organisation=static", "llc.static.degree=2"));
     static const unsigned expected[4][4] = {{0, 0, 2, 2}, {1, 1, 3, 3}, {0, 0, 2, 2}, {1, 1, 3, 3}};
     for (unsigned home = 0; home < 4; home++)
         for (unsigned cluster = 0; cluster < 4; cluster++) {
-            CHECK_EQ(read_at(alone, home, cluster, 0), expected[home][cluster]);
-            CHECK_EQ(target(alone, MESSAGE_READ, 0, home, cluster, 0), home);
-            CHECK_EQ(target(alone, MESSAGE_WRITE, 0, home, cluster, 0), home);
-            CHECK_EQ(target(alone, MESSAGE_ATOMIC, MESSAGE_READ_ONLY, home, cluster, 0), home);
+            CHECK_EQ(read_at(&fixture, home, cluster, 0), expected[home][cluster]);
+            CHECK_EQ(target(&fixture, MESSAGE_READ, 0, home, cluster, 0), home);
+            CHECK_EQ(target(&fixture, MESSAGE_WRITE, 0, home, cluster, 0), home);
+            CHECK_EQ(target(&fixture, MESSAGE_ATOMIC, MESSAGE_READ_ONLY, home, cluster, 0), home);
         }
-    alone_destroy(alone);
+    fixture_release(&fixture);
 }
 
 TEST("degrees by kernel: each launch has its own, and the last holds for all further ones") {
-    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=static", "llc.static.by_kernel=[4, 1, 2]"));
+    struct fixture fixture;
+    fixture_init(&fixture, one_controller, SETTINGS(FOUR, "llc.organisation=static", "llc.static.by_kernel=[4, 1, 2]"));
     static const unsigned slices[] = {3, 0, 2, 2, 2}; /* where cluster 3 finds a line of home 0 */
     for (unsigned launch = 0; launch < COUNT_OF(slices); launch++) {
         uint64_t again;
-        struct llc_mode wanted = alone->llc->ops->control->decide(alone->llc, LLC_KERNEL_BEGINS, 100 * launch, &again);
-        CHECK_EQ(wanted.replicas, alone->llc->mode.replicas);
+        struct llc_mode wanted =
+            fixture.llc->ops->control->decide(fixture.llc, LLC_KERNEL_BEGINS, 100 * launch, &again);
+        CHECK_EQ(wanted.replicas, fixture.llc->mode.replicas);
         CHECK_EQ(wanted.replicas, launch != 1);
         CHECK_EQ(again, NEVER);
-        CHECK_EQ(read_at(alone, 0, 3, 100 * launch), slices[launch]);
-        alone->llc->mode = alone->llc->ops->control->decide(alone->llc, LLC_KERNEL_ENDS, 100 * launch + 99, &again);
+        CHECK_EQ(read_at(&fixture, 0, 3, 100 * launch), slices[launch]);
+        fixture.llc->mode = fixture.llc->ops->control->decide(fixture.llc, LLC_KERNEL_ENDS, 100 * launch + 99, &again);
     }
-    alone_destroy(alone);
+    fixture_release(&fixture);
 }
 
 TEST("degree 1 is a shared LLC, a degree of all slices a private one, and no group reaches another's slices") {
@@ -132,58 +94,62 @@ static bool hits(uint64_t *holders, unsigned slice) {
 }
 
 /* What the control plane does at the end of an epoch, with nothing to be written back. */
-static uint64_t end_epoch(struct alone *alone, uint64_t now) {
+static uint64_t end_epoch(struct fixture *fixture, uint64_t now) {
     uint64_t again;
-    struct llc_mode wanted = alone->llc->ops->control->decide(alone->llc, LLC_TIMER, now, &again);
-    if (wanted.replicas && !alone->llc->mode.replicas) {
-        alone->llc->mode.replicas = true;
-        alone->llc->ops->control->decide(alone->llc, LLC_RECONFIGURED, now, &again);
+    struct llc_mode wanted = fixture->llc->ops->control->decide(fixture->llc, LLC_TIMER, now, &again);
+    if (wanted.replicas && !fixture->llc->mode.replicas) {
+        fixture->llc->mode.replicas = true;
+        fixture->llc->ops->control->decide(fixture->llc, LLC_RECONFIGURED, now, &again);
     }
     return again;
 }
 
 TEST("degrees are taken up lazily: copies come with misses, stay behind unreachable, and nothing stops: Figure 9") {
-    struct alone *alone = alone_make(
+    struct fixture fixture;
+    fixture_init(
+        &fixture, one_controller,
         SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000", "llc.selrep.router_cycles=30"));
     uint64_t holders = 0;
-    CHECK(!hits(&holders, read_at(alone, 0, 2, 5)));
+    CHECK(!hits(&holders, read_at(&fixture, 0, 2, 5)));
     CHECK_EQ(holders, 1u); /* (1) X is in slice 0 */
-    CHECK(alone->llc->ops->degrees->set(alone->llc, 2));
-    CHECK_EQ(end_epoch(alone, 1000), 2000u);
-    CHECK_EQ(read_at(alone, 0, 3, 1029), 0u);           /* it has not reached the routers */
-    CHECK(hits(&holders, read_at(alone, 0, 1, 1030)));  /* (2) */
-    CHECK(!hits(&holders, read_at(alone, 0, 3, 1030))); /* from slice 2, which installs it */
+    CHECK(fixture.llc->ops->degrees->set(fixture.llc, 2));
+    CHECK_EQ(end_epoch(&fixture, 1000), 2000u);
+    CHECK_EQ(read_at(&fixture, 0, 3, 1029), 0u);           /* it has not reached the routers */
+    CHECK(hits(&holders, read_at(&fixture, 0, 1, 1030)));  /* (2) */
+    CHECK(!hits(&holders, read_at(&fixture, 0, 3, 1030))); /* from slice 2, which installs it */
     CHECK_EQ(holders, 5u);
-    CHECK(hits(&holders, read_at(alone, 0, 0, 1040))); /* (3) */
-    CHECK_EQ(read_at(alone, 0, 2, 1040), 2u);
-    CHECK(alone->llc->ops->degrees->set(alone->llc, 1));
-    end_epoch(alone, 2000);
-    CHECK_EQ(read_at(alone, 0, 3, 2029), 2u);
-    CHECK_EQ(read_at(alone, 0, 3, 2030), 0u); /* (4) the copy in slice 2 is out of reach */
-    CHECK(alone->llc->mode.replicas);         /* and to be forgotten at the kernel's end */
-    alone_destroy(alone);
+    CHECK(hits(&holders, read_at(&fixture, 0, 0, 1040))); /* (3) */
+    CHECK_EQ(read_at(&fixture, 0, 2, 1040), 2u);
+    CHECK(fixture.llc->ops->degrees->set(fixture.llc, 1));
+    end_epoch(&fixture, 2000);
+    CHECK_EQ(read_at(&fixture, 0, 3, 2029), 2u);
+    CHECK_EQ(read_at(&fixture, 0, 3, 2030), 0u); /* (4) the copy in slice 2 is out of reach */
+    CHECK(fixture.llc->mode.replicas);           /* and to be forgotten at the kernel's end */
+    fixture_release(&fixture);
 }
 
 TEST("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
-    struct alone *alone = alone_make(SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000",
-                                              "llc.selrep.demand_percent=0", "llc.selrep.gain_percent=0"));
-    CHECK(!alone->llc->ops->degrees->set(alone->llc, 3));
-    CHECK(!alone->llc->ops->degrees->set(alone->llc, 8));
-    CHECK(alone->llc->ops->degrees->set(alone->llc, 4));
-    end_epoch(alone, 1000);
-    CHECK_EQ(alone->journal.entries[0].decision, "degree 4");
-    CHECK_EQ(alone->journal.entries[0].reason, "as ordered");
-    end_epoch(alone, 2000); /* nothing was sampled */
-    CHECK_EQ(alone->journal.entries[1].decision, "degree 4");
+    struct fixture fixture;
+    fixture_init(&fixture, one_controller,
+                 SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000",
+                          "llc.selrep.demand_percent=0", "llc.selrep.gain_percent=0"));
+    CHECK(!fixture.llc->ops->degrees->set(fixture.llc, 3));
+    CHECK(!fixture.llc->ops->degrees->set(fixture.llc, 8));
+    CHECK(fixture.llc->ops->degrees->set(fixture.llc, 4));
+    end_epoch(&fixture, 1000);
+    CHECK_EQ(fixture.journal.entries[0].decision, "degree 4");
+    CHECK_EQ(fixture.journal.entries[0].reason, "as ordered");
+    end_epoch(&fixture, 2000); /* nothing was sampled */
+    CHECK_EQ(fixture.journal.entries[1].decision, "degree 4");
     /* Two lines of home 0, of 80 reads each by cluster: evenly spread, so that nothing is gained from copies. */
-    for (unsigned i = 0; i < 320; i++) read_at(alone, i % 4, i / 4 % 4, 2100 + i);
-    end_epoch(alone, 3000);
-    CHECK_EQ(alone->journal.entries[2].decision, "degree 1");
-    CHECK_EQ(alone->journal.entries[2].reason, "supplies most");
-    for (unsigned i = 0; i < 320; i++) read_at(alone, 0, i / 4 % 4, 3100 + i); /* and here is one hot line */
-    end_epoch(alone, 4000);
-    CHECK_EQ(alone->journal.entries[3].decision, "degree 4");
-    alone_destroy(alone);
+    for (unsigned i = 0; i < 320; i++) read_at(&fixture, i % 4, i / 4 % 4, 2100 + i);
+    end_epoch(&fixture, 3000);
+    CHECK_EQ(fixture.journal.entries[2].decision, "degree 1");
+    CHECK_EQ(fixture.journal.entries[2].reason, "supplies most");
+    for (unsigned i = 0; i < 320; i++) read_at(&fixture, 0, i / 4 % 4, 3100 + i); /* and here is one hot line */
+    end_epoch(&fixture, 4000);
+    CHECK_EQ(fixture.journal.entries[3].decision, "degree 4");
+    fixture_release(&fixture);
 }
 
 TEST("clusters and slices that are no powers of two are refused where they were set, and degrees beyond them") {
@@ -201,7 +167,7 @@ TEST("clusters and slices that are no powers of two are refused where they were 
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct error err = {0};
-        CHECK(!configure(cases[i].settings, &err));
+        CHECK(!config_checked(one_controller, cases[i].settings, &err));
         CHECK_TEXT(err.text, cases[i].part);
     }
 }

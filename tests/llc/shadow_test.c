@@ -11,9 +11,9 @@
 
 #include "base/random.h"
 #include "dram/dram.h"
+#include "fixture.h"
 #include "llc/atomics.h"
 #include "llc/llc.h"
-#include "llc/organisation.h"
 #include "llc/route.h"
 #include "sim/gpu_config.h"
 #include "test.h"
@@ -29,12 +29,8 @@ enum {
     IN_FLIGHT = 48
 };
 
-struct shadow {
-    struct config *config;
-    struct engine *engine;
-    struct stats *stats;
-    struct address_map *map;
-    struct llc_organisation *organisation;
+struct llc_fixture {
+    struct fixture base;
     struct dram *dram;
     struct slice *slice[ALL_SLICES];
     struct atomics *atomics;
@@ -61,62 +57,64 @@ struct shadow {
 };
 
 static unsigned line_of(uint64_t key) { return (unsigned)((key & low_mask(56)) % LINES); }
-static uint8_t program_of(const struct shadow *shadow, unsigned line) { return (uint8_t)(line % shadow->programs); }
+static uint8_t program_of(const struct llc_fixture *fixture, unsigned line) {
+    return (uint8_t)(line % fixture->programs);
+}
 
 static void observe(void *user, unsigned slice, enum slice_event event, uint64_t key, const struct message *message,
                     uint64_t now) {
-    struct shadow *shadow = user;
+    struct llc_fixture *fixture = user;
     unsigned line = line_of(key);
-    uint32_t *copy = &shadow->copy[slice][line];
+    uint32_t *copy = &fixture->copy[slice][line];
     (void)now;
     switch (event) {
-    case SLICE_FETCH: shadow->fetched[slice][line] = shadow->memory[line]; break;
+    case SLICE_FETCH: fixture->fetched[slice][line] = fixture->memory[line]; break;
     case SLICE_FILL: /* writes that came while it was on its way are already in `copy` */
-        *copy = shadow->fetched[slice][line] > *copy ? shadow->fetched[slice][line] : *copy;
-        shadow->held[slice][line] = true;
+        *copy = fixture->fetched[slice][line] > *copy ? fixture->fetched[slice][line] : *copy;
+        fixture->held[slice][line] = true;
         break;
     case SLICE_WRITE:
         if (message->kind == MESSAGE_ATOMIC) {
-            shadow->atomics_stale += *copy != shadow->latest[line];
-            shadow->atomics_elsewhere += shadow->private[program_of(shadow, line)] && slice != ATOMICS;
+            fixture->atomics_stale += *copy != fixture->latest[line];
+            fixture->atomics_elsewhere += fixture->private[program_of(fixture, line)] && slice != ATOMICS;
         }
-        shadow->held[slice][line] = true;
-        *copy = ++shadow->latest[line];
-        shadow->own[message->source][line] = *copy;
+        fixture->held[slice][line] = true;
+        *copy = ++fixture->latest[line];
+        fixture->own[message->source][line] = *copy;
         break;
     case SLICE_THROUGH:
-        if (!shadow->held[slice][line] || shadow->own[message->source][line] < shadow->latest[line]) {
-            shadow->latest[line]++;
-            shadow->own[message->source][line] = shadow->latest[line];
+        if (!fixture->held[slice][line] || fixture->own[message->source][line] < fixture->latest[line]) {
+            fixture->latest[line]++;
+            fixture->own[message->source][line] = fixture->latest[line];
         }
-        shadow->memory[line] = shadow->latest[line];
+        fixture->memory[line] = fixture->latest[line];
         break;
     case SLICE_READ:
-        shadow->reads++;
-        if (*copy < shadow->own[message->source][line] && message->kind == MESSAGE_READ) shadow->own_unseen++;
-        if (!shadow->private[program_of(shadow, line)] && *copy != shadow->latest[line]) shadow->stale++;
+        fixture->reads++;
+        if (*copy < fixture->own[message->source][line] && message->kind == MESSAGE_READ) fixture->own_unseen++;
+        if (!fixture->private[program_of(fixture, line)] && *copy != fixture->latest[line]) fixture->stale++;
         break;
     case SLICE_TO_MEMORY:
-        if (*copy > shadow->memory[line]) shadow->memory[line] = *copy;
+        if (*copy > fixture->memory[line]) fixture->memory[line] = *copy;
         break;
     case SLICE_DROP:
-        if (*copy > shadow->memory[line]) shadow->lost++;
-        shadow->held[slice][line] = false;
+        if (*copy > fixture->memory[line]) fixture->lost++;
+        fixture->held[slice][line] = false;
         *copy = 0;
         break;
     }
 }
 
-static unsigned home_of(const struct shadow *shadow, const struct message *message) {
+static unsigned home_of(const struct llc_fixture *fixture, const struct message *message) {
     struct location location;
-    address_map_locate(shadow->map, message_place_in_memory(message), &location);
+    address_map_locate(fixture->base.map, message_place_in_memory(message), &location);
     return location.slice;
 }
 
-static void send(struct shadow *shadow, uint64_t now) {
-    unsigned cluster = (unsigned)random_below(&shadow->random, CLUSTERS),
-             line = (unsigned)random_below(&shadow->random, LINES);
-    unsigned draw = (unsigned)random_below(&shadow->random, 10);
+static void send(struct llc_fixture *fixture, uint64_t now) {
+    unsigned cluster = (unsigned)random_below(&fixture->random, CLUSTERS),
+             line = (unsigned)random_below(&fixture->random, LINES);
+    unsigned draw = (unsigned)random_below(&fixture->random, 10);
     struct message message = {
         .address = (uint64_t)line * 128,
         .source = (uint16_t)cluster,
@@ -125,53 +123,54 @@ static void send(struct shadow *shadow, uint64_t now) {
                            : MESSAGE_ATOMIC,
         .sectors = draw == 7 ? 0xF : 1,
         .conflicts = 2,
-        .program = program_of(shadow, line),
+        .program = program_of(fixture, line),
     };
-    bool private = shadow->private[message.program];
-    if (shadow->pauses[message.program]) return;
+    bool private = fixture->private[message.program];
+    if (fixture->pauses[message.program]) return;
     /* Atomics have lines of their own: mixing them with other clusters' private copies is a race in the program. */
     if (private && (message.kind == MESSAGE_ATOMIC) != (line / 2 % 4 == 0)) return;
-    if (shadow->promises && (line + shadow->round) % 3 == 0) {
+    if (fixture->promises && (line + fixture->round) % 3 == 0) {
         if (message.kind != MESSAGE_READ) return;
         message.flags = MESSAGE_READ_ONLY;
     }
     /* Which also says where in the slice's memory it is. */
-    unsigned target = route(shadow->organisation, &message, cluster, now);
-    unsigned slice = shadow->promises ? target : private ? cluster : home_of(shadow, &message);
+    unsigned target = route(fixture->base.llc, &message, cluster, now);
+    unsigned slice = fixture->promises ? target : private ? cluster : home_of(fixture, &message);
     message.target = (uint16_t)slice;
-    if (!port_can_push(&shadow->to_slice[slice], now)) return;
-    port_push(&shadow->to_slice[slice], now, &message, sizeof message);
-    shadow->to_send--;
-    shadow->in_flight++;
+    if (!port_can_push(&fixture->to_slice[slice], now)) return;
+    port_push(&fixture->to_slice[slice], now, &message, sizeof message);
+    fixture->to_send--;
+    fixture->in_flight++;
 }
 
-static void order_all(struct shadow *shadow, struct slice_command order) {
-    for (unsigned i = 0; i < shadow->slices; i++)
-        port_push(&shadow->commands[i], shadow->engine->now, &order, sizeof order);
-    shadow->flushing = shadow->slices;
+static void command_all(struct llc_fixture *fixture, struct slice_command command) {
+    for (unsigned i = 0; i < fixture->slices; i++)
+        port_push(&fixture->commands[i], fixture->base.engine->now, &command, sizeof command);
+    fixture->flushing = fixture->slices;
 }
 
-static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now);
+static void steer(struct llc_fixture *fixture, enum llc_occasion occasion, uint64_t now);
 
 static void driver_tick(void *self, uint64_t now) {
-    struct shadow *shadow = self;
-    for (unsigned i = 0; i < shadow->slices; i++) {
-        if (i < SLICES && port_peek(&shadow->from_slice[i], now)) {
-            port_pop(&shadow->from_slice[i], now);
-            shadow->in_flight--;
+    struct llc_fixture *fixture = self;
+    for (unsigned i = 0; i < fixture->slices; i++) {
+        if (i < SLICES && port_peek(&fixture->from_slice[i], now)) {
+            port_pop(&fixture->from_slice[i], now);
+            fixture->in_flight--;
         }
-        while (port_peek(&shadow->reports[i], now)) {
-            port_pop(&shadow->reports[i], now);
-            if (--shadow->flushing == 0 && shadow->cleaning) {
-                shadow->cleaning = false;
-                shadow->organisation->mode.replicas = true;
-                steer(shadow, LLC_RECONFIGURED, now);
+        while (port_peek(&fixture->reports[i], now)) {
+            port_pop(&fixture->reports[i], now);
+            if (--fixture->flushing == 0 && fixture->cleaning) {
+                fixture->cleaning = false;
+                fixture->base.llc->mode.replicas = true;
+                steer(fixture, LLC_RECONFIGURED, now);
             }
         }
     }
-    if (shadow->steered && shadow->to_send && now >= shadow->ask_at) steer(shadow, LLC_TIMER, now);
-    if (shadow->to_send && shadow->in_flight < IN_FLIGHT) send(shadow, now);
-    if (shadow->to_send || shadow->in_flight || shadow->flushing) engine_wake(shadow->engine, shadow->driver, now + 1);
+    if (fixture->steered && fixture->to_send && now >= fixture->ask_at) steer(fixture, LLC_TIMER, now);
+    if (fixture->to_send && fixture->in_flight < IN_FLIGHT) send(fixture, now);
+    if (fixture->to_send || fixture->in_flight || fixture->flushing)
+        engine_wake(fixture->base.engine, fixture->driver, now + 1);
 }
 
 static const struct component_ops driver_ops = {"driver", driver_tick, NULL, NULL, NULL};
@@ -179,193 +178,181 @@ static const struct component_ops driver_ops = {"driver", driver_tick, NULL, NUL
 /* Of two sets, so that lines are replaced. */
 #define SMALL_ATOMICS "atomics.size_kb=1", "atomics.ways=4"
 
-static struct shadow *make(bool private, const char *const *settings, unsigned count) {
-    struct shadow *shadow = calloc(1, sizeof *shadow);
-    struct error err = {0};
-    shadow->config = config_create(config_sections, config_section_count);
-    bool ok =
-        config_set(shadow->config, "dram.mcs=1", &err) && config_set(shadow->config, "dram.mapping=linear", &err) &&
-        config_set(shadow->config, "gpu.clusters=8", &err) && config_set(shadow->config, "llc.slices_per_mc=8", &err) &&
-        config_set(shadow->config, "llc.slice_kb=1", &err) && config_set(shadow->config, "llc.ways=4", &err) &&
-        config_set(shadow->config, private ? "llc.organisation=private" : "llc.organisation=shared", &err);
-    for (unsigned i = 0; i < count; i++) ok = ok && config_set(shadow->config, settings[i], &err);
-    ok = ok && config_check(shadow->config, &err);
-    CHECK_EQ(err.text, "");
-    REQUIRE(ok);
-    for (unsigned i = 0; i < PROGRAMS_MAX; i++) shadow->private[i] = private;
-    shadow->programs = 1;
-    shadow->random = 2019;
-    shadow->engine = engine_create();
-    shadow->stats = stats_create();
-    shadow->map = address_map_create(shadow->config, &err);
-    REQUIRE(shadow->map);
-    struct llc_context llc_context = {shadow->config, shadow->map, shadow->stats, NULL};
-    shadow->organisation = llc_organisation_create(&llc_context, &err);
-    shadow->driver = engine_add(shadow->engine, &driver_ops, shadow, 0);
-    unsigned component[ALL_SLICES];
-    shadow->slices = SLICES + atomics_slices(shadow->config);
-    for (unsigned i = 0; i < shadow->slices; i++) {
-        shadow->slice[i] = (i < SLICES ? slice_create : slice_create_for_atomics)(shadow->config, shadow->organisation,
-                                                                                  shadow->engine, shadow->stats, i);
-        component[i] = slice_component(shadow->slice[i]);
-        slice_observe(shadow->slice[i], observe, shadow);
-    }
-    shadow->dram = dram_create(shadow->config, shadow->map, component, shadow->slices, shadow->engine,
-                               gpu_core_khz(shadow->config), shadow->stats, &err);
-    REQUIRE(shadow->dram);
-    if (shadow->slices > SLICES) shadow->atomics = atomics_create(shadow->config, shadow->engine, component);
-    for (unsigned i = 0; i < shadow->slices; i++) {
-        struct slice_ports ports = {.from_memory = dram_output(shadow->dram, i),
-                                    .to_memory = dram_input(shadow->dram, i),
-                                    .commands = &shadow->commands[i],
-                                    .reports = &shadow->reports[i]};
-        if (i < SLICES) {
-            ports.from_network = &shadow->to_slice[i];
-            ports.to_network = &shadow->from_slice[i];
-            port_init(ports.from_network, shadow->engine, "to slice", shadow->driver, component[i], 4, 1);
-            port_init(ports.to_network, shadow->engine, "from slice", component[i], shadow->driver, 4, 1);
-        }
-        port_init(&shadow->commands[i], shadow->engine, "commands", shadow->driver, component[i], 2, 1);
-        port_init(&shadow->reports[i], shadow->engine, "reports", component[i], shadow->driver, 2, 1);
-        if (shadow->atomics) atomics_connect(shadow->atomics, i, &ports);
-        slice_connect(shadow->slice[i], &ports, 4);
-    }
-    return shadow;
+/* Of the slice, with no network at that of the atomics' LLC. */
+static struct slice_ports ports_of(struct llc_fixture *fixture, unsigned slice) {
+    return (struct slice_ports){.from_network = slice < SLICES ? &fixture->to_slice[slice] : NULL,
+                                .to_network = slice < SLICES ? &fixture->from_slice[slice] : NULL,
+                                .from_memory = dram_output(fixture->dram, slice),
+                                .to_memory = dram_input(fixture->dram, slice),
+                                .commands = &fixture->commands[slice],
+                                .reports = &fixture->reports[slice]};
 }
 
-static void destroy(struct shadow *shadow) {
-    for (unsigned i = 0; i < shadow->slices; i++) {
-        slice_destroy(shadow->slice[i]);
-        port_release(&shadow->commands[i]);
-        port_release(&shadow->reports[i]);
+static struct llc_fixture *llc_fixture_create(bool private, const char *const *settings) {
+    const char *const common[] = {"dram.mcs=1",
+                                  "dram.mapping=linear",
+                                  "gpu.clusters=8",
+                                  "llc.slices_per_mc=8",
+                                  "llc.slice_kb=1",
+                                  "llc.ways=4",
+                                  private ? "llc.organisation=private" : "llc.organisation=shared",
+                                  NULL};
+    struct llc_fixture *fixture = mem_alloc(1, sizeof *fixture);
+    fixture_init(&fixture->base, common, settings);
+    struct fixture *base = &fixture->base;
+    struct error err = {0};
+    for (unsigned i = 0; i < PROGRAMS_MAX; i++) fixture->private[i] = private;
+    fixture->programs = 1;
+    fixture->random = 2019;
+    fixture->driver = engine_add(base->engine, &driver_ops, fixture, 0);
+    unsigned component[ALL_SLICES];
+    fixture->slices = SLICES + atomics_slices(base->config);
+    for (unsigned i = 0; i < fixture->slices; i++) {
+        fixture->slice[i] = (i < SLICES ? slice_create : slice_create_for_atomics)(base->config, base->llc,
+                                                                                   base->engine, base->stats, i);
+        component[i] = slice_component(fixture->slice[i]);
+        slice_observe(fixture->slice[i], observe, fixture);
+    }
+    fixture->dram = dram_create(base->config, base->map, component, fixture->slices, base->engine,
+                                gpu_core_khz(base->config), base->stats, &err);
+    REQUIRE(fixture->dram);
+    if (fixture->slices > SLICES) fixture->atomics = atomics_create(base->config, base->engine, component);
+    for (unsigned i = 0; i < fixture->slices; i++) {
+        struct slice_ports ports = ports_of(fixture, i);
+        if (i < SLICES) {
+            port_init(ports.from_network, base->engine, "to slice", fixture->driver, component[i], 4, 1);
+            port_init(ports.to_network, base->engine, "from slice", component[i], fixture->driver, 4, 1);
+        }
+        port_init(&fixture->commands[i], base->engine, "commands", fixture->driver, component[i], 2, 1);
+        port_init(&fixture->reports[i], base->engine, "reports", component[i], fixture->driver, 2, 1);
+        if (fixture->atomics) atomics_connect(fixture->atomics, i, &ports);
+        slice_connect(fixture->slice[i], &ports, 4);
+    }
+    return fixture;
+}
+
+static void llc_fixture_destroy(struct llc_fixture *fixture) {
+    for (unsigned i = 0; i < fixture->slices; i++) {
+        slice_destroy(fixture->slice[i]);
+        port_release(&fixture->commands[i]);
+        port_release(&fixture->reports[i]);
     }
     for (unsigned i = 0; i < SLICES; i++) {
-        port_release(&shadow->to_slice[i]);
-        port_release(&shadow->from_slice[i]);
+        port_release(&fixture->to_slice[i]);
+        port_release(&fixture->from_slice[i]);
     }
-    atomics_destroy(shadow->atomics);
-    dram_destroy(shadow->dram);
-    shadow->organisation->ops->destroy(shadow->organisation);
-    address_map_destroy(shadow->map);
-    stats_destroy(shadow->stats);
-    engine_destroy(shadow->engine);
-    config_destroy(shadow->config);
-    free(shadow);
+    atomics_destroy(fixture->atomics);
+    dram_destroy(fixture->dram);
+    fixture_release(&fixture->base);
+    free(fixture);
 }
 
 /* Runs until nothing is in flight; false if that does not happen. */
-static bool settle(struct shadow *shadow) {
+static bool settle(struct llc_fixture *fixture) {
     char text[120];
-    engine_wake(shadow->engine, shadow->driver, shadow->engine->now);
+    engine_wake(fixture->base.engine, fixture->driver, fixture->base.engine->now);
     for (unsigned i = 0; i < 2000; i++) {
-        engine_run_until(shadow->engine, shadow->engine->now + 256);
-        if (!shadow->to_send && !shadow->in_flight && !shadow->flushing &&
-            !engine_in_flight(shadow->engine, text, sizeof text))
+        engine_run_until(fixture->base.engine, fixture->base.engine->now + 256);
+        if (!fixture->to_send && !fixture->in_flight && !fixture->flushing &&
+            !engine_in_flight(fixture->base.engine, text, sizeof text))
             return true;
     }
     return false;
 }
 
-static bool traffic(struct shadow *shadow) {
-    shadow->to_send = REQUESTS;
-    return settle(shadow);
+static bool traffic(struct llc_fixture *fixture) {
+    fixture->to_send = REQUESTS;
+    return settle(fixture);
 }
 
-static bool flush(struct shadow *shadow, struct slice_command order) {
-    order_all(shadow, order);
-    return settle(shadow);
+static bool flush(struct llc_fixture *fixture, struct slice_command command) {
+    command_all(fixture, command);
+    return settle(fixture);
 }
 
 /* Lines of which memory does not have the last version. */
-static unsigned behind(const struct shadow *shadow) {
+static unsigned behind(const struct llc_fixture *fixture) {
     unsigned lines = 0;
-    for (unsigned line = 0; line < LINES; line++) lines += shadow->memory[line] != shadow->latest[line];
+    for (unsigned line = 0; line < LINES; line++) lines += fixture->memory[line] != fixture->latest[line];
     return lines;
 }
 
-static void check_books(const struct shadow *shadow) {
-    CHECK(shadow->reads > ROUNDS * REQUESTS / 4);
-    CHECK_EQ(shadow->lost, 0u);
-    CHECK_EQ(shadow->stale, 0u);
-    CHECK_EQ(shadow->own_unseen, 0u);
-    CHECK_EQ(shadow->atomics_stale, 0u);
-    CHECK_EQ(shadow->atomics_elsewhere, 0u);
+static void check_books(const struct llc_fixture *fixture) {
+    CHECK(fixture->reads > ROUNDS * REQUESTS / 4);
+    CHECK_EQ(fixture->lost, 0u);
+    CHECK_EQ(fixture->stale, 0u);
+    CHECK_EQ(fixture->own_unseen, 0u);
+    CHECK_EQ(fixture->atomics_stale, 0u);
+    CHECK_EQ(fixture->atomics_elsewhere, 0u);
 }
 
 /* Traffic, and flushes now and then, after each of which memory has all that was written. */
-static void check_write_back(struct shadow *shadow) {
+static void check_write_back(struct llc_fixture *fixture) {
     for (unsigned round = 0; round < ROUNDS; round++) {
-        REQUIRE(traffic(shadow));
+        REQUIRE(traffic(fixture));
         if (round % 3 == 2) {
-            REQUIRE(flush(shadow, (struct slice_command){.keep_lines = round % 2}));
-            CHECK_EQ(behind(shadow), 0u);
+            REQUIRE(flush(fixture, (struct slice_command){.keep_lines = round % 2}));
+            CHECK_EQ(behind(fixture), 0u);
         }
     }
-    check_books(shadow);
+    check_books(fixture);
 }
 
 TEST("a shared LLC loses no write and everybody reads the last one, flushed or not") {
-    struct shadow *shadow = make(false, NULL, 0);
-    check_write_back(shadow);
-    CHECK(stats_get(shadow->stats, "llc.write_backs", NULL) > 0);
-    destroy(shadow);
+    struct llc_fixture *fixture = llc_fixture_create(false, NO_SETTINGS);
+    check_write_back(fixture);
+    CHECK(COUNTER(fixture, "llc.write_backs") > 0);
+    llc_fixture_destroy(fixture);
 }
 
 TEST("nor does one in which writes that miss go on to memory and fetch their line") {
-    static const char *const settings[] = {"llc.write_allocate=through"};
-    struct shadow *shadow = make(false, settings, 1);
-    check_write_back(shadow);
-    CHECK(stats_get(shadow->stats, "llc.writes_through", NULL) > 0);
-    CHECK(stats_get(shadow->stats, "llc.write_backs", NULL) > 0);
-    destroy(shadow);
+    struct llc_fixture *fixture = llc_fixture_create(false, SETTINGS("llc.write_allocate=through"));
+    check_write_back(fixture);
+    CHECK(COUNTER(fixture, "llc.writes_through") > 0);
+    CHECK(COUNTER(fixture, "llc.write_backs") > 0);
+    llc_fixture_destroy(fixture);
 }
 
 TEST(
     "after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
-    static const char *const settings[] = {SMALL_ATOMICS};
-    struct shadow *shadow = make(true, settings, 2);
+    struct llc_fixture *fixture = llc_fixture_create(true, SETTINGS(SMALL_ATOMICS));
     for (unsigned round = 0; round < ROUNDS; round++) {
-        REQUIRE(traffic(shadow));
-        REQUIRE(flush(shadow, (struct slice_command){.write_through = true}));
-        CHECK_EQ(behind(shadow), 0u);
+        REQUIRE(traffic(fixture));
+        REQUIRE(flush(fixture, (struct slice_command){.write_through = true}));
+        CHECK_EQ(behind(fixture), 0u);
     }
-    check_books(shadow);
-    CHECK(stats_get(shadow->stats, "llc.writes_through", NULL) > 0);
-    CHECK(stats_get(shadow->stats, "atomics.evictions", NULL) > 0);
-    CHECK_EQ(stats_get(shadow->stats, "atomics.flushes", NULL), (uint64_t)ROUNDS);
-    destroy(shadow);
+    check_books(fixture);
+    CHECK(COUNTER(fixture, "llc.writes_through") > 0);
+    CHECK(COUNTER(fixture, "atomics.evictions") > 0);
+    CHECK_EQ(COUNTER(fixture, "atomics.flushes"), (uint64_t)ROUNDS);
+    llc_fixture_destroy(fixture);
 }
 
 TEST(
     "atomics of all clusters on a word see each other in a private LLC, which they would not in the clusters' own slices") {
     for (unsigned apart = 0; apart < 2; apart++) {
-        struct shadow *shadow = make(true, NULL, 0);
+        struct llc_fixture *fixture = llc_fixture_create(true, NO_SETTINGS);
         for (unsigned i = 0; apart && i < SLICES; i++) {
-            struct slice_ports ports = {.from_network = &shadow->to_slice[i],
-                                        .to_network = &shadow->from_slice[i],
-                                        .from_memory = dram_output(shadow->dram, i),
-                                        .to_memory = dram_input(shadow->dram, i),
-                                        .commands = &shadow->commands[i],
-                                        .reports = &shadow->reports[i]};
-            slice_connect(shadow->slice[i], &ports, 4);
+            struct slice_ports ports = ports_of(fixture, i);
+            slice_connect(fixture->slice[i], &ports, 4);
         }
-        for (unsigned round = 0; round < ROUNDS; round++) REQUIRE(traffic(shadow));
-        CHECK_EQ(shadow->atomics_stale > 0, apart);
-        CHECK_EQ(shadow->atomics_elsewhere > 0, apart);
-        destroy(shadow);
+        for (unsigned round = 0; round < ROUNDS; round++) REQUIRE(traffic(fixture));
+        CHECK_EQ(fixture->atomics_stale > 0, apart);
+        CHECK_EQ(fixture->atomics_elsewhere > 0, apart);
+        llc_fixture_destroy(fixture);
     }
 }
 
 /* So that some are still there when their line is only read again, three rounds later. */
-#define ROOM_FOR_REPLICAS "llc.slice_kb=4"
+#define SPACE_FOR_REPLICAS "llc.slice_kb=4"
 
 /* Kernels in each of which a third of the lines, others every time, is only read and may have replicas. */
-static void check_replicas(struct shadow *shadow, struct slice_command at_end) {
-    shadow->promises = true;
-    for (shadow->round = 0; shadow->round < ROUNDS; shadow->round++) {
-        REQUIRE(traffic(shadow));
-        REQUIRE(flush(shadow, at_end));
-        CHECK_EQ(behind(shadow), 0u);
+static void check_replicas(struct llc_fixture *fixture, struct slice_command at_end) {
+    fixture->promises = true;
+    for (fixture->round = 0; fixture->round < ROUNDS; fixture->round++) {
+        REQUIRE(traffic(fixture));
+        REQUIRE(flush(fixture, at_end));
+        CHECK_EQ(behind(fixture), 0u);
     }
 }
 
@@ -373,174 +360,171 @@ TEST("a line that was written in one kernel is never read stale from a replica i
     static const char *const degrees[] = {"llc.static.degree=2", "llc.static.degree=4", "llc.static.degree=8"};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned whole = 0; whole < 2; whole++) {
-            const char *const settings[] = {"llc.organisation=static", degrees[i], ROOM_FOR_REPLICAS};
-            struct shadow *shadow = make(false, settings, 3);
-            check_replicas(shadow, (struct slice_command){.keep_home = !whole});
-            check_books(shadow);
-            CHECK_EQ(stats_get(shadow->stats, "llc.writes_through", NULL), 0u); /* they stay at home */
-            CHECK_EQ(stats_get(shadow->stats, "llc.replicas_invalidated", NULL) > 0, !whole);
-            destroy(shadow);
+            struct llc_fixture *fixture =
+                llc_fixture_create(false, SETTINGS("llc.organisation=static", degrees[i], SPACE_FOR_REPLICAS));
+            check_replicas(fixture, (struct slice_command){.keep_home = !whole});
+            check_books(fixture);
+            CHECK_EQ(COUNTER(fixture, "llc.writes_through"), 0u); /* they stay at home */
+            CHECK_EQ(COUNTER(fixture, "llc.replicas_invalidated") > 0, !whole);
+            llc_fixture_destroy(fixture);
         }
 }
 
 TEST("nor is it when each kernel has a degree of its own, and some none") {
-    const char *const settings[] = {"llc.organisation=static", "llc.static.by_kernel=[1, 8, 4, 1, 1, 2, 1, 8, 1, 4]",
-                                    ROOM_FOR_REPLICAS};
     for (unsigned careless = 0; careless < 2; careless++) {
-        struct shadow *shadow = make(false, settings, 3);
-        struct llc_organisation *llc = shadow->organisation;
-        shadow->promises = true;
-        for (shadow->round = 0; shadow->round < ROUNDS; shadow->round++) {
-            REQUIRE(traffic(shadow));
+        struct llc_fixture *fixture = llc_fixture_create(
+            false, SETTINGS("llc.organisation=static", "llc.static.by_kernel=[1, 8, 4, 1, 1, 2, 1, 8, 1, 4]",
+                            SPACE_FOR_REPLICAS));
+        struct llc_organisation *llc = fixture->base.llc;
+        fixture->promises = true;
+        for (fixture->round = 0; fixture->round < ROUNDS; fixture->round++) {
+            REQUIRE(traffic(fixture));
             bool replicas = llc->mode.replicas;
             uint64_t again;
-            llc->mode = llc->ops->control->decide(llc, LLC_KERNEL_ENDS, shadow->engine->now, &again);
+            llc->mode = llc->ops->control->decide(llc, LLC_KERNEL_ENDS, fixture->base.engine->now, &again);
             if (!replicas && (!llc->mode.replicas || careless)) continue;
-            REQUIRE(flush(shadow, (struct slice_command){.keep_lines = !replicas, .keep_home = replicas}));
-            CHECK_EQ(behind(shadow), 0u);
+            REQUIRE(flush(fixture, (struct slice_command){.keep_lines = !replicas, .keep_home = replicas}));
+            CHECK_EQ(behind(fixture), 0u);
         }
-        if (!careless) check_books(shadow);
-        CHECK_EQ(shadow->stale > 0, careless); /* if what is modified were not written before there are copies */
-        destroy(shadow);
+        if (!careless) check_books(fixture);
+        CHECK_EQ(fixture->stale > 0, careless); /* if what is modified were not written before there are copies */
+        llc_fixture_destroy(fixture);
     }
 }
 
-/* Plays the control plane to selective replication: what is ordered for an epoch is taken up at its end, once slices have written
+/* Acts as the control plane of selective replication: the degree set for an epoch is taken up at its end, once slices have written
  * modified lines to memory. */
-static void steer(struct shadow *shadow, enum llc_occasion occasion, uint64_t now) {
-    struct llc_organisation *llc = shadow->organisation;
-    CHECK(llc->ops->degrees->set(llc, random_below(&shadow->random, 3) ? 1 : 1u << random_below(&shadow->random, 4)));
-    struct llc_mode wanted = llc->ops->control->decide(llc, occasion, now, &shadow->ask_at);
+static void steer(struct llc_fixture *fixture, enum llc_occasion occasion, uint64_t now) {
+    struct llc_organisation *llc = fixture->base.llc;
+    CHECK(llc->ops->degrees->set(llc, random_below(&fixture->random, 3) ? 1 : 1u << random_below(&fixture->random, 4)));
+    struct llc_mode wanted = llc->ops->control->decide(llc, occasion, now, &fixture->ask_at);
     if (occasion == LLC_KERNEL_ENDS) llc->mode = wanted;
-    if (!wanted.replicas || llc->mode.replicas || shadow->flushing) return;
-    shadow->cleanings++;
-    shadow->cleaning = true;
-    order_all(shadow, (struct slice_command){.keep_lines = true, .background = true});
+    if (!wanted.replicas || llc->mode.replicas || fixture->flushing) return;
+    fixture->cleanings++;
+    fixture->cleaning = true;
+    command_all(fixture, (struct slice_command){.keep_lines = true, .background = true});
 }
 
 TEST("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
-    const char *const settings[] = {"llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
-                                    "llc.selrep.router_cycles=20", ROOM_FOR_REPLICAS};
-    struct shadow *shadow = make(false, settings, 4);
-    shadow->promises = shadow->steered = true;
+    struct llc_fixture *fixture =
+        llc_fixture_create(false, SETTINGS("llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
+                                           "llc.selrep.router_cycles=20", SPACE_FOR_REPLICAS));
+    fixture->promises = fixture->steered = true;
     unsigned flushes = 0;
-    for (shadow->round = 0; shadow->round < 3 * ROUNDS; shadow->round++) {
-        shadow->ask_at = 0;
-        REQUIRE(traffic(shadow));
-        bool replicas = shadow->organisation->mode.replicas;
-        steer(shadow, LLC_KERNEL_ENDS, shadow->engine->now);
-        if (replicas) REQUIRE(flush(shadow, (struct slice_command){.keep_home = true}));
-        if (replicas) CHECK_EQ(behind(shadow), 0u);
+    for (fixture->round = 0; fixture->round < 3 * ROUNDS; fixture->round++) {
+        fixture->ask_at = 0;
+        REQUIRE(traffic(fixture));
+        bool replicas = fixture->base.llc->mode.replicas;
+        steer(fixture, LLC_KERNEL_ENDS, fixture->base.engine->now);
+        if (replicas) REQUIRE(flush(fixture, (struct slice_command){.keep_home = true}));
+        if (replicas) CHECK_EQ(behind(fixture), 0u);
         flushes += replicas;
     }
-    check_books(shadow);
+    check_books(fixture);
     CHECK(flushes > 10 && flushes < 3 * ROUNDS - 10);
-    CHECK(shadow->cleanings > 5);
-    destroy(shadow);
+    CHECK(fixture->cleanings > 5);
+    llc_fixture_destroy(fixture);
 }
 
 TEST("and would be if replicas were not forgotten") {
-    const char *const settings[] = {"llc.organisation=static", "llc.static.degree=4", ROOM_FOR_REPLICAS};
-    struct shadow *shadow = make(false, settings, 3);
-    check_replicas(shadow, (struct slice_command){.keep_lines = true});
-    CHECK(shadow->stale > 0);
-    destroy(shadow);
+    struct llc_fixture *fixture =
+        llc_fixture_create(false, SETTINGS("llc.organisation=static", "llc.static.degree=4", SPACE_FOR_REPLICAS));
+    check_replicas(fixture, (struct slice_command){.keep_lines = true});
+    CHECK(fixture->stale > 0);
+    llc_fixture_destroy(fixture);
 }
 
-/* Shared, and made so that it can be private: adaptive, whose decisions are not asked. */
-static struct shadow *make_both(void) {
-    static const char *const settings[] = {"llc.organisation=adaptive", "llc.adaptive.atomics=true",
-                                           "llc.adaptive.power_gating=false", SMALL_ATOMICS};
-    return make(false, settings, sizeof settings / sizeof settings[0]);
+/* Shared, and able to be private: adaptive, whose decisions are not asked. */
+static struct llc_fixture *llc_fixture_create_adaptive(void) {
+    return llc_fixture_create(false, SETTINGS("llc.organisation=adaptive", "llc.adaptive.atomics=true",
+                                              "llc.adaptive.power_gating=false", SMALL_ATOMICS));
 }
 
 TEST("switching between shared and private loses no modified line, nor what atomics have modified in their own LLC") {
-    struct shadow *shadow = make_both();
+    struct llc_fixture *fixture = llc_fixture_create_adaptive();
     for (unsigned round = 0; round < ROUNDS; round++) {
-        REQUIRE(traffic(shadow));
-        bool private = !shadow->private[0];
+        REQUIRE(traffic(fixture));
+        bool private = !fixture->private[0];
         /* To private: modified lines are written back and stay; to shared: all copies go. */
-        REQUIRE(flush(shadow, (struct slice_command){.keep_lines = private, .write_through = private}));
-        CHECK_EQ(behind(shadow), 0u);
-        shadow->private[0] = private;
+        REQUIRE(flush(fixture, (struct slice_command){.keep_lines = private, .write_through = private}));
+        CHECK_EQ(behind(fixture), 0u);
+        fixture->private[0] = private;
     }
-    check_books(shadow);
-    CHECK(stats_get(shadow->stats, "llc.atomic_hits", NULL) > 0);
-    CHECK(stats_get(shadow->stats, "atomics.atomic_hits", NULL) > 0);
-    CHECK_EQ(stats_get(shadow->stats, "atomics.replies", NULL),
-             stats_get(shadow->stats, "llc.atomics_forwarded", NULL));
-    destroy(shadow);
+    check_books(fixture);
+    CHECK(COUNTER(fixture, "llc.atomic_hits") > 0);
+    CHECK(COUNTER(fixture, "atomics.atomic_hits") > 0);
+    CHECK_EQ(COUNTER(fixture, "atomics.replies"), COUNTER(fixture, "llc.atomics_forwarded"));
+    llc_fixture_destroy(fixture);
 }
 
 /* Lines of the program that slices hold, and of these and others of it those of which memory is behind. */
-static void count_lines(const struct shadow *shadow, unsigned program, unsigned *held, unsigned *old) {
+static void count_lines(const struct llc_fixture *fixture, unsigned program, unsigned *held, unsigned *old) {
     *held = *old = 0;
     for (unsigned line = program; line < LINES; line += 2) {
-        *old += shadow->memory[line] != shadow->latest[line];
-        for (unsigned slice = 0; slice < shadow->slices; slice++) *held += shadow->held[slice][line];
+        *old += fixture->memory[line] != fixture->latest[line];
+        for (unsigned slice = 0; slice < fixture->slices; slice++) *held += fixture->held[slice][line];
     }
 }
 
 TEST("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
-    struct shadow *shadow = make_both();
-    shadow->organisation->next_program = shadow->organisation; /* of which just the place of a line is asked */
-    shadow->programs = 2;
+    struct llc_fixture *fixture = llc_fixture_create_adaptive();
+    fixture->base.llc->next_program = fixture->base.llc; /* of which just the place of a line is asked */
+    fixture->programs = 2;
     unsigned kept = 0, held, old;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        REQUIRE(traffic(shadow));
+        REQUIRE(traffic(fixture));
         unsigned program = round / 2 % 2;
-        bool private = !shadow->private[program];
-        struct slice_command order = {.keep_lines = private, .write_through = private, .program = (uint8_t)program};
-        shadow->pauses[program] = true;
-        shadow->to_send = REQUESTS; /* of the other one, meanwhile */
-        REQUIRE(flush(shadow, order));
-        shadow->pauses[program] = false;
-        shadow->private[program] = private;
-        count_lines(shadow, program, &held, &old);
+        bool private = !fixture->private[program];
+        struct slice_command command = {.keep_lines = private, .write_through = private, .program = (uint8_t)program};
+        fixture->pauses[program] = true;
+        fixture->to_send = REQUESTS; /* of the other one, meanwhile */
+        REQUIRE(flush(fixture, command));
+        fixture->pauses[program] = false;
+        fixture->private[program] = private;
+        count_lines(fixture, program, &held, &old);
         CHECK_EQ(old, 0u);
         CHECK_EQ(held > 0, private);
-        count_lines(shadow, !program, &held, &old);
+        count_lines(fixture, !program, &held, &old);
         CHECK(held > 0);
         kept += old;
     }
     CHECK(kept > 0); /* modified lines of the other one stay modified */
-    check_books(shadow);
-    shadow->organisation->next_program = NULL;
-    destroy(shadow);
+    check_books(fixture);
+    fixture->base.llc->next_program = NULL;
+    llc_fixture_destroy(fixture);
 }
 
 TEST(
     "with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
-    static const char *const least[] = {"llc.mshrs=1",         "llc.mshr_merges=1",    "llc.reply_queue=1",
-                                        "llc.replay_queue=0",  "atomics.size_kb=1",    "atomics.ways=8",
-                                        "dram.port_entries=1", "atomics.pass_cycles=1"};
+    static const char *const least[] = {"llc.mshrs=1",         "llc.mshr_merges=1",     "llc.reply_queue=1",
+                                        "llc.replay_queue=0",  "atomics.size_kb=1",     "atomics.ways=8",
+                                        "dram.port_entries=1", "atomics.pass_cycles=1", NULL};
     for (unsigned private = 0; private < 2; private ++) {
-        struct shadow *shadow = make(private, least, sizeof least / sizeof least[0]);
+        struct llc_fixture *fixture = llc_fixture_create(private, least);
         for (unsigned round = 0; round < ROUNDS / 4; round++) {
-            REQUIRE(traffic(shadow));
-            REQUIRE(flush(shadow, (struct slice_command){.write_through = private}));
-            CHECK_EQ(behind(shadow), 0u);
+            REQUIRE(traffic(fixture));
+            REQUIRE(flush(fixture, (struct slice_command){.write_through = private}));
+            CHECK_EQ(behind(fixture), 0u);
         }
-        CHECK_EQ(shadow->lost, 0u);
-        CHECK_EQ(shadow->stale, 0u);
-        CHECK_EQ(shadow->own_unseen, 0u);
-        CHECK_EQ(shadow->atomics_stale, 0u);
-        destroy(shadow);
+        CHECK_EQ(fixture->lost, 0u);
+        CHECK_EQ(fixture->stale, 0u);
+        CHECK_EQ(fixture->own_unseen, 0u);
+        CHECK_EQ(fixture->atomics_stale, 0u);
+        llc_fixture_destroy(fixture);
     }
 }
 
 TEST("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
     uint64_t blocked[2];
-    static const char *const settings[2][2] = {{"llc.mshr_merges=2", "llc.replay_queue=64"},
-                                               {"llc.mshr_merges=2", "llc.replay_queue=0"}};
+    static const char *const queue[] = {"llc.replay_queue=64", "llc.replay_queue=0"};
     for (unsigned i = 0; i < 2; i++) {
-        struct shadow *shadow = make(false, settings[i], 2);
-        for (unsigned round = 0; round < 10; round++) REQUIRE(traffic(shadow));
-        engine_settle(shadow->engine, shadow->engine->now);
-        blocked[i] = stats_get(shadow->stats, "llc.reservation_fail.mshr_merge", NULL);
-        CHECK_EQ(stats_get(shadow->stats, "llc.replayed", NULL) > 0, i == 0);
-        CHECK_EQ(shadow->stale, 0u);
-        destroy(shadow);
+        struct llc_fixture *fixture = llc_fixture_create(false, SETTINGS("llc.mshr_merges=2", queue[i]));
+        for (unsigned round = 0; round < 10; round++) REQUIRE(traffic(fixture));
+        engine_settle(fixture->base.engine, fixture->base.engine->now);
+        blocked[i] = COUNTER(fixture, "llc.reservation_fail.mshr_merge");
+        CHECK_EQ(COUNTER(fixture, "llc.replayed") > 0, i == 0);
+        CHECK_EQ(fixture->stale, 0u);
+        llc_fixture_destroy(fixture);
     }
     CHECK_EQ(blocked[0], 0u);
     CHECK(blocked[1] > 0);
