@@ -1,8 +1,6 @@
-#include "test.h"
-
-#include <stdlib.h>
 #include <string.h>
 
+#include "fixture.h"
 #include "l1/cooperation.h"
 
 /* Nodes that hold what they are told to, ask when they are told to, and answer as L1s do: a probe is taken only when its
@@ -19,10 +17,10 @@ struct log {
     struct event event[LOG];
 };
 
-struct bench;
+struct cooperation_fixture;
 
 struct test_node {
-    struct bench *bench;
+    struct cooperation_fixture *fixture;
     unsigned group, component;
     struct coop_ports ports;
     struct log probed, answered;      /* the first LOG of each */
@@ -31,7 +29,7 @@ struct test_node {
     unsigned probe_every, take_every; /* cycles; 0: never */
 };
 
-struct bench {
+struct cooperation_fixture {
     struct engine *engine;
     struct stats *stats;
     struct coop_network *network;
@@ -52,7 +50,7 @@ static void node_probe(struct test_node *node, uint64_t now) {
     log_add(&node->probed, &message, now);
     node->probes++;
     CHECK(message.source != node->group);
-    bool hit = node->bench->holders[message.key % 4] >> node->group & 1;
+    bool hit = node->fixture->holders[message.key % 4] >> node->group & 1;
     if (!hit && message.queries > 0 && port_can_push(node->ports.requests_out, now)) {
         port_push(node->ports.requests_out, now, &message, sizeof message);
         return;
@@ -82,72 +80,72 @@ static void ask(struct test_node *node, uint64_t line, enum coop_direction direc
 
 static void l1_controller_tick(void *self, uint64_t now) {
     struct test_node *node = self;
-    if (now >= node->bench->end) return;
+    if (now >= node->fixture->end) return;
     if (node->probe_every && now % node->probe_every == 0) node_probe(node, now);
     if (node->take_every && now % node->take_every == 0) node_take(node, now);
     if (node->asks && port_can_push(node->ports.requests_out, now))
         ask(node, node->asks, node->asks % 2 ? COOP_LEFT : COOP_RIGHT, now), node->asks--;
-    engine_wake(node->bench->engine, node->component, now + 1);
+    engine_wake(node->fixture->engine, node->component, now + 1);
 }
 
 static const struct component_ops node_ops = {.kind = "node", .tick = l1_controller_tick};
 
-static struct bench *bench_make(bool ring, unsigned queue, unsigned short_queries, unsigned long_queries) {
-    struct bench *bench = mem_alloc(1, sizeof *bench);
-    *bench = (struct bench){.engine = engine_create(), .stats = stats_create(), .end = 100000};
+static struct cooperation_fixture *cooperation_fixture_create(bool ring, unsigned queue, unsigned short_queries,
+                                                              unsigned long_queries) {
+    struct cooperation_fixture *fixture = mem_alloc(1, sizeof *fixture);
+    *fixture = (struct cooperation_fixture){.engine = engine_create(), .stats = stats_create(), .end = 100000};
     unsigned component[GROUPS];
     for (unsigned g = 0; g < GROUPS; g++) {
-        component[g] = engine_add(bench->engine, &node_ops, &bench->node[g], g);
-        bench->node[g] = (struct test_node){
-            .bench = bench, .group = g, .component = component[g], .probe_every = 1, .take_every = 1};
-        engine_wake(bench->engine, component[g], 0);
+        component[g] = engine_add(fixture->engine, &node_ops, &fixture->node[g], g);
+        fixture->node[g] = (struct test_node){
+            .fixture = fixture, .group = g, .component = component[g], .probe_every = 1, .take_every = 1};
+        engine_wake(fixture->engine, component[g], 0);
     }
-    struct coop_site context = {.engine = bench->engine,
-                                .stats = bench->stats,
+    struct coop_site context = {.engine = fixture->engine,
+                                .stats = fixture->stats,
                                 .groups = GROUPS,
                                 .queue = queue,
                                 .short_queries = short_queries,
                                 .long_queries = long_queries,
                                 .component = component};
-    bench->network = ring ? ring_create(&context) : adjacent_create(&context);
-    for (unsigned g = 0; g < GROUPS; g++) bench->node[g].ports = coop_network_ports(bench->network, g);
-    return bench;
+    fixture->network = ring ? ring_create(&context) : adjacent_create(&context);
+    for (unsigned g = 0; g < GROUPS; g++) fixture->node[g].ports = coop_network_ports(fixture->network, g);
+    return fixture;
 }
 
 /* With everything that was asked answered and nothing left inside. */
-static void bench_end(struct bench *bench) {
+static void cooperation_fixture_destroy(struct cooperation_fixture *fixture) {
     char text[200];
-    const char *left = engine_in_flight(bench->engine, text, sizeof text);
-    if (!CHECK(left == NULL)) engine_explain(bench->engine, stdout);
-    coop_network_destroy(bench->network);
-    stats_destroy(bench->stats);
-    engine_destroy(bench->engine);
-    free(bench);
+    const char *left = engine_in_flight(fixture->engine, text, sizeof text);
+    if (!CHECK(left == NULL)) engine_explain(fixture->engine, stdout);
+    coop_network_destroy(fixture->network);
+    stats_destroy(fixture->stats);
+    engine_destroy(fixture->engine);
+    free(fixture);
 }
 
-static void run(struct bench *bench, uint64_t cycles) { engine_run_until(bench->engine, bench->engine->now + cycles); }
+static void run(struct cooperation_fixture *fixture, uint64_t cycles) {
+    engine_run_until(fixture->engine, fixture->engine->now + cycles);
+}
 
-static uint64_t count(const struct bench *bench, const char *name) {
-    bool found;
-    uint64_t value = stats_get(bench->stats, name, &found);
-    REQUIRE(found);
-    return value;
+static uint64_t count(const struct cooperation_fixture *fixture, const char *name) {
+    return count_in(fixture->stats, name);
 }
 
 /* Group 3 asks for line 1 in cycle 10, and everything comes to an end. */
 enum { ASKER = 3, ASKED_AT = 10 };
-static struct bench *ask_once(bool ring, uint64_t holders, enum coop_direction direction) {
-    struct bench *bench = bench_make(ring, 5, 2, 7);
-    bench->holders[1] = holders;
-    run(bench, ASKED_AT);
-    ask(&bench->node[ASKER], 1, direction, ASKED_AT - 1);
-    run(bench, 60);
-    return bench;
+static struct cooperation_fixture *ask_once(bool ring, uint64_t holders, enum coop_direction direction) {
+    struct cooperation_fixture *fixture = cooperation_fixture_create(ring, 5, 2, 7);
+    fixture->holders[1] = holders;
+    run(fixture, ASKED_AT);
+    ask(&fixture->node[ASKER], 1, direction, ASKED_AT - 1);
+    run(fixture, 60);
+    return fixture;
 }
 
-static void check_answer(const struct bench *bench, unsigned index, enum coop_direction direction, enum coop_kind kind,
-                         unsigned group, uint64_t cycles) {
-    const struct log *log = &bench->node[ASKER].answered;
+static void check_answer(const struct cooperation_fixture *fixture, unsigned index, enum coop_direction direction,
+                         enum coop_kind kind, unsigned group, uint64_t cycles) {
+    const struct log *log = &fixture->node[ASKER].answered;
     REQUIRE(index < log->count);
     CHECK_EQ(log->event[index].message.direction, (int)direction);
     CHECK_EQ(log->event[index].message.kind, (int)kind);
@@ -158,9 +156,9 @@ static void check_answer(const struct bench *bench, unsigned index, enum coop_di
 }
 
 TEST("on the ring a probe to the left asks two caches and one to the right all seven, a hop and a lookup for each") {
-    struct bench *bench = ask_once(true, 0, COOP_LEFT);
+    struct cooperation_fixture *fixture = ask_once(true, 0, COOP_LEFT);
     for (unsigned distance = 1; distance < GROUPS; distance++) {
-        const struct test_node *right = &bench->node[(ASKER + distance) % GROUPS];
+        const struct test_node *right = &fixture->node[(ASKER + distance) % GROUPS];
         const struct event *last = &right->probed.event[right->probes - 1];
         CHECK_EQ(right->probes, distance < GROUPS - 2 ? 1u : 2u);
         CHECK_EQ(last->message.direction, (int)COOP_RIGHT);
@@ -168,159 +166,161 @@ TEST("on the ring a probe to the left asks two caches and one to the right all s
         CHECK_EQ(last->message.queries, 7 - distance);
     }
     for (unsigned distance = 1; distance <= 2; distance++) {
-        const struct event *first = &bench->node[ASKER - distance].probed.event[0];
+        const struct event *first = &fixture->node[ASKER - distance].probed.event[0];
         CHECK_EQ(first->message.direction, (int)COOP_LEFT);
         CHECK_EQ(first->cycle, ASKED_AT - 1 + 2u * distance);
         CHECK_EQ(first->message.queries, 2 - distance);
     }
-    CHECK_EQ(count(bench, "l1.mulnet.asked"), 1u);
-    CHECK_EQ(count(bench, "l1.mulnet.probes"), 9u);
-    bench_end(bench);
+    CHECK_EQ(count(fixture, "l1.mulnet.asked"), 1u);
+    CHECK_EQ(count(fixture, "l1.mulnet.probes"), 9u);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("a probe whose queries are used up is answered without the line: after 2 caches and 7 cycles, and 7 and 16") {
-    struct bench *bench = ask_once(true, 0, COOP_LEFT);
-    CHECK_EQ(bench->node[ASKER].answers, 2u);
-    check_answer(bench, 0, COOP_LEFT, COOP_MISS, 1, 2 + 2 + 1 + 2); /* two hops with lookups, Q3, two hops back */
-    check_answer(bench, 1, COOP_RIGHT, COOP_MISS, 2, 7 * 2 + 1 + 1);
-    CHECK_EQ(count(bench, "l1.mulnet.miss_answers"), 2u);
-    CHECK_EQ(count(bench, "l1.mulnet.data_answers"), 0u);
-    bench_end(bench);
+    struct cooperation_fixture *fixture = ask_once(true, 0, COOP_LEFT);
+    CHECK_EQ(fixture->node[ASKER].answers, 2u);
+    check_answer(fixture, 0, COOP_LEFT, COOP_MISS, 1, 2 + 2 + 1 + 2); /* two hops with lookups, Q3, two hops back */
+    check_answer(fixture, 1, COOP_RIGHT, COOP_MISS, 2, 7 * 2 + 1 + 1);
+    CHECK_EQ(count(fixture, "l1.mulnet.miss_answers"), 2u);
+    CHECK_EQ(count(fixture, "l1.mulnet.data_answers"), 0u);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("an answer takes the shorter direction back, and if both are equal the one that its probe came by") {
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         unsigned holder = (ASKER + distance) % GROUPS, back = distance <= 4 ? distance : GROUPS - distance;
-        struct bench *bench = ask_once(true, UINT64_C(1) << holder, COOP_LEFT);
+        struct cooperation_fixture *fixture = ask_once(true, UINT64_C(1) << holder, COOP_LEFT);
         unsigned data = 0;
-        for (unsigned i = 0; i < bench->node[ASKER].answers; i++) {
-            const struct event *event = &bench->node[ASKER].answered.event[i];
+        for (unsigned i = 0; i < fixture->node[ASKER].answers; i++) {
+            const struct event *event = &fixture->node[ASKER].answered.event[i];
             if (event->message.kind != COOP_DATA || event->message.direction != COOP_RIGHT) continue;
-            check_answer(bench, i, COOP_RIGHT, COOP_DATA, holder, 2 * distance + 1 + back);
+            check_answer(fixture, i, COOP_RIGHT, COOP_DATA, holder, 2 * distance + 1 + back);
             data++;
         }
         CHECK_EQ(data, 1u);
-        bench_end(bench);
+        cooperation_fixture_destroy(fixture);
     }
     /* Ties: with 8 groups at distance 4, by the hops of the data of the long probe and the miss of the short one. */
-    struct bench *bench = bench_make(true, 5, 0, 7);
-    bench->holders[1] = 1 << (ASKER + 4);
-    ask(&bench->node[ASKER], 1, COOP_LEFT, 0);
-    run(bench, 60);
-    CHECK_EQ(count(bench, "l1.mulnet.answer_hops"), 4u);
-    CHECK_EQ(bench->node[ASKER].answers, 1u);
-    bench_end(bench);
+    struct cooperation_fixture *fixture = cooperation_fixture_create(true, 5, 0, 7);
+    fixture->holders[1] = 1 << (ASKER + 4);
+    ask(&fixture->node[ASKER], 1, COOP_LEFT, 0);
+    run(fixture, 60);
+    CHECK_EQ(count(fixture, "l1.mulnet.answer_hops"), 4u);
+    CHECK_EQ(fixture->node[ASKER].answers, 1u);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("if both probes hit, both lines come, the nearer one first") {
-    struct bench *bench = ask_once(true, 1 << (ASKER - 2) | 1 << (ASKER + 1), COOP_LEFT);
-    CHECK_EQ(bench->node[ASKER].answers, 2u);
-    check_answer(bench, 0, COOP_RIGHT, COOP_DATA, ASKER + 1, 4);
-    check_answer(bench, 1, COOP_LEFT, COOP_DATA, ASKER - 2, 7);
-    CHECK_EQ(count(bench, "l1.mulnet.probes"), 3u); /* nobody behind a holder is asked */
-    bench_end(bench);
+    struct cooperation_fixture *fixture = ask_once(true, 1 << (ASKER - 2) | 1 << (ASKER + 1), COOP_LEFT);
+    CHECK_EQ(fixture->node[ASKER].answers, 2u);
+    check_answer(fixture, 0, COOP_RIGHT, COOP_DATA, ASKER + 1, 4);
+    check_answer(fixture, 1, COOP_LEFT, COOP_DATA, ASKER - 2, 7);
+    CHECK_EQ(count(fixture, "l1.mulnet.probes"), 3u); /* nobody behind a holder is asked */
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("if the short probe misses and the long one hits, the miss comes first") {
-    struct bench *bench = ask_once(true, 1 << (ASKER + 4), COOP_LEFT);
-    CHECK_EQ(bench->node[ASKER].answers, 2u);
-    check_answer(bench, 0, COOP_LEFT, COOP_MISS, ASKER - 2, 7);
-    check_answer(bench, 1, COOP_RIGHT, COOP_DATA, ASKER + 4, 8 + 1 + 4);
-    bench_end(bench);
+    struct cooperation_fixture *fixture = ask_once(true, 1 << (ASKER + 4), COOP_LEFT);
+    CHECK_EQ(fixture->node[ASKER].answers, 2u);
+    check_answer(fixture, 0, COOP_LEFT, COOP_MISS, ASKER - 2, 7);
+    check_answer(fixture, 1, COOP_RIGHT, COOP_DATA, ASKER + 4, 8 + 1 + 4);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("probes ask no more caches than there are, and one that may ask none is not sent") {
-    struct bench *bench = bench_make(true, 5, 100, 0);
-    ask(&bench->node[ASKER], 1, COOP_LEFT, 0);
-    run(bench, 100);
-    CHECK_EQ(count(bench, "l1.mulnet.probes"), 7u);
-    CHECK_EQ(bench->node[ASKER].answers, 1u);
-    bench_end(bench);
+    struct cooperation_fixture *fixture = cooperation_fixture_create(true, 5, 100, 0);
+    ask(&fixture->node[ASKER], 1, COOP_LEFT, 0);
+    run(fixture, 100);
+    CHECK_EQ(count(fixture, "l1.mulnet.probes"), 7u);
+    CHECK_EQ(fixture->node[ASKER].answers, 1u);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("between neighbours a probe asks the one it names, and nobody else, and is answered in four cycles") {
     for (unsigned hit = 0; hit < 2; hit++)
         for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
             unsigned asked = direction == COOP_LEFT ? ASKER - 1 : ASKER + 1;
-            struct bench *bench = ask_once(false, (uint64_t)hit << asked, (enum coop_direction)direction);
-            CHECK_EQ(bench->node[ASKER].answers, 1u);
-            check_answer(bench, 0, (enum coop_direction)direction, hit ? COOP_DATA : COOP_MISS, asked, 4);
-            CHECK_EQ(count(bench, "l1.adjnet.probes"), 1u);
-            CHECK_EQ(bench->node[asked].probed.event[0].message.queries, 0);
-            bench_end(bench);
+            struct cooperation_fixture *fixture =
+                ask_once(false, (uint64_t)hit << asked, (enum coop_direction)direction);
+            CHECK_EQ(fixture->node[ASKER].answers, 1u);
+            check_answer(fixture, 0, (enum coop_direction)direction, hit ? COOP_DATA : COOP_MISS, asked, 4);
+            CHECK_EQ(count(fixture, "l1.adjnet.probes"), 1u);
+            CHECK_EQ(fixture->node[asked].probed.event[0].message.queries, 0);
+            cooperation_fixture_destroy(fixture);
         }
-    struct bench *bench = bench_make(false, 5, 0, 0); /* left of the first group is the last */
-    ask(&bench->node[0], 1, COOP_LEFT, 0);
-    run(bench, 20);
-    CHECK_EQ(bench->node[GROUPS - 1].probes, 1u);
-    bench_end(bench);
+    struct cooperation_fixture *fixture =
+        cooperation_fixture_create(false, 5, 0, 0); /* left of the first group is the last */
+    ask(&fixture->node[0], 1, COOP_LEFT, 0);
+    run(fixture, 20);
+    CHECK_EQ(fixture->node[GROUPS - 1].probes, 1u);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("a cache that takes no probes stops those who ask it when the queues are full, and nobody else") {
-    struct bench *bench = bench_make(false, 1, 0, 0);
-    bench->node[4].probe_every = 0;
-    bench->node[3].asks = 20; /* by turns to 2 and to 4 */
-    bench->node[6].asks = 20; /* by turns to 5 and to 7 */
-    run(bench, 500);
-    CHECK_EQ(bench->node[6].answers, 20u);
-    CHECK(bench->node[3].asks > 10);
-    CHECK(!port_can_push(bench->node[3].ports.requests_out, bench->engine->now));
-    bench->node[4].probe_every = 1;
-    run(bench, 500);
-    CHECK_EQ(bench->node[3].answers, 20u);
-    CHECK_EQ(count(bench, "l1.adjnet.probes"), 40u);
-    CHECK_EQ(count(bench, "l1.adjnet.miss_answers"), 40u);
-    bench_end(bench);
+    struct cooperation_fixture *fixture = cooperation_fixture_create(false, 1, 0, 0);
+    fixture->node[4].probe_every = 0;
+    fixture->node[3].asks = 20; /* by turns to 2 and to 4 */
+    fixture->node[6].asks = 20; /* by turns to 5 and to 7 */
+    run(fixture, 500);
+    CHECK_EQ(fixture->node[6].answers, 20u);
+    CHECK(fixture->node[3].asks > 10);
+    CHECK(!port_can_push(fixture->node[3].ports.requests_out, fixture->engine->now));
+    fixture->node[4].probe_every = 1;
+    run(fixture, 500);
+    CHECK_EQ(fixture->node[3].answers, 20u);
+    CHECK_EQ(count(fixture, "l1.adjnet.probes"), 40u);
+    CHECK_EQ(count(fixture, "l1.adjnet.miss_answers"), 40u);
+    cooperation_fixture_destroy(fixture);
 }
 
 TEST("answers to a node that takes none go round, and hold up nobody else's") {
-    struct bench *bench = bench_make(true, 1, 2, 7);
-    bench->holders[0] = 1 << 1;
-    bench->holders[1] = bench->holders[2] = bench->holders[3] = 1 << 7;
-    bench->node[3].take_every = 0;
-    bench->node[3].asks = 3; /* misses come from group 1 by the right, lines from 7 by the left */
-    run(bench, 200);
-    for (unsigned i = 0; i < 5; i++, run(bench, 100)) ask(&bench->node[5], 4, COOP_LEFT, bench->engine->now - 1);
-    CHECK_EQ(bench->node[3].answers, 0u);
-    CHECK_EQ(bench->node[5].answers, 10u);
-    CHECK_EQ(bench->node[5].data, 5u);
-    CHECK(count(bench, "l1.mulnet.answer_rounds") > 10);
-    bench->node[3].take_every = 1;
-    run(bench, 500);
-    CHECK_EQ(bench->node[3].answers, 6u);
-    CHECK_EQ(bench->node[3].data, 3u);
-    bench_end(bench);
+    struct cooperation_fixture *fixture = cooperation_fixture_create(true, 1, 2, 7);
+    fixture->holders[0] = 1 << 1;
+    fixture->holders[1] = fixture->holders[2] = fixture->holders[3] = 1 << 7;
+    fixture->node[3].take_every = 0;
+    fixture->node[3].asks = 3; /* misses come from group 1 by the right, lines from 7 by the left */
+    run(fixture, 200);
+    for (unsigned i = 0; i < 5; i++, run(fixture, 100)) ask(&fixture->node[5], 4, COOP_LEFT, fixture->engine->now - 1);
+    CHECK_EQ(fixture->node[3].answers, 0u);
+    CHECK_EQ(fixture->node[5].answers, 10u);
+    CHECK_EQ(fixture->node[5].data, 5u);
+    CHECK(count(fixture, "l1.mulnet.answer_rounds") > 10);
+    fixture->node[3].take_every = 1;
+    run(fixture, 500);
+    CHECK_EQ(fixture->node[3].answers, 6u);
+    CHECK_EQ(fixture->node[3].data, 3u);
+    cooperation_fixture_destroy(fixture);
 }
 
 /* All nodes ask as fast as they can and answer at their own pace. */
-static struct bench *hammer(bool ring, unsigned queue, bool poll, uint64_t shuffle) {
+static struct cooperation_fixture *hammer(bool ring, unsigned queue, bool poll, uint64_t shuffle) {
     enum { ASKS = 300 };
-    struct bench *bench = bench_make(ring, queue, 2, 7);
-    bench->engine->poll = poll;
-    bench->engine->shuffle = shuffle;
-    for (unsigned line = 0; line < 4; line++) bench->holders[line] = 0x6D0311 >> 5 * line & 0xFF & ~(1u << line);
+    struct cooperation_fixture *fixture = cooperation_fixture_create(ring, queue, 2, 7);
+    fixture->engine->poll = poll;
+    fixture->engine->shuffle = shuffle;
+    for (unsigned line = 0; line < 4; line++) fixture->holders[line] = 0x6D0311 >> 5 * line & 0xFF & ~(1u << line);
     for (unsigned g = 0; g < GROUPS; g++) {
-        bench->node[g].asks = ASKS;
-        bench->node[g].probe_every = 1 + g % 3;
-        bench->node[g].take_every = 1 + g % 5;
+        fixture->node[g].asks = ASKS;
+        fixture->node[g].probe_every = 1 + g % 3;
+        fixture->node[g].take_every = 1 + g % 5;
     }
-    for (unsigned i = 0; i < 200 && (i < 2 || engine_in_flight(bench->engine, (char[200]){0}, 200)); i++)
-        run(bench, 500);
-    for (unsigned g = 0; g < GROUPS; g++) CHECK_EQ(bench->node[g].answers, ASKS * (ring ? 2u : 1u));
-    return bench;
+    for (unsigned i = 0; i < 200 && (i < 2 || engine_in_flight(fixture->engine, (char[200]){0}, 200)); i++)
+        run(fixture, 500);
+    for (unsigned g = 0; g < GROUPS; g++) CHECK_EQ(fixture->node[g].answers, ASKS * (ring ? 2u : 1u));
+    return fixture;
 }
 
 TEST("under any load each probe is answered once, with queues of any depth, also of one entry") {
     static const unsigned depths[] = {1, 2, 3, 5, 16};
     for (unsigned ring = 0; ring < 2; ring++)
-        for (unsigned i = 0; i < COUNT_OF(depths); i++) bench_end(hammer(ring, depths[i], false, 0));
+        for (unsigned i = 0; i < COUNT_OF(depths); i++) cooperation_fixture_destroy(hammer(ring, depths[i], false, 0));
 }
 
 TEST("neither the order of ticks nor sleeping changes what the networks count") {
     for (unsigned ring = 0; ring < 2; ring++)
         for (unsigned queue = 1; queue <= 5; queue += 4) {
-            struct bench *plain = hammer(ring, queue, false, 0);
-            struct bench *others[] = {hammer(ring, queue, true, 0), hammer(ring, queue, false, 4711)};
+            struct cooperation_fixture *plain = hammer(ring, queue, false, 0);
+            struct cooperation_fixture *others[] = {hammer(ring, queue, true, 0), hammer(ring, queue, false, 4711)};
             for (unsigned i = 0; i < COUNT_OF(others); i++) {
                 for (unsigned s = 0; s < stats_count(plain->stats); s++)
                     CHECK_EQ(stats_total(others[i]->stats, s), stats_total(plain->stats, s));
@@ -329,8 +329,8 @@ TEST("neither the order of ticks nor sleeping changes what the networks count") 
                     const struct log *a = &others[i]->node[g].answered, *b = &plain->node[g].answered;
                     CHECK_EQ(memcmp(a, b, sizeof *a), 0);
                 }
-                bench_end(others[i]);
+                cooperation_fixture_destroy(others[i]);
             }
-            bench_end(plain);
+            cooperation_fixture_destroy(plain);
         }
 }

@@ -1,5 +1,5 @@
 /* Cooperating groups with random reads and writes of few lines: whatever is fetched, from wherever and however late, is
- * never older than what coherence allows. The tests are the SMs, the network, the LLC and the control plane.
+ * never older than what coherence allows.
  *
  * A store makes a new version of its line when it reaches the LLC. What is known of versions is kept beside the machine:
  * those in the LLC, those of lines in the nodes, and those of lines on their way, which are written into the messages: in
@@ -16,13 +16,8 @@
 
 #include "base/random.h"
 #include "cache/cache.h"
+#include "fixture.h"
 #include "l1/cooperation.h"
-#include "l1/l1.h"
-#include "llc/organisation.h"
-
-#ifndef SETTINGS
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#endif
 
 enum {
     STORES = 4096,
@@ -41,13 +36,10 @@ struct event {
     unsigned node, line;
 };
 
-struct world {
-    struct l1_watch watch;
-    struct config *config;
-    struct engine *engine;
-    struct stats *stats;
-    struct address_map *map;
-    struct llc_organisation *llc;
+/* The L1s of all groups. The test acts as the SMs, the network, the LLC and the control plane. */
+struct l1s_fixture {
+    struct l1_watch watch; /* the first member: `see` is called with it */
+    struct fixture base;
     struct l1 *l1;
     unsigned sm_component[SMS], network;
     struct port to_network[L1S], from_network[L1S], commands[L1S], reports[L1S];
@@ -71,124 +63,102 @@ struct world {
 };
 
 static void see(struct l1_watch *watch, unsigned node, enum l1_event event, uint64_t key, uint64_t now) {
-    struct world *world = (struct world *)watch;
+    struct l1s_fixture *fixture = (struct l1s_fixture *)watch;
     (void)now;
     if (event == L1_EVENT_INVALIDATE) return;
-    REQUIRE(world->events < EVENTS);
-    world->event[world->events++] = (struct event){event, node, (unsigned)key};
+    REQUIRE(fixture->events < EVENTS);
+    fixture->event[fixture->events++] = (struct event){event, node, (unsigned)key};
 }
 
-static void nothing(void *self, uint64_t now) { (void)self, (void)now; }
-
-static void connect(struct world *world, unsigned node) {
-    unsigned component = world->l1->ops->endpoint_component(world->l1, node);
-    port_init(&world->to_network[node], world->engine, "to network", component, world->network, 2, 1);
-    port_init(&world->from_network[node], world->engine, "from network", world->network, component, PENDING, 1);
-    port_init(&world->commands[node], world->engine, "commands", world->network, component, 2, 1);
-    port_init(&world->reports[node], world->engine, "reports", component, world->network, 2, 1);
-    world->l1->ops->connect(world->l1, node,
-                            &(struct l1_ports){&world->to_network[node], &world->from_network[node], NULL});
-    world->l1->ops->connect_control(world->l1, node, &world->commands[node], &world->reports[node]);
-    for (unsigned i = 0; i < world->engine->port_count; i++) {
-        struct port *port = world->engine->ports[i];
+static void connect(struct l1s_fixture *fixture, unsigned node) {
+    unsigned component = fixture->l1->ops->endpoint_component(fixture->l1, node);
+    port_init(&fixture->to_network[node], fixture->base.engine, "to network", component, fixture->network, 2, 1);
+    port_init(&fixture->from_network[node], fixture->base.engine, "from network", fixture->network, component, PENDING,
+              1);
+    port_init(&fixture->commands[node], fixture->base.engine, "commands", fixture->network, component, 2, 1);
+    port_init(&fixture->reports[node], fixture->base.engine, "reports", component, fixture->network, 2, 1);
+    fixture->l1->ops->connect(fixture->l1, node,
+                              &(struct l1_ports){&fixture->to_network[node], &fixture->from_network[node], NULL});
+    fixture->l1->ops->connect_control(fixture->l1, node, &fixture->commands[node], &fixture->reports[node]);
+    for (unsigned i = 0; i < fixture->base.engine->port_count; i++) {
+        struct port *port = fixture->base.engine->ports[i];
         if (port->sender == component && strcmp(port->name, "replies to other groups") == 0)
-            world->replies_out[node] = port;
+            fixture->replies_out[node] = port;
         if (port->receiver == component && strcmp(port->name, "replies of other groups") == 0)
-            world->replies_in[node] = port;
+            fixture->replies_in[node] = port;
     }
-    REQUIRE(world->replies_out[node] && world->replies_in[node]);
+    REQUIRE(fixture->replies_out[node] && fixture->replies_in[node]);
 }
 
-static struct world *world_make(const char *const *settings, uint64_t seed) {
-    static const struct component_ops nobody = {.kind = "nobody", .tick = nothing};
-    static const char *const always[] = {
+static struct l1s_fixture *l1s_fixture_create(const char *const *settings, uint64_t seed) {
+    static const char *const common[] = {
         "sm.count=8",   "gpu.clusters=4", "group.nodes=2",     "llc.slices_per_mc=1", "dram.mcs=1",
         "l1.size_kb=1", "l1.ways=2",      "noc.topology=full", "dram.mapping=linear", NULL};
-    struct world *world = mem_alloc(1, sizeof *world);
-    struct error err = {0};
-    world->watch.observe = see;
-    world->random = seed;
-    world->config = config_create(config_sections, config_section_count);
-    for (unsigned i = 0; always[i]; i++) REQUIRE(config_set(world->config, always[i], &err));
-    for (; *settings; settings++) REQUIRE(config_set(world->config, *settings, &err));
-    config_check(world->config, &err);
-    CHECK_EQ((const char *)err.text, "");
-    world->engine = engine_create();
-    world->stats = stats_create();
-    world->map = address_map_create(world->config, &err);
-    struct llc_context llc_context = {world->config, world->map, world->stats, NULL};
-    world->llc = llc_organisation_create(&llc_context, &err);
-    for (unsigned i = 0; i < SMS; i++) world->sm_component[i] = engine_add(world->engine, &nobody, NULL, i);
-    world->network = engine_add(world->engine, &nobody, NULL, 0);
-    struct l1_context context = {.config = world->config,
-                                 .engine = world->engine,
-                                 .stats = world->stats,
-                                 .llc = world->llc,
-                                 .sms = SMS,
-                                 .clusters = GROUPS,
-                                 .sm_component = world->sm_component,
-                                 .watch = &world->watch};
-    world->l1 = l1_create(&context, &err);
-    REQUIRE(world->l1);
-    for (unsigned node = 0; node < L1S; node++) connect(world, node);
-    return world;
+    struct l1s_fixture *fixture = mem_alloc(1, sizeof *fixture);
+    fixture_init(&fixture->base, common, settings);
+    fixture->watch.observe = see;
+    fixture->random = seed;
+    for (unsigned i = 0; i < SMS; i++) fixture->sm_component[i] = add_neighbour(fixture->base.engine, i);
+    fixture->network = add_neighbour(fixture->base.engine, 0);
+    fixture->l1 = fixture_create_l1(&fixture->base, (struct l1_context){.sms = SMS,
+                                                                        .clusters = GROUPS,
+                                                                        .sm_component = fixture->sm_component,
+                                                                        .watch = &fixture->watch});
+    for (unsigned node = 0; node < L1S; node++) connect(fixture, node);
+    return fixture;
 }
 
-static void world_end(struct world *world) {
+static void l1s_fixture_destroy(struct l1s_fixture *fixture) {
     char text[160];
-    CHECK(!engine_in_flight(world->engine, text, sizeof text));
-    world->l1->ops->destroy(world->l1);
-    world->llc->ops->destroy(world->llc);
-    address_map_destroy(world->map);
+    CHECK(!engine_in_flight(fixture->base.engine, text, sizeof text));
+    fixture->l1->ops->destroy(fixture->l1);
     for (unsigned i = 0; i < L1S; i++) {
-        port_release(&world->to_network[i]);
-        port_release(&world->from_network[i]);
-        port_release(&world->commands[i]);
-        port_release(&world->reports[i]);
+        port_release(&fixture->to_network[i]);
+        port_release(&fixture->from_network[i]);
+        port_release(&fixture->commands[i]);
+        port_release(&fixture->reports[i]);
     }
-    stats_destroy(world->stats);
-    engine_destroy(world->engine);
-    config_destroy(world->config);
-    free(world);
+    fixture_release(&fixture->base);
+    free(fixture);
 }
 
-static uint64_t below(struct world *world, uint64_t bound) { return random_below(&world->random, bound); }
+static uint64_t below(struct l1s_fixture *fixture, uint64_t bound) { return random_below(&fixture->random, bound); }
 
 static unsigned line_of(const struct message *message) { return (unsigned)(message->address >> LINE_LOG2); }
 
 /* The LLC takes requests when it likes, and answers each node's in order. */
-static void play_llc(struct world *world) {
+static void play_llc(struct l1s_fixture *fixture) {
     for (unsigned node = 0; node < L1S; node++) {
-        const struct message *request = port_peek(&world->to_network[node], world->now);
-        if (!request || below(world, 4)) continue;
+        const struct message *request = port_peek(&fixture->to_network[node], fixture->now);
+        if (!request || below(fixture, 4)) continue;
         struct message reply = *request;
-        port_pop(&world->to_network[node], world->now);
+        port_pop(&fixture->to_network[node], fixture->now);
         unsigned line = line_of(&reply);
         if (reply.kind == MESSAGE_READ) {
             reply.kind = MESSAGE_DATA;
-            reply.place = world->memory[line];
+            reply.place = fixture->memory[line];
         } else {
-            struct stores *stores = &world->stores[node / NODES][line];
+            struct stores *stores = &fixture->stores[node / NODES][line];
             REQUIRE(stores->done < stores->sent && stores->sent < STORES);
-            world->memory[line] = stores->version[++stores->done] = ++world->version;
+            fixture->memory[line] = stores->version[++stores->done] = ++fixture->version;
             reply.kind = reply.kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
         }
-        port_push_late(&world->from_network[node], world->now, below(world, 60), &reply, sizeof reply);
+        port_push_late(&fixture->from_network[node], fixture->now, below(fixture, 60), &reply, sizeof reply);
     }
 }
 
-static void play_sm(struct world *world, unsigned sm, bool busy) {
+static void play_sm(struct l1s_fixture *fixture, unsigned sm, bool busy) {
     uint32_t token[L1_COMPLETIONS];
-    world->outstanding -= world->l1->ops->tick(world->l1, sm, world->now, token);
-    if (!busy || below(world, 3)) return;
-    struct l1_request request = {.address = below(world, LINES) << LINE_LOG2,
+    fixture->outstanding -= fixture->l1->ops->tick(fixture->l1, sm, fixture->now, token);
+    if (!busy || below(fixture, 3)) return;
+    struct l1_request request = {.address = below(fixture, LINES) << LINE_LOG2,
                                  .kind = MESSAGE_READ,
                                  .sectors = 0x0F,
                                  .conflicts = 1,
-                                 .warp = (uint8_t)below(world, 8)};
-    if (below(world, 24) == 0) request.kind = below(world, 4) ? MESSAGE_WRITE : MESSAGE_ATOMIC;
-    request.bypass = request.kind == MESSAGE_READ && below(world, 20) == 0;
-    world->outstanding += world->l1->ops->access(world->l1, sm, &request, world->now) < L1_ACCEPTED;
+                                 .warp = (uint8_t)below(fixture, 8)};
+    if (below(fixture, 24) == 0) request.kind = below(fixture, 4) ? MESSAGE_WRITE : MESSAGE_ATOMIC;
+    request.bypass = request.kind == MESSAGE_READ && below(fixture, 20) == 0;
+    fixture->outstanding += fixture->l1->ops->access(fixture->l1, sm, &request, fixture->now) < L1_ACCEPTED;
 }
 
 struct arrival {
@@ -198,8 +168,8 @@ struct arrival {
 };
 
 /* The line that has come to a node in this cycle, if one has. */
-static struct arrival arrival_at(const struct world *world, unsigned node, const uint32_t *popped) {
-    const struct port *network = &world->from_network[node], *others = world->replies_in[node];
+static struct arrival arrival_at(const struct l1s_fixture *fixture, unsigned node, const uint32_t *popped) {
+    const struct port *network = &fixture->from_network[node], *others = fixture->replies_in[node];
     if (network->popped != popped[0]) {
         const struct message *reply = (const void *)network->slot[(network->popped - 1) & network->mask].message;
         bool past = reply->tag >> 30 == 1; /* an access past the cache */
@@ -216,101 +186,101 @@ static bool has_stores(const struct stores *stores, unsigned number, uint32_t ve
 }
 
 /* What a node has done in this cycle: at most one line has come, and after that at most one access was looked up. */
-static void follow(struct world *world, unsigned node, const uint32_t *popped, uint32_t pushed) {
-    struct arrival arrival = arrival_at(world, node, popped);
+static void follow(struct l1s_fixture *fixture, unsigned node, const uint32_t *popped, uint32_t pushed) {
+    struct arrival arrival = arrival_at(fixture, node, popped);
     unsigned line = arrival.line;
-    struct stores *stores = world->stores[node / NODES];
-    uint64_t fills = stats_instance(world->stats, (unsigned)stats_find(world->stats, "l1.fills"), node);
-    bool taken = fills != world->fills[node]; /* or it was too late, or too old */
-    world->fills[node] = fills;
+    struct stores *stores = fixture->stores[node / NODES];
+    uint64_t fills = stats_instance(fixture->base.stats, (unsigned)stats_find(fixture->base.stats, "l1.fills"), node);
+    bool taken = fills != fixture->fills[node]; /* or it was too late, or too old */
+    fixture->fills[node] = fills;
     if (taken) {
         REQUIRE(arrival.version);
-        CHECK(has_stores(&stores[line], world->floor[node][line], arrival.version));
-        CHECK(arrival.version >= world->at_end[line]);
-        world->remote_fills += arrival.remote;
+        CHECK(has_stores(&stores[line], fixture->floor[node][line], arrival.version));
+        CHECK(arrival.version >= fixture->at_end[line]);
+        fixture->remote_fills += arrival.remote;
     }
-    for (unsigned i = 0; i < world->events; i++) {
-        const struct event *event = &world->event[i];
+    for (unsigned i = 0; i < fixture->events; i++) {
+        const struct event *event = &fixture->event[i];
         if (event->node != node) continue;
         switch (event->event) {
         case L1_EVENT_INSERT:
             REQUIRE(taken && event->line == line);
             CHECK(has_stores(&stores[line], stores[line].sent, arrival.version));
-            world->held[node][line] = arrival.version;
+            fixture->held[node][line] = arrival.version;
             break;
-        case L1_EVENT_REMOVE: world->held[node][event->line] = 0; break;
-        case L1_EVENT_MISS: world->floor[node][event->line] = stores[event->line].sent; break;
+        case L1_EVENT_REMOVE: fixture->held[node][event->line] = 0; break;
+        case L1_EVENT_MISS: fixture->floor[node][event->line] = stores[event->line].sent; break;
         case L1_EVENT_STORE: stores[event->line].sent++; break;
         case L1_EVENT_INVALIDATE: break;
         }
     }
-    struct port *out = world->replies_out[node];
+    struct port *out = fixture->replies_out[node];
     if (out->pushed == pushed) return;
     struct coop_message *answer = (void *)out->slot[(out->pushed - 1) & out->mask].message;
     if (answer->kind != COOP_DATA) return;
-    answer->since = world->held[node][answer->key];
+    answer->since = fixture->held[node][answer->key];
     CHECK(answer->since > 0); /* it has what it gives */
 }
 
-static void cycle(struct world *world, bool busy) {
+static void cycle(struct l1s_fixture *fixture, bool busy) {
     uint32_t popped[L1S][2], pushed[L1S];
-    world->events = 0;
-    for (unsigned sm = 0; sm < SMS; sm++) play_sm(world, sm, busy);
-    play_llc(world);
+    fixture->events = 0;
+    for (unsigned sm = 0; sm < SMS; sm++) play_sm(fixture, sm, busy);
+    play_llc(fixture);
     for (unsigned node = 0; node < L1S; node++) {
-        popped[node][0] = world->from_network[node].popped;
-        popped[node][1] = world->replies_in[node]->popped;
-        pushed[node] = world->replies_out[node]->pushed;
+        popped[node][0] = fixture->from_network[node].popped;
+        popped[node][1] = fixture->replies_in[node]->popped;
+        pushed[node] = fixture->replies_out[node]->pushed;
     }
-    engine_run_until(world->engine, world->now + 1);
-    for (unsigned node = 0; node < L1S; node++) follow(world, node, popped[node], pushed[node]);
-    world->engine->now = ++world->now;
+    run_cycle(fixture->base.engine);
+    for (unsigned node = 0; node < L1S; node++) follow(fixture, node, popped[node], pushed[node]);
+    fixture->now++;
 }
 
 /* Every access is answered; then all nodes are emptied. */
-static void end_kernel(struct world *world) {
-    for (unsigned i = 0; i < 4000 && world->outstanding; i++) cycle(world, false);
-    REQUIRE(world->outstanding == 0);
+static void end_kernel(struct l1s_fixture *fixture) {
+    for (unsigned i = 0; i < 4000 && fixture->outstanding; i++) cycle(fixture, false);
+    REQUIRE(fixture->outstanding == 0);
     struct l1_command flush = {.kind = L1_COMMAND_FLUSH};
-    for (unsigned node = 0; node < L1S; node++) port_push(&world->commands[node], world->now, &flush, sizeof flush);
-    for (unsigned i = 0; i < 4; i++) cycle(world, false);
+    for (unsigned node = 0; node < L1S; node++) port_push(&fixture->commands[node], fixture->now, &flush, sizeof flush);
+    for (unsigned i = 0; i < 4; i++) cycle(fixture, false);
     for (unsigned node = 0; node < L1S; node++) {
-        CHECK(port_peek(&world->reports[node], world->now) != NULL);
-        port_pop(&world->reports[node], world->now);
+        CHECK(port_peek(&fixture->reports[node], fixture->now) != NULL);
+        port_pop(&fixture->reports[node], fixture->now);
         for (unsigned line = 0; line < LINES; line++)
-            CHECK_EQ(world->stores[node / NODES][line].sent, world->stores[node / NODES][line].done);
+            CHECK_EQ(fixture->stores[node / NODES][line].sent, fixture->stores[node / NODES][line].done);
     }
-    memset(world->held, 0, sizeof world->held);
-    memcpy(world->at_end, world->memory, sizeof world->at_end);
+    memset(fixture->held, 0, sizeof fixture->held);
+    memcpy(fixture->at_end, fixture->memory, sizeof fixture->at_end);
 }
 
-static void run_world(const char *const *settings, uint64_t seed, bool all_ways) {
-    struct world *world = world_make(settings, seed);
-    for (unsigned i = 0; i < LINES; i++) world->memory[i] = ++world->version;
+static void check_versions(const char *const *settings, uint64_t seed, bool all_ways) {
+    struct l1s_fixture *fixture = l1s_fixture_create(settings, seed);
+    for (unsigned i = 0; i < LINES; i++) fixture->memory[i] = ++fixture->version;
     for (unsigned kernel = 0; kernel < 3; kernel++) {
-        for (unsigned i = 0; i < 2500; i++) cycle(world, true);
-        end_kernel(world);
+        for (unsigned i = 0; i < 2500; i++) cycle(fixture, true);
+        end_kernel(fixture);
     }
-    for (unsigned i = 0; i < 300; i++) cycle(world, false); /* what nobody waits for */
-    CHECK(stats_get(world->stats, "l1.fills", NULL) > 500);
-    if (all_ways) CHECK(world->remote_fills > 50);
-    world_end(world);
+    for (unsigned i = 0; i < 300; i++) cycle(fixture, false); /* what nobody waits for */
+    CHECK(COUNTER(fixture, "l1.fills") > 500);
+    if (all_ways) CHECK(fixture->remote_fills > 50);
+    l1s_fixture_destroy(fixture);
 }
 
 TEST("no group takes back an older copy of what it wrote, when it asks adjacent groups") {
     for (uint64_t seed = 1; seed < 4; seed++) {
-        run_world(SETTINGS("l1.organisation=icc-agc"), seed, true);
-        run_world(SETTINGS("l1.organisation=icc-agc", "l1.icc-agc.queue=1", "l1.icc-agc.hash_bits=1"), seed, true);
-        run_world(SETTINGS("l1.organisation=icc-agc", "l1.mshrs=2", "l1.miss_queue=1"), seed, false);
+        check_versions(SETTINGS("l1.organisation=icc-agc"), seed, true);
+        check_versions(SETTINGS("l1.organisation=icc-agc", "l1.icc-agc.queue=1", "l1.icc-agc.hash_bits=1"), seed, true);
+        check_versions(SETTINGS("l1.organisation=icc-agc", "l1.mshrs=2", "l1.miss_queue=1"), seed, false);
     }
 }
 
 TEST("no group takes back an older copy of what it wrote, when it asks all groups") {
     for (uint64_t seed = 1; seed < 4; seed++) {
-        run_world(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0"), seed, true);
-        run_world(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0", "l1.icc-mgc.queue=1"), seed, true);
-        run_world(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=8", "l1.icc-mgc.executed=30", "l1.mshrs=2",
-                           "l1.miss_queue=1", "group.reply_queue=1", "group.request_queue=1"),
-                  seed, false);
+        check_versions(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0"), seed, true);
+        check_versions(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0", "l1.icc-mgc.queue=1"), seed, true);
+        check_versions(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=8", "l1.icc-mgc.executed=30",
+                                "l1.mshrs=2", "l1.miss_queue=1", "group.reply_queue=1", "group.request_queue=1"),
+                       seed, false);
     }
 }
