@@ -33,14 +33,13 @@ static inline struct config *config_checked(const char *const *common, const cha
     return NULL;
 }
 
-/* Checks that each setting is valid, that they are rejected as a whole, and that the message contains all parts. */
-static inline void check_rejected(const char *const *settings, const char *const *parts) {
-    struct config *config = config_with(settings);
+/* Checks that the configuration is rejected as a whole, with a message that contains all parts, and destroys it. */
+static inline void check_rejected(struct config *config, const char *const *parts) {
     struct error err = {0};
     CHECK(!config_check(config, &err));
     for (; *parts; parts++) CHECK_TEXT(err.text, *parts);
     config_destroy(config);
 }
-#define CHECK_REJECTED(settings, ...) check_rejected(settings, (const char *const[]){__VA_ARGS__, NULL})
+#define CHECK_REJECTED(config, ...) check_rejected(config, (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

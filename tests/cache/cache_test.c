@@ -1,10 +1,10 @@
-#include "cache/stand.h"
+#include "cache/cache_fixture.h"
 
 #include "base/random.h"
 
 TEST("LRU evicts in the order of last use, on a sequence worked out by hand") {
     struct cache cache;
-    cache_make(&cache, 1, 4, "lru");
+    cache_init_as(&cache, 1, 4, "lru");
     static const struct use uses[] = {
         {1, false, 0}, {2, false, 0}, {3, false, 0}, {4, false, 0}, /* 1 2 3 4, oldest first */
         {1, true, 0},                                               /* 2 3 4 1 */
@@ -21,7 +21,7 @@ TEST("LRU evicts in the order of last use, on a sequence worked out by hand") {
 
 TEST("sets do not disturb each other") {
     struct cache cache;
-    cache_make(&cache, 8, 2, "lru");
+    cache_init_as(&cache, 8, 2, "lru");
     uint64_t evicted;
     for (uint64_t i = 0; i < 2; i++)
         for (unsigned set = 0; set < 8; set++) use(&cache, set, 100 * i + set, &evicted);
@@ -33,7 +33,7 @@ TEST("sets do not disturb each other") {
 TEST("an invalid line is taken before any valid one goes") {
     for (unsigned i = 0; i < replacement_family.count; i++) {
         struct cache cache;
-        cache_make(&cache, 8, 8, replacement_family.members[i]->name);
+        cache_init_as(&cache, 8, 8, replacement_family.members[i]->name);
         uint64_t evicted;
         for (uint64_t key = 1; key <= 8; key++) {
             CHECK(!use(&cache, 0, key, &evicted));
@@ -51,7 +51,7 @@ TEST("an invalid line is taken before any valid one goes") {
 TEST("reserved lines are never victims, and a set of reserved lines has none") {
     for (unsigned i = 0; i < replacement_family.count; i++) {
         struct cache cache;
-        cache_make(&cache, 8, 4, replacement_family.members[i]->name);
+        cache_init_as(&cache, 8, 4, replacement_family.members[i]->name);
         for (uint64_t key = 1; key <= 4; key++) {
             struct cache_access access = access_to(1, key);
             cache_place(&cache, cache_victim(&cache, 1), &access, key == 3 ? LINE_VALID : LINE_RESERVED);
@@ -76,7 +76,7 @@ TEST("reserved lines are never victims, and a set of reserved lines has none") {
 
 TEST("48 sets, which are no power of two, are all used, and evenly") {
     struct cache cache;
-    cache_make(&cache, 48, 1, "lru");
+    cache_init_as(&cache, 48, 1, "lru");
     unsigned used[48] = {0};
     for (uint64_t index = 0; index < 48 * 100; index++) used[cache_set_of(&cache, index)]++;
     for (unsigned set = 0; set < 48; set++) CHECK_EQ(used[set], 100u);
@@ -87,7 +87,7 @@ TEST("any number of sets is used evenly by consecutive lines") {
     for (unsigned sets = 1; sets <= 70; sets++) {
         struct cache cache;
         unsigned used[70] = {0};
-        cache_make(&cache, sets, 1, "lru");
+        cache_init_as(&cache, sets, 1, "lru");
         for (uint64_t index = 0; index < sets * 10; index++) {
             REQUIRE(cache_set_of(&cache, index) < sets);
             used[cache_set_of(&cache, index)]++;
@@ -101,7 +101,7 @@ TEST("the same line of two programs is two lines") {
     CHECK(cache_key(7, 0) != cache_key(7, 1));
     struct cache cache;
     uint64_t evicted;
-    cache_make(&cache, 1, 4, "lru");
+    cache_init_as(&cache, 1, 4, "lru");
     use(&cache, 0, cache_key(7, 0), &evicted);
     CHECK(!cache_lookup(&cache, 0, cache_key(7, 1)));
     cache_release(&cache);
@@ -109,7 +109,7 @@ TEST("the same line of two programs is two lines") {
 
 TEST("emptying a cache leaves the lines that are reserved and no others") {
     struct cache cache;
-    cache_make(&cache, 4, 4, "lru");
+    cache_init_as(&cache, 4, 4, "lru");
     for (unsigned set = 0; set < 4; set++)
         for (uint64_t key = 1; key <= 4; key++) {
             struct cache_access access = access_to(set, key);
@@ -219,7 +219,7 @@ TEST("under random accesses, drops and arrivals an LRU cache holds what a list o
             /* Keys near each other, keys that differ in their upper bits only, and any others. */
             for (unsigned i = 0; i < REFERENCE_KEYS; i++)
                 keys[i] = i % 3 == 0 ? 1000 + i : i % 3 == 1 ? (uint64_t)i << 40 | 77 : random_next(&random) >> 1;
-            cache_make(&cache, REFERENCE_SETS, ways[w], "lru");
+            cache_init_as(&cache, REFERENCE_SETS, ways[w], "lru");
             for (unsigned step = 0; step < 2000; step++) {
                 random_step(&cache, reference, keys, &random);
                 if (step % 20 == 0) compare(&cache, reference, keys);
@@ -235,7 +235,7 @@ TEST("under random accesses, drops and arrivals an LRU cache holds what a list o
 
 TEST("random replacement gives the same victim until it is used, whatever else is touched") {
     struct cache cache;
-    cache_make(&cache, 4, 8, "random");
+    cache_init_as(&cache, 4, 8, "random");
     uint64_t evicted, next = 1000;
     for (unsigned set = 0; set < 4; set++)
         for (uint64_t key = 1; key <= 8; key++) use(&cache, set, key, &evicted);
@@ -264,7 +264,7 @@ TEST("a cache of one set of any number of ways holds as many lines, whatever its
             struct cache cache;
             uint64_t evicted;
             if (strcmp(replacement_family.members[i]->name, "drrip") == 0) continue; /* compares sets */
-            cache_make(&cache, 1, ways[w], replacement_family.members[i]->name);
+            cache_init_as(&cache, 1, ways[w], replacement_family.members[i]->name);
             for (uint64_t key = 1; key <= ways[w]; key++) {
                 REQUIRE(!use(&cache, 0, key * 977, &evicted));
                 REQUIRE(evicted == 0);

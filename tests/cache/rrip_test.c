@@ -1,4 +1,4 @@
-#include "cache/stand.h"
+#include "cache/cache_fixture.h"
 
 #include "base/random.h"
 #include "cache/rrip.h"
@@ -25,12 +25,12 @@ TEST("SRRIP keeps two lines in use through a scan that LRU loses them to") {
                                      {B4, false, A1}, {A1, false, B1}, {A2, false, B2}};
     static const unsigned predictions[] = {0, 0, 2, 2};
     struct cache cache;
-    cache_make(&cache, 1, 4, "srrip");
+    cache_init_as(&cache, 1, 4, "srrip");
     replay(&cache, before_scan, COUNT_OF(before_scan));
     replay(&cache, srrip, COUNT_OF(srrip));
     for (unsigned way = 0; way < 4; way++) CHECK_EQ(predicted(&cache, 0, way), predictions[way]);
     cache_release(&cache);
-    cache_make(&cache, 1, 4, "lru");
+    cache_init_as(&cache, 1, 4, "lru");
     replay(&cache, before_scan, COUNT_OF(before_scan));
     replay(&cache, lru, COUNT_OF(lru));
     cache_release(&cache);
@@ -39,13 +39,13 @@ TEST("SRRIP keeps two lines in use through a scan that LRU loses them to") {
 TEST("with frequency priority a hit brings a line one nearer, with hit priority all the way") {
     struct cache cache;
     uint64_t evicted;
-    cache_make_with(&cache, 1, 2, "srrip", SETTINGS("l1.srrip.frequency=true", "l1.srrip.bits=3"));
+    cache_init_with(&cache, 1, 2, "srrip", SETTINGS("l1.srrip.frequency=true", "l1.srrip.bits=3"));
     for (unsigned hits = 0; hits < 9; hits++) {
         use(&cache, 0, 7, &evicted);
         CHECK_EQ(predicted(&cache, 0, 0), hits < 6 ? 6 - hits : 0);
     }
     cache_release(&cache);
-    cache_make_with(&cache, 1, 2, "srrip", SETTINGS("l1.srrip.bits=3"));
+    cache_init_with(&cache, 1, 2, "srrip", SETTINGS("l1.srrip.bits=3"));
     use(&cache, 0, 7, &evicted);
     CHECK_EQ(predicted(&cache, 0, 0), 6u);
     use(&cache, 0, 7, &evicted);
@@ -119,7 +119,7 @@ TEST("under random accesses, refusals, drops and arrivals SRRIP is what its desc
         struct cache cache;
         struct set_by_the_book set = {0};
         uint64_t random = seed;
-        cache_make(&cache, 1, BOOK_WAYS, "srrip");
+        cache_init_as(&cache, 1, BOOK_WAYS, "srrip");
         for (unsigned step = 0; step < 3000; step++) book_step(&cache, &set, &random);
         cache_release(&cache);
     }
@@ -134,7 +134,7 @@ TEST("BRRIP expects one new line in 32 to be used again, or one in as many as is
         struct cache cache;
         uint64_t evicted;
         unsigned expected = 0;
-        cache_make_with(&cache, 320, 1, "brrip", SETTINGS(rates[i].setting));
+        cache_init_with(&cache, 320, 1, "brrip", SETTINGS(rates[i].setting));
         for (unsigned set = 0; set < 320; set++) {
             use(&cache, set, set, &evicted);
             CHECK(predicted(&cache, set, 0) >= 2);
@@ -150,7 +150,7 @@ static unsigned thrash(const char *replacement, unsigned sets) {
     struct cache cache;
     uint64_t evicted;
     unsigned hits = 0;
-    cache_make(&cache, sets, 4, replacement);
+    cache_init_as(&cache, sets, 4, replacement);
     for (unsigned round = 0; round < 100; round++)
         for (uint64_t key = 1; key <= 6; key++)
             for (unsigned set = 0; set < sets; set++) hits += use(&cache, set, key, &evicted);
@@ -191,7 +191,7 @@ static void miss(struct cache *cache, unsigned set, unsigned times) {
 TEST("DRRIP's followers turn with the leaders' misses, both ways, and the counter saturates") {
     struct cache cache;
     enum { STATIC = 0, BIMODAL = 8 }; /* sets that lead: of one region, its first and the one in its middle */
-    cache_make_with(&cache, 16, 4, "drrip",
+    cache_init_with(&cache, 16, 4, "drrip",
                     SETTINGS("l1.drrip.leaders=1", "l1.drrip.counter_bits=3", "l1.drrip.one_in=65536"));
     CHECK(places_bimodally(&cache, 1)); /* 4 of 0 to 7 */
     miss(&cache, BIMODAL, 1);           /* 3 */
@@ -211,32 +211,20 @@ TEST("DRRIP's followers turn with the leaders' misses, both ways, and the counte
     cache_release(&cache);
 }
 
-static void refused(const char *const *settings, const char *part) {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct error err = {0};
-    for (; *settings; settings++) REQUIRE(config_set(config, *settings, &err));
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, part);
-    config_destroy(config);
-}
-
 TEST("DRRIP is refused where there are no sets to compare, at the L1 and at the LLC") {
-    refused(SETTINGS("l1.replacement=drrip", "l1.ways=128"),
-            "--set l1.replacement=drrip: l1.replacement: drrip compares sets and the cache has only one");
-    refused(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=768"),
-            "--set llc.replacement=drrip: llc.replacement: drrip compares sets and the cache has only one");
-    refused(
-        SETTINGS("l1.replacement=drrip", "l1.drrip.leaders=17"),
+    CHECK_REJECTED(config_with(SETTINGS("l1.replacement=drrip", "l1.ways=128")),
+                   "--set l1.replacement=drrip: l1.replacement: drrip compares sets and the cache has only one");
+    CHECK_REJECTED(config_with(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=768")),
+                   "--set llc.replacement=drrip: llc.replacement: drrip compares sets and the cache has only one");
+    CHECK_REJECTED(
+        config_with(SETTINGS("l1.replacement=drrip", "l1.drrip.leaders=17")),
         "--set l1.drrip.leaders=17: l1.drrip.leaders: 17 leaders of either kind do not fit in 32 sets; take at most 16");
-    refused(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=256"),
-            "llc.drrip.leaders (default 4): 4 leaders of either kind do not fit in 3 sets; take at most 1");
+    CHECK_REJECTED(config_with(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=256")),
+                   "llc.drrip.leaders (default 4): 4 leaders of either kind do not fit in 3 sets; take at most 1");
 }
 
 TEST("policies of the L1 and of the LLC have their parameters apart") {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct error err = {0};
-    REQUIRE(config_set(config, "l1.srrip.bits=1", &err));
-    REQUIRE(config_set(config, "llc.srrip.bits=4", &err));
+    struct config *config = config_with(SETTINGS("l1.srrip.bits=1", "llc.srrip.bits=4"));
     static const struct section *const owners[] = {&l1_section, &llc_section};
     static const unsigned expected[] = {0, 14};
     for (unsigned i = 0; i < COUNT_OF(owners); i++) {

@@ -1,4 +1,4 @@
-#include "cache/stand.h"
+#include "cache/cache_fixture.h"
 
 #include "cache/rrip.h"
 
@@ -31,7 +31,7 @@ TEST("SHiP learns which instruction streams and takes the room from it, on a seq
     };
     static const unsigned predictions[] = {0, 3, 2, 2};
     struct cache cache;
-    cache_make(&cache, 1, 4, "ship");
+    cache_init_as(&cache, 1, 4, "ship");
     replay(&cache, uses, COUNT_OF(uses));
     for (unsigned way = 0; way < 4; way++)
         CHECK_EQ(*rrip_prediction(cache.replacement_state, 0, way), predictions[way]);
@@ -57,7 +57,7 @@ TEST("a SHiP counter starts where it is told and saturates at both ends") {
     } starts[] = {{"l1.ship.start=0", 0}, {"l1.ship.start=3", 3}, {"l1.ship.start=200", 7}};
     for (unsigned i = 0; i < COUNT_OF(starts); i++) {
         struct cache cache;
-        cache_make_with(&cache, 64, 1, "ship", SETTINGS(starts[i].setting));
+        cache_init_with(&cache, 64, 1, "ship", SETTINGS(starts[i].setting));
         if (starts[i].lines) {
             stream(&cache, 0, 100, starts[i].lines, S); /* the first replaces nothing */
             CHECK_EQ(prediction_of_new_line(&cache, 1, 1, S), 2u);
@@ -76,7 +76,7 @@ TEST("a SHiP counter starts where it is told and saturates at both ends") {
 
 TEST("a line that is dropped, not replaced, teaches SHiP nothing") {
     struct cache cache;
-    cache_make(&cache, 4, 1, "ship");
+    cache_init_as(&cache, 4, 1, "ship");
     for (uint64_t key = 1; key < 20; key++) {
         stream(&cache, 0, key, 1, S);
         cache_drop(&cache, 0, cache_lookup(&cache, 0, key));
@@ -87,7 +87,7 @@ TEST("a line that is dropped, not replaced, teaches SHiP nothing") {
 
 TEST("by region, SHiP tells lines apart by where they are, whoever asks") {
     struct cache cache;
-    cache_make_with(&cache, 4, 1, "ship", SETTINGS("l1.ship.signature=region", "l1.ship.region_lines=128"));
+    cache_init_with(&cache, 4, 1, "ship", SETTINGS("l1.ship.signature=region", "l1.ship.region_lines=128"));
     stream(&cache, 0, 1280, 10, S); /* region 10 */
     CHECK_EQ(prediction_of_new_line(&cache, 1, 1280 + 127, R), 3u);
     CHECK_EQ(prediction_of_new_line(&cache, 2, 1280 + 128, S), 2u);
@@ -96,7 +96,7 @@ TEST("by region, SHiP tells lines apart by where they are, whoever asks") {
 
 TEST("the same instruction of two programs is two instructions to SHiP") {
     struct cache cache;
-    cache_make(&cache, 4, 1, "ship");
+    cache_init_as(&cache, 4, 1, "ship");
     stream(&cache, 0, cache_key(50, 0), 10, S);
     CHECK_EQ(prediction_of_new_line(&cache, 1, cache_key(3, 0), S), 3u);
     CHECK_EQ(prediction_of_new_line(&cache, 2, cache_key(3, 1), S), 2u);

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "gpu/cta_scheduler.h"
+#include "settings.h"
 
 /* A scheduler by itself, with the SMs it sees. */
 struct dealer {
@@ -30,11 +31,10 @@ struct grid {
     unsigned sms, clusters, slots, ctas;
 };
 
+/* `setting` may be NULL. */
 static struct dealer *dealer_of(const char *name, struct grid grid, const char *setting) {
     struct dealer *dealer = mem_alloc(1, sizeof *dealer);
-    struct error err = {0};
-    dealer->config = config_create(config_sections, config_section_count);
-    if (setting) REQUIRE(config_set(dealer->config, setting, &err));
+    dealer->config = config_with(SETTINGS(setting));
     dealer->ops = scheduler_named(name);
     dealer->state = dealer->ops->create(dealer->config, grid.sms, grid.clusters);
     for (unsigned i = 0; i < grid.sms; i++) dealer->free_slots[i] = grid.slots;

@@ -3,13 +3,12 @@
 
 #include <string.h>
 
+#include "settings.h"
 #include "test.h"
 
 static void identity(const char *setting, const char *job, uint64_t max_insts, uint64_t sample, const char *after,
                      char text[IDENTITY_LENGTH + 1]) {
-    struct error err = {0};
-    struct config *config = config_create(config_sections, config_section_count);
-    if (setting) REQUIRE(config_set(config, setting, &err));
+    struct config *config = config_with(SETTINGS(setting)); /* `setting` may be NULL */
     identity_of(config, job, max_insts, sample, sample == 6 ? "llc.replies" : NULL, after, text);
     config_destroy(config);
 }

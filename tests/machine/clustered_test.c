@@ -136,21 +136,11 @@ TEST("the followers of a duel between two nodes are nodes, and hear of it") {
     run_destroy(run);
 }
 
-static void check_refused(const char *const *settings, const char *where, const char *why) {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct error err = {0};
-    for (; *settings; settings++) REQUIRE(config_set(config, *settings, &err));
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, where);
-    CHECK_TEXT(err.text, why);
-    config_destroy(config);
-}
-
 TEST("groups that do not divide SMs, or whose nodes clusters do not divide, are refused") {
-    check_refused(SETTINGS(CLUSTERED, "group.count=7"), "group.count", "7 groups do not divide 80 SMs");
-    check_refused(SETTINGS(CLUSTERED, "group.count=20", "group.nodes=1"), "group.nodes", "8 clusters");
-    check_refused(SETTINGS(CLUSTERED, "sm.count=512", "gpu.clusters=8", "llc.slices_per_mc=8"), "llc.slices_per_mc",
-                  "components");
+    CHECK_REJECTED(config_with(SETTINGS(CLUSTERED, "group.count=7")), "group.count", "7 groups do not divide 80 SMs");
+    CHECK_REJECTED(config_with(SETTINGS(CLUSTERED, "group.count=20", "group.nodes=1")), "group.nodes", "8 clusters");
+    CHECK_REJECTED(config_with(SETTINGS(CLUSTERED, "sm.count=512", "gpu.clusters=8", "llc.slices_per_mc=8")),
+                   "llc.slices_per_mc", "components");
     struct config *config = run_config(NULL, SETTINGS("group.count=7")); /* where there are none, it does not matter */
     config_destroy(config);
 }

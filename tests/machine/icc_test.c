@@ -153,15 +153,7 @@ TEST("cooperation that has nobody to cooperate with, or would ask nobody, is ref
         {SETTINGS(MGC, "sm.count=80", "group.count=80"), "cooperation takes 2 to 64 groups, not 80"},
         {SETTINGS(MGC, "l1.icc-mgc.short_queries=0", "l1.icc-mgc.long_queries=0"), "no other L1 would be asked"},
     };
-    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct config *config = config_create(config_sections, config_section_count);
-        struct error err = {0};
-        for (const char *const *setting = cases[i].settings; *setting; setting++)
-            REQUIRE(config_set(config, *setting, &err));
-        CHECK(!config_check(config, &err));
-        CHECK_TEXT(err.text, cases[i].why);
-        config_destroy(config);
-    }
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) CHECK_REJECTED(config_with(cases[i].settings), cases[i].why);
 }
 
 static uint64_t remote_hits(const char *workload, const char *organisation) {

@@ -42,23 +42,14 @@ TEST("the SMs that follow a duel take up the policy where it misses no more, and
 }
 
 TEST("a machine of one SM cannot duel, and is told what to do about it") {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct error err = {0};
-    CHECK(config_set(config, "sm.count=1", &err) && config_set(config, "gpu.clusters=1", &err) &&
-          config_set(config, "l1.insertion=decoupled", &err));
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, "set l1.decoupled.dueling=false");
-    config_destroy(config);
+    CHECK_REJECTED(config_with(SETTINGS("sm.count=1", "gpu.clusters=1", "l1.insertion=decoupled")),
+                   "set l1.decoupled.dueling=false");
 }
 
 TEST("a tag store that cannot have a tag for every line is refused") {
-    struct config *config = config_create(config_sections, config_section_count);
-    struct error err = {0};
-    CHECK(config_set(config, "l1.insertion=decoupled", &err) && config_set(config, "l1.decoupled.tag_sets=1", &err) &&
-          config_set(config, "l1.decoupled.tag_ways=100", &err));
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, "100 entries are too few");
-    config_destroy(config);
+    CHECK_REJECTED(
+        config_with(SETTINGS("l1.insertion=decoupled", "l1.decoupled.tag_sets=1", "l1.decoupled.tag_ways=100")),
+        "100 entries are too few");
 }
 
 TEST("with nothing let in, no read hits and every one of them goes past the L1") {

@@ -184,13 +184,12 @@ TEST("a kernel starts launch_cycles after the one before, and its L1s are empty 
 }
 
 TEST("a machine of more parts than the engine holds is refused, with the settings to blame") {
-    static const char *const settings[][3] = {{"dram.mcs=64", "llc.slices_per_mc=16", "sm.count=8"},
+    static const char *const settings[][4] = {{"dram.mcs=64", "llc.slices_per_mc=16", "sm.count=8"},
                                               {"dram.mcs=32", "llc.slices_per_mc=64", "sm.count=8"},
                                               {"dram.mcs=32", "llc.slices_per_mc=16", "sm.count=512"}};
     for (unsigned i = 0; i < COUNT_OF(settings); i++) {
-        struct config *config = config_create(config_sections, config_section_count);
+        struct config *config = config_with(settings[i]);
         struct error err = {0};
-        for (unsigned s = 0; s < 3; s++) REQUIRE(config_set(config, settings[i][s], &err));
         struct machine *machine = config_check(config, &err) ? machine_create(config, &err) : NULL;
         CHECK(!machine);
         CHECK_TEXT(err.text, "llc.slices_per_mc");

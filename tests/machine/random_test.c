@@ -253,13 +253,10 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
 
 /* NULL if the settings do not make a machine: a cache that is not made of whole sets, say. */
 static struct run *run_random(const struct settings *settings, struct program *program, unsigned programs) {
-    struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
-    bool good = true;
-    for (unsigned i = 0; good && i < settings->count; i++) good = config_set(config, settings->list[i], &err);
-    good = good && config_check(config, &err);
+    struct config *config = config_checked(NO_SETTINGS, settings->list, &err);
+    if (!config) return NULL;
     config_destroy(config);
-    if (!good) return NULL;
     return run_of_two(NULL, &program[0].source.source, programs > 1 ? &program[1].source.source : NULL, settings->list);
 }
 

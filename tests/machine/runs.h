@@ -12,12 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "config/config.h"
+#include "fixture.h"
 #include "gpu/machine.h"
-#include "stats/stats.h"
 #include "stream/workload.h"
-#include "test.h"
 
 static const char *const run_gpus[] = {"adaptive-80sm", "icc-32sm", "selrep-64sm", "fermi-15sm"};
 enum { RUN_GPUS = 4 };
@@ -32,20 +29,14 @@ struct run {
     enum run_status status;
 };
 
-#ifndef SETTINGS
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NO_SETTINGS   ((const char *const[]){NULL})
-#endif
-
 /* A bundled GPU with settings over it; NULL for a machine of defaults. The test ends if it is refused. */
 static inline struct config *run_config(const char *gpu, const char *const *settings) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/gpus/%s.yaml", SLUICE_SOURCE_DIR, gpu ? gpu : "");
-    bool good = !gpu || config_read_file(config, path, &err);
-    for (; good && *settings; settings++) good = config_set(config, *settings, &err);
-    good = good && config_check(config, &err);
+    bool good = (!gpu || config_read_file(config, path, &err)) && config_set_all(config, settings, &err) &&
+                config_check(config, &err);
     CHECK_EQ((const char *)err.text, "");
     REQUIRE(good);
     return config;
@@ -97,11 +88,7 @@ static inline void run_go(struct run *run, struct run_options options) {
 }
 
 static inline uint64_t run_count(const struct run *run, const char *name) {
-    bool found;
-    uint64_t value = stats_get(machine_stats(run->machine), name, &found);
-    if (!found) printf("no counter %s\n", name);
-    REQUIRE(found);
-    return value;
+    return count_in(machine_stats(run->machine), name);
 }
 
 /* Of one unit. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "settings.h"
 #include "stream/workload.h"
 
 static struct config *make_config(void) {
@@ -11,17 +12,14 @@ static struct config *make_config(void) {
     return config_create(sections, 1);
 }
 
-/* Opens a workload with up to four settings, NULL after the last. The configuration may go once the source is made. */
+/* Opens a workload. The configuration may go once the source is made. */
 static struct stream_source *open_with(const char *name, const char *const *settings, struct error *err) {
     struct config *config = make_config();
-    bool good = true;
-    for (; good && *settings; settings++) good = config_set(config, *settings, err);
-    struct stream_source *source = good && config_check(config, err) ? workload_open(config, name, err) : NULL;
+    bool good = config_set_all(config, settings, err) && config_check(config, err);
+    struct stream_source *source = good ? workload_open(config, name, err) : NULL;
     config_destroy(config);
     return source;
 }
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NO_SETTINGS   ((const char *const[]){NULL})
 
 static struct stream_source *open_good(const char *name, const char *const *settings) {
     struct error err = {0};

@@ -1,16 +1,13 @@
 /* A cache without a machine, for tests of the cache engine and its replacement policies. */
-#ifndef SLUICE_TESTS_CACHE_STAND_H
-#define SLUICE_TESTS_CACHE_STAND_H
+#ifndef SLUICE_TESTS_CACHE_CACHE_FIXTURE_H
+#define SLUICE_TESTS_CACHE_CACHE_FIXTURE_H
 
 #include <string.h>
 
 #include "cache/cache.h"
 #include "l1/l1.h"
+#include "settings.h"
 #include "test.h"
-
-#ifndef SETTINGS
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#endif
 
 static inline const struct policy *replacement_named(const char *name) {
     for (unsigned i = 0; i < replacement_family.count; i++)
@@ -19,19 +16,17 @@ static inline const struct policy *replacement_named(const char *name) {
     return NULL;
 }
 
-/* As an L1 of these settings would have it. */
-static inline void cache_make_with(struct cache *cache, unsigned sets, unsigned ways, const char *replacement,
+/* With the parameters of an L1 that has these settings. */
+static inline void cache_init_with(struct cache *cache, unsigned sets, unsigned ways, const char *replacement,
                                    const char *const *settings) {
-    struct config *config = config_create(config_sections, config_section_count);
+    struct config *config = config_with(settings);
     struct cache_geometry geometry = {.sets = sets, .ways = ways};
-    struct error err = {0};
-    for (; *settings; settings++) REQUIRE(config_set(config, *settings, &err));
     cache_init(cache, &geometry, replacement_named(replacement), config, &l1_section, 1);
     config_destroy(config);
 }
 
-static inline void cache_make(struct cache *cache, unsigned sets, unsigned ways, const char *replacement) {
-    cache_make_with(cache, sets, ways, replacement, (const char *const[]){NULL});
+static inline void cache_init_as(struct cache *cache, unsigned sets, unsigned ways, const char *replacement) {
+    cache_init_with(cache, sets, ways, replacement, NO_SETTINGS);
 }
 
 static inline struct cache_access access_to(unsigned set, uint64_t key) {
