@@ -22,45 +22,45 @@ static const char script[] = "#!/bin/sh\n"
                              "for last; do :; done\n"
                              "echo '{}' >\"$last\"\n";
 
-struct stand {
+struct runner_fixture {
     char *folder, *program, *log;
     struct runner_options options;
 };
 
-static void stand_open(struct stand *stand) {
-    stand->folder = mem_text("/tmp/sluice-runner-XXXXXX");
-    REQUIRE(mkdtemp(stand->folder));
-    stand->program = text_format("%s/program", stand->folder);
-    stand->log = text_format("%s/log", stand->folder);
-    FILE *file = fopen(stand->program, "w");
+static void runner_fixture_init(struct runner_fixture *fixture) {
+    fixture->folder = mem_text("/tmp/sluice-runner-XXXXXX");
+    REQUIRE(mkdtemp(fixture->folder));
+    fixture->program = text_format("%s/program", fixture->folder);
+    fixture->log = text_format("%s/log", fixture->folder);
+    FILE *file = fopen(fixture->program, "w");
     fputs(script, file);
     fclose(file);
-    chmod(stand->program, 0755);
-    stand->options = (struct runner_options){
-        .program = stand->program, .results = stand->folder, .files = stand->folder, .processes = 2};
+    chmod(fixture->program, 0755);
+    fixture->options = (struct runner_options){
+        .program = fixture->program, .results = fixture->folder, .files = fixture->folder, .processes = 2};
 }
 
-static void stand_close(struct stand *stand) {
+static void runner_fixture_release(struct runner_fixture *fixture) {
     struct dirent **entries;
-    int count = scandir(stand->folder, &entries, NULL, NULL);
+    int count = scandir(fixture->folder, &entries, NULL, NULL);
     for (int i = 0; i < count; free(entries[i++])) {
-        char *path = text_format("%s/%s", stand->folder, entries[i]->d_name);
+        char *path = text_format("%s/%s", fixture->folder, entries[i]->d_name);
         unlink(path);
         free(path);
     }
     free(entries);
-    rmdir(stand->folder);
-    free(stand->folder);
-    free(stand->program);
-    free(stand->log);
+    rmdir(fixture->folder);
+    free(fixture->folder);
+    free(fixture->program);
+    free(fixture->log);
 }
 
 /* Lines of the log that hold `part`; -1 if they do not come before every line that holds `later`. */
-static int called(const struct stand *stand, const char *part, const char *later) {
+static int called(const struct runner_fixture *fixture, const char *part, const char *later) {
     char line[1024];
     int count = 0;
     bool seen = false;
-    FILE *log = fopen(stand->log, "r");
+    FILE *log = fopen(fixture->log, "r");
     while (log && fgets(line, sizeof line, log)) {
         seen = seen || (later && strstr(line, later));
         if (strstr(line, part) && !(later && strstr(line, later))) count = seen ? -1 : count + 1;
@@ -82,39 +82,39 @@ static struct planned_run planned(unsigned number, unsigned design, const char *
     return run;
 }
 
-static struct batch *batch_of(struct planned_run *runs, unsigned count, const struct stand *stand) {
+static struct batch *batch_of(struct planned_run *runs, unsigned count, const struct runner_fixture *fixture) {
     struct plan plan = {.experiment = &experiment, .runs = runs, .count = count};
     const struct plan *plans[] = {&plan};
-    return batch_create(plans, 1, NULL, stand->folder);
+    return batch_create(plans, 1, NULL, fixture->folder);
 }
 
 TEST("each identity is run once, with the words of its first cell") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct lab_setting setting = {.key = "a.b", .value = "[1, 2]"};
     struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1), planned(2, 0, "va:tiny + mm:tiny", -1),
                                  planned(1, 1, "mm:tiny", -1)};
     runs[0].settings = (struct lab_settings){&setting, 1};
     runs[0].base = "d";
     runs[1].max_insts = 7, runs[1].sample_cycles = 8;
-    struct batch *batch = batch_of(runs, 3, &stand);
+    struct batch *batch = batch_of(runs, 3, &fixture);
     struct error err = {0};
     CHECK_EQ(batch->asked, 3u);
     CHECK_EQ(batch->distinct, 2u);
     CHECK_EQ(batch->count, 2u);
     CHECK_EQ(batch->runs[0].title, "mm:tiny, one");
-    CHECK(runner_run(batch, &stand.options, &err));
-    CHECK_EQ(called(&stand, "run mm:tiny --gpu g --design d --set a.b=[1, 2] --json", NULL), 1);
-    CHECK_EQ(called(&stand, "run va:tiny + mm:tiny --gpu g --max-insts 7 --sample 8 --json", NULL), 1);
-    CHECK_EQ(called(&stand, "", NULL), 2);
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "run mm:tiny --gpu g --design d --set a.b=[1, 2] --json", NULL), 1);
+    CHECK_EQ(called(&fixture, "run va:tiny + mm:tiny --gpu g --max-insts 7 --sample 8 --json", NULL), 1);
+    CHECK_EQ(called(&fixture, "", NULL), 2);
     CHECK(batch->runs[0].state == BATCH_DONE && batch->runs[1].state == BATCH_DONE);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 TEST("a job of many runs is recorded once, before them, and its recording goes with the last") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[9];
     for (unsigned i = 0; i < 3; i++) {
         runs[i] = planned(i, 0, "mm:tiny", -1);
@@ -122,54 +122,54 @@ TEST("a job of many runs is recorded once, before them, and its recording goes w
         runs[6 + i] = planned(6 + i, 0, i < 2 ? "va:tiny" : "mm:tiny", -1);
     }
     runs[8].max_insts = 5; /* does not need all of the stream */
-    struct batch *batch = batch_of(runs, 9, &stand);
+    struct batch *batch = batch_of(runs, 9, &fixture);
     struct error err = {0};
-    CHECK(runner_run(batch, &stand.options, &err));
-    CHECK_EQ(called(&stand, "record mm:tiny -o ", "run --trace"), 1);
-    CHECK_EQ(called(&stand, "record", NULL), 1);
-    CHECK_EQ(called(&stand, "run --trace", NULL), 3);
-    CHECK_EQ(called(&stand, "run synth:alu", NULL), 3);
-    CHECK_EQ(called(&stand, "run va:tiny", NULL), 2);
-    CHECK_EQ(called(&stand, "run mm:tiny --gpu g --max-insts", NULL), 1);
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "record mm:tiny -o ", "run --trace"), 1);
+    CHECK_EQ(called(&fixture, "record", NULL), 1);
+    CHECK_EQ(called(&fixture, "run --trace", NULL), 3);
+    CHECK_EQ(called(&fixture, "run synth:alu", NULL), 3);
+    CHECK_EQ(called(&fixture, "run va:tiny", NULL), 2);
+    CHECK_EQ(called(&fixture, "run mm:tiny --gpu g --max-insts", NULL), 1);
     struct dirent **entries;
-    int count = scandir(stand.folder, &entries, NULL, NULL);
+    int count = scandir(fixture.folder, &entries, NULL, NULL);
     CHECK_EQ(count, 2 + 2 + 9); /* . and .., program and log, results: no stream */
     for (int i = 0; i < count; free(entries[i++])) {
     }
     free(entries);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 TEST("a run that reads what another writes comes after it, and has its file") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(2, 1, "mm:tiny", 1), planned(1, 0, "mm:tiny", -1)};
-    struct batch *batch = batch_of(runs, 2, &stand);
+    struct batch *batch = batch_of(runs, 2, &fixture);
     struct error err = {0};
     CHECK_EQ(batch->runs[0].after, 1);
-    CHECK(runner_run(batch, &stand.options, &err));
+    CHECK(runner_run(batch, &fixture.options, &err));
     CHECK(batch->runs[0].state == BATCH_DONE && batch->runs[1].state == BATCH_DONE);
-    CHECK_EQ(called(&stand, "--set writes=00000000000000000000000000000001.writes", "--set reads="), 1);
-    CHECK_EQ(called(&stand, "--set reads=00000000000000000000000000000001.writes", NULL), 1);
+    CHECK_EQ(called(&fixture, "--set writes=00000000000000000000000000000001.writes", "--set reads="), 1);
+    CHECK_EQ(called(&fixture, "--set reads=00000000000000000000000000000001.writes", NULL), 1);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 TEST("a run that fails is noted with what it said, one that needs it as well, and the others go on") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "bad:tiny", -1), planned(2, 1, "bad2:tiny", 0),
                                  planned(3, 0, "va:tiny", -1)};
-    struct batch *batch = batch_of(runs, 3, &stand);
+    struct batch *batch = batch_of(runs, 3, &fixture);
     struct error err = {0};
-    CHECK(runner_run(batch, &stand.options, &err));
+    CHECK(runner_run(batch, &fixture.options, &err));
     CHECK(batch->runs[0].state == BATCH_FAILED && batch->runs[1].state == BATCH_FAILED);
     CHECK_EQ(batch->runs[0].why, "it is bad");
     CHECK_TEXT(batch->runs[1].why, "it needs what bad:tiny, one writes, which failed");
     CHECK(batch->runs[2].state == BATCH_DONE);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 static bool stop(void *user, const struct runner_progress *progress) {
@@ -178,17 +178,17 @@ static bool stop(void *user, const struct runner_progress *progress) {
 }
 
 TEST("who is asked to stop ends its processes, and their runs are still to be made") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "slow:1", -1), planned(2, 0, "slow:2", -1), planned(3, 0, "slow:3", -1)};
-    struct batch *batch = batch_of(runs, 3, &stand);
+    struct batch *batch = batch_of(runs, 3, &fixture);
     struct error err = {0};
-    stand.options.step = stop;
-    CHECK(runner_run(batch, &stand.options, &err));
+    fixture.options.step = stop;
+    CHECK(runner_run(batch, &fixture.options, &err));
     for (unsigned i = 0; i < 3; i++) CHECK(batch->runs[i].state == BATCH_WAITING);
-    CHECK_EQ(called(&stand, "slow:3", NULL), 0);
+    CHECK_EQ(called(&fixture, "slow:3", NULL), 0);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 static bool no_room(void *user, const struct batch_run *run, const char *path, struct error *err) {
@@ -197,27 +197,27 @@ static bool no_room(void *user, const struct batch_run *run, const char *path, s
 }
 
 TEST("when results can no longer be kept everything ends, and the result stays where it is") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1), planned(2, 0, "slow:1", -1)};
-    struct batch *batch = batch_of(runs, 2, &stand);
+    struct batch *batch = batch_of(runs, 2, &fixture);
     struct error err = {0};
-    stand.options.take = no_room;
-    CHECK(!runner_run(batch, &stand.options, &err));
+    fixture.options.take = no_room;
+    CHECK(!runner_run(batch, &fixture.options, &err));
     CHECK_EQ(err.text, "no room");
     CHECK(batch->runs[0].state == BATCH_WAITING && batch->runs[1].state == BATCH_WAITING);
-    char *path = text_format("%s/%032x.json", stand.folder, 1);
+    char *path = text_format("%s/%032x.json", fixture.folder, 1);
     CHECK(access(path, R_OK) == 0);
     free(path);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 TEST("a run is the same after a task file as before it, and a damaged line is none") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "a:tiny + b:tiny", -1)};
-    struct batch *batch = batch_of(runs, 1, &stand);
+    struct batch *batch = batch_of(runs, 1, &fixture);
     char *line = NULL, *again = NULL;
     size_t size;
     FILE *out = open_memstream(&line, &size);
@@ -239,44 +239,44 @@ TEST("a run is the same after a task file as before it, and a damaged line is no
     CHECK(!batch_run_read(&back, line));
     free(copy), free(line), free(again);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 TEST("a file of tasks of another program, none at all and a task that is not there are refused") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct error err[4] = {0};
     char *good = text_format("sluice tasks %s\ntask 0\n", identity_model());
     const char *const content[] = {"sluice tasks 123\n", "some text\n", good};
     const char *const why[] = {"another sluice", "no file of tasks", "no task 5"};
     for (int i = 0; i < 3; i++) {
-        FILE *file = fopen(stand.log, "w");
+        FILE *file = fopen(fixture.log, "w");
         fputs(content[i], file);
         fclose(file);
-        CHECK(!slurm_task(stand.log, 5, &err[i]));
+        CHECK(!slurm_task(fixture.log, 5, &err[i]));
         CHECK_TEXT(err[i].text, why[i]);
     }
     CHECK(!slurm_task("/nowhere/at.all", 0, &err[3]));
     CHECK_TEXT(err[3].text, "No such file");
     free(good);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }
 
 TEST("a submission without memory for its tasks is an error and leaves no file") {
-    struct stand stand;
-    stand_open(&stand);
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1)};
-    struct batch *batch = batch_of(runs, 1, &stand);
-    struct intake intake = {.slurm = stand.folder};
+    struct batch *batch = batch_of(runs, 1, &fixture);
+    struct intake intake = {.slurm = fixture.folder};
     struct slurm_options options = {.program = "sluice"};
     struct error err = {0};
     unsigned tasks;
-    char jobs[32], *path = text_format("%s/1.tasks", stand.folder);
+    char jobs[32], *path = text_format("%s/1.tasks", fixture.folder);
     no_memory_for_files = true;
     CHECK(!slurm_submit(&intake, batch, &options, &tasks, jobs, sizeof jobs, &err));
     CHECK_TEXT(err.text, "Cannot allocate memory");
     CHECK(access(path, F_OK) != 0);
     free(path);
     batch_free(batch);
-    stand_close(&stand);
+    runner_fixture_release(&fixture);
 }

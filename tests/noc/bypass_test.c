@@ -6,6 +6,7 @@
 
 #include "noc/network.h"
 #include "noc/traffic.h"
+#include "settings.h"
 #include "test.h"
 
 static const struct network_shape machine = {80, 64, 8, 8}, small = {12, 8, 4, 2}, square = {16, 16, 4, 4};
@@ -329,16 +330,10 @@ static void check_refused(const char *const *settings, struct network_shape shap
 TEST("a description of a bypassed network without MC-routers is refused") {
     static const char *const topologies[] = {"full", "concentrated", "ideal"};
     for (unsigned i = 0; i < COUNT_OF(topologies); i++) {
-        struct config *config = config_create(config_sections, config_section_count);
-        struct error err = {0};
         char setting[40];
         snprintf(setting, sizeof setting, "noc.topology=%s", topologies[i]);
-        REQUIRE(config_set(config, "noc.bypass=true", &err) && config_set(config, "llc.organisation=private", &err));
-        REQUIRE(config_set(config, setting, &err));
-        CHECK(!config_check(config, &err));
-        CHECK_TEXT(err.text, "noc.bypass");
-        CHECK_TEXT(err.text, "has no MC-routers to bypass; that needs noc.topology=hierarchical");
-        config_destroy(config);
+        CHECK_REJECTED(config_with(SETTINGS("noc.bypass=true", "llc.organisation=private", setting)), "noc.bypass",
+                       "has no MC-routers to bypass; that needs noc.topology=hierarchical");
     }
 }
 

@@ -9,7 +9,7 @@
 #include "test.h"
 
 /* One router whose far ends are plain buffers. */
-struct bench {
+struct stage_fixture {
     struct timeline time;
     struct link in, out;
     struct router_stage stage;
@@ -17,64 +17,65 @@ struct bench {
     unsigned char *packets;
 };
 
-static void bench_open(struct bench *bench, unsigned inputs, unsigned outputs, unsigned vcs, unsigned iterations) {
+static void stage_fixture_init(struct stage_fixture *fixture, unsigned inputs, unsigned outputs, unsigned vcs,
+                               unsigned iterations) {
     struct noc_config noc = {
         .vcs = vcs, .vc_flits = 8, .stages = 4, .internal_speedup = 1, .input_speedup = 1, .iterations = iterations};
     unsigned row_words = 0;
-    memset(bench, 0, sizeof *bench);
-    router_stage_init(&bench->stage, &noc, 1, inputs, outputs, outputs);
-    link_init(&bench->in, &bench->time, &row_words, bench->stage.input_vcs, 8);
-    link_init(&bench->out, &bench->time, &row_words, bench->stage.output_vcs, 8);
-    timeline_init(&bench->time, 16, row_words);
-    bench->far_end = buffers_of(bench->stage.output_vcs, 8);
-    bench->packets = mem_alloc_lines(64, sizeof(struct packet));
-    bench->stage.in = &bench->in;
-    bench->stage.out = &bench->out;
-    bench->stage.next = bench->far_end;
-    bench->stage.packets = bench->packets;
-    for (unsigned i = 0; i < bench->stage.output_vcs; i++) {
-        link_add_vc(&bench->out, i, 8);
-        router_stage_wire(&bench->stage, i, i);
+    memset(fixture, 0, sizeof *fixture);
+    router_stage_init(&fixture->stage, &noc, 1, inputs, outputs, outputs);
+    link_init(&fixture->in, &fixture->time, &row_words, fixture->stage.input_vcs, 8);
+    link_init(&fixture->out, &fixture->time, &row_words, fixture->stage.output_vcs, 8);
+    timeline_init(&fixture->time, 16, row_words);
+    fixture->far_end = buffers_of(fixture->stage.output_vcs, 8);
+    fixture->packets = mem_alloc_lines(64, sizeof(struct packet));
+    fixture->stage.in = &fixture->in;
+    fixture->stage.out = &fixture->out;
+    fixture->stage.next = fixture->far_end;
+    fixture->stage.packets = fixture->packets;
+    for (unsigned i = 0; i < fixture->stage.output_vcs; i++) {
+        link_add_vc(&fixture->out, i, 8);
+        router_stage_wire(&fixture->stage, i, i);
     }
-    for (unsigned i = 0; i < outputs; i++) bench->stage.route[i] = (uint16_t)i;
+    for (unsigned i = 0; i < outputs; i++) fixture->stage.route[i] = (uint16_t)i;
 }
 
-static void bench_close(struct bench *bench) {
-    router_stage_release(&bench->stage);
-    link_release(&bench->in);
-    link_release(&bench->out);
-    timeline_release(&bench->time);
-    free(bench->far_end.memory);
-    free(bench->packets);
+static void stage_fixture_release(struct stage_fixture *fixture) {
+    router_stage_release(&fixture->stage);
+    link_release(&fixture->in);
+    link_release(&fixture->out);
+    timeline_release(&fixture->time);
+    free(fixture->far_end.memory);
+    free(fixture->packets);
 }
 
 /* The input VC has a flit for the output and all it needs to send it. */
-static void request(struct bench *bench, unsigned input, unsigned vc, unsigned output) {
-    unsigned number = (input << bench->stage.vc_shift) + vc;
-    bench->stage.in_word[0].nonempty |= UINT64_C(1) << number;
-    bench->stage.in_word[0].go |= UINT64_C(1) << number;
-    bench->stage.port_of[number] = output;
+static void request(struct stage_fixture *fixture, unsigned input, unsigned vc, unsigned output) {
+    unsigned number = (input << fixture->stage.vc_shift) + vc;
+    fixture->stage.in_word[0].nonempty |= UINT64_C(1) << number;
+    fixture->stage.in_word[0].go |= UINT64_C(1) << number;
+    fixture->stage.port_of[number] = output;
 }
 
-static uint64_t switch_winners(struct bench *bench) {
-    bench->stage.in_word[0].sending = 0;
-    router_stage_allocate_switch(&bench->stage);
-    return bench->stage.in_word[0].sending;
+static uint64_t switch_winners(struct stage_fixture *fixture) {
+    fixture->stage.in_word[0].sending = 0;
+    router_stage_allocate_switch(&fixture->stage);
+    return fixture->stage.in_word[0].sending;
 }
 
 /* A packet for `output` waits at the input's only VC. */
-static void wait_for(struct bench *bench, unsigned input, unsigned output) {
-    bench->stage.waiting[output * bench->stage.wait_words + input / 64] |= UINT64_C(1) << (input % 64);
-    bench->stage.port_word[output / 64].want |= UINT64_C(1) << (output % 64);
+static void wait_for(struct stage_fixture *fixture, unsigned input, unsigned output) {
+    fixture->stage.waiting[output * fixture->stage.wait_words + input / 64] |= UINT64_C(1) << (input % 64);
+    fixture->stage.port_word[output / 64].want |= UINT64_C(1) << (output % 64);
 }
 
 /* Who gets the only VC of output 0, which then is given back. */
-static unsigned vc_winner(struct bench *bench) {
-    router_stage_allocate_vcs(&bench->stage);
-    const struct buffer *winner = bench->stage.owner[0];
-    unsigned owner = 64 * (unsigned)(winner->word - bench->stage.in_word) + lowest_bit(winner->bit);
-    bench->stage.owner[0] = NULL;
-    bench->stage.port_word[0].open |= 1;
+static unsigned vc_winner(struct stage_fixture *fixture) {
+    router_stage_allocate_vcs(&fixture->stage);
+    const struct buffer *winner = fixture->stage.owner[0];
+    unsigned owner = 64 * (unsigned)(winner->word - fixture->stage.in_word) + lowest_bit(winner->bit);
+    fixture->stage.owner[0] = NULL;
+    fixture->stage.port_word[0].open |= 1;
     return owner;
 }
 
@@ -96,65 +97,65 @@ TEST("a round-robin choice takes the first requester at or after the pointer, go
 
 /* Inputs 0, 1, 2 of a 3 × 3 switch. Input 0 has flits for outputs 0 (VC 0) and 1 (VC 1), input 1 for output 0, input 2
  * for output 1. */
-static void three_by_three(struct bench *bench, unsigned iterations) {
-    bench_open(bench, 3, 3, 2, iterations);
-    request(bench, 0, 0, 0);
-    request(bench, 0, 1, 1);
-    request(bench, 1, 0, 0);
-    request(bench, 2, 0, 1);
+static void three_by_three(struct stage_fixture *fixture, unsigned iterations) {
+    stage_fixture_init(fixture, 3, 3, 2, iterations);
+    request(fixture, 0, 0, 0);
+    request(fixture, 0, 1, 1);
+    request(fixture, 1, 0, 0);
+    request(fixture, 2, 0, 1);
 }
 
 enum { IN0_OUT0 = 1 << 0, IN0_OUT1 = 1 << 1, IN1_OUT0 = 1 << 2, IN2_OUT1 = 1 << 4 };
 
 TEST("iSLIP with one iteration: pointers that collide at first come apart in the second step") {
-    struct bench bench;
-    three_by_three(&bench, 1);
+    struct stage_fixture fixture;
+    three_by_three(&fixture, 1);
     /* Both outputs grant input 0, which accepts output 0. Output 1 gets nothing and keeps its pointer. */
-    CHECK_EQ(switch_winners(&bench), (uint64_t)IN0_OUT0);
-    CHECK_EQ(bench.stage.switch_grant[0], 1u);
-    CHECK_EQ(bench.stage.switch_grant[1], 0u);
-    CHECK_EQ(bench.stage.switch_accept[0], 1u);
+    CHECK_EQ(switch_winners(&fixture), (uint64_t)IN0_OUT0);
+    CHECK_EQ(fixture.stage.switch_grant[0], 1u);
+    CHECK_EQ(fixture.stage.switch_grant[1], 0u);
+    CHECK_EQ(fixture.stage.switch_accept[0], 1u);
     /* Output 0 is now at input 1; output 1 insists on input 0, whose own pointer has moved to it. */
-    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN1_OUT0 | IN0_OUT1));
-    CHECK_EQ(bench.stage.switch_grant[0], 2u);
-    CHECK_EQ(bench.stage.switch_grant[1], 1u);
-    CHECK_EQ(bench.stage.switch_accept[0], 2u);
-    CHECK_EQ(bench.stage.switch_accept[1], 1u);
+    CHECK_EQ(switch_winners(&fixture), (uint64_t)(IN1_OUT0 | IN0_OUT1));
+    CHECK_EQ(fixture.stage.switch_grant[0], 2u);
+    CHECK_EQ(fixture.stage.switch_grant[1], 1u);
+    CHECK_EQ(fixture.stage.switch_accept[0], 2u);
+    CHECK_EQ(fixture.stage.switch_accept[1], 1u);
     /* From here on both outputs are busy in every step. */
-    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN0_OUT0 | IN2_OUT1));
-    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN1_OUT0 | IN0_OUT1));
-    bench_close(&bench);
+    CHECK_EQ(switch_winners(&fixture), (uint64_t)(IN0_OUT0 | IN2_OUT1));
+    CHECK_EQ(switch_winners(&fixture), (uint64_t)(IN1_OUT0 | IN0_OUT1));
+    stage_fixture_release(&fixture);
 }
 
 TEST("iSLIP with two iterations fills the gap, and only pairs of the first iteration move pointers") {
-    struct bench bench;
-    three_by_three(&bench, 2);
-    CHECK_EQ(switch_winners(&bench), (uint64_t)(IN0_OUT0 | IN2_OUT1));
-    CHECK_EQ(bench.stage.switch_grant[0], 1u);
-    CHECK_EQ(bench.stage.switch_accept[0], 1u);
-    CHECK_EQ(bench.stage.switch_grant[1], 0u); /* matched in the second iteration */
-    CHECK_EQ(bench.stage.switch_accept[2], 0u);
-    bench_close(&bench);
+    struct stage_fixture fixture;
+    three_by_three(&fixture, 2);
+    CHECK_EQ(switch_winners(&fixture), (uint64_t)(IN0_OUT0 | IN2_OUT1));
+    CHECK_EQ(fixture.stage.switch_grant[0], 1u);
+    CHECK_EQ(fixture.stage.switch_accept[0], 1u);
+    CHECK_EQ(fixture.stage.switch_grant[1], 0u); /* matched in the second iteration */
+    CHECK_EQ(fixture.stage.switch_accept[2], 0u);
+    stage_fixture_release(&fixture);
 }
 
 TEST("VCs of one input with flits for one output take turns") {
-    struct bench bench;
-    bench_open(&bench, 2, 2, 4, 1);
-    for (unsigned vc = 0; vc < 3; vc++) request(&bench, 1, vc, 0);
-    for (unsigned i = 0; i < 7; i++) CHECK_EQ(switch_winners(&bench), UINT64_C(1) << (4 + i % 3));
-    bench_close(&bench);
+    struct stage_fixture fixture;
+    stage_fixture_init(&fixture, 2, 2, 4, 1);
+    for (unsigned vc = 0; vc < 3; vc++) request(&fixture, 1, vc, 0);
+    for (unsigned i = 0; i < 7; i++) CHECK_EQ(switch_winners(&fixture), UINT64_C(1) << (4 + i % 3));
+    stage_fixture_release(&fixture);
 }
 
 TEST("an output's VC goes round the inputs that wait for it") {
     for (unsigned inputs = 5; inputs <= 100; inputs += 95) { /* one word of requesters, and two */
-        struct bench bench;
-        bench_open(&bench, inputs, 2, 1, 1);
+        struct stage_fixture fixture;
+        stage_fixture_init(&fixture, inputs, 2, 1, 1);
         const unsigned waiting[] = {0, 3, inputs - 1};
         for (unsigned i = 0; i < 9; i++) {
-            for (unsigned k = 0; k < 3; k++) wait_for(&bench, waiting[k], 0);
-            CHECK_EQ(vc_winner(&bench), waiting[i % 3]);
+            for (unsigned k = 0; k < 3; k++) wait_for(&fixture, waiting[k], 0);
+            CHECK_EQ(vc_winner(&fixture), waiting[i % 3]);
         }
-        bench_close(&bench);
+        stage_fixture_release(&fixture);
     }
 }
 

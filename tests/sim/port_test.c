@@ -3,45 +3,42 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "fixture.h"
 #include "sim/port.h"
 
-static void do_nothing(void *self, uint64_t now) { (void)self, (void)now; }
-
-static const struct component_ops idle_ops = {.kind = "idler", .tick = do_nothing};
-
-/* A port between two components that do nothing by themselves: the test plays both sides. */
-struct lone_port {
+/* A port between two components that do nothing by themselves: the test acts for both. */
+struct port_fixture {
     struct engine *engine;
     struct port port;
 };
 
-static struct lone_port *lone_port(unsigned capacity, unsigned latency) {
-    struct lone_port *lone = mem_alloc(1, sizeof *lone);
-    lone->engine = engine_create();
-    unsigned sender = engine_add(lone->engine, &idle_ops, NULL, 0);
-    unsigned receiver = engine_add(lone->engine, &idle_ops, NULL, 1);
-    port_init(&lone->port, lone->engine, "lone", sender, receiver, capacity, latency);
-    return lone;
+static struct port_fixture *port_fixture_create(unsigned capacity, unsigned latency) {
+    struct port_fixture *fixture = mem_alloc(1, sizeof *fixture);
+    fixture->engine = engine_create();
+    unsigned sender = add_neighbour(fixture->engine, 0);
+    unsigned receiver = add_neighbour(fixture->engine, 1);
+    port_init(&fixture->port, fixture->engine, "port", sender, receiver, capacity, latency);
+    return fixture;
 }
 
-static void lone_port_destroy(struct lone_port *lone) {
-    port_release(&lone->port);
-    engine_destroy(lone->engine);
-    free(lone);
+static void port_fixture_destroy(struct port_fixture *fixture) {
+    port_release(&fixture->port);
+    engine_destroy(fixture->engine);
+    free(fixture);
 }
 
-static void push(struct lone_port *lone, uint64_t now, uint32_t value) {
-    lone->engine->now = now;
-    port_push(&lone->port, now, &value, sizeof value);
+static void push(struct port_fixture *fixture, uint64_t now, uint32_t value) {
+    fixture->engine->now = now;
+    port_push(&fixture->port, now, &value, sizeof value);
 }
 
-static void pop(struct lone_port *lone, uint64_t now) {
-    lone->engine->now = now;
-    port_pop(&lone->port, now);
+static void pop(struct port_fixture *fixture, uint64_t now) {
+    fixture->engine->now = now;
+    port_pop(&fixture->port, now);
 }
 
-static uint32_t peek(struct lone_port *lone, uint64_t now) {
-    const uint32_t *value = port_peek(&lone->port, now);
+static uint32_t peek(struct port_fixture *fixture, uint64_t now) {
+    const uint32_t *value = port_peek(&fixture->port, now);
     return value ? *value : 0;
 }
 
@@ -49,109 +46,110 @@ TEST("a message is seen after the latency and not a cycle earlier") {
     static const unsigned latencies[] = {1, 2, 7, 100};
     for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
         unsigned latency = latencies[i];
-        struct lone_port *lone = lone_port(4, latency);
-        push(lone, 10, 42);
-        CHECK_EQ(port_next_visible(&lone->port), 10 + latency);
-        CHECK_EQ(peek(lone, 10 + latency - 1), 0u);
-        CHECK_EQ(peek(lone, 10 + latency), 42u);
-        lone_port_destroy(lone);
+        struct port_fixture *fixture = port_fixture_create(4, latency);
+        push(fixture, 10, 42);
+        CHECK_EQ(port_next_visible(&fixture->port), 10 + latency);
+        CHECK_EQ(peek(fixture, 10 + latency - 1), 0u);
+        CHECK_EQ(peek(fixture, 10 + latency), 42u);
+        port_fixture_destroy(fixture);
     }
 }
 
 TEST("an empty port shows nothing and knows of no time") {
-    struct lone_port *lone = lone_port(1, 1);
-    CHECK(!port_peek(&lone->port, 1000));
-    CHECK_EQ(port_next_visible(&lone->port), NEVER);
-    push(lone, 0, 1);
-    pop(lone, 1);
-    CHECK(!port_peek(&lone->port, 1000));
-    CHECK_EQ(port_next_visible(&lone->port), NEVER);
-    lone_port_destroy(lone);
+    struct port_fixture *fixture = port_fixture_create(1, 1);
+    CHECK(!port_peek(&fixture->port, 1000));
+    CHECK_EQ(port_next_visible(&fixture->port), NEVER);
+    push(fixture, 0, 1);
+    pop(fixture, 1);
+    CHECK(!port_peek(&fixture->port, 1000));
+    CHECK_EQ(port_next_visible(&fixture->port), NEVER);
+    port_fixture_destroy(fixture);
 }
 
 TEST("the credit of a pop arrives one latency later") {
     static const unsigned latencies[] = {1, 3, 50};
     for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
         unsigned latency = latencies[i];
-        struct lone_port *lone = lone_port(1, latency);
-        push(lone, 0, 1);
+        struct port_fixture *fixture = port_fixture_create(1, latency);
+        push(fixture, 0, 1);
         uint64_t popped = latency + 5;
-        CHECK(!port_can_push(&lone->port, popped));
-        pop(lone, popped);
-        CHECK(!port_can_push(&lone->port, popped));
-        CHECK(!port_can_push(&lone->port, popped + latency - 1));
-        CHECK(port_can_push(&lone->port, popped + latency));
-        lone_port_destroy(lone);
+        CHECK(!port_can_push(&fixture->port, popped));
+        pop(fixture, popped);
+        CHECK(!port_can_push(&fixture->port, popped));
+        CHECK(!port_can_push(&fixture->port, popped + latency - 1));
+        CHECK(port_can_push(&fixture->port, popped + latency));
+        port_fixture_destroy(fixture);
     }
 }
 
 TEST("a full port refuses, whatever its capacity, and each pop makes room for one") {
     for (unsigned capacity = 1; capacity <= 9; capacity++) {
-        struct lone_port *lone = lone_port(capacity, 1);
+        struct port_fixture *fixture = port_fixture_create(capacity, 1);
         for (unsigned i = 0; i < capacity; i++) {
-            CHECK_EQ(port_credits(&lone->port, 0), capacity - i);
-            push(lone, 0, i + 1);
+            CHECK_EQ(port_credits(&fixture->port, 0), capacity - i);
+            push(fixture, 0, i + 1);
         }
-        CHECK(!port_can_push(&lone->port, 0));
-        CHECK(!port_can_push(&lone->port, 100));
-        pop(lone, 100);
-        CHECK_EQ(port_credits(&lone->port, 101), 1u);
-        push(lone, 101, 77);
-        CHECK(!port_can_push(&lone->port, 200));
-        lone_port_destroy(lone);
+        CHECK(!port_can_push(&fixture->port, 0));
+        CHECK(!port_can_push(&fixture->port, 100));
+        pop(fixture, 100);
+        CHECK_EQ(port_credits(&fixture->port, 101), 1u);
+        push(fixture, 101, 77);
+        CHECK(!port_can_push(&fixture->port, 200));
+        port_fixture_destroy(fixture);
     }
 }
 
 TEST("messages come out in the order in which they went in, also around the end of the ring") {
-    struct lone_port *lone = lone_port(3, 1);
+    struct port_fixture *fixture = port_fixture_create(3, 1);
     uint64_t now = 0;
     for (uint32_t i = 1, out = 1; out < 100; now++) {
-        if (peek(lone, now)) {
-            CHECK_EQ(peek(lone, now), out);
-            pop(lone, now);
+        if (peek(fixture, now)) {
+            CHECK_EQ(peek(fixture, now), out);
+            pop(fixture, now);
             out++;
         }
-        if (port_can_push(&lone->port, now)) push(lone, now, i++);
+        if (port_can_push(&fixture->port, now)) push(fixture, now, i++);
     }
-    lone_port_destroy(lone);
+    port_fixture_destroy(fixture);
 }
 
 TEST("a message never overtakes one that was pushed late") {
-    struct lone_port *lone = lone_port(4, 2);
+    struct port_fixture *fixture = port_fixture_create(4, 2);
     uint32_t slow = 1, quick = 2;
-    port_push_late(&lone->port, 0, 10, &slow, sizeof slow);
-    lone->engine->now = 1;
-    port_push_late(&lone->port, 1, 0, &quick, sizeof quick);
-    CHECK_EQ(peek(lone, 11), 0u);
-    CHECK_EQ(peek(lone, 12), 1u);
-    pop(lone, 12);
-    CHECK_EQ(port_next_visible(&lone->port), 12u);
-    CHECK_EQ(peek(lone, 12), 2u);
-    lone_port_destroy(lone);
+    port_push_late(&fixture->port, 0, 10, &slow, sizeof slow);
+    fixture->engine->now = 1;
+    port_push_late(&fixture->port, 1, 0, &quick, sizeof quick);
+    CHECK_EQ(peek(fixture, 11), 0u);
+    CHECK_EQ(peek(fixture, 12), 1u);
+    pop(fixture, 12);
+    CHECK_EQ(port_next_visible(&fixture->port), 12u);
+    CHECK_EQ(peek(fixture, 12), 2u);
+    port_fixture_destroy(fixture);
 }
 
 TEST("a lengthened port shows messages that much later, has that much more room, and its credits take no longer") {
-    struct lone_port *lone = lone_port(2, 3);
-    port_lengthen(&lone->port, 20, 5);
-    CHECK_EQ(port_credits(&lone->port, 0), 7u);
-    for (uint32_t i = 0; i < 7; i++) push(lone, i, i + 1);
-    CHECK(!port_can_push(&lone->port, 22));
-    CHECK_EQ(peek(lone, 22), 0u);
-    CHECK_EQ(peek(lone, 23), 1u);
-    pop(lone, 23);
-    CHECK(!port_can_push(&lone->port, 25));
-    CHECK(port_can_push(&lone->port, 26));
+    struct port_fixture *fixture = port_fixture_create(2, 3);
+    port_lengthen(&fixture->port, 20, 5);
+    CHECK_EQ(port_credits(&fixture->port, 0), 7u);
+    for (uint32_t i = 0; i < 7; i++) push(fixture, i, i + 1);
+    CHECK(!port_can_push(&fixture->port, 22));
+    CHECK_EQ(peek(fixture, 22), 0u);
+    CHECK_EQ(peek(fixture, 23), 1u);
+    pop(fixture, 23);
+    CHECK(!port_can_push(&fixture->port, 25));
+    CHECK(port_can_push(&fixture->port, 26));
     for (uint32_t i = 1; i < 7; i++) {
-        CHECK_EQ(peek(lone, 23 + i), i + 1);
-        pop(lone, 23 + i);
+        CHECK_EQ(peek(fixture, 23 + i), i + 1);
+        pop(fixture, 23 + i);
     }
-    lone_port_destroy(lone);
+    port_fixture_destroy(fixture);
 }
 
 TEST("a lengthened port is a pipeline behind a port: senders and receivers cannot tell them apart") {
     enum { DELAY = 9, DEPTH = 3, CAPACITY = 4, CYCLES = 4000 };
     uint64_t random = 7;
-    struct lone_port *lengthened = lone_port(CAPACITY, 1), *plain = lone_port(CAPACITY + DELAY + DEPTH, 1);
+    struct port_fixture *lengthened = port_fixture_create(CAPACITY, 1),
+                        *plain = port_fixture_create(CAPACITY + DELAY + DEPTH, 1);
     port_lengthen(&lengthened->port, DELAY, DELAY + DEPTH);
     unsigned pushed = 0, popped = 0, full = 0, patience = 0;
     for (uint64_t now = 1; now < CYCLES; now++) {
@@ -175,19 +173,19 @@ TEST("a lengthened port is a pipeline behind a port: senders and receivers canno
         }
     }
     CHECK(popped > CYCLES / 8 && full > CYCLES / 40);
-    lone_port_destroy(lengthened);
-    lone_port_destroy(plain);
+    port_fixture_destroy(lengthened);
+    port_fixture_destroy(plain);
 }
 
 TEST("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message can be seen") {
     for (unsigned latency = 1; latency <= 4; latency++) {
-        struct lone_port *lone = lone_port(4, latency);
+        struct port_fixture *fixture = port_fixture_create(4, latency);
         uint64_t word[2] = {0, 0};
-        port_watch(&lone->port, word, 7);
-        push(lone, 10, 1);
+        port_watch(&fixture->port, word, 7);
+        push(fixture, 10, 1);
         CHECK_EQ(word[(10 + latency + 1) % 2], UINT64_C(1) << 7);
         CHECK_EQ(word[(10 + latency) % 2], 0u);
-        lone_port_destroy(lone);
+        port_fixture_destroy(fixture);
     }
 }
 
