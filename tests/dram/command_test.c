@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig.h"
+#include "dram/dram_fixture.h"
 
 enum scope { SAME_BANK, SAME_GROUP, OTHER_GROUP, ANY };
 
@@ -153,7 +153,7 @@ static void checker_see(void *user, const struct dram_log_entry *entry) {
 enum mix { RANDOM, ROWS, STREAM };
 
 /* Requests for one channel, as fast as it takes them. `writes` is in percent. */
-static void add_mix(struct rig *rig, enum mix mix, unsigned writes, unsigned count) {
+static void add_mix(struct dram_fixture *fixture, enum mix mix, unsigned writes, unsigned count) {
     uint64_t seed = (uint64_t)mix * 100 + writes;
     for (unsigned i = 0; i < count; i++) {
         uint64_t line = i;
@@ -161,29 +161,29 @@ static void add_mix(struct rig *rig, enum mix mix, unsigned writes, unsigned cou
         if (mix == ROWS) line = random_below(&seed, 4) * 16384 + random_below(&seed, 512) + i / 4096 * 64;
         unsigned gap =
             (unsigned)random_below(&seed, 64) == 0 ? (unsigned)random_below(&seed, 200) : 0; /* now and then it idles */
-        uint64_t due = (rig->count ? rig->request[rig->count - 1].due : 0) + gap;
-        unsigned index = rig_add_by(rig, 0, line * 128, random_below(&seed, 100) < writes, due);
-        if (mix == RANDOM && i % 8 == 0) rig->request[index].sectors = (uint8_t)(1 + random_below(&seed, 15));
+        uint64_t due = (fixture->count ? fixture->request[fixture->count - 1].due : 0) + gap;
+        unsigned index = add_request_by(fixture, 0, line * 128, random_below(&seed, 100) < writes, due);
+        if (mix == RANDOM && i % 8 == 0) fixture->request[index].sectors = (uint8_t)(1 + random_below(&seed, 15));
     }
 }
 
 static void check_mixes(const char *const *memory, unsigned requests) {
     for (enum mix mix = RANDOM; mix <= STREAM; mix++) {
-        struct rig *rig = rig_create(memory);
+        struct dram_fixture *fixture = dram_fixture_create(memory);
         struct checker checker;
-        checker_init(&checker, dram_device_of(rig->config));
-        dram_set_log(rig->dram, checker_see, &checker);
-        add_mix(rig, mix, mix == RANDOM ? 30 : mix == ROWS ? 50 : 10, requests);
-        CHECK(rig_run(rig, 10000000));
+        checker_init(&checker, dram_device_of(fixture->base.config));
+        dram_set_log(fixture->dram, checker_see, &checker);
+        add_mix(fixture, mix, mix == RANDOM ? 30 : mix == ROWS ? 50 : 10, requests);
+        CHECK(run_requests(fixture, 10000000));
         if (checker.violations) CHECK_TEXT(checker.first, "no violation");
         CHECK_EQ(checker.violations, 0u);
-        CHECK_EQ(checker.columns[0] * (uint64_t)checker.device->burst_bytes, rig_stat(rig, "dram.read_bytes"));
-        CHECK_EQ(checker.columns[1] * (uint64_t)checker.device->burst_bytes, rig_stat(rig, "dram.write_bytes"));
+        CHECK_EQ(checker.columns[0] * (uint64_t)checker.device->burst_bytes, COUNTER(fixture, "dram.read_bytes"));
+        CHECK_EQ(checker.columns[1] * (uint64_t)checker.device->burst_bytes, COUNTER(fixture, "dram.write_bytes"));
         CHECK(checker.columns[0] > 0 && checker.columns[1] > 0);
-        CHECK_EQ(checker.refreshes, rig_stat(rig, "dram.refreshes"));
+        CHECK_EQ(checker.refreshes, COUNTER(fixture, "dram.refreshes"));
         if (checker.device->refresh)
             CHECK(checker.refreshes >= checker.last_cycle / (uint64_t)checker.device->tREFI - 1);
-        rig_destroy(rig);
+        dram_fixture_destroy(fixture);
     }
 }
 
@@ -235,9 +235,9 @@ TEST(
 }
 
 TEST("the checker finds a command that comes one cycle early, for each rule") {
-    struct rig *rig = rig_create(
+    struct dram_fixture *fixture = dram_fixture_create(
         (const char *const[]){ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30", NULL});
-    const struct dram_device *d = dram_device_of(rig->config);
+    const struct dram_device *d = dram_device_of(fixture->base.config);
     struct checker model;
     checker_init(&model, d);
     for (unsigned r = 0; r < model.rules; r++) {
@@ -259,5 +259,5 @@ TEST("the checker finds a command that comes one cycle early, for each rule") {
             CHECK_EQ(named, early == 1);
         }
     }
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig.h"
+#include "dram/dram_fixture.h"
 
 #define ONE_CHANNEL "dram.mcs=1", "llc.slices_per_mc=1", "dram.mapping=hynix"
 #define SAME_CLOCK  "dram.clock_mhz=0"
@@ -28,23 +28,24 @@ TEST("a read of a closed bank takes, in any cycle it is sent, what the descripti
     for (unsigned m = 0; m < COUNT_OF(memories); m++) {
         const char *assignments[12] = {ONE_CHANNEL};
         for (unsigned i = 0; i < 8 && memories[m][i]; i++) assignments[3 + i] = memories[m][i];
-        struct rig *rig = rig_create(assignments);
-        uint64_t khz = gpu_core_khz(rig->config);
+        struct dram_fixture *fixture = dram_fixture_create(assignments);
+        uint64_t khz = gpu_core_khz(fixture->base.config);
         for (unsigned bank = 0; bank < 16; bank++)
-            rig_add(rig, rig_address(rig, 0, bank, 3, 0), false, 2000 * bank + bank);
-        CHECK(rig_run(rig, 100000));
-        for (unsigned i = 0; i < rig->count; i++) {
-            const struct rig_request *request = &rig->request[i];
-            CHECK_EQ(request->answered - request->sent, dram_unloaded_cycles_at(rig->config, khz, request->sent));
+            add_request(fixture, address_at(fixture, 0, bank, 3, 0), false, 2000 * bank + bank);
+        CHECK(run_requests(fixture, 100000));
+        for (unsigned i = 0; i < fixture->count; i++) {
+            const struct slice_request *request = &fixture->request[i];
+            CHECK_EQ(request->answered - request->sent,
+                     dram_unloaded_cycles_at(fixture->base.config, khz, request->sent));
         }
-        CHECK_EQ(rig->request[0].answered, dram_unloaded_cycles(rig->config, khz));
-        rig_destroy(rig);
+        CHECK_EQ(fixture->request[0].answered, dram_unloaded_cycles(fixture->base.config, khz));
+        dram_fixture_destroy(fixture);
     }
 }
 
 TEST("unloaded latency is port, activate, column read, burst and port, and one cycle to be seen by the scheduler") {
-    struct config *config = rig_config((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
-                                                             "dram.port_cycles=3", "dram.controller_cycles=50", NULL});
+    struct config *config = config_with((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
+                                                              "dram.port_cycles=3", "dram.controller_cycles=50", NULL});
     CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)), 3u + 50 + 1 + 12 + 12 + 2 + 3);
     CHECK(config_set(config, "dram.gddr5.burst_bytes=64", &(struct error){0}));
     CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)),
@@ -53,60 +54,63 @@ TEST("unloaded latency is port, activate, column read, burst and port, and one c
 }
 
 TEST("a row hit needs no activate, a row conflict a precharge as well") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
-    unsigned miss = rig_add(rig, rig_address(rig, 0, 5, 1, 0), false, 0);
-    unsigned hit = rig_add(rig, rig_address(rig, 0, 5, 1, 128), false, 1000);
-    unsigned conflict = rig_add(rig, rig_address(rig, 0, 5, 2, 0), false, 2000);
-    CHECK(rig_run(rig, 10000));
+    struct dram_fixture *fixture =
+        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
+    unsigned miss = add_request(fixture, address_at(fixture, 0, 5, 1, 0), false, 0);
+    unsigned hit = add_request(fixture, address_at(fixture, 0, 5, 1, 128), false, 1000);
+    unsigned conflict = add_request(fixture, address_at(fixture, 0, 5, 2, 0), false, 2000);
+    CHECK(run_requests(fixture, 10000));
     uint64_t latency[3];
-    for (unsigned i = 0; i < 3; i++) latency[i] = rig->request[i].answered - rig->request[i].sent;
+    for (unsigned i = 0; i < 3; i++) latency[i] = fixture->request[i].answered - fixture->request[i].sent;
     CHECK_EQ(latency[miss], latency[hit] + 12);      /* tRCD */
     CHECK_EQ(latency[conflict], latency[miss] + 12); /* tRP */
     CHECK_EQ(latency[hit], 1u + 1 + 12 + 2 + 1);
-    CHECK_EQ(rig_stat(rig, "dram.activates"), 2u);
-    CHECK_EQ(rig_stat(rig, "dram.precharges"), 1u);
-    CHECK_EQ(rig_stat(rig, "dram.row_hits"), 1u);
-    CHECK_EQ(rig_stat(rig, "dram.row_misses"), 1u);
-    CHECK_EQ(rig_stat(rig, "dram.row_conflicts"), 1u);
-    rig_destroy(rig);
+    CHECK_EQ(COUNTER(fixture, "dram.activates"), 2u);
+    CHECK_EQ(COUNTER(fixture, "dram.precharges"), 1u);
+    CHECK_EQ(COUNTER(fixture, "dram.row_hits"), 1u);
+    CHECK_EQ(COUNTER(fixture, "dram.row_misses"), 1u);
+    CHECK_EQ(COUNTER(fixture, "dram.row_conflicts"), 1u);
+    dram_fixture_destroy(fixture);
 }
 
 TEST("row hits are served before an older request for another row of their bank") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
-    rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
-    unsigned other = rig_add(rig, rig_address(rig, 0, 0, 2, 0), false, 1);
-    unsigned hit = rig_add(rig, rig_address(rig, 0, 0, 1, 128), false, 2);
-    CHECK(rig_run(rig, 10000));
-    CHECK(rig->request[hit].answered < rig->request[other].answered);
-    CHECK_EQ(rig_stat(rig, "dram.activates"), 2u);
-    rig_destroy(rig);
+    struct dram_fixture *fixture =
+        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
+    add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
+    unsigned other = add_request(fixture, address_at(fixture, 0, 0, 2, 0), false, 1);
+    unsigned hit = add_request(fixture, address_at(fixture, 0, 0, 1, 128), false, 2);
+    CHECK(run_requests(fixture, 10000));
+    CHECK(fixture->request[hit].answered < fixture->request[other].answered);
+    CHECK_EQ(COUNTER(fixture, "dram.activates"), 2u);
+    dram_fixture_destroy(fixture);
 }
 
 TEST("only the bursts that hold wanted sectors are moved") {
-    struct rig *rig =
-        rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}); /* 64-byte bursts, 128-byte lines */
+    struct dram_fixture *fixture =
+        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}); /* 64-byte bursts, 128-byte lines */
     static const uint8_t sectors[] = {0x1, 0xC, 0x9, 0xF, 0};
     static const unsigned bursts[] = {1, 1, 2, 2, 2};
     uint64_t before = 0;
     for (unsigned i = 0; i < COUNT_OF(sectors); i++) {
-        unsigned index = rig_add(rig, 0, i % 2, 1000 * i);
-        rig->request[index].sectors = sectors[i];
-        CHECK(rig_run(rig, 1000 * (i + 1)));
-        uint64_t moved = rig_stat(rig, "dram.read_bytes") + rig_stat(rig, "dram.write_bytes");
+        unsigned index = add_request(fixture, 0, i % 2, 1000 * i);
+        fixture->request[index].sectors = sectors[i];
+        CHECK(run_requests(fixture, 1000 * (i + 1)));
+        uint64_t moved = COUNTER(fixture, "dram.read_bytes") + COUNTER(fixture, "dram.write_bytes");
         CHECK_EQ(moved - before, bursts[i] * 64u);
         before = moved;
     }
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
 }
 
 /* ---------------------------------------------------------------- conservation */
 
-static void add_random(struct rig *rig, unsigned count, unsigned write_percent, unsigned gap, uint64_t seed) {
+static void add_random(struct dram_fixture *fixture, unsigned count, unsigned write_percent, unsigned gap,
+                       uint64_t seed) {
     uint64_t due = 0;
     for (unsigned i = 0; i < count; i++) {
         due += gap ? random_below(&seed, gap) : 0;
         if (gap && i % 512 == 511) due += 5000; /* idle for a while: refreshes pass */
-        rig_add(rig, random_below(&seed, 1 << 18) * 128, random_below(&seed, 100) < write_percent, due);
+        add_request(fixture, random_below(&seed, 1 << 18) * 128, random_below(&seed, 100) < write_percent, due);
     }
 }
 
@@ -120,55 +124,57 @@ static const char *const varied[][11] = {
 
 TEST("every read is answered once with data, every write once with an acknowledgement, and nothing is left inside") {
     for (unsigned v = 0; v < COUNT_OF(varied); v++) {
-        struct rig *rig = rig_create(varied[v]);
-        add_random(rig, 3000, 30, 0, v);
-        CHECK(rig_run(rig, 1000000));
+        struct dram_fixture *fixture = dram_fixture_create(varied[v]);
+        add_random(fixture, 3000, 30, 0, v);
+        CHECK(run_requests(fixture, 1000000));
         unsigned wrong = 0;
-        for (unsigned i = 0; i < rig->count; i++) {
-            const struct rig_request *request = &rig->request[i];
+        for (unsigned i = 0; i < fixture->count; i++) {
+            const struct slice_request *request = &fixture->request[i];
             wrong += request->answers != 1 || request->reply_kind != (request->write ? MESSAGE_ACK : MESSAGE_DATA);
         }
         CHECK_EQ(wrong, 0u);
         char text[200];
-        CHECK(engine_in_flight(rig->engine, text, sizeof text) == NULL);
-        CHECK_EQ(rig_stat(rig, "dram.reads") + rig_stat(rig, "dram.writes"), rig->count);
-        rig_destroy(rig);
+        CHECK(engine_in_flight(fixture->base.engine, text, sizeof text) == NULL);
+        CHECK_EQ(COUNTER(fixture, "dram.reads") + COUNTER(fixture, "dram.writes"), fixture->count);
+        dram_fixture_destroy(fixture);
     }
 }
 
 TEST("a controller with a request inside says so") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.controller_cycles=200", NULL});
+    struct dram_fixture *fixture =
+        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.controller_cycles=200", NULL});
     char text[200] = "", *dump = NULL;
     size_t size = 0;
-    rig_add(rig, 0, false, 0);
-    engine_wake(rig->engine, rig->client[0].component, 0);
-    engine_run_until(rig->engine, 50);
-    REQUIRE(engine_in_flight(rig->engine, text, sizeof text) != NULL);
+    add_request(fixture, 0, false, 0);
+    engine_wake(fixture->base.engine, fixture->slice[0].component, 0);
+    engine_run_until(fixture->base.engine, 50);
+    REQUIRE(engine_in_flight(fixture->base.engine, text, sizeof text) != NULL);
     CHECK_TEXT(text, "dram");
     FILE *out = open_memstream(&dump, &size);
-    engine_explain(rig->engine, out);
+    engine_explain(fixture->base.engine, out);
     fclose(out);
     CHECK_TEXT(dump, "1 requests inside");
     free(dump);
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
 }
 
 /* Every counter, and when each request was answered, as one number. */
 static uint64_t fingerprint(const char *const *assignments, bool poll, uint64_t shuffle, bool reluctant) {
-    struct rig *rig = rig_create(assignments);
-    rig->engine->poll = poll;
-    rig->engine->shuffle = shuffle;
-    rig->reluctant = reluctant;
-    add_random(rig, 2000, 35, 6, 77);
-    CHECK(rig_run(rig, 1000000));
-    engine_run_until(rig->engine, 400000); /* the same end for all, long after the last request */
-    engine_settle(rig->engine, 400000);
+    struct dram_fixture *fixture = dram_fixture_create(assignments);
+    fixture->base.engine->poll = poll;
+    fixture->base.engine->shuffle = shuffle;
+    fixture->reluctant = reluctant;
+    add_random(fixture, 2000, 35, 6, 77);
+    CHECK(run_requests(fixture, 1000000));
+    engine_run_until(fixture->base.engine, 400000); /* the same end for all, long after the last request */
+    engine_settle(fixture->base.engine, 400000);
     uint64_t hash = 0;
-    for (unsigned i = 0; i < stats_count(rig->stats); i++)
-        for (unsigned k = 0; k < stats_instances(rig->stats, i); k++)
-            hash = hash * UINT64_C(0x9E3779B97F4A7C15) + stats_instance(rig->stats, i, k) + 1;
-    for (unsigned i = 0; i < rig->count; i++) hash = hash * UINT64_C(0x9E3779B97F4A7C15) + rig->request[i].answered;
-    rig_destroy(rig);
+    for (unsigned i = 0; i < stats_count(fixture->base.stats); i++)
+        for (unsigned k = 0; k < stats_instances(fixture->base.stats, i); k++)
+            hash = hash * UINT64_C(0x9E3779B97F4A7C15) + stats_instance(fixture->base.stats, i, k) + 1;
+    for (unsigned i = 0; i < fixture->count; i++)
+        hash = hash * UINT64_C(0x9E3779B97F4A7C15) + fixture->request[i].answered;
+    dram_fixture_destroy(fixture);
     return hash;
 }
 
@@ -186,26 +192,26 @@ TEST("counters read in the middle of a run are those of a controller that keeps 
     static const char *const small[] = {"dram.read_queue=2", NULL}, *const plain[] = {NULL};
     const char *const *const described[] = {small, plain};
     for (unsigned v = 0; v < COUNT_OF(described); v++) {
-        struct rig *rig[2];
+        struct dram_fixture *fixture[2];
         for (unsigned polls = 0; polls < 2; polls++) {
-            rig[polls] = rig_create(described[v]);
-            rig[polls]->engine->poll = polls;
-            add_random(rig[polls], 300, 35, 6, 77);
-            for (unsigned i = 0; i < rig[polls]->slices; i++)
-                engine_wake(rig[polls]->engine, rig[polls]->client[i].component, 0);
+            fixture[polls] = dram_fixture_create(described[v]);
+            fixture[polls]->base.engine->poll = polls;
+            add_random(fixture[polls], 300, 35, 6, 77);
+            for (unsigned i = 0; i < fixture[polls]->slices; i++)
+                engine_wake(fixture[polls]->base.engine, fixture[polls]->slice[i].component, 0);
         }
-        for (uint64_t now = 37; rig[1]->answered < rig[1]->count && now < 100000; now += 37) {
+        for (uint64_t now = 37; fixture[1]->answered < fixture[1]->count && now < 100000; now += 37) {
             for (unsigned polls = 0; polls < 2; polls++) {
-                engine_run_until(rig[polls]->engine, now);
-                rig[polls]->engine->now = now;
-                engine_settle(rig[polls]->engine, now);
+                engine_run_until(fixture[polls]->base.engine, now);
+                fixture[polls]->base.engine->now = now;
+                engine_settle(fixture[polls]->base.engine, now);
             }
-            for (unsigned i = 0; i < stats_count(rig[0]->stats); i++)
-                CHECK_EQ(stats_total(rig[0]->stats, i), stats_total(rig[1]->stats, i));
-            CHECK_EQ(rig[0]->answered, rig[1]->answered);
+            for (unsigned i = 0; i < stats_count(fixture[0]->base.stats); i++)
+                CHECK_EQ(stats_total(fixture[0]->base.stats, i), stats_total(fixture[1]->base.stats, i));
+            CHECK_EQ(fixture[0]->answered, fixture[1]->answered);
         }
-        CHECK_EQ(rig[0]->answered, rig[0]->count);
-        for (unsigned polls = 0; polls < 2; polls++) rig_destroy(rig[polls]);
+        CHECK_EQ(fixture[0]->answered, fixture[0]->count);
+        for (unsigned polls = 0; polls < 2; polls++) dram_fixture_destroy(fixture[polls]);
     }
 }
 
@@ -221,66 +227,70 @@ TEST("queues, ports and return queues of depth one still finish") {
          "dram.drain_idle_writes=1", "dram.gddr5.banks=1", "dram.gddr5.bank_groups=1"},
     };
     for (unsigned v = 0; v < COUNT_OF(shallow); v++) {
-        struct rig *rig = rig_create(shallow[v]);
-        rig->reluctant = true;
-        add_random(rig, 300, 40, 0, v);
-        CHECK(rig_run(rig, 400000));
-        rig_destroy(rig);
+        struct dram_fixture *fixture = dram_fixture_create(shallow[v]);
+        fixture->reluctant = true;
+        add_random(fixture, 300, 40, 0, v);
+        CHECK(run_requests(fixture, 400000));
+        dram_fixture_destroy(fixture);
     }
 }
 
 TEST("a controller holds no more requests than its queue and return queue have entries") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.read_queue=4",
-                                                       "dram.return_queue=8", "dram.port_entries=64", NULL});
-    for (unsigned i = 0; i < 64; i++) rig_add(rig, rig_address(rig, 0, 0, i, 0), false, 0); /* all conflict */
-    engine_wake(rig->engine, rig->client[0].component, 0);
-    engine_run_until(rig->engine, 14); /* before the first reply */
-    CHECK_EQ(dram_input(rig->dram, 0)->popped, 12u);
-    CHECK(rig_run(rig, 100000));
-    rig_destroy(rig);
+    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){
+        ONE_CHANNEL, SAME_CLOCK, "dram.read_queue=4", "dram.return_queue=8", "dram.port_entries=64", NULL});
+    for (unsigned i = 0; i < 64; i++)
+        add_request(fixture, address_at(fixture, 0, 0, i, 0), false, 0); /* all conflict */
+    engine_wake(fixture->base.engine, fixture->slice[0].component, 0);
+    engine_run_until(fixture->base.engine, 14); /* before the first reply */
+    CHECK_EQ(dram_input(fixture->dram, 0)->popped, 12u);
+    CHECK(run_requests(fixture, 100000));
+    dram_fixture_destroy(fixture);
 }
 
 TEST("every slice of a controller reaches every channel of it") {
-    struct rig *rig = rig_create((const char *const[]){SHAPE_64SM, NULL});
+    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){SHAPE_64SM, NULL});
     for (unsigned slice = 0; slice < 16; slice++)
         for (unsigned channel = 0; channel < 8; channel++)
-            rig_add_by(rig, slice, rig_address(rig, channel, slice, 9, 0), false, 0);
-    CHECK(rig_run(rig, 10000));
-    for (unsigned channel = 0; channel < 8; channel++) CHECK_EQ(stats_instance(rig->stats, 0, channel), 16u);
-    rig_destroy(rig);
+            add_request_by(fixture, slice, address_at(fixture, channel, slice, 9, 0), false, 0);
+    CHECK(run_requests(fixture, 10000));
+    for (unsigned channel = 0; channel < 8; channel++) CHECK_EQ(stats_instance(fixture->base.stats, 0, channel), 16u);
+    dram_fixture_destroy(fixture);
 }
 
 TEST("slices that want the same channel are served in turn") {
-    struct rig *rig = rig_create(
+    struct dram_fixture *fixture = dram_fixture_create(
         (const char *const[]){"dram.mcs=1", "llc.slices_per_mc=8", SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
     for (unsigned i = 0; i < 400; i++)
-        for (unsigned slice = 0; slice < 8; slice++) rig_add_by(rig, slice, (uint64_t)(i * 8 + slice) * 128, false, 0);
-    rig_run(rig, 2000);
+        for (unsigned slice = 0; slice < 8; slice++)
+            add_request_by(fixture, slice, (uint64_t)(i * 8 + slice) * 128, false, 0);
+    run_requests(fixture, 2000);
     unsigned least = UINT32_MAX, most = 0;
     for (unsigned slice = 0; slice < 8; slice++) {
-        unsigned taken = dram_input(rig->dram, slice)->popped;
+        unsigned taken = dram_input(fixture->dram, slice)->popped;
         if (taken < least) least = taken;
         if (taken > most) most = taken;
     }
     CHECK(least > 0 && least < 400);
     CHECK(most - least <= 1);
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
 }
 
 /* ------------------------------------------------------------------- bandwidth */
 
 static double stream_share(const char *const *assignments, unsigned lines, unsigned write_every) {
-    struct rig *rig = rig_create(assignments);
-    const struct dram_device *device = dram_device_of(rig->config);
-    const struct dram_config *dram = config_get(rig->config, &dram_section);
-    for (unsigned i = 0; i < lines; i++) rig_add(rig, (uint64_t)i * 128, write_every && i % write_every == 0, 0);
-    CHECK(rig_run(rig, 10000000));
+    struct dram_fixture *fixture = dram_fixture_create(assignments);
+    const struct dram_device *device = dram_device_of(fixture->base.config);
+    const struct dram_config *dram = config_get(fixture->base.config, &dram_section);
+    for (unsigned i = 0; i < lines; i++)
+        add_request(fixture, (uint64_t)i * 128, write_every && i % write_every == 0, 0);
+    CHECK(run_requests(fixture, 10000000));
     uint64_t last = 0;
-    for (unsigned i = 0; i < rig->count; i++) last = max_u64(last, rig->request[i].answered);
-    double bytes_per_cycle = (double)lines * 128 / (double)last, core = (double)gpu_core_khz(rig->config) / 1000;
+    for (unsigned i = 0; i < fixture->count; i++) last = max_u64(last, fixture->request[i].answered);
+    double bytes_per_cycle = (double)lines * 128 / (double)last,
+           core = (double)gpu_core_khz(fixture->base.config) / 1000;
     double peak = (double)(dram->mcs * dram->channels_per_mc * device->burst_bytes) / (double)device->burst_cycles *
                   (dram->clock_mhz ? (double)dram->clock_mhz : core) / core;
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
     return bytes_per_cycle / peak;
 }
 
@@ -307,14 +317,14 @@ TEST("mixing writes into a stream costs turn-arounds, fewer with a write queue t
 /* Requests for one row arrive as fast as they are served; one for another row of the bank is among the first. When is
  * it answered? */
 static uint64_t wait_among_hits(const char *starvation) {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
-                                                       "dram.read_queue=8", starvation, NULL});
-    rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
-    unsigned other = rig_add(rig, rig_address(rig, 0, 0, 2, 0), false, 1);
-    for (unsigned i = 0; i < 3000; i++) rig_add(rig, rig_address(rig, 0, 0, 1, i % 16 * 128), false, 2);
-    CHECK(rig_run(rig, 100000));
-    uint64_t waited = rig->request[other].answered - rig->request[other].sent;
-    rig_destroy(rig);
+    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){
+        ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=8", starvation, NULL});
+    add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
+    unsigned other = add_request(fixture, address_at(fixture, 0, 0, 2, 0), false, 1);
+    for (unsigned i = 0; i < 3000; i++) add_request(fixture, address_at(fixture, 0, 0, 1, i % 16 * 128), false, 2);
+    CHECK(run_requests(fixture, 100000));
+    uint64_t waited = fixture->request[other].answered - fixture->request[other].sent;
+    dram_fixture_destroy(fixture);
     return waited;
 }
 
@@ -326,79 +336,82 @@ TEST("row hits starve a request for another row only up to the limit") {
 }
 
 TEST("a write is not left in the write queue for ever while reads keep coming") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
-                                                       "dram.write_drain=true", "dram.starvation_cycles=1000", NULL});
-    for (unsigned i = 0; i < 8; i++) rig_add(rig, (uint64_t)i * 128, false, 0);
-    unsigned write = rig_add(rig, rig_address(rig, 0, 3, 50, 0), true, 1);
-    for (unsigned i = 0; i < 4000; i++) rig_add(rig, (uint64_t)i * 128, false, 2);
-    CHECK(rig_run(rig, 100000));
-    uint64_t waited = rig->request[write].answered - rig->request[write].sent;
+    struct dram_fixture *fixture =
+        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
+                                                  "dram.write_drain=true", "dram.starvation_cycles=1000", NULL});
+    for (unsigned i = 0; i < 8; i++) add_request(fixture, (uint64_t)i * 128, false, 0);
+    unsigned write = add_request(fixture, address_at(fixture, 0, 3, 50, 0), true, 1);
+    for (unsigned i = 0; i < 4000; i++) add_request(fixture, (uint64_t)i * 128, false, 2);
+    CHECK(run_requests(fixture, 100000));
+    uint64_t waited = fixture->request[write].answered - fixture->request[write].sent;
     CHECK(waited >= 1000);
     CHECK(waited <= 1300);
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
 }
 
 TEST("a write closes a row that reads still want once the one for which it was opened has its data") {
     for (unsigned polls = 0; polls < 2; polls++) {
-        struct rig *rig = rig_create(
+        struct dram_fixture *fixture = dram_fixture_create(
             (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.write_queue=1", NULL});
-        rig->engine->poll = polls;
-        rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
-        unsigned write = rig_add(rig, rig_address(rig, 0, 0, 2, 0), true, 1);
-        unsigned read = rig_add(rig, rig_address(rig, 0, 0, 1, 128), false, 2);
-        CHECK(rig_run(rig, 300));
-        CHECK(rig->request[write].answered < rig->request[read].answered);
-        rig_destroy(rig);
+        fixture->base.engine->poll = polls;
+        add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
+        unsigned write = add_request(fixture, address_at(fixture, 0, 0, 2, 0), true, 1);
+        unsigned read = add_request(fixture, address_at(fixture, 0, 0, 1, 128), false, 2);
+        CHECK(run_requests(fixture, 300));
+        CHECK(fixture->request[write].answered < fixture->request[read].answered);
+        dram_fixture_destroy(fixture);
     }
 }
 
 TEST("a read of a line that waits in the write queue is answered from there") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", NULL});
-    for (unsigned i = 0; i < 12; i++) rig_add(rig, rig_address(rig, 0, 0, i, 0), false, 0); /* keep the reads busy */
-    rig_add(rig, rig_address(rig, 0, 7, 5, 256), true, 5);
-    unsigned read = rig_add(rig, rig_address(rig, 0, 7, 5, 256), false, 20);
-    CHECK(rig_run(rig, 100000));
-    CHECK_EQ(rig_stat(rig, "dram.forwards"), 1u);
-    CHECK_EQ(rig_stat(rig, "dram.reads"), 13u);
-    CHECK_EQ(rig_stat(rig, "dram.read_bytes"), 12u * 128);
-    CHECK(rig->request[read].answered - rig->request[read].sent <
-          dram_unloaded_cycles(rig->config, gpu_core_khz(rig->config)) / 2);
-    rig_destroy(rig);
+    struct dram_fixture *fixture =
+        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", NULL});
+    for (unsigned i = 0; i < 12; i++)
+        add_request(fixture, address_at(fixture, 0, 0, i, 0), false, 0); /* keep the reads busy */
+    add_request(fixture, address_at(fixture, 0, 7, 5, 256), true, 5);
+    unsigned read = add_request(fixture, address_at(fixture, 0, 7, 5, 256), false, 20);
+    CHECK(run_requests(fixture, 100000));
+    CHECK_EQ(COUNTER(fixture, "dram.forwards"), 1u);
+    CHECK_EQ(COUNTER(fixture, "dram.reads"), 13u);
+    CHECK_EQ(COUNTER(fixture, "dram.read_bytes"), 12u * 128);
+    CHECK(fixture->request[read].answered - fixture->request[read].sent <
+          dram_unloaded_cycles(fixture->base.config, gpu_core_khz(fixture->base.config)) / 2);
+    dram_fixture_destroy(fixture);
 }
 
 TEST("a read answered from the write queue makes room for one that waits in the port, polled or not") {
     for (unsigned polls = 0; polls < 2; polls++) {
-        struct rig *rig =
-            rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
-                                             "dram.write_queue=1", "dram.return_queue=1", "dram.drain_high_percent=100",
-                                             "dram.drain_idle_writes=2", "dram.controller_cycles=10", NULL});
-        rig->engine->poll = polls;
+        struct dram_fixture *fixture = dram_fixture_create(
+            (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
+                                  "dram.write_queue=1", "dram.return_queue=1", "dram.drain_high_percent=100",
+                                  "dram.drain_idle_writes=2", "dram.controller_cycles=10", NULL});
+        fixture->base.engine->poll = polls;
         /* Three requests are all there are; each is taken one cycle, and in its queue eleven, after it is sent. */
-        rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
-        rig_add(rig, rig_address(rig, 0, 7, 5, 0), true, 1);
-        rig_add(rig, rig_address(rig, 0, 7, 5, 0), false, 2);
-        rig_add(rig, rig_address(rig, 0, 3, 1, 0), false, 3);
-        engine_wake(rig->engine, rig->client[0].component, 0);
-        engine_run_until(rig->engine, 14); /* in cycle 13 the second read is answered */
-        CHECK_EQ(dram_input(rig->dram, 0)->popped, 3u);
-        engine_run_until(rig->engine, 15);
-        CHECK_EQ(dram_input(rig->dram, 0)->popped, 4u);
-        CHECK(rig_run(rig, 100000));
-        CHECK_EQ(rig_stat(rig, "dram.forwards"), 1u);
-        rig_destroy(rig);
+        add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
+        add_request(fixture, address_at(fixture, 0, 7, 5, 0), true, 1);
+        add_request(fixture, address_at(fixture, 0, 7, 5, 0), false, 2);
+        add_request(fixture, address_at(fixture, 0, 3, 1, 0), false, 3);
+        engine_wake(fixture->base.engine, fixture->slice[0].component, 0);
+        engine_run_until(fixture->base.engine, 14); /* in cycle 13 the second read is answered */
+        CHECK_EQ(dram_input(fixture->dram, 0)->popped, 3u);
+        engine_run_until(fixture->base.engine, 15);
+        CHECK_EQ(dram_input(fixture->dram, 0)->popped, 4u);
+        CHECK(run_requests(fixture, 100000));
+        CHECK_EQ(COUNTER(fixture, "dram.forwards"), 1u);
+        dram_fixture_destroy(fixture);
     }
 }
 
 TEST("a queue that is full is counted for as long as a request waits for it") {
-    struct rig *rig = rig_create(
+    struct dram_fixture *fixture = dram_fixture_create(
         (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1", NULL});
-    rig_add(rig, rig_address(rig, 0, 0, 1, 0), false, 0);
-    rig_add(rig, rig_address(rig, 0, 0, 2, 0), false, 0);
-    rig_add(rig, rig_address(rig, 0, 0, 3, 0), false, 0);
-    CHECK(rig_run(rig, 10000));
+    add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
+    add_request(fixture, address_at(fixture, 0, 0, 2, 0), false, 0);
+    add_request(fixture, address_at(fixture, 0, 0, 3, 0), false, 0);
+    CHECK(run_requests(fixture, 10000));
     /* In the queue from cycles 1, 3 (the first one's row is being opened) and 42 + 1; the third arrives in 3. */
-    CHECK_EQ(rig_stat(rig, "dram.queue_full_cycles"), 39u);
-    rig_destroy(rig);
+    CHECK_EQ(COUNTER(fixture, "dram.queue_full_cycles"), 39u);
+    dram_fixture_destroy(fixture);
 }
 
 TEST("refresh takes its share of the bandwidth and closes rows") {
@@ -406,20 +419,20 @@ TEST("refresh takes its share of the bandwidth and closes rows") {
     double with = stream_share(
         (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true", NULL}, 10000, 0);
     CHECK_NEAR(with / without, 1 - 130.0 / 1950, 0.02);
-    struct rig *rig =
-        rig_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true", NULL});
-    rig_add(rig, 0, false, 100);
-    rig_add(rig, 0, false, 5000);
-    CHECK(rig_run(rig, 10000));
-    CHECK_EQ(rig_stat(rig, "dram.activates"), 2u);
-    CHECK_EQ(rig_stat(rig, "dram.refreshes"), 2u);
-    rig_destroy(rig);
+    struct dram_fixture *fixture = dram_fixture_create(
+        (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true", NULL});
+    add_request(fixture, 0, false, 100);
+    add_request(fixture, 0, false, 5000);
+    CHECK(run_requests(fixture, 10000));
+    CHECK_EQ(COUNTER(fixture, "dram.activates"), 2u);
+    CHECK_EQ(COUNTER(fixture, "dram.refreshes"), 2u);
+    dram_fixture_destroy(fixture);
 }
 
 /* ---------------------------------------------------------------- descriptions */
 
 static void refused(const char *assignment, const char *part) {
-    struct config *config = rig_config((const char *const[]){assignment, NULL});
+    struct config *config = config_with((const char *const[]){assignment, NULL});
     struct error err = {0};
     CHECK(!config_check(config, &err));
     CHECK_TEXT(err.text, part);
@@ -432,7 +445,7 @@ TEST("descriptions that make no sense are refused, naming the value to blame") {
     refused("dram.gddr5.tRC=20", "dram.gddr5.tRC: 20 is less than tRAS, within it: 28");
     refused("dram.gddr5.tCCDL=1", "dram.gddr5.tCCDL: 1 is less than tCCDS");
     refused("dram.drain_low_percent=80", "draining would never end");
-    struct config *config = rig_config((const char *const[]){"dram.gddr5.refresh=true", "dram.gddr5.tREFI=100", NULL});
+    struct config *config = config_with((const char *const[]){"dram.gddr5.refresh=true", "dram.gddr5.tREFI=100", NULL});
     struct error err = {0};
     CHECK(!config_check(config, &err));
     CHECK_TEXT(err.text, "leaves no time for requests");
@@ -440,7 +453,7 @@ TEST("descriptions that make no sense are refused, naming the value to blame") {
 }
 
 TEST("only the chosen kind's description is checked") {
-    struct config *config = rig_config((const char *const[]){"dram.kind=hbm", "dram.gddr5.banks=12", NULL});
+    struct config *config = config_with((const char *const[]){"dram.kind=hbm", "dram.gddr5.banks=12", NULL});
     struct error err = {0};
     CHECK(config_check(config, &err));
     config_destroy(config);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dram/dram_fixture.h"
 #include "llc/llc.h"
-#include "rig.h"
 
 static struct address_map *map_of(struct config *config) {
     struct error err = {0};
@@ -41,7 +41,7 @@ static const char *const machines[][10] = {
 
 TEST("every mapping on every shape is undone by its inverse, and keeps every field in range") {
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
-        struct config *config = rig_config(machines[m]);
+        struct config *config = config_with(machines[m]);
         struct address_map *map = map_of(config);
         const struct dram_device *device = dram_device_of(config);
         uint64_t seed = m + 1;
@@ -64,7 +64,7 @@ TEST("every mapping on every shape is undone by its inverse, and keeps every fie
 
 TEST("the bytes of an interleave stay together, in order, in one row") {
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
-        struct config *config = rig_config(machines[m]);
+        struct config *config = config_with(machines[m]);
         struct address_map *map = map_of(config);
         const struct dram_config *dram = config_get(config, &dram_section);
         uint64_t seed = m, mask = (uint64_t)dram->interleave_bytes - 1;
@@ -86,7 +86,7 @@ TEST("the bytes of an interleave stay together, in order, in one row") {
 TEST("the partition address has controller and slice squeezed out: each slice sees all of its low values, once each") {
     enum { BLOCKS = 256 }; /* of each slice, so that all controller, channel and bank bits vary */
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
-        struct config *config = rig_config(machines[m]);
+        struct config *config = config_with(machines[m]);
         struct address_map *map = map_of(config);
         const struct dram_config *dram = config_get(config, &dram_section);
         unsigned slices = address_map_mcs(map) * address_map_slices_per_mc(map), misplaced = 0, twice = 0;
@@ -109,7 +109,7 @@ TEST("the partition address has controller and slice squeezed out: each slice se
 
 TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, banks below and above the column") {
     struct config *config =
-        rig_config((const char *const[]){"dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2", NULL});
+        config_with((const char *const[]){"dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2", NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
     for (unsigned i = 0; i < 2000; i++) {
@@ -129,7 +129,7 @@ TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, b
 }
 
 TEST("hynix takes controller and bank straight from bits 8 upwards, and the shared slice from the low bank bits") {
-    struct config *config = rig_config((const char *const[]){"dram.mapping=hynix", SHAPE_80SM, NULL});
+    struct config *config = config_with((const char *const[]){"dram.mapping=hynix", SHAPE_80SM, NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
     for (unsigned i = 0; i < 2000; i++) {
@@ -150,7 +150,7 @@ TEST(
     "pae with given masks makes each controller and bank bit the parity of its mask, and leaves row and column alone") {
     static const uint64_t masks[] = {0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00,
                                      0x6E904C00, 0xFEBC7C00, 0xF4146C00};
-    struct config *config = rig_config((const char *const[]){"dram.mapping=pae", SHAPE_80SM, PAE_80SM, NULL});
+    struct config *config = config_with((const char *const[]){"dram.mapping=pae", SHAPE_80SM, PAE_80SM, NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
     for (unsigned i = 0; i < 2000; i++) {
@@ -167,7 +167,7 @@ TEST(
 }
 
 TEST("a slice of a stack is its channel, times two, and the low bank bit") {
-    struct config *config = rig_config((const char *const[]){"dram.mapping=pae", SHAPE_64SM, PAE_64SM, NULL});
+    struct config *config = config_with((const char *const[]){"dram.mapping=pae", SHAPE_64SM, PAE_64SM, NULL});
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
     for (unsigned i = 0; i < 2000; i++) {
@@ -186,7 +186,7 @@ struct spread {
 };
 
 static struct spread worst_spread(const char *const *assignments) {
-    struct config *config = rig_config(assignments);
+    struct config *config = config_with(assignments);
     struct address_map *map = map_of(config);
     unsigned banks = (unsigned)dram_device_of(config)->banks, channels = address_map_channels_per_mc(map),
              mcs = address_map_mcs(map);
@@ -233,7 +233,7 @@ TEST("masks drawn at random spread power-of-two strides too, whatever the seed")
 }
 
 static void refused(const char *const *assignments, const char *part) {
-    struct config *config = rig_config(assignments);
+    struct config *config = config_with(assignments);
     struct error err = {0};
     CHECK(!config_check(config, &err));
     CHECK_TEXT(err.text, part);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig.h"
+#include "dram/dram_fixture.h"
 
 #define ONE_CHANNEL \
     "dram.mcs=1", "llc.slices_per_mc=1", "dram.mapping=hynix", "dram.clock_mhz=0", "dram.gddr5.burst_bytes=128", \
@@ -56,16 +56,16 @@ static struct log commands_for(const char *settings, const struct wanted *wanted
         unsigned used = 6;
         snprintf(words, sizeof words, "%s", settings);
         for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) assignments[used++] = word;
-        struct rig *rig = rig_create(assignments);
-        rig->engine->poll = polls;
-        dram_set_log(rig->dram, log_see, &log[polls]);
+        struct dram_fixture *fixture = dram_fixture_create(assignments);
+        fixture->base.engine->poll = polls;
+        dram_set_log(fixture->dram, log_see, &log[polls]);
         for (unsigned i = 0; i < count; i++)
-            rig_add(rig, rig_address(rig, 0, wanted[i].bank, wanted[i].row, i % 16 * 128), wanted[i].write,
-                    wanted[i].sent);
-        CHECK(rig_run(rig, 20000));
-        engine_run_until(rig->engine, 20000);
-        engine_settle(rig->engine, 20000);
-        rig_destroy(rig);
+            add_request(fixture, address_at(fixture, 0, wanted[i].bank, wanted[i].row, i % 16 * 128), wanted[i].write,
+                        wanted[i].sent);
+        CHECK(run_requests(fixture, 20000));
+        engine_run_until(fixture->base.engine, 20000);
+        engine_settle(fixture->base.engine, 20000);
+        dram_fixture_destroy(fixture);
     }
     char asleep[LOG_TEXT];
     snprintf(asleep, sizeof asleep, "%s", log_text(&log[0], NEVER));
@@ -157,15 +157,16 @@ TEST("fcfs: a request has no command issued before the column command of the one
 }
 
 TEST("fcfs: reads that share a queue are answered in the order of their arrival") {
-    struct rig *rig = rig_create((const char *const[]){ONE_CHANNEL, "dram.scheduler=fcfs", "dram.gddr5.refresh=true",
-                                                       "dram.starvation_cycles=100", NULL});
+    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){
+        ONE_CHANNEL, "dram.scheduler=fcfs", "dram.gddr5.refresh=true", "dram.starvation_cycles=100", NULL});
     uint64_t seed = 5;
-    for (unsigned i = 0; i < 2000; i++) rig_add(rig, random_below(&seed, 1 << 12) * 128, false, i * 20);
-    CHECK(rig_run(rig, 1000000));
+    for (unsigned i = 0; i < 2000; i++) add_request(fixture, random_below(&seed, 1 << 12) * 128, false, i * 20);
+    CHECK(run_requests(fixture, 1000000));
     unsigned overtaken = 0;
-    for (unsigned i = 1; i < rig->count; i++) overtaken += rig->request[i].answered <= rig->request[i - 1].answered;
+    for (unsigned i = 1; i < fixture->count; i++)
+        overtaken += fixture->request[i].answered <= fixture->request[i - 1].answered;
     CHECK_EQ(overtaken, 0u);
-    rig_destroy(rig);
+    dram_fixture_destroy(fixture);
 }
 
 /* Bank 1 has a row open for tRAS, 200 cycles; its second request waits for another one, the oldest of all. Reads of one
@@ -263,13 +264,13 @@ static const char *const memories[][12] = {
 };
 
 /* Lines of a few rows, with pauses in which rows time out. */
-static void add_rows(struct rig *rig, unsigned count) {
+static void add_rows(struct dram_fixture *fixture, unsigned count) {
     uint64_t seed = 3, due = 0;
     for (unsigned i = 0; i < count; i++) {
         due += random_below(&seed, i / 200 % 2 ? 30 : 3);
         if (i % 300 == 299) due += 1500;
         uint64_t line = random_below(&seed, 6) * 4096 + random_below(&seed, 256) + i / 500 * 64;
-        rig_add(rig, line * 128, random_below(&seed, 100) < 30, due);
+        add_request(fixture, line * 128, random_below(&seed, 100) < 30, due);
     }
 }
 
@@ -287,20 +288,21 @@ static uint64_t outcome(const char *const *memory, const char *scheduler, const 
     assignments[count++] = "dram.fr-fcfs-cap.cap=2";
     assignments[count++] = "dram.oldest-ready.cap=5";
     assignments[count++] = NULL;
-    struct rig *rig = rig_create(assignments);
-    rig->engine->poll = poll;
-    add_rows(rig, 1500);
-    CHECK(rig_run(rig, 200000));
-    engine_run_until(rig->engine, 60000);
-    engine_settle(rig->engine, 60000);
+    struct dram_fixture *fixture = dram_fixture_create(assignments);
+    fixture->base.engine->poll = poll;
+    add_rows(fixture, 1500);
+    CHECK(run_requests(fixture, 200000));
+    engine_run_until(fixture->base.engine, 60000);
+    engine_settle(fixture->base.engine, 60000);
     uint64_t hash = 0;
-    for (unsigned i = 0; i < stats_count(rig->stats); i++)
-        for (unsigned k = 0; k < stats_instances(rig->stats, i); k++)
-            hash = hash * UINT64_C(0x9E3779B97F4A7C15) + stats_instance(rig->stats, i, k) + 1;
-    for (unsigned i = 0; i < rig->count; i++) hash = hash * UINT64_C(0x9E3779B97F4A7C15) + rig->request[i].answered;
-    *open_rows = rig_stat(rig, "dram.activates") - rig_stat(rig, "dram.precharges");
-    CHECK_EQ(rig_stat(rig, "dram.reads") + rig_stat(rig, "dram.writes"), rig->count);
-    rig_destroy(rig);
+    for (unsigned i = 0; i < stats_count(fixture->base.stats); i++)
+        for (unsigned k = 0; k < stats_instances(fixture->base.stats, i); k++)
+            hash = hash * UINT64_C(0x9E3779B97F4A7C15) + stats_instance(fixture->base.stats, i, k) + 1;
+    for (unsigned i = 0; i < fixture->count; i++)
+        hash = hash * UINT64_C(0x9E3779B97F4A7C15) + fixture->request[i].answered;
+    *open_rows = COUNTER(fixture, "dram.activates") - COUNTER(fixture, "dram.precharges");
+    CHECK_EQ(COUNTER(fixture, "dram.reads") + COUNTER(fixture, "dram.writes"), fixture->count);
+    dram_fixture_destroy(fixture);
     return hash;
 }
 
