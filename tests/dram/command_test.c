@@ -190,26 +190,26 @@ static void check_mixes(const char *const *memory, unsigned requests) {
 #define ONE_CHANNEL "dram.mcs=1", "llc.slices_per_mc=1", "dram.mapping=hynix", "dram.clock_mhz=0"
 
 TEST("GDDR5 obeys every timing rule in 100,000 mixed requests with one queue") {
-    check_mixes((const char *const[]){ONE_CHANNEL, NULL}, 34000);
+    check_mixes(SETTINGS(ONE_CHANNEL), 34000);
 }
 
 TEST("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and a clock of its own") {
-    check_mixes((const char *const[]){"dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924",
-                                      "dram.write_drain=true", "dram.gddr5.refresh=true", "dram.gddr5.tFAW=31",
-                                      "dram.scheduler=fr-fcfs-cap", "dram.fr-fcfs-cap.cap=4", NULL},
+    check_mixes(SETTINGS("dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924", "dram.write_drain=true",
+                         "dram.gddr5.refresh=true", "dram.gddr5.tFAW=31", "dram.scheduler=fr-fcfs-cap",
+                         "dram.fr-fcfs-cap.cap=4"),
                 34000);
 }
 
 TEST("HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
-    check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true",
-                                      "dram.hbm.tCCDL=3", NULL},
-                34000);
+    check_mixes(
+        SETTINGS(ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true", "dram.hbm.tCCDL=3"),
+        34000);
 }
 
 TEST("HBM with one command bus and banks' own queues obeys every timing rule, and so does a starving controller") {
-    check_mixes((const char *const[]){ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false",
-                                      "dram.bank_queue=4", "dram.starvation_cycles=100", "dram.hbm.tWTRL=9",
-                                      "dram.hbm.tRRDL=11", "dram.write_drain=true", NULL},
+    check_mixes(SETTINGS(ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false", "dram.bank_queue=4",
+                         "dram.starvation_cycles=100", "dram.hbm.tWTRL=9", "dram.hbm.tRRDL=11",
+                         "dram.write_drain=true"),
                 34000);
 }
 
@@ -220,23 +220,22 @@ TEST(
             char scheduler[64], row_policy[64];
             snprintf(scheduler, sizeof scheduler, "dram.scheduler=%s", dram_scheduler_family.members[s]->name);
             snprintf(row_policy, sizeof row_policy, "dram.row_policy=%s", row_policy_family.members[r]->name);
-            check_mixes((const char *const[]){ONE_CHANNEL, scheduler, row_policy, "dram.gddr5.tFAW=31",
-                                              "dram.fr-fcfs-cap.cap=2", "dram.timeout.cycles=20",
-                                              "dram.starvation_cycles=400", NULL},
+            check_mixes(SETTINGS(ONE_CHANNEL, scheduler, row_policy, "dram.gddr5.tFAW=31", "dram.fr-fcfs-cap.cap=2",
+                                 "dram.timeout.cycles=20", "dram.starvation_cycles=400"),
                         3000);
-            check_mixes((const char *const[]){ONE_CHANNEL, scheduler, row_policy, "dram.gddr5.refresh=true",
-                                              "dram.write_drain=true", "dram.oldest-ready.cap=3", NULL},
+            check_mixes(SETTINGS(ONE_CHANNEL, scheduler, row_policy, "dram.gddr5.refresh=true", "dram.write_drain=true",
+                                 "dram.oldest-ready.cap=3"),
                         3000);
-            check_mixes((const char *const[]){ONE_CHANNEL, scheduler, row_policy, "dram.kind=hbm",
-                                              "dram.hbm.refresh=true", "dram.write_drain=true", "dram.hbm.tCCDL=3",
-                                              "dram.timeout.cycles=20", "dram.bank_queue=2", NULL},
+            check_mixes(SETTINGS(ONE_CHANNEL, scheduler, row_policy, "dram.kind=hbm", "dram.hbm.refresh=true",
+                                 "dram.write_drain=true", "dram.hbm.tCCDL=3", "dram.timeout.cycles=20",
+                                 "dram.bank_queue=2"),
                         3000);
         }
 }
 
 TEST("the checker finds a command that comes one cycle early, for each rule") {
-    struct dram_fixture *fixture = dram_fixture_create(
-        (const char *const[]){ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30", NULL});
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS(ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30"));
     const struct dram_device *d = dram_device_of(fixture->base.config);
     struct checker model;
     checker_init(&model, d);

@@ -44,8 +44,8 @@ TEST("a read of a closed bank takes, in any cycle it is sent, what the descripti
 }
 
 TEST("unloaded latency is port, activate, column read, burst and port, and one cycle to be seen by the scheduler") {
-    struct config *config = config_with((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
-                                                              "dram.port_cycles=3", "dram.controller_cycles=50", NULL});
+    struct config *config = config_with(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
+                                                 "dram.port_cycles=3", "dram.controller_cycles=50"));
     CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)), 3u + 50 + 1 + 12 + 12 + 2 + 3);
     CHECK(config_set(config, "dram.gddr5.burst_bytes=64", &(struct error){0}));
     CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)),
@@ -54,8 +54,7 @@ TEST("unloaded latency is port, activate, column read, burst and port, and one c
 }
 
 TEST("a row hit needs no activate, a row conflict a precharge as well") {
-    struct dram_fixture *fixture =
-        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128"));
     unsigned miss = add_request(fixture, address_at(fixture, 0, 5, 1, 0), false, 0);
     unsigned hit = add_request(fixture, address_at(fixture, 0, 5, 1, 128), false, 1000);
     unsigned conflict = add_request(fixture, address_at(fixture, 0, 5, 2, 0), false, 2000);
@@ -74,8 +73,7 @@ TEST("a row hit needs no activate, a row conflict a precharge as well") {
 }
 
 TEST("row hits are served before an older request for another row of their bank") {
-    struct dram_fixture *fixture =
-        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128"));
     add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
     unsigned other = add_request(fixture, address_at(fixture, 0, 0, 2, 0), false, 1);
     unsigned hit = add_request(fixture, address_at(fixture, 0, 0, 1, 128), false, 2);
@@ -87,7 +85,7 @@ TEST("row hits are served before an older request for another row of their bank"
 
 TEST("only the bursts that hold wanted sectors are moved") {
     struct dram_fixture *fixture =
-        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}); /* 64-byte bursts, 128-byte lines */
+        dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK)); /* 64-byte bursts, 128-byte lines */
     static const uint8_t sectors[] = {0x1, 0xC, 0x9, 0xF, 0};
     static const unsigned bursts[] = {1, 1, 2, 2, 2};
     uint64_t before = 0;
@@ -141,8 +139,7 @@ TEST("every read is answered once with data, every write once with an acknowledg
 }
 
 TEST("a controller with a request inside says so") {
-    struct dram_fixture *fixture =
-        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.controller_cycles=200", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.controller_cycles=200"));
     char text[200] = "", *dump = NULL;
     size_t size = 0;
     add_request(fixture, 0, false, 0);
@@ -236,8 +233,8 @@ TEST("queues, ports and return queues of depth one still finish") {
 }
 
 TEST("a controller holds no more requests than its queue and return queue have entries") {
-    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){
-        ONE_CHANNEL, SAME_CLOCK, "dram.read_queue=4", "dram.return_queue=8", "dram.port_entries=64", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(
+        SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.read_queue=4", "dram.return_queue=8", "dram.port_entries=64"));
     for (unsigned i = 0; i < 64; i++)
         add_request(fixture, address_at(fixture, 0, 0, i, 0), false, 0); /* all conflict */
     engine_wake(fixture->base.engine, fixture->slice[0].component, 0);
@@ -248,7 +245,7 @@ TEST("a controller holds no more requests than its queue and return queue have e
 }
 
 TEST("every slice of a controller reaches every channel of it") {
-    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){SHAPE_64SM, NULL});
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(SHAPE_64SM));
     for (unsigned slice = 0; slice < 16; slice++)
         for (unsigned channel = 0; channel < 8; channel++)
             add_request_by(fixture, slice, address_at(fixture, channel, slice, 9, 0), false, 0);
@@ -258,8 +255,8 @@ TEST("every slice of a controller reaches every channel of it") {
 }
 
 TEST("slices that want the same channel are served in turn") {
-    struct dram_fixture *fixture = dram_fixture_create(
-        (const char *const[]){"dram.mcs=1", "llc.slices_per_mc=8", SAME_CLOCK, "dram.gddr5.burst_bytes=128", NULL});
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS("dram.mcs=1", "llc.slices_per_mc=8", SAME_CLOCK, "dram.gddr5.burst_bytes=128"));
     for (unsigned i = 0; i < 400; i++)
         for (unsigned slice = 0; slice < 8; slice++)
             add_request_by(fixture, slice, (uint64_t)(i * 8 + slice) * 128, false, 0);
@@ -295,19 +292,18 @@ static double stream_share(const char *const *assignments, unsigned lines, unsig
 }
 
 TEST("a read stream comes near the peak bandwidth and never exceeds it") {
-    double gddr5 = stream_share((const char *const[]){SHAPE_80SM, NULL}, 60000, 0);
-    double hbm = stream_share((const char *const[]){SHAPE_64SM, NULL}, 60000, 0);
-    double single = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.tCCDL=2", NULL}, 10000, 0);
+    double gddr5 = stream_share(SETTINGS(SHAPE_80SM), 60000, 0);
+    double hbm = stream_share(SETTINGS(SHAPE_64SM), 60000, 0);
+    double single = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.tCCDL=2"), 10000, 0);
     CHECK(gddr5 > 0.90 && gddr5 <= 1);
     CHECK(hbm > 0.90 && hbm <= 1);
     CHECK(single > 0.90 && single <= 1);
 }
 
 TEST("mixing writes into a stream costs turn-arounds, fewer with a write queue that is drained in batches") {
-    double reads = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}, 6000, 0);
-    double shared = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, NULL}, 6000, 4);
-    double drained =
-        stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", NULL}, 6000, 4);
+    double reads = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK), 6000, 0);
+    double shared = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK), 6000, 4);
+    double drained = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true"), 6000, 4);
     CHECK(shared < drained);
     CHECK(drained < reads);
 }
@@ -317,8 +313,8 @@ TEST("mixing writes into a stream costs turn-arounds, fewer with a write queue t
 /* Requests for one row arrive as fast as they are served; one for another row of the bank is among the first. When is
  * it answered? */
 static uint64_t wait_among_hits(const char *starvation) {
-    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){
-        ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=8", starvation, NULL});
+    struct dram_fixture *fixture = dram_fixture_create(
+        SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=8", starvation));
     add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
     unsigned other = add_request(fixture, address_at(fixture, 0, 0, 2, 0), false, 1);
     for (unsigned i = 0; i < 3000; i++) add_request(fixture, address_at(fixture, 0, 0, 1, i % 16 * 128), false, 2);
@@ -336,9 +332,8 @@ TEST("row hits starve a request for another row only up to the limit") {
 }
 
 TEST("a write is not left in the write queue for ever while reads keep coming") {
-    struct dram_fixture *fixture =
-        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
-                                                  "dram.write_drain=true", "dram.starvation_cycles=1000", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(
+        ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.write_drain=true", "dram.starvation_cycles=1000"));
     for (unsigned i = 0; i < 8; i++) add_request(fixture, (uint64_t)i * 128, false, 0);
     unsigned write = add_request(fixture, address_at(fixture, 0, 3, 50, 0), true, 1);
     for (unsigned i = 0; i < 4000; i++) add_request(fixture, (uint64_t)i * 128, false, 2);
@@ -351,8 +346,8 @@ TEST("a write is not left in the write queue for ever while reads keep coming") 
 
 TEST("a write closes a row that reads still want once the one for which it was opened has its data") {
     for (unsigned polls = 0; polls < 2; polls++) {
-        struct dram_fixture *fixture = dram_fixture_create(
-            (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.write_queue=1", NULL});
+        struct dram_fixture *fixture =
+            dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.write_queue=1"));
         fixture->base.engine->poll = polls;
         add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
         unsigned write = add_request(fixture, address_at(fixture, 0, 0, 2, 0), true, 1);
@@ -364,8 +359,7 @@ TEST("a write closes a row that reads still want once the one for which it was o
 }
 
 TEST("a read of a line that waits in the write queue is answered from there") {
-    struct dram_fixture *fixture =
-        dram_fixture_create((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true"));
     for (unsigned i = 0; i < 12; i++)
         add_request(fixture, address_at(fixture, 0, 0, i, 0), false, 0); /* keep the reads busy */
     add_request(fixture, address_at(fixture, 0, 7, 5, 256), true, 5);
@@ -381,10 +375,10 @@ TEST("a read of a line that waits in the write queue is answered from there") {
 
 TEST("a read answered from the write queue makes room for one that waits in the port, polled or not") {
     for (unsigned polls = 0; polls < 2; polls++) {
-        struct dram_fixture *fixture = dram_fixture_create(
-            (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
-                                  "dram.write_queue=1", "dram.return_queue=1", "dram.drain_high_percent=100",
-                                  "dram.drain_idle_writes=2", "dram.controller_cycles=10", NULL});
+        struct dram_fixture *fixture =
+            dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
+                                         "dram.write_queue=1", "dram.return_queue=1", "dram.drain_high_percent=100",
+                                         "dram.drain_idle_writes=2", "dram.controller_cycles=10"));
         fixture->base.engine->poll = polls;
         /* Three requests are all there are; each is taken one cycle, and in its queue eleven, after it is sent. */
         add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
@@ -403,8 +397,8 @@ TEST("a read answered from the write queue makes room for one that waits in the 
 }
 
 TEST("a queue that is full is counted for as long as a request waits for it") {
-    struct dram_fixture *fixture = dram_fixture_create(
-        (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1", NULL});
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1"));
     add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
     add_request(fixture, address_at(fixture, 0, 0, 2, 0), false, 0);
     add_request(fixture, address_at(fixture, 0, 0, 3, 0), false, 0);
@@ -415,12 +409,11 @@ TEST("a queue that is full is counted for as long as a request waits for it") {
 }
 
 TEST("refresh takes its share of the bandwidth and closes rows") {
-    double without = stream_share((const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", NULL}, 10000, 0);
-    double with = stream_share(
-        (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true", NULL}, 10000, 0);
+    double without = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm"), 10000, 0);
+    double with = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true"), 10000, 0);
     CHECK_NEAR(with / without, 1 - 130.0 / 1950, 0.02);
-    struct dram_fixture *fixture = dram_fixture_create(
-        (const char *const[]){ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true", NULL});
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true"));
     add_request(fixture, 0, false, 100);
     add_request(fixture, 0, false, 5000);
     CHECK(run_requests(fixture, 10000));
@@ -431,29 +424,19 @@ TEST("refresh takes its share of the bandwidth and closes rows") {
 
 /* ---------------------------------------------------------------- descriptions */
 
-static void refused(const char *assignment, const char *part) {
-    struct config *config = config_with((const char *const[]){assignment, NULL});
-    struct error err = {0};
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, part);
-    config_destroy(config);
-}
-
 TEST("descriptions that make no sense are refused, naming the value to blame") {
-    refused("dram.gddr5.banks=12", "dram.gddr5.banks: 12 is not a power of two; the nearest below is 8");
-    refused("dram.gddr5.bank_groups=32", "16 is less than bank_groups: 32");
-    refused("dram.gddr5.tRC=20", "dram.gddr5.tRC: 20 is less than tRAS, within it: 28");
-    refused("dram.gddr5.tCCDL=1", "dram.gddr5.tCCDL: 1 is less than tCCDS");
-    refused("dram.drain_low_percent=80", "draining would never end");
-    struct config *config = config_with((const char *const[]){"dram.gddr5.refresh=true", "dram.gddr5.tREFI=100", NULL});
-    struct error err = {0};
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, "leaves no time for requests");
-    config_destroy(config);
+    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.banks=12")),
+                   "dram.gddr5.banks: 12 is not a power of two; the nearest below is 8");
+    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.bank_groups=32")), "16 is less than bank_groups: 32");
+    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.tRC=20")), "dram.gddr5.tRC: 20 is less than tRAS, within it: 28");
+    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.tCCDL=1")), "dram.gddr5.tCCDL: 1 is less than tCCDS");
+    CHECK_REJECTED(config_with(SETTINGS("dram.drain_low_percent=80")), "draining would never end");
+    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.refresh=true", "dram.gddr5.tREFI=100")),
+                   "leaves no time for requests");
 }
 
 TEST("only the chosen kind's description is checked") {
-    struct config *config = config_with((const char *const[]){"dram.kind=hbm", "dram.gddr5.banks=12", NULL});
+    struct config *config = config_with(SETTINGS("dram.kind=hbm", "dram.gddr5.banks=12"));
     struct error err = {0};
     CHECK(config_check(config, &err));
     config_destroy(config);

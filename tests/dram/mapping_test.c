@@ -108,8 +108,7 @@ TEST("the partition address has controller and slice squeezed out: each slice se
 }
 
 TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, banks below and above the column") {
-    struct config *config =
-        config_with((const char *const[]){"dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2", NULL});
+    struct config *config = config_with(SETTINGS("dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2"));
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
     for (unsigned i = 0; i < 2000; i++) {
@@ -129,7 +128,7 @@ TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, b
 }
 
 TEST("hynix takes controller and bank straight from bits 8 upwards, and the shared slice from the low bank bits") {
-    struct config *config = config_with((const char *const[]){"dram.mapping=hynix", SHAPE_80SM, NULL});
+    struct config *config = config_with(SETTINGS("dram.mapping=hynix", SHAPE_80SM));
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
     for (unsigned i = 0; i < 2000; i++) {
@@ -150,7 +149,7 @@ TEST(
     "pae with given masks makes each controller and bank bit the parity of its mask, and leaves row and column alone") {
     static const uint64_t masks[] = {0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00,
                                      0x6E904C00, 0xFEBC7C00, 0xF4146C00};
-    struct config *config = config_with((const char *const[]){"dram.mapping=pae", SHAPE_80SM, PAE_80SM, NULL});
+    struct config *config = config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM, PAE_80SM));
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
     for (unsigned i = 0; i < 2000; i++) {
@@ -167,7 +166,7 @@ TEST(
 }
 
 TEST("a slice of a stack is its channel, times two, and the low bank bit") {
-    struct config *config = config_with((const char *const[]){"dram.mapping=pae", SHAPE_64SM, PAE_64SM, NULL});
+    struct config *config = config_with(SETTINGS("dram.mapping=pae", SHAPE_64SM, PAE_64SM));
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
     for (unsigned i = 0; i < 2000; i++) {
@@ -212,10 +211,10 @@ static struct spread worst_spread(const char *const *assignments) {
 }
 
 TEST("on power-of-two strides pae spreads over slices and banks where hynix camps on a few") {
-    struct spread pae80 = worst_spread((const char *const[]){"dram.mapping=pae", SHAPE_80SM, PAE_80SM, NULL});
-    struct spread hynix80 = worst_spread((const char *const[]){"dram.mapping=hynix", SHAPE_80SM, NULL});
-    struct spread pae64 = worst_spread((const char *const[]){"dram.mapping=pae", SHAPE_64SM, PAE_64SM, NULL});
-    struct spread hynix64 = worst_spread((const char *const[]){"dram.mapping=hynix", SHAPE_64SM, NULL});
+    struct spread pae80 = worst_spread(SETTINGS("dram.mapping=pae", SHAPE_80SM, PAE_80SM));
+    struct spread hynix80 = worst_spread(SETTINGS("dram.mapping=hynix", SHAPE_80SM));
+    struct spread pae64 = worst_spread(SETTINGS("dram.mapping=pae", SHAPE_64SM, PAE_64SM));
+    struct spread hynix64 = worst_spread(SETTINGS("dram.mapping=hynix", SHAPE_64SM));
     CHECK(pae80.banks <= 2 && pae80.slices <= 2);
     CHECK(hynix80.banks >= 64 && hynix80.slices >= 32);
     CHECK(pae64.banks <= 4 && pae64.slices <= 4);
@@ -226,31 +225,23 @@ TEST("masks drawn at random spread power-of-two strides too, whatever the seed")
     for (unsigned seed = 0; seed < 8; seed++) {
         char text[40];
         snprintf(text, sizeof text, "dram.pae.seed=%u", seed);
-        struct spread spread = worst_spread((const char *const[]){"dram.mapping=pae", SHAPE_80SM, text, NULL});
+        struct spread spread = worst_spread(SETTINGS("dram.mapping=pae", SHAPE_80SM, text));
         CHECK(spread.banks <= 16);
         CHECK(spread.slices <= 8);
     }
 }
 
-static void refused(const char *const *assignments, const char *part) {
-    struct config *config = config_with(assignments);
-    struct error err = {0};
-    CHECK(!config_check(config, &err));
-    CHECK_TEXT(err.text, part);
-    config_destroy(config);
-}
-
 TEST("masks and shapes that make no mapping are refused with the reason") {
-    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]", NULL},
-            "2 masks given, but this machine has 7");
-    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM,
-                                  "dram.pae.masks=[0x100, 0x100, 0x400, 0x800, 0x1000, 0x2000, 0x4000]", NULL},
-            "two addresses would share a place");
-    refused((const char *const[]){"dram.mapping=pae", SHAPE_80SM,
-                                  "dram.pae.masks=[0x180, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000]", NULL},
-            "reads bits outside of");
-    refused((const char *const[]){"dram.interleave_bytes=64", NULL},
-            "a line (gpu.line_bytes: 128) would lie in two controllers");
-    refused((const char *const[]){"dram.channels_per_mc=3", NULL}, "dram.channels_per_mc: 3 is not a power of two");
-    refused((const char *const[]){"dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048", NULL}, "more than a row");
+    CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]")),
+                   "2 masks given, but this machine has 7");
+    CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM,
+                                        "dram.pae.masks=[0x100, 0x100, 0x400, 0x800, 0x1000, 0x2000, 0x4000]")),
+                   "two addresses would share a place");
+    CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM,
+                                        "dram.pae.masks=[0x180, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000]")),
+                   "reads bits outside of");
+    CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=64")),
+                   "a line (gpu.line_bytes: 128) would lie in two controllers");
+    CHECK_REJECTED(config_with(SETTINGS("dram.channels_per_mc=3")), "dram.channels_per_mc: 3 is not a power of two");
+    CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048")), "more than a row");
 }

@@ -157,8 +157,8 @@ TEST("fcfs: a request has no command issued before the column command of the one
 }
 
 TEST("fcfs: reads that share a queue are answered in the order of their arrival") {
-    struct dram_fixture *fixture = dram_fixture_create((const char *const[]){
-        ONE_CHANNEL, "dram.scheduler=fcfs", "dram.gddr5.refresh=true", "dram.starvation_cycles=100", NULL});
+    struct dram_fixture *fixture = dram_fixture_create(
+        SETTINGS(ONE_CHANNEL, "dram.scheduler=fcfs", "dram.gddr5.refresh=true", "dram.starvation_cycles=100"));
     uint64_t seed = 5;
     for (unsigned i = 0; i < 2000; i++) add_request(fixture, random_below(&seed, 1 << 12) * 128, false, i * 20);
     CHECK(run_requests(fixture, 1000000));

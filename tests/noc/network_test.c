@@ -2,6 +2,7 @@
  * ticked makes no difference. */
 #include "base/random.h"
 #include "noc/traffic.h"
+#include "settings.h"
 #include "test.h"
 
 static const struct network_shape small = {12, 8, 4, 2};
@@ -309,10 +310,10 @@ static void refused(const char *const *settings, const char *part) {
 }
 
 TEST("a network that cannot be built is refused with the reason") {
-    refused((const char *const[]){"noc.topology=concentrated", "noc.concentration=8", NULL},
+    refused(SETTINGS("noc.topology=concentrated", "noc.concentration=8"),
             "does not divide both 12 L1 endpoints and 8 LLC slices");
-    refused((const char *const[]){"noc.vcs=9", NULL}, "noc.vcs");
-    refused((const char *const[]){"noc.vc_flits=0", NULL}, "noc.vc_flits");
-    refused((const char *const[]){"noc.channel_bytes=2", NULL}, "noc.channel_bytes");
-    refused((const char *const[]){"noc.topology=mesh", NULL}, "noc.topology");
+    refused(SETTINGS("noc.vcs=9"), "noc.vcs");
+    refused(SETTINGS("noc.vc_flits=0"), "noc.vc_flits");
+    refused(SETTINGS("noc.channel_bytes=2"), "noc.channel_bytes");
+    refused(SETTINGS("noc.topology=mesh"), "noc.topology");
 }
