@@ -104,14 +104,14 @@ void test_give_up(void) {
     _exit(STATUS_FAILED);
 }
 
-/* Rooms and order */
+/* Modules and order */
 
 static const char *folder_end(const struct test *test) {
     const char *slash = strrchr(test->file, '/');
     return slash ? slash : test->file;
 }
 
-static void room_name(const struct test *test, char *name, size_t size) {
+static void module_name(const struct test *test, char *name, size_t size) {
     const char *end = folder_end(test), *start = end;
     while (start > test->file && start[-1] != '/') start--;
     snprintf(name, size, "%.*s", (int)(end - start), start);
@@ -190,8 +190,8 @@ static void output_copy(FILE *output) {
 }
 
 static void job_finish(struct runner *runner, struct job *job, int status) {
-    char room[64], reason[128] = "";
-    room_name(job->test, room, sizeof room);
+    char module[64], reason[128] = "";
+    module_name(job->test, module, sizeof module);
     if (job->hung)
         snprintf(reason, sizeof reason, " (ended after %d s)", HANG_SECONDS);
     else if (WIFSIGNALED(status))
@@ -203,10 +203,10 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
     if (passed) {
         runner->passed++;
         if (runner->verbose)
-            printf("ok    %s: %s (%.2f s)\n", room, job->test->text, now_seconds() - job->started_seconds);
+            printf("ok    %s: %s (%.2f s)\n", module, job->test->text, now_seconds() - job->started_seconds);
     } else {
         runner->failed++;
-        printf("FAIL  %s: %s%s\n    %s:%d: the test\n", room, job->test->text, reason, job->test->file,
+        printf("FAIL  %s: %s%s\n    %s:%d: the test\n", module, job->test->text, reason, job->test->file,
                job->test->line);
         output_copy(job->output);
     }
@@ -240,11 +240,11 @@ static void jobs_wait(struct runner *runner) {
     }
 }
 
-static bool test_wanted(const struct runner *runner, const struct test *test, const char *room) {
-    if (runner->module && strcmp(room, runner->module) != 0) return false;
+static bool test_wanted(const struct runner *runner, const struct test *test, const char *module) {
+    if (runner->module && strcmp(module, runner->module) != 0) return false;
     if (runner->filter_count == 0) return true;
     for (int i = 0; i < runner->filter_count; i++)
-        if (strstr(room, runner->filters[i]) || strstr(test->text, runner->filters[i])) return true;
+        if (strstr(module, runner->filters[i]) || strstr(test->text, runner->filters[i])) return true;
     return false;
 }
 
@@ -252,11 +252,11 @@ static bool tests_run(struct runner *runner, struct test **tests) {
     const char *long_tests = getenv("SLUICE_LONG_TESTS");
     bool run_long = long_tests && strcmp(long_tests, "1") == 0;
     for (size_t i = 0; i < registered_count; i++) {
-        char room[64];
-        room_name(tests[i], room, sizeof room);
-        if (!test_wanted(runner, tests[i], room)) continue;
+        char module[64];
+        module_name(tests[i], module, sizeof module);
+        if (!test_wanted(runner, tests[i], module)) continue;
         if (runner->list) {
-            printf("%s: %s%s\n", room, tests[i]->text, tests[i]->is_long ? " (long)" : "");
+            printf("%s: %s%s\n", module, tests[i]->text, tests[i]->is_long ? " (long)" : "");
             continue;
         }
         if (tests[i]->is_long && !run_long) {

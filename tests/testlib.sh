@@ -11,7 +11,7 @@
 # A test fails when any of its checks fails, and when it checks nothing.
 
 : "${SLUICE:=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/release/sluice}"
-room=$(basename "$(dirname "$0")")
+module=$(basename "$(dirname "$0")")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 export LC_ALL=C.UTF-8 # bars of the summary, wherever this runs
 
@@ -27,7 +27,7 @@ testcase_end() {
         tests_passed=$((tests_passed + 1))
     else
         tests_failed=$((tests_failed + 1))
-        printf 'FAIL  %s: %s\n%s' "$room" "$test_text" "$test_failures"
+        printf 'FAIL  %s: %s\n%s' "$module" "$test_text" "$test_failures"
     fi
     test_text=''
 }

@@ -2,8 +2,8 @@
 . "$(dirname "$0")/../testlib.sh"
 unset SLUICE_LONG_TESTS # the tests below decide for themselves
 
-mkdir -p "$work/tests/room"
-cat >"$work/tests/room/one_test.c" <<'C'
+mkdir -p "$work/tests/module"
+cat >"$work/tests/module/one_test.c" <<'C'
 #include "test.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ TEST("checks nothing") { }
 TEST("fails, then holds") { CHECK(0); CHECK(1); }
 TEST_LONG("long") { CHECK(1); }
 C
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -Itests tests/main.c "$work/tests/room/one_test.c" -lm -o "$work/runner" || exit 1
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -Itests tests/main.c "$work/tests/module/one_test.c" -lm -o "$work/runner" || exit 1
 
 # runner ARGS...: like sluice of testlib.sh, for the runner just built.
 runner() {
@@ -40,7 +40,7 @@ status_is 0
 holds "one line is printed" test "$(wc -l <"$work/out")" -eq 1
 last_line_is "1 passed, 0 failed"
 runner "is true" -v
-out_has "ok    room: is true"
+out_has "ok    module: is true"
 
 testcase "a failed check is reported with its place, its expression and its value"
 runner "without part" -j 1
@@ -50,10 +50,10 @@ out_has 'one_test.c:10: "abc" is "abc", without "cb"'
 testcase "every kind of failure is counted, with its reason"
 runner -j 3
 status_is 1
-out_has "FAIL  room: aborts (Aborted)"
+out_has "FAIL  module: aborts (Aborted)"
 out_has "this test checks nothing"
 out_has "-1 is -1, but ~0ull is 18446744073709551615"
-out_has "FAIL  room: leaves early (exit status 0)"
+out_has "FAIL  module: leaves early (exit status 0)"
 out_has "1 long tests were left out"
 last_line_is "1 passed, 11 failed"
 
@@ -65,7 +65,7 @@ last_line_is "1 passed, 0 failed"
 testcase "the list names every test and runs none"
 runner --list
 status_is 0
-out_has "room: aborts"
+out_has "module: aborts"
 holds "13 lines" test "$(wc -l <"$work/out")" -eq 13
 
 tests_end

@@ -90,7 +90,7 @@ TEST("a switch costs what its parts cost: stopping, flushing, powering off") {
     CHECK(switches >= 2);
     CHECK_EQ(run_count(run, "control.power_cycles"), switches * 30); /* noc.gating_cycles */
     CHECK(run_count(run, "control.stop_cycles") > switches * 100);   /* a load under way takes longer than that */
-    /* An SM stands still from the order to stop until the order to go on, a cycle each. */
+    /* An SM is stopped from the command to stop until the command to go on, a cycle each. */
     uint64_t stopped = run_count(run, "control.stop_cycles") + run_count(run, "control.flush_cycles") +
                        run_count(run, "control.power_cycles");
     CHECK_EQ(run_count(run, "sm.stall.reconfiguration") + run_count(run, "sm.stall.idle") >= stopped * 79, true);

@@ -113,7 +113,7 @@ TEST("a load from a closed bank measures the way to memory, its latency in that 
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "dram.row_misses"), run_count(run, "dram.activates")); /* one bank, that was closed */
         CHECK_EQ(run_count(run, "dram.activates"), 1u);
-        /* The order to run the CTA is given in cycle 0 and reaches the SM in cycle 1. */
+        /* The command to run the CTA is sent in cycle 0 and reaches the SM in cycle 1. */
         CHECK_EQ(run_count(run, "sm.load_cycles_min"), dram_access(run->config, &way, 1));
         CHECK_EQ(run_count(run, "sm.load_cycles_max"), dram_access(run->config, &way, 1));
         run_destroy(run);
