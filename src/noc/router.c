@@ -22,6 +22,8 @@
 
 #include <string.h>
 
+static void run_first(struct router_stage *stage, uint64_t cycle);
+
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
 static void allocate(struct router_stage *stage, unsigned destinations) {
@@ -134,6 +136,7 @@ void router_stage_init(struct router_stage *stage, const struct noc_config *noc,
     static const bool never = false;
     *stage = (struct router_stage){
         .plain = &never,
+        .loop = run_first,
         .routers = routers,
         .inputs = inputs,
         .outputs = outputs,
@@ -656,13 +659,19 @@ static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
     return any != 0;
 }
 
-void router_stage_run(struct router_stage *stage, uint64_t cycle) {
+/* The loop of a stage that has not run yet: chooses the one that it will use, and runs it. */
+static NEVER_INLINE void run_first(struct router_stage *stage, uint64_t cycle) {
     bool single = stage->vcs == 1 && !*stage->plain;
     if (single && stage->common_case)
-        (stage->fast ? run_single_fast_common : run_single_common)(stage, cycle);
+        stage->loop = stage->fast ? run_single_fast_common : run_single_common;
     else if (single)
-        (stage->fast ? run_single_fast : run_single)(stage, cycle);
+        stage->loop = stage->fast ? run_single_fast : run_single;
     else
-        (stage->fast ? run_several_fast : run_several)(stage, cycle);
+        stage->loop = stage->fast ? run_several_fast : run_several;
+    stage->loop(stage, cycle);
+}
+
+void router_stage_run(struct router_stage *stage, uint64_t cycle) {
+    stage->loop(stage, cycle);
     stage->active = stage->busy || anything_left(stage);
 }

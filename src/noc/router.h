@@ -113,6 +113,7 @@ struct port_word {
 };
 
 struct router_stage {
+    void (*loop)(struct router_stage *stage, uint64_t cycle); /* one cycle of its routers (router.c) */
     const bool *plain;                 /* use the plain loops, whatever could be specialised (router.c) */
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
     unsigned vcs, vc_shift;
