@@ -1,12 +1,12 @@
-/* Clock domains by integer arithmetic. Domain cycle k begins at core time k·core/domain; a component in the domain
- * runs, in its tick at core cycle `now`, all of its cycles that have begun by then. */
+/* Clock domains in integer arithmetic. Domain cycle k begins at core time k·core/domain. In its tick at core cycle
+ * `now`, a component of the domain runs all of its cycles that have begun by then. */
 #ifndef SLUICE_SIM_CLOCK_H
 #define SLUICE_SIM_CLOCK_H
 
 #include "base/base.h"
 
 struct clock {
-    uint64_t domain, core; /* the ratio of the two frequencies, in lowest terms */
+    uint64_t domain, core; /* ratio of the two frequencies, in lowest terms */
 };
 
 static inline struct clock clock_of(uint64_t domain_khz, uint64_t core_khz) {
@@ -25,8 +25,8 @@ static inline uint64_t clock_domain_cycle(struct clock clock, uint64_t now) {
     return (uint64_t)((unsigned __int128)now * clock.domain / clock.core);
 }
 
-/* The first core cycle by whose start domain cycle `cycle` has begun. Inverse of the above:
- * clock_domain_cycle(clock_core_cycle(c)) >= c, and it is the smallest such core cycle. */
+/* The first core cycle by whose start domain cycle `cycle` has begun: the smallest t with clock_domain_cycle(t) >=
+ * cycle. */
 static inline uint64_t clock_core_cycle(struct clock clock, uint64_t cycle) {
     if (clock.domain == clock.core) return cycle;
     return (uint64_t)(((unsigned __int128)cycle * clock.core + clock.domain - 1) / clock.domain);

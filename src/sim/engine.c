@@ -30,7 +30,7 @@ void engine_add_port(struct engine *engine, struct port *port) {
     engine->ports[engine->port_count++] = port;
 }
 
-/* The last slot of the wheel, as it is when the list begins, is visited to look at the list again. */
+/* The list is scanned when the wheel reaches its last slot, counted from the first far wake. */
 void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) {
     unsigned id = (unsigned)(waker.first - engine->due[0]) * 64 + lowest_bit(waker.bit);
     if (!engine->far_count) {
@@ -43,7 +43,7 @@ void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) {
     engine->far[engine->far_count++] = (struct far_wake){at, id};
 }
 
-/* Those that have come near go to the wheel. */
+/* Moves wakes that are now within the wheel from the list to the wheel. */
 static void file_far_wakes(struct engine *engine) {
     unsigned count = engine->far_count;
     struct far_wake *far = engine->far;
@@ -53,7 +53,8 @@ static void file_far_wakes(struct engine *engine) {
     free(far);
 }
 
-/* Ticks every due component once, in an order drawn anew for every cycle: the test that order does not matter. */
+/* Ticks every due component once, in a random order that differs between cycles: tests that the order does not
+ * matter. */
 static void tick_shuffled(struct engine *engine, const uint64_t *due) {
     unsigned ids[ENGINE_MAX_COMPONENTS], count = 0;
     for (unsigned word = 0; word < engine->words; word++)
@@ -67,7 +68,7 @@ static void tick_shuffled(struct engine *engine, const uint64_t *due) {
     for (unsigned i = 0; i < count; i++) engine->component[ids[i]].tick(engine->component[ids[i]].self, engine->now);
 }
 
-/* How far away the next slot with anything due is: 0 for the current one, ENGINE_WHEEL if there is none. */
+/* Distance in cycles to the next slot with a due component: 0 for the current one, ENGINE_WHEEL if there is none. */
 static unsigned next_slot(const struct engine *engine) {
     unsigned start = (unsigned)(engine->now % ENGINE_WHEEL), words = ENGINE_WHEEL / 8;
     uint64_t bytes = le64toh(engine->slot_used[start / 8]) >> (start % 8 * 8);
@@ -146,10 +147,10 @@ void engine_explain(const struct engine *engine, FILE *out) {
         if (port->pushed == port->popped) continue;
         const struct component *sender = &engine->component[port->sender],
                                *receiver = &engine->component[port->receiver];
-        fprintf(out, "port %s: %u of %u waiting, from %s %u to %s %u, oldest visible since cycle %llu%s\n", port->name,
-                port->pushed - port->popped, port->capacity, sender->ops->kind, sender->index, receiver->ops->kind,
-                receiver->index, (unsigned long long)port_next_visible(port),
-                port->sender_waits ? ", sender waits for a credit" : "");
+        fprintf(out, "port %s: %u of %u slots used, from %s %u to %s %u, oldest visible since cycle %llu%s\n",
+                port->name, port->pushed - port->popped, port->capacity, sender->ops->kind, sender->index,
+                receiver->ops->kind, receiver->index, (unsigned long long)port_next_visible(port),
+                port->sender_waits ? ", sender waits for credit" : "");
     }
 }
 

@@ -1,15 +1,15 @@
-/* The engine: whose turn it is. It owns simulated time and knows nothing of GPUs.
+/* The engine owns simulated time and ticks the components. It has no knowledge of GPUs.
  *
- * A component is ticked in a cycle only if somebody asked for it: itself (a time it knows of) or a port (something
- * arrives, a credit returns). When no component is due, time jumps to the next cycle in which one is. Two properties
- * carry everything:
- *   1. A tick with nothing to do changes nothing, counters included. So a superfluous wake is harmless, and polling
- *      every component in every cycle (`--no-skip`) gives the same counters to the last digit.
- *   2. Nothing that a component does in a cycle can be seen by another in the same cycle (ports have a latency of at
- *      least one), so the order of ticks within a cycle does not matter; a test shuffles it.
- * Counters that grow while a component sleeps (stall cycles) are added in bulk by its `settle`.
+ * A component is ticked in a cycle only if it was woken for that cycle: by itself, for a time that it knows, or by a
+ * port, when a message becomes visible or a credit returns. When no component is due, time advances to the next cycle
+ * in which one is. Two invariants:
+ *   1. A tick with nothing to do changes no state, counters included. A superfluous wake is therefore harmless, and
+ *      polling every component in every cycle (`--no-skip`) gives identical counters.
+ *   2. What a component does in a cycle is invisible to the others in the same cycle, because the latency of a port is
+ *      at least 1. The order of ticks within a cycle therefore does not matter; a test shuffles it.
+ * Counters that grow while a component sleeps (stall cycles) are added in bulk by `settle`.
  *
- * Time is counted in core cycles. A component in another clock domain converts with `struct clock` (clock.h) and runs
+ * Time is measured in core cycles. A component in another clock domain converts with `struct clock` (clock.h) and runs
  * its own cycles inside its tick.
  */
 #ifndef SLUICE_SIM_ENGINE_H
@@ -22,7 +22,7 @@
 struct port;
 
 enum {
-    ENGINE_WHEEL = 1024, /* cycles that the wheel looks ahead; later wakes are kept in a list until they are near */
+    ENGINE_WHEEL = 1024, /* cycles covered by the wheel; later wakes are kept in a list */
     ENGINE_MAX_COMPONENTS = 1024,
     ENGINE_WORDS = ENGINE_MAX_COMPONENTS / 64,
 };
@@ -30,11 +30,11 @@ enum {
 struct component_ops {
     const char *kind; /* "sm", "slice" */
     void (*tick)(void *self, uint64_t now);
-    /* Brings counters that depend on time up to the end of cycle now - 1. NULL if there are none. */
+    /* Adds to time-dependent counters up to the end of cycle now - 1. NULL if there are none. */
     void (*settle)(void *self, uint64_t now);
-    /* Tells in a line or a few what it waits for; nothing if it is idle. For the dump when nothing moves. */
+    /* Prints what the component waits for, in one or a few lines; nothing if it is idle. For the deadlock dump. */
     void (*explain)(const void *self, uint64_t now, FILE *out);
-    /* Whether anything is still inside. Checked at the end of a run. NULL means never. */
+    /* Whether anything is in flight inside. Checked at the end of a run. NULL: never. */
     bool (*busy)(const void *self);
 };
 
@@ -45,34 +45,34 @@ struct far_wake {
 
 struct engine {
     uint64_t now;
-    uint64_t progress; /* grows with what components do besides pushing into ports */
+    uint64_t progress; /* work done by components, apart from pushes into ports */
     unsigned components;
-    unsigned words;                           /* of 64 components */
-    bool poll;                                /* tick everything in every cycle */
+    unsigned words;                           /* bit-set words: components / 64, rounded up */
+    bool poll;                                /* tick every component in every cycle */
     bool stop;                                /* set by a component: return to the caller at the end of this cycle */
-    uint64_t shuffle;                         /* when not 0: seed of a random order of ticks within each cycle */
-    uint64_t slot_used[ENGINE_WHEEL / 8];     /* a byte for each slot, the first the lowest: whether anything is due */
-    uint64_t due[ENGINE_WHEEL][ENGINE_WORDS]; /* components, by slot */
+    uint64_t shuffle;                         /* if not 0: seed of a random tick order within each cycle */
+    uint64_t slot_used[ENGINE_WHEEL / 8];     /* one byte per slot, lowest first: whether a component is due */
+    uint64_t due[ENGINE_WHEEL][ENGINE_WORDS]; /* bit set of components, per slot */
     struct component {
-        void (*tick)(void *self, uint64_t now); /* of ops */
+        void (*tick)(void *self, uint64_t now); /* ops->tick */
         void *self;
         const struct component_ops *ops;
-        unsigned index; /* among its kind */
+        unsigned index; /* among components of its kind */
     } component[ENGINE_MAX_COMPONENTS];
-    struct far_wake *far; /* beyond the wheel, in no order */
+    struct far_wake *far; /* wakes beyond the wheel, unordered */
     unsigned far_count;
-    uint64_t far_until; /* when they are looked at again */
+    uint64_t far_until; /* when the list is scanned again */
     struct port **ports;
     unsigned port_count;
 };
 
 struct engine *engine_create(void);
 void engine_destroy(struct engine *engine);
-/* Returns the component's id, which its ports and wakes use. Ids are given in order of calls. */
+/* Returns the component's id, which ports and wakes use. Ids are assigned in order of the calls. */
 unsigned engine_add(struct engine *engine, const struct component_ops *ops, void *self, unsigned index);
 void engine_add_port(struct engine *engine, struct port *port);
 
-/* A component's place in the wheel, for those who wake it often: that in the first slot, and its bit. */
+/* A component's position in the wheel, precomputed for frequent wakes: its word in slot 0, and its bit. */
 struct waker {
     uint64_t *first, bit;
 };
@@ -81,7 +81,7 @@ static inline struct waker waker_of(struct engine *engine, unsigned id) {
     return (struct waker){&engine->due[0][id / 64], UINT64_C(1) << (id % 64)};
 }
 
-/* Rare, hence kept out of those that wake. */
+/* Rare, hence not inlined into the callers. */
 void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) __attribute__((noinline, cold));
 
 /* A wake that is known to be within the wheel. */
@@ -92,8 +92,8 @@ static inline void engine_wake_near(struct engine *engine, struct waker waker, u
     ((uint8_t *)engine->slot_used)[slot] = 1;
 }
 
-/* Asks that the component be ticked in cycle `at`, which must be later than the current cycle (or the current one
- * before the run starts). It will be, so nobody need ask twice. */
+/* Schedules a tick of the component in cycle `at`, which must be later than the current cycle (or the current one
+ * before the run starts). A repeated wake has no effect. */
 static inline void engine_wake_by(struct engine *engine, struct waker waker, uint64_t at) {
     if (UNLIKELY(at - engine->now >= ENGINE_WHEEL))
         engine_wake_far(engine, waker, at);
@@ -107,20 +107,22 @@ static inline void engine_wake(struct engine *engine, unsigned id, uint64_t at) 
 
 enum engine_state {
     ENGINE_RUNNING, /* engine->now == until */
-    ENGINE_STOPPED, /* a component asked to stop; engine->now is the cycle after */
-    ENGINE_QUIET,   /* nothing is due any more: finished or stuck. Never while polling. */
+    ENGINE_STOPPED, /* a component requested a stop; engine->now is the cycle after */
+    ENGINE_QUIET,   /* no component is due: finished or deadlocked. Never while polling. */
 };
 
-/* Runs cycles from engine->now up to and including the one before `until`. */
+/* Runs the cycles from engine->now up to, but excluding, `until`. */
 enum engine_state engine_run_until(struct engine *engine, uint64_t until);
 void engine_settle(struct engine *engine, uint64_t now);
 
-/* Grows with every push and whatever else components call progress; a run in which it stops growing is stuck. */
+/* Grows with every push and with all other work that components report. A run in which it stops growing is
+ * deadlocked. */
 uint64_t engine_progress(const struct engine *engine);
 
-/* What every component waits for and every port that is not empty. */
+/* Prints what every component waits for, and every port that is not empty. */
 void engine_explain(const struct engine *engine, FILE *out);
-/* NULL if nothing is in flight anywhere; otherwise a sentence in `text` naming the first thing that is. */
+/* NULL if nothing is in flight; otherwise a sentence in `text` that names the first port or component that is not
+ * empty. */
 const char *engine_in_flight(const struct engine *engine, char *text, size_t size);
 
 #endif

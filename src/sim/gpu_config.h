@@ -1,7 +1,7 @@
-/* The dimensions of a GPU that several modules have to agree on: clock, line size, numbers of SMs, clusters and slices.
+/* Dimensions of the GPU that several modules share: clock, line size, numbers of SMs, clusters and slices.
  *
- * These are the rows that the sections `gpu`, `sm` and `llc` begin with. The modules that own those sections (gpu, sm, llc)
- * declare the other rows; every module above sim can read these.
+ * These are the first rows of the sections `gpu`, `sm` and `llc`. The modules gpu, sm and llc declare the remaining
+ * rows of their sections; every module above sim can read these.
  */
 #ifndef SLUICE_SIM_GPU_CONFIG_H
 #define SLUICE_SIM_GPU_CONFIG_H
@@ -11,9 +11,9 @@
 
 struct gpu_config {
     int64_t core_mhz;
-    int64_t clusters; /* groups of SMs: those behind one SM-router */
+    int64_t clusters; /* SMs behind one SM-router form a cluster */
     int64_t line_bytes;
-    int64_t address_bits; /* sets the width of tags, which costs storage, and nothing else */
+    int64_t address_bits; /* affects only the tag width, and with it the storage overhead */
 };
 struct sm_count_config {
     int64_t count;
@@ -36,7 +36,7 @@ static inline unsigned gpu_slices_per_mc(const struct config *config) {
     return (unsigned)((const struct slice_count_config *)config_get(config, &slice_count_section))->slices_per_mc;
 }
 
-/* Bits of a physical address that are left for the tag of a line in a cache of so many sets. */
+/* Tag bits of a line in a cache with this number of sets. */
 static inline unsigned gpu_tag_bits(const struct config *config, unsigned sets) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     unsigned below = log2_floor((uint64_t)gpu->line_bytes) + log2_floor(round_up_power_of_two(sets));

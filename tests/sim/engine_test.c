@@ -245,7 +245,7 @@ TEST("what is still under way is named: a port that holds messages, a component 
     engine_explain(engine, out);
     fclose(out);
     CHECK_TEXT(told, "noter 0 waits in cycle 0");
-    CHECK_TEXT(told, "port between: 1 of 4 waiting, from noter 0 to noter 1, oldest visible since cycle 2");
+    CHECK_TEXT(told, "port between: 1 of 4 slots used, from noter 0 to noter 1, oldest visible since cycle 2");
     free(told);
     port_release(&port);
     engine_destroy(engine);
