@@ -1,6 +1,6 @@
-/* Bimodal re-reference interval prediction (RRIP, ISCA 2010, section 4.2): most new lines are predicted a distant
- * interval and go first, one in some is predicted a long one and stays a while: of a working set that does not fit, a
- * part does. The one is every 32nd line, counted over the whole cache, in place of a drawn one. */
+/* Bimodal re-reference interval prediction (RRIP, ISCA 2010, section 4.2): most new lines are predicted distant and are
+ * evicted first; every 32nd is predicted long, so that part of a working set larger than the cache is retained. The
+ * paper draws that line at random; here it is every 32nd line inserted into the cache. */
 #include "cache/rrip.h"
 
 struct brrip_config {
@@ -40,7 +40,7 @@ static void brrip_insert(void *state, unsigned set, unsigned way, const struct c
 }
 
 const struct replacement_ops replacement_brrip = {
-    .policy = {"brrip", "as srrip, but most new lines are predicted not to be used again", &brrip_section},
+    .policy = {"brrip", "SRRIP that inserts most lines with a distant prediction", &brrip_section},
     .create = brrip_create,
     .destroy = rrip_destroy,
     .touch = rrip_touch,

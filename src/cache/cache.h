@@ -1,12 +1,11 @@
-/* The cache engine that L1 caches, LLC slices and the SM's read-only caches are built on: tags that point to data
- * lines, line states, replacement. (MSHRs: mshr.h.)
+/* The cache engine of L1 caches, LLC slices and the SM's read-only caches: tags, line states, replacement. (MSHRs:
+ * mshr.h.)
  *
- * A set has `tag_ways` tags and `ways` data lines. In a plain cache the two are equal and tag way i owns line i; a
- * policy that keeps tags without data (a decoupled tag store) has more tags than lines. Data itself is not kept: this
- * is a timing model.
- *
- * The engine knows states and replacement; what an access means (allocate or not, write-through or write-back, what is
- * sent where) is its user's business. It counts nothing.
+ * Owns: tags and data-line states. A set has `tag_ways` tags and `ways` data lines. In a conventional cache the two
+ *       numbers are equal and tag way i owns line i; a decoupled tag store has more tags than lines. Data is not
+ *       stored: this is a timing model.
+ * Contract: the engine implements states and replacement. Its user decides what an access means (allocation,
+ *           write-through or write-back, messages) and does all counting.
  */
 #ifndef SLUICE_CACHE_CACHE_H
 #define SLUICE_CACHE_CACHE_H
@@ -21,36 +20,36 @@
 
 enum line_state {
     LINE_INVALID,
-    LINE_RESERVED, /* allocated, its data is on the way; cannot be a victim */
+    LINE_RESERVED, /* allocated, fill pending; cannot be a victim */
     LINE_VALID,
-    LINE_MODIFIED, /* valid, and newer than what is below */
+    LINE_MODIFIED, /* valid and dirty */
 };
 
 struct cache_line {
     uint8_t state; /* enum line_state */
     uint8_t dirty; /* sectors that must be written back */
-    uint8_t flags; /* the user's */
+    uint8_t flags; /* owned by the user of the cache */
     uint8_t spare;
-    uint16_t mshr; /* while reserved: who waits for it */
-    uint16_t tag;  /* tag way that points here; CACHE_NONE if none */
+    uint16_t mshr; /* while reserved: its MSHR */
+    uint16_t tag;  /* tag way of this line; CACHE_NONE if there is none */
 };
 
 enum { CACHE_NONE = 0xFFFF, CACHE_HINTS = 16 };
 
-/* What a lookup is told about its cause; replacement policies may key on it. */
+/* The access behind a lookup, for replacement policies. */
 struct cache_access {
-    uint64_t key;   /* identity of the line: cache_key() */
+    uint64_t key;   /* line key: cache_key() */
     uint32_t instr; /* static instruction */
     uint32_t set;
 };
 
 struct cache {
     unsigned sets, ways, tag_ways;
-    uint64_t set_mask;       /* sets - 1 if that is a power of two, else 0 */
+    uint64_t set_mask;       /* sets - 1 if sets is a power of two, else 0 */
     uint64_t *key;           /* [sets][tag_ways]; CACHE_NO_KEY if the tag is free */
-    uint8_t *hint;           /* [sets][hints]: a byte of each tag's key, so that most tags need not be compared */
-    unsigned hints;          /* tag_ways rounded up to whole groups of CACHE_HINTS */
-    uint16_t *free_from;     /* [sets] no line of a way before this one is invalid */
+    uint8_t *hint;           /* [sets][hints] one hash byte per tag, which filters the tag comparisons */
+    unsigned hints;          /* tag_ways rounded up to a multiple of CACHE_HINTS */
+    uint16_t *free_from;     /* [sets] no line below this way is invalid */
     uint16_t *line_of;       /* [sets][tag_ways] data way, or CACHE_NONE */
     struct cache_line *line; /* [sets][ways] */
     const struct replacement_ops *replacement;
@@ -59,31 +58,31 @@ struct cache {
 
 #define CACHE_NO_KEY UINT64_MAX
 
-/* A line's identity: its number (address / line size) within its program's address space. */
+/* The key of a line: its number (address / line size) within the program's address space. */
 static inline uint64_t cache_key(uint64_t line_number, unsigned program) {
     return line_number | (uint64_t)program << 56;
 }
 
 struct cache_geometry {
-    unsigned sets, ways, tag_ways; /* tag_ways 0: as many as ways */
+    unsigned sets, ways, tag_ways; /* tag_ways 0: equal to ways */
 };
 
-/* `owner` is the section that chose the policy, and so has the values of the policy's own below it. `seed` tells caches
- * of one machine apart for policies that draw random numbers. */
+/* `owner` is the section that selects the policy and contains the policy's parameters. `seed` differs between the
+ * caches of a machine, for policies that use random numbers. */
 void cache_init(struct cache *cache, const struct cache_geometry *geometry, const struct policy *replacement,
                 const struct config *config, const struct section *owner, uint64_t seed);
 void cache_release(struct cache *cache);
 
-/* The set of a line whose index bits are `index` (already without controller and slice bits where there are such). Any
- * number of sets works. */
+/* The set of a line with index bits `index` (without controller and slice bits, where those exist). `sets` need not be
+ * a power of two. */
 static inline unsigned cache_set_of(const struct cache *cache, uint64_t index) {
     return (unsigned)(cache->set_mask ? index & cache->set_mask : index % cache->sets);
 }
 
-/* All bits of the line's number have a part in it (the multiplier is 2^32 over the golden ratio). */
+/* A hash of the low 32 bits of the line number (the multiplier is 2^32 / golden ratio). */
 static inline uint8_t cache_hint(uint64_t key) { return (uint8_t)((uint32_t)key * UINT32_C(0x9E3779B1) >> 24); }
 
-/* The set of those of CACHE_HINTS bytes that are equal to `wanted`. */
+/* Bit mask of the hint bytes that equal `wanted`. */
 static inline unsigned cache_equal_hints(const uint8_t *hints, uint8_t wanted) {
 #ifdef __SSE2__
     __m128i equal = _mm_cmpeq_epi8(_mm_load_si128((const __m128i *)hints), _mm_set1_epi8((char)wanted));
@@ -130,14 +129,14 @@ static inline uint64_t cache_line_key(const struct cache *cache, unsigned set, c
     return cache->key[(size_t)set * cache->tag_ways + line->tag];
 }
 
-/* Tells the replacement policy of a hit. */
+/* Reports a hit to the replacement policy. */
 static inline void cache_touch(struct cache *cache, const struct cache_line *line, const struct cache_access *access) {
     cache->replacement->touch(cache->replacement_state, access->set, cache_way_of(cache, access->set, line), access);
 }
 
-/* The line that would make room in a plain cache: an invalid one, else the policy's choice among those not reserved;
- * NULL if all are reserved. Changes nothing but the policy's own memory of having been asked, so that a refused access
- * can be tried again. */
+/* The victim in a conventional cache: an invalid line, else the policy's choice among lines that are not reserved; NULL
+ * if all are reserved. Changes no state that affects the choice, so an access with a reservation failure can be
+ * retried. */
 static inline struct cache_line *cache_victim(struct cache *cache, unsigned set) {
     struct cache_line *lines = cache_line_at(cache, set, 0);
     if (UNLIKELY(cache->free_from[set] < cache->ways)) {
@@ -150,18 +149,17 @@ static inline struct cache_line *cache_victim(struct cache *cache, unsigned set)
     return way < 0 ? NULL : &lines[way];
 }
 
-/* Frees the tag that points to the line. */
 void cache_free_tag(struct cache *cache, unsigned set, const struct cache_line *line);
 
-/* Takes `line` (from cache_victim) away from whatever it held and gives it to `access->key` in state `state`. */
+/* Assigns `line` (from cache_victim) to `access->key`, in state `state`. */
 static inline void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
                                enum line_state state) {
     unsigned set = access->set, way = cache_way_of(cache, set, line);
     assert(line->state != LINE_RESERVED);
     if (UNLIKELY(cache->replacement->evict != NULL) && line->state != LINE_INVALID)
         cache->replacement->evict(cache->replacement_state, set, way);
-    /* With one tag for each line, tag way i owns line i, and what it held is overwritten; with more, the tags' owner
-     * places tags itself. */
+    /* In a conventional cache tag way i owns line i and is overwritten here; a decoupled tag store places its tags
+     * itself. */
     if (UNLIKELY(line->tag != way && line->tag != CACHE_NONE)) cache_free_tag(cache, set, line);
     size_t tag = (size_t)set * cache->tag_ways + way;
     cache->key[tag] = access->key;
@@ -171,10 +169,10 @@ static inline void cache_place(struct cache *cache, struct cache_line *line, con
     cache->replacement->insert(cache->replacement_state, set, way, access);
 }
 
-/* Frees the line and its tag. */
+/* Invalidates the line and frees its tag. */
 void cache_drop(struct cache *cache, unsigned set, struct cache_line *line);
 
-/* Frees every line that is not reserved; reserved ones keep waiting for their data. */
+/* Invalidates all lines except reserved ones, whose fills are pending. */
 void cache_invalidate(struct cache *cache);
 
 unsigned cache_reserved_lines(const struct cache *cache);

@@ -1,10 +1,11 @@
-/* Dynamic re-reference interval prediction (RRIP, ISCA 2010, section 4.3): some sets always place lines as srrip
- * does, as many as brrip does, and a saturating counter of the misses of the two says which of them the other sets
- * follow.
+/* Dynamic re-reference interval prediction (RRIP, ISCA 2010, section 4.3): set dueling between SRRIP and BRRIP. Some
+ * leader sets always use SRRIP, as many always BRRIP; a saturating counter of their misses selects the policy of the
+ * follower sets.
  *
- * The leaders are spread over the cache: of each of as many equal regions of sets one of either kind, at places that
- * shift from region to region. The paper has 32 of each in a cache of thousands of sets; the caches here have a few
- * dozen. Each cache duels for itself. Left out: a duel of several programs. */
+ * The leaders are spread over the cache: it is divided into as many equal regions as there are leaders of a kind, and
+ * each region has one of each kind, at an offset that shifts from region to region. The paper uses 32 leaders of each
+ * kind in a cache of thousands of sets; the caches here have a few dozen sets. Each cache duels independently. Not
+ * modelled: dueling per program. */
 #include <stdlib.h>
 
 #include "cache/rrip.h"
@@ -16,8 +17,8 @@ struct drrip_config {
 static const struct param params[] = {
     RRIP_BITS(struct drrip_config),
     RRIP_ONE_IN(struct drrip_config),
-    P_INT(struct drrip_config, leaders, 4, 1, 4096, "sets", "of either kind that are compared"),
-    P_INT(struct drrip_config, counter_bits, 10, 1, 30, "bits", "of the counter that compares them"),
+    P_INT(struct drrip_config, leaders, 4, 1, 4096, "sets", "leader sets of each policy"),
+    P_INT(struct drrip_config, counter_bits, 10, 1, 30, "bits", "width of the policy selection counter"),
 };
 
 static const struct section drrip_section = {
@@ -34,7 +35,7 @@ struct drrip {
     struct rrip rrip;
     struct bimodal bimodal;
     uint8_t *role;                       /* [sets] enum role */
-    uint32_t counter, half, counter_max; /* from half on, static leaders have missed more often */
+    uint32_t counter, half, counter_max; /* from `half` on, the SRRIP leaders have missed more often */
 };
 
 static bool drrip_check(const struct config *config, const struct section *owner, unsigned sets, struct error *err) {
@@ -43,8 +44,8 @@ static bool drrip_check(const struct config *config, const struct section *owner
     char key[64];
     snprintf(key, sizeof key, "%s.%s", owner->path, sets < 2 ? "replacement" : "drrip.leaders");
     if (sets < 2)
-        return config_error(config, key, err, "drrip compares sets and the cache has only one; take srrip or brrip");
-    return config_error(config, key, err, "%lld leaders of either kind do not fit in %u sets; take at most %u",
+        return config_error(config, key, err, "drrip needs at least 2 sets and the cache has 1; use srrip or brrip");
+    return config_error(config, key, err, "%lld leaders of each policy do not fit in %u sets; use at most %u",
                         (long long)values->leaders, sets, sets / 2);
 }
 
@@ -82,8 +83,7 @@ static void drrip_insert(void *state, unsigned set, unsigned way, const struct c
 }
 
 const struct replacement_ops replacement_drrip = {
-    .policy = {"drrip", "srrip or brrip, whichever misses less in sets that are set apart to compare them",
-               &drrip_section},
+    .policy = {"drrip", "SRRIP or BRRIP, selected by set dueling", &drrip_section},
     .check = drrip_check,
     .create = drrip_create,
     .destroy = drrip_destroy,

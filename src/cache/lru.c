@@ -1,16 +1,16 @@
-/* Least recently used. The lines of a set are linked in the order of their last use, so that a touch and the choice of
- * a victim take the same few steps whatever the associativity. */
+/* Least recently used. The lines of a set form a linked list in order of last use, so a touch and a victim selection
+ * take constant time at any associativity. */
 #include <stdlib.h>
 
 #include "cache/cache.h"
 
 struct link {
-    uint16_t newer, older; /* places in the ring: 1 + the way, 0 its head */
+    uint16_t newer, older; /* positions in the ring: 1 + way; 0 is the head */
 };
 
-/* The lines of a set form a ring that its head closes: newer than the newest and older than the oldest. */
+/* A set is a ring closed by its head, which is newer than the newest line and older than the oldest. */
 struct lru {
-    unsigned places;   /* of a set: its head and its ways */
+    unsigned places;   /* per set: the head and the ways */
     struct link *link; /* [sets][places] */
 };
 
@@ -53,7 +53,7 @@ static int lru_victim(void *state, unsigned set, const struct cache_line *lines)
 }
 
 const struct replacement_ops replacement_lru = {
-    .policy = {"lru", "evicts the line that was used least recently", NULL},
+    .policy = {"lru", "evicts the least recently used line", NULL},
     .create = lru_create,
     .destroy = lru_destroy,
     .touch = lru_touch,

@@ -1,9 +1,7 @@
-/* Miss-status holding registers: one entry for each line that was asked for and has not come, with the list of those
- * who wait for it.
+/* Miss-status holding registers: one entry per line in flight, with the list of its waiters.
  *
- * What waits is the user's: a token of the load/store unit in an L1, a whole message in an LLC slice. Entries are
- * taken from a free list, so finding room, adding and releasing do not search. The line's own record (cache_line.mshr)
- * leads to the entry.
+ * A waiter is defined by the user: a load/store unit token in an L1, a message in an LLC slice. Entries come from a
+ * free list, so allocation, merging and release take constant time. `cache_line.mshr` is the entry of a reserved line.
  */
 #ifndef SLUICE_CACHE_MSHR_H
 #define SLUICE_CACHE_MSHR_H
@@ -15,15 +13,15 @@
 enum { MSHR_NONE = 0xFFFF };
 
 struct mshr {
-    uint32_t set;     /* where the line is that waits */
-    uint16_t way;     /* CACHE_NONE if no line was reserved */
-    uint16_t waiters; /* how many wait, the first included */
-    uint16_t drained; /* how many of them have been answered */
+    uint32_t set;     /* set of the line in flight */
+    uint16_t way;     /* way of the line; CACHE_NONE if none is reserved */
+    uint16_t waiters; /* number of waiters, the first included */
+    uint16_t drained; /* waiters already answered */
     uint16_t next;    /* free list */
 };
 
 struct mshr_table {
-    unsigned entries, merges; /* merges: most waiters of an entry, the first included */
+    unsigned entries, merges; /* merges: maximum number of waiters per entry, the first included */
     unsigned in_use;
     uint16_t free;
     size_t waiter_bytes;
@@ -58,12 +56,12 @@ static inline void mshr_add(struct mshr_table *table, unsigned index, const void
     memcpy(mshr_waiter(table, index, table->mshr[index].waiters++), waiter, size);
 }
 
-/* The oldest waiter that has not been answered yet. */
+/* The oldest waiter that has not been answered. */
 static inline const void *mshr_next_waiter(const struct mshr_table *table, unsigned index) {
     return mshr_waiter(table, index, table->mshr[index].drained);
 }
 
-/* Marks it answered; gives the entry back and returns true if it was the last. */
+/* Marks that waiter answered. Frees the entry and returns true if it was the last. */
 static inline bool mshr_answer(struct mshr_table *table, unsigned index) {
     struct mshr *mshr = &table->mshr[index];
     if (++mshr->drained < mshr->waiters) return false;

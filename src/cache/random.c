@@ -1,5 +1,5 @@
 /* Random replacement: any line that is not reserved, drawn from a generator seeded per cache. The draw of a set is kept
- * until it is used, so that an access which is refused and tried again finds the same victim. */
+ * until it is used, so a retry after a reservation failure gets the same victim. */
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -8,7 +8,7 @@
 struct random_policy {
     unsigned ways;
     uint64_t generator;
-    uint32_t *draw; /* [sets]: where the search for a victim starts */
+    uint32_t *draw; /* [sets] first way of the victim search */
 };
 
 static void *random_create(const void *values, unsigned sets, unsigned ways, uint64_t seed) {
@@ -45,7 +45,7 @@ static int random_victim(void *state, unsigned set, const struct cache_line *lin
 }
 
 const struct replacement_ops replacement_random = {
-    .policy = {"random", "evicts any line, drawn from a fixed seed", NULL},
+    .policy = {"random", "evicts a random line (fixed seed)", NULL},
     .create = random_create,
     .destroy = random_destroy,
     .touch = random_touch,

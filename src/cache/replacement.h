@@ -1,14 +1,14 @@
-/* Replacement policies: which line of a full set goes. A policy is one file with one `struct replacement_ops`, and one
- * line in replacements.def; docs/extending.md adds one.
+/* Replacement policies: the victim in a full set. A policy is one file with one `struct replacement_ops`, and one line
+ * in replacements.def; docs/extending.md adds one.
  *
  * Contract:
- *   1. `victim` is asked only when no line of the set is invalid. It must not choose a reserved line; it returns -1 if
+ *   1. `victim` is called only if no line of the set is invalid. It must not choose a reserved line; it returns -1 if
  *      all are reserved.
- *   2. `victim` may be asked again without an `insert` in between (the access was refused for another reason) and must
- *      then give the same answer.
- *   3. `insert` follows the choice; `touch` follows every hit. `evict`, if there is one, precedes the `insert` that
- *      replaces a line. A line that is dropped is not told of.
- *   4. `check`, if there is one, refuses caches that the policy cannot serve, with the reason.
+ *   2. `victim` may be called again without an `insert` in between (another reservation failed) and must then return
+ *      the same way.
+ *   3. `insert` follows the choice; `touch` follows every hit. `evict`, if present, precedes the `insert` that replaces
+ *      a line. The policy is not notified of invalidations.
+ *   4. `check`, if present, rejects caches that the policy does not support, with the reason.
  */
 #ifndef SLUICE_CACHE_REPLACEMENT_H
 #define SLUICE_CACHE_REPLACEMENT_H
@@ -21,7 +21,7 @@ struct cache_line;
 struct replacement_ops {
     struct policy policy;
     bool (*check)(const struct config *config, const struct section *owner, unsigned sets, struct error *err);
-    /* `values` are those of the policy's own section, NULL if it has none. */
+    /* `values`: the policy's own section, NULL if it has none. */
     void *(*create)(const void *values, unsigned sets, unsigned ways, uint64_t seed);
     void (*destroy)(void *state);
     void (*touch)(void *state, unsigned set, unsigned way, const struct cache_access *access);
@@ -31,9 +31,9 @@ struct replacement_ops {
 };
 
 extern const struct family replacement_family;
-extern const struct replacement_ops replacement_lru; /* for a cache that offers no choice */
+extern const struct replacement_ops replacement_lru; /* for caches without a replacement parameter */
 
-/* For the check of the section that offers the choice: whether its cache of so many sets can have the policy. */
+/* For the check of the section with the replacement parameter: whether the policy supports a cache with `sets` sets. */
 bool replacement_check(const struct config *config, const struct section *owner, const struct policy *replacement,
                        unsigned sets, struct error *err);
 

@@ -22,7 +22,7 @@ void rrip_touch(void *state, unsigned set, unsigned way, const struct cache_acce
     *rrip_prediction(state, set, way) = 0;
 }
 
-/* All age by what the victim lacked, as one by one until it was distant. */
+/* Ages all lines by the victim's distance to `distant`, as repeated steps of one would. */
 void rrip_evict(void *state, unsigned set, unsigned way) {
     const struct rrip *rrip = state;
     uint8_t *prediction = rrip_prediction(rrip, set, 0), lacked = (uint8_t)(rrip->distant - prediction[way]);
@@ -33,7 +33,7 @@ void rrip_evict(void *state, unsigned set, unsigned way) {
     }
 }
 
-/* A search for one value after the other, which the C library does many ways at a time. */
+/* Searches the values in descending order with memchr, which is vectorised. */
 int rrip_victim(void *state, unsigned set, const struct cache_line *lines) {
     const struct rrip *rrip = state;
     const uint8_t *first = rrip_prediction(rrip, set, 0), *end = first + rrip->ways;

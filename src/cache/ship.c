@@ -1,20 +1,20 @@
 /* Signature-based hit prediction ("SHiP: Signature-based Hit Predictor for High Performance Caching", MICRO 2011): a
- * table of counters, indexed by a signature of the access that placed a line, learns whether lines of that signature
- * are used again. A line is placed as srrip does, or as distant if its signature's counter is zero. A hit adds one to
- * the counter of the line's signature, a replaced line that was never hit takes one away.
+ * table of counters, indexed by a signature of the inserting access, predicts whether lines with that signature are
+ * reused. Insertion is as in SRRIP, or distant if the counter is 0. A hit increments the counter of the line's
+ * signature; the eviction of a line without a hit decrements it.
  *
- * The signature is the static instruction or the region of memory, mixed down to the table's size. At the LLC an
- * instruction is known by its lower 16 bits, and that of a shared line is the one that fetched it. All sets train the
- * table. A line that is dropped, because it was written or the cache was emptied, teaches nothing.
+ * The signature is a hash of the static instruction or of the memory region. In the LLC an instruction is identified by
+ * its low 16 bits, and a line shared by several SMs by the instruction that fetched it. All sets train the table. An
+ * invalidated line does not train it.
  *
- * Left out: signatures of instruction sequences; training by a sample of the sets. */
+ * Not modelled: instruction-sequence signatures; training by a sample of the sets. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cache/rrip.h"
 
-static const struct policy by_instruction = {"instruction", "the static instruction that placed the line", NULL};
-static const struct policy by_region = {"region", "the region of memory that the line is in", NULL};
+static const struct policy by_instruction = {"instruction", "static instruction that inserted the line", NULL};
+static const struct policy by_region = {"region", "memory region of the line", NULL};
 static const struct policy *const signatures[] = {&by_instruction, &by_region};
 static const struct family signature_family = {"signature", signatures, COUNT_OF(signatures)};
 
@@ -25,11 +25,11 @@ struct ship_config {
 
 static const struct param params[] = {
     RRIP_BITS(struct ship_config),
-    P_CHOICE(struct ship_config, signature, signature_family, "instruction", "what reuse is told by"),
-    P_INT(struct ship_config, region_lines, 128, 1, 1048576, "lines", "of a region of memory"),
-    P_INT(struct ship_config, table_bits, 14, 1, 16, "bits", "of a signature, so that the table has 2^n counters"),
-    P_INT(struct ship_config, counter_bits, 3, 1, 8, "bits", "of a counter"),
-    P_INT(struct ship_config, start, 1, 0, 255, "hits", "that a counter starts with, or its largest value"),
+    P_CHOICE(struct ship_config, signature, signature_family, "instruction", "source of the signature"),
+    P_INT(struct ship_config, region_lines, 128, 1, 1048576, "lines", "lines per memory region"),
+    P_INT(struct ship_config, table_bits, 14, 1, 16, "bits", "signature width; the table has 2^N counters"),
+    P_INT(struct ship_config, counter_bits, 3, 1, 8, "bits", "counter width"),
+    P_INT(struct ship_config, start, 1, 0, 255, "hits", "initial counter value, at most its maximum"),
 };
 
 static const struct section ship_section = {
@@ -42,13 +42,13 @@ static const struct section ship_section = {
 
 struct placed {
     uint16_t signature;
-    bool hit; /* since it was placed */
+    bool hit; /* since insertion */
 };
 
 struct ship {
     struct rrip rrip;
-    unsigned shift;        /* from a mixed word to a signature */
-    uint64_t region_lines; /* 0: by instruction */
+    unsigned shift;        /* from a 64-bit hash to a signature */
+    uint64_t region_lines; /* 0: signature by instruction */
     uint8_t counter_max;
     uint8_t *counter;      /* [signatures] */
     struct placed *placed; /* [sets][ways] */
@@ -76,7 +76,7 @@ static void ship_destroy(void *state) {
 }
 
 static uint16_t signature_of(const struct ship *ship, const struct cache_access *access) {
-    enum { PROGRAM_SHIFT = 56 }; /* of a line's key: signatures of two programs are apart */
+    enum { PROGRAM_SHIFT = 56 }; /* of a line's key: programs have distinct signatures */
     uint64_t program = access->key >> PROGRAM_SHIFT << PROGRAM_SHIFT;
     uint64_t word = ship->region_lines ? access->key / ship->region_lines : program | access->instr;
     return (uint16_t)(word * UINT64_C(0x9E3779B97F4A7C15) >> ship->shift);
@@ -111,7 +111,7 @@ static void ship_insert(void *state, unsigned set, unsigned way, const struct ca
 }
 
 const struct replacement_ops replacement_ship = {
-    .policy = {"ship", "as srrip, but lines of instructions (or regions) without reuse go first", &ship_section},
+    .policy = {"ship", "SRRIP with a distant prediction for instructions (or regions) without reuse", &ship_section},
     .create = ship_create,
     .destroy = ship_destroy,
     .touch = ship_touch,

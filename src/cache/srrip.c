@@ -1,5 +1,5 @@
-/* Static re-reference interval prediction (RRIP, ISCA 2010, section 4.1): a new line is predicted a long interval, so
- * that a scan of lines that are used once does not push out those in use; a hit predicts a near one. */
+/* Static re-reference interval prediction (RRIP, ISCA 2010, section 4.1): a new line is predicted long, so that a scan
+ * of lines used once does not evict the working set; a hit sets the prediction to near. */
 #include "cache/rrip.h"
 
 struct srrip_config {
@@ -10,7 +10,7 @@ struct srrip_config {
 static const struct param params[] = {
     RRIP_BITS(struct srrip_config),
     P_BOOL(struct srrip_config, frequency, false,
-           "a hit brings the prediction one nearer (frequency priority); off: to the nearest (hit priority)"),
+           "hits decrement the prediction (frequency priority); off: hits set it to 0 (hit priority)"),
 };
 
 static const struct section srrip_section = {
@@ -48,7 +48,7 @@ static void srrip_insert(void *state, unsigned set, unsigned way, const struct c
 }
 
 const struct replacement_ops replacement_srrip = {
-    .policy = {"srrip", "evicts a line that is predicted to be used in a distant future", &srrip_section},
+    .policy = {"srrip", "evicts a line with a distant predicted re-reference", &srrip_section},
     .create = srrip_create,
     .destroy = rrip_destroy,
     .touch = srrip_touch,

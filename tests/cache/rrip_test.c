@@ -213,14 +213,14 @@ TEST("DRRIP's followers turn with the leaders' misses, both ways, and the counte
 
 TEST("DRRIP is refused where there are no sets to compare, at the L1 and at the LLC") {
     CHECK_REJECTED(config_with(SETTINGS("l1.replacement=drrip", "l1.ways=128")),
-                   "--set l1.replacement=drrip: l1.replacement: drrip compares sets and the cache has only one");
+                   "--set l1.replacement=drrip: l1.replacement: drrip needs at least 2 sets and the cache has 1");
     CHECK_REJECTED(config_with(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=768")),
-                   "--set llc.replacement=drrip: llc.replacement: drrip compares sets and the cache has only one");
+                   "--set llc.replacement=drrip: llc.replacement: drrip needs at least 2 sets and the cache has 1");
     CHECK_REJECTED(
         config_with(SETTINGS("l1.replacement=drrip", "l1.drrip.leaders=17")),
-        "--set l1.drrip.leaders=17: l1.drrip.leaders: 17 leaders of either kind do not fit in 32 sets; take at most 16");
+        "--set l1.drrip.leaders=17: l1.drrip.leaders: 17 leaders of each policy do not fit in 32 sets; use at most 16");
     CHECK_REJECTED(config_with(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=256")),
-                   "llc.drrip.leaders (default 4): 4 leaders of either kind do not fit in 3 sets; take at most 1");
+                   "llc.drrip.leaders (default 4): 4 leaders of each policy do not fit in 3 sets; use at most 1");
 }
 
 TEST("policies of the L1 and of the LLC have their parameters apart") {
