@@ -1,9 +1,9 @@
-/* The coalescing rules of NVIDIA GPUs, as GPGPU-Sim describes them.
+/* The coalescing rules of NVIDIA GPUs, as in GPGPU-Sim.
  *
  * `segment` (compute capability 2 and 3): a segment is 32, 64 or 128 B for lanes that access 1, 2 or at least 4 bytes.
- * Each touched segment is one access; it shrinks to the half, and then the quarter, that holds all it needs. `sector`
- * (4 and later): each touched line is one access that moves just the sectors it needs. `fermi` (2, as GPGPU-Sim 4 has
- * it): as `segment`, but what goes past the L1 is cut into sectors, and the highest address goes first.
+ * Each touched segment is one access, reduced to the half, then the quarter, that contains all requested sectors.
+ * `sector` (4 and later): each touched line is one access to the requested sectors. `fermi` (2, as in GPGPU-Sim 4): as
+ * `segment`, but accesses that bypass the L1 are split into sectors, and the highest address comes first.
  */
 #include "sm/coalescing.h"
 
@@ -21,7 +21,7 @@ static const struct policy *const members[] = {
 
 const struct family coalescing_family = {"coalescing rule", members, COUNT_OF(members)};
 
-/* The sectors that an access to a segment moves, given those it needs: a power of two of them, aligned. */
+/* The sectors transferred for the needed sectors of a segment: an aligned power of two. */
 static unsigned shrink(unsigned needed, unsigned segment_sectors) {
     unsigned span = segment_sectors, first = 0;
     while (span > 1) {
@@ -36,14 +36,14 @@ static unsigned shrink(unsigned needed, unsigned segment_sectors) {
     return (unsigned)low_mask(span) << first;
 }
 
-/* Cuts each block into pieces of `piece` sectors, and puts each piece that is touched into its line. */
+/* Splits each block into pieces of `piece` sectors and emits one access per touched piece. */
 static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsigned line_log2, bool whole,
                     uint64_t *access) {
     unsigned line_sectors = 1u << (line_log2 - 5), n = 0;
     for (unsigned i = 0; i < count; i++) {
         for (unsigned sectors = touch_sectors(touch[i]); sectors;) {
-            unsigned at = lowest_bit(sectors) & ~(piece - 1), all = ((1u << piece) - 1)
-                                                                    << at; /* the piece with the lowest sector left */
+            unsigned at = lowest_bit(sectors) & ~(piece - 1),
+                     all = ((1u << piece) - 1) << at; /* the piece of the lowest remaining sector */
             unsigned needed = (sectors & all) >> at, in_line = at & (line_sectors - 1);
             unsigned moved = whole && needed << at != all ? shrink(needed, piece) : needed;
             access[n++] = (touch_address(touch[i]) + (at - in_line) * 32) | (uint64_t)moved << in_line;
@@ -57,7 +57,7 @@ static unsigned coalesce_segments(const uint64_t *touch, unsigned count, unsigne
                                   bool bypass, uint64_t *access) {
     (void)bypass;
     unsigned segment_log2 = bytes_log2 == 0 ? 5 : bytes_log2 == 1 ? 6 : 7;
-    if (segment_log2 == 7 || segment_log2 > line_log2) segment_log2 = line_log2; /* the widest segment is a line */
+    if (segment_log2 == 7 || segment_log2 > line_log2) segment_log2 = line_log2; /* the widest segment is one line */
     return cut(touch, count, 1u << (segment_log2 - 5), line_log2, true, access);
 }
 
@@ -80,16 +80,17 @@ static unsigned coalesce_fermi(const uint64_t *touch, unsigned count, unsigned b
 }
 
 const struct coalescing_ops coalescing_segment = {
-    {"segment", "segments of 32 to 128 B by access width, shrunk to what is needed (compute capability 2 and 3)", NULL},
+    {"segment",
+     "segments of 32 to 128 B by access width, reduced to the requested sectors (compute capability 2 and 3)", NULL},
     coalesce_segments,
 };
 
 const struct coalescing_ops coalescing_sector = {
-    {"sector", "one access for each line, moving the sectors it needs (compute capability 4 and later)", NULL},
+    {"sector", "one access per line, for the requested sectors (compute capability 4 and later)", NULL},
     coalesce_sectors,
 };
 
 const struct coalescing_ops coalescing_fermi = {
-    {"fermi", "as segment; past the L1 an access for each sector; highest address first (GPGPU-Sim 4)", NULL},
+    {"fermi", "as segment; one access per sector if it bypasses the L1; highest address first (GPGPU-Sim 4)", NULL},
     coalesce_fermi,
 };

@@ -1,8 +1,7 @@
-/* Coalescing: how the sectors that a warp touches become accesses to lines. A rule is one file and one line in
+/* Coalescing: turns the sectors touched by a warp into accesses to lines. A rule is one file and one line in
  * coalescings.def.
  *
- * An access is packed into a word: the line's address, and in the bits below it the sectors of that line that it
- * moves.
+ * An access is packed into one word: the line address, and in its low bits the mask of transferred sectors.
  */
 #ifndef SLUICE_SM_COALESCING_H
 #define SLUICE_SM_COALESCING_H
@@ -10,12 +9,12 @@
 #include "config/config.h"
 #include "stream/stream.h"
 
-enum { COALESCING_MAX = 256 }; /* accesses of one instruction: 32 touched blocks of eight sectors */
+enum { COALESCING_MAX = 256 }; /* per instruction: 32 touched blocks of 8 sectors */
 
 struct coalescing_ops {
     struct policy policy;
-    /* Writes the accesses for `count` touched blocks in the order in which they are made; returns their number.
-     * `bypass`: they go past the L1. */
+    /* Writes the accesses for `count` touched blocks in issue order and returns their number. `bypass`: they bypass the
+     * L1. */
     unsigned (*coalesce)(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2, bool bypass,
                          uint64_t *access);
 };

@@ -1,7 +1,7 @@
-/* CTAs in an SM: launch, barriers, the end of warps. */
+/* CTAs in an SM: launch, barriers, warp exit. */
 #include "sm/sm_state.h"
 
-/* Warps of a CTA sit in consecutive slots, so that within a CTA a lower slot is older. */
+/* The warps of a CTA occupy consecutive slots: within a CTA, a lower slot is older. */
 void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
     unsigned slot = 0, warps = sm->launch->warps_per_cta;
     while (sm->cta[slot].used) slot++;
@@ -42,7 +42,7 @@ static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
     port_push(sm->reports, now, &word, sizeof word);
 }
 
-/* After something of the warp has completed: is it free to go on, or to end? */
+/* Called when an access or result of the warp completes: releases it from its fence, or ends it after its exit. */
 void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     if (!((sm->at_fence | sm->exited) & bit) || sm->outstanding[warp] || sm->stores[warp]) return;
@@ -63,14 +63,14 @@ void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now) {
     if (!(sm->cta[slot].slots & sm->resident)) cta_end(sm, slot, now);
 }
 
-/* Releases the barrier if all it waits for are there. Warps that have ended are waited for no longer. */
+/* Releases the barrier if all expected warps have arrived. Exited warps are not expected. */
 static void barrier_check(struct sm *sm, unsigned slot, unsigned id, uint64_t now) {
     struct cta *cta = &sm->cta[slot];
     unsigned expected = cta->barrier[id].expected ? cta->barrier[id].expected : cta->live;
     if (!cta->barrier[id].arrived || cta->barrier[id].arrived < expected) return;
     sm->stats.barriers++;
     cta->barrier[id].arrived = 0;
-    if (!cta->barrier[id].waiting) return; /* all have only arrived: there is nobody to let go */
+    if (!cta->barrier[id].waiting) return; /* all arrivals were non-blocking: no warp waits */
     sm_due_later(sm, cta->barrier[id].waiting, now + sm->shared->op[OP_barrier].result_cycles);
     cta->barrier[id].waiting = 0;
 }

@@ -1,5 +1,5 @@
-/* Greedy, then oldest: stays with the warp that issued last while it can issue, else takes the oldest that can. Age is
- * the order of launch; the warps of a new CTA are the youngest. */
+/* Greedy, then oldest: issues from the last warp while it is ready, else from the oldest ready warp. Age is the launch
+ * order; the warps of a new CTA are the youngest. */
 #include <stdlib.h>
 
 #include "sm/warp_scheduler.h"

@@ -1,23 +1,21 @@
-/* Issue: which warps could go, which one goes, and when its result is there.
+/* Issue: readiness of warps, warp selection and result latency.
  *
- * In-order issue within a warp, one instruction per scheduler and cycle, a scoreboard on registers (a busy source or
- * destination holds the instruction: RAW and WAW). A result can be used `operand_cycles` + latency + `writeback_cycles`
- * after issue. A pipeline takes a new instruction every initiation interval of the last. As options, registers are read
- * one after the other (`operand_read_cycles`), by a limited number of collectors, and a taken branch empties the
- * warp's instruction buffer (`branch_cycles`).
+ * In-order issue within a warp, one instruction per scheduler and cycle, and a scoreboard on registers: a busy source
+ * or destination register blocks the instruction (RAW and WAW). A result is available `operand_cycles` + latency +
+ * `writeback_cycles` after issue. A pipeline accepts an instruction every initiation interval. Optional: operand
+ * registers are read one after the other (`operand_read_cycles`) by a limited number of collectors, and a taken branch
+ * flushes the warp's instruction buffer (`branch_cycles`).
  *
- * Left out: register-bank conflicts and the limit on results written back per cycle, which GPGPU-Sim models in its
- * operand collectors; instruction buffers as such.
+ * Not modelled: register-bank conflicts and the limit on write-backs per cycle of GPGPU-Sim's operand collectors;
+ * instruction buffers other than by `branch_cycles`.
  */
 #include "sm/sm_state.h"
 
-/* Instructions of all programs lie here, out of the way of their data. */
+/* Instruction addresses of all programs, disjoint from their data. */
 #define INSTRUCTION_BASE UINT64_C(0xE0000000)
 
-/* What a warp waits for. */
-
-/* The warps are looked at again in the cycle `at`. A warp has a date only while it waits for something that does not
- * happen before. */
+/* Schedules a re-check of the warps in cycle `at`. A warp is scheduled only while it waits for an event that does not
+ * occur earlier. */
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
     assert(at > sm->engine->now && at - sm->engine->now < WARP_WHEEL);
     sm->due[at % WARP_WHEEL] |= warps;
@@ -44,7 +42,7 @@ void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     }
 }
 
-/* The warp waits for a register that is there at `until`, and for none after `last`. */
+/* The warp waits until `until` for a register; `last` is when its last register is available. */
 static inline void wait_until(struct sm *sm, uint64_t bit, uint64_t *why, uint64_t until, uint64_t last) {
     *why |= bit;
     if (until >= REGISTER_UNKNOWN(false)) return;
@@ -52,8 +50,8 @@ static inline void wait_until(struct sm *sm, uint64_t bit, uint64_t *why, uint64
     if (until == last) sm->dated |= bit;
 }
 
-/* The last of the registers that the instruction waits for, there at `last`, comes from an operation. While one of them
- * comes from memory, that is what it waits for. */
+/* The latest of the instruction's registers, available at `last`, comes from an operation. While another one comes from
+ * memory, the warp counts as waiting for memory. */
 static NEVER_INLINE void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const uint64_t *at = sm->register_at[warp];
@@ -66,7 +64,7 @@ static NEVER_INLINE void wait_for_any(struct sm *sm, unsigned warp, uint64_t las
         wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
 }
 
-/* The registers that few instructions have: all but the first written and the first three read. */
+/* Registers beyond the first destination and the first three sources, which few instructions have. */
 static bool has_more_registers(const struct instr *instr) {
     uint32_t dst, src;
     memcpy(&dst, instr->dst, sizeof dst);
@@ -78,12 +76,12 @@ static bool has_more_registers(const struct instr *instr) {
     return (dst | src) & rest.word;
 }
 
-/* Whether the warp waits for something else than registers. */
+/* Whether the warp waits for anything but registers. */
 static inline bool held(const struct sm *sm, uint64_t bit) {
     return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching) & bit;
 }
 
-/* Finds out which registers a warp waits for that so far is known to wait for nothing. */
+/* Determines whether the warp is ready or for which registers it waits. Its previous state is cleared. */
 static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     assert(!held(sm, bit));
@@ -115,17 +113,17 @@ void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now) {
     classify(sm, warp, now);
 }
 
-/* Counted from 1, so that 0 can mean none. */
+/* Numbered from 1; 0 means none. */
 static uint32_t instruction_line(const struct sm *sm, const struct instr *instr) {
     return (instr->id >> sm->shared->instruction_line_log2) + 1;
 }
 
-/* What the small caches could not send or take is tried again in the next cycle. */
+/* Retries rejected fetches and unsent read-only misses in the next cycle. */
 void sm_retry_later(struct sm *sm) {
     if (sm->unsent | sm->unfetched) engine_wake_near(sm->engine, sm->waker, sm->engine->now + 1);
 }
 
-/* Looks for the line of the warp's next instruction; the warp waits if it is not there. */
+/* Looks up the line of the warp's next instruction; on a miss the warp waits. */
 void sm_fetch(struct sm *sm, unsigned warp) {
     uint64_t bit = UINT64_C(1) << warp, offset = (uint64_t)sm->next[warp]->id << sm->shared->instruction_log2;
     uint32_t line = instruction_line(sm, sm->next[warp]);
@@ -153,8 +151,7 @@ void sm_refill(struct sm *sm, unsigned warp) {
     sm->end[warp] = stream->instr + stream->count;
 }
 
-/* The warp's record at `next` has issued: on to the one after it. Returns whether that may have to wait for more than
- * registers. */
+/* Advances the warp to its next instruction. Returns whether it may have to wait for anything but registers. */
 static inline bool advance(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     uint32_t following = sm->next[warp]->id + 1;
@@ -180,8 +177,6 @@ static inline bool advance(struct sm *sm, unsigned warp, uint64_t now) {
     return may_be_held;
 }
 
-/* Issuing. */
-
 static void registers_set(struct sm *sm, unsigned warp, const uint8_t *dst, uint64_t at) {
     if (!dst[0]) return;
     sm->register_at[warp][dst[0]] = at;
@@ -194,25 +189,25 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
     sm->results_at[warp] = max_u64(sm->results_at[warp], at);
 }
 
-/* When one of the unit's pipelines and one of its collectors is free. */
+/* When one of the unit's pipelines and one of its collectors are free. */
 static inline uint64_t unit_free_at(const struct sm *sm, enum unit unit) {
     return max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
 }
 
-/* Whether one more instruction can go to the unit in this cycle. */
+/* Whether the unit accepts an instruction in this cycle. */
 static bool unit_free(const struct sm *sm, enum unit unit, uint64_t now) {
     return unit == UNIT_MEM ? lsu_has_room(sm) : unit_free_at(sm, unit) <= now;
 }
 
-/* The first of `count` that are free is busy until then. */
+/* Occupies the first free one of `count` until `busy_until`; keeps the array sorted. */
 static inline void take_first(uint64_t *free_at, unsigned count, uint64_t busy_until, uint64_t now) {
     unsigned last = count - 1, i = 0;
-    if (LIKELY(free_at[last] <= now)) i = last; /* all are free, in whatever order */
+    if (LIKELY(free_at[last] <= now)) i = last; /* all are free: the order does not matter */
     for (; i < last && free_at[i + 1] < busy_until; i++) free_at[i] = free_at[i + 1];
     free_at[i] = busy_until;
 }
 
-/* Cycles that reading the instruction's registers takes, one after the other. */
+/* Cycles to read the instruction's registers one after the other. */
 static unsigned read_cycles(const struct sm *sm, const struct instr *instr) {
     unsigned reads = 0;
     while (reads < INSTR_SRCS && instr->src[reads]) reads++;
@@ -263,7 +258,7 @@ static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
     classify(sm, warp, now);
 }
 
-/* Lets a scheduler issue from one of the candidates; returns the unit that the instruction went to. */
+/* Issues from one of the candidates, chosen by the scheduler; returns the unit used. */
 static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
     unsigned warp = sm->shared->scheduler->pick(sm->scheduler[scheduler], candidates, &sm->view[scheduler]);
     enum unit unit = sm->unit_of[warp];
@@ -271,12 +266,13 @@ static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidate
     return unit;
 }
 
-/* A warp belongs to one scheduler, so an issue changes nothing in the others' share but the unit that it took. */
+/* Each warp belongs to one scheduler, so an issue affects the other schedulers only through the unit that it
+ * occupies. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now) {
     if (sm->halted) return false;
-    uint64_t open = sm->ready; /* the warps whose next instruction finds its unit free */
+    uint64_t open = sm->ready; /* ready warps whose unit is free */
     unsigned schedulers = sm->shared->schedulers, s, left;
-    if (!(open & (open - 1))) { /* a lone warp, as most often when memory is the limit */
+    if (!(open & (open - 1))) { /* one ready warp, the common case when memory is the bottleneck */
         unsigned warp = lowest_bit(open);
         if (!unit_free(sm, sm->unit_of[warp], now)) return false;
         s = sm->scheduler_of[warp];
@@ -298,7 +294,7 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
     }
 }
 
-/* Wakes the SM when something that is ready now can issue; the load/store unit's room comes with its own ticks. */
+/* Wakes the SM when a ready warp can issue. Space in the load/store unit becomes available in the unit's own ticks. */
 void sm_next_issue(struct sm *sm, uint64_t now) {
     if (sm->halted) return;
     if (!(sm->ready & (sm->ready - 1)) && unit_free(sm, sm->unit_of[lowest_bit(sm->ready)], now + 1)) {

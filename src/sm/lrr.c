@@ -1,4 +1,4 @@
-/* Loose round robin: the next warp that can issue, starting after the one that issued last. */
+/* Loose round robin: the next ready warp after the one that issued last. */
 #include <stdlib.h>
 
 #include "sm/warp_scheduler.h"

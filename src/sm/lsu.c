@@ -1,9 +1,9 @@
 /* The load/store unit: one memory instruction at a time, in order, one access per cycle.
  *
- * An instruction's accesses are put together when it issues and made one after the other once its operands are there.
- * An access that the L1 refuses is tried again in every cycle and holds up everything behind it: the memory pipeline
- * stall of GPGPU-Sim. A load is complete when all of its accesses have their data; stores are acknowledged, and a warp
- * does not end before.
+ * An instruction is coalesced into accesses when it issues; they are sent one per cycle once its operands have been
+ * read. An access with a reservation failure is replayed every cycle and blocks all later ones: the memory pipeline
+ * stall of GPGPU-Sim. A load completes when all of its accesses have data. Stores are acknowledged, and a warp does not
+ * end before that.
  */
 #include "sm/sm_state.h"
 
@@ -11,7 +11,7 @@ bool lsu_has_room(const struct sm *sm) {
     return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
 }
 
-/* What does not differ between instructions of a sort is decoded once. */
+/* Decoded once for each combination of operation, space, cache operator and flags. */
 enum { SORT_FLAGS = INSTR_READ_ONLY | INSTR_NONCOHERENT | INSTR_PARTIAL };
 
 static inline unsigned sort_of(unsigned op, unsigned space, unsigned cache, unsigned flags) {
@@ -41,7 +41,7 @@ void lsu_kinds_init(struct sm_shared *shared) {
                     shared->sort[sort_of(op, space, cache, flags)] = sort_make(op, space, cache, flags, shared);
 }
 
-/* A load, or an atomic whose old value is wanted. */
+/* A load, or an atomic whose old value is used. */
 static bool wants_data(const struct instr *instr) {
     return instr->op == OP_load || (instr->op == OP_atomic && instr->dst[0]);
 }
@@ -56,7 +56,7 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
     return index;
 }
 
-/* The accesses of the instruction. Most touch just one line, and all of it. */
+/* Coalesces the instruction. Fast path: most instructions touch one whole line. */
 static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr *instr, bool bypass, uint64_t *access) {
     const struct sm_shared *shared = sm->shared;
     const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
@@ -98,7 +98,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     engine_wake_near(sm->engine, sm->waker, entry->ready_at);
 }
 
-/* A load has all that it waited for: its value goes to the registers. */
+/* The load is complete: writes its value to the registers. */
 static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
     struct load *load = &sm->load[index];
     uint64_t at =
@@ -120,12 +120,12 @@ static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, u
     sm->loads_used--;
 }
 
-/* One of the things that a load waits for has happened. */
+/* One of the events that the load waits for has occurred. */
 static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
     if (--sm->load[index].waiting == 0) load_end(sm, index, beyond, now);
 }
 
-/* The instruction has made all its accesses and leaves the unit. */
+/* The instruction has sent all its accesses and leaves the unit. */
 static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     sm->lsu_head++;
     sm->engine->progress++;
@@ -146,7 +146,7 @@ static NEVER_INLINE void access_shared(struct sm *sm, struct lsu_entry *entry, u
     retire(sm, entry, now);
 }
 
-/* An access by the constant or the read-only cache. */
+/* An access to the constant or the read-only cache. */
 static NEVER_INLINE enum l1_outcome access_readonly(struct sm *sm, struct lsu_entry *entry, uint64_t address) {
     bool constant = entry->space == SPACE_CONST;
     if (constant && sm->shared->perfect_constant) {
@@ -176,11 +176,11 @@ static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint6
 
 static void refused(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome refusal) {
     sm->refusal = refusal;
-    /* The small caches keep no count of changes: they are always asked again. */
+    /* The read-only caches do not count changes, so their accesses are replayed in every tick. */
     sm->refused_changes = sm->gate->changes - entry->small_cache;
 }
 
-/* The next access of an instruction. */
+/* Sends the next access of the instruction. */
 static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     if (entry->count) {
         enum l1_outcome outcome = access_once(sm, entry, now);
@@ -201,18 +201,18 @@ static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     if (entry->done == entry->count) retire(sm, entry, now);
 }
 
-/* There is something in the unit. */
+/* Precondition: the unit is not empty. */
 void lsu_tick(struct sm *sm, uint64_t now) {
     if (sm->refusal && sm->refused_changes == sm->gate->changes) return;
     sm->refusal = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    if (entry->ready_at > now) return; /* the SM is woken for it since it was accepted */
+    if (entry->ready_at > now) return; /* lsu_accept has scheduled the wake */
     if (sm->lsu_free_at <= now) {
         if (entry->space == SPACE_SHARED)
             access_shared(sm, entry, now);
         else
             access_next(sm, entry, now);
-        /* While the L1 refuses, only a change in the L1 helps, and that comes with a tick of its own. */
+        /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
         if (sm->refusal || sm->lsu_head == sm->lsu_tail || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
     }
     engine_wake_by(sm->engine, sm->waker, max_u64(sm->lsu_free_at, now + 1));
@@ -234,7 +234,7 @@ static NEVER_INLINE void readonly_done(struct sm *sm, struct readonly_cache *cac
     } while (!last);
 }
 
-/* An access that the L1 accepted earlier is complete. */
+/* An access that the L1 accepted earlier has completed. */
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     uint32_t index = token & ~TOKEN_KIND;
     if (LIKELY((token & TOKEN_KIND) == TOKEN_LOAD)) {
@@ -249,6 +249,6 @@ void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     case TOKEN_INSTRUCTION: readonly_done(sm, &sm->instruction_cache, index, now); break;
     case TOKEN_CONSTANT: readonly_done(sm, &sm->constant_cache, index, now); break;
     case TOKEN_READ_ONLY: readonly_done(sm, &sm->read_only_cache, index, now); break;
-    default: assert(!"a completion for nobody");
+    default: assert(!"unknown token in a completion");
     }
 }

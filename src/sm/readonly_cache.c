@@ -4,7 +4,7 @@
 
 void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,
                    uint32_t *unsent) {
-    if (geometry->size_kb == 0) return; /* never asked */
+    if (geometry->size_kb == 0) return; /* no such cache: never accessed */
     unsigned lines = (unsigned)(geometry->size_kb * 1024 >> geometry->line_log2);
     struct cache_geometry shape = {.sets = lines / (unsigned)geometry->ways, .ways = (unsigned)geometry->ways};
     cache_init(&cache->cache, &shape, &replacement_lru.policy, config, NULL, 0);

@@ -14,7 +14,7 @@ STATS_TABLE(sm_refusal_table, "sm.reservation_fail", l1_reservation_fail_stats, 
 static const struct stat sm_op_rows[] = {OP_LIST(SM_OP_ROW)};
 static const struct stat_table sm_op_table = {"sm.op", sm_op_rows, COUNT_OF(sm_op_rows)};
 
-/* Whether something that the SM has sent, or is about to send, is still under way. */
+/* Whether an access is in flight or about to be sent. */
 static bool in_flight(const struct sm *sm) {
     return sm->lsu_head != sm->lsu_tail || sm->loads_used || readonly_busy(&sm->instruction_cache) ||
            readonly_busy(&sm->constant_cache) || readonly_busy(&sm->read_only_cache) ||
@@ -177,7 +177,7 @@ void sm_freeze(struct sm *sm, uint64_t now) {
 
 void sm_halt(struct sm *sm) { sm->halted = true; }
 
-/* Counts the cycles up to, but without, `until`. */
+/* Accounts the cycles before `until` to `where`. */
 static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
     uint64_t cycles = until - sm->stats.cycles;
     sm->stats.cycles = until;
@@ -185,7 +185,7 @@ static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
     if (sm->refusal) sm->refused_cycles[sm->refusal - L1_FAIL_MSHR] += cycles;
 }
 
-/* Counts the cycles since something last issued. What they are lost to has not changed since the last tick. */
+/* Accounts the cycles since the last issue. The stall cause has not changed since the last tick. */
 static inline void settle(struct sm *sm, uint64_t now) {
     if (now > sm->stats.cycles && !sm->frozen) count(sm, &sm->stall_cycles[sm_stall_cause(sm)], now);
 }
@@ -218,14 +218,14 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
     }
 }
 
-/* Misses of the three small caches: one request per cycle, instructions first. */
+/* Sends a miss of the three read-only caches: one request per cycle, instructions first. */
 static void send_readonly_miss(struct sm *sm, uint64_t now) {
     struct readonly_cache *caches[] = {&sm->instruction_cache, &sm->constant_cache, &sm->read_only_cache};
     for (unsigned i = 0; i < COUNT_OF(caches); i++)
         if (readonly_send(caches[i], sm->l1, sm->index, now)) return;
 }
 
-/* What the small caches and the instruction cache did not get rid of or take before. */
+/* Retries unsent misses and rejected fetches. */
 static NEVER_INLINE void retry(struct sm *sm, uint64_t now) {
     if (sm->unsent) send_readonly_miss(sm, now);
     for (uint64_t warps = sm->unfetched; warps; warps &= warps - 1) {
@@ -253,7 +253,7 @@ static void sm_tick(void *self, uint64_t now) {
         return;
     }
     if (!sm->ready) return;
-    if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* all cycles before this one have been counted */
+    if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* earlier cycles are already accounted */
         sm->stats.cycles = now + 1;
         sm->stats.issuing++;
         if (UNLIKELY(sm->refusal)) sm->refused_cycles[sm->refusal - L1_FAIL_MSHR]++;
@@ -267,32 +267,32 @@ static bool sm_busy(const void *self) {
 }
 
 static void sm_explain(const void *self, uint64_t now, FILE *out) {
-    static const char *const refusal[] = {"takes accesses",
-                                          "refuses: no MSHR",
-                                          "refuses: no room in a line's MSHR",
-                                          "refuses: every line of the set is reserved",
-                                          "refuses: miss queue full",
-                                          "refuses: network takes nothing",
-                                          "refuses: a store to the same sectors is not acknowledged",
-                                          "refuses: no room in the queues before it"};
+    static const char *const refusal[] = {"accepts accesses",
+                                          "reservation failure: no free MSHR",
+                                          "reservation failure: MSHR merge limit",
+                                          "reservation failure: all lines of the set are reserved",
+                                          "reservation failure: miss queue full",
+                                          "reservation failure: miss queue full, network blocked",
+                                          "reservation failure: store to the same sectors not acknowledged",
+                                          "reservation failure: input queue full"};
     const struct sm *sm = self;
     (void)now;
     if (!sm_busy(sm)) return;
-    fprintf(
-        out,
-        "sm %u: %u CTAs, %d warps: %d ready, %d wait for memory, %d for results, %d for instructions, %d at a barrier, %d at a fence, %d ended; "
-        "load/store unit holds %u instructions, %u loads wait for data, the L1 %s\n",
-        sm->index, sm->ctas, __builtin_popcountll(sm->resident), __builtin_popcountll(sm->ready),
-        __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
-        __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
-        __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
-        sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
+    fprintf(out,
+            "sm %u: %u CTAs, %d warps: %d ready, %d waiting for memory, %d for results, %d for instructions, "
+            "%d at a barrier, %d at a fence, %d exited; "
+            "load/store unit: %u instructions, %u loads outstanding; L1: %s\n",
+            sm->index, sm->ctas, __builtin_popcountll(sm->resident), __builtin_popcountll(sm->ready),
+            __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
+            __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
+            __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
+            sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
     for (unsigned slot = 0; slot < SM_WARPS; slot++)
         for (unsigned id = 0; sm->cta[slot].used && id < SM_BARRIERS; id++) {
             unsigned expected =
                 sm->cta[slot].barrier[id].expected ? sm->cta[slot].barrier[id].expected : sm->cta[slot].live;
             if (sm->cta[slot].barrier[id].waiting)
-                fprintf(out, "  barrier %u of CTA %llu: %u of %u warps have come\n", id,
+                fprintf(out, "  barrier %u of CTA %llu: %u of %u warps have arrived\n", id,
                         (unsigned long long)sm->cta[slot].index, sm->cta[slot].barrier[id].arrived, expected);
         }
     sm->l1->ops->explain(sm->l1, sm->index, out);

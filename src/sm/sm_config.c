@@ -6,7 +6,7 @@
 #include "sm/warp_scheduler.h"
 
 #define SM(field, fallback, min, max, unit, help) P_INT(struct sm_config, field, fallback, min, max, unit, help)
-/* A parameter for each operation class that has a latency of its own. */
+/* One parameter per operation class with a configurable latency. */
 #define OP_TIMED(name_, latency, interval, help_) \
     {.name = "op_" #name_, \
      .type = PARAM_LIST, \
@@ -26,57 +26,56 @@
 #define OP_PARAM(name, unit, latency, interval, help) OP_PARAM_##unit(name, latency, interval, help)
 
 static const struct param params[] = {
-    SM(warps, 64, 1, 64, "warps", "warps that an SM holds at once"),
-    SM(threads, 2048, 32, 2048, "threads", "threads that an SM holds at once"),
-    SM(ctas, 32, 1, 64, "CTAs", "CTAs that an SM holds at once"),
-    SM(registers, 65536, 32, 1048576, "registers", "32-bit registers of an SM"),
-    SM(register_unit, 4, 1, 256, "registers", "registers of a thread are rounded up to a multiple of this"),
-    SM(shared_kb, 64, 0, 1024, "KB", "shared memory of an SM"),
-    SM(warp_size, 32, 32, 32, "threads", "lanes of a warp; streams are made for 32"),
-    SM(shared_banks, 32, 32, 32, "banks", "banks of the shared memory; streams carry conflicts for 32"),
+    SM(warps, 64, 1, 64, "warps", "maximum resident warps per SM"),
+    SM(threads, 2048, 32, 2048, "threads", "maximum resident threads per SM"),
+    SM(ctas, 32, 1, 64, "CTAs", "maximum resident CTAs per SM"),
+    SM(registers, 65536, 32, 1048576, "registers", "32-bit registers per SM"),
+    SM(register_unit, 4, 1, 256, "registers", "allocation granularity of registers per thread"),
+    SM(shared_kb, 64, 0, 1024, "KB", "shared memory per SM"),
+    SM(warp_size, 32, 32, 32, "threads", "lanes per warp; streams require 32"),
+    SM(shared_banks, 32, 32, 32, "banks", "shared-memory banks; streams record conflicts for 32"),
     SM(schedulers, 2, 1, 4, "schedulers",
-       "warp schedulers; each issues an instruction per cycle, to the warps of its share"),
-    P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "which ready warp issues"),
-    SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and float operations"),
+       "warp schedulers per SM; each issues one instruction per cycle from its share of the warps"),
+    P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "warp scheduling policy"),
+    SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and floating-point operations"),
     SM(sfu_units, 1, 1, 8, "pipelines",
-       "pipelines for divisions, integer multiplies (see int_multiply_on_sp) and special functions"),
-    SM(dp_units, 0, 0, 8, "pipelines", "pipelines for double precision; 0: the simple ones do it"),
+       "pipelines for divisions, special functions and integer multiplies (see int_multiply_on_sp)"),
+    SM(dp_units, 0, 0, 8, "pipelines", "double-precision pipelines; 0: the SP pipelines execute these operations"),
     P_BOOL(struct sm_config, int_multiply_on_sp, false,
-           "the simple pipelines multiply integers (GPGPU-Sim 4); off: those of the special functions (3.2.2)"),
-    SM(operand_cycles, 3, 1, 32, "cycles", "from issue to execution: operand collection"),
-    SM(operand_read_cycles, 0, 0, 8, "cycles",
-       "of operand collection, on top, for each register that an instruction reads"),
+           "integer multiplies use the SP pipelines (GPGPU-Sim 4); off: the SFU pipelines (3.2.2)"),
+    SM(operand_cycles, 3, 1, 32, "cycles", "operand collection latency, from issue to execution"),
+    SM(operand_read_cycles, 0, 0, 8, "cycles", "additional operand collection latency per source register"),
     SM(sp_collectors, 0, 0, 8, "instructions",
-       "whose operands the simple pipelines collect at once; 0: no limit but the pipelines'"),
-    SM(sfu_collectors, 0, 0, 8, "instructions", "the same for the pipelines of the special functions"),
-    SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of an instruction that needs it"),
-    SM(load_stages, 0, 0, 32, "cycles", "that the result of a load takes on top of writeback_cycles"),
-    SM(branch_cycles, 1, 1, 32, "cycles", "from a branch that is taken to the issue of the warp's next instruction"),
-    SM(shared_latency_cycles, 3, 1, 255, "cycles", "from a shared-memory access to its data, without bank conflicts"),
-    SM(lsu_queue, 2, 1, 64, "instructions",
-       "memory instructions that the load/store unit holds, the one at work included"),
-    SM(loads_in_flight, 512, 1, 4096, "instructions", "load instructions that wait for data at once"),
-    P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "how a warp's accesses are put together"),
-    P_BOOL(struct sm_config, volatile_past_l1, true, "volatile loads of global memory go past the L1, as .cg ones do"),
-    SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache; 0: every fetch hits"),
-    SM(instruction_ways, 4, 1, 1024, "lines", "lines of a set of the instruction cache"),
-    SM(instruction_bytes, 8, 4, 16, "B", "of an instruction in memory"),
-    SM(constant_kb, 8, 0, 1024, "KB", "constant cache; 0: every access hits"),
-    SM(constant_ways, 2, 1, 1024, "lines", "lines of a set of the constant cache"),
-    SM(read_only_kb, 12, 0, 1024, "KB", "read-only (texture) cache; 0: there is none and its loads use the L1"),
-    SM(read_only_ways, 24, 1, 1024, "lines", "lines of a set of the read-only cache"),
-    SM(read_only_mshrs, 16, 1, 1024, "MSHRs", "lines on their way at once in each of these three caches"),
-    SM(read_only_merges, 64, 1, 1024, "accesses", "accesses that can wait for one of these lines"),
+       "operand collectors of the SP pipelines; 0: limited only by the pipelines"),
+    SM(sfu_collectors, 0, 0, 8, "instructions",
+       "operand collectors of the SFU pipelines; 0: limited only by the pipelines"),
+    SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of a dependent instruction"),
+    SM(load_stages, 0, 0, 32, "cycles", "additional write-back latency of loads"),
+    SM(branch_cycles, 1, 1, 32, "cycles", "from a taken branch to the issue of the warp's next instruction"),
+    SM(shared_latency_cycles, 3, 1, 255, "cycles", "shared-memory latency without bank conflicts"),
+    SM(lsu_queue, 2, 1, 64, "instructions", "load/store unit queue, including the instruction in execution"),
+    SM(loads_in_flight, 512, 1, 4096, "instructions", "maximum outstanding load instructions per SM"),
+    P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "coalescing rule"),
+    P_BOOL(struct sm_config, volatile_past_l1, true, "volatile global loads bypass the L1, like .cg loads"),
+    SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache size; 0: every fetch hits"),
+    SM(instruction_ways, 4, 1, 1024, "lines", "instruction cache associativity"),
+    SM(instruction_bytes, 8, 4, 16, "B", "instruction size"),
+    SM(constant_kb, 8, 0, 1024, "KB", "constant cache size; 0: every access hits"),
+    SM(constant_ways, 2, 1, 1024, "lines", "constant cache associativity"),
+    SM(read_only_kb, 12, 0, 1024, "KB", "read-only (texture) cache size; 0: none, its loads use the L1"),
+    SM(read_only_ways, 24, 1, 1024, "lines", "read-only cache associativity"),
+    SM(read_only_mshrs, 16, 1, 1024, "MSHRs", "MSHRs of each of the three read-only caches"),
+    SM(read_only_merges, 64, 1, 1024, "accesses", "MSHR merge limit of each of the three read-only caches"),
     OP_LIST(OP_PARAM)};
 
-/* A small cache must consist of whole sets. */
+/* The cache must consist of whole sets. */
 static bool check_cache(const struct config *config, const char *key, int64_t size_kb, int64_t ways,
                         struct error *err) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     int64_t lines = size_kb * 1024 / gpu->line_bytes;
     if (size_kb == 0 || (lines && lines % ways == 0)) return true;
     return config_error(config, key, err,
-                        "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways",
+                        "%lld KB with lines of %lld B is %lld lines, not a whole number of sets of %lld ways",
                         (long long)size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)ways);
 }
 
@@ -84,14 +83,14 @@ static bool check(const struct config *config, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
     if (sm->ctas > sm->warps)
         return config_error(config, "sm.ctas", err,
-                            "more CTAs than fit: each has at least one warp, and an SM holds %lld (sm.warps)",
+                            "more CTAs than warps: a CTA has at least one warp, and an SM holds %lld (sm.warps)",
                             (long long)sm->warps);
     if (sm->threads > sm->warps * 32)
         return config_error(config, "sm.threads", err,
-                            "more threads than fit in %lld warps of 32 (sm.warps): at most %lld", (long long)sm->warps,
-                            (long long)sm->warps * 32);
+                            "more threads than %lld warps of 32 (sm.warps) hold; use at most %lld",
+                            (long long)sm->warps, (long long)sm->warps * 32);
     if (!is_power_of_two((uint64_t)sm->instruction_bytes))
-        return config_error(config, "sm.instruction_bytes", err, "an instruction is 4, 8 or 16 B");
+        return config_error(config, "sm.instruction_bytes", err, "the instruction size must be 4, 8 or 16 B");
     return check_cache(config, "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways, err) &&
            check_cache(config, "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
            check_cache(config, "sm.read_only_ways", sm->read_only_kb, sm->read_only_ways, err);
@@ -148,20 +147,20 @@ unsigned sm_occupancy_on(unsigned sms, const struct config *config, const struct
     };
     int64_t fit = INT64_MAX;
     if (warps == 0 || kernel_ctas(kernel) == 0) {
-        error_set(err, "kernel '%s' has nothing to run: its grid is %u x %u x %u CTAs of %u x %u x %u threads",
-                  kernel->name, kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
+        error_set(err, "kernel '%s' has an empty grid: %u x %u x %u CTAs of %u x %u x %u threads", kernel->name,
+                  kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
                   kernel->block[2]);
         return 0;
     }
     for (unsigned i = 0; i < COUNT_OF(limit); i++) {
         if (limit[i].needs > limit[i].has) {
-            error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, and an SM has %lld (%s)", kernel->name,
+            error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, an SM has %lld (%s)", kernel->name,
                       (long long)limit[i].needs, limit[i].what, (long long)limit[i].has, limit[i].key);
             return 0;
         }
         if (limit[i].needs && limit[i].has / limit[i].needs < fit) fit = limit[i].has / limit[i].needs;
     }
-    /* A grid that does not fill the SMs is spread over all of them. */
+    /* A grid that does not fill the SMs is distributed over all of them. */
     int64_t spread = (int64_t)div_up(kernel_ctas(kernel), sms);
     return (unsigned)(spread < fit ? spread : fit);
 }

@@ -1,4 +1,4 @@
-/* What describes an SM. */
+/* The configuration of an SM. */
 #ifndef SLUICE_SM_SM_CONFIG_H
 #define SLUICE_SM_SM_CONFIG_H
 
@@ -6,7 +6,7 @@
 #include "stream/stream.h"
 
 enum unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_COUNT };
-enum { UNIT_CONTROL = UNIT_SP }; /* issued like a simple operation, without a result to wait for */
+enum { UNIT_CONTROL = UNIT_SP }; /* issues like a simple operation, without a result */
 
 struct sm_config {
     int64_t count; /* first: a lower module declares it (sim/gpu_config.h) */
@@ -26,26 +26,26 @@ struct sm_config {
     int64_t constant_kb, constant_ways;
     int64_t read_only_kb, read_only_ways;
     int64_t read_only_mshrs, read_only_merges;
-    struct int_list op[OP_COUNT]; /* latency, initiation interval; of those that have a result, see sm_op_cycles */
+    struct int_list op[OP_COUNT]; /* latency, initiation interval; empty: not configurable (sm_op_cycles) */
 };
 
 extern const struct section sm_section;
 extern const struct family warp_scheduler_family;
 extern const struct family coalescing_family;
 
-/* The pipeline that an operation class uses; classes of a unit that this SM lacks go to SP. */
+/* The pipeline of an operation class; classes of a unit that this SM lacks use SP. */
 enum unit sm_unit_of(const struct sm_config *sm, enum op_class op);
 
-/* Latency and initiation interval. Accesses of memory, fences and exits have none of their own to be set. */
+/* Latency and initiation interval. Not configurable for memory accesses, fences and exits. */
 struct op_cycles {
     unsigned latency, interval;
 };
 struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op);
 
-/* CTAs of a kernel that an SM can hold at once: what its warps, threads, registers, shared memory and CTA slots allow.
- * 0, with the reason in `err`, if not even one fits. */
+/* Occupancy: CTAs of a kernel that are resident in an SM at once, limited by warps, threads, registers, shared memory
+ * and CTA slots. 0, with the reason in `err`, if not even one fits. */
 unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err);
-/* The same where the kernel has just so many of the SMs. */
+/* The same for a kernel that runs on `sms` SMs. */
 unsigned sm_occupancy_on(unsigned sms, const struct config *config, const struct kernel *kernel, struct error *err);
 
 #endif

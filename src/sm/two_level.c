@@ -1,7 +1,7 @@
-/* Two-level scheduling with fetch groups (Narasiman et al., MICRO 2011; the "2LEVEL" of "Locality-Driven Dynamic GPU
- * Cache Bypassing"): a scheduler's warps form fixed groups; it goes round robin within the active group, and moves to
- * the next group only when every warp of the active one waits for memory or has ended, so that groups reach their long
- * stalls at different times.
+/* Two-level scheduling with fetch groups (Narasiman et al., MICRO 2011; "2LEVEL" in "Locality-Driven Dynamic GPU Cache
+ * Bypassing"): the warps of a scheduler form fixed groups. It schedules round robin within the active group and moves
+ * to the next group only when every warp of the active one waits for memory or has exited, so that the groups reach
+ * long-latency stalls at different times.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct two_level_config {
 };
 
 static const struct param params[] = {
-    P_INT(struct two_level_config, group_warps, 8, 1, 64, "warps", "warps of a fetch group"),
+    P_INT(struct two_level_config, group_warps, 8, 1, 64, "warps", "warps per fetch group"),
 };
 
 static const struct section two_level_section = {
@@ -27,7 +27,7 @@ static const struct section two_level_section = {
 struct two_level {
     unsigned group_warps;
     unsigned group;
-    unsigned next; /* slot after the one that issued last */
+    unsigned next; /* slot after the last issued */
 };
 
 static void *two_level_create(const struct config *config) {
@@ -37,7 +37,7 @@ static void *two_level_create(const struct config *config) {
     return state;
 }
 
-/* The slots of group `group` of the scheduler that owns `mine`: the group's share of its slots, in order. */
+/* Slots of group `group` of the scheduler that owns `mine`, in slot order. */
 static uint64_t group_slots(uint64_t mine, unsigned group, unsigned group_warps) {
     uint64_t slots = 0;
     unsigned i = 0;
@@ -46,8 +46,8 @@ static uint64_t group_slots(uint64_t mine, unsigned group, unsigned group_warps)
     return slots;
 }
 
-/* The first group from the active one on that can issue gets the cycle. It becomes the active one only if all groups
- * before it are stalled on memory; while one of them waits for something short, it keeps its turn. */
+/* The first group with a ready warp, starting from the active one, gets the cycle. It becomes the active group only if
+ * all groups before it wait for memory; a group with a shorter stall stays active. */
 static unsigned two_level_pick(void *state, uint64_t candidates, const struct warp_view *view) {
     struct two_level *two = state;
     unsigned groups = (unsigned)div_up((uint64_t)__builtin_popcountll(view->mine), two->group_warps);
@@ -67,7 +67,7 @@ static unsigned two_level_pick(void *state, uint64_t candidates, const struct wa
 }
 
 const struct warp_scheduler_ops warp_scheduler_two_level = {
-    .policy = {"two-level", "round robin in fetch groups that stall at different times", &two_level_section},
+    .policy = {"two-level", "round robin within fetch groups that stall at different times", &two_level_section},
     .create = two_level_create,
     .destroy = free,
     .pick = two_level_pick,

@@ -1,8 +1,6 @@
-/* Warp schedulers: which of its ready warps a scheduler issues from. A policy is one file and one line in
- * warp_schedulers.def.
+/* Warp schedulers: select the warp that issues. A policy is one file and one line in warp_schedulers.def.
  *
- * Warps are bits in 64-bit words, by their slot in the SM. A scheduler owns the slots whose number, modulo the
- * schedulers of the SM, is its own.
+ * Warps are bits of a 64-bit word, indexed by slot. Scheduler s of n owns the slots with slot % n == s.
  */
 #ifndef SLUICE_SM_WARP_SCHEDULER_H
 #define SLUICE_SM_WARP_SCHEDULER_H
@@ -10,13 +8,13 @@
 #include "base/base.h"
 #include "config/config.h"
 
-/* What a scheduler may look at: its own slots, and the SM's words as they are now. */
+/* The state visible to a scheduler: its own slots, and references to the SM's current masks. */
 struct warp_view {
-    uint64_t mine;                  /* slots that are this scheduler's */
-    const uint64_t *waiting_memory; /* warps whose next instruction waits for data from memory */
-    const uint64_t *resident;       /* warps that have been launched and not completely ended */
-    const uint64_t *exited;         /* of these: warps that will issue nothing more */
-    /* CTAs in the SM, oldest first, as masks of their slots. Within a CTA a lower slot is older. */
+    uint64_t mine;                  /* slots of this scheduler */
+    const uint64_t *waiting_memory; /* warps waiting for data from memory */
+    const uint64_t *resident;       /* warps launched and not ended */
+    const uint64_t *exited;         /* of these: warps whose exit has issued */
+    /* Resident CTAs, oldest first, as slot masks. Within a CTA, a lower slot is older. */
     const uint64_t *cta_slots;
     const unsigned *ctas;
 };
@@ -25,7 +23,7 @@ struct warp_scheduler_ops {
     struct policy policy;
     void *(*create)(const struct config *config);
     void (*destroy)(void *state);
-    /* Picks one of `candidates`, which is not empty; what it picks issues. */
+    /* Picks one of `candidates`, which is not empty; the picked warp issues. */
     unsigned (*pick)(void *state, uint64_t candidates, const struct warp_view *view);
 };
 

@@ -78,10 +78,10 @@ TEST("a CTA that does not fit is refused with what it needs and the setting that
         const char *setting;
         const char *key, *what;
     } cases[] = {
-        {"sm.warps=3", "sm.warps", "4 warps, and an SM has 3"},
-        {"sm.threads=127", "sm.threads", "128 threads, and an SM has 127"},
-        {"sm.registers=2047", "sm.registers", "2048 registers, and an SM has 2047"},
-        {"sm.shared_kb=0", "sm.shared_kb", "1000 bytes of shared memory, and an SM has 0"},
+        {"sm.warps=3", "sm.warps", "4 warps, an SM has 3"},
+        {"sm.threads=127", "sm.threads", "128 threads, an SM has 127"},
+        {"sm.registers=2047", "sm.registers", "2048 registers, an SM has 2047"},
+        {"sm.shared_kb=0", "sm.shared_kb", "1000 bytes of shared memory, an SM has 0"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct config *config = config_with(SETTINGS(cases[i].setting));
@@ -130,7 +130,7 @@ TEST("operations without a result of their own have no timing to set, and sizes 
         {"sm.op_load=[1, 1]", "unknown key 'op_load'"},
         {"sm.op_exit=[1, 1]", "unknown key 'op_exit'"},
         {"sm.op_int_add=[0, 1]", "sm.op_int_add[0] = 0 is out of range"},
-        {"sm.instruction_bytes=12", "an instruction is 4, 8 or 16 B"},
+        {"sm.instruction_bytes=12", "the instruction size must be 4, 8 or 16 B"},
     };
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct error err = {0};
