@@ -10,7 +10,7 @@ void acd_init(struct acd *acd, unsigned sets, unsigned ways, unsigned hash_bits)
 
 void acd_release(struct acd *acd) { free(acd->entry); }
 
-/* The key folded to the hash's width. Index bits are in it, too: they are the same all over a set. */
+/* The key folded to the hash width. It includes the index bits, which are equal throughout a set. */
 static uint32_t hash_of(const struct acd *acd, uint64_t key) {
     uint64_t hash = 0;
     for (; key; key >>= acd->hash_bits) hash ^= key;

@@ -1,20 +1,19 @@
-/* Clustered L1 (CSD-L1, "Analyzing and Leveraging Decoupled L1 Caches in GPUs", HPCA 2021, as "GPU Performance
- * Optimization via Inter-group Cache Cooperation", section II-B, uses it): the L1s are taken out of the SMs and put
- * together in groups. The SMs of a group share its nodes, among which lines are dealt out, so that a group has no
- * line twice; groups know nothing of each other.
+/* Clustered L1 (CSD-L1, "Analyzing and Leveraging Decoupled L1 Caches in GPUs", HPCA 2021, as used in "GPU Performance
+ * Optimization via Inter-group Cache Cooperation", section II-B): the L1s are moved out of the SMs into groups of
+ * nodes. The SMs of a group share its nodes, over which lines are interleaved, so a group holds a line at most once.
+ * Groups are independent of each other.
  *
- * A node is a component of its own: a cache (node.h) behind a queue of requests (Q1), of which it takes one per
- * cycle, and before one of replies (Q4). Requests and replies cross the crossbars of the group (crossbar.h), misses
- * go from the node's miss queue (Q5) to the network. What uses no L1 goes through the line's home all the same, past
- * its cache: so whatever concerns a line stays in order. A reply carries the sectors that were asked for.
+ * A node is a component: a cache (controller.h) with a request queue (Q1), from which it accepts one request per cycle,
+ * and a reply queue (Q4). Requests and replies cross the crossbars of the group (crossbar.h); misses go from the node's
+ * miss queue (Q5) to the network. Requests that bypass the L1 also go through the line's home node, which keeps all
+ * accesses to a line in order. A reply carries the requested sectors.
  *
- * To its cache, a node is what an SM is to a private L1. So the caches are the private organisation, made for nodes,
- * with all that insertion policies put into or before them.
+ * The caches are the private organisation, created for nodes instead of SMs, with its insertion policies and stages.
  *
- * A node whose replies find no place stands still: it takes no further request and nothing from the network. The
- * queue has room for what one cycle completes beyond its length.
+ * A node without space in Q4 stalls: it accepts neither requests nor replies from the network. Q4 has additional
+ * entries for the accesses that complete after the stall.
  *
- * Assumed, since neither paper says it: lengths of Q1 and Q4.
+ * Assumed, since neither paper specifies them: lengths of Q1 and Q4.
  */
 #include "l1/clustered.h"
 
@@ -23,62 +22,62 @@
 #include "l1/crossbar.h"
 #include "sim/gpu_config.h"
 
-/* An SM's reads of global and local memory that have their data, and where the time went. */
+/* Latency breakdown of an SM's completed reads of global and local memory. */
 #define READ_STATS(S) \
-    S(SUM, reads, "accesses", "reads answered by nodes, those past the cache not counted") \
-    S(SUM, request_cycles, "cycles", "of these: from the load/store unit to being taken by the node, summed") \
-    S(SUM, node_cycles, "cycles", "of these: until the node had the data, summed") \
-    S(SUM, reply_cycles, "cycles", "of these: until the SM had it, summed")
+    S(SUM, reads, "accesses", "reads answered by nodes, without those that bypass the L1") \
+    S(SUM, request_cycles, "cycles", "from the load/store unit to acceptance by the node, summed over these reads") \
+    S(SUM, node_cycles, "cycles", "from acceptance to the data in the node, summed over these reads") \
+    S(SUM, reply_cycles, "cycles", "from the node to the SM, summed over these reads")
 STATS_STRUCT(read_stats, READ_STATS);
 STATS_TABLE(l1_read_stat_table, "l1.latency", read_stats, READ_STATS);
 
-/* Cycles in which a node's cache refused the request at the head of Q1, by reason; in the order of enum l1_outcome. */
+/* Reservation failures of the request at the head of Q1, by cause, in the order of enum l1_outcome. */
 STATS_TABLE(l1_refusal_stat_table, "l1.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 enum { NO_VISITOR = UINT32_MAX };
 
-/* An access that a node has taken and not answered. Its index is the token that the cache knows it by. */
+/* An access accepted by a node and not answered. Its index is the token used with the cache. */
 struct visitor {
     uint32_t token; /* the SM's */
     uint32_t since, taken;
     uint32_t next; /* free list */
     uint8_t sm, sectors, kind;
-    bool read; /* of data that the L1 may keep */
+    bool read; /* a read that does not bypass the L1 */
 };
 
 struct hub {
     struct clustered *l1;
     unsigned node, component;
     struct port *requests, *replies; /* Q1, Q4 */
-    struct port *commands, *reports; /* from and to the control plane */
+    struct port *commands, *reports; /* of the control plane */
     struct visitor *visitor;
     uint32_t visitor_free, visitor_count, visitors;
-    uint32_t *hit;           /* [hit_cycles + 1] visitors whose line was there, by the cycle in which they are due */
-    unsigned hits;           /* how many there are */
-    bool others_next;        /* the next turn is another group's */
-    bool reporting;          /* is to report when nothing is under way */
-    enum l1_outcome refusal; /* of the head of Q1; 0 if none */
+    uint32_t *hit;           /* [hit_cycles + 1] hits, by the cycle in which their data is due */
+    unsigned hits;           /* number of such hits */
+    bool others_next;        /* the next lookup is another group's */
+    bool reporting;          /* L1_COMMAND_REPORT received: report when nothing is in flight */
+    enum l1_outcome refusal; /* reservation failure of the head of Q1; 0: none */
     uint32_t refused_changes;
-    uint64_t refused_since; /* cycles before are counted */
+    uint64_t refused_since; /* earlier cycles are accounted */
     uint64_t refused_cycles[L1_OUTCOMES - L1_FAIL_MSHR];
 };
 
-/* The end of the group's crossbars at an SM. */
+/* An SM's interface to the crossbars of its group. */
 struct inlet {
     struct port *requests, *replies;
     uint32_t outstanding;
-    bool waits; /* a request was refused */
+    bool waits; /* a request failed for lack of credits */
     struct read_stats stats;
 };
 
 struct clustered {
     struct l1 base;
-    struct l1 *caches;               /* one for each node */
+    struct l1 *caches;               /* one per node */
     struct cooperation *cooperation; /* NULL: none */
     struct engine *engine;
     const unsigned *sm_component;
     struct group_shape shape;
-    unsigned nodes, sms; /* of all groups */
+    unsigned nodes, sms; /* in all groups */
     unsigned line_log2, hit_cycles, channel_bytes;
     struct hub *hub;                    /* [nodes] */
     struct inlet *inlet;                /* [sms] */
@@ -115,8 +114,7 @@ static uint8_t flits_of(const struct clustered *l1, enum message_kind kind, uint
     return (uint8_t)message_flits(&message, l1->channel_bytes);
 }
 
-/* The access is complete: its answer goes to the SM. The request's address has no meaning there, and tells the
- * times. */
+/* Sends the answer of a completed access to the SM. The address field, unused in replies, carries the timestamps. */
 static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     const struct visitor *visitor = &hub->visitor[index];
     enum message_kind kind = visitor->kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
@@ -159,13 +157,13 @@ static void count_refusal(struct hub *hub, uint64_t now) {
     hub->refused_since = now;
 }
 
-/* The head of Q1, unless it was refused and nothing has changed since. */
+/* The head of Q1, unless its reservation failure cannot have been resolved. */
 static const struct group_packet *next_request(struct hub *hub, uint64_t now) {
     const struct l1_gate *gate = &hub->l1->caches->gate[hub->node];
     return hub->refusal && hub->refused_changes == gate->changes ? NULL : port_peek(hub->requests, now);
 }
 
-/* Returns whether the cache took it. */
+/* Returns whether the cache accepted it. */
 static bool take_request(struct hub *hub, const struct group_packet *packet, uint64_t now) {
     struct clustered *l1 = hub->l1;
     uint32_t index = visitor_take(hub);
@@ -198,7 +196,7 @@ static bool take_request(struct hub *hub, const struct group_packet *packet, uin
     return true;
 }
 
-/* One lookup per cycle: requests of the group's SMs and of other groups take turns. */
+/* One lookup per cycle, alternating between requests of the group's SMs and of other groups. */
 static void look_up(struct hub *hub, bool room, uint64_t now) {
     struct cooperation *others = hub->l1->cooperation;
     const struct group_packet *packet = room ? next_request(hub, now) : NULL;
@@ -208,7 +206,7 @@ static void look_up(struct hub *hub, bool room, uint64_t now) {
     if (asked || taken) hub->others_next = taken;
 }
 
-/* What is under way in a node but not at an SM: write-backs, and what other groups are asked or ask. */
+/* Includes work that no SM waits for: write-backs, and requests to and from other groups. */
 static bool hub_busy(const void *self) {
     const struct hub *hub = self;
     const struct clustered *l1 = hub->l1;
@@ -252,7 +250,7 @@ static void hub_explain(const void *self, uint64_t now, FILE *out) {
     const struct clustered *l1 = hub->l1;
     (void)now;
     if (!hub_busy(hub)) return;
-    fprintf(out, "l1 node %u: %u accesses taken and not answered\n", hub->node, hub->visitors);
+    fprintf(out, "l1 node %u: %u accesses outstanding\n", hub->node, hub->visitors);
     l1->caches->ops->explain(l1->caches, hub->node, out);
     if (l1->cooperation) l1->cooperation->ops->explain(l1->cooperation, hub->node, out);
 }
@@ -311,14 +309,14 @@ unsigned clustered_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *to
     return 1;
 }
 
-/* Nodes are told to by the control plane. */
+/* Nodes are invalidated by commands of the control plane. */
 void clustered_flush(struct l1 *base, unsigned sm) { (void)base, (void)sm; }
 
 bool clustered_busy(const struct l1 *base, unsigned sm) { return inlet_of(base, sm)->outstanding != 0; }
 
 void clustered_explain(const struct l1 *base, unsigned sm, FILE *out) {
     if (inlet_of(base, sm)->outstanding)
-        fprintf(out, "  %u accesses are at the L1s of its group\n", inlet_of(base, sm)->outstanding);
+        fprintf(out, "  %u accesses outstanding at the L1s of the group\n", inlet_of(base, sm)->outstanding);
 }
 
 /* ---- the organisation ------------------------------------------------------------------------------------------- */
@@ -387,7 +385,7 @@ static void create_crossbars(struct clustered *l1, unsigned group, const struct 
     }
 }
 
-/* The caches, for which nodes are what SMs are to private L1s. */
+/* Creates the caches: a private organisation with nodes in place of SMs. */
 static bool create_caches(struct clustered *l1, const struct l1_context *context, struct error *err) {
     extern const struct l1_ops l1_private;
     struct l1_context inner = *context;
@@ -469,7 +467,7 @@ static struct l1 *plain_create(const struct l1_context *context, struct error *e
 }
 
 const struct l1_ops l1_clustered = {
-    .policy = {"clustered", "SMs of a group share L1s among which lines are dealt out (CSD-L1)", NULL},
+    .policy = {"clustered", "SMs of a group share L1s with interleaved lines (CSD-L1)", NULL},
     .create = plain_create,
     CLUSTERED_OPS,
 };

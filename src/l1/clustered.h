@@ -1,44 +1,42 @@
-/* What the organisations with groups of shared L1s have in common, and what cooperation between the groups adds to
- * it. */
+/* Common part of the organisations with groups of shared L1s, and the interface for cooperation between groups. */
 #ifndef SLUICE_L1_CLUSTERED_H
 #define SLUICE_L1_CLUSTERED_H
 
 #include "l1/controller.h"
 #include "l1/group.h"
 
-/* Cooperation of the nodes with those of other groups. It is the partner of their caches (node.h), and beyond that
- * has a part in their ticks. */
+/* Cooperation of the nodes with those of other groups. It is the partner of their caches (controller.h) and takes part
+ * in their ticks. */
 struct cooperation {
     const struct cooperation_ops *ops;
-    struct l1_partner **partner; /* [nodes] of the machine */
+    struct l1_partner **partner; /* [nodes] of all groups */
 };
 
 struct cooperation_ops {
     void (*destroy)(struct cooperation *cooperation);
-    /* In the node's tick, before all else: what is heard from other groups. */
+    /* First call in the node's tick: receives messages of other groups. */
     void (*receive)(struct cooperation *cooperation, unsigned node, uint64_t now);
-    /* Whether a line from another group has come. */
+    /* Whether an answer of another group is visible. */
     bool (*answered)(const struct cooperation *cooperation, unsigned node, uint64_t now);
-    /* Whether another group's request can be served; asks to be woken for it when it will be. Then `serve` may be
-     * called. */
+    /* Whether another group's request can be served now, by `serve`; otherwise schedules a wake for when it can. */
     bool (*asked)(struct cooperation *cooperation, unsigned node, uint64_t now);
     void (*serve)(struct cooperation *cooperation, unsigned node, uint64_t now);
     bool (*busy)(const struct cooperation *cooperation, unsigned node);
     void (*explain)(const struct cooperation *cooperation, unsigned node, FILE *out);
 };
 
-/* What a cooperation is made for. */
+/* What a cooperation is created from. */
 struct cooperation_context {
     const struct l1_context *l1;
     struct group_shape shape;
-    const unsigned *component; /* [nodes] of the machine */
+    const unsigned *component; /* [nodes] of all groups */
 };
 
 struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_context *context,
                             struct cooperation *(*cooperate)(const struct cooperation_context *context),
                             struct error *err);
 
-/* The operations of such an organisation, but for its policy and `create`. */
+/* The operations of such an organisation, without policy and `create`. */
 #define CLUSTERED_OPS \
     .shape = clustered_shape, .destroy = clustered_destroy, .endpoints = clustered_endpoints, \
     .endpoint_component = clustered_endpoint_component, .connect = clustered_connect, \

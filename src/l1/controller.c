@@ -5,17 +5,17 @@
 #include "noc/noc.h"
 #include "sim/gpu_config.h"
 
-/* What a request carries in `tag`, and so what its reply means. */
+/* The kind of a request, in the upper bits of its `tag`. */
 enum tag_kind {
-    TAG_FILL = 0u << 30,        /* MSHR index: a line for the cache */
-    TAG_OUTSTANDING = 1u << 30, /* index into `outstanding`: data or acknowledgement for one access past the cache */
-    TAG_FETCH = 2u << 30,       /* a partner's name for it */
+    TAG_FILL = 0u << 30,        /* MSHR index: a line fill */
+    TAG_OUTSTANDING = 1u << 30, /* index into `outstanding`: data or acknowledgement of a bypassing access */
+    TAG_FETCH = 2u << 30,       /* the partner's name for the request */
 };
 enum { TAG_MASK = (1 << 30) - 1 };
 
-enum { NO_ENTRY = UINT32_MAX, NOBODY = UINT32_MAX /* in place of a token: a write-back */, STORE_CHAINS = 256 };
+enum { NO_ENTRY = UINT32_MAX, NOBODY = UINT32_MAX /* token of a write-back */, STORE_CHAINS = 256 };
 
-/* Flag of a cache line: a store has gone down while it was on its way. */
+/* Flag of a reserved line: a store was sent while the fill was in flight. */
 enum { LINE_STALE = 1 };
 
 STATS_TABLE(l1_stat_table, "l1", l1_stats, L1_STATS);
@@ -72,8 +72,7 @@ void l1_controller_connect(struct l1_controller *controller, const struct l1_por
     controller->from_network = ports->from_network;
     controller->to_control = ports->to_control;
     if (controller->probe_cycles)
-        port_lengthen(controller->to_network, controller->probe_cycles,
-                      controller->probe_cycles); /* requests leave later */
+        port_lengthen(controller->to_network, controller->probe_cycles, controller->probe_cycles); /* delays requests */
     controller->gate->replies = controller->from_network;
 }
 
@@ -94,8 +93,7 @@ static inline void notify(struct l1_controller *controller, enum l1_event event,
     if (UNLIKELY(controller->seen)) tell_all(controller, event, set, key, now);
 }
 
-/* Accesses past the cache are as many as the network and the LLC can hold, so their table grows to what was ever
- * needed. */
+/* The number of bypassing accesses is limited only by the network and the LLC, so their table grows on demand. */
 static uint32_t outstanding_take(struct l1_controller *controller, uint32_t token) {
     if (controller->outstanding_free == NO_ENTRY) {
         uint32_t old = controller->outstanding_count, grown = old ? 2 * old : 64;
@@ -126,7 +124,7 @@ static void store_begin(struct l1_controller *controller, uint32_t entry, enum m
     *chain = entry;
 }
 
-/* Whether a request for these sectors could overtake a store to one of them. */
+/* Whether a request for these sectors could overtake an unacknowledged store to one of them. */
 static bool store_ahead(const struct l1_controller *controller, enum message_kind kind, uint64_t key, uint8_t sectors) {
     if (!controller->stores) return false;
     for (uint32_t i = *store_chain(controller, key); i != NO_ENTRY; i = controller->outstanding[i].next) {
@@ -143,7 +141,7 @@ static void store_end(struct l1_controller *controller, uint32_t entry) {
     *link = controller->outstanding[entry].next;
 }
 
-/* Its reply has come: returns the token. */
+/* Releases the entry of an answered request and returns its token. */
 static uint32_t outstanding_give_back(struct l1_controller *controller, uint32_t entry) {
     if (controller->outstanding[entry].sectors) {
         store_end(controller, entry);
@@ -159,20 +157,20 @@ static uint32_t queue_room(const struct l1_controller *controller) {
     return controller->queue_capacity - (controller->queue_tail - controller->queue_head);
 }
 
-/* The place of a request that leaves now. */
+/* The port slot of a request sent now. */
 static inline struct message *request_place(struct l1_controller *controller, uint64_t now) {
     controller->sent_at = now;
     controller->stats.requests++;
     return port_push_place(controller->to_network, now);
 }
 
-/* Whether a request may leave in the cycle of its lookup: nothing waits before it, and the network takes it. */
+/* Whether a request can be sent in the cycle of its lookup: the miss queue is empty and the network accepts it. */
 static inline bool leaves_at_once(struct l1_controller *controller, uint64_t now) {
     return controller->queue_head == controller->queue_tail && controller->sent_at != now &&
            port_can_push(controller->to_network, now);
 }
 
-/* Fills in where the request goes and sends it: at once, or by the miss queue. */
+/* Routes the request and sends it, directly or through the miss queue. */
 static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1_request *request,
                                enum message_kind kind, uint64_t address, uint8_t sectors, uint32_t tag, bool at_once,
                                uint64_t now) {
@@ -212,7 +210,7 @@ static inline uint64_t key_of(const struct l1_controller *controller, const stru
     return cache_key(line_number(controller, request), request->program);
 }
 
-/* Without what chose this controller among those that lines are dealt out to. */
+/* Excludes the part of the line number that selects this controller. */
 static inline unsigned set_of(const struct l1_controller *controller, uint64_t number) {
     return cache_set_of(&controller->cache,
                         UNLIKELY(controller->homes) ? number / controller->homes : number >> controller->home_log2);
@@ -260,7 +258,7 @@ static enum l1_outcome store(struct l1_controller *controller, const struct l1_r
     return L1_SENT;
 }
 
-/* The line has no store on its way: it was read after the last one was acknowledged. */
+/* The line has no store in flight: it was read after the last one was acknowledged. */
 static void write_back(struct l1_controller *controller, uint64_t key, struct cache_line *line, uint64_t now) {
     struct l1_request request = {.program = (uint8_t)(key >> 56)};
     uint32_t entry = outstanding_take(controller, NOBODY);
@@ -272,8 +270,7 @@ static void write_back(struct l1_controller *controller, uint64_t key, struct ca
     controller->stats.write_backs++;
 }
 
-/* A line for a read that missed, reserved; a modified one that it replaces is written back first, and with that the
- * miss queue may be full. */
+/* Reserves a line for a read miss. A dirty victim is written back first, which may fill the miss queue. */
 static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, const struct cache_access *access,
                                              const struct insertion_ops *insertion, bool aside, unsigned *mshr,
                                              uint64_t now) {
@@ -287,7 +284,7 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, c
         if (queue_room(controller) == 0) return queue_refusal(controller, now);
         write_back(controller, cache_line_key(&controller->cache, access->set, victim), victim, now);
         if (!aside && queue_room(controller) == 0)
-            return queue_refusal(controller, now); /* the miss follows when there is room */
+            return queue_refusal(controller, now); /* the miss is replayed later */
     }
     if (victim->state != LINE_INVALID) {
         controller->stats.evictions++;
@@ -302,7 +299,7 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, c
     return L1_MISS;
 }
 
-/* Constant NULLs in place of an insertion policy and a partner leave nothing of them in the plain cache. */
+/* With constant NULLs for insertion policy and partner, the compiler removes their code from the plain cache. */
 static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller, const struct l1_request *request,
                                                const struct cache_access *access, const struct insertion_ops *insertion,
                                                struct l1_partner *partner, uint64_t now) {
@@ -314,7 +311,7 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller,
     if (outcome != L1_MISS) return outcome;
     mshr_add(&controller->mshrs, mshr, &request->token, sizeof request->token);
     stat_max(&controller->stats.mshrs_peak, controller->mshrs.in_use);
-    if (!aside) /* a partner has been asked first, which takes a cycle */
+    if (!aside) /* a lookup by the partner precedes and takes one cycle */
         send(controller, request, MESSAGE_READ, request->address, controller->whole_line, TAG_FILL | mshr,
              !partner && leaves_at_once(controller, now), now);
     if (partner) partner->ops->missed(partner, request, access, mshr, aside, now);
@@ -340,7 +337,7 @@ static ALWAYS_INLINE enum l1_outcome read_any(struct l1_controller *controller, 
     return L1_PENDING_HIT;
 }
 
-/* A read that an insertion policy or a partner has a say in. */
+/* A read in a cache with an insertion policy or a partner. */
 static NEVER_INLINE enum l1_outcome read_filtered(struct l1_controller *controller, const struct l1_request *request,
                                                   struct cache_line *line, const struct cache_access *access,
                                                   uint64_t now) {
@@ -369,7 +366,7 @@ enum l1_outcome l1_controller_access(struct l1_controller *controller, const str
     return read_any(controller, request, line, &access, NULL, NULL, now);
 }
 
-/* Whoever ticks the controller must do so in the next cycle. */
+/* Schedules a tick in the next cycle. */
 static void wake(const struct l1_controller *controller, uint64_t now) {
     engine_wake(controller->engine, controller->component, now + 1);
 }
@@ -434,7 +431,7 @@ NEVER_INLINE bool l1_controller_receive(struct l1_controller *controller, uint64
     return receive(controller, now, token);
 }
 
-/* Sends what waits for the network. */
+/* Sends the head of the miss queue. */
 static void drain_queue(struct l1_controller *controller, uint64_t now) {
     if (port_can_push(controller->to_network, now)) {
         *request_place(controller, now) = controller->queue[controller->queue_head++ & controller->queue_mask];
@@ -452,7 +449,7 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
         UNLIKELY(partner != NULL) ? partner->ops->receive(partner, now, token) : receive(controller, now, token);
     if (controller->queue_head != controller->queue_tail) drain_queue(controller, now);
     bool more = false;
-    if (!ring_empty(&controller->arrived)) { /* one waiter is woken */
+    if (!ring_empty(&controller->arrived)) { /* wake one waiter */
         unsigned mshr = ring_first(&controller->arrived);
         memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
         if (mshr_answer(&controller->mshrs, mshr)) {
@@ -482,6 +479,6 @@ bool l1_controller_busy(const struct l1_controller *controller) {
 
 void l1_controller_explain(const struct l1_controller *controller, FILE *out) {
     if (!l1_controller_busy(controller)) return;
-    fprintf(out, "  its L1 waits for %u lines and %u accesses past it; %u requests wait for the network\n",
+    fprintf(out, "  L1: %u MSHRs in use, %u bypassing accesses outstanding, %u requests in the miss queue\n",
             controller->mshrs.in_use, controller->outstanding_used, controller->queue_tail - controller->queue_head);
 }

@@ -7,22 +7,21 @@ STATS_TABLE(mulnet_stat_table, "l1.mulnet", coop_stats, COOP_STATS);
 
 struct stop {
     struct port requests_out, requests_in, replies_out, replies_in;
-    uint8_t first_probe,
-        first_answer; /* the direction whose traffic enters Q2 and Q7 first: the other one than last time */
+    uint8_t first_probe, first_answer; /* direction whose traffic enters Q2 and Q7 first; alternates */
 };
 
-/* Sets of stops are words with a bit for each. */
+/* Sets of stops are bit masks. */
 struct coop_network {
     struct engine *engine;
     unsigned component, groups;
-    unsigned queries[COOP_DIRECTIONS];        /* of fresh probes */
-    bool adjacent;                            /* probes take the one direction they name */
+    unsigned queries[COOP_DIRECTIONS];        /* of a new probe */
+    bool adjacent;                            /* a probe travels in its own direction only */
     struct stop *stop;                        /* [groups] */
-    uint64_t new_probes[2], new_answers[2];   /* stops whose Q6 and Q3 get something to be seen (port_watch) */
-    uint64_t asking, answering;               /* those that have something */
-    uint64_t owed[COOP_DIRECTIONS];           /* whose first probe has yet to go this direction */
-    uint64_t passing[COOP_DIRECTIONS];        /* at which an answer is that goes on this direction, */
-    struct coop_message *at[COOP_DIRECTIONS]; /* [groups] and which */
+    uint64_t new_probes[2], new_answers[2];   /* stops with a new message in Q6 and Q3 (port_watch) */
+    uint64_t asking, answering;               /* stops with a message */
+    uint64_t owed[COOP_DIRECTIONS];           /* stops whose head probe has still to be sent in this direction */
+    uint64_t passing[COOP_DIRECTIONS];        /* stops with an answer in transit in this direction, */
+    struct coop_message *at[COOP_DIRECTIONS]; /* [groups] and the answers */
     uint64_t arriving[COOP_DIRECTIONS];       /* the same for the next cycle */
     struct coop_message *arriving_at[COOP_DIRECTIONS];
     struct coop_stats stats;
@@ -33,7 +32,7 @@ static unsigned next_stop(const struct coop_network *network, unsigned stop, enu
     return next < network->groups ? next : next - network->groups;
 }
 
-/* All stops of a set moved on by one. */
+/* The set of neighbours of all stops in a set. */
 static uint64_t next_stops(const struct coop_network *network, uint64_t stops, enum coop_direction direction) {
     unsigned last = network->groups - 1;
     return direction == COOP_RIGHT ? (stops << 1 | stops >> last) & low_mask(network->groups)
@@ -42,7 +41,7 @@ static uint64_t next_stops(const struct coop_network *network, uint64_t stops, e
 
 static enum coop_direction other_way(unsigned direction) { return direction == COOP_LEFT ? COOP_RIGHT : COOP_LEFT; }
 
-/* The shorter way from a stop to the source; back where the probe came from if both are equal. */
+/* The shorter direction from a stop to the source; for equal distances, back towards the probe's origin. */
 static enum coop_direction way_back(const struct coop_network *network, unsigned stop,
                                     const struct coop_message *message) {
     unsigned right = message->source + (message->source < stop ? network->groups : 0) - stop;
@@ -50,7 +49,7 @@ static enum coop_direction way_back(const struct coop_network *network, unsigned
     return right < left ? COOP_RIGHT : left < right ? COOP_LEFT : other_way(message->direction);
 }
 
-/* What a queue has let be seen since the last cycle, of all stops; and whether it still has something. */
+/* Stops whose queue has a newly visible message. */
 static uint64_t take_new(uint64_t watched[2], uint64_t now) {
     uint64_t stops = watched[(now + 1) % 2];
     watched[(now + 1) % 2] = 0;
@@ -66,7 +65,7 @@ static bool pop_more(struct port *queue, uint64_t *stops, uint64_t stop, uint64_
 
 /* --- probes --- */
 
-/* Which ways the first probe of a stop is to go. */
+/* Determines the directions of the head probe of a stop. */
 static void probe_begin(struct coop_network *network, unsigned s, uint64_t now) {
     const struct coop_message *probe = port_peek(&network->stop[s].requests_out, now);
     bool fresh = probe->source == s, both = fresh && !network->adjacent;
@@ -76,7 +75,7 @@ static void probe_begin(struct coop_network *network, unsigned s, uint64_t now) 
     network->stats.asked += fresh;
 }
 
-/* Takes the first probe of stop `from` to Q2 of stop `to`. */
+/* Moves the head probe of stop `from` to Q2 of stop `to`. */
 static bool probe_deliver(struct coop_network *network, unsigned from, unsigned to, enum coop_direction direction,
                           uint64_t now) {
     struct port *queue = &network->stop[to].requests_in;
@@ -94,7 +93,7 @@ static bool probe_deliver(struct coop_network *network, unsigned from, unsigned 
     return true;
 }
 
-/* Lets in what both neighbours have for this stop, in turns if there is room for one. */
+/* Accepts the probes of both neighbours, alternating if there is space for one only. */
 static void probes_enter(struct coop_network *network, unsigned to, uint64_t now) {
     enum coop_direction first = network->stop[to].first_probe;
     for (unsigned i = 0; i < COOP_DIRECTIONS; i++) {
@@ -125,8 +124,8 @@ static bool probes_leave(struct coop_network *network, uint64_t now) {
 
 /* --- answers --- */
 
-/* Takes an answer on to stop `to`, and into Q7 if it is at home there. One that is not on the ring yet, `entering`, must
- * find room; one that is goes round once more. */
+/* Moves an answer to stop `to`, and into Q7 at its destination. An answer that enters the ring (`entering`) needs space
+ * in Q7; one in transit makes another round if Q7 is full. */
 static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_direction direction,
                            const struct coop_message *answer, bool entering, uint64_t now) {
     struct port *queue = &network->stop[to].replies_in;
@@ -148,8 +147,8 @@ static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_
     return true;
 }
 
-/* Whatever comes to stop `to` in this direction: an answer that passes the stop before, else the first of that stop's
- * Q3, if it is `leaving`. Returns whether the next cycle may bring more from there. */
+/* Moves to stop `to` the answer in transit at the previous stop, else the head of that stop's Q3 if it is in `leaving`.
+ * Returns whether that queue may have more in the next cycle. */
 static bool answer_enter(struct coop_network *network, unsigned to, enum coop_direction direction, uint64_t leaving,
                          uint64_t now) {
     unsigned from = next_stop(network, to, other_way(direction));
@@ -217,11 +216,11 @@ static void explain(const void *self, uint64_t now, FILE *out) {
     const struct coop_network *network = self;
     (void)now;
     if (answers_pass(network))
-        fprintf(out, "%d answers on the ring\n",
+        fprintf(out, "%d answers in transit on the ring\n",
                 __builtin_popcountll(network->passing[COOP_LEFT]) + __builtin_popcountll(network->passing[COOP_RIGHT]));
     for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
         for (uint64_t rest = network->owed[direction]; rest; rest &= rest - 1)
-            fprintf(out, "the first probe of group %u waits for room to the %s\n", lowest_bit(rest),
+            fprintf(out, "the head probe of group %u waits for space to the %s\n", lowest_bit(rest),
                     direction == COOP_LEFT ? "left" : "right");
 }
 
@@ -232,9 +231,9 @@ static void stop_init(struct coop_network *network, unsigned s, const struct coo
     struct stop *stop = &network->stop[s];
     unsigned node = context->component[s], self = network->component;
     port_init(&stop->requests_out, context->engine, "requests to other groups", node, self, context->queue, 1);
-    port_init(&stop->requests_in, context->engine, "requests of other groups", self, node, context->queue, 1);
+    port_init(&stop->requests_in, context->engine, "requests from other groups", self, node, context->queue, 1);
     port_init(&stop->replies_out, context->engine, "replies to other groups", node, self, context->queue, 1);
-    port_init(&stop->replies_in, context->engine, "replies of other groups", self, node, context->queue, 1);
+    port_init(&stop->replies_in, context->engine, "replies from other groups", self, node, context->queue, 1);
     port_watch(&stop->requests_out, network->new_probes, s);
     port_watch(&stop->replies_out, network->new_answers, s);
 }

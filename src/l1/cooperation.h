@@ -1,23 +1,24 @@
-/* The networks by which corresponding L1 nodes of the groups ask each other for lines: AdjNet, between neighbours, and
- * MulNet, all the way round. "GPU Performance Optimization via Inter-group Cache Cooperation", sections III-B2 and III-C.
+/* The networks between corresponding L1 nodes of the groups: AdjNet, between neighbours, and MulNet, a ring. "GPU
+ * Performance Optimization via Inter-group Cache Cooperation", sections III-B2 and III-C.
  *
- * One network, and one component, for each place in a group. Its stops are the nodes of that place, one of each group, in
- * a ring: left of group g is g - 1, right is g + 1.
+ * There is one network, and one component, per node position in a group. Its stops are the nodes at that position, one
+ * per group, in a ring: the left neighbour of group g is g - 1, the right one g + 1.
  *
- * Enters: probes by Q6, answers by Q3. Leaves: probes by Q2, answers by Q7. The four queues are ports between a node and
- * the network, and their depth is the ports' capacity.
+ * Enters: probes by Q6, answers by Q3.
+ * Leaves: probes by Q2, answers by Q7. The four queues are ports between a node and the network; their depth is the
+ *         ports' capacity.
  *
- * A node that asks pushes one probe. AdjNet takes it to the neighbour that it names. MulNet makes two of it, each sent as
- * soon as its way is free: one to the left that may ask `short_queries` caches, one to the right that may ask
- * `long_queries` (the paper's R_k and R_a, MNQ 2 and 7). A cache that does not have the line sends the probe on, by its own
- * Q6, until no queries are left. Answers go back by the shorter way.
+ * A requesting node pushes one probe. AdjNet sends it to the neighbour that it names. MulNet sends two, each as soon as
+ * its link is free: one to the left with `short_queries` lookups, one to the right with `long_queries` (R_k and R_a of
+ * the paper, MNQ 2 and 7). A cache without the line forwards the probe through its own Q6 until no lookups are left.
+ * Answers return in the shorter direction.
  *
- * Time: a hop takes one cycle, from queue to queue or to the next stop, when the way is free. A way carries one probe and
- * one answer per cycle in each direction. What waits, waits in its queue. Answers that pass a stop go before those that
- * enter there, and never wait: one whose Q7 is full goes round once more. So answers move on whatever probes do, and
- * since a node never waits for Q6 to answer a probe, nothing can wait for itself in a circle, however short the queues.
+ * Timing: a hop takes one cycle if the link is free. A link carries one probe and one answer per cycle and direction;
+ * blocked messages wait in their queue. Answers in transit have priority over entering ones and never wait: one whose
+ * Q7 is full makes another round. Answers thus progress independently of probes, and since a node never waits for Q6 to
+ * answer a probe, there is no deadlock at any queue depth.
  *
- * Left out: widths. An answer with a line takes a cycle per hop like one without.
+ * Not modelled: link widths. An answer with a line takes one cycle per hop, like one without.
  */
 #ifndef SLUICE_L1_COOPERATION_H
 #define SLUICE_L1_COOPERATION_H
@@ -26,25 +27,25 @@
 #include "stats/stats.h"
 
 enum coop_kind { COOP_PROBE, COOP_DATA, COOP_MISS };
-/* The direction in which a probe travels. An answer keeps its probe's, whatever way it takes itself. */
+/* The direction of a probe. An answer keeps that of its probe, whichever way it returns. */
 enum coop_direction { COOP_LEFT, COOP_RIGHT, COOP_DIRECTIONS };
 
 enum { COOP_GROUPS_MAX = 64 };
 
 struct coop_message {
-    uint64_t key;     /* cache_key of the line */
-    uint32_t set;     /* of the line, in every node alike */
-    uint32_t pursuit; /* the asker's own name for the miss; comes back untouched */
-    uint32_t since;   /* low bits of a cycle, the asker's; comes back untouched */
+    uint64_t key;     /* line key (cache_key) */
+    uint32_t set;     /* set of the line, the same in every node */
+    uint32_t pursuit; /* requester's name for the miss; returned unchanged */
+    uint32_t since;   /* requester's time stamp, low bits of a cycle; returned unchanged */
     uint8_t kind, direction;
-    uint8_t source;  /* group that asks */
-    uint8_t target;  /* AdjNet: group that is asked. Answers: group that answers */
-    uint8_t queries; /* caches that may be asked after this one */
+    uint8_t source;  /* requesting group */
+    uint8_t target;  /* probe in AdjNet: group to be probed; answer: answering group */
+    uint8_t queries; /* lookups left after this one */
 };
 
 _Static_assert(sizeof(struct coop_message) <= PORT_MESSAGE_MAX, "a port carries it");
 
-/* The queues of one node. The network owns them. */
+/* The queues of a node, owned by the network. */
 struct coop_ports {
     struct port *requests_out; /* Q6: the node pushes */
     struct port *requests_in;  /* Q2: the node pops */
@@ -62,16 +63,16 @@ struct coop_site {
 };
 
 #define COOP_STATS(S) \
-    S(SUM, asked, "requests", "read misses that were sent to other groups") \
-    S(SUM, probes, "requests", "times that a cache of another group was asked") \
-    S(SUM, probe_wait_cycles, "cycles", "that probes waited to leave, over all probes") \
+    S(SUM, asked, "requests", "read misses that probed other groups") \
+    S(SUM, probes, "requests", "probes of caches in other groups") \
+    S(SUM, probe_wait_cycles, "cycles", "waiting time of probes in Q6, summed") \
     S(SUM, data_answers, "replies", "answers with the line") \
-    S(SUM, miss_answers, "replies", "answers without it") \
-    S(SUM, answer_hops, "hops", "of answers") \
-    S(SUM, answer_wait_cycles, "cycles", "that answers waited to leave, over all answers") \
-    S(SUM, answer_rounds, "replies", "answers that found no room and went round once more") \
-    S(MAX, probes_peak, "requests", "most probes waiting for one cache") \
-    S(MAX, answers_peak, "replies", "most answers waiting for one node")
+    S(SUM, miss_answers, "replies", "answers without the line") \
+    S(SUM, answer_hops, "hops", "hops of answers") \
+    S(SUM, answer_wait_cycles, "cycles", "waiting time of answers in Q3, summed") \
+    S(SUM, answer_rounds, "replies", "answers that made another round because Q7 was full") \
+    S(MAX, probes_peak, "requests", "maximum number of probes queued at a cache (Q2)") \
+    S(MAX, answers_peak, "replies", "maximum number of answers queued at a node (Q7)")
 
 STATS_STRUCT(coop_stats, COOP_STATS);
 

@@ -6,11 +6,11 @@ enum { NOBODY = UINT16_MAX };
 
 struct output {
     struct port port;
-    uint64_t ends_at; /* cycle of the last flit of the packet that it carries */
-    uint16_t owner;   /* the input whose packet that is; NOBODY */
-    uint16_t turn;    /* the input that is preferred next */
-    uint16_t nearest; /* of those that want it now */
-    bool blocked;     /* its receiver has no place */
+    uint64_t ends_at; /* cycle of the last flit of the current packet */
+    uint16_t owner;   /* input of the current packet; NOBODY */
+    uint16_t turn;    /* input with the highest priority next */
+    uint16_t nearest; /* requesting input closest to `turn` */
+    bool blocked;     /* no credit for the receiver */
 };
 
 struct crossbar {
@@ -78,7 +78,7 @@ static unsigned distance(const struct crossbar *crossbar, unsigned from, unsigne
     return to >= from ? to - from : to + crossbar->inputs - from;
 }
 
-/* Free outputs choose among the heads that want them the nearest from where it is whose turn. */
+/* Round-robin arbitration: a free output selects the nearest requesting input from `turn` on. */
 static void allocate(struct crossbar *crossbar, uint64_t now) {
     for (unsigned i = 0; i < crossbar->outputs; i++) crossbar->output[i].nearest = NOBODY;
     for (unsigned i = 0; i < crossbar->inputs; i++) {
@@ -109,7 +109,7 @@ static void allocate(struct crossbar *crossbar, uint64_t now) {
     }
 }
 
-/* The packets whose last flits cross in this cycle. */
+/* Delivers packets whose last flit crosses in this cycle. */
 static void hand_over(struct crossbar *crossbar, uint64_t now) {
     for (unsigned i = 0; i < crossbar->outputs; i++) {
         struct output *output = &crossbar->output[i];
@@ -120,7 +120,7 @@ static void hand_over(struct crossbar *crossbar, uint64_t now) {
     }
 }
 
-/* Whether a head could go on in the next cycle even if nothing arrives and no credit returns. */
+/* Whether a head packet could proceed in the next cycle without an arrival or a credit. */
 static bool goes_on(const struct crossbar *crossbar, uint64_t now) {
     for (unsigned i = 0; i < crossbar->inputs; i++) {
         const struct group_packet *packet = crossbar->sending[i] ? NULL : port_peek(&crossbar->input[i], now);

@@ -1,16 +1,16 @@
-/* A crossbar of a group: from its SMs to its nodes, or back (DC-L1's NoC #1, "Analyzing and Leveraging Decoupled L1
+/* A crossbar of a group: from its SMs to its nodes, or back (NoC #1 of DC-L1, "Analyzing and Leveraging Decoupled L1
  * Caches in GPUs", HPCA 2021). One component of the engine.
  *
- * Enters: packets at crossbar_input, whose capacity is the injection queue. Leaves: the same at crossbar_output,
- * once the last flit has arrived; its capacity is the receiver's queue. `to` of a packet names the output.
+ * Enters: packets at crossbar_input, whose capacity is the injection queue.
+ * Leaves: packets at crossbar_output, once the last flit has arrived; its capacity is the receiver's queue. `to` of a
+ *         packet is the output.
  *
- * An input sends the packet at its head, one flit per cycle, and holds the output until the last (wormhole); a
- * packet needs a place in the receiver's queue before its head leaves. Inputs that want the same output take turns.
- * A packet of f flits pushed in cycle t is seen at the other side in t + f + switch_cycles + link_cycles - 1, if
- * nothing is in its way.
+ * An input sends its head packet, one flit per cycle, and holds the output until the last flit (wormhole); a packet
+ * needs an entry in the receiver's queue before its head is sent. Outputs arbitrate round robin. At zero load, a packet
+ * of f flits pushed in cycle t is visible at the output in t + f + switch_cycles + link_cycles - 1.
  *
- * Left out: virtual channels, so that the head of an input holds up all behind it; credits by flit, since a buffer
- * at an output is for whole packets.
+ * Not modelled: virtual channels, so the head of an input blocks all packets behind it; flit-level credits, since
+ * output buffers hold whole packets.
  */
 #ifndef SLUICE_L1_CROSSBAR_H
 #define SLUICE_L1_CROSSBAR_H
@@ -20,24 +20,24 @@
 #include "sim/port.h"
 
 struct group_packet {
-    struct l1_request request; /* of a reply: its token */
-    uint32_t since;            /* the cycle in which it was sent, its lower bits */
+    struct l1_request request; /* in a reply: token, time stamps in `address`, and `bypass` */
+    uint32_t since;            /* cycle of sending, low bits */
     uint8_t from, to;          /* input and output */
     uint8_t flits;
 };
 _Static_assert(sizeof(struct group_packet) <= PORT_MESSAGE_MAX, "fits a port");
 
 #define CROSSBAR_STATS(S) \
-    S(SUM, packets, "packets", "packets that crossed") \
-    S(SUM, flits, "flits", "flits that crossed the switch")
+    S(SUM, packets, "packets", "packets transferred") \
+    S(SUM, flits, "flits", "flits transferred")
 STATS_STRUCT(crossbar_stats, CROSSBAR_STATS);
 
 struct crossbar_plan {
-    const char *name; /* of its ports */
+    const char *name; /* prefix of the port names */
     const struct stat_table *table;
     const struct group_config *group;
     unsigned inputs, outputs, input_queue, output_queue;
-    const unsigned *sender, *receiver; /* components behind them, [inputs] and [outputs] */
+    const unsigned *sender, *receiver; /* components at the inputs and outputs */
 };
 
 extern const struct stat_table crossbar_request_table, crossbar_reply_table;

@@ -1,26 +1,25 @@
-/* Decoupled L1D: a line is let in once it has been asked for often enough in a short time ("Locality-Driven Dynamic GPU
- * Cache Bypassing", ICS 2015, sections 4.1 to 4.3).
+/* Decoupled L1D: a line is allocated once its address has been referenced often enough in a short time
+ * ("Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015, sections 4.1 to 4.3).
  *
- * The tag store has entries of its own, more than there are data lines, in sets of its own. An entry counts the
- * references to its address (RC, six bits). An address without an entry gets one, for that with the smallest RC (LFU),
- * and goes past the cache; one whose count has reached the threshold gets a data line. When it does, the line's
- * former owner starts again from 0, and all other counts of the tag set sink by one (dynamic aging). Which data line
- * goes is the replacement policy's choice. Entries with a data line are called committed, the others candidates.
+ * The tag store is separate from the data store, with more entries than there are data lines and its own sets. An entry
+ * counts the references to its address (RC, six bits). A read without an entry takes that with the smallest RC (LFU)
+ * and bypasses the cache; a read whose count has reached the threshold allocates a data line. On an allocation the
+ * former owner of the line restarts from 0, and all other counts of the tag set decrease by one (dynamic aging). The
+ * replacement policy selects the data line. Entries with a data line are called committed, the others candidates.
  *
- * Position: the data store knows which lines it holds, and a stored position is believed only if the line there is the
- * entry's. So a store that drops a line makes its entry a candidate without telling it, with the count it had.
- * Free_Line: cache_victim() knows the invalid lines of a set and takes them first.
+ * Position: the position stored in an entry is valid only if the data line there belongs to the entry. A store that
+ * invalidates a line thus turns its entry into a candidate with an unchanged count. Free_Line: cache_victim() selects
+ * invalid lines first.
  *
- * Where the paper is silent: a new entry counts 1; hits on committed entries count, too; a committed entry is
- * replaced only if its tag set has no candidate, and then its line is dropped, or, should that have to be written back or
- * still be on its way, nothing is recorded; of equal counts the least recently used entry goes; an allocation that
- * evicts ages once; writes change nothing.
+ * Not specified by the paper: a new entry counts 1; hits on committed entries count, too; a committed entry is replaced
+ * only if its tag set has no candidate, and its line is then invalidated, or, if that is dirty or reserved, nothing is
+ * recorded; ties are broken by LRU; an allocation that evicts ages once; writes change nothing.
  *
- * SM dueling: SM 0 always uses this, SM 1 always the plain cache, and the others what the control plane tells them
- * (gpu/duel.h). An interval of 500 cycles has few reads or none, so by default the two are compared by all that they
- * have read since their L1s were last emptied, that is, since the kernel began. With the plain cache the tags are off;
- * when they are switched on again, the lines that are there get entries that have just reached the threshold. The probe
- * takes its extra cycle in either mode.
+ * SM dueling: SM 0 always uses this policy, SM 1 the plain cache, and the others follow the command of the control
+ * plane (gpu/duel.h). An interval of 500 cycles has few reads, so by default the comparison covers all reads since the
+ * L1s were last invalidated, that is, since the start of the kernel. The plain cache does not use the tag store; on the
+ * change back to the policy, all valid lines get entries with counts equal to the threshold. The probe takes its
+ * additional cycle in both modes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,23 +40,24 @@ struct decoupled_config {
 enum { RC_MAX = 63, DUEL_READS_MAX = 1 << 24 };
 
 static const struct param params[] = {
-    P_INT(struct decoupled_config, tag_sets, 0, 0, 65536, "sets", "sets of the tag store; 0: as many as the L1 has"),
-    P_INT(struct decoupled_config, tag_ways, 0, 0, 65535, "entries", "entries of a tag set; 0: twice l1.ways"),
+    P_INT(struct decoupled_config, tag_sets, 0, 0, 65536, "sets", "sets of the tag store; 0: as in the L1"),
+    P_INT(struct decoupled_config, tag_ways, 0, 0, 65535, "entries", "entries per tag set; 0: twice l1.ways"),
     P_INT(struct decoupled_config, threshold, 2, 0, RC_MAX, "references",
-          "references with which an address gets a data line; 0 or 1: at once"),
-    P_INT(struct decoupled_config, first_count, 1, 0, RC_MAX, "references", "count of a new entry"),
-    P_BOOL(struct decoupled_config, count_hits, true, "hits on lines that are there count as references"),
-    P_INT(struct decoupled_config, probe_cycles, 1, 0, 64, "cycles", "by which the larger tag store is slower"),
-    P_BOOL(struct decoupled_config, dueling, true, "SM 0 tries it, SM 1 the plain cache, and the others follow"),
-    P_INT(struct decoupled_config, duel_interval_cycles, 500, 16, 1000000000, "cycles",
-          "from one comparison to the next"),
+          "references needed to allocate a data line; 0 or 1: allocate at the first"),
+    P_INT(struct decoupled_config, first_count, 1, 0, RC_MAX, "references", "initial reference count of an entry"),
+    P_BOOL(struct decoupled_config, count_hits, true, "hits count as references"),
+    P_INT(struct decoupled_config, probe_cycles, 1, 0, 64, "cycles",
+          "additional lookup latency of the larger tag store"),
+    P_BOOL(struct decoupled_config, dueling, true,
+           "SM dueling: SM 0 uses the policy, SM 1 the plain cache, the others follow the better one"),
+    P_INT(struct decoupled_config, duel_interval_cycles, 500, 16, 1000000000, "cycles", "interval between comparisons"),
     P_INT(struct decoupled_config, duel_threshold_percent, 10, 0, 100, "%",
-          "by which SM 0 may miss more than SM 1 and be followed, of SM 1's miss rate"),
+          "relative excess of SM 0's miss rate over SM 1's up to which SM 0 is followed"),
     P_INT(struct decoupled_config, duel_least_reads, 32, 1, 1000000, "reads",
-          "of either SM, without which none is followed"),
-    P_BOOL(struct decoupled_config, duel_in_points, false, "the threshold is in points of the miss rate instead"),
+          "minimum number of reads of each SM for a decision"),
+    P_BOOL(struct decoupled_config, duel_in_points, false, "duel_threshold_percent is in percentage points instead"),
     P_BOOL(struct decoupled_config, duel_by_interval, false,
-           "miss rates are those of the interval, not those since the kernel began"),
+           "compare the miss rates of the interval instead of those since the start of the kernel"),
 };
 
 static unsigned gcd(unsigned a, unsigned b) { return b ? gcd(b, a % b) : a; }
@@ -82,35 +82,35 @@ static struct geometry geometry_of(const struct config *config) {
 static bool check(const struct config *config, struct error *err) {
     const struct l1_config *l1 = config_get(config, &l1_section);
     struct geometry tags = geometry_of(config);
-    /* Set numbers are remainders of the line's, so these many data sets can meet in one tag set. */
+    /* Set indices are line numbers modulo the number of sets, so this many data sets can map to one tag set. */
     unsigned sets = l1_sets(config) / gcd(l1_sets(config), tags.sets);
     if (tags.ways < sets * (unsigned)l1->ways)
         return config_error(config, "l1.decoupled.tag_ways", err,
-                            "%u entries are too few for the %u data lines that can fall into one of %u tag sets",
-                            tags.ways, sets * (unsigned)l1->ways, tags.sets);
+                            "%u entries are too few for the %u data lines that map to one of %u tag sets", tags.ways,
+                            sets * (unsigned)l1->ways, tags.sets);
     if (values_of(config)->dueling && l1_count(config) < 2)
         return config_error(config, "l1.decoupled.dueling", err,
-                            "a duel takes two L1s, and there is one; set l1.decoupled.dueling=false");
+                            "SM dueling needs two L1s, and there is one; set l1.decoupled.dueling=false");
     return true;
 }
 
-/* Section 6.5: a larger tag store, reference counts of 6 bits and positions for all its entries, counters of free lines. */
+/* Section 6.5: a larger tag store, reference counts of 6 bits and positions in all its entries, free-line counters. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct l1_config *l1 = config_get(config, &l1_section);
     struct geometry tags = geometry_of(config);
     uint64_t l1s = l1_count(config), sets = l1_sets(config), entries = (uint64_t)tags.sets * tags.ways,
              lines = sets * (uint64_t)l1->ways, way_bits = log2_floor(round_up_power_of_two((uint64_t)l1->ways));
-    items[0] = (struct storage_item){"tags beyond one for each line", l1s, entries > lines ? entries - lines : 0,
-                                     l1_tag_bits(config)};
+    items[0] =
+        (struct storage_item){"additional tags", l1s, entries > lines ? entries - lines : 0, l1_tag_bits(config)};
     items[1] = (struct storage_item){"reference counts", l1s, entries, log2_floor(RC_MAX) + 1};
-    items[2] = (struct storage_item){"positions of data lines", l1s, entries, way_bits};
-    items[3] = (struct storage_item){"counters of free lines", l1s, sets, way_bits};
+    items[2] = (struct storage_item){"data line positions", l1s, entries, way_bits};
+    items[3] = (struct storage_item){"free-line counters", l1s, sets, way_bits};
     return 4;
 }
 
 static const struct section decoupled_section = {
     .path = "decoupled",
-    .help = "an L1 whose tag store has more entries than there are lines, and lets in what is used again",
+    .help = "L1 with a decoupled, larger tag store that allocates reused lines only",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct decoupled_config),
@@ -119,26 +119,26 @@ static const struct section decoupled_section = {
 };
 
 #define DECOUPLED_STATS(S) \
-    S(SUM, first_touches, "accesses", "reads of an address that had no tag") \
-    S(SUM, below_threshold, "accesses", "reads that found a tag without data and went past the cache all the same") \
-    S(SUM, admissions, "accesses", "reads whose tag got a data line") \
-    S(SUM, tags_replaced, "tags", "candidates that made room for another address") \
-    S(SUM, lines_lost, "lines", "lines dropped because their tags were needed") \
-    S(SUM, untracked, "accesses", "reads of an address for which there was no tag to be had") \
-    S(SUM, switched_on, "times", "followers that were told to use the tags") \
-    S(SUM, switched_off, "times", "followers that were told to be a plain cache")
+    S(SUM, first_touches, "accesses", "reads without an entry in the tag store") \
+    S(SUM, below_threshold, "accesses", "reads with an entry below the threshold, which bypass the L1") \
+    S(SUM, admissions, "accesses", "reads that allocate a data line") \
+    S(SUM, tags_replaced, "tags", "candidate entries replaced") \
+    S(SUM, lines_lost, "lines", "lines invalidated because their entry was replaced") \
+    S(SUM, untracked, "accesses", "reads not recorded because no tag entry could be replaced") \
+    S(SUM, switched_on, "times", "changes of followers from the plain cache to the policy") \
+    S(SUM, switched_off, "times", "changes of followers from the policy to the plain cache")
 
 STATS_STRUCT(decoupled_stats, DECOUPLED_STATS);
 STATS_TABLE(decoupled_stat_table, "l1.decoupled", decoupled_stats, DECOUPLED_STATS);
 
 struct tag {
     uint64_t key;     /* CACHE_NO_KEY if the entry is free */
-    uint64_t used_at; /* in references to this tag store */
+    uint64_t used_at; /* time of the last use, in references to this tag store */
     uint16_t position;
     uint8_t count; /* RC */
 };
 
-/* One of the two SMs that are compared. */
+/* A leader of the SM dueling. */
 struct contestant {
     struct port *control;
     uint64_t interval, ends_at;
@@ -150,7 +150,7 @@ struct tag_store {
     struct tag *tag; /* [sets][ways] */
     uint64_t references;
     bool plain;
-    struct contestant contestant; /* without a port: none */
+    struct contestant contestant; /* without a port: not a leader */
     struct decoupled_stats stats;
 };
 
@@ -201,7 +201,7 @@ static void decoupled_destroy(void *state) {
     free(d);
 }
 
-/* What sets are counted by. */
+/* The index of a line among those of this L1. */
 static uint64_t index_of(const struct decoupled *d, uint64_t key) { return (key & low_mask(56)) / d->homes; }
 
 static struct tag *tag_set(const struct decoupled *d, const struct tag_store *store, uint64_t key) {
@@ -231,8 +231,8 @@ static bool goes_before(const struct tag *a, const struct tag *b) {
     return !b || (a->count != b->count ? a->count < b->count : a->used_at < b->used_at);
 }
 
-/* An entry for a new address: a free one, else the candidate that was referenced least, else a committed entry whose
- * line can simply be dropped. NULL if there is none of these. */
+/* An entry for a new address: a free one, else the candidate with the fewest references, else a committed entry with a
+ * clean line, which is invalidated. NULL if there is none. */
 static struct tag *make_room(const struct decoupled *d, struct tag_store *store, uint64_t key) {
     struct tag *tags = tag_set(d, store, key), *candidate = NULL, *committed = NULL;
     for (struct tag *tag = tags; tag < tags + d->geometry.ways; tag++) {
@@ -275,8 +275,7 @@ static void decoupled_evict(void *state, unsigned sm, unsigned set, const struct
     owner->position = CACHE_NONE;
 }
 
-/* An interval is told of at the first read after its end. So an SM that stands still costs nothing, and keeps nothing
- * going. */
+/* Reports an interval at the first read after its end, so an idle SM causes no events. */
 static void count_for_duel(const struct decoupled *d, struct contestant *contestant, bool missed, uint64_t now) {
     if (now >= contestant->ends_at) {
         struct duel_report report = {contestant->interval, contestant->reads, contestant->misses};
@@ -285,7 +284,7 @@ static void count_for_duel(const struct decoupled *d, struct contestant *contest
         contestant->ends_at = (contestant->interval + 1) * d->interval_cycles;
         if (d->by_interval) contestant->reads = contestant->misses = 0;
     }
-    if (contestant->reads == DUEL_READS_MAX) { /* as wide as its counters are; the rate stays */
+    if (contestant->reads == DUEL_READS_MAX) { /* limit of the counters; the ratio is preserved */
         contestant->reads /= 2;
         contestant->misses /= 2;
     }
@@ -293,7 +292,7 @@ static void count_for_duel(const struct decoupled *d, struct contestant *contest
     contestant->misses += missed;
 }
 
-/* Figure 7 of the paper, once the access is accepted. */
+/* Figure 7 of the paper, for an accepted access. */
 static void decoupled_note(void *state, unsigned sm, const struct insertion_event *event) {
     struct decoupled *d = state;
     struct tag_store *store = &d->store[sm];
@@ -341,7 +340,7 @@ static void decoupled_report_to(void *state, unsigned sm, struct port *control) 
     d->store[sm].contestant = (struct contestant){.control = control, .ends_at = d->interval_cycles};
 }
 
-/* Entries for the lines that are there, which a plain cache has let in. */
+/* Creates entries for all valid lines, which the plain cache allocated. */
 static void commit_all(struct decoupled *d, struct tag_store *store) {
     const struct cache *data = store->data;
     for (unsigned set = 0; set < data->sets; set++)
@@ -350,7 +349,7 @@ static void commit_all(struct decoupled *d, struct tag_store *store) {
             if (line->state == LINE_INVALID) continue;
             uint64_t key = cache_line_key(data, set, line);
             struct tag *tag = make_room(d, store, key);
-            assert(tag && "a tag set has an entry for each data line that can fall into it");
+            assert(tag && "a tag set has an entry for each data line that maps to it");
             *tag = (struct tag){.key = key, .position = (uint16_t)way, .count = d->threshold};
         }
 }
@@ -367,7 +366,7 @@ static void decoupled_steer(void *state, unsigned sm, bool plain) {
 }
 
 const struct insertion_ops insertion_decoupled = {
-    .policy = {"decoupled", "reads bring in lines that an extended tag store has seen before", &decoupled_section},
+    .policy = {"decoupled", "allocates lines referenced repeatedly, by a decoupled tag store", &decoupled_section},
     .create = decoupled_create,
     .destroy = decoupled_destroy,
     .admit = decoupled_admit,

@@ -6,7 +6,7 @@
 
 STATS_TABLE(duplication_stat_table, "duplication", duplication_stats, DUPLICATION_STATS);
 
-/* A line that an L1 has gained or lost in this cycle. L1s come in any order, so nobody is to know before the next. */
+/* A line inserted or removed in this cycle. The L1s report in any order, so changes take effect in the next cycle. */
 struct change {
     uint64_t key;
     unsigned l1;
@@ -14,12 +14,12 @@ struct change {
 };
 
 struct duplication {
-    struct l1_ops ops; /* the organisation's own but for the end */
+    struct l1_ops ops; /* the organisation's operations, except `destroy` */
     struct l1_watch watch;
     const struct l1_ops *inner;
     unsigned groups, per_group;
-    struct line_map *place; /* [per_group] lines of that place in a group: a bit for each group that holds it */
-    uint64_t cycle;         /* of the changes */
+    struct line_map *place; /* [per_group] lines at that position in a group: bit mask of the groups that hold it */
+    uint64_t cycle;         /* cycle of the changes */
     struct change *change;
     unsigned change_count, change_room;
     struct duplication_stats *stats; /* [groups] */

@@ -1,48 +1,48 @@
-/* An observer of the L1s: how many other groups hold a line that a group reads and does not have. Figures 4, 5 and 6 of
- * "GPU Performance Optimization via Inter-group Cache Cooperation". It changes nothing, and is not there unless
- * l1.observe_duplication asks for it.
+/* An observer of the L1s: how many other groups hold a line that a group misses. Figures 4, 5 and 6 of "GPU Performance
+ * Optimization via Inter-group Cache Cooperation". It does not affect timing and exists only if l1.observe_duplication
+ * is set.
  *
- * A group is a set of L1s that share an address range, so that it holds a line at most once; a private L1 is one by itself.
- * Counted are reads that fetch their line, each with the groups that hold it at the beginning of the cycle, its own
- * excepted. A line on its way is not held.
+ * A group is a set of L1s over which the address space is interleaved, so it holds a line at most once; a private L1 is
+ * its own group. For each read miss that allocates, the other groups that hold the line at the beginning of the cycle
+ * are counted. A line in flight is not held.
  */
 #ifndef SLUICE_L1_DUPLICATION_H
 #define SLUICE_L1_DUPLICATION_H
 
 #include "l1/l1.h"
 
-enum { DUPLICATION_GROUPS_MAX = 64, DUPLICATION_NAMED = 16 /* groups that have a counter of their own */ };
+enum { DUPLICATION_GROUPS_MAX = 64, DUPLICATION_NAMED = 16 /* groups with their own counter */ };
 
-/* One instance for each group: of the misses of that group. */
+/* One instance per group, for the misses of that group. */
 #define DUPLICATION_STATS(S) \
-    S(SUM, misses, "accesses", "reads that fetched their line") \
-    S(SUM, copies_0, "accesses", "of these: no other group held the line") \
-    S(SUM, copies_1, "accesses", "of these: 1 other group did") \
-    S(SUM, copies_2, "accesses", "of these: 2 other groups did") \
-    S(SUM, copies_4, "accesses", "of these: 3 or 4 other groups did") \
-    S(SUM, copies_7, "accesses", "of these: 5 to 7 other groups did") \
-    S(SUM, copies_more, "accesses", "of these: 8 or more other groups did") \
-    S(SUM, adjacent, "accesses", "of the misses: the group before or behind, in a ring, held the line") \
-    S(SUM, held_by_0, "accesses", "of the misses: group 0 held the line") \
-    S(SUM, held_by_1, "accesses", "of the misses: group 1 held the line") \
-    S(SUM, held_by_2, "accesses", "of the misses: group 2 held the line") \
-    S(SUM, held_by_3, "accesses", "of the misses: group 3 held the line") \
-    S(SUM, held_by_4, "accesses", "of the misses: group 4 held the line") \
-    S(SUM, held_by_5, "accesses", "of the misses: group 5 held the line") \
-    S(SUM, held_by_6, "accesses", "of the misses: group 6 held the line") \
-    S(SUM, held_by_7, "accesses", "of the misses: group 7 held the line") \
-    S(SUM, held_by_8, "accesses", "of the misses: group 8 held the line") \
-    S(SUM, held_by_9, "accesses", "of the misses: group 9 held the line") \
-    S(SUM, held_by_10, "accesses", "of the misses: group 10 held the line") \
-    S(SUM, held_by_11, "accesses", "of the misses: group 11 held the line") \
-    S(SUM, held_by_12, "accesses", "of the misses: group 12 held the line") \
-    S(SUM, held_by_13, "accesses", "of the misses: group 13 held the line") \
-    S(SUM, held_by_14, "accesses", "of the misses: group 14 held the line") \
-    S(SUM, held_by_15, "accesses", "of the misses: group 15 held the line")
+    S(SUM, misses, "accesses", "read misses that allocate") \
+    S(SUM, copies_0, "accesses", "misses with no other group holding the line") \
+    S(SUM, copies_1, "accesses", "misses with 1 other group holding the line") \
+    S(SUM, copies_2, "accesses", "misses with 2 other groups holding the line") \
+    S(SUM, copies_4, "accesses", "misses with 3 or 4 other groups holding the line") \
+    S(SUM, copies_7, "accesses", "misses with 5 to 7 other groups holding the line") \
+    S(SUM, copies_more, "accesses", "misses with 8 or more other groups holding the line") \
+    S(SUM, adjacent, "accesses", "misses with the previous or next group of the ring holding the line") \
+    S(SUM, held_by_0, "accesses", "misses with group 0 holding the line") \
+    S(SUM, held_by_1, "accesses", "misses with group 1 holding the line") \
+    S(SUM, held_by_2, "accesses", "misses with group 2 holding the line") \
+    S(SUM, held_by_3, "accesses", "misses with group 3 holding the line") \
+    S(SUM, held_by_4, "accesses", "misses with group 4 holding the line") \
+    S(SUM, held_by_5, "accesses", "misses with group 5 holding the line") \
+    S(SUM, held_by_6, "accesses", "misses with group 6 holding the line") \
+    S(SUM, held_by_7, "accesses", "misses with group 7 holding the line") \
+    S(SUM, held_by_8, "accesses", "misses with group 8 holding the line") \
+    S(SUM, held_by_9, "accesses", "misses with group 9 holding the line") \
+    S(SUM, held_by_10, "accesses", "misses with group 10 holding the line") \
+    S(SUM, held_by_11, "accesses", "misses with group 11 holding the line") \
+    S(SUM, held_by_12, "accesses", "misses with group 12 holding the line") \
+    S(SUM, held_by_13, "accesses", "misses with group 13 holding the line") \
+    S(SUM, held_by_14, "accesses", "misses with group 14 holding the line") \
+    S(SUM, held_by_15, "accesses", "misses with group 15 holding the line")
 
 STATS_STRUCT(duplication_stats, DUPLICATION_STATS);
 
-/* Watches the L1s of an organisation. It goes with them. */
+/* Attaches the observer to the L1s of an organisation, which then owns it. */
 void duplication_observe(struct l1 *l1, struct l1_shape shape, struct stats *stats);
 
 #endif

@@ -20,7 +20,7 @@ static bool groups_are_faster(const struct dynamic_sending *s) {
 
 static unsigned period_of(const struct dynamic_sending *s) { return s->sampled + s->executed; }
 
-/* A period is over when all its samples have told, too. */
+/* A period ends when all its samples have completed, too. */
 static bool period_is_over(const struct dynamic_sending *s) { return s->misses == period_of(s) && s->untold == 0; }
 
 enum sending_target dynamic_sending_next(const struct dynamic_sending *s) {

@@ -4,15 +4,14 @@
 #include "sim/gpu_config.h"
 
 static const struct param params[] = {
-    P_INT(struct group_config, count, 0, 0, 512, "groups",
-          "of SMs that share their L1s; 0: one for each of gpu.clusters"),
-    P_INT(struct group_config, nodes, 0, 0, GROUP_MEMBERS, "L1s", "of a group; 0: as many as it has SMs"),
-    P_INT(struct group_config, channel_bytes, 32, 8, 256, "B", "width of the channels between SMs and nodes"),
-    P_INT(struct group_config, switch_cycles, 1, 1, 32, "cycles", "for a flit to cross the switch between them"),
-    P_INT(struct group_config, link_cycles, 1, 1, 32, "cycles", "for a flit to go on from there"),
-    P_INT(struct group_config, injection_packets, 4, 1, 256, "packets", "requests that wait at an SM"),
-    P_INT(struct group_config, request_queue, 8, 1, 256, "packets", "requests that wait at a node (Q1)"),
-    P_INT(struct group_config, reply_queue, 8, 1, 256, "packets", "replies that wait at a node (Q4)"),
+    P_INT(struct group_config, count, 0, 0, 512, "groups", "groups of SMs that share their L1s; 0: gpu.clusters"),
+    P_INT(struct group_config, nodes, 0, 0, GROUP_MEMBERS, "L1s", "L1 nodes per group; 0: one per SM of the group"),
+    P_INT(struct group_config, channel_bytes, 32, 8, 256, "B", "channel width between SMs and nodes"),
+    P_INT(struct group_config, switch_cycles, 1, 1, 32, "cycles", "crossbar switch latency per flit"),
+    P_INT(struct group_config, link_cycles, 1, 1, 32, "cycles", "link latency behind the switch"),
+    P_INT(struct group_config, injection_packets, 4, 1, 256, "packets", "injection queue of an SM"),
+    P_INT(struct group_config, request_queue, 8, 1, 256, "packets", "request queue of a node (Q1)"),
+    P_INT(struct group_config, reply_queue, 8, 1, 256, "packets", "reply queue of a node (Q4)"),
 };
 
 static struct group_shape shape_of(int64_t sms, int64_t clusters, const struct group_config *group) {
@@ -36,19 +35,18 @@ static bool check(const struct config *config, struct error *err) {
     struct group_shape shape = group_shape(config);
     unsigned nodes = shape.groups * shape.nodes;
     if (nodes % (unsigned)gpu->clusters != 0)
-        return config_error(
-            config, "group.nodes", err,
-            "%u groups of %u nodes make %u L1s, which %lld clusters (gpu.clusters) do not divide evenly", shape.groups,
-            shape.nodes, nodes, (long long)gpu->clusters);
+        return config_error(config, "group.nodes", err,
+                            "%u groups of %u nodes are %u L1s, not a multiple of %lld clusters (gpu.clusters)",
+                            shape.groups, shape.nodes, nodes, (long long)gpu->clusters);
     if (shape.sms > GROUP_MEMBERS || shape.nodes > GROUP_MEMBERS)
-        return config_error(config, "group.count", err, "a group has at most %d SMs and as many nodes, not %u and %u",
+        return config_error(config, "group.count", err, "a group has at most %d SMs and nodes, not %u and %u",
                             GROUP_MEMBERS, shape.sms, shape.nodes);
     return true;
 }
 
 const struct section group_section = {
     .path = "group",
-    .help = "groups of SMs that share their L1s, where l1.organisation makes such",
+    .help = "groups of SMs with shared L1s, for L1 organisations with groups",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct group_config),

@@ -1,8 +1,8 @@
-/* Groups of SMs that share their L1s (l1.organisation clustered and those built on it): how many there are, how many
- * nodes each has, and the two crossbars of each between SMs and nodes.
+/* Groups of SMs that share their L1s (l1.organisation `clustered` and those built on it): their number, the nodes of
+ * each, and its two crossbars between SMs and nodes.
  *
- * SM s belongs to group s / (SMs of a group). Nodes are numbered through the groups. A line has one home in every
- * group: its number modulo the group's nodes.
+ * SM s belongs to group s / (SMs per group). Nodes are numbered group by group. A line has one home node in each group:
+ * its number modulo the nodes of the group.
  */
 #ifndef SLUICE_L1_GROUP_H
 #define SLUICE_L1_GROUP_H
@@ -17,10 +17,10 @@ struct group_config {
 
 extern const struct section group_section;
 
-enum { GROUP_MEMBERS = 256 /* SMs of a group, and its nodes */ };
+enum { GROUP_MEMBERS = 256 /* SMs per group, and nodes per group */ };
 
 struct group_shape {
-    unsigned groups, sms, nodes; /* SMs and nodes of one group */
+    unsigned groups, sms, nodes; /* SMs and nodes per group */
 };
 
 struct group_shape group_shape(const struct config *config);

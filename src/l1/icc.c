@@ -16,7 +16,7 @@ static struct icc_node *node_at(const struct cooperation *base, unsigned node) {
 
 /* ---- pursuits --------------------------------------------------------------------------------------------------- */
 
-/* As many as the networks between groups and the LLC have answers for, so their table grows to what was ever needed. */
+/* Bounded only by the networks, so the table grows on demand. */
 static uint32_t pursuit_take(struct icc_node *node) {
     if (node->pursuit_free == NO_PURSUIT) {
         uint32_t old = node->pursuit_count, grown = old ? 2 * old : 64;
@@ -33,7 +33,7 @@ static uint32_t pursuit_take(struct icc_node *node) {
     return name;
 }
 
-/* It is over when nothing more can come. */
+/* Ends the pursuit when no further reply can arrive. */
 static void pursuit_check(struct icc_node *node, uint32_t name) {
     struct pursuit *pursuit = &node->pursuit[name];
     if (pursuit->awaited || pursuit->fetching) return;
@@ -101,13 +101,13 @@ static void icc_missed(struct l1_partner *partner, const struct l1_request *requ
     }
 }
 
-/* An answer has come. Returns false if it has to wait, since it takes a place in the miss queue to act on it. */
+/* Handles an answer. Returns false if it needs space in the miss queue and there is none. */
 static bool receive_answer(struct icc_node *node, const struct coop_message *answer, uint64_t now) {
     struct pursuit *pursuit = &node->pursuit[answer->pursuit];
     bool data = answer->kind == COOP_DATA,
          stale = data && !pursuit->filled && l1_controller_stale(node->base.controller, pursuit->mshr);
     bool quick =
-        answer->direction == COOP_LEFT || pursuit->awaited == 1; /* the other of two may well be on its way for long */
+        answer->direction == COOP_LEFT || pursuit->awaited == 1; /* the other of two probes may take much longer */
     bool fetch = !pursuit->filled && !pursuit->fetching && (stale || (!data && quick));
     if (fetch && !l1_controller_can_fetch(node->base.controller)) return false;
     pursuit->awaited--;
@@ -131,7 +131,7 @@ static void icc_fetched(struct l1_partner *partner, uint32_t name, uint64_t now)
     pursuit_check(node, name);
 }
 
-/* One line is taken per cycle: the LLC and the other groups take turns. */
+/* Receives one line per cycle, alternating between the LLC and the other groups. */
 static bool icc_receive(struct l1_partner *partner, uint64_t now, uint32_t *token) {
     struct icc_node *node = icc_node_of(partner);
     struct port *replies = node->ports.replies_in;
@@ -207,7 +207,7 @@ static bool icc_busy(const struct cooperation *base, unsigned number) { return n
 
 static void icc_explain(const struct cooperation *base, unsigned number, FILE *out) {
     unsigned pursuits = node_at(base, number)->pursuits;
-    if (pursuits) fprintf(out, "  other groups were asked for %u lines\n", pursuits);
+    if (pursuits) fprintf(out, "  %u lines requested from other groups\n", pursuits);
 }
 
 static void icc_destroy(struct cooperation *base) {
@@ -235,7 +235,7 @@ static const struct cooperation_ops cooperation_ops = {
     .explain = icc_explain,
 };
 
-/* ---- making it -------------------------------------------------------------------------------------------------- */
+/* ---- creation --------------------------------------------------------------------------------------------------- */
 
 static void create_node(struct icc *icc, unsigned number, const struct cooperation_context *context) {
     struct icc_node *node = mem_alloc(1, icc->scheme->node_size);
@@ -289,8 +289,8 @@ bool icc_check(const struct config *config, struct error *err) {
     unsigned groups = group_shape(config).groups;
     if (groups >= 2 && groups <= COOP_GROUPS_MAX) return true;
     return config_error(config, group->count ? "group.count" : "l1.organisation", err,
-                        "cooperation takes 2 to %d groups, not %u%s", COOP_GROUPS_MAX, groups,
-                        group->count ? "" : ", one for each of gpu.clusters; set group.count");
+                        "cooperation needs 2 to %d groups, not %u%s", COOP_GROUPS_MAX, groups,
+                        group->count ? "" : ", as many as gpu.clusters; set group.count");
 }
 
 unsigned icc_storage(const struct config *config, int64_t queue, struct storage_item *items) {

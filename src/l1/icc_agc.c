@@ -1,10 +1,11 @@
 /* ICC-AGC, cooperation of adjacent groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section
- * III-B): a directory at each node (acd.h) tells which lines the corresponding nodes of the left and right groups
- * hold. A read that misses asks the left one if that has its line, else the right one if that has, else the LLC; and
- * the LLC after one that turns out not to have it.
+ * III-B): a directory at each node (acd.h) records which lines the corresponding nodes of the left and right groups
+ * hold. A read miss probes the left node if that is recorded as a holder, else the right one if that is, else it goes
+ * to the LLC. If the probe misses, the LLC follows.
  *
- * Nodes tell their neighbours what they insert and lose, by notes that are there a cycle later and cost nothing. Of
- * lines that the group has written no notes are taken: a copy that is told of now may have been read before.
+ * Nodes notify their neighbours of insertions and evictions, by notes that take one cycle and are not limited in
+ * bandwidth. Notes of lines that the group has written are ignored: the neighbour may have read the line before the
+ * store.
  */
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ struct agc_config {
 
 static const struct param params[] = {
     ICC_PARAMS(struct agc_config),
-    P_INT(struct agc_config, hash_bits, 20, 1, ACD_HASH_BITS_MAX, "bits", "of a line's address in the directory"),
+    P_INT(struct agc_config, hash_bits, 20, 1, ACD_HASH_BITS_MAX, "bits", "hashed tag width of the directory"),
 };
 
 static const struct section agc_section;
@@ -36,7 +37,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 static const struct section agc_section = {
     .path = "icc-agc",
-    .help = "clustered L1s that ask the groups to the left and right",
+    .help = "clustered L1s that probe the left and right groups",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct agc_config),
@@ -44,7 +45,7 @@ static const struct section agc_section = {
     .storage = storage,
 };
 
-/* What a neighbour tells. */
+/* A neighbour's insertion or eviction. */
 struct note {
     uint64_t key;
     uint32_t set;
@@ -61,7 +62,7 @@ struct agc_node {
 static const enum acd_holder holder[COOP_DIRECTIONS] = {ACD_LEFT, ACD_RIGHT};
 
 static void agc_init(struct icc_node *base, const struct cooperation_context *context) {
-    enum { ROOM = 16 /* more than a node can lose and insert while a note and its credit travel */, LATENCY = 1 };
+    enum { ROOM = 16 /* more than a node can insert and evict within the round trip of a credit */, LATENCY = 1 };
     struct agc_node *node = (struct agc_node *)base;
     const struct agc_config *values = config_get(context->l1->config, &agc_section);
     const struct l1_config *l1 = config_get(context->l1->config, &l1_section);
@@ -102,7 +103,8 @@ static void agc_observed(struct icc_node *base, enum l1_event event, unsigned se
     case L1_EVENT_INVALIDATE: acd_empty(&node->acd); return;
     case L1_EVENT_MISS: return;
     }
-    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) /* to whom is left this one is right */
+    /* This node is the right neighbour of its left one. */
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
         port_push(&node->neighbour[direction]->notes[direction == COOP_LEFT ? COOP_RIGHT : COOP_LEFT], now, &note,
                   sizeof note);
 }
@@ -145,7 +147,7 @@ static struct l1 *agc_create(const struct l1_context *context, struct error *err
 }
 
 const struct l1_ops l1_icc_agc = {
-    .policy = {"icc-agc", "clustered, and misses ask the groups to the left and right before the LLC", &agc_section},
+    .policy = {"icc-agc", "clustered; misses probe the left and right groups before the LLC", &agc_section},
     .create = agc_create,
     CLUSTERED_OPS,
 };

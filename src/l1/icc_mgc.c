@@ -1,8 +1,7 @@
 /* ICC-MGC, cooperation of multiple groups ("GPU Performance Optimization via Inter-group Cache Cooperation", section
- * III-C): a read that misses sends a probe both ways round a ring of the corresponding nodes, one that asks few of
- * them and is back soon, and one that asks them all. When the first comes back without the line, the LLC is asked
- * beside the second. Whether misses ask the ring at all is decided anew again and again, by what it costs
- * (sending.h).
+ * III-C): a read miss sends probes in both directions of a ring of the corresponding nodes: a short one that queries
+ * few nodes, and a long one that queries all. If the short one returns without the line, the LLC is requested in
+ * parallel with the long one. Dynamic sending (dynamic_sending.h) decides periodically whether misses use the ring.
  */
 #include "l1/dynamic_sending.h"
 #include "l1/icc.h"
@@ -15,12 +14,13 @@ struct mgc_config {
 static const struct param params[] = {
     ICC_PARAMS(struct mgc_config),
     P_INT(struct mgc_config, short_queries, 2, 0, COOP_GROUPS_MAX, "L1s",
-          "that the probe to the left asks (MNQ of R_k)"),
+          "nodes queried by the probe to the left (MNQ of R_k)"),
     P_INT(struct mgc_config, long_queries, 7, 0, COOP_GROUPS_MAX, "L1s",
-          "that the probe to the right asks (MNQ of R_a)"),
+          "nodes queried by the probe to the right (MNQ of R_a)"),
     P_INT(struct mgc_config, sampled, 256, 0, 1000000, "misses",
-          "that try the ring, at the beginning of a period; 0: all do"),
-    P_INT(struct mgc_config, executed, 4096, 0, 1000000, "misses", "that then follow what was faster"),
+          "sampled misses, which use the ring at the beginning of a period; 0: all misses use it"),
+    P_INT(struct mgc_config, executed, 4096, 0, 1000000, "misses",
+          "executed misses, which use the faster path for the rest of the period"),
 };
 
 static const struct section mgc_section;
@@ -31,7 +31,7 @@ static bool check(const struct config *config, struct error *err) {
     const struct mgc_config *values = values_of(config);
     if (values->short_queries == 0 && values->long_queries == 0)
         return config_error(config, "l1.icc-mgc.long_queries", err,
-                            "no other L1 would be asked; set it or l1.icc-mgc.short_queries to 1 or more");
+                            "no L1 would be probed; set it or l1.icc-mgc.short_queries to 1 or more");
     return icc_check(config, err);
 }
 
@@ -42,7 +42,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 static const struct section mgc_section = {
     .path = "icc-mgc",
-    .help = "clustered L1s that ask the other groups in a ring",
+    .help = "clustered L1s that probe the other groups in a ring",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct mgc_config),
@@ -83,7 +83,7 @@ static void mgc_ended(struct icc_node *base, const struct pursuit *pursuit, uint
         dynamic_sending_report(sending_of(base), false, pursuit->fetched - pursuit->since, now - pursuit->fetched);
 }
 
-/* With as many answers as there are probes. */
+/* One answer per probe. */
 #define MGC(answers_) \
     { \
         .node_size = sizeof(struct mgc_node), .network = ring_create, .answers = answers_, .init = mgc_init, \
@@ -107,7 +107,7 @@ static struct l1 *mgc_create(const struct l1_context *context, struct error *err
 }
 
 const struct l1_ops l1_icc_mgc = {
-    .policy = {"icc-mgc", "clustered, and misses ask all groups, in a ring, before the LLC", &mgc_section},
+    .policy = {"icc-mgc", "clustered; misses probe all groups of a ring before the LLC", &mgc_section},
     .create = mgc_create,
     CLUSTERED_OPS,
 };

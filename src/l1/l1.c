@@ -21,26 +21,26 @@ static const struct policy *const members[] = {
 const struct family l1_organisation_family = {"L1 organisation", members, COUNT_OF(members)};
 
 static const struct param params[] = {
-    P_CHOICE(struct l1_config, organisation, l1_organisation_family, "private", "who shares an L1"),
-    P_CHOICE(struct l1_config, insertion, insertion_family, "always", "which reads that miss bring their line in"),
-    P_CHOICE(struct l1_config, replacement, replacement_family, "lru", "which line goes when a set is full"),
-    P_INT(struct l1_config, size_kb, 16, 1, 65536, "KB", "data of one L1"),
-    P_INT(struct l1_config, ways, 4, 1, 32768, "lines", "lines of a set"),
+    P_CHOICE(struct l1_config, organisation, l1_organisation_family, "private", "L1 organisation"),
+    P_CHOICE(struct l1_config, insertion, insertion_family, "always",
+             "insertion policy: which read misses allocate a line"),
+    P_CHOICE(struct l1_config, replacement, replacement_family, "lru", "replacement policy"),
+    P_INT(struct l1_config, size_kb, 16, 1, 65536, "KB", "L1 size"),
+    P_INT(struct l1_config, ways, 4, 1, 32768, "lines", "associativity"),
     P_INT(struct l1_config, sets, 0, 0, 65536, "sets",
-          "sets of an L1; 0: follows from size_kb, ways and gpu.line_bytes"),
-    P_INT(struct l1_config, latency_cycles, 1, 1, 255, "cycles", "from a hit's lookup to its data"),
-    P_INT(struct l1_config, mshrs, 32, 1, 4096, "MSHRs", "lines that can be on their way at once"),
+          "number of sets; 0: derived from size_kb, ways and gpu.line_bytes"),
+    P_INT(struct l1_config, latency_cycles, 1, 1, 255, "cycles", "hit latency"),
+    P_INT(struct l1_config, mshrs, 32, 1, 4096, "MSHRs", "MSHRs per L1"),
     P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses",
-          "accesses that can wait for one line, the first included"),
-    P_INT(struct l1_config, miss_queue, 8, 1, 1024, "packets", "requests that can wait for the network"),
+          "MSHR merge limit: accesses per MSHR, the first included"),
+    P_INT(struct l1_config, miss_queue, 8, 1, 1024, "packets", "miss queue length"),
     P_BOOL(struct l1_config, flush_at_kernel_end, true,
-           "forget all lines at a kernel's end, as software coherence asks"),
-    P_CHOICE(struct l1_config, observe_reuse, reuse_family, "off",
-             "counts how often and at what distance lines are used again (reuse.*)"),
+           "invalidate the L1 at the end of a kernel (software coherence)"),
+    P_CHOICE(struct l1_config, observe_reuse, reuse_family, "off", "count line reuse and reuse distances (reuse.*)"),
     P_BOOL(struct l1_config, observe_duplication, false,
-           "counts which other groups of L1s hold the lines that one misses (duplication.*)"),
+           "count the groups of L1s that hold a missed line (duplication.*)"),
     P_BOOL(struct l1_config, observe_shared_data, false,
-           "counts lines that several SMs use in a kernel, and who serves their reads (shared_data.*)"),
+           "count lines shared by several SMs in a kernel, and their reads (shared_data.*)"),
 };
 
 static bool check(const struct config *config, struct error *err) {
@@ -54,17 +54,17 @@ static bool check(const struct config *config, struct error *err) {
                             (long long)gpu->line_bytes, (double)(l1->sets * l1->ways * gpu->line_bytes) / 1024);
     if (lines % l1->ways != 0 || lines == 0 || lines * gpu->line_bytes != size_bytes)
         return config_error(config, "l1.ways", err,
-                            "%lld KB in lines of %lld B are %lld lines, which do not make whole sets of %lld ways; "
-                            "take a number of ways that divides %lld",
+                            "%lld KB with lines of %lld B is %lld lines, not a whole number of sets of %lld ways; "
+                            "use a number of ways that divides %lld",
                             (long long)l1->size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)l1->ways,
                             (long long)lines);
     unsigned groups = l1_shape(config).groups;
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
-        return config_error(config, "l1.observe_duplication", err, "no more than %d groups can be told apart, not %u",
+        return config_error(config, "l1.observe_duplication", err, "at most %d groups are supported, not %u",
                             DUPLICATION_GROUPS_MAX, groups);
     if (l1->observe_shared_data && l1->observe_reuse != reuse_family.members[0])
         return config_error(config, "l1.observe_shared_data", err,
-                            "one observer of accesses at a time, and l1.observe_reuse=%s is one",
+                            "only one observer of accesses is supported, and l1.observe_reuse=%s is enabled",
                             l1->observe_reuse->name);
     return replacement_check(config, &l1_section, l1->replacement, l1_sets(config), err);
 }
@@ -95,7 +95,7 @@ unsigned l1_count(const struct config *config) {
 
 bool l1_is_grouped(const struct config *config) { return organisation_of(config)->shape != NULL; }
 
-/* Nodes, two crossbars for each group, and a network between groups for each node of one. */
+/* Nodes, two crossbars per group, and one inter-group network per node position in a group. */
 unsigned l1_components(const struct config *config) {
     struct l1_shape shape = l1_shape(config);
     return l1_is_grouped(config) ? shape.groups * (shape.per_group + 2) + shape.per_group : 0;
@@ -124,15 +124,15 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
     const struct insertion_ops *insertion = insertion_of(config);
     struct duel_rule rule;
     if (((const struct l1_ops *)l1->organisation)->shape)
-        return config_error(config, "l1.organisation", err,
-                            "under %s SMs share L1s, and two programs flush theirs each at its own time; take private",
-                            l1->organisation->name);
-    if (insertion->begin || l1_duel(config, &rule))
         return config_error(
-            config, "l1.insertion", err,
-            "%s goes by the kernels or by a duel of one program, and there are two; take another, or one"
-            " without a duel",
-            l1->insertion->name);
+            config, "l1.organisation", err,
+            "with %s, SMs share L1s, which concurrent programs would invalidate at different times; use private",
+            l1->organisation->name);
+    if (insertion->begin || l1_duel(config, &rule))
+        return config_error(config, "l1.insertion", err,
+                            "%s depends on the kernels or the SM dueling of a single program, and there are two; "
+                            "use another policy or disable dueling",
+                            l1->insertion->name);
     return true;
 }
 
@@ -145,7 +145,7 @@ struct l1 *l1_stages_create(struct l1 *l1, const struct l1_context *context) {
     const struct insertion_ops *insertion = insertion_of(context->config);
     if (config->observe_duplication) duplication_observe(l1, l1_shape(context->config), context->stats);
     if (config->observe_shared_data) shared_data_observe(l1, context);
-    reuse_observe(l1, config->observe_reuse, context); /* what has passed the stage before, in its order */
+    reuse_observe(l1, config->observe_reuse, context); /* observes the accesses in their order after that stage */
     return insertion->before ? insertion->before(l1, context) : l1;
 }
 

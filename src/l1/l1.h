@@ -1,16 +1,15 @@
 /* The first level: between the load/store units and the network.
  *
- * An L1 organisation is one object for the whole machine. It owns the L1 nodes, their queues and whatever network is
- * between them, and says which endpoints it has on the network to the LLC. An organisation is one file and one line in
- * organisations.def.
+ * An L1 organisation is one object for the whole machine, one file and one line in organisations.def.
  *
- * Enters: requests of the SMs by `access` (struct l1_ops), a call that accepts or refuses with the reason in the same cycle (the one
- *         place where two rooms meet without a port, because a private L1 sits inside its SM); replies from the reply
- *         network.
+ * Owns: the L1 caches with their queues, the network between them, if any, and the endpoints on the network to the LLC.
+ * Enters: requests of the SMs by `access` (struct l1_ops), a call that in the same cycle accepts the request or returns
+ *         the cause of a reservation failure (a call instead of a port, because a private L1 is part of its SM);
+ *         replies from the reply network.
  * Leaves: completions by `tick`; requests to the request network.
  *
- * Everything that an SM sends to memory passes here, also what uses no L1 data cache: instruction, constant and
- * read-only cache misses and atomics come as requests marked `bypass`.
+ * All memory requests of an SM pass through here, including those that bypass the L1 data cache: atomics, and misses of
+ * the instruction, constant and read-only caches are requests with `bypass` set.
  */
 #ifndef SLUICE_L1_L1_H
 #define SLUICE_L1_L1_H
@@ -39,58 +38,59 @@ extern const struct section l1_section;
 extern const struct family l1_organisation_family;
 
 enum l1_outcome {
-    L1_HIT,         /* complete after latency_cycles; no completion will follow */
-    L1_PENDING_HIT, /* the line is on its way; completes by a tick, as do the three below */
+    L1_HIT,         /* complete after latency_cycles; no completion follows */
+    L1_PENDING_HIT, /* hit on a line in flight; completes by a tick, like the next four */
     L1_MISS,
-    L1_BYPASS,    /* a read that was sent past the cache */
-    L1_SENT,      /* a write or atomic */
-    L1_QUEUED,    /* waits before the cache: any of the above may become of it, and completes by a tick */
-    L1_ACCEPTED,  /* outcomes below this are acceptances, those above are refusals: nothing has changed, try again */
-    L1_FAIL_MSHR, /* every MSHR is in use */
-    L1_FAIL_MSHR_MERGE, /* the line's MSHR has no room for one more waiter */
-    L1_FAIL_LINE,       /* every line of the set is reserved */
-    L1_FAIL_MISS_QUEUE, /* the miss queue is full */
-    L1_FAIL_NETWORK,    /* the miss queue is full because the network takes nothing */
-    L1_FAIL_STORE_ORDER, /* a store to the same sectors is not acknowledged, and the network might let this overtake it */
-    L1_FAIL_INPUT_QUEUE, /* no room in the queues before the cache, or none that would keep its order */
+    L1_BYPASS,   /* a read that bypasses the cache */
+    L1_SENT,     /* a write or atomic */
+    L1_QUEUED,   /* waits in front of the cache, where any of the above may follow */
+    L1_ACCEPTED, /* outcomes below are acceptances; those above are reservation failures: no state has changed, retry */
+    L1_FAIL_MSHR,        /* no free MSHR */
+    L1_FAIL_MSHR_MERGE,  /* MSHR merge limit reached */
+    L1_FAIL_LINE,        /* all lines of the set are reserved */
+    L1_FAIL_MISS_QUEUE,  /* miss queue full */
+    L1_FAIL_NETWORK,     /* miss queue full because the network is blocked */
+    L1_FAIL_STORE_ORDER, /* store to the same sectors not acknowledged, and the network may reorder */
+    L1_FAIL_INPUT_QUEUE, /* queues in front of the cache full, or none preserves the order */
     L1_OUTCOMES,
 };
 
-/* Cycles in which an L1 failed to reserve what an access needs, by cause; in the order of enum l1_outcome. */
+/* Reservation failures of an L1 by cause, in the order of enum l1_outcome. */
 #define L1_RESERVATION_FAILS(S) \
-    S(SUM, mshr, "cycles", "the L1 refuses an access: no MSHR") \
-    S(SUM, mshr_merge, "cycles", "the L1 refuses an access: no room in the line's MSHR for one more waiter") \
-    S(SUM, line, "cycles", "the L1 refuses an access: every line of the set is reserved") \
-    S(SUM, miss_queue, "cycles", "the L1 refuses an access: the miss queue is full") \
-    S(SUM, network, "cycles", "the L1 refuses an access: the miss queue is full because the network takes nothing") \
-    S(SUM, store_order, "cycles", "the L1 refuses an access: it would overtake a store to the same sectors") \
-    S(SUM, input_queue, "cycles", "the L1 refuses an access: no room in the queues before it")
+    S(SUM, mshr, "cycles", "cycles of reservation failure: no free MSHR") \
+    S(SUM, mshr_merge, "cycles", "cycles of reservation failure: MSHR merge limit") \
+    S(SUM, line, "cycles", "cycles of reservation failure: all lines of the set are reserved") \
+    S(SUM, miss_queue, "cycles", "cycles of reservation failure: miss queue full") \
+    S(SUM, network, "cycles", "cycles of reservation failure: miss queue full, network blocked") \
+    S(SUM, store_order, "cycles", "cycles of reservation failure: store to the same sectors not acknowledged") \
+    S(SUM, input_queue, "cycles", "cycles of reservation failure: input queue full")
 
 STATS_STRUCT(l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 struct l1_request {
     uint64_t address; /* of the line */
-    uint32_t token;   /* comes back by a tick */
+    uint32_t token;   /* returned by a tick */
     uint32_t instr;
     uint8_t kind; /* MESSAGE_READ, MESSAGE_WRITE or MESSAGE_ATOMIC */
     uint8_t sectors;
     uint8_t flags; /* enum message_flags */
     uint8_t program;
     uint8_t conflicts;
-    bool bypass;  /* past the data cache */
-    bool local;   /* thread-local memory: written back, not through */
-    uint8_t warp; /* that asks; L1_NO_WARP: one of the SM's other caches */
+    bool bypass;  /* bypasses the data cache */
+    bool local;   /* thread-local memory: write-back instead of write-through */
+    uint8_t warp; /* requesting warp; L1_NO_WARP: one of the SM's other caches */
 };
 
 enum { L1_NO_WARP = 0xFF };
 
-/* In a cycle: an access past the cache, a load that waited for a line, and a hit of what waited before the cache. */
+/* Per cycle: one bypassing access, one load that waited for a line, one hit of a request queued in front of the
+ * cache. */
 enum { L1_COMPLETIONS = 3 };
 
 struct l1;
 struct llc_organisation;
 
-/* The last cluster-side word on where a request goes: filled in by the LLC organisation. */
+/* What an organisation is created from. */
 struct l1_context {
     const struct config *config;
     struct engine *engine;
@@ -99,12 +99,12 @@ struct l1_context {
     unsigned sms;
     unsigned clusters;
     const unsigned *sm_component; /* [sms] */
-    unsigned homes;               /* lines are dealt out to so many L1s in turn; 0: an L1 takes any line */
-    struct l1_partner **partner;  /* [sms] whom L1s may ask before the LLC (node.h); NULL: nobody */
-    struct l1_watch *watch;       /* an observer; NULL: none but what the configuration asks for */
+    unsigned homes;               /* lines are interleaved over this many L1s; 0: an L1 holds any line */
+    struct l1_partner **partner;  /* [sms] cooperating caches (controller.h); NULL: none */
+    struct l1_watch *watch;       /* an observer; NULL: only those enabled by the configuration */
 };
 
-/* Groups of L1s: those of a group share an address range, and each holds its part of it. L1s are numbered group by group. */
+/* Groups of L1s. The address space is interleaved over the L1s of a group. L1s are numbered group by group. */
 struct l1_shape {
     unsigned groups, per_group;
 };
@@ -112,27 +112,27 @@ struct l1_shape {
 /* The ports of an endpoint. */
 struct l1_ports {
     struct port *to_network, *from_network;
-    struct port *to_control; /* reports of requests that the LLC organisation counts; NULL if it counts none */
+    struct port *to_control; /* copies of requests that the LLC organisation counts; NULL if it counts none */
 };
 
 struct l1_ops {
     struct policy policy;
-    struct l1_shape (*shape)(const struct config *config); /* NULL: each SM's L1 is a group by itself */
+    struct l1_shape (*shape)(const struct config *config); /* NULL: each SM's L1 is its own group */
     struct l1 *(*create)(const struct l1_context *context, struct error *err);
     void (*destroy)(struct l1 *l1);
-    /* Endpoints on the network, and the component that each belongs to. */
+    /* Endpoints on the network, and the component of each. */
     unsigned (*endpoints)(const struct l1 *l1);
     unsigned (*endpoint_component)(const struct l1 *l1, unsigned endpoint);
     void (*connect)(struct l1 *l1, unsigned endpoint, const struct l1_ports *ports);
-    /* Where endpoints are components of their own, and not their SM's: ports from and to the control plane, for struct
-     * l1_command and struct l1_report. NULL: what concerns them comes by their SM. */
+    /* For endpoints that are components by themselves: ports from and to the control plane, for struct l1_command and
+     * struct l1_report. NULL: commands arrive through the SM. */
     void (*connect_control)(struct l1 *l1, unsigned endpoint, struct port *commands, struct port *reports);
-    /* Called in the SM's tick, before its load/store unit: takes a reply from the network, sends a request, and gives
-     * the tokens of accesses that complete in this cycle. Returns how many, at most L1_COMPLETIONS. The L1 wakes the SM
-     * for what it has to do later. */
+    /* Called in the SM's tick before its load/store unit: receives a reply from the network, sends a request, and
+     * writes the tokens of accesses that complete in this cycle. Returns their number, at most L1_COMPLETIONS. The L1
+     * wakes the SM for later work. */
     unsigned (*tick)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
     enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
-    /* Kernel boundary: forgets every line. Nothing is outstanding then. */
+    /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
@@ -140,9 +140,9 @@ struct l1_ops {
 
 struct l1_command {
     enum {
-        L1_COMMAND_FLUSH,  /* forget all lines, and say so */
-        L1_COMMAND_STEER,  /* as l1_steer; nothing is said */
-        L1_COMMAND_REPORT, /* say when nothing is under way any more */
+        L1_COMMAND_FLUSH,  /* invalidate all lines, then report L1_REPORT_FLUSHED */
+        L1_COMMAND_STEER,  /* as l1_steer, without a report */
+        L1_COMMAND_REPORT, /* report L1_REPORT_QUIET when nothing is in flight */
     } kind;
     bool plain;
 };
@@ -150,38 +150,37 @@ struct l1_report {
     enum l1_report_kind { L1_REPORT_FLUSHED, L1_REPORT_QUIET } kind;
 };
 
-/* What an SM looks at before it calls: while its gate is shut and no reply can be seen, a tick would do
- * nothing. */
+/* Checked by the SM before it calls the L1: while the gate is closed and no reply is visible, a tick has no effect. */
 struct l1_gate {
     const struct port *replies;
-    bool open;        /* something waits to be sent or to complete */
-    uint32_t changes; /* grows with everything that can turn a refusal into an acceptance; until then there is no use in
-                         asking again */
+    bool open;        /* a request waits to be sent, or a completion to be returned */
+    uint32_t changes; /* grows with every event that can resolve a reservation failure; retry only then */
 };
 
 struct insertion_ops;
 
-/* What can be seen of an L1's lines. */
+/* Events of an L1's lines, for observers. */
 enum l1_event {
-    L1_EVENT_MISS,       /* a read that missed was accepted, and its line reserved */
-    L1_EVENT_INSERT,     /* a line has come and stays */
-    L1_EVENT_REMOVE,     /* it was replaced, or a store dropped it */
-    L1_EVENT_STORE,      /* a store or an atomic has gone down */
-    L1_EVENT_INVALIDATE, /* all lines are forgotten */
+    L1_EVENT_MISS,       /* a read miss was accepted and its line reserved */
+    L1_EVENT_INSERT,     /* a line was filled */
+    L1_EVENT_REMOVE,     /* a line was evicted, or invalidated by a store */
+    L1_EVENT_STORE,      /* a store or an atomic was sent */
+    L1_EVENT_INVALIDATE, /* all lines were invalidated */
 };
 
-/* An observer. In a cycle L1s may come in any order. An insertion policy may drop a line unseen. */
+/* An observer. Within a cycle the L1s call it in any order. Lines invalidated by an insertion policy are not
+ * reported. */
 struct l1_watch {
     void (*observe)(struct l1_watch *watch, unsigned l1, enum l1_event event, uint64_t key, uint64_t now);
 };
 
-/* The head of every organisation. */
+/* The base of every organisation. */
 struct l1 {
     const struct l1_ops *ops;
     struct l1_gate *gate;                  /* [sms] */
-    const struct insertion_ops *insertion; /* NULL if every line is inserted */
+    const struct insertion_ops *insertion; /* NULL if every read miss allocates */
     void *insertion_state;
-    struct l1_watch *watch; /* NULL: nobody watches */
+    struct l1_watch *watch; /* NULL: none */
 };
 
 static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
@@ -190,50 +189,50 @@ static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
 
 struct l1 *l1_create(const struct l1_context *context, struct error *err);
 struct l1_shape l1_shape(const struct config *config);
-/* Whether programs can run side by side: what one of them does to its L1s is not to be seen by the other's. */
+/* Whether two programs can run concurrently: the L1s of one must not affect those of the other. */
 bool l1_suits_programs(const struct config *config, struct error *err);
 unsigned l1_count(const struct config *config);
-/* Whether SMs share L1s, in groups (group.h). */
+/* Whether groups of SMs share L1s (group.h). */
 bool l1_is_grouped(const struct config *config);
-/* Components of the engine that are the L1s' own. */
+/* Number of engine components that the L1s add. */
 unsigned l1_components(const struct config *config);
 unsigned l1_sets(const struct config *config);
 unsigned l1_tag_bits(const struct config *config);
-/* What the insertion policy adds to every lookup. */
+/* Cycles that the insertion policy adds to every lookup. */
 unsigned l1_probe_cycles(const struct config *config);
-/* The program's next kernel begins, counted from 0; after the last one comes l1_finish, which may fail to write what
- * the run was to leave behind. */
+/* The program's next kernel begins, numbered from 0. l1_finish follows the last one; it fails if the policy cannot
+ * write its output. */
 void l1_begin(struct l1 *l1, unsigned kernel);
 bool l1_finish(struct l1 *l1, struct error *err);
-/* SM dueling (insertion.h): whether there is any, whom SM 0 and SM 1 tell how they fare, and what is decided. */
+/* SM dueling (insertion.h): whether it is enabled, the port for the reports of SM 0 and SM 1, and the decision. */
 struct duel_rule;
 bool l1_duel(const struct config *config, struct duel_rule *rule);
 void l1_report_to(struct l1 *l1, unsigned sm, struct port *control);
 void l1_steer(struct l1 *l1, unsigned sm, bool plain);
 
 struct cache;
-/* For organisations: makes the insertion policy for the caches of all SMs, */
+/* For organisations: creates the insertion policy for the caches of all SMs, */
 bool l1_insertion_create(struct l1 *l1, const struct l1_context *context, struct cache **caches, struct error *err);
 void l1_insertion_destroy(struct l1 *l1);
-/* and what stands before them: observers, and a stage of the policy's. Returns the first, which then owns the L1. */
+/* and the stages in front of them: observers, and the policy's own. Returns the first stage, which then owns the L1. */
 struct l1 *l1_stages_create(struct l1 *l1, const struct l1_context *context);
 
 #define L1_STATS(S) \
-    S(SUM, read_hits, "accesses", "reads that found their line") \
-    S(SUM, read_pending_hits, "accesses", "reads that found their line on its way") \
-    S(SUM, read_misses, "accesses", "reads that fetched their line") \
-    S(SUM, read_bypasses, "accesses", "reads sent past the cache") \
-    S(SUM, write_hits, "accesses", "writes that found their line, which a global write then drops") \
-    S(SUM, write_misses, "accesses", "writes that did not") \
-    S(SUM, atomics, "accesses", "atomics and reductions, all sent to the LLC") \
-    S(SUM, evictions, "lines", "lines replaced") \
-    S(SUM, write_backs, "lines", "modified local lines written back when replaced") \
-    S(SUM, fills, "lines", "lines that arrived") \
+    S(SUM, read_hits, "accesses", "read hits") \
+    S(SUM, read_pending_hits, "accesses", "read pending hits (line in flight)") \
+    S(SUM, read_misses, "accesses", "read misses that allocate") \
+    S(SUM, read_bypasses, "accesses", "reads that bypass the L1") \
+    S(SUM, write_hits, "accesses", "write hits; a global write invalidates the line") \
+    S(SUM, write_misses, "accesses", "write misses") \
+    S(SUM, atomics, "accesses", "atomics and reductions, sent to the LLC") \
+    S(SUM, evictions, "lines", "lines evicted") \
+    S(SUM, write_backs, "lines", "dirty local-memory lines written back on eviction") \
+    S(SUM, fills, "lines", "fills, stale ones included") \
     S(SUM, stale_fills, "lines", "fills dropped because a store to the line was sent while it was in flight") \
-    S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once") \
+    S(MAX, mshrs_peak, "MSHRs", "maximum number of MSHRs in use") \
     S(SUM, requests, "packets", "requests sent to the network") \
     S(SUM, replies, "packets", "replies received from the network") \
-    S(SUM, flushes, "flushes", "times the cache was emptied")
+    S(SUM, flushes, "flushes", "invalidations of the whole cache")
 
 STATS_STRUCT(l1_stats, L1_STATS);
 

@@ -1,18 +1,19 @@
-/* MRPB: queues before the L1 put requests into another order, and what the L1 would refuse goes past it ("MRPB: Memory
- * Request Prioritization for Massively Parallel Processors", HPCA 2014, as Locality-Driven Dynamic GPU Cache Bypassing,
- * ICS 2015, section 6.1, uses it).
+/* MRPB: queues in front of the L1 reorder requests, and reads with a reservation failure bypass the L1 ("MRPB: Memory
+ * Request Prioritization for Massively Parallel Processors", HPCA 2014, as used in Locality-Driven Dynamic GPU Cache
+ * Bypassing, ICS 2015, section 6.1).
  *
- * A stage before whatever L1s there are. A request of the load/store unit enters one of several FIFOs, that of its
- * warp or of its instruction, and the drain rule says which FIFO the L1 serves: one request enters and one
- * leaves per cycle, at the earliest in the cycle after. Served is the head of one FIFO at a time, so that the L1 sees
- * the lines of one warp together. Where the L1 refuses a read for want of a line, an MSHR or a place in one, the read
- * goes past it instead. A full miss queue holds up both ways.
+ * A stage in front of any L1 organisation. A request of the load/store unit enters one of several FIFOs, selected by
+ * its warp or its instruction, and the drain rule selects the FIFO that the L1 serves. One request enters and one
+ * leaves per cycle, at the earliest in the next cycle. Only the head of one FIFO is served at a time, so the L1 sees
+ * the lines of one warp together. A read with a reservation failure for a line, an MSHR or the MSHR merge limit
+ * bypasses the L1 instead. A full miss queue blocks both paths.
  *
- * Order: accesses to the same line stay in order if one of them is a store or an atomic. A request for whose line such
- * company waits in another FIFO joins it there; if it waits in several, the request is refused until it waits in one.
+ * Order: accesses to the same line stay in order if one of them is a store or an atomic. A request that conflicts with
+ * requests of one other FIFO joins that FIFO; if it conflicts with several FIFOs, it is a reservation failure until it
+ * conflicts with one.
  *
  * Assumed, since the published values are not known to us: a FIFO of 8 requests for each of 48 warps, drained greedily.
- * Left out: a FIFO for each CTA. Misses of the instruction, constant and read-only caches do not pass here.
+ * Not modelled: a FIFO per CTA. Misses of the instruction, constant and read-only caches do not use this stage.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,20 +24,20 @@ enum { CHAINS = 256, NO_REQUEST = UINT32_MAX };
 
 #define MRPB_STATS(S) \
     S(SUM, entered, "accesses", "requests that entered a FIFO") \
-    S(SUM, joined, "accesses", "of these: one that is not their own, to keep the order of a line") \
-    S(SUM, bypasses_mshr, "accesses", "reads sent past the L1 for want of an MSHR") \
-    S(SUM, bypasses_merge, "accesses", "likewise: of room in the line's MSHR") \
-    S(SUM, bypasses_line, "accesses", "likewise: of a line that is not reserved") \
-    S(MAX, waiting_peak, "accesses", "most requests waiting before an L1 at once")
+    S(SUM, joined, "accesses", "requests that entered another FIFO than their own, to preserve the order of a line") \
+    S(SUM, bypasses_mshr, "accesses", "reads that bypassed the L1: no free MSHR") \
+    S(SUM, bypasses_merge, "accesses", "reads that bypassed the L1: MSHR merge limit") \
+    S(SUM, bypasses_line, "accesses", "reads that bypassed the L1: all lines of the set are reserved") \
+    S(MAX, waiting_peak, "accesses", "maximum number of requests queued in front of an L1")
 
 STATS_STRUCT(mrpb_stats, MRPB_STATS);
 STATS_TABLE(mrpb_stat_table, "l1.mrpb", mrpb_stats, MRPB_STATS);
 
-/* A request that waits. */
+/* A queued request. */
 struct waiting {
     struct l1_request request;
-    uint32_t next;   /* among those of its chain, or free ones */
-    uint32_t behind; /* in its FIFO */
+    uint32_t next;   /* in its chain or the free list */
+    uint32_t behind; /* next in its FIFO */
     uint16_t queue;
 };
 
@@ -44,7 +45,7 @@ struct fifo {
     uint32_t first, last, count;
 };
 
-/* A hit whose data is not due. */
+/* A hit within the L1's hit latency. */
 struct hit {
     uint64_t due;
     uint32_t token;
@@ -53,19 +54,19 @@ struct hit {
 struct router_stage {
     struct fifo *fifo;       /* [queues] */
     struct waiting *waiting; /* [queues × entries] */
-    uint32_t *chain;         /* [CHAINS] by line */
+    uint32_t *chain;         /* [CHAINS] queued requests, hashed by line */
     uint32_t free, count;
-    unsigned current;         /* the FIFO that was served last */
-    struct hit *hit;          /* [latency + 1] a ring */
-    unsigned hits, first_hit; /* how many there are, and the oldest */
-    bool refused;             /* the L1 has refused the head, */
-    uint32_t refused_changes; /* and nothing has changed since */
+    unsigned current;         /* the FIFO served last */
+    struct hit *hit;          /* [latency + 1] ring buffer */
+    unsigned hits, first_hit; /* number of hits, and the oldest */
+    bool refused;             /* the head has a reservation failure, */
+    uint32_t refused_changes; /* gate->changes at that time */
     struct mrpb_stats stats;
 };
 
 struct drain_ops {
     struct policy policy;
-    /* The next FIFO, of those that hold something. */
+    /* Selects a FIFO that is not empty. */
     unsigned (*pick)(const struct router_stage *stage, unsigned queues);
 };
 
@@ -77,7 +78,7 @@ struct signature_ops {
 static unsigned first_from(const struct router_stage *stage, unsigned from, unsigned queues) {
     for (unsigned i = 0; i < queues; i++)
         if (stage->fifo[(from + i) % queues].count) return (from + i) % queues;
-    assert(!"something waits");
+    assert(!"all FIFOs are empty");
     return 0;
 }
 
@@ -99,10 +100,10 @@ static unsigned pick_longest(const struct router_stage *stage, unsigned queues) 
 }
 
 static const struct drain_ops drains[] = {
-    {{"greedy", "stays with a FIFO until it is empty, then takes the first that is not", NULL}, pick_greedy},
-    {{"fixed", "takes the first FIFO that is not empty", NULL}, pick_fixed},
-    {{"rr", "takes FIFOs in turn", NULL}, pick_in_turn},
-    {{"longest", "takes the longest FIFO", NULL}, pick_longest},
+    {{"greedy", "drain a FIFO until it is empty, then the first that is not empty", NULL}, pick_greedy},
+    {{"fixed", "the first FIFO that is not empty", NULL}, pick_fixed},
+    {{"rr", "round robin", NULL}, pick_in_turn},
+    {{"longest", "the longest FIFO", NULL}, pick_longest},
 };
 static const struct policy *const drain_members[] = {&drains[0].policy, &drains[1].policy, &drains[2].policy,
                                                      &drains[3].policy};
@@ -112,8 +113,8 @@ static unsigned by_warp(const struct l1_request *request) { return request->warp
 static unsigned by_instruction(const struct l1_request *request) { return request->instr; }
 
 static const struct signature_ops signatures[] = {
-    {{"warp", "a FIFO for each warp", NULL}, by_warp},
-    {{"instruction", "a FIFO for each instruction", NULL}, by_instruction},
+    {{"warp", "one FIFO per warp", NULL}, by_warp},
+    {{"instruction", "one FIFO per static instruction", NULL}, by_instruction},
 };
 static const struct policy *const signature_members[] = {&signatures[0].policy, &signatures[1].policy};
 static const struct family signature_family = {"signature", signature_members, COUNT_OF(signature_members)};
@@ -125,18 +126,18 @@ struct mrpb_config {
 };
 
 static const struct param params[] = {
-    P_INT(struct mrpb_config, queues, 48, 1, 1024, "FIFOs", "before each L1"),
-    P_INT(struct mrpb_config, entries, 8, 1, 1024, "requests", "that wait in one of them"),
-    P_CHOICE(struct mrpb_config, signature, signature_family, "warp", "what chooses the FIFO of a request"),
-    P_CHOICE(struct mrpb_config, drain, drain_family, "greedy", "which FIFO is served"),
-    P_BOOL(struct mrpb_config, bypass_line, true, "reads go past the L1 where every line of their set is reserved"),
-    P_BOOL(struct mrpb_config, bypass_mshr, true, "likewise, where there is no MSHR"),
-    P_BOOL(struct mrpb_config, bypass_merge, true, "likewise, where the line's MSHR is full"),
+    P_INT(struct mrpb_config, queues, 48, 1, 1024, "FIFOs", "FIFOs in front of each L1"),
+    P_INT(struct mrpb_config, entries, 8, 1, 1024, "requests", "entries per FIFO"),
+    P_CHOICE(struct mrpb_config, signature, signature_family, "warp", "FIFO selection"),
+    P_CHOICE(struct mrpb_config, drain, drain_family, "greedy", "drain rule: selection of the FIFO to serve"),
+    P_BOOL(struct mrpb_config, bypass_line, true, "reads bypass the L1 if all lines of their set are reserved"),
+    P_BOOL(struct mrpb_config, bypass_mshr, true, "reads bypass the L1 if no MSHR is free"),
+    P_BOOL(struct mrpb_config, bypass_merge, true, "reads bypass the L1 at the MSHR merge limit"),
 };
 
 static const struct section mrpb_section = {
     .path = "mrpb",
-    .help = "queues before the L1 that reorder requests, and bypassing instead of stalls",
+    .help = "request reordering queues in front of the L1, and bypass on a reservation failure",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct mrpb_config),
@@ -144,7 +145,7 @@ static const struct section mrpb_section = {
 
 struct mrpb {
     struct l1 base;
-    struct l1 *l1; /* what stands behind */
+    struct l1 *l1; /* the organisation behind this stage */
     struct engine *engine;
     const unsigned *component;
     unsigned sms, queues, entries, latency_cycles;
@@ -211,8 +212,7 @@ static uint32_t *chain_of(const struct router_stage *stage, uint64_t address) {
     return &stage->chain[address * UINT64_C(0x9E3779B97F4A7C15) >> 56];
 }
 
-/* The FIFO in which a request comes after all that must come before it, its own if there is nothing of the kind; -1 if
- * that waits in several. */
+/* The FIFO that preserves the request's order, its own if nothing conflicts; -1 if it conflicts with several. */
 static int queue_in_order(const struct router_stage *stage, const struct l1_request *request, unsigned queue) {
     int company = -1;
     for (uint32_t i = *chain_of(stage, request->address); i != NO_REQUEST; i = stage->waiting[i].next) {
@@ -260,7 +260,7 @@ static void leave(struct router_stage *stage, struct fifo *fifo) {
     stage->free = index;
 }
 
-/* The L1's answer to a request; a read that it refuses for a reason that is to be evaded goes past it. */
+/* Sends a request to the L1; a read with an evadable reservation failure bypasses it. */
 static enum l1_outcome ask(struct mrpb *mrpb, unsigned sm, const struct l1_request *request, uint64_t now) {
     struct l1 *l1 = mrpb->l1;
     struct mrpb_stats *stats = &mrpb->stage[sm].stats;
@@ -276,7 +276,7 @@ static enum l1_outcome ask(struct mrpb *mrpb, unsigned sm, const struct l1_reque
     return evaded;
 }
 
-/* Serves the FIFO whose turn it is. A refused head is tried again when something has changed, and no other before. */
+/* Serves the selected FIFO. A head with a reservation failure is replayed after a change; no other is tried before. */
 static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
     struct router_stage *stage = &mrpb->stage[sm];
     struct l1_gate *gate = &mrpb->base.gate[sm];
@@ -305,7 +305,7 @@ static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *
     if (stage->hits && stage->hit[stage->first_hit].due <= now) {
         token[completions++] = stage->hit[stage->first_hit].token;
         stage->first_hit = (stage->first_hit + 1) % (mrpb->latency_cycles + 1);
-        if (--stage->hits) /* one that is due is late, since this L1 was not ticked */
+        if (--stage->hits) /* a hit already due is late because this L1 was not ticked */
             engine_wake(mrpb->engine, mrpb->component[sm], max_u64(stage->hit[stage->first_hit].due, now + 1));
     }
     if (stage->count) drain(mrpb, sm, now);
@@ -340,7 +340,7 @@ static bool mrpb_busy(const struct l1 *base, unsigned sm) {
 
 static void mrpb_explain(const struct l1 *base, unsigned sm, FILE *out) {
     const struct mrpb *mrpb = (const struct mrpb *)base;
-    if (mrpb->stage[sm].count) fprintf(out, "  %u requests wait before its L1\n", mrpb->stage[sm].count);
+    if (mrpb->stage[sm].count) fprintf(out, "  %u requests queued in front of the L1\n", mrpb->stage[sm].count);
     mrpb->l1->ops->explain(mrpb->l1, sm, out);
 }
 
@@ -357,7 +357,7 @@ static const struct l1_ops mrpb_ops = {
 };
 
 const struct insertion_ops insertion_mrpb = {
-    .policy = {"mrpb", "queues before the L1 reorder requests, and reads that it would refuse go past it",
+    .policy = {"mrpb", "reorders requests in queues in front of the L1; reads bypass it on a reservation failure",
                &mrpb_section},
     .before = mrpb_before,
 };

@@ -1,5 +1,5 @@
-/* No read brings its line in: all of them go past the cache and move just the sectors that they need ("BALL" in
- * Locality-Driven Dynamic GPU Cache Bypassing, ICS 2015, section 6.1). Thread-local memory as well. */
+/* No read allocates: all reads bypass the L1 and transfer only the requested sectors ("BALL" in Locality-Driven Dynamic
+ * GPU Cache Bypassing, ICS 2015, section 6.1). This includes thread-local memory. */
 #include "l1/insertion.h"
 
 static bool never_admit(void *state, unsigned sm, const struct cache_access *access) {
@@ -8,6 +8,6 @@ static bool never_admit(void *state, unsigned sm, const struct cache_access *acc
 }
 
 const struct insertion_ops insertion_never = {
-    .policy = {"never", "every read goes past the cache", NULL},
+    .policy = {"never", "every read bypasses the L1", NULL},
     .admit = never_admit,
 };

@@ -1,20 +1,20 @@
-/* PDP: a line is protected until its set has been accessed so many times since its last use, the protecting distance;
- * a read that misses while all lines of its set are protected goes past the cache ("Improving Cache Management Policies
- * Using Dynamic Reuse Distances", MICRO 2012; "PDP-best" of Locality-Driven Dynamic GPU Cache Bypassing, ICS 2015,
- * section 6.1, is the static kind with the best distance for each workload).
+/* PDP: a line is protected until its set has been read a given number of times since the line's last use, the
+ * protecting distance; a read miss in a set whose lines are all protected bypasses the cache ("Improving Cache
+ * Management Policies Using Dynamic Reuse Distances", MICRO 2012; "PDP-best" in Locality-Driven Dynamic GPU Cache
+ * Bypassing, ICS 2015, section 6.1, is the static variant with the best distance for each workload).
  *
- * Each line has a remaining distance. Every read of the set first lowers those of all lines by one, or by one in
- * so many reads where they are kept in few bits; insertion and hits set the line's own to the distance. Victims are
- * the lines whose remaining distance is 0, in the order of the replacement policy. A line on its way is no victim; if
- * no other is unprotected, the read goes past the cache.
+ * Each line has a remaining distance. Every read of the set first decrements those of all lines, or every Nth read if
+ * they have few bits; allocation and hits reset the line's own to the protecting distance. Victims are lines with
+ * remaining distance 0, in the order of the replacement policy. Reserved lines are no victims; without an unprotected
+ * victim the read bypasses the cache.
  *
- * Dynamic: reads of some sets are sampled, one in so many, into a FIFO for each. A read found there is a reuse at the
- * distance of its place. When enough reads have been made, the distance becomes the d that makes most hits for the
- * room they take:
+ * Dynamic variant: a fraction of the reads of some sets is sampled into a FIFO per set. A read found there is a reuse
+ * at the distance given by its position. After a number of reads, the protecting distance becomes the d that maximises
+ * the hits per occupied space:
  *     E(d) = sum of N_i, i <= d, over (sum of i N_i, i <= d, + (N - sum of N_i, i <= d) (d + ways))
- * with N_i reuses at distance i among N samples. Every L1 finds its own.
+ * with N_i reuses at distance i among N samples. Each L1 has its own distance.
  *
- * Left out: the kind without bypassing; writes, which neither protect nor age lines.
+ * Not modelled: the variant without bypassing; writes, which neither protect nor age lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,34 +30,34 @@ struct pdp_config {
 enum { DISTANCE_MAX = 256, BUCKET = 4, BUCKETS = DISTANCE_MAX / BUCKET };
 
 static const struct param params[] = {
-    P_INT(struct pdp_config, distance, 16, 1, DISTANCE_MAX, "reads",
-          "the protecting distance; the first one if dynamic"),
+    P_INT(struct pdp_config, distance, 16, 1, DISTANCE_MAX, "reads", "protecting distance; the initial one if dynamic"),
     P_INT(struct pdp_config, bits, 8, 1, 8, "bits",
-          "of a line's remaining distance; with fewer than 8 it sinks by one in 2, 4, … reads of its set"),
-    P_BOOL(struct pdp_config, dynamic, false, "find the distance from the reuse distances of sampled sets"),
-    P_INT(struct pdp_config, sampled_sets, 32, 1, 65536, "sets", "sets that are sampled, or all if there are fewer"),
-    P_INT(struct pdp_config, sampler_entries, 32, 1, DISTANCE_MAX, "entries", "samples kept of a set"),
-    P_INT(struct pdp_config, recompute_reads, 524288, 16, 1000000000, "reads", "from one distance to the next"),
+          "width of a line's remaining distance; below 8 it is decremented every 2, 4, … reads of the set"),
+    P_BOOL(struct pdp_config, dynamic, false, "derive the distance from the reuse distances in sampled sets"),
+    P_INT(struct pdp_config, sampled_sets, 32, 1, 65536, "sets", "sampled sets, at most all"),
+    P_INT(struct pdp_config, sampler_entries, 32, 1, DISTANCE_MAX, "entries", "sampler entries per set"),
+    P_INT(struct pdp_config, recompute_reads, 524288, 16, 1000000000, "reads",
+          "reads between two updates of the distance"),
 };
 
 static const struct section pdp_section = {
     .path = "pdp",
-    .help = "protecting distances",
+    .help = "protecting distance policy",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct pdp_config),
 };
 
 #define PDP_STATS(S) \
-    S(SUM, bypasses, "accesses", "reads that found every line of their set protected") \
-    S(SUM, recomputed, "times", "the protecting distance was found anew") \
-    S(MIN, distance_min, "reads", "shortest protecting distance used") \
-    S(MAX, distance_max, "reads", "longest protecting distance used")
+    S(SUM, bypasses, "accesses", "reads that bypassed the L1 because all lines of the set were protected") \
+    S(SUM, recomputed, "times", "updates of the protecting distance") \
+    S(MIN, distance_min, "reads", "minimum protecting distance") \
+    S(MAX, distance_max, "reads", "maximum protecting distance")
 
 STATS_STRUCT(pdp_stats, PDP_STATS);
 STATS_TABLE(pdp_stat_table, "l1.pdp", pdp_stats, PDP_STATS);
 
-/* The last samples of a set, newest at `head`. */
+/* The latest samples of a set, newest at `head`. */
 struct sampler {
     uint64_t *key;        /* [entries] */
     unsigned head, since; /* reads of the set since the newest sample */
@@ -66,9 +66,9 @@ struct sampler {
 struct pdp_l1 {
     struct cache *cache;
     uint16_t *remaining;     /* [sets][ways] */
-    uint16_t *reads;         /* [sets] since remaining distances last sank */
-    unsigned distance;       /* in steps of the remaining distances */
-    struct cache_line *seen; /* [ways] the lines of a set with the protected ones as if on their way */
+    uint16_t *reads;         /* [sets] reads since the last decrement */
+    unsigned distance;       /* in units of the remaining distances */
+    struct cache_line *seen; /* [ways] the lines of a set, protected ones marked as reserved */
     /* Dynamic only. */
     struct sampler *sampler; /* [sampled sets] */
     uint64_t reuses[BUCKETS], samples, reads_made;
@@ -136,12 +136,12 @@ static void pdp_destroy(void *state) {
     free(pdp);
 }
 
-/* By how much this read lowers the remaining distances of its set. */
+/* The decrement of the remaining distances by this read. */
 static unsigned sinks_by(const struct pdp *pdp, const struct pdp_l1 *l1, unsigned set) {
     return l1->reads[set] + 1u == pdp->step;
 }
 
-/* A line that this read may replace, or NULL. */
+/* The victim of this read, or NULL. */
 static struct cache_line *unprotected(const struct pdp *pdp, const struct pdp_l1 *l1, unsigned set) {
     struct cache *cache = l1->cache;
     const uint16_t *remaining = &l1->remaining[(size_t)set * cache->ways];
@@ -165,7 +165,7 @@ static struct cache_line *pdp_victim(void *state, unsigned sm, unsigned set) {
     return unprotected(pdp, &pdp->l1[sm], set);
 }
 
-/* The distance that maximises E. Without any reuse it stays what it is. */
+/* Selects the distance that maximises E; without any reuse it is unchanged. */
 static void recompute(const struct pdp *pdp, struct pdp_l1 *l1) {
     uint64_t reuses = 0, room = 0, best_reuses = 0, best_cost = 1;
     unsigned best = 0;
@@ -215,7 +215,7 @@ static void pdp_note(void *state, unsigned sm, const struct insertion_event *eve
 }
 
 const struct insertion_ops insertion_pdp = {
-    .policy = {"pdp", "reads bring lines in only where no line is protected by its protecting distance", &pdp_section},
+    .policy = {"pdp", "allocates only if the set has a line past its protecting distance", &pdp_section},
     .create = pdp_create,
     .destroy = pdp_destroy,
     .admit = pdp_admit,

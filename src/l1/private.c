@@ -1,4 +1,4 @@
-/* Private L1: every SM has a data cache of its own (node.h), which nobody else sees, and ticks it. */
+/* Private L1: each SM has its own data cache (controller.h) and ticks it. */
 #include <stdlib.h>
 
 #include "l1/controller.h"
@@ -8,7 +8,7 @@ struct l1_private {
     unsigned sms;
     const unsigned *component;
     struct l1_controller *node; /* [sms] */
-    struct cache **cache;       /* [sms] theirs, for the insertion policy */
+    struct cache **cache;       /* [sms] their caches, for the insertion policy */
 };
 
 const struct l1_ops l1_private;
@@ -74,7 +74,7 @@ static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {
 }
 
 const struct l1_ops l1_private = {
-    .policy = {"private", "every SM has an L1 of its own", NULL},
+    .policy = {"private", "one L1 per SM", NULL},
     .create = private_create,
     .destroy = private_destroy,
     .endpoints = private_endpoints,

@@ -18,7 +18,7 @@ static bool blame(const struct reader *reader, unsigned column, const char *what
     return error_at(reader->err, reader->path, reader->line, column, "%s", what);
 }
 
-/* The next line, without its end; false at the end of the file. */
+/* Reads the next line, without its newline; false at the end of the file. */
 static bool next_line(struct reader *reader) {
     ssize_t length = getline(&reader->text, &reader->room, reader->in);
     if (length < 0) return false;
@@ -27,7 +27,7 @@ static bool next_line(struct reader *reader) {
     return true;
 }
 
-/* Reads the words and numbers of a line by a pattern: `d` and `x` stand for a number, all else for itself. */
+/* Matches the line against a pattern, in which %d and %x are numbers and everything else is literal. */
 static bool scan(const struct reader *reader, const char *pattern, const char *what, uint64_t *number) {
     const char *at = reader->text;
     for (; *pattern; pattern++) {
@@ -51,23 +51,23 @@ static bool scan(const struct reader *reader, const char *pattern, const char *w
 static bool read_head(struct reader *reader, struct profile_shape shape) {
     uint64_t number[2];
     if (!next_line(reader))
-        return reader->line = 1, blame(reader, 1, "the file is empty; a profile begins with 'sluice profile 1'");
-    if (!scan(reader, "sluice profile 1", "this is no profile: it would begin with 'sluice profile 1'", number))
+        return reader->line = 1, blame(reader, 1, "empty file; a profile begins with 'sluice profile 1'");
+    if (!scan(reader, "sluice profile 1", "not a profile: the first line must be 'sluice profile 1'", number))
         return false;
-    if (!next_line(reader)) return blame(reader, 1, "the profile ends before 'sms N line_bytes N'");
+    if (!next_line(reader)) return blame(reader, 1, "missing line 'sms N line_bytes N'");
     if (!scan(reader, "sms %d line_bytes %d", "expected 'sms N line_bytes N'", number)) return false;
     if (number[0] == shape.sms && number[1] == shape.line_bytes) return true;
     return error_at(reader->err, reader->path, reader->line, 1,
-                    "the profile is of a machine with %" PRIu64 " SMs and lines of %" PRIu64
-                    " B, and this one has %u SMs and lines of %u B; record it anew",
+                    "the profile is for %" PRIu64 " SMs and lines of %" PRIu64
+                    " B, and this machine has %u SMs and lines of %u B; record a new profile",
                     number[0], number[1], shape.sms, shape.line_bytes);
 }
 
 static bool read_section_head(struct reader *reader, struct profile *profile, uint64_t *section) {
     enum { KERNELS_MAX = 100000 };
     if (!scan(reader, "kernel %d sm %d", "expected 'kernel N sm N'", section)) return false;
-    if (section[0] >= KERNELS_MAX) return blame(reader, 8, "there are at most 100000 kernels, counted from 0");
-    if (section[1] >= profile->shape.sms) return blame(reader, 1, "there is no such SM: they are counted from 0");
+    if (section[0] >= KERNELS_MAX) return blame(reader, 8, "the kernel number must be less than 100000");
+    if (section[1] >= profile->shape.sms) return blame(reader, 1, "the SM number must be less than the number of SMs");
     while (profile->kernels <= section[0]) {
         profile->kernel = mem_grow(profile->kernel, profile->kernels + 1u, sizeof *profile->kernel);
         struct profile_kernel *kernel = &profile->kernel[profile->kernels++];
@@ -85,10 +85,10 @@ static bool read_sections(struct reader *reader, struct profile *profile) {
             if (!read_section_head(reader, profile, section)) return false;
             continue;
         }
-        if (!scan(reader, "%x %d",
-                  "expected a line's number in hexadecimal and how often it was read, or 'kernel N sm N'", number))
+        if (!scan(reader, "%x %d", "expected a line number in hexadecimal and its number of reads, or 'kernel N sm N'",
+                  number))
             return false;
-        if (number[1] == 0) return blame(reader, 1, "a line that was never read does not belong here");
+        if (number[1] == 0) return blame(reader, 1, "the number of reads must be at least 1");
         struct profile_kernel *kernel = &profile->kernel[section[0]];
         profile_count(&kernel->sm[section[1]], number[0], number[1]);
         profile_count(&kernel->whole, number[0], number[1]);

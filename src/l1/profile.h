@@ -1,4 +1,4 @@
-/* A profile: how often each SM read each line in each kernel of a run. A text file, written by one run and read by
+/* A profile: the number of reads of each line, per kernel and SM of a run. A text file, written by one run and read by
  * another:
  *
  *     sluice profile 1
@@ -7,7 +7,7 @@
  *     1f00 3                    line number in hexadecimal, reads
  *     …
  *
- * Sections come in the order of kernels, then SMs; an SM that read nothing has none.
+ * Sections are ordered by kernel, then SM; an SM without reads has none.
  */
 #ifndef SLUICE_L1_PROFILE_H
 #define SLUICE_L1_PROFILE_H
@@ -21,10 +21,10 @@ struct profile_shape {
     unsigned sms, line_bytes;
 };
 
-/* What is known of one kernel. */
+/* The reads of one kernel. */
 struct profile_kernel {
-    struct line_map *sm;   /* [sms] reads of each line are value[0] */
-    struct line_map whole; /* all SMs together */
+    struct line_map *sm;   /* [sms] value[0] is the number of reads of a line */
+    struct line_map whole; /* sum over all SMs */
 };
 
 struct profile {
@@ -33,7 +33,7 @@ struct profile {
     struct profile_kernel *kernel;
 };
 
-/* NULL with a located error if the file is no profile of a machine of this shape. */
+/* NULL with a located error if the file is not a profile of a machine of this shape. */
 struct profile *profile_read(const char *path, struct profile_shape shape, struct error *err);
 void profile_destroy(struct profile *profile);
 

@@ -1,11 +1,11 @@
-/* Profiled bypassing: a first run counts how often each line is read, and a second lets in the lines that were read
- * often enough ("Profiled-BYPASS" of Locality-Driven Dynamic GPU Cache Bypassing, ICS 2015, section 6.1).
+/* Profiled bypassing: a first run counts the reads of each line, and a second allocates the lines that were read often
+ * enough ("Profiled-BYPASS" in Locality-Driven Dynamic GPU Cache Bypassing, ICS 2015, section 6.1).
  *
- * `record` names the file that a run writes, and `profile` the one that it goes by; without a profile every line is let
- * in. Counts are kept for each kernel, of each SM alone (local) and of all together (global). A line passes if either
- * count that is looked at reaches the threshold: the paper does not say how its combined filter combines, but argues
- * that bypassing moves CTAs, which makes the reuse of one SM another's. A line that the profile does not know has not
- * been read. Reads count before they reach the cache; writes, atomics and reads marked to go past it do not.
+ * `record` is the file that a run writes, `profile` the one that it uses; without a profile every read miss allocates.
+ * Counts are kept per kernel, for each SM (local) and for all SMs (global). A line is allocated if either enabled count
+ * reaches the threshold: the paper does not specify how its combined filter combines the two, but argues that bypassing
+ * moves CTAs, which turns the reuse of one SM into that of another. A line not in the profile has count 0. Reads count
+ * before they reach the cache; writes, atomics and reads with `bypass` set do not.
  */
 #include <stdlib.h>
 
@@ -21,11 +21,11 @@ struct profiled_config {
 };
 
 static const struct param params[] = {
-    P_TEXT(struct profiled_config, profile, "", "file of counts to go by; none: every line is let in"),
-    P_TEXT(struct profiled_config, record, "", "file that this run's counts are written to; none: they are not"),
-    P_INT(struct profiled_config, threshold, 2, 1, 16, "reads", "of a line that is let in"),
-    P_BOOL(struct profiled_config, local, true, "a line that this SM read so often is let in"),
-    P_BOOL(struct profiled_config, global, true, "a line that all SMs together read so often is let in"),
+    P_TEXT(struct profiled_config, profile, "", "profile to use; none: every read miss allocates"),
+    P_TEXT(struct profiled_config, record, "", "file to write this run's profile to; none: not written"),
+    P_INT(struct profiled_config, threshold, 2, 1, 16, "reads", "reads of a line needed to allocate it"),
+    P_BOOL(struct profiled_config, local, true, "apply the threshold to the reads of this SM"),
+    P_BOOL(struct profiled_config, global, true, "apply the threshold to the reads of all SMs"),
 };
 
 static const struct section profiled_section;
@@ -35,13 +35,12 @@ static bool check(const struct config *config, struct error *err) {
     if (values->record[0] && !output_check(values->record, err)) return false;
     return values->local || values->global ||
            config_error(config, "l1.profiled.local", err,
-                        "with neither local nor global counts nothing is let in; "
-                        "l1.insertion=never does that");
+                        "with neither local nor global counts no read allocates; use l1.insertion=never");
 }
 
 static const struct section profiled_section = {
     .path = "profiled",
-    .help = "bypassing by the reuse that an earlier run has counted",
+    .help = "bypassing by the reuse in the profile of an earlier run",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct profiled_config),
@@ -52,11 +51,11 @@ struct profiled {
     struct profile_shape shape;
     uint64_t threshold;
     bool local, global;
-    struct profile *profile;             /* NULL: none */
-    const struct profile_kernel *kernel; /* of the one that runs; NULL if the profile does not know it */
+    struct profile *profile;             /* NULL: no profile */
+    const struct profile_kernel *kernel; /* of the current kernel; NULL if the profile does not contain it */
     bool recording;
     struct output output;
-    struct line_map *counts; /* [sms] of the kernel that runs */
+    struct line_map *counts; /* [sms] of the current kernel */
     unsigned kernel_index;
 };
 
@@ -91,7 +90,7 @@ static void *profiled_create(const struct insertion_context *context, struct err
     return NULL;
 }
 
-/* The counts of a kernel are complete. */
+/* Writes the counts of a completed kernel. */
 static void put_down(struct profiled *profiled) {
     for (unsigned sm = 0; profiled->recording && sm < profiled->shape.sms; sm++) {
         profile_write_section(profiled->output.file, profiled->kernel_index, sm, &profiled->counts[sm]);
@@ -129,7 +128,7 @@ static void profiled_note(void *state, unsigned sm, const struct insertion_event
 }
 
 const struct insertion_ops insertion_profiled = {
-    .policy = {"profiled", "reads bring in lines that were read often in an earlier run", &profiled_section},
+    .policy = {"profiled", "allocates lines that were read often in an earlier run", &profiled_section},
     .create = profiled_create,
     .destroy = profiled_destroy,
     .admit = profiled_admit,

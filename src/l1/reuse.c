@@ -6,21 +6,21 @@
 
 STATS_TABLE(reuse_stat_table, "reuse", reuse_stats, REUSE_STATS);
 
-static const struct policy off = {"off", "no accesses: the counters are not there", NULL};
+static const struct policy off = {"off", "no accesses, no counters", NULL};
 static const struct policy reads = {"reads", "loads", NULL};
 static const struct policy all = {"all", "loads and stores", NULL};
 static const struct policy *const members[] = {&off, &reads, &all};
 const struct family reuse_family = {"observed kind of access", members, COUNT_OF(members)};
 
-enum value { COUNT, LAST }; /* of a line: how many accesses it has had, and the number of the last */
+enum value { COUNT, LAST }; /* of a line: number of accesses, and sequence number of the last */
 
 struct observed {
     struct line_map lines;
     struct reuse_stats stats;
 };
 
-/* The organisation's own operations but for a few, which look and pass on. They are the head of this, so that the L1
- * leads here. */
+/* The organisation's operations, some of them wrapped by observing ones. They are the first member, so an L1's `ops`
+ * points to this struct. */
 struct reuse {
     struct l1_ops ops;
     const struct l1_ops *inner;
@@ -43,7 +43,7 @@ static void count_line(struct reuse_stats *stats, uint64_t accesses) {
     }
 }
 
-/* Bins: 0, 1, 2, and then each to twice the one before. */
+/* Bins: 0, 1, 2, then powers of two. */
 static void count_distance(struct reuse_stats *stats, uint64_t distance) {
     enum { FIRST = offsetof(struct reuse_stats, distance_0) / sizeof(uint64_t) };
     enum { LAST_BIN = offsetof(struct reuse_stats, distance_more) / sizeof(uint64_t) - FIRST };

@@ -6,18 +6,18 @@
 
 STATS_TABLE(shared_data_stat_table, "shared_data", shared_data_stats, SHARED_DATA_STATS);
 
-/* A line in the kernel at hand. */
+/* A line in the current kernel. */
 struct use {
-    uint64_t hits, pending, misses; /* reads, as long as they do not count */
+    uint64_t hits, pending, misses; /* reads, to be counted once the line is shared */
     unsigned first_sm;
     bool several, written;
 };
 
-/* The organisation's own operations but for a few, which look and pass on (reuse.c). */
+/* The organisation's operations, some of them wrapped by observing ones (reuse.c). */
 struct shared_data {
     struct l1_ops ops;
     const struct l1_ops *inner;
-    struct line_map lines; /* to the number of its use, from 1 */
+    struct line_map lines; /* index of its use, from 1 */
     struct use *use;
     unsigned count, room;
     struct shared_data_stats stats;

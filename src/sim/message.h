@@ -33,7 +33,7 @@ struct message {
     uint16_t instr;    /* static instruction, low 16 bits; 0 for a write-back. For replacement policies */
 };
 
-_Static_assert(sizeof(struct message) == 32, "two messages to a host cache line");
+_Static_assert(sizeof(struct message) == 32, "two messages per host cache line");
 
 /* Concurrent programs, each with its own address space. */
 enum { PROGRAMS_MAX = 2 };

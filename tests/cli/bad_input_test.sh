@@ -69,9 +69,9 @@ profiled="run synth:alu --gpu fermi-15sm --design profiled --set l1.profiled.pro
 {
     refused "No such file" $profiled
     printf 'hello\n' >"$work/p"
-    refused "p:1:1: this is no profile" $profiled
+    refused "p:1:1: not a profile" $profiled
     printf 'sluice profile 1\nsms 2 line_bytes 128\n' >"$work/p"
-    refused "p:2:1: the profile is of a machine with 2 SMs" $profiled
+    refused "p:2:1: the profile is for 2 SMs" $profiled
     printf 'sluice profile 1\nsms 15 line_bytes 128\nkernel 0 sm 0\n1f three\n' >"$work/p"
     refused "p:4:4: expected" $profiled
 }

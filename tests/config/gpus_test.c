@@ -313,7 +313,7 @@ static const char *misfit_of(const char *file, const struct config *config) {
     bool replicating = sscanf(file, "/static-%u", &copies) == 1 || strncmp(file, "/selrep", 7) == 0 ||
                        strncmp(file, "/look-ahead", 11) == 0;
     if (strncmp(file, "/icc", 4) == 0 && (clusters < 2 || clusters > 64))
-        return ".yaml:5:17: l1.organisation: cooperation takes 2 to 64 groups";
+        return ".yaml:5:17: l1.organisation: cooperation needs 2 to 64 groups";
     if (private && clusters != slices)
         return ".yaml:5:17: llc.organisation: a private LLC has a slice for each cluster";
     if (replicating && (clusters & (clusters - 1) || slices & (slices - 1))) return "is no power of two";

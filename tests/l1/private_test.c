@@ -509,7 +509,7 @@ TEST("an L1 is busy until everything it asked for has come, and says what it wai
     FILE *out = open_memstream(&told, &size);
     l1->l1->ops->explain(l1->l1, 0, out);
     fclose(out);
-    CHECK_TEXT(told, "1 lines and 1 accesses past it");
+    CHECK_TEXT(told, "1 MSHRs in use, 1 bypassing accesses outstanding");
     free(told);
     settle(l1);
     CHECK_EQ(COUNTER(l1, "l1.requests"), 2u);

@@ -90,20 +90,24 @@ TEST("profiled: a bad profile is refused at its place, with what would be right"
     static const struct {
         const char *text, *place, *message;
     } cases[] = {
-        {"", ":1:1:", "the file is empty"},
-        {"hello\n", ":1:1:", "this is no profile"},
-        {"sluice profile 2\n", ":1:16:", "this is no profile"},
-        {"sluice profile 1\n", ":1:1:", "ends before 'sms N line_bytes N'"},
+        {"", ":1:1:", "empty file"},
+        {"hello\n", ":1:1:", "not a profile"},
+        {"sluice profile 2\n", ":1:16:", "not a profile"},
+        {"sluice profile 1\n", ":1:1:", "missing line 'sms N line_bytes N'"},
         {"sluice profile 1\nsms x\n", ":2:5:", "expected 'sms N line_bytes N'"},
         {"sluice profile 1\nsms 4 line_bytes 128\n", ":2:1:", "4 SMs"},
-        {"sluice profile 1\nsms 2 line_bytes 64\n", ":2:1:", "record it anew"},
+        {"sluice profile 1\nsms 2 line_bytes 64\n", ":2:1:", "record a new profile"},
         {"sluice profile 1\nsms 2 line_bytes 128\n1f 3\n", ":3:1:", "expected 'kernel N sm N'"},
-        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 2\n", ":3:1:", "no such SM"},
-        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 999999999 sm 0\n", ":3:8:", "at most 100000 kernels"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 2\n",
+         ":3:1:", "the SM number must be less than the number of SMs"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 999999999 sm 0\n",
+         ":3:8:", "the kernel number must be less than 100000"},
         {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 3\n-1 2\n", ":5:1:", "hexadecimal"},
-        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 3 4\n", ":4:5:", "how often it was read"},
-        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 99999999999999999999\n", ":4:4:", "how often"},
-        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 0\n", ":4:1:", "never read"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 3 4\n", ":4:5:", "its number of reads"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 99999999999999999999\n",
+         ":4:4:", "its number of reads"},
+        {"sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 0\n1f 0\n",
+         ":4:1:", "the number of reads must be at least 1"},
     };
     const char *path = file_name("");
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {

@@ -84,7 +84,7 @@ static void connect(struct l1s_fixture *fixture, unsigned node) {
         struct port *port = fixture->base.engine->ports[i];
         if (port->sender == component && strcmp(port->name, "replies to other groups") == 0)
             fixture->replies_out[node] = port;
-        if (port->receiver == component && strcmp(port->name, "replies of other groups") == 0)
+        if (port->receiver == component && strcmp(port->name, "replies from other groups") == 0)
             fixture->replies_in[node] = port;
     }
     REQUIRE(fixture->replies_out[node] && fixture->replies_in[node]);

@@ -34,6 +34,6 @@ TEST("more groups than can be told apart are refused where they are asked for") 
     REQUIRE(config_set(config, "l1.observe_duplication=true", &err));
     CHECK(!config_check(config, &err));
     CHECK_TEXT(err.text, "l1.observe_duplication");
-    CHECK_TEXT(err.text, "no more than 64 groups can be told apart, not 80");
+    CHECK_TEXT(err.text, "at most 64 groups are supported, not 80");
     config_destroy(config);
 }

@@ -149,9 +149,9 @@ TEST("cooperation that has nobody to cooperate with, or would ask nobody, is ref
     const struct {
         const char *const *settings, *why;
     } cases[] = {
-        {SETTINGS(AGC, "gpu.clusters=1"), "cooperation takes 2 to 64 groups, not 1"},
-        {SETTINGS(MGC, "sm.count=80", "group.count=80"), "cooperation takes 2 to 64 groups, not 80"},
-        {SETTINGS(MGC, "l1.icc-mgc.short_queries=0", "l1.icc-mgc.long_queries=0"), "no other L1 would be asked"},
+        {SETTINGS(AGC, "gpu.clusters=1"), "cooperation needs 2 to 64 groups, not 1"},
+        {SETTINGS(MGC, "sm.count=80", "group.count=80"), "cooperation needs 2 to 64 groups, not 80"},
+        {SETTINGS(MGC, "l1.icc-mgc.short_queries=0", "l1.icc-mgc.long_queries=0"), "no L1 would be probed"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) CHECK_REJECTED(config_with(cases[i].settings), cases[i].why);
 }

@@ -29,6 +29,6 @@ TEST("accesses have one observer at a time") {
     REQUIRE(config_set(config, "l1.observe_shared_data=true", &err));
     CHECK(!config_check(config, &err));
     CHECK_TEXT(err.text, "l1.observe_shared_data");
-    CHECK_TEXT(err.text, "one observer of accesses at a time, and l1.observe_reuse=all is one");
+    CHECK_TEXT(err.text, "only one observer of accesses is supported, and l1.observe_reuse=all is enabled");
     config_destroy(config);
 }
