@@ -1,11 +1,10 @@
-/* The cache engine of L1 caches, LLC slices and the SM's read-only caches: tags, line states, replacement. (MSHRs:
- * mshr.h.)
+/* The cache engine of L1s, LLC slices and the SM's read-only caches: tags, line states, replacement (MSHRs: mshr.h).
  *
  * Owns: tags and data-line states. A set has `tag_ways` tags and `ways` data lines. In a conventional cache the two
  *       numbers are equal and tag way i owns line i; a decoupled tag store has more tags than lines. Data is not
  *       stored: this is a timing model.
- * Contract: the engine implements states and replacement. Its user decides what an access means (allocation,
- *           write-through or write-back, messages) and does all counting.
+ * Contract: the engine is passive, without ports or time, and implements states and replacement. Its user decides what
+ *           an access means (allocation, write-through or write-back, messages) and does all counting.
  */
 #ifndef SLUICE_CACHE_CACHE_H
 #define SLUICE_CACHE_CACHE_H

@@ -1,13 +1,17 @@
-/* The engine owns simulated time and ticks the components. It has no knowledge of GPUs.
+/* The engine schedules components in simulated time. It has no knowledge of GPUs.
  *
- * A component is ticked in a cycle only if it was woken for that cycle: by itself, for a time that it knows, or by a
- * port, when a message becomes visible or a credit returns. When no component is due, time advances to the next cycle
- * in which one is. Two invariants:
+ * Owns: the current cycle, the components and ports, and the wheel of scheduled ticks.
+ * Enters: wakes, from components for a time that they know, and from ports when a message becomes visible or a credit
+ *         returns.
+ * Leaves: ticks. A component is ticked only in cycles for which it was woken; if none is due, time advances to the next
+ *         cycle in which one is.
+ *
+ * Contract:
  *   1. A tick with nothing to do changes no state, counters included. A superfluous wake is therefore harmless, and
  *      polling every component in every cycle (`--no-skip`) gives identical counters.
  *   2. What a component does in a cycle is invisible to the others in the same cycle, because the latency of a port is
  *      at least 1. The order of ticks within a cycle therefore does not matter; a test shuffles it.
- * Counters that grow while a component sleeps (stall cycles) are added in bulk by `settle`.
+ *   3. Counters that grow while a component sleeps (stall cycles) are added in bulk by `settle`.
  *
  * Time is measured in core cycles. A component in another clock domain converts with `struct clock` (clock.h) and runs
  * its own cycles inside its tick.
