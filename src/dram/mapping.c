@@ -191,4 +191,3 @@ uint64_t address_map_address(const struct address_map *map, const struct locatio
 
 unsigned address_map_mcs(const struct address_map *map) { return map->mcs; }
 unsigned address_map_slices_per_mc(const struct address_map *map) { return map->slices; }
-unsigned address_map_channels_per_mc(const struct address_map *map) { return map->channels; }

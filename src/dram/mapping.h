@@ -53,7 +53,6 @@ void address_map_destroy(struct address_map *map);
 uint64_t address_map_address(const struct address_map *map, const struct location *location);
 unsigned address_map_mcs(const struct address_map *map);
 unsigned address_map_slices_per_mc(const struct address_map *map);
-unsigned address_map_channels_per_mc(const struct address_map *map);
 
 /* Inline, because each of the rooms that ask uses a few of the fields only, and the others then cost nothing. */
 static inline void address_map_locate(const struct address_map *map, uint64_t address, struct location *location) {

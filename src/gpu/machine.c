@@ -489,7 +489,7 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     if (!next_kernel(run, index, &kernel)) return why_none(run, program->source);
     unsigned sms = 0;
     for (unsigned i = 0; i < m->sms; i++) sms += m->program_of[i] == index;
-    unsigned ctas_per_sm = sm_occupancy_on(sms, m->config, &kernel, run->err);
+    unsigned ctas_per_sm = sm_occupancy(m->config, sms, &kernel, run->err);
     if (ctas_per_sm == 0) return RUN_REFUSED;
     program->launch =
         (struct launch){kernel, program->source, kernel_warps(&kernel), ctas_per_sm, .program = (uint8_t)index};

@@ -51,7 +51,7 @@ struct hit {
     uint32_t token;
 };
 
-struct router_stage {
+struct mrpb_stage {
     struct fifo *fifo;       /* [queues] */
     struct waiting *waiting; /* [queues × entries] */
     uint32_t *chain;         /* [CHAINS] queued requests, hashed by line */
@@ -67,7 +67,7 @@ struct router_stage {
 struct drain_ops {
     struct policy policy;
     /* Selects a FIFO that is not empty. */
-    unsigned (*pick)(const struct router_stage *stage, unsigned queues);
+    unsigned (*pick)(const struct mrpb_stage *stage, unsigned queues);
 };
 
 struct signature_ops {
@@ -75,24 +75,24 @@ struct signature_ops {
     unsigned (*of)(const struct l1_request *request);
 };
 
-static unsigned first_from(const struct router_stage *stage, unsigned from, unsigned queues) {
+static unsigned first_from(const struct mrpb_stage *stage, unsigned from, unsigned queues) {
     for (unsigned i = 0; i < queues; i++)
         if (stage->fifo[(from + i) % queues].count) return (from + i) % queues;
     assert(!"all FIFOs are empty");
     return 0;
 }
 
-static unsigned pick_fixed(const struct router_stage *stage, unsigned queues) { return first_from(stage, 0, queues); }
+static unsigned pick_fixed(const struct mrpb_stage *stage, unsigned queues) { return first_from(stage, 0, queues); }
 
-static unsigned pick_greedy(const struct router_stage *stage, unsigned queues) {
+static unsigned pick_greedy(const struct mrpb_stage *stage, unsigned queues) {
     return stage->fifo[stage->current].count ? stage->current : first_from(stage, 0, queues);
 }
 
-static unsigned pick_in_turn(const struct router_stage *stage, unsigned queues) {
+static unsigned pick_in_turn(const struct mrpb_stage *stage, unsigned queues) {
     return first_from(stage, stage->current + 1, queues);
 }
 
-static unsigned pick_longest(const struct router_stage *stage, unsigned queues) {
+static unsigned pick_longest(const struct mrpb_stage *stage, unsigned queues) {
     unsigned longest = 0;
     for (unsigned i = 1; i < queues; i++)
         if (stage->fifo[i].count > stage->fifo[longest].count) longest = i;
@@ -152,12 +152,12 @@ struct mrpb {
     const struct drain_ops *drain;
     const struct signature_ops *signature;
     bool bypasses[L1_OUTCOMES];
-    struct router_stage *stage; /* [sms] */
+    struct mrpb_stage *stage; /* [sms] */
 };
 
 static const struct l1_ops mrpb_ops;
 
-static void router_stage_init(const struct mrpb *mrpb, struct router_stage *stage) {
+static void mrpb_stage_init(const struct mrpb *mrpb, struct mrpb_stage *stage) {
     unsigned room = mrpb->queues * mrpb->entries;
     stage->fifo = mem_alloc(mrpb->queues, sizeof *stage->fifo);
     stage->waiting = mem_alloc(room, sizeof *stage->waiting);
@@ -188,7 +188,7 @@ static struct l1 *mrpb_before(struct l1 *l1, const struct l1_context *context) {
         .stage = mem_alloc(context->sms, sizeof *mrpb->stage),
     };
     for (unsigned sm = 0; sm < context->sms; sm++) {
-        router_stage_init(mrpb, &mrpb->stage[sm]);
+        mrpb_stage_init(mrpb, &mrpb->stage[sm]);
         stats_add(context->stats, &mrpb_stat_table, &mrpb->stage[sm].stats);
     }
     return &mrpb->base;
@@ -197,7 +197,7 @@ static struct l1 *mrpb_before(struct l1 *l1, const struct l1_context *context) {
 static void mrpb_destroy(struct l1 *base) {
     struct mrpb *mrpb = (struct mrpb *)base;
     for (unsigned sm = 0; sm < mrpb->sms; sm++) {
-        struct router_stage *stage = &mrpb->stage[sm];
+        struct mrpb_stage *stage = &mrpb->stage[sm];
         free(stage->fifo);
         free(stage->waiting);
         free(stage->chain);
@@ -208,12 +208,12 @@ static void mrpb_destroy(struct l1 *base) {
     free(mrpb);
 }
 
-static uint32_t *chain_of(const struct router_stage *stage, uint64_t address) {
+static uint32_t *chain_of(const struct mrpb_stage *stage, uint64_t address) {
     return &stage->chain[address * UINT64_C(0x9E3779B97F4A7C15) >> 56];
 }
 
 /* The FIFO that preserves the request's order, its own if nothing conflicts; -1 if it conflicts with several. */
-static int queue_in_order(const struct router_stage *stage, const struct l1_request *request, unsigned queue) {
+static int queue_in_order(const struct mrpb_stage *stage, const struct l1_request *request, unsigned queue) {
     int company = -1;
     for (uint32_t i = *chain_of(stage, request->address); i != NO_REQUEST; i = stage->waiting[i].next) {
         const struct waiting *other = &stage->waiting[i];
@@ -228,7 +228,7 @@ static int queue_in_order(const struct router_stage *stage, const struct l1_requ
 
 static enum l1_outcome mrpb_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
     struct mrpb *mrpb = (struct mrpb *)base;
-    struct router_stage *stage = &mrpb->stage[sm];
+    struct mrpb_stage *stage = &mrpb->stage[sm];
     if (request->warp == L1_NO_WARP) return mrpb->l1->ops->access(mrpb->l1, sm, request, now);
     unsigned own = mrpb->signature->of(request) % mrpb->queues;
     int queue = queue_in_order(stage, request, own);
@@ -249,7 +249,7 @@ static enum l1_outcome mrpb_access(struct l1 *base, unsigned sm, const struct l1
     return L1_QUEUED;
 }
 
-static void leave(struct router_stage *stage, struct fifo *fifo) {
+static void leave(struct mrpb_stage *stage, struct fifo *fifo) {
     uint32_t index = fifo->first, *link = chain_of(stage, stage->waiting[index].request.address);
     fifo->first = stage->waiting[index].behind;
     fifo->count--;
@@ -278,7 +278,7 @@ static enum l1_outcome ask(struct mrpb *mrpb, unsigned sm, const struct l1_reque
 
 /* Serves the selected FIFO. A head with a reservation failure is replayed after a change; no other is tried before. */
 static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
-    struct router_stage *stage = &mrpb->stage[sm];
+    struct mrpb_stage *stage = &mrpb->stage[sm];
     struct l1_gate *gate = &mrpb->base.gate[sm];
     if (stage->refused && stage->refused_changes == gate->changes) return;
     if (!stage->refused) stage->current = mrpb->drain->pick(stage, mrpb->queues);
@@ -300,7 +300,7 @@ static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
 
 static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     struct mrpb *mrpb = (struct mrpb *)base;
-    struct router_stage *stage = &mrpb->stage[sm];
+    struct mrpb_stage *stage = &mrpb->stage[sm];
     unsigned completions = mrpb->l1->ops->tick(mrpb->l1, sm, now, token);
     if (stage->hits && stage->hit[stage->first_hit].due <= now) {
         token[completions++] = stage->hit[stage->first_hit].token;

@@ -124,12 +124,7 @@ struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op) {
     return (struct op_cycles){(unsigned)sm->op[op].value[0], (unsigned)sm->op[op].value[1]};
 }
 
-unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err) {
-    const struct sm_config *sm = config_get(config, &sm_section);
-    return sm_occupancy_on((unsigned)sm->count, config, kernel, err);
-}
-
-unsigned sm_occupancy_on(unsigned sms, const struct config *config, const struct kernel *kernel, struct error *err) {
+unsigned sm_occupancy(const struct config *config, unsigned sms, const struct kernel *kernel, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
     int64_t warps = kernel_warps(kernel), threads = warps * 32;
     int64_t registers =

@@ -43,9 +43,8 @@ struct op_cycles {
 struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op);
 
 /* Occupancy: CTAs of a kernel that are resident in an SM at once, limited by warps, threads, registers, shared memory
- * and CTA slots. 0, with the reason in `err`, if not even one fits. */
-unsigned sm_occupancy(const struct config *config, const struct kernel *kernel, struct error *err);
-/* The same for a kernel that runs on `sms` SMs. */
-unsigned sm_occupancy_on(unsigned sms, const struct config *config, const struct kernel *kernel, struct error *err);
+ * and CTA slots, and for a small grid by its even share of the `sms` SMs that it runs on. 0, with the reason in `err`, if not
+ * even one fits. */
+unsigned sm_occupancy(const struct config *config, unsigned sms, const struct kernel *kernel, struct error *err);
 
 #endif

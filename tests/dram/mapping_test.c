@@ -51,7 +51,7 @@ TEST("every mapping on every shape is undone by its inverse, and keeps every fie
             struct location place;
             address_map_locate(map, address, &place);
             wrong += address_map_address(map, &place) != address;
-            out_of_range += place.mc >= address_map_mcs(map) || place.channel >= address_map_channels_per_mc(map) ||
+            out_of_range += place.mc >= address_map_mcs(map) || place.channel >= map->channels ||
                             place.slice >= address_map_slices_per_mc(map) || place.bank >= device->banks ||
                             place.column >= device->row_bytes;
         }
@@ -187,8 +187,7 @@ struct spread {
 static struct spread worst_spread(const char *const *assignments) {
     struct config *config = config_with(assignments);
     struct address_map *map = map_of(config);
-    unsigned banks = (unsigned)dram_device_of(config)->banks, channels = address_map_channels_per_mc(map),
-             mcs = address_map_mcs(map);
+    unsigned banks = (unsigned)dram_device_of(config)->banks, channels = map->channels, mcs = address_map_mcs(map);
     unsigned slices = address_map_slices_per_mc(map);
     struct spread worst = {0, 0};
     for (unsigned shift = 7; shift <= 22; shift++) {

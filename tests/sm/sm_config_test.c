@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "sim/gpu_config.h"
 #include "sm/sm_fixture.h"
 
 /* A machine on which nothing limits unless a case says so: a CTA of 4 warps, 16 registers and 1000 bytes. */
@@ -23,7 +24,7 @@ TEST("an SM holds as many CTAs as each of warps, threads, registers, shared memo
         struct config *config = config_with(SETTINGS(cases[i].setting));
         struct kernel kernel = plain_kernel();
         struct error err = {0};
-        CHECK_EQ(sm_occupancy(config, &kernel, &err), cases[i].fit);
+        CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), cases[i].fit);
         CHECK(!err.set);
         config_destroy(config);
     }
@@ -35,18 +36,18 @@ TEST("warps are whole ones, and registers are given out in units") {
     struct error err = {0};
     struct kernel kernel = plain_kernel();
     kernel.block[0] = 33; /* two warps, 64 threads */
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 5u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 5u);
     kernel.block[0] = 32;
     kernel.block[1] = 2;
     kernel.block[2] = 2; /* four warps */
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 2u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 2u);
     config_destroy(config);
     config = config_with(SETTINGS("sm.registers=8192", "sm.register_unit=8"));
     kernel = plain_kernel();
     kernel.registers = 16;
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 4u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 4u);
     kernel.registers = 17; /* 24 */
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 2u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 2u);
     config_destroy(config);
 }
 
@@ -55,7 +56,7 @@ TEST("a kernel that uses no shared memory is not limited by it") {
     struct error err = {0};
     struct kernel kernel = plain_kernel();
     kernel.shared_bytes = 0;
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 16u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 16u);
     config_destroy(config);
 }
 
@@ -68,7 +69,7 @@ TEST("a grid that does not fill the machine is spread over all SMs: the grid div
         struct kernel kernel = plain_kernel();
         struct error err = {0};
         kernel.grid[0] = cases[i].ctas;
-        CHECK_EQ(sm_occupancy(config, &kernel, &err), cases[i].fit);
+        CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), cases[i].fit);
     }
     config_destroy(config);
 }
@@ -87,7 +88,7 @@ TEST("a CTA that does not fit is refused with what it needs and the setting that
         struct config *config = config_with(SETTINGS(cases[i].setting));
         struct kernel kernel = plain_kernel();
         struct error err = {0};
-        CHECK_EQ(sm_occupancy(config, &kernel, &err), 0u);
+        CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 0u);
         CHECK_TEXT(err.text, "kernel 'plain'");
         CHECK_TEXT(err.text, cases[i].what);
         CHECK_TEXT(err.text, cases[i].key);
@@ -100,12 +101,12 @@ TEST("a kernel without CTAs or without threads is refused with a reason") {
     struct kernel kernel = plain_kernel();
     struct error err = {0};
     kernel.grid[1] = 0;
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 0u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 0u);
     CHECK_TEXT(err.text, "'plain'");
     kernel = plain_kernel();
     kernel.block[2] = 0;
     err = (struct error){0};
-    CHECK_EQ(sm_occupancy(config, &kernel, &err), 0u);
+    CHECK_EQ(sm_occupancy(config, gpu_sms(config), &kernel, &err), 0u);
     CHECK_TEXT(err.text, "'plain'");
     config_destroy(config);
 }

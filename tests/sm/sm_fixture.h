@@ -154,7 +154,7 @@ static inline void sm_fixture_run(struct sm_fixture *sm, struct script_source *s
     source->logged = 0;
     source->source.ops->restart(&source->source);
     while (source->source.ops->next_kernel(&source->source, &kernel)) {
-        unsigned ctas_per_sm = sm_occupancy(sm->base.config, &kernel, &err);
+        unsigned ctas_per_sm = sm_occupancy(sm->base.config, 1, &kernel, &err);
         CHECK_EQ((const char *)err.text, "");
         REQUIRE(ctas_per_sm > 0);
         sm->launch = (struct launch){kernel, &source->source, kernel_warps(&kernel), ctas_per_sm, 0};
