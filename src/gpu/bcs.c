@@ -1,9 +1,9 @@
 /* Block CTA scheduling (Lee et al., "Improving GPGPU Resource Utilization Through Alternative Thread Block Scheduling",
- * HPCA 2014): blocks of consecutive CTAs go to one SM, so that neighbours share its L1. An SM gets a block only when it
- * has room for the whole of it; blocks are dealt out round robin over clusters, then over SMs. What is left at the end
- * of the grid goes as a smaller block. A block larger than what an SM can hold is cut to that.
+ * HPCA 2014): blocks of consecutive CTAs run on one SM, so that neighbours share its L1. An SM receives a block only
+ * when it has free slots for all of it; blocks are distributed round robin over clusters, then over SMs. The rest of
+ * the grid forms a smaller last block. A block larger than an SM's capacity is cut to it.
  *
- * Left out: the warp scheduler that goes with it, which lets the CTAs of a block progress together.
+ * Not modelled: the paper's warp scheduler, which keeps the CTAs of a block at the same pace.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct bcs_config {
 };
 
 static const struct param params[] = {
-    P_INT(struct bcs_config, block_ctas, 2, 1, 64, "CTAs", "consecutive CTAs that go to one SM together"),
+    P_INT(struct bcs_config, block_ctas, 2, 1, 64, "CTAs", "consecutive CTAs in a block, dispatched to one SM"),
 };
 
 static const struct section bcs_section = {
@@ -30,8 +30,8 @@ struct bcs {
     struct rotation rotation;
     uint64_t next;
     unsigned block; /* CTAs */
-    unsigned left;  /* of the block being dealt out */
-    unsigned sm;    /* that it goes to */
+    unsigned left;  /* of the block being dispatched */
+    unsigned sm;    /* that receives it */
     unsigned configured;
 };
 
@@ -75,7 +75,7 @@ static bool bcs_choose(void *state, const struct cta_view *view, struct cta_choi
 }
 
 const struct cta_scheduler_ops cta_scheduler_bcs = {
-    .policy = {"bcs", "blocks of consecutive CTAs to one SM", &bcs_section},
+    .policy = {"bcs", "blocks of consecutive CTAs on one SM", &bcs_section},
     .create = bcs_create,
     .destroy = bcs_destroy,
     .begin = bcs_begin,

@@ -10,7 +10,7 @@
 
 STATS_TABLE(control_stat_table, "control", control_stats, CONTROL_STATS);
 
-enum { PORT_DEPTH = 128, PORT_LATENCY = 1 }; /* deeper than an SM has CTAs, so that neither side ever waits */
+enum { PORT_DEPTH = 128, PORT_LATENCY = 1 }; /* deeper than an SM has CTAs: neither side ever stalls */
 
 /* ---- ports ------------------------------------------------------------------------------------------------------ */
 
@@ -48,7 +48,7 @@ static void inbox_connect(struct control *control, struct inbox *inbox, const ch
     port_watch(&inbox->port[index], inbox->pushed[index / 64], index % 64);
 }
 
-/* The senders of 64 that have sent something which can be seen in this cycle. */
+/* The senders among 64 whose messages become visible in this cycle. */
 static uint64_t inbox_take(struct inbox *inbox, unsigned word, uint64_t now) {
     uint64_t senders = inbox->pushed[word][(now + 1) % 2];
     inbox->pushed[word][(now + 1) % 2] = 0;
@@ -66,20 +66,19 @@ static void control_explain(const void *self, uint64_t now, FILE *out) {
         const struct partition *partition = &control->partition[i];
         const struct dispatch *dispatch = &partition->dispatch;
         if (partition->phase == KERNEL_RUNNING)
-            fprintf(out, "control: of %llu CTAs %llu have started and %llu have ended\n",
-                    (unsigned long long)dispatch->ctas, (unsigned long long)dispatch->started,
-                    (unsigned long long)dispatch->ended);
+            fprintf(out, "control: %llu CTAs, %llu started, %llu ended\n", (unsigned long long)dispatch->ctas,
+                    (unsigned long long)dispatch->started, (unsigned long long)dispatch->ended);
         if (partition->phase == KERNEL_FLUSHING_L1)
-            fprintf(out, "control: %u of %u L1s are still to be flushed\n", partition->unflushed,
+            fprintf(out, "control: %u of %u L1s not yet flushed\n", partition->unflushed,
                     partition->sms + control->l1s);
     }
     const struct reconfiguration *r = &control->reconfiguration;
     if (r->state == RECONFIGURATION_STOPPING)
-        fprintf(out, "control: %u of %u SMs are still to be quiet\n", r->awaited, control->sms);
+        fprintf(out, "control: %u of %u SMs have requests in flight\n", r->awaited, control->sms);
     if (r->state == RECONFIGURATION_SETTLING)
-        fprintf(out, "control: %u of %u L1s are still to be quiet\n", r->awaited, control->l1s);
+        fprintf(out, "control: %u of %u L1s have requests in flight\n", r->awaited, control->l1s);
     if (r->state == RECONFIGURATION_FLUSHING)
-        fprintf(out, "control: %u of %u slices are still to be flushed\n", r->awaited, control->slices);
+        fprintf(out, "control: %u of %u slices not yet flushed\n", r->awaited, control->slices);
 }
 
 static bool control_busy(const void *self) {
@@ -91,7 +90,7 @@ static bool control_busy(const void *self) {
 
 static void control_settle(void *self, uint64_t now) {
     struct control *control = self;
-    if (control->halted) return; /* the run is over, and what is still in flight takes no time of it */
+    if (control->halted) return; /* the run has ended; draining does not count */
     for (unsigned i = 0; i < control->programs; i++) control_settle_partition(&control->partition[i], now);
 }
 
@@ -155,7 +154,7 @@ void control_destroy(struct control *control) {
 
 /* ---- connecting ------------------------------------------------------------------------------------------------- */
 
-/* The port by which a contestant of the duel, ticked by `component`, reports its misses. */
+/* The port over which a contestant of the duel, ticked by `component`, reports its misses. */
 static void connect_duel(struct control *control, struct l1 *l1, unsigned index, unsigned component) {
     if (!control->dueling || index >= DUEL_CONTESTANTS) return;
     port_from(control, &control->duel_reports[index], "duel", index, component);
@@ -215,7 +214,7 @@ void control_connect_networks(struct control *control, const struct config *conf
 }
 
 void control_connect_slice(struct control *control, unsigned index, unsigned component, struct slice_ports *ports) {
-    const struct llc_organisation *llc = control->partition[0].llc; /* all are of one kind */
+    const struct llc_organisation *llc = control->partition[0].llc; /* all organisations are of the same kind */
     if (!llc->mode.is_private && !llc->mode.replicas && !llc->ops->control) return;
     port_to(control, &control->slice_commands[index], "slice", index, component);
     port_from(control, &control->slice_reports[index], "slice", index, component);
@@ -241,7 +240,7 @@ void control_command_partition(struct control *control, const struct partition *
         if (control->program_of[sm] == partition->program) control_command_sm(control, sm, command, now);
 }
 
-/* A reconfiguration that is under way is not disturbed. */
+/* A reconfiguration in progress is not changed. */
 void control_decide(struct control *control, struct partition *partition, enum llc_occasion occasion, uint64_t now) {
     const struct llc_control_ops *ops = partition->llc->ops->control;
     if (!ops) return;
@@ -253,7 +252,7 @@ void control_decide(struct control *control, struct partition *partition, enum l
     partition->reconfigure =
         reconfiguration_stops(partition) || (partition->wanted.replicas && !partition->mode.replicas);
     if (partition->decide_at == NEVER) return;
-    partition->decide_at = max_u64(partition->decide_at, now + 1); /* a reconfiguration may have taken until after it */
+    partition->decide_at = max_u64(partition->decide_at, now + 1); /* a reconfiguration may have lasted longer */
     control_wake(control, partition->decide_at);
 }
 
@@ -314,7 +313,7 @@ static void receive_from_sm(struct control *control, unsigned sm, uint64_t now) 
     }
 }
 
-/* With L1s that are components of their own there is one program. */
+/* L1s that are separate components imply a single program. */
 static void receive_from_l1s(struct control *control, uint64_t now) {
     for (unsigned l1 = 0; l1 < control->l1s; l1++) {
         const struct l1_report *report;
@@ -333,7 +332,7 @@ static void receive_from_slices(struct control *control, uint64_t now) {
         }
 }
 
-/* Requests that were sent in the cycle before, for the LLC organisation to count. */
+/* Requests that were sent in the previous cycle, for the LLC organisation to count. */
 static void receive_requests(struct control *control, unsigned endpoint, uint64_t now) {
     struct port *port = &control->requests.port[endpoint];
     const struct message *message;

@@ -1,4 +1,4 @@
-/* The state of the control plane, for its own files. */
+/* The state of the control plane, private to its files. */
 #ifndef SLUICE_GPU_CONTROL_STATE_H
 #define SLUICE_GPU_CONTROL_STATE_H
 
@@ -9,7 +9,7 @@
 
 enum kernel_phase { KERNEL_NONE, KERNEL_RUNNING, KERNEL_FLUSHING_L1, KERNEL_ENDING };
 
-/* CTAs of the kernel that runs in a partition. */
+/* The CTAs of the kernel that runs in a partition. */
 struct dispatch {
     void *scheduler_state;
     unsigned *free_slots; /* [all SMs], 0 for those of other partitions */
@@ -23,16 +23,16 @@ struct partition {
     unsigned sms;
     struct dispatch dispatch;
     enum kernel_phase phase;
-    uint64_t start_at;  /* the first cycle of the kernel */
-    unsigned unflushed; /* L1s that have not reported that they are flushed */
+    uint64_t start_at;  /* first cycle of the kernel */
+    unsigned unflushed; /* L1s that have not reported the end of their flush */
     struct llc_organisation *llc;
-    uint64_t decide_at; /* when the organisation wants to decide */
+    uint64_t decide_at; /* next decision of the organisation */
     struct llc_mode mode, wanted;
-    bool reconfigure; /* it is to be reconfigured, or at a kernel's end flushed, and that is not over */
-    bool stopped;     /* its SMs are, for a reconfiguration */
+    bool reconfigure; /* a reconfiguration, or the flush at a kernel's end, is pending */
+    bool stopped;     /* the SMs are stopped for a reconfiguration */
 };
 
-/* Ports from many senders, of which only those with a message are looked at. */
+/* Ports from many senders; only ports with a message are read. */
 struct inbox {
     struct port *port; /* [count] */
     unsigned count;
@@ -43,7 +43,7 @@ struct control {
     struct engine *engine;
     unsigned component;
     unsigned sms, slices, clusters;
-    unsigned l1s; /* L1s that are components of their own */
+    unsigned l1s; /* L1s that are separate components */
     bool flush_l1, halted;
     uint64_t launch_cycles;
     const struct cta_scheduler_ops *scheduler;
@@ -66,16 +66,16 @@ static inline void control_wake(struct control *control, uint64_t at) {
     engine_wake(control->engine, control->component, at);
 }
 
-/* Commands. Ports are deep enough that none ever waits. */
+/* Commands. The ports are deep enough that a push never stalls. */
 void control_command_sm(struct control *control, unsigned sm, struct sm_command command, uint64_t now);
 void control_command_l1(struct control *control, unsigned l1, struct l1_command command, uint64_t now);
-/* To all SMs of the partition. */
+/* Sends the command to all SMs of the partition. */
 void control_command_partition(struct control *control, const struct partition *partition, struct sm_command command,
                                uint64_t now);
 
-/* Calls the organisation of the partition, if it decides at run time. */
+/* Calls the partition's organisation if it decides at run time. */
 void control_decide(struct control *control, struct partition *partition, enum llc_occasion occasion, uint64_t now);
-/* Brings the organisation's counters of time up to `now`, while a kernel runs. */
+/* Brings the organisation's cycle counters up to `now` while a kernel runs. */
 void control_settle_partition(struct partition *partition, uint64_t now);
 
 #endif

@@ -1,7 +1,7 @@
-/* CTA schedulers: which SM gets the next CTA. A policy is one file and one line in cta_schedulers.def.
+/* CTA schedulers choose the SM that runs the next CTA. A policy is one file and one line in cta_schedulers.def.
  *
- * The dispatcher asks again and again within a cycle until the answer is no; a policy serves each cluster at most once
- * per cycle.
+ * The dispatcher calls `choose` repeatedly within a cycle until it returns false; a policy serves each cluster at most
+ * once per cycle.
  */
 #ifndef SLUICE_GPU_CTA_SCHEDULER_H
 #define SLUICE_GPU_CTA_SCHEDULER_H
@@ -13,7 +13,7 @@ struct cta_view {
     unsigned sms, clusters; /* SM i belongs to cluster i / (sms / clusters) */
     uint64_t ctas;          /* of the grid */
     unsigned ctas_per_sm;
-    const unsigned *free_slots; /* [sms] CTAs that each could take */
+    const unsigned *free_slots; /* [sms] CTAs that each SM can accept */
 };
 
 struct cta_choice {
@@ -25,9 +25,9 @@ struct cta_scheduler_ops {
     struct policy policy;
     void *(*create)(const struct config *config, unsigned sms, unsigned clusters);
     void (*destroy)(void *state);
-    /* A new kernel. */
+    /* A new kernel starts. */
     void (*begin)(void *state, const struct cta_view *view);
-    /* A new cycle. May be NULL. */
+    /* A new cycle starts. May be NULL. */
     void (*cycle)(void *state);
     bool (*choose)(void *state, const struct cta_view *view, struct cta_choice *choice);
 };

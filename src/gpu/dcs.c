@@ -1,7 +1,6 @@
 /* Distributed CTA scheduling (Arunkumar et al., "MCM-GPU", ISCA 2017): cluster j owns the j-th part of the grid, so
- * that neighbours share a cluster; inside it CTAs go round robin over SMs. A cluster that has run out stays idle, and one
- * without an SM for the program is passed over.
- */
+ * that neighbours share a cluster; within it, CTAs are distributed round robin over SMs. A cluster that has finished
+ * its part stays idle; clusters without an SM of the program get no part. */
 #include <stdlib.h>
 
 #include "gpu/rotation.h"
@@ -56,7 +55,7 @@ static bool dcs_choose(void *state, const struct cta_view *view, struct cta_choi
 }
 
 const struct cta_scheduler_ops cta_scheduler_dcs = {
-    .policy = {"dcs", "a contiguous part of the grid to each cluster", NULL},
+    .policy = {"dcs", "a contiguous part of the grid for each cluster", NULL},
     .create = dcs_create,
     .destroy = dcs_destroy,
     .begin = dcs_begin,

@@ -1,5 +1,5 @@
-/* CTA dispatch: gives the CTAs of a kernel to the SMs of its partition, in the order that the CTA scheduler chooses (cta_scheduler.h),
- * as long as there are free slots. */
+/* CTA dispatch: assigns the CTAs of a kernel to the SMs of its partition while they have free slots, in the order that
+ * the CTA scheduler chooses (cta_scheduler.h). */
 #ifndef SLUICE_GPU_DISPATCH_H
 #define SLUICE_GPU_DISPATCH_H
 

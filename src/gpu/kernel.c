@@ -28,7 +28,7 @@ static void begin_end(struct control *control, struct partition *partition, uint
 }
 
 static void end(struct control *control, struct partition *partition, uint64_t now) {
-    control_settle_partition(partition, now + 1); /* the run, or the next kernel, goes on from there */
+    control_settle_partition(partition, now + 1); /* the next kernel, or the end of the run, continues from there */
     partition->phase = KERNEL_NONE;
     control->engine->stop = true;
 }
@@ -46,7 +46,7 @@ void kernel_tick(struct control *control, struct partition *partition, uint64_t 
         else if (now >= partition->decide_at)
             control_decide(control, partition, LLC_TIMER, now);
     }
-    /* What slices write back in the background must be in memory before the next kernel begins. */
+    /* Background write-backs must reach memory before the next kernel starts. */
     if (partition->phase == KERNEL_FLUSHING_L1 && partition->unflushed == 0 &&
         !reconfiguration_concerns(&control->reconfiguration, partition))
         begin_end(control, partition, now);

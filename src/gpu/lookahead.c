@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 static bool fail(struct error *err, const char *what) {
-    return error_set(err, "cannot look ahead: %s: %s", what, strerror(errno));
+    return error_set(err, "lookahead failed: %s: %s", what, strerror(errno));
 }
 
-/* What a trial says before it ends; false if it ends without a word. */
+/* Reads the score of a trial; false if it exited without one. */
 static bool receive(int report, double *score) {
     size_t have = 0;
     while (have < sizeof *score) {
@@ -30,12 +30,12 @@ bool lookahead_choose(struct lookahead *lookahead, unsigned choices, unsigned *c
     double best = 0;
     for (unsigned i = 0; i < choices; i++) {
         int ends[2];
-        if (pipe(ends) != 0) return fail(err, "no pipe");
+        if (pipe(ends) != 0) return fail(err, "cannot create a pipe");
         pid_t trial = fork();
         if (trial < 0) {
             close(ends[0]);
             close(ends[1]);
-            return fail(err, "no process");
+            return fail(err, "cannot create a process");
         }
         if (trial == 0) {
             close(ends[0]);
@@ -48,8 +48,7 @@ bool lookahead_choose(struct lookahead *lookahead, unsigned choices, unsigned *c
         bool received = receive(ends[0], &score);
         close(ends[0]);
         await(trial);
-        if (!received)
-            return error_set(err, "cannot look ahead: trial %u of %u ended without a result", i + 1, choices);
+        if (!received) return error_set(err, "lookahead failed: trial %u of %u ended without a result", i + 1, choices);
         if (i > 0 && score <= best) continue;
         best = score;
         *choice = i;

@@ -21,10 +21,10 @@ STATS_TABLE(machine_program_stat_table, "program", program_stats, PROGRAM_STATS)
 /* A program that runs on the machine. */
 struct program {
     struct stream_source *source;
-    struct launch launch;       /* of the kernel that runs */
-    struct run_progress before; /* that kernel */
-    bool running;               /* a kernel is */
-    bool done;                  /* has come to its end or limit */
+    struct launch launch;       /* of the running kernel */
+    struct run_progress before; /* progress before that kernel */
+    bool running;               /* a kernel is running */
+    bool done;                  /* has reached its end or limit */
     struct program_stats stats;
 };
 
@@ -37,7 +37,7 @@ struct machine {
     struct sm_shared *sm_shared;
     struct control *control;
     unsigned programs, sms;
-    unsigned slices, all_slices; /* on the networks; and with those of the atomics' LLC, which come last */
+    unsigned slices, all_slices; /* on the networks; including those of the atomics' LLC, which come last */
     struct program program[PROGRAMS_MAX];
     uint8_t *program_of; /* [sms] */
     struct sm **sm;
@@ -45,16 +45,16 @@ struct machine {
     unsigned *sm_component, *slice_component, *endpoint_component;
     struct l1 *l1;
     struct network *request, *reply;
-    struct network_shape shape; /* of both */
+    struct network_shape shape; /* of both networks */
     struct dram *dram;
-    struct atomics *atomics; /* NULL unless some may come to a private LLC */
-    struct sharing *sharing; /* NULL unless it is observed */
+    struct atomics *atomics; /* NULL unless atomics can reach a private LLC */
+    struct sharing *sharing; /* NULL unless sharing is observed */
     struct journal journal;
 };
 
 /* Building. */
 
-/* The SMs of every cluster are divided, so that both programs meet all of the network ("Adaptive Memory-Side Last-Level GPU
+/* Divides the SMs of every cluster, so that both programs use the whole network ("Adaptive Memory-Side Last-Level GPU
  * Caching", sections 4.3 and 6.3). */
 static bool divide_sms(struct machine *m, struct error *err) {
     const struct machine_config *values = config_get(m->config, &machine_section);
@@ -63,10 +63,10 @@ static bool divide_sms(struct machine *m, struct error *err) {
     if (m->programs == 1) return true;
     if (!l1_suits_programs(m->config, err)) return false;
     if (m->sms < m->programs)
-        return config_error(m->config, "sm.count", err, "two programs need an SM each, and there is one");
+        return config_error(m->config, "sm.count", err, "two programs need at least two SMs, but there is only one");
     if (first >= of_cluster && first > 0)
         return config_error(m->config, "gpu.first_program_sms", err,
-                            "a cluster has %u SMs, of which the second program would get none", of_cluster);
+                            "leaves no SM for the second program: a cluster has %u SMs", of_cluster);
     if (!first) first = of_cluster / 2;
     for (unsigned i = 0; i < m->sms; i++) {
         bool second = of_cluster > 1 ? i % of_cluster >= first : i % 2 > 0;
@@ -116,7 +116,7 @@ static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
     return m->l1 != NULL;
 }
 
-/* A packet of a whole line, and its credits on the way back. */
+/* An upper bound: the latency of a packet with a whole line, and of its credits on their return. */
 static uint64_t quiet_cycles(const struct machine *m, const struct network_shape *shape, uint64_t khz) {
     const struct machine_config *values = config_get(m->config, &machine_section);
     const struct noc_config *noc = config_get(m->config, &noc_section);
@@ -255,7 +255,7 @@ struct dram *machine_dram(const struct machine *m) {
 
 /* Running. */
 
-/* Of a program, or of all. */
+/* Progress of one program, or of all. */
 enum { ALL_PROGRAMS = PROGRAMS_MAX };
 static struct run_progress progress_of(const struct machine *m, unsigned program) {
     struct run_progress progress = {.cycles = m->engine->now};
@@ -267,7 +267,7 @@ static struct run_progress progress_of(const struct machine *m, unsigned program
     return progress;
 }
 
-/* Grows whenever anything moves. */
+/* Increases whenever anything makes progress. */
 static uint64_t signs_of_life(const struct machine *m) {
     return engine_progress(m->engine) + progress_of(m, ALL_PROGRAMS).warp_instructions;
 }
@@ -284,30 +284,30 @@ static enum run_status fail(struct machine *m, struct run_result *result, struct
     return RUN_FAILED;
 }
 
-/* Whether anything is under way: messages, work inside of components, flits, credits on their way back. */
+/* Whether anything is in flight: messages, work inside components, flits, credits. */
 static bool under_way(const struct machine *m, char *text, size_t size) {
     return engine_in_flight(m->engine, text, size) || !network_conserved(m->request, text, size) ||
            !network_conserved(m->reply, text, size);
 }
 
-/* Everything that was sent has been answered, nothing is in flight, flits in are flits out and credits are back, and
- * the books add up. */
+/* Every request has been answered, nothing is in flight, all flits have been ejected, all credits have returned, and
+ * the cycle breakdown adds up. */
 static enum run_status check_conservation(struct machine *m, struct run_result *result, struct error *err) {
     char text[160];
-    if (under_way(m, text, sizeof text)) return fail(m, result, err, "conservation does not hold", text);
+    if (under_way(m, text, sizeof text)) return fail(m, result, err, "conservation check failed", text);
     struct {
         const char *what, *left, *right;
     } equal[] = {
-        {"requests of the L1s and replies to them", "l1.requests", "l1.replies"},
-        {"requests of the L1s and replies of the LLC", "l1.requests", "llc.replies"},
-        {"atomics passed on and replies of the atomics' LLC", "llc.atomics_forwarded", "atomics.replies"},
+        {"L1 requests and L1 replies", "l1.requests", "l1.replies"},
+        {"L1 requests and LLC replies", "l1.requests", "llc.replies"},
+        {"forwarded atomics and replies of the atomics' LLC", "llc.atomics_forwarded", "atomics.replies"},
     };
     for (unsigned i = 0; i < COUNT_OF(equal); i++) {
         uint64_t left = stats_get(m->stats, equal[i].left, NULL), right = stats_get(m->stats, equal[i].right, NULL);
         if (left == right) continue;
         snprintf(text, sizeof text, "%s differ: %llu and %llu", equal[i].what, (unsigned long long)left,
                  (unsigned long long)right);
-        return fail(m, result, err, "conservation does not hold", text);
+        return fail(m, result, err, "conservation check failed", text);
     }
     uint64_t cycles = stats_get(m->stats, "sm.issuing", NULL);
     for (unsigned i = 0; i < stats_count(m->stats); i++) {
@@ -316,13 +316,13 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
         if (strncmp(name, "sm.stall.", 9) == 0) cycles += stats_total(m->stats, i);
     }
     if (cycles != stats_get(m->stats, "sm.cycles", NULL) || cycles != (uint64_t)m->sms * result->cycles)
-        return fail(m, result, err, "conservation does not hold",
-                    "issuing and stalled cycles of the SMs do not add up to all cycles");
+        return fail(m, result, err, "conservation check failed",
+                    "the SMs' issue and stall cycles do not add up to their total cycles");
     return RUN_DONE;
 }
 
-/* Lets what is still under way come to its end: write-backs, credits on their way back. Time moves in the same steps
- * whether or not cycles are skipped, so that what counts time counts the same. */
+/* Completes what is still in flight: write-backs, credits. Time advances in the same steps whether or not cycles are
+ * skipped, so that counters of time are the same. */
 static void drain(struct machine *m) {
     const struct machine_config *values = config_get(m->config, &machine_section);
     char text[160];
@@ -341,18 +341,18 @@ struct run {
     const struct run_options *options;
     struct run_result *result;
     struct error *err;
-    uint64_t progress, progress_at; /* of the engine, and when it last grew */
+    uint64_t progress, progress_at; /* of the engine, and when it last increased */
     uint64_t progress_limit;
-    uint64_t starts_at;  /* the kernel that began last; nothing need move before */
+    uint64_t starts_at;  /* the kernel launched last; no progress is required before */
     uint64_t sampled_at; /* the last row of the time series */
-    bool over;           /* every program is done */
-    uint64_t look_ahead; /* so often, in cycles, degrees are tried; 0: never */
+    bool over;           /* every program has finished */
+    uint64_t look_ahead; /* interval of the lookahead over replication degrees, in cycles; 0: never */
     struct lookahead lookahead;
     struct run_progress tried_from;
-    bool gave_up; /* the user wants the run to end, and streams have been cut short */
+    bool gave_up; /* the user has interrupted the run, and streams have been cut short */
 };
 
-/* A row of the time series, if it is time for one. That of the last cycle is taken when the run is over. */
+/* Samples the time series if a row is due. The row of the last cycle is taken at the end of the run. */
 static void sample(struct run *run) {
     struct machine *m = run->m;
     uint64_t now = m->engine->now;
@@ -378,14 +378,14 @@ static void add_kernel(struct run *run, unsigned index) {
     };
 }
 
-/* The program's result is what it has done so far. What the source has seen no design can change. */
+/* Sets the program's result to its progress so far. The source's violations do not depend on the design. */
 static void finish_program(struct run *run, unsigned index) {
     struct machine *m = run->m;
     struct program *program = &m->program[index];
     const struct stream_source *source = program->source;
     struct error first = {0};
     if (program->done) return;
-    if (program->running) add_kernel(run, index); /* as far as it has come */
+    if (program->running) add_kernel(run, index); /* incomplete */
     struct run_progress progress = progress_of(m, index);
     program->done = run->over = true;
     program->stats.cycles = progress.cycles;
@@ -395,7 +395,7 @@ static void finish_program(struct run *run, unsigned index) {
     for (unsigned i = 0; i < m->programs; i++) run->over &= m->program[i].done;
 }
 
-/* A trial ends with its time, or with a kernel: streams of the next one are its parent's to read. */
+/* A trial ends after its interval, or with a kernel: the next kernel's streams belong to the parent. */
 static void end_trial(const struct run *run) {
     if (!lookahead_on_trial(&run->lookahead)) return;
     struct run_progress from = run->tried_from, to = progress_of(run->m, ALL_PROGRAMS);
@@ -403,7 +403,7 @@ static void end_trial(const struct run *run) {
                                           (double)max_u64(to.cycles - from.cycles, 1));
 }
 
-/* Orders the degree with which most instructions issue from here on. */
+/* Sets the replication degree with which the most instructions issue in the next interval. */
 static bool look_ahead(struct run *run) {
     struct machine *m = run->m;
     unsigned degrees = 0, best;
@@ -414,7 +414,7 @@ static bool look_ahead(struct run *run) {
     return machine_order_degree(m, 1u << best);
 }
 
-/* Between two stretches of the run: looking ahead, signs of life, limits, samples. */
+/* Between two stretches of the run: lookahead, progress check, limits, samples. */
 static enum run_status between(struct run *run) {
     struct machine *m = run->m;
     uint64_t now = m->engine->now;
@@ -426,8 +426,7 @@ static enum run_status between(struct run *run) {
         if (run->progress != before) {
             run->progress_at = now;
         } else if (now > max_u64(run->progress_at, run->starts_at) + run->progress_limit) {
-            return fail(m, run->result, run->err, "nothing has moved for gpu.progress_limit cycles",
-                        "the run is stuck");
+            return fail(m, run->result, run->err, "no progress for gpu.progress_limit cycles", "the run is deadlocked");
         }
         for (unsigned i = 0; i < m->programs && run->options->max_instructions; i++)
             if (progress_of(m, i).thread_instructions >= run->options->max_instructions) finish_program(run, i);
@@ -447,7 +446,7 @@ static uint64_t next_boundary(const struct run *run) {
     return next;
 }
 
-/* Asked by the source while the machine waits for it. */
+/* Called by the source while the machine waits for it. */
 static bool patience(void *user) {
     struct run *run = user;
     struct run_progress progress = progress_of(run->m, ALL_PROGRAMS);
@@ -459,8 +458,8 @@ static const char *failure_of(const struct stream_source *source) {
     return source->ops->failure ? source->ops->failure(source) : NULL;
 }
 
-/* The program's next kernel, or if it has come to its end while another has not, its first one again. Without one more
- * kernel it stays idle. */
+/* The program's next kernel; if it has ended while another program has not, its first kernel again. Without a further
+ * kernel the program stays idle. */
 static bool next_kernel(struct run *run, unsigned index, struct kernel *kernel) {
     struct program *program = &run->m->program[index];
     struct stream_source *source = program->source;
@@ -474,13 +473,13 @@ static bool next_kernel(struct run *run, unsigned index, struct kernel *kernel) 
     return source->ops->next_kernel(source, kernel);
 }
 
-/* There is no next kernel. */
+/* Why there is no next kernel. */
 static enum run_status why_none(const struct run *run, const struct stream_source *source) {
     if (run->gave_up) return RUN_INTERRUPTED;
     return failure_of(source) ? error_set(run->err, "%s", failure_of(source)), RUN_FAILED : RUN_DONE;
 }
 
-/* Begins the program's next kernel, if there is one. */
+/* Starts the program's next kernel, if there is one. */
 static enum run_status begin_kernel(struct run *run, unsigned index) {
     struct machine *m = run->m;
     const struct machine_config *values = config_get(m->config, &machine_section);
@@ -496,13 +495,13 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     program->before = progress_of(m, index);
     program->running = true;
     l1_begin(m->l1, (unsigned)program->stats.kernels);
-    sample(run); /* the kernel before may have ended where one was due */
+    sample(run); /* the previous kernel may have ended in a cycle where a row is due */
     run->starts_at = max_u64(run->starts_at, m->engine->now + (uint64_t)values->launch_cycles);
     control_begin(m->control, &program->launch, m->engine->now);
     return RUN_DONE;
 }
 
-/* A kernel has ended, or those of several programs: each is followed by the next. */
+/* Each program whose kernel has ended starts its next one. */
 static enum run_status follow_kernels(struct run *run) {
     struct machine *m = run->m;
     enum run_status status = RUN_DONE;
@@ -534,8 +533,8 @@ static enum run_status run_programs(struct run *run) {
             status = follow_kernels(run);
             break;
         case ENGINE_QUIET:
-            status = fail(m, run->result, run->err, "the run is stuck",
-                          "nothing will ever happen again, and the kernel has not ended");
+            status = fail(m, run->result, run->err, "the run is deadlocked",
+                          "no component has work left, but the kernel has not ended");
             break;
         case ENGINE_RUNNING: status = between(run); break;
         }
@@ -563,7 +562,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     for (const char *const *name = options->sample_units; result->series && name && *name; name++) {
         int index = stats_find(m->stats, *name);
         if (index < 0) {
-            error_set(err, "no counter is called %s; `sluice list stats` names them", *name);
+            error_set(err, "there is no counter %s; `sluice list stats` lists them", *name);
             return RUN_REFUSED;
         }
         series_keep_units(result->series, (unsigned)index);
@@ -586,7 +585,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     result->warp_instructions = progress.warp_instructions;
     result->thread_instructions = progress.thread_instructions;
     if (status == RUN_DONE) {
-        bool cut_short = false; /* by a limit, or because another program has come to its end as well */
+        bool cut_short = false; /* by a limit, or because the other program has finished, too */
         for (unsigned i = 0; i < m->programs; i++) cut_short |= !control_idle(m->control, i);
         if (cut_short) {
             control_halt(m->control);
@@ -596,7 +595,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
         engine_settle(m->engine, m->engine->now);
     }
     if (m->sharing) sharing_finish(m->sharing);
-    if (result->series) series_sample(result->series, end); /* with what has drained, so that rows add up to totals */
+    if (result->series) series_sample(result->series, end); /* after draining, so that rows add up to totals */
     if (status == RUN_DONE) status = check_conservation(m, result, err);
     return status == RUN_DONE && !l1_finish(m->l1, err) ? RUN_FAILED : status;
 }

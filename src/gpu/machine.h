@@ -1,12 +1,17 @@
-/* The machine: every room of a GPU, built from a configuration and connected, and the run of a program on it, or of two side
- * by side.
+/* The machine: the modules of a GPU, built from a configuration and connected, and the run of one or two programs.
  *
- * Two programs have address spaces, SMs and kernels of their own and share all the rest. Each is run to its end, or its limit
- * of instructions, and what it took until then is its result; the one that is there first begins anew, so that the other
- * is not left alone, and the run ends with the last ("System-Level Performance Metrics for Multiprogram Workloads",
- * IEEE Micro 2008).
+ * Enters: a checked configuration, a stream source for each program, run options.
+ * Leaves: the run's status and result (struct run_result), counters, the journal of run-time decisions, and if a run
+ *         fails, a diagnosis of what waits for what.
  *
- * Two machines can exist in one process; nothing here is global.
+ * Two programs have their own address spaces, SMs and kernels and share everything else. Each runs to its end or its
+ * instruction limit, and its result covers the time until then. The program that finishes first restarts, so that the
+ * other still meets contention; the run ends when both have finished ("System-Level Performance Metrics for
+ * Multiprogram Workloads", IEEE Micro 2008).
+ *
+ * Contract: a machine runs once. Two machines can exist in one process; there is no global state. A run that succeeds
+ * has passed the conservation checks: every request answered, nothing in flight, every credit returned, every SM cycle
+ * attributed.
  */
 #ifndef SLUICE_GPU_MACHINE_H
 #define SLUICE_GPU_MACHINE_H
@@ -27,12 +32,12 @@ struct run_progress {
 struct run_options {
     bool no_skip;     /* tick every component in every cycle; same counters, for testing */
     uint64_t shuffle; /* not 0: seed of a random order of components within a cycle; same counters, for testing */
-    uint64_t max_instructions; /* not 0: a program's limit; the run stops issuing once every program has issued this
-                                        many thread instructions, seen every RUN_QUANTUM cycles */
-    uint64_t sample_cycles;    /* not 0: a row of the time series every so many cycles */
-    const char *const *sample_units; /* counters to sample for each of their units, too; NULL ends them; may be NULL */
-    bool (*progress)(void *user, const struct run_progress *progress); /* called now and then; false interrupts */
-    /* The program has come to its end and is about to begin anew: the last chance to look at what it left. May be NULL. */
+    uint64_t max_instructions;       /* not 0: per program; the run ends once every program has issued this many thread
+                                        instructions, checked every RUN_QUANTUM cycles */
+    uint64_t sample_cycles;          /* not 0: interval of the time series */
+    const char *const *sample_units; /* counters to sample per unit, too; NULL-terminated; may be NULL */
+    bool (*progress)(void *user, const struct run_progress *progress); /* called periodically; false interrupts */
+    /* The program has ended and is about to restart: the last chance to inspect its memory. May be NULL. */
     void (*restarts)(void *user, unsigned program);
     void *user;
 };
@@ -41,9 +46,9 @@ enum { RUN_QUANTUM = 1024 };
 
 enum run_status {
     RUN_DONE,
-    RUN_INTERRUPTED, /* by `progress`; counters are those so far */
-    RUN_REFUSED,     /* the program does not fit the machine: the input is wrong */
-    RUN_FAILED,      /* a check did not hold, or nothing moved any more */
+    RUN_INTERRUPTED, /* by `progress`; the counters hold the values so far */
+    RUN_REFUSED,     /* invalid input: the program does not fit the machine */
+    RUN_FAILED,      /* a check failed, or the run deadlocked */
 };
 
 struct kernel_result {
@@ -52,47 +57,47 @@ struct kernel_result {
     uint64_t cycles, warp_instructions, thread_instructions;
 };
 
-/* What each program took to its end or limit is counted as program.*, with a unit for each (machine_stats). */
+/* Progress of each program to its end or limit, counted as program.*, one unit per program (machine_stats). */
 #define PROGRAM_STATS(S) \
-    S(SUM, cycles, "cycles", "until the program's end, or its limit of instructions") \
-    S(SUM, thread_instructions, "instructions", "until then, counted by active lane") \
-    S(SUM, warp_instructions, "instructions", "until then") \
-    S(SUM, kernels, "kernels", "until then, the last one perhaps not to its end") \
-    S(SUM, ends, "times", "the program came to its end: it begins anew while another has not") \
+    S(SUM, cycles, "cycles", "cycles until the program ends or reaches its instruction limit") \
+    S(SUM, thread_instructions, "instructions", "thread instructions (one per active lane) issued until then") \
+    S(SUM, warp_instructions, "instructions", "warp instructions issued until then") \
+    S(SUM, kernels, "kernels", "kernels started until then; the last may be incomplete") \
+    S(SUM, ends, "times", "completions of the program, which restarts while the other still runs") \
     S(SUM, read_only_violations, "lines", \
-      "lines that a kernel loaded as read-only and wrote all the same, if the program is emulated")
+      "lines that a kernel loads as read-only and also writes (emulated programs only)")
 STATS_STRUCT(program_stats, PROGRAM_STATS);
 
 struct run_result {
     uint64_t cycles, warp_instructions, thread_instructions; /* of the whole run */
     unsigned kernel_count;
-    struct kernel_result *kernels; /* of all programs, each to its end or limit, in the order in which they ended */
+    struct kernel_result *kernels; /* of all programs, up to their end or limit, in order of completion */
     struct series *series;         /* NULL without sample_cycles */
-    char *diagnosis;               /* RUN_FAILED: who waits for whom; else NULL */
+    char *diagnosis;               /* RUN_FAILED: what waits for what; else NULL */
 };
 
 /* The configuration must have passed config_check and must outlive the machine. */
 struct machine *machine_create(const struct config *config, struct error *err);
-/* For so many programs, at most PROGRAMS_MAX. */
+/* For up to PROGRAMS_MAX programs. */
 struct machine *machine_create_for(unsigned programs, const struct config *config, struct error *err);
 void machine_destroy(struct machine *machine);
 
-/* Runs the source's program from its first kernel to its last. A machine runs once in its life. */
+/* Runs the source's program from its first kernel to its last. A machine runs only once. */
 enum run_status machine_run(struct machine *machine, struct stream_source *source, const struct run_options *options,
                             struct run_result *result, struct error *err);
-/* Runs the programs that it was made for. */
+/* Runs as many programs as the machine was created for. */
 enum run_status machine_run_all(struct machine *machine, struct stream_source *const *sources,
                                 const struct run_options *options, struct run_result *result, struct error *err);
 void run_result_release(struct run_result *result);
 
 const struct program_stats *machine_program(const struct machine *machine, unsigned program);
 const struct stats *machine_stats(const struct machine *machine);
-/* Has the next decision on copies of lines made from outside, between two quanta of the run (`progress`): so many. Returns false if
- * the LLC's organisation does not take that. */
+/* Sets the replication degree of the next decision externally, between two quanta of the run (`progress`). Returns
+ * false if the LLC organisation does not support it. */
 bool machine_order_degree(struct machine *machine, unsigned degree);
-/* What was decided at run time. */
+/* The decisions made at run time. */
 const struct journal *machine_journal(const struct machine *machine);
-/* Of its networks. */
+/* Shape of the networks. */
 const struct network_shape *machine_shape(const struct machine *machine);
 /* For its command log. */
 struct dram *machine_dram(const struct machine *machine);

@@ -7,17 +7,18 @@
 #include "sim/engine.h"
 
 static const struct param params[] = {
-    P_CHOICE(struct machine_config, cta_scheduler, cta_scheduler_family, "two-level-rr", "which SM gets the next CTA"),
-    P_INT(struct machine_config, launch_cycles, 0, 0, 1000000, "cycles", "before the first CTA of a kernel can start"),
+    P_CHOICE(struct machine_config, cta_scheduler, cta_scheduler_family, "two-level-rr",
+             "CTA scheduler: chooses the SM that runs the next CTA"),
+    P_INT(struct machine_config, launch_cycles, 0, 0, 1000000, "cycles",
+          "kernel launch latency, until the first CTA can start"),
     P_INT(struct machine_config, progress_limit, 100000, 1000, 1000000000, "cycles",
-          "without anything happening, after which a run is given up as stuck"),
+          "a run fails as deadlocked after this many cycles without progress"),
     P_INT(
         struct machine_config, first_program_sms, 0, 0, 1024, "SMs",
-        "of each cluster that the first of two programs gets, the second gets the others; 0: half of them (clusters of one SM"
-        " are taken in turn)"),
+        "SMs of each cluster for the first of two programs, the second gets the rest; 0: half (clusters of one SM alternate)"),
 };
 
-/* What no module can check by itself. */
+/* Constraints that span modules. */
 static bool check(const struct config *config, struct error *err) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct dram_config *dram = config_get(config, &dram_section);
@@ -25,20 +26,21 @@ static bool check(const struct config *config, struct error *err) {
     if (sms % gpu->clusters != 0)
         return config_error(config, "gpu.clusters", err, "%lld clusters do not divide %lld SMs (sm.count) evenly",
                             (long long)gpu->clusters, sms);
-    /* SMs, slices, controllers, two networks and the control plane, what the L1s bring, and for atomics a slice and a hub. */
+    /* SMs, slices, controllers, two networks and the control plane, the L1s' components, and for atomics a slice and a
+     * hub. */
     long long components =
         sms + slices_per_mc * mcs + mcs + 3 + l1_components(config) + 2 * (long long)atomics_slices(config);
     if (components <= ENGINE_MAX_COMPONENTS) return true;
     return config_error(
         config, "llc.slices_per_mc", err,
         "%lld slices at each of %lld controllers (dram.mcs) and %lld SMs (sm.count) make %lld components; "
-        "there is room for %d",
+        "the limit is %d",
         slices_per_mc, mcs, sms, components, ENGINE_MAX_COMPONENTS);
 }
 
 const struct section machine_section = {
     .path = "gpu",
-    .help = "what concerns the whole GPU",
+    .help = "parameters of the GPU as a whole",
     .base = &gpu_section,
     .params = params,
     .count = COUNT_OF(params),

@@ -1,4 +1,4 @@
-/* Parameters of the machine as a whole: how CTAs are dispatched, kernel boundaries, two programs. */
+/* Parameters of the machine as a whole: CTA dispatch, kernel boundaries, two programs. */
 #ifndef SLUICE_GPU_MACHINE_CONFIG_H
 #define SLUICE_GPU_MACHINE_CONFIG_H
 
@@ -9,7 +9,7 @@ struct machine_config {
     const struct policy *cta_scheduler;
     int64_t launch_cycles; /* from the end of a kernel to the first CTA of the next */
     int64_t progress_limit;
-    int64_t first_program_sms; /* of each cluster, where two programs share the GPU; 0: half of them */
+    int64_t first_program_sms; /* per cluster, if two programs share the GPU; 0: half of them */
 };
 
 extern const struct section machine_section;

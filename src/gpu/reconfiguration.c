@@ -7,7 +7,7 @@ bool reconfiguration_stops(const struct partition *partition) {
            partition->wanted.bypass != partition->mode.bypass;
 }
 
-/* Whether a kernel is stopped; only then does the reconfiguration count, and the time that it takes. */
+/* Whether a kernel is stopped; only then are the reconfiguration and its time counted. */
 static bool stops_a_kernel(const struct control *control) {
     bool stops = false;
     for (unsigned i = 0; i < control->programs; i++)
@@ -95,7 +95,7 @@ static uint64_t enter_idle(struct control *control, uint64_t now) {
         if (partition->stopped)
             control_command_partition(control, partition, (struct sm_command){.kind = COMMAND_GO_ON}, now);
         partition->stopped = false;
-        if (partition->reconfigure) control_wake(control, now + 1); /* its turn */
+        if (partition->reconfigure) control_wake(control, now + 1); /* it is next */
     }
     if (changed->phase == KERNEL_RUNNING) control_decide(control, changed, LLC_RECONFIGURED, now);
     return now;
@@ -116,7 +116,7 @@ static void go_to(struct control *control, enum reconfiguration_state state, uin
     if (r->until > now) control_wake(control, r->until);
 }
 
-/* The counter of the time that a state takes. */
+/* The counter for the time in a state. */
 static uint64_t *time_of(struct control_stats *stats, enum reconfiguration_state state) {
     if (state == RECONFIGURATION_FLUSHING) return &stats->flush_cycles;
     return state == RECONFIGURATION_SWITCHING ? &stats->power_cycles : &stats->stop_cycles;

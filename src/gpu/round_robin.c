@@ -1,9 +1,8 @@
 /* Round robin, in one level (`rr`: over SMs) or two (`two-level-rr`: over clusters, then over the SMs of each). CTA i
- * of a wave goes to cluster i mod clusters, so that neighbours in the grid land in different clusters: the default of
- * "Adaptive Memory-Side Last-Level GPU Caching" and "Selective Replication in Memory-Side GPU Caches", and what
- * GPGPU-Sim 3.2.2 does. After the first wave a slot that becomes free takes the next CTA of the grid. One level is two
- * with clusters of one SM.
- */
+ * of a wave runs in cluster i mod clusters, so that neighbours in the grid run in different clusters: the default of
+ * "Adaptive Memory-Side Last-Level GPU Caching" and "Selective Replication in Memory-Side GPU Caches", and of GPGPU-Sim
+ * 3.2.2. After the first wave a slot that becomes free receives the next CTA of the grid. One level is two levels with
+ * clusters of one SM. */
 #include <stdlib.h>
 
 #include "gpu/rotation.h"

@@ -44,5 +44,5 @@ TEST("a trial that dies without a word is an error, not a choice") {
         lookahead_report(&lookahead, 1);
     }
     CHECK(!chosen);
-    CHECK_EQ(err.text, "cannot look ahead: trial 2 of 3 ended without a result");
+    CHECK_EQ(err.text, "lookahead failed: trial 2 of 3 ended without a result");
 }

@@ -107,12 +107,12 @@ TEST("a run in which a warp waits for others that never come fails, and the diag
         struct run *run = run_of("fermi-15sm", &source.source, SETTINGS("gpu.progress_limit=2000"));
         run_try(run, ways[i]);
         CHECK_EQ((int)run->status, (int)RUN_FAILED);
-        CHECK_TEXT(run->err.text, "stuck");
+        CHECK_TEXT(run->err.text, "deadlocked");
         REQUIRE(run->result.diagnosis);
         CHECK_TEXT(run->result.diagnosis, "sm 2: 1 CTAs");
         CHECK_TEXT(run->result.diagnosis, "1 at a barrier");
         CHECK_TEXT(run->result.diagnosis, "barrier 5 of CTA 2: 1 of 3 warps");
-        CHECK_TEXT(run->result.diagnosis, "of 3 CTAs 3 have started and 2 have ended");
+        CHECK_TEXT(run->result.diagnosis, "3 CTAs, 3 started, 2 ended");
         CHECK(!strstr(run->result.diagnosis, "sm 0"));
         run_destroy(run);
     }
