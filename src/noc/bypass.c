@@ -1,9 +1,10 @@
 #include "noc/bypass.h"
 
-/* Input VC i feeds output VC i, so they share a number: routers that can be bypassed have as many outputs as inputs. */
+/* Input VC i feeds output VC i, so that they share a number: routers that can be bypassed have as many outputs as
+ * inputs. */
 void bypass_arrive(struct router_stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
     struct link *link = stage->out;
-    /* With the cycle in which the switch would be crossed, which is the multiplexer's here. */
+    /* Includes one cycle for the multiplexer, in place of switch traversal. */
     uint64_t at = cycle + link->flit_cycles;
     uint64_t *arriving = timeline_row(link->time, at) + link->arriving;
     for (; mask; mask &= mask - 1) {
@@ -29,7 +30,8 @@ void bypass_arrive(struct router_stage *stage, unsigned word, uint64_t mask, uin
 
 void bypass_credit(struct router_stage *stage, unsigned word, uint64_t mask, uint64_t cycle) {
     struct link *link = stage->in;
-    uint64_t at = cycle + link->credit_cycles - 1; /* it leaves no buffer, which is a cycle of the link's time */
+    uint64_t at =
+        cycle + link->credit_cycles - 1; /* minus the cycle in which a flit leaves a buffer: here there is none */
     uint64_t *returning = timeline_row(link->time, at) + link->returning;
     for (; mask; mask &= mask - 1) {
         uint32_t number = stage->output_of[word * 64 + lowest_bit(mask)];

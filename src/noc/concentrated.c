@@ -1,6 +1,6 @@
 /* The concentrated crossbar: sources share the router's inputs, destinations its outputs (ISCA 2019, section 3). A
- * concentrator lets its sources' packets in one after the other, round robin; a distributor hands each packet to its
- * destination. Neither adds a cycle. */
+ * concentrator serves its sources round robin, packet by packet; a distributor delivers each packet to its destination.
+ * Neither adds a cycle. */
 #include "noc/fabric.h"
 
 static unsigned concentrated_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {
@@ -27,9 +27,8 @@ static bool concentrated_build(struct network *network, const struct config *con
     const struct noc_config *noc = network->config;
     unsigned share = (unsigned)noc->concentration;
     if (network->sources % share || network->destinations % share)
-        return config_error(config, "noc.concentration", err,
-                            "%u does not divide both %u L1 endpoints and %u LLC slices", share,
-                            network->shape.l1_endpoints, network->shape.slices);
+        return config_error(config, "noc.concentration", err, "%u must divide both %u L1 endpoints and %u LLC slices",
+                            share, network->shape.l1_endpoints, network->shape.slices);
     struct fabric_plan plan = concentrated_plan(noc, network->direction, &network->shape);
     return fabric_build(network, &plan, stats);
 }
@@ -42,7 +41,7 @@ static uint64_t concentrated_unloaded_cycles(const struct config *config, const 
 }
 
 const struct topology topology_concentrated = {
-    .policy = {"concentrated", "one crossbar whose ports are shared by several sources and destinations", NULL},
+    .policy = {"concentrated", "one crossbar whose ports are shared by several endpoints", NULL},
     .component = &fabric_component,
     .build = concentrated_build,
     .destroy = fabric_destroy,

@@ -1,5 +1,5 @@
-/* Where flits become packets again. A packet needs a place in its destination's queue before its head may leave the
- * network; its flits then leave as they come, and with the last one it is handed over. */
+/* Ejection: reassembles packets. A packet needs a place in its destination's ejection queue before its head may leave
+ * the network; its flits then leave as they arrive, and with the last one the packet is delivered. */
 #include "noc/endpoints.h"
 
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
@@ -31,8 +31,8 @@ void ejection_release(struct ejection *ejection) {
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
-/* What is admitted will be pushed. A destination's port is asked for places only when all that are known of are
- * promised. If there still is none, it will tell when there is. */
+/* An admitted packet holds a reservation in the destination's port. The port is read for free places only when all that
+ * are known are reserved. If there is none, the port wakes the network when one becomes free. */
 static NEVER_INLINE bool more_places(struct ejection *ejection, unsigned destination, uint64_t now) {
     struct admission *admission = &ejection->admission[destination];
     struct port *port = &ejection->network->output[destination];
@@ -42,7 +42,8 @@ static NEVER_INLINE bool more_places(struct ejection *ejection, unsigned destina
     return false;
 }
 
-/* The packets of a word's buffers whose heads have come. Returns those for which their destination has no place. */
+/* Admits the packets whose heads have arrived in a word's buffers. Returns those without a place at their
+ * destination. */
 static NEVER_INLINE uint64_t admit(struct ejection *ejection, unsigned word, uint64_t heads, uint64_t now) {
     const unsigned char *packets = ejection->pool->packet;
     struct buffers buffers = ejection->buffers;
@@ -64,7 +65,7 @@ static NEVER_INLINE uint64_t admit(struct ejection *ejection, unsigned word, uin
     return refused;
 }
 
-/* The last flits of packets have left a word's buffers: the packets are handed over. */
+/* Delivers the packets whose last flits have left a word's buffers. */
 static NEVER_INLINE void hand_over(struct ejection *ejection, unsigned word, uint64_t ended, uint64_t cycle,
                                    uint64_t now) {
     struct network_stats *stats = &ejection->network->stats;
@@ -88,8 +89,8 @@ static NEVER_INLINE void hand_over(struct ejection *ejection, unsigned word, uin
     stats->packet_cycles += count * cycle - starts;
 }
 
-/* The first flits of a word's buffers leave if they can: as heads of packets only if those are admitted. Returns those
- * that have to stay. */
+/* The first flits of a word's buffers leave if they can; heads only if their packet is admitted. Returns those that
+ * stay. */
 static inline uint64_t take(struct ejection *ejection, unsigned word, uint64_t flits, uint64_t cycle, uint64_t now) {
     uint64_t heads = flits & ~ejection->entered[word], refused = heads ? admit(ejection, word, heads, now) : 0;
     flits ^= refused;
@@ -102,7 +103,7 @@ static inline uint64_t take(struct ejection *ejection, unsigned word, uint64_t f
 void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, uint64_t cycle, uint64_t now) {
     struct link *link = ejection->link;
     struct network_stats *stats = &ejection->network->stats;
-    uint64_t behind = mask & ejection->holding[word], at = cycle + link->credit_cycles; /* those behind others stay */
+    uint64_t behind = mask & ejection->holding[word], at = cycle + link->credit_cycles; /* flits behind others stay */
     if (UNLIKELY(ejection->drained_in == cycle)) behind |= mask & ejection->drained[word];
     uint64_t refused = take(ejection, word, mask ^ behind, cycle, now), stay = refused | behind;
     uint64_t *returning = &timeline_row(link->time, at)[link->returning + word];
@@ -117,7 +118,8 @@ void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, ui
     for (; stay; stay &= stay - 1) ejection->waiting[word * 64 + lowest_bit(stay)]++;
 }
 
-/* One flit of the output whose buffers with flits are `group` (bits from `first` on). Its VCs take turns. */
+/* Ejects one flit of the output whose buffers with flits are `group` (bits from `first` on), round robin over its
+ * VCs. */
 static bool drain_output(struct ejection *ejection, uint32_t first, unsigned group, uint64_t cycle, uint64_t now) {
     struct link *link = ejection->link;
     unsigned turn = (unsigned)(cycle % ejection->vcs);

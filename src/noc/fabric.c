@@ -1,4 +1,4 @@
-/* The fabric as a component: its stages and its two ends, what happens in a cycle, and when the next one is due. */
+/* The fabric as a component: its stages and endpoints, the simulation of one cycle, and the time of the next one. */
 #include "noc/fabric.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ const struct stat_table *const router_tables[2] = {&noc_request_router_table, &n
 const struct stat_table *const sm_router_tables[2] = {&noc_request_sm_router_table, &noc_reply_sm_router_table};
 const struct stat_table *const mc_router_tables[2] = {&noc_request_mc_router_table, &noc_reply_mc_router_table};
 
-/* What a word of the timeline's rows is: flits or credits, and whose. */
+/* What a word of the timeline's rows carries: flits or credits, and of which stage. */
 struct cargo {
     enum cargo_kind {
         CARGO_INJECTION_CREDITS,
@@ -33,7 +33,7 @@ struct cargo {
 struct fabric {
     unsigned stages;
     unsigned speedup;
-    uint64_t next; /* the first network cycle that has not been run */
+    uint64_t next; /* first network cycle not yet simulated */
     struct router_stage stage[FABRIC_MAX_STAGES];
     struct link link[FABRIC_MAX_STAGES + 1]; /* into stage i; the last into the ejectors */
     struct injection injection;
@@ -50,7 +50,7 @@ struct fabric {
 
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
-/* Credits return to where a link begins, and flits arrive where it ends. */
+/* Delivers credits to the near end of a link, and flits to the far end. */
 static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *cargo, uint64_t mask, uint64_t cycle,
                                   uint64_t now) {
     switch (cargo->kind) {
@@ -63,7 +63,7 @@ static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *car
     }
 }
 
-/* What happens on the links in this cycle. The row is emptied as it is read. */
+/* Delivers everything that arrives in this cycle, and clears the row. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
     for (const struct cargo *cargo = fabric->cargo, *end = cargo + fabric->cargoes; cargo != end; cargo++, row++) {
@@ -82,7 +82,7 @@ static void run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     injection_run(&fabric->injection, cycle, now);
 }
 
-/* The next cycle in which something happens even if no port wakes us. */
+/* The next cycle with an event that no port announces. */
 static uint64_t next_event(const struct fabric *fabric, uint64_t cycle) {
     bool soon = fabric->ejection.held && fabric->ejection.draining;
     for (unsigned i = 0; i < fabric->stages; i++) soon |= fabric->stage[i].active;
@@ -97,7 +97,7 @@ static void fabric_tick(void *self, uint64_t now) {
     uint64_t last = clock_domain_cycle(network->clock, now);
     uint64_t first = now ? clock_domain_cycle(network->clock, now - 1) + 1 : 0;
     injection_collect(&fabric->injection, now);
-    if (UNLIKELY(now < fabric->bypass.from)) { /* routers are being switched off or on */
+    if (UNLIKELY(now < fabric->bypass.from)) { /* routers are being powered off or on */
         engine_wake(network->engine, network->id, fabric->bypass.from);
         return;
     }
@@ -105,19 +105,19 @@ static void fabric_tick(void *self, uint64_t now) {
         run_cycle(fabric, cycle, now);
         fabric->next = cycle + 1;
     }
-    /* In a tick between two cycles of a slower network nothing was looked at: the next one must be. */
+    /* No network cycle began in this tick (the network clock is slower): run the next one. */
     uint64_t next = first > last ? last + 1 : next_event(fabric, last);
     if (next != NEVER)
         engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
 }
 
-/* ---- what is counted, and what must hold ------------------------------------------------------------------------ */
+/* ---- counters and checks ------------------------------------------------------------------------------------------- */
 
 static unsigned stage_filled(const struct router_stage *stage, unsigned input_vc) {
     return tally_value(&stage->in_word[input_vc / 64].filled, input_vc % 64);
 }
 
-/* Flits that have left the outputs of a router, through it or round it. */
+/* Flits that have left the outputs of a router, through the switch or the bypass. */
 static uint64_t router_sent(const struct router_stage *stage, unsigned router) {
     unsigned count = stage->outputs << stage->vc_shift;
     uint64_t sent = 0;
@@ -175,11 +175,11 @@ static void explain_stage(const struct router_stage *stage, const char *network,
         if (stage->in_word[i / 64].idle >> (i % 64) & 1) continue;
         const struct buffer *in = buffers_get(&stage->input, i);
         unsigned input = i >> stage->vc_shift, holds = in->output ? (unsigned)(in->output - stage->output) : 0;
-        fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits and ", network, number,
+        fprintf(out, "%s network: stage %u router %u input %u VC %u holds %u flits, ", network, number,
                 input / stage->inputs, input % stage->inputs, i & ((1u << stage->vc_shift) - 1),
                 stage_filled(stage, i));
         if (in->output && *in->output->owner == in)
-            fprintf(out, "has VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1),
+            fprintf(out, "owns VC %u of output %u with %u credits\n", holds & ((1u << stage->vc_shift) - 1),
                     (holds >> stage->vc_shift) - in->first_output,
                     link_credits(stage->out, (unsigned)(in->output->owner - stage->owner)));
         else
@@ -198,15 +198,15 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     const char *name = network_name(network);
     unsigned inside = fabric->pool.count - fabric->pool.free_count;
     if (!inside) return;
-    fprintf(out, "%s network: %u packets inside\n", name, inside);
+    fprintf(out, "%s network: %u packets in flight\n", name, inside);
     for (unsigned i = 0; i < injection->inputs; i++)
         if (!(injection->idle[i / 64] >> (i % 64) & 1))
-            fprintf(out, "%s network: input %u has %u flits of a packet to send\n", name, i,
+            fprintf(out, "%s network: injection input %u has %u flits of a packet left to send\n", name, i,
                     injection_left(injection, i));
     for (unsigned i = 0; i < fabric->stages; i++) explain_stage(&fabric->stage[i], name, i, out);
     for (unsigned i = 0; i < fabric->stage[fabric->stages - 1].output_vcs; i++)
         if (ejection->waiting[i])
-            fprintf(out, "%s network: output %u has %u flits and waits for a place at their destination\n", name,
+            fprintf(out, "%s network: output %u holds %u flits that wait for space in the ejection queue\n", name,
                     i >> ejection->vc_shift, (unsigned)ejection->waiting[i]);
 }
 
@@ -222,8 +222,7 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
     unsigned full = (unsigned)network->config->vc_flits, vcs = fabric->stage[0].vcs,
              vc_shift = fabric->stage[0].vc_shift;
     if (fabric_busy(network)) {
-        snprintf(text, size, "%s network: %u packets are still inside", name,
-                 fabric->pool.count - fabric->pool.free_count);
+        snprintf(text, size, "%s network: %u packets in flight", name, fabric->pool.count - fabric->pool.free_count);
         return false;
     }
     for (unsigned i = 0; i <= fabric->stages; i++) {
@@ -232,7 +231,7 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
         for (unsigned vc = 0; vc < links << vc_shift; vc++) {
             unsigned credits = link_credits(&fabric->link[i], vc);
             if ((vc & ((1u << vc_shift) - 1)) >= vcs || credits == full) continue;
-            snprintf(text, size, "%s network: link %u into stage %u has %u credits of %u for its VC %u", name,
+            snprintf(text, size, "%s network: link %u into stage %u has %u of %u credits for VC %u", name,
                      vc >> vc_shift, i, credits, full, vc & ((1u << vc_shift) - 1));
             return false;
         }
@@ -240,9 +239,9 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
     return true;
 }
 
-/* ---- what is on the links --------------------------------------------------------------------------------------- */
+/* ---- contents of the links -------------------------------------------------------------------------------------- */
 
-/* As the routers of stage `bypassed` are or are not. */
+/* Depends on which stage is bypassed, if any. */
 static void name_cargo(struct fabric *fabric, unsigned bypassed) {
     for (unsigned i = 0; i <= fabric->stages; i++) {
         const struct link *link = &fabric->link[i];
@@ -265,8 +264,8 @@ static void name_cargo(struct fabric *fabric, unsigned bypassed) {
 
 /* ---- bypassing -------------------------------------------------------------------------------------------------- */
 
-/* Since nothing is inside, every buffer is empty and every credit where it started, which is where it starts in the
- * other mode, too: those before the routers stand for the buffers behind them, which are as deep. */
+/* A drained network has empty buffers and all of its credits, and this is the initial state of the other mode, too: the
+ * credits upstream of the routers then count the space downstream of them, which is the same. */
 void fabric_set_bypass(struct network *network, unsigned number, bool on, uint64_t now, uint64_t from) {
     struct fabric *fabric = network->state;
     struct bypass *bypass = &fabric->bypass;
@@ -277,7 +276,7 @@ void fabric_set_bypass(struct network *network, unsigned number, bool on, uint64
         uint64_t sent = router_sent(stage, router);
         bypass->flits[router] += on ? -sent : sent;
     }
-    /* Nobody there handles a credit that passes. */
+    /* A bypassed router does not process credits. */
     unsigned handling = (unsigned)network->config->credit_cycles;
     if (on) {
         stage->out->credit_cycles -= handling;
@@ -298,8 +297,8 @@ static void build_pool(struct packet_pool *pool, uint32_t count, unsigned channe
     struct message longest = {.kind = MESSAGE_DATA, .sectors = UINT8_MAX};
     pool->planes = tally_planes(message_flits(&longest, channel_bytes));
     pool->count = pool->free_count = count;
-    pool->packet = mem_alloc(
-        count, sizeof(struct packet)); /* of which few are ever touched: the last that was freed is used next */
+    pool->packet =
+        mem_alloc(count, sizeof(struct packet)); /* few are ever touched: the packet freed last is reused first */
     pool->free = mem_alloc(count, sizeof *pool->free);
     for (uint32_t i = 0; i < count; i++) pool->free[i] = (count - 1 - i) << PACKET_SHIFT;
 }
@@ -316,7 +315,7 @@ static void build_stage(struct fabric *fabric, const struct network *network, co
         stats_add(stats, shape->table, &fabric->router[number][router]);
 }
 
-/* The links into stage `number`, or behind the last into the ejectors. */
+/* Builds the links into stage `number`, or from the last stage into the ejectors. */
 static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan,
                        unsigned number, unsigned *row_words) {
     bool first = number == 0, last = number == plan->stages;
@@ -327,9 +326,8 @@ static void build_link(struct fabric *fabric, const struct noc_config *noc, cons
     unsigned vc_shift = fabric->stage[0].vc_shift;
     struct link *link = &fabric->link[number];
     link_init(link, &fabric->time, row_words, links << vc_shift, (unsigned)noc->vc_flits);
-    /* A flit that leaves a router is on the link in the next cycle; the last cycle of the last link is the
-     * destination's port, whence its credit starts back. Injection does not take the router's time to handle a credit.
-     */
+    /* A flit that leaves a router is on the link in the next cycle. The last cycle of the last link is that of the
+     * destination's port, where its credit starts. Injection does not take the router's time to process a credit. */
     link->flit_cycles = cycles + (!first && !last);
     link->credit_cycles = 1 + cycles + last + (first ? 0 : (unsigned)noc->credit_cycles);
     for (unsigned i = 0; i < links; i++)
@@ -365,12 +363,12 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     for (unsigned i = 0; i <= plan->stages; i++) build_link(fabric, noc, plan, i, &row_words);
     uint64_t longest = 8 + (uint64_t)(noc->stages + noc->mc_router_cycles + noc->link_cycles + noc->long_link_cycles +
                                       noc->credit_cycles);
-    if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* what a link can be behind */
+    if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* the longest backlog of a link */
     timeline_init(&fabric->time, longest, row_words);
     fabric->cargoes = row_words;
     fabric->cargo = mem_alloc(row_words, sizeof *fabric->cargo);
     name_cargo(fabric, NO_STAGE);
-    /* Every packet inside has its last flit at an input or on a credit. */
+    /* Every packet in flight has its last flit at an input or occupies a credit. */
     build_pool(&fabric->pool, inputs + links * (uint32_t)(noc->vcs * noc->vc_flits), (unsigned)noc->channel_bytes);
     injection_init(&fabric->injection, network, &fabric->pool, &fabric->link[0], &fabric->stage[0],
                    plan->concentration);
@@ -401,7 +399,7 @@ void fabric_destroy(struct network *network) {
 uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned bypassed,
                                 unsigned flits) {
     uint64_t steps = (uint64_t)noc->stages - (noc->lookahead ? 1 : 0);
-    uint64_t cycles = (uint64_t)noc->link_cycles - 1; /* one cycle of the last link is the port's */
+    uint64_t cycles = (uint64_t)noc->link_cycles - 1; /* one cycle of the last link is that of the port */
     for (unsigned i = 0; i < plan->stages; i++)
         cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) + plan->stage[i].link_cycles +
                   plan->added_cycles[i];

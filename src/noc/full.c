@@ -1,5 +1,4 @@
-/* The full crossbar: one router that every source enters and every destination leaves by a port of its own (ISCA 2019,
- * section 3). */
+/* The full crossbar: one router with a dedicated port for each source and each destination (ISCA 2019, section 3). */
 #include "noc/fabric.h"
 
 static unsigned full_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {
@@ -33,7 +32,7 @@ static uint64_t full_unloaded_cycles(const struct config *config, const struct n
 }
 
 const struct topology topology_full = {
-    .policy = {"full", "one crossbar with a port for every source and destination", NULL},
+    .policy = {"full", "one crossbar with a port for each source and destination", NULL},
     .component = &fabric_component,
     .build = full_build,
     .destroy = fabric_destroy,

@@ -1,18 +1,19 @@
-/* The hierarchical crossbar (H-Xbar; ISCA 2019, section 3): an SM-router for each cluster and an MC-router for each
- * memory controller, every SM-router linked to every MC-router. A request passes SM-router, long link, MC-router; a
- * reply the same way back in a network of its own.
+/* The hierarchical crossbar (H-Xbar; ISCA 2019, section 3): one SM-router per cluster and one MC-router per memory
+ * controller, with a link between every SM-router and every MC-router. A request passes an SM-router, a long link and
+ * an MC-router; a reply takes the reverse path in its own network.
  *
- * With as many slices at each controller as there are clusters, the MC-routers can be bypassed (section 4.1): cluster c
- * then reaches slice c of each controller, and that slice the cluster. */
+ * With as many slices per controller as clusters, the MC-routers can be bypassed (section 4.1): cluster c then reaches
+ * only slice c of each controller, and that slice only the cluster.
+ */
 #include "noc/fabric.h"
 
-/* Sources and destinations are grouped evenly; group g's members are neighbours. */
+/* Sources and destinations are divided evenly into groups of neighbours. */
 static unsigned hierarchical_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {
     unsigned members = plan->stage[1].outputs;
     return stage == 0 ? destination / members : destination % members;
 }
 
-/* Output o of router r leads to input r of router o. */
+/* Output o of router r is wired to input r of router o. */
 static unsigned hierarchical_wire(const struct fabric_plan *plan, unsigned stage, unsigned output) {
     unsigned router = output / plan->stage[stage].outputs, port = output % plan->stage[stage].outputs;
     return port * plan->stage[stage + 1].inputs + router;
@@ -42,12 +43,12 @@ static bool hierarchical_build(struct network *network, const struct config *con
     if (shape->l1_endpoints % shape->clusters || shape->slices % shape->mcs)
         return config_error(
             config, "noc.topology", err,
-            "hierarchical needs %u L1 endpoints to divide into %u clusters and %u slices into %u memory controllers",
+            "hierarchical needs %u L1 endpoints to be divisible by %u clusters and %u slices by %u memory controllers",
             shape->l1_endpoints, shape->clusters, shape->slices, shape->mcs);
     if ((uint64_t)shape->clusters * shape->mcs > UINT16_MAX)
         return config_error(
             config, "noc.topology", err,
-            "hierarchical links every one of %u SM-routers to every one of %u MC-routers: that is too many",
+            "hierarchical links each of %u SM-routers to each of %u MC-routers, which exceeds the limit",
             shape->clusters, shape->mcs);
     struct fabric_plan plan = hierarchical_plan(network->config, network->direction, shape);
     return fabric_build(network, &plan, stats);
@@ -57,7 +58,7 @@ static bool hierarchical_can_bypass(const struct network_shape *shape) {
     return shape->slices == shape->mcs * shape->clusters;
 }
 
-/* A request passes its MC-router last, a reply first. */
+/* The MC-router is the last stage of a request and the first of a reply. */
 static unsigned mc_stage(enum network_direction direction) { return direction == NETWORK_REQUEST ? 1 : 0; }
 
 static void hierarchical_set_bypass(struct network *network, bool on, uint64_t now, uint64_t from) {
@@ -67,7 +68,7 @@ static void hierarchical_set_bypass(struct network *network, bool on, uint64_t n
 static uint64_t unloaded_cycles(const struct config *config, const struct network_shape *shape, unsigned bypassed,
                                 unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
-    /* Both directions add up to the same, but for noc.mc_router_cycles, which are a request's. */
+    /* Both directions have the same latency except for noc.mc_router_cycles, which apply to requests. */
     struct fabric_plan plan = hierarchical_plan(noc, NETWORK_REQUEST, shape);
     return fabric_unloaded_cycles(noc, &plan, bypassed, flits);
 }

@@ -1,9 +1,8 @@
-/* The ideal network: a yardstick. Every source reaches every destination after a fixed latency, and all that is
- * modelled beside it is serialisation: an injection link and an ejection link carry one flit per cycle. A destination's
- * queue is as long as it has to be.
+/* The ideal network, an upper bound: every source reaches every destination after a fixed latency. The only other delay
+ * is serialisation: an injection link and an ejection link carry one flit per cycle. The ejection queue is unbounded.
  *
- * Left out on purpose: routers, buffers, contention anywhere but at the two links. What a real topology costs is its
- * distance to this one.
+ * Not modelled, on purpose: routers, buffers, and contention other than at the two links. The cost of a real topology
+ * is its difference from this one.
  */
 #include <stdlib.h>
 
@@ -15,12 +14,12 @@ struct ideal_config {
 
 static const struct param ideal_params[] = {
     P_INT(struct ideal_config, latency_cycles, 10, 1, 1000, "cycles",
-          "from the injection queue to the destination, for a packet of one flit"),
+          "latency from the injection queue to the destination, for a packet of one flit"),
 };
 
 static const struct section ideal_section = {
     .path = "ideal",
-    .help = "the yardstick network",
+    .help = "the ideal network",
     .params = ideal_params,
     .count = COUNT_OF(ideal_params),
     .size = sizeof(struct ideal_config),
@@ -32,7 +31,7 @@ struct arrival {
     struct message message;
 };
 
-/* Packets on their way to one destination, in the order in which they will arrive. */
+/* Packets in flight to one destination, in order of arrival. */
 struct queue {
     struct arrival *ring;
     uint32_t mask, head, tail;
@@ -41,7 +40,7 @@ struct queue {
 
 struct ideal {
     uint64_t latency;
-    uint64_t next;            /* the first network cycle that has not been run */
+    uint64_t next;            /* first network cycle not yet simulated */
     uint64_t *injection_free; /* [sources] */
     struct queue *queue;      /* [destinations] */
     uint64_t in_flight;       /* packets */
@@ -93,7 +92,7 @@ static void eject(struct network *network, struct ideal *ideal, uint64_t cycle, 
     }
 }
 
-/* The next network cycle in which anything can happen without a port's wake. */
+/* The next network cycle with an event that no port announces. */
 static uint64_t next_event(struct network *network, struct ideal *ideal, uint64_t now) {
     uint64_t next = NEVER;
     for (unsigned i = 0; i < network->sources; i++)
@@ -130,7 +129,7 @@ static void ideal_explain(const void *self, uint64_t now, FILE *out) {
     const struct ideal *ideal = network->state;
     (void)now;
     if (ideal->in_flight)
-        fprintf(out, "%s network: %llu packets on their way\n", network_name(network),
+        fprintf(out, "%s network: %llu packets in flight\n", network_name(network),
                 (unsigned long long)ideal->in_flight);
 }
 
@@ -162,7 +161,7 @@ static void ideal_destroy(struct network *network) {
 static bool ideal_conserved(const struct network *network, char *text, size_t size) {
     const struct ideal *ideal = network->state;
     if (ideal->in_flight == 0) return true;
-    snprintf(text, size, "%s network: %llu packets are still inside", network_name(network),
+    snprintf(text, size, "%s network: %llu packets in flight", network_name(network),
              (unsigned long long)ideal->in_flight);
     return false;
 }
@@ -177,7 +176,7 @@ static const struct component_ops ideal_component = {
     .kind = "network", .tick = ideal_tick, .explain = ideal_explain, .busy = ideal_busy};
 
 const struct topology topology_ideal = {
-    .policy = {"ideal", "a fixed latency and serialisation at both ends: a yardstick", &ideal_section},
+    .policy = {"ideal", "a fixed latency, with serialisation at both ends: an upper bound", &ideal_section},
     .component = &ideal_component,
     .keeps_order = true,
     .build = ideal_build,

@@ -1,4 +1,4 @@
-/* Where packets become flits. */
+/* Injection: splits packets into flits. */
 #include <string.h>
 
 #include "noc/endpoints.h"
@@ -63,7 +63,7 @@ void injection_collect(struct injection *injection, uint64_t now) {
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
     link_repay(injection->link, word, mask);
     if (injection->vcs > 1)
-        memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they look again */
+        memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they try again */
 }
 
 unsigned injection_left(const struct injection *injection, unsigned input) {
@@ -71,15 +71,15 @@ unsigned injection_left(const struct injection *injection, unsigned input) {
     return tally_value(&injection->left[vc / 64], vc % 64);
 }
 
-/* A packet has its VC of the link. */
+/* The packet has been assigned its VC of the link. */
 static ALWAYS_INLINE void start_packet(struct injection *injection, uint32_t name, unsigned flits, unsigned word,
                                        unsigned index) {
     buffer_add(buffers_get(&injection->next, word * 64 + index), injection->next.mask, name);
     tally_start(&injection->left[word], index, flits);
 }
 
-/* Of the sources that share an input, which take turns, the one whose packet is next; `sources_each` if none can be
- * seen. */
+/* The source whose packet an input accepts next, round robin over those that share it; `sources_each` if no packet is
+ * visible. */
 static unsigned source_in_turn(struct injection *injection, unsigned input, uint64_t now) {
     unsigned words = injection->words, sources = injection->sources_each;
     const struct port *port = &injection->network->input[input * sources];
@@ -95,7 +95,7 @@ static unsigned source_in_turn(struct injection *injection, unsigned input, uint
     return sources;
 }
 
-/* The message becomes a packet. */
+/* Converts the message to a packet. */
 static ALWAYS_INLINE void fill_packet(const struct injection *injection, struct packet *packet,
                                       const struct message *message, uint64_t cycle) {
     packet->message = *message;
@@ -106,7 +106,7 @@ static ALWAYS_INLINE void fill_packet(const struct injection *injection, struct 
     packet->flits = injection->flits_of[message->kind][message->sectors];
 }
 
-/* Inputs of a word that have nothing to send and a source that has: they take its packet if it can be seen. */
+/* Inputs of a word that are idle and have a source with a message: each accepts the packet if it is visible. */
 static ALWAYS_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
                                          uint64_t now, bool alone, bool single) {
     struct packet_pool *pool = injection->pool;
@@ -154,7 +154,7 @@ static NEVER_INLINE void accept_any(struct injection *injection, unsigned word, 
     accept_packets(injection, word, inputs, cycle, now, false, injection->vcs == 1);
 }
 
-/* Several VCs: a packet takes the first that has a credit, after the one that the last packet took. */
+/* Several VCs: a packet takes the first VC with a credit, starting after the one that the previous packet took. */
 static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, uint64_t bits) {
     unsigned all = (1u << injection->vcs) - 1;
     for (uint64_t rest; bits; bits = rest) {
@@ -174,7 +174,7 @@ static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, 
     }
 }
 
-/* The VCs in `bits` send a flit: they had one and the credit that it needs. */
+/* Sends a flit over each VC in `bits`; each has a flit and a credit. */
 static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint64_t bits, bool single) {
     uint64_t ended = bits & ~tally_take(&injection->left[word], injection->pool->planes, bits);
     injection->sending[word] ^= ended;
@@ -188,7 +188,7 @@ static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint6
     }
 }
 
-/* Whatever has a flit and a credit sends it. */
+/* Every VC with a flit and a credit sends the flit. */
 static ALWAYS_INLINE void send_flits(struct injection *injection, uint64_t cycle, bool single) {
     struct link *link = injection->link;
     uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, count = 0;
@@ -205,7 +205,7 @@ static ALWAYS_INLINE void send_flits(struct injection *injection, uint64_t cycle
     timeline_mark(link->time, at);
 }
 
-/* The common case: an input has one source and one VC. */
+/* The common case: one source and one VC per input. */
 static ALWAYS_INLINE void run_simply(struct injection *injection, uint64_t cycle, uint64_t now) {
     for (unsigned word = 0; word < injection->words; word++) {
         uint64_t inputs = injection->idle[word] & injection->arrived[word];

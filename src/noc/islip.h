@@ -1,25 +1,25 @@
-/* The round-robin choices that iSLIP is made of.
+/* The round-robin choices of iSLIP.
  *
- * iSLIP (McKeown 1999) matches inputs to outputs in iterations of three moves: every unmatched input requests, every
+ * iSLIP (McKeown 1999) matches inputs to outputs in iterations of three steps: every unmatched input requests, every
  * unmatched output grants the first requesting input at or after its pointer, every input accepts the first granting
- * output at or after its own. Pointers move one beyond the partner, and only for pairs accepted in the first iteration:
- * so an output that was refused insists on the same input next time, which is what pulls the pointers of a busy switch
- * apart until they stop colliding.
+ * output at or after its own. Pointers advance one beyond the partner, and only for pairs accepted in the first
+ * iteration. An output whose grant was not accepted therefore grants the same input again, which desynchronises the
+ * pointers of a loaded switch.
  *
- * Requests are bits, so that a choice costs a shift and a count of zeros, whatever the number of requesters.
+ * Requests are bits, so that a choice costs one shift and one count of zeros for any number of requesters.
  */
 #ifndef SLUICE_NOC_ISLIP_H
 #define SLUICE_NOC_ISLIP_H
 
 #include "base/base.h"
 
-/* The first set bit at or after `pointer`, going round. `requests` must not be 0; pointer is below 64. */
+/* The first set bit at or after `pointer`, with wrap-around. `requests` must not be 0; pointer is below 64. */
 static inline unsigned islip_first(uint64_t requests, unsigned pointer) {
     uint64_t ahead = requests >> pointer << pointer;
     return lowest_bit(ahead ? ahead : requests);
 }
 
-/* The same over several words, of which one at least is not 0. */
+/* The same over several words, at least one of which is not 0. */
 static inline unsigned islip_first_of(const uint64_t *requests, unsigned words, unsigned pointer) {
     unsigned word = pointer / 64;
     uint64_t ahead = requests[word] >> (pointer % 64) << (pointer % 64);
@@ -32,7 +32,7 @@ static inline unsigned islip_first_of(const uint64_t *requests, unsigned words, 
     return 0;
 }
 
-/* How far `candidate` lies after `pointer` on a circle of `count`: the smaller, the sooner it is chosen. */
+/* The distance from `pointer` to `candidate` on a circle of `count`: the nearest candidate is chosen. */
 static inline unsigned islip_distance(unsigned candidate, unsigned pointer, unsigned count) {
     return candidate >= pointer ? candidate - pointer : candidate + count - pointer;
 }

@@ -1,20 +1,20 @@
-/* What the topologies of this room share, and what one has to provide. Not for other rooms. */
+/* The part common to all topologies, and the interface of a topology. Private to this module. */
 #ifndef SLUICE_NOC_NETWORK_H
 #define SLUICE_NOC_NETWORK_H
 
 #include "noc/noc.h"
 #include "sim/clock.h"
 
-/* Counters of a network as a whole. Those of its routers are in fabric.h. */
+/* Counters of a whole network. Those of its routers are in fabric.h. */
 #define NETWORK_STATS(S) \
     S(SUM, packets_injected, "packets", "packets that left their injection queue") \
-    S(SUM, packets_ejected, "packets", "packets handed to their destination") \
+    S(SUM, packets_ejected, "packets", "packets delivered to their destination") \
     S(SUM, flits_injected, "flits", "flits sent over injection links") \
     S(SUM, flits_ejected, "flits", "flits that arrived at their destination") \
-    S(SUM, flit_hops, "flits", "flits that left a router, summed over routers") \
+    S(SUM, flit_hops, "flits", "flits that left a router through its switch, summed over routers") \
     S(SUM, packet_cycles, "network cycles", \
-      "from leaving the injection queue to the last flit's arrival, summed over packets") \
-    S(SUM, ejection_stalls, "packets", "packets whose head arrived where there was no room for them")
+      "packet latency from leaving the injection queue to the arrival of the last flit, summed over packets") \
+    S(SUM, ejection_stalls, "packets", "packets whose head flit arrived at a full ejection queue")
 STATS_STRUCT(network_stats, NETWORK_STATS);
 
 struct network {
@@ -25,29 +25,30 @@ struct network {
     unsigned sources, destinations;
     struct port *input, *output; /* [sources], [destinations] */
     struct engine *engine;
-    unsigned id; /* of the component */
+    unsigned id; /* component number */
     struct clock clock;
-    void *state; /* the topology's */
+    void *state; /* of the topology */
     bool bypassed;
-    struct port *commands; /* from the control plane; NULL: none ever come */
+    struct port *commands; /* from the control plane; NULL: none */
     struct network_stats stats;
 };
 
-/* A topology: the way from sources to destinations.
- *   1. `build` is called once, when ports and clock are ready; it may refuse the shape through config_error.
+/* A topology connects sources to destinations.
+ *   1. `build` is called once, when ports and clock are ready; it rejects a shape with config_error.
  *   2. `component` is ticked with the network as self.
- *   3. `conserved` and `unloaded_cycles` answer as noc.h says; the latter in cycles of the network, ports not counted.
- *   4. `plan` is its fabric's plan, NULL if it is made otherwise.
- *   5. A topology with routers that can be bypassed has the four functions for that, the others have none of them.
- *      `set_bypass` is called for a drained network whose shape `can_bypass`, only to change what is. Nothing moves
- *      before core cycle `from`; powered off is from there on, powered on from `now` on. `freeze` is as noc.h says.
+ *   3. `conserved` and `unloaded_cycles` (zero-load latency) are as in noc.h, the latter in network cycles without ports.
+ *   4. `plan` returns the plan of its fabric; NULL if it is not built as one.
+ *   5. A topology whose routers can be bypassed has the four functions for that, the others have none of them.
+ *      `set_bypass` is called for a drained network whose shape passes `can_bypass`, and only to change the mode.
+ *      Nothing moves before core cycle `from`; routers count as powered off from `from` on, as powered on from `now`
+ *      on. `freeze` is as in noc.h.
  */
 struct fabric_plan;
 
 struct topology {
     struct policy policy;
     const struct component_ops *component;
-    bool keeps_order; /* whatever the number of VCs */
+    bool keeps_order; /* for any number of VCs */
     bool (*build)(struct network *network, const struct config *config, struct stats *stats, struct error *err);
     void (*destroy)(struct network *network);
     bool (*conserved)(const struct network *network, char *text, size_t size);
@@ -60,11 +61,11 @@ struct topology {
     void (*freeze)(struct network *network, uint64_t now);
 };
 
-/* Switches the MC-routers of a drained network in cycle `now`. Returns the first cycle in which it may be used again; `now` if there
- * is nothing to switch. */
+/* Powers the MC-routers of a drained network off or on in cycle `now`. Returns the first cycle in which it can be used
+ * again; `now` if the mode does not change. */
 uint64_t network_set_bypass(struct network *network, bool on, uint64_t now);
 
-/* Obeys a command that can be seen in this cycle. */
+/* Executes a command that becomes visible in this cycle. */
 void network_take_command(struct network *network, uint64_t now) __attribute__((noinline, cold));
 static inline void network_take_commands(struct network *network, uint64_t now) {
     if (UNLIKELY(network->commands != NULL) && UNLIKELY(port_next_visible(network->commands) <= now))

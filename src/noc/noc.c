@@ -1,4 +1,4 @@
-/* What all networks have in common: the parameters, the ports on both sides, the choice of topology. */
+/* Common to all networks: parameters, ports on both sides, choice of topology. */
 #include "noc/noc.h"
 
 #include <stdlib.h>
@@ -20,32 +20,34 @@ const struct family topology_family = {"topology", members, COUNT_OF(members)};
 
 static const struct param params[] = {
     P_CHOICE(struct noc_config, topology, topology_family, "hierarchical",
-             "how sources and destinations are connected"),
-    P_INT(struct noc_config, channel_bytes, 32, 4, 256, "B", "width of a channel: the size of a flit"),
-    P_INT(struct noc_config, clock_mhz, 0, 0, 10000, "MHz", "clock of both networks; 0: the core's"),
-    P_INT(struct noc_config, vcs, 1, 1, NOC_MAX_VCS, "", "virtual channels of a physical channel"),
-    P_INT(struct noc_config, vc_flits, 8, 1, 512, "flits", "input buffer of a virtual channel"),
-    P_INT(struct noc_config, stages, 4, 4, 8, "cycles",
-          "pipeline of a router: routing, VC and switch allocation, traversal; what is above 4 lengthens traversal"),
+             "topology of the request and reply networks"),
+    P_INT(struct noc_config, channel_bytes, 32, 4, 256, "B", "channel width, that is, flit size"),
+    P_INT(struct noc_config, clock_mhz, 0, 0, 10000, "MHz", "clock of both networks; 0: core clock"),
+    P_INT(struct noc_config, vcs, 1, 1, NOC_MAX_VCS, "", "virtual channels per physical channel"),
+    P_INT(struct noc_config, vc_flits, 8, 1, 512, "flits", "input buffer depth per virtual channel"),
+    P_INT(
+        struct noc_config, stages, 4, 4, 8, "cycles",
+        "router pipeline depth: routing, VC allocation, switch allocation, traversal; depths above 4 lengthen traversal"),
     P_INT(struct noc_config, mc_router_cycles, 0, 0, 32, "cycles",
-          "hierarchical: more for a request in an MC-router, whose choice of a slice may take longer"),
-    P_BOOL(struct noc_config, lookahead, false, "the route is computed one router ahead: no routing stage"),
+          "hierarchical: extra latency of a request in an MC-router, for a slower choice of the slice"),
+    P_BOOL(struct noc_config, lookahead, false,
+           "lookahead routing: the route is computed one router ahead, without a routing stage"),
     P_INT(struct noc_config, internal_speedup, 1, 1, 2, "",
-          "steps of a router's pipeline in a cycle; an output sends one flit all the same"),
+          "router pipeline steps per cycle; a link still carries one flit per cycle"),
     P_INT(struct noc_config, input_speedup, 1, 1, 2, "",
-          "inputs of the switch for each input port; its VCs are dealt out to them"),
-    P_INT(struct noc_config, iterations, 1, 1, 16, "", "iSLIP iterations of VC and switch allocation"),
-    P_INT(struct noc_config, link_cycles, 1, 1, 32, "cycles", "links between an endpoint and its router"),
-    P_INT(struct noc_config, long_link_cycles, 2, 1, 32, "cycles", "links between routers"),
+          "crossbar inputs per input port, among which its VCs are divided"),
+    P_INT(struct noc_config, iterations, 1, 1, 16, "", "iSLIP iterations per VC and switch allocation"),
+    P_INT(struct noc_config, link_cycles, 1, 1, 32, "cycles", "latency of the links between endpoints and routers"),
+    P_INT(struct noc_config, long_link_cycles, 2, 1, 32, "cycles", "latency of the links between routers"),
     P_INT(struct noc_config, credit_cycles, 1, 0, 32, "cycles",
-          "a router's handling of a credit, after its way back over the link"),
-    P_INT(struct noc_config, injection_packets, 4, 1, 256, "packets", "injection queue of a source"),
-    P_INT(struct noc_config, ejection_packets, 8, 1, 256, "packets", "packets that a destination has room for"),
+          "credit processing in a router, after the credit's return over the link"),
+    P_INT(struct noc_config, injection_packets, 4, 1, 256, "packets", "injection queue depth per source"),
+    P_INT(struct noc_config, ejection_packets, 8, 1, 256, "packets", "ejection queue depth per destination"),
     P_INT(struct noc_config, concentration, 2, 1, 64, "endpoints",
           "concentrated: sources that share a router's input, destinations that share an output"),
     P_BOOL(struct noc_config, bypass, false,
-           "hierarchical: MC-routers are powered off and bypassed, so a cluster reaches its own slices only"),
-    P_INT(struct noc_config, gating_cycles, 30, 0, 1000000, "cycles", "to power MC-routers off or on"),
+           "hierarchical: power off and bypass the MC-routers; a cluster then reaches only its own slices"),
+    P_INT(struct noc_config, gating_cycles, 30, 0, 1000000, "cycles", "time to power MC-routers off or on"),
 };
 
 static const struct topology *topology_of(const struct noc_config *noc) {
@@ -56,7 +58,7 @@ static bool check(const struct config *config, struct error *err) {
     const struct noc_config *noc = config_get(config, &noc_section);
     if (!noc->bypass || topology_of(noc)->can_bypass) return true;
     return config_error(config, "noc.bypass", err,
-                        "a network of topology %s has no MC-routers to bypass; that needs noc.topology=hierarchical",
+                        "topology %s has no MC-routers to bypass; set noc.topology=hierarchical",
                         topology_of(noc)->policy.name);
 }
 
@@ -89,14 +91,14 @@ static void add_ports(struct network *network, const struct network_peers *peers
     }
 }
 
-/* A machine that is described as bypassed never was anything else: there is no switching to wait for. */
+/* Bypassed from the first cycle on: no gating time applies. */
 static bool start_bypassed(struct network *network, const struct config *config, struct error *err) {
     const struct network_shape *shape = &network->shape;
     if (!network->config->bypass) return true;
     if (!network_can_bypass(network))
         return config_error(
             config, "noc.bypass", err,
-            "a bypassed MC-router has a slice for each cluster, but there are %u slices at each memory controller and %u clusters; make them equal",
+            "a bypassed MC-router needs one slice per cluster, but there are %u slices per memory controller and %u clusters; make them equal",
             shape->slices / shape->mcs, shape->clusters);
     network->topology->set_bypass(network, true, 0, 0);
     network->bypassed = true;
@@ -134,8 +136,8 @@ struct network *network_create(const struct config *config, enum network_directi
     };
     if (shape->l1_endpoints > NOC_MAX_ENDPOINTS || shape->slices > NOC_MAX_ENDPOINTS) {
         config_error(config, "noc.topology", err,
-                     "a network has at most %d L1 endpoints and as many LLC slices, not %u and %u", NOC_MAX_ENDPOINTS,
-                     shape->l1_endpoints, shape->slices);
+                     "a network supports at most %d L1 endpoints and as many LLC slices, not %u and %u",
+                     NOC_MAX_ENDPOINTS, shape->l1_endpoints, shape->slices);
         free(network);
         return NULL;
     }
@@ -180,7 +182,7 @@ bool network_keeps_order(const struct config *config) {
 bool network_conserved(const struct network *network, char *text, size_t size) {
     const struct network_stats *stats = &network->stats;
     if (stats->packets_injected != stats->packets_ejected || stats->flits_injected != stats->flits_ejected) {
-        snprintf(text, size, "%s network: %llu packets of %llu flits went in, %llu of %llu came out",
+        snprintf(text, size, "%s network: %llu packets of %llu flits injected, %llu of %llu ejected",
                  network_name(network), (unsigned long long)stats->packets_injected,
                  (unsigned long long)stats->flits_injected, (unsigned long long)stats->packets_ejected,
                  (unsigned long long)stats->flits_ejected);
@@ -230,7 +232,7 @@ void network_freeze(struct network *network, uint64_t now) {
 
 typedef uint64_t network_cycles(const struct config *config, const struct network_shape *shape, unsigned flits);
 
-/* In cycles of the core and with the two ports. */
+/* In core cycles, including both ports. */
 static uint64_t core_cycles(network_cycles *cycles, const struct config *config, const struct network_shape *shape,
                             uint64_t core_khz, unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);

@@ -1,13 +1,14 @@
-/* The network between L1 endpoints and LLC slices. Request and reply are two networks of this room, each one component
- * of the engine.
+/* The interconnection networks between L1 endpoints and LLC slices. Request and reply networks are separate instances,
+ * each one component of the engine.
  *
- * Owns: routers, links, their flits, and the credits between them.
- * Enters: `struct message` pushed into network_input(net, source), with message.target (request network) or
- * message.source (reply network) naming the way out. A push is accepted when the injection queue has room for the whole
- * packet (the port's credits). Leaves: the same message from network_output(net, destination), once its last flit has
- * arrived.
+ * Owns:   routers, links, flits in flight, and the credits between routers.
+ * Enters: `struct message`, pushed into network_input(net, source), with its destination in message.target (request
+ *         network) or message.source (reply network). A push needs space for the whole packet in the injection queue,
+ *         that is, a credit of the port. Commands of the control plane to bypass MC-routers.
+ * Leaves: the same message, from network_output(net, destination), after its last flit has arrived.
  *
- * Both ports have a latency of one cycle of the core.
+ * Contract: both ports have a latency of one core cycle. No packet is lost or duplicated (network_conserved); packets
+ * from one source to one destination stay in order if network_keeps_order.
  *
  * A topology is one file and one line in topologies.def.
  */
@@ -27,7 +28,7 @@ enum { NOC_MAX_VCS = 8, NOC_MAX_ENDPOINTS = 1024 /* on each side */ };
 struct noc_config {
     const struct policy *topology;
     int64_t channel_bytes;
-    int64_t clock_mhz; /* 0: the core's */
+    int64_t clock_mhz; /* 0: core clock */
     int64_t vcs;
     int64_t vc_flits;
     int64_t stages, mc_router_cycles;
@@ -49,14 +50,14 @@ extern const struct family topology_family;
 
 struct network;
 
-/* What a network is built from: how many endpoints on the two sides and how they are grouped (for hierarchical). */
+/* The number of endpoints on both sides, and how they are grouped (for hierarchical). */
 struct network_shape {
     unsigned l1_endpoints, slices; /* sources and destinations of the request network */
-    unsigned clusters;             /* L1 endpoints are grouped evenly: endpoint / (l1_endpoints / clusters) */
-    unsigned mcs;                  /* slices are grouped evenly */
+    unsigned clusters;             /* L1 endpoints are divided evenly: endpoint / (l1_endpoints / clusters) */
+    unsigned mcs;                  /* slices are divided evenly */
 };
 
-/* The components on the other side of the ports: who is to be woken. */
+/* The components at the other end of the ports, to be woken. */
 struct network_peers {
     const unsigned *l1_component;    /* [l1_endpoints] */
     const unsigned *slice_component; /* [slices] */
@@ -69,49 +70,49 @@ void network_destroy(struct network *network);
 struct port *network_input(struct network *network, unsigned source);
 struct port *network_output(struct network *network, unsigned destination);
 
-/* The routers that a network of this shape has, stage by stage from its sources on, as far as there are any; for what they cost. */
+/* The router stages of a network of this shape, starting at its sources, for the energy model. Returns their number. */
 enum { NOC_ROUTER_GROUPS = 2 };
 struct router_group {
-    const char *name;                  /* before their counters: "noc.request.sm_router" */
+    const char *name;                  /* prefix of their counters: "noc.request.sm_router" */
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
-    unsigned link_cycles;              /* of the links behind its outputs */
+    unsigned link_cycles;              /* of the output links */
 };
 unsigned noc_routers(const struct config *config, enum network_direction direction, const struct network_shape *shape,
                      struct router_group group[NOC_ROUTER_GROUPS]);
 
-/* Whether packets of a source for one destination arrive in the order in which they were pushed: where there is just
- * one VC, or nothing that a packet could overtake on. */
+/* Whether packets from one source to one destination arrive in the order in which they were pushed: with a single VC,
+ * or in a topology in which packets cannot overtake each other. */
 bool network_keeps_order(const struct config *config);
 
-/* Whether every flit that went in has come out and every credit is back where it started. Otherwise a sentence in
- * `text` says what is not. Meaningful once nothing is due any more. */
+/* Whether every injected flit has been ejected and every credit has returned; otherwise `text` describes the first
+ * violation. To be called when nothing is in flight. */
 bool network_conserved(const struct network *network, char *text, size_t size);
 
 /* Bypass and power gating of MC-routers (ISCA 2019, sections 4.1 and 4.2): input i of every MC-router is wired to its
- * output i and the router powered off. From a cluster one slice of each controller can then be reached, its own, and
- * nothing may be sent elsewhere. Possible in a hierarchical network with as many slices at each controller as clusters.
- * A network whose description says noc.bypass is bypassed from its first cycle on.
+ * output i and the router is powered off. A cluster then reaches only its own slice of each controller, and nothing may
+ * be sent to others. This needs a hierarchical network with as many slices per controller as clusters. With noc.bypass
+ * a network is bypassed from its first cycle on.
  *
- * A command switches all MC-routers of a network, which must be drained: conserved, and with nothing in its inputs. It counts from the
- * cycle in which it was sent; noc.gating_cycles later the network may be used again, and what is pushed before waits in its
- * input. */
+ * A command switches all MC-routers of a network, which must be drained: conserved and with empty inputs. It takes
+ * effect in the cycle in which it was sent; packets pushed in the next noc.gating_cycles wait in their injection queue.
+ */
 struct network_command {
     bool bypass;
 };
 unsigned network_component(const struct network *network);
-/* The port by which the control plane sends commands, with a latency of one cycle. */
+/* The port over which the control plane sends commands, with a latency of one cycle. */
 void network_connect_control(struct network *network, struct port *commands);
-bool noc_can_bypass(const struct config *config); /* its topology has MC-routers */
+bool noc_can_bypass(const struct config *config); /* the topology has MC-routers */
 bool network_can_bypass(const struct network *network);
 
-/* The run is over and what is left only drains: cycles from `now` on are not counted. */
+/* The run has ended and the network only drains: cycles from `now` on are not counted. */
 void network_freeze(struct network *network, uint64_t now);
 
-/* Cycles of the core from pushing a packet of `flits` into an idle network until the receiver sees it: what the
- * description adds up to. Exact while network and core share one clock. */
+/* Zero-load latency of a packet of `flits`, in core cycles from the push until the receiver sees it, computed from the
+ * configuration. Exact if network and core share one clock. */
 uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits);
-/* The same while its MC-routers are bypassed, whatever the description says. */
+/* The same with bypassed MC-routers, regardless of noc.bypass. */
 uint64_t network_bypassed_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits);
 

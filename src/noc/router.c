@@ -1,22 +1,23 @@
-/* The routers of one stage, step by step. What the router does is in fabric.h; this is how it is computed.
+/* The routers of one stage, step by step. fabric.h describes the router; this file computes it.
  *
- * There is one step, run_step(), and one loop over a cycle for each way in which links can be shared:
+ * There is one step, run_step(), and one loop over a cycle for each way of sharing links:
  *
- *   loop               VCs      speedup  what it leaves out
- *   run_several        any      1        nothing: the plain version
- *   run_several_fast   any      2        nothing: the plain version
- *   run_single         one      1        switch allocation. The owner of the one VC of an output is the only one that wants it, so that
- *                                        every flit with a credit wins, and 64 of them are found by one AND of words
- *   run_single_fast    one      2        the same; flits and credits that the link cannot take at once are counted 64 VCs at a time
- *                                        (queue.h) instead of each being given its cycle (leave_late)
+ *   loop               VCs      speedup  omits
+ *   run_several        any      1        nothing: the general version
+ *   run_several_fast   any      2        nothing: the general version
+ *   run_single         one      1        switch allocation. The owner of an output's only VC is its only requester: every
+ *                                        flit with a credit wins, and one AND of words finds 64 of them
+ *   run_single_fast    one      2        the same; flits and credits that wait for a link are counted 64 VCs at a time
+ *                                        (queue.h) instead of each being assigned its cycle (leave_late)
  *   run_single_common, run_single_fast_common
- *                      one      1, 2     also what a router needs only with lookahead, a longer traversal, more than 64 input VCs or
- *                                        deep buffers: loops over words and planes of counters have a fixed length
+ *                      one      1, 2     what a router needs only with lookahead, a longer traversal, more than 64 input
+ *                                        VCs or deep buffers: loops over words and planes have a fixed length
  *
  * They are the same code, with constants that the compiler propagates.
  *
- * The plain loops work for one VC as well, and --no-skip uses them for every network. So each test that compares a run with its
- * --no-skip run compares the loops, too: tests/cli/run_test.sh on every bundled machine, tests/machine/random_test.c on random ones.
+ * The general loops handle one VC as well, and --no-skip uses them for every network. Every test that compares a run
+ * with its --no-skip run therefore compares the loops, too: tests/cli/run_test.sh on every bundled GPU,
+ * tests/machine/random_test.c on random ones.
  */
 #include "noc/router.h"
 
@@ -197,7 +198,7 @@ void router_stage_credit(struct router_stage *stage, unsigned word, uint64_t mas
     }
 }
 
-/* Heads at the front of their buffers ask for a VC of the output that leads to their destination. */
+/* Heads at the front of their buffers request a VC of the output that leads to their destination. */
 static NEVER_INLINE void compute_routes(struct router_stage *stage, unsigned word) {
     unsigned shift = stage->input.shift, mask = stage->input.mask, words = stage->wait_words;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
@@ -215,7 +216,7 @@ static NEVER_INLINE void compute_routes(struct router_stage *stage, unsigned wor
 
 /* ---- VC allocation ---------------------------------------------------------------------------------------------- */
 
-/* The output VC has a new owner, who may use the switch from the next step on. */
+/* Gives the output VC a new owner, which may use the switch from the next step on. */
 static inline void give_vc(const struct router_stage *stage, struct output_vc *out, struct buffer *in) {
     unsigned mask = stage->input.mask;
     in->output = out;
@@ -228,8 +229,7 @@ static inline void give_vc(const struct router_stage *stage, struct output_vc *o
     if (out->target->credit & out->target_bit) in->word->granted |= in->bit;
 }
 
-/* One VC: an input VC asks for one output VC only, so what is granted is accepted, and a second iteration finds
- * nothing. */
+/* One VC: an input VC requests a single output VC, so that every grant is accepted and one iteration suffices. */
 static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
     uint32_t *pointer = stage->vc_grant;
     const uint32_t *first_input = stage->first_input;
@@ -241,7 +241,7 @@ static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
         for (; ports; ports &= ports - 1) {
             unsigned port = lowest_bit(ports);
             uint64_t waits = waiting[port];
-            unsigned local = islip_first(waits, pointer[port] % 64); /* beyond the last is as good as the first */
+            unsigned local = islip_first(waits, pointer[port] % 64); /* one beyond the last acts as the first */
             pointer[port] = local + 1;
             if (!(waiting[port] = waits ^ UINT64_C(1) << local)) word->want ^= ports & -ports;
             give_vc(stage, &output[port], buffers_get(&stage->input, first_input[port] + local));
@@ -269,25 +269,25 @@ static NEVER_INLINE void allocate_single_wide(struct router_stage *stage) {
     }
 }
 
-/* The input VC accepts the first of the output VCs that offer themselves, at or after its pointer. Returns which. */
+/* The input VC accepts the first of the output VCs that grant it, at or after its pointer. Returns the VC. */
 static inline unsigned accept_vc(struct router_stage *stage, uint32_t port, uint32_t local, unsigned offers,
                                  bool first) {
     uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local;
-    uint32_t start = stage->vc_accept[input_vc] -
-                     base; /* not one of this output's VCs if the pointer is elsewhere: then its first comes first */
+    uint32_t start =
+        stage->vc_accept[input_vc] - base; /* if the pointer is not among this output's VCs, its first VC comes first */
     unsigned vc = islip_first(offers, start < stage->vcs ? start : 0);
     if (first) {
         stage->vc_accept[input_vc] = base + vc + 1;
-        stage->vc_grant[base + vc] = local + 1; /* beyond the last is as good as the first */
+        stage->vc_grant[base + vc] = local + 1; /* one beyond the last acts as the first */
     }
     stage->port_of[input_vc] = port;
     give_vc(stage, &stage->output[base + vc], buffers_get(&stage->input, input_vc));
     return vc;
 }
 
-/* One iteration for one output: each of its open VCs grants, each input VC that was granted any accepts. All requests
- * of an input VC are for one output, so outputs do not meet. `open` holds the output's open VCs from bit 0 on. Returns
- * those that were taken. */
+/* One iteration for one output: each of its free VCs grants, each input VC with a grant accepts. All requests of an
+ * input VC are for one output, so outputs are independent. `open` holds the output's free VCs from bit 0 on. Returns
+ * those that were allocated. */
 static unsigned allocate_output(struct router_stage *stage, uint32_t port, unsigned open, bool first) {
     unsigned words = stage->wait_words, inputs = stage->inputs << stage->vc_shift, taken = 0;
     uint64_t *waiting = &stage->waiting[port * words];
@@ -314,7 +314,8 @@ static bool any_waiting(const struct router_stage *stage, uint32_t port) {
     return any != 0;
 }
 
-/* As many iterations for one output as there are and do any good. Whether somebody still waits for it then. */
+/* All iterations for one output, while it has free VCs and requesters. Returns whether an input VC still waits for
+ * it. */
 static bool allocate_among(struct router_stage *stage, uint32_t port, unsigned *open) {
     bool more = true;
     for (unsigned i = 0; i < stage->iterations && *open && more; i++) {
@@ -334,7 +335,8 @@ static NEVER_INLINE void allocate_several(struct router_stage *stage) {
             unsigned open = stage->open[port];
             uint64_t waiting = stage->waiting[port];
             bool more = false;
-            if (LIKELY(narrow && !(waiting & (waiting - 1)))) { /* alone: it is granted all of them, and accepts one */
+            if (LIKELY(narrow &&
+                       !(waiting & (waiting - 1)))) { /* the only requester: it receives all grants and accepts one */
                 open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
                 stage->waiting[port] = 0;
             } else {
@@ -362,14 +364,14 @@ void router_stage_allocate_vcs(struct router_stage *stage) { allocate_vcs(stage,
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
-/* Of two VCs with the same crossbar input and output, the one at or after the input's pointer goes first. */
+/* Of two VCs with the same crossbar input and output, the one at or after the input's pointer comes first. */
 static bool vc_precedes(const struct router_stage *stage, uint32_t xbar_input, uint32_t a, uint32_t b) {
     unsigned mask = (1u << stage->vc_shift) - 1, pointer = stage->xbar_input_vc[xbar_input];
     return islip_distance(a & mask, pointer, stage->vcs) < islip_distance(b & mask, pointer, stage->vcs);
 }
 
-/* Requests and grants: every output finds the nearest crossbar input at or after its pointer among those that have a flit for it.
- * Returns how many outputs were requested. */
+/* Requests and grants: every output grants the nearest crossbar input at or after its pointer among those with a flit
+ * for it. Returns the number of outputs with requests. */
 static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, bool first) {
     uint32_t xbar_inputs = stage->router_xbar_inputs, *requested = stage->requested;
     const uint32_t *xbar_input_of = stage->xbar_input, *port_of = stage->port_of, *grant = stage->switch_grant;
@@ -395,8 +397,8 @@ static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, bool firs
 static NEVER_INLINE unsigned grant_first(struct router_stage *stage) { return grant_switch(stage, true); }
 static NEVER_INLINE unsigned grant_again(struct router_stage *stage) { return grant_switch(stage, false); }
 
-/* Every crossbar input keeps the nearest output at or after its pointer among those that granted it. Returns how many inputs were
- * granted any. */
+/* Every crossbar input accepts the nearest output at or after its pointer among those that granted it. Returns the
+ * number of inputs with grants. */
 static NEVER_INLINE unsigned accept_switch(struct router_stage *stage, unsigned requested) {
     uint32_t outputs = stage->outputs, *offered = stage->offered;
     const uint32_t *xbar_input_of = stage->xbar_input, *accept = stage->switch_accept;
@@ -443,8 +445,7 @@ void router_stage_allocate_switch(struct router_stage *stage) {
 
 /* ---- switch traversal ------------------------------------------------------------------------------------------- */
 
-/* Internal speedup and several VCs: the flit leaves when its link is free, and so does the credit of the place that it
- * leaves. */
+/* Internal speedup and several VCs: flit and credit are each sent when their link is free. */
 static void leave_late(struct router_stage *stage, uint64_t step, const struct buffer *in, uint32_t number) {
     uint32_t port = stage->port_of[number], input = number >> stage->vc_shift;
     uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]),
@@ -462,12 +463,12 @@ static void leave_late(struct router_stage *stage, uint64_t step, const struct b
     timeline_mark(stage->in->time, at);
 }
 
-/* Where a stage is known to be `common_case`, what it then has no need of is left out of the code. */
+/* In a stage that is `common_case`, the compiler removes the code that it does not need. */
 static ALWAYS_INLINE unsigned planes_of(const struct router_stage *stage, bool common_case) {
     return common_case ? TALLY_UNROLLED : stage->planes;
 }
 
-/* The output VC is open again. */
+/* Frees the output VC. */
 static inline void end_packet(struct router_stage *stage, struct buffer *in, bool single) {
     struct output_vc *out = in->output;
     in->head++;
@@ -478,7 +479,7 @@ static inline void end_packet(struct router_stage *stage, struct buffer *in, boo
     stage->open[number >> stage->vc_shift] |= (uint16_t)(1u << vc);
 }
 
-/* A flit leaves each of the input VCs that won the switch for the buffer at the other end of its link. */
+/* Each input VC that won the switch sends a flit to the buffer at the far end of its link. */
 static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
                                 bool fast, bool common_case) {
     unsigned shift = stage->input.shift;
@@ -505,7 +506,7 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
     in_word->idle |= ended & ~in_word->nonempty;
 }
 
-/* Owners whose output VC has no credit left. The VC of a packet that has just ended has no owner. */
+/* Stops the owners of output VCs without credits. The VC of a packet that has just ended has no owner. */
 static void stop_owners(struct router_stage *stage, unsigned word, uint64_t exhausted) {
     for (; exhausted; exhausted &= exhausted - 1) {
         const struct buffer *owner = stage->owner[word * 64 + lowest_bit(exhausted)];
@@ -517,7 +518,7 @@ static NEVER_INLINE void look_ahead(struct router_stage *stage) {
     for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
 }
 
-/* A longer traversal: what enters the switch now, and what leaves it. */
+/* A longer traversal: `spent` enters the switch; returns the flits that leave it. */
 static NEVER_INLINE uint64_t cross_slowly(struct router_stage *stage, struct output_word *out, uint64_t step,
                                           uint64_t spent) {
     out->crossing[(step + stage->traversal_steps - 1) % 8] = spent;
@@ -527,10 +528,10 @@ static NEVER_INLINE uint64_t cross_slowly(struct router_stage *stage, struct out
     return crossed;
 }
 
-/* One step, up to what it spends. Allocations see what the step began with: VC allocation comes first but takes effect
- * last, so that a packet needs a step for each, and an output VC that opens in this step is allocated in the next.
- * Routes are known at the end of the step, or with lookahead at its beginning. Without internal speedup the credits of
- * the places that flits leave start back in `returning`. Returns 0 if none left. */
+/* One step, except for spending credits. Allocations see the state at the start of the step: VC allocation runs first
+ * but takes effect last, so that a packet needs one step for each, and an output VC that is freed in this step is
+ * allocated in the next. Routes are known at the end of the step, with lookahead at its start. Without internal speedup
+ * the credits of the freed space start in `returning`. Returns 0 if no flit left. */
 static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step, uint64_t *returning, bool single,
                                        bool fast, bool common_case) {
     uint64_t moved = 0;
@@ -553,7 +554,7 @@ static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step
     return moved;
 }
 
-/* The credits of flits that have left are spent. Returns where they are going, by VC of a word of the link's mask. */
+/* Spends the credits of the flits that have left. Returns their targets, by VC of one word of the link's mask. */
 static ALWAYS_INLINE uint64_t spend_credits(struct router_stage *stage, unsigned word, bool common_case) {
     uint64_t spent = stage->out->word[word].spent;
     if (!spent) return 0;
@@ -565,7 +566,7 @@ static ALWAYS_INLINE uint64_t spend_credits(struct router_stage *stage, unsigned
 
 static inline bool several_bits(uint64_t mask) { return (mask & (mask - 1)) != 0; }
 
-/* Without internal speedup what leaves is on its link at once. */
+/* Without internal speedup a flit that leaves is on its link at once. */
 static ALWAYS_INLINE void run_plain(struct router_stage *stage, uint64_t cycle, bool single, bool common_case) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
@@ -593,7 +594,7 @@ static NEVER_INLINE void run_several(struct router_stage *stage, uint64_t cycle)
     run_plain(stage, cycle, false, false);
 }
 
-/* Several VCs and internal speedup: flits and credits find their time on the links as they leave. */
+/* Several VCs and internal speedup: flits and credits are assigned a cycle of their link as they leave. */
 static NEVER_INLINE void run_several_fast(struct router_stage *stage, uint64_t cycle) {
     for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
         uint64_t moved = run_step(stage, step, NULL, false, true, false);
@@ -611,8 +612,8 @@ static ALWAYS_INLINE uint64_t cross(struct router_stage *stage, uint64_t step, u
                : spent;
 }
 
-/* One VC and internal speedup: in cycle c a link takes one of the flits that have crossed by step 2c, and one of the
- * credits of steps up to 2c + 1. */
+/* One VC and internal speedup: in cycle c a link carries one of the flits that have crossed by step 2c, and one of the
+ * credits of the steps up to 2c + 1. */
 static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, bool common_case) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
@@ -647,7 +648,7 @@ static NEVER_INLINE void run_single_fast_common(struct router_stage *stage, uint
     run_twice(stage, cycle, true);
 }
 
-/* Whether the next cycle has anything to do even if nothing arrives. */
+/* Whether the next cycle has work even if nothing arrives. */
 static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
     uint64_t any = stage->crossing_steps;
     for (const struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)

@@ -1,5 +1,5 @@
-/* The routers of one stage: their buffers, their allocators, and one step of their pipeline. For fabric.c and the tests
- * of this room. */
+/* The routers of one stage: buffers, allocators, and one step of the pipeline. Private to fabric.c and the tests of
+ * this module. */
 #ifndef SLUICE_NOC_ROUTER_H
 #define SLUICE_NOC_ROUTER_H
 
@@ -8,7 +8,7 @@
 #include "noc/noc.h"
 #include "noc/queue.h"
 
-/* A packet on its way. Its name is its place: number << PACKET_SHIFT. */
+/* A packet in flight. Its name is its offset: number << PACKET_SHIFT. */
 struct packet {
     struct message message;
     uint64_t start; /* network cycle in which it left its injection queue */
@@ -24,30 +24,29 @@ static inline struct packet *packet_at(const unsigned char *packets, uint32_t na
     return (struct packet *)(void *)(packets + name);
 }
 
-/* The buffer of a VC at the far end of a link: of an input VC or an ejector. What it keeps is packets: a flit is but one
- * that is left of them. A packet is here from the moment in which it holds the VC before the link until its last flit
- * has left. */
+/* The buffer of a VC at the far end of a link: of an input VC or an ejector. It holds packets; a flit is only counted.
+ * A packet is here from the allocation of the VC upstream until its last flit has left. */
 struct buffer {
     uint64_t bit;             /* input VC: its bit in the stage's masks, */
-    struct input_word *word;  /* and their word; */
+    struct input_word *word;  /* and their word */
     uint64_t *waiting;        /* where it waits for the first output of its router */
-    struct output_vc *output; /* input VC that holds an output VC: that one, */
-    uint64_t target_bit;      /* and copies of that one's, */
-    struct link_word *target; /* likewise */
-    uint32_t left;         /* flits of the first packet that have not left, once its head has been looked at; else 0 */
-    uint32_t head, tail;   /* of the packets; free-running */
-    uint16_t first_output; /* input VC: of its router */
-    uint16_t local;        /* input VC: its number among its router's */
-    uint32_t packet[];     /* names */
+    struct output_vc *output; /* input VC that owns an output VC: that output VC, */
+    uint64_t target_bit;      /* and its target_bit */
+    struct link_word *target; /* and target */
+    uint32_t left;            /* flits of the first packet that remain, once its head has been processed; else 0 */
+    uint32_t head, tail;      /* of the packets; free-running */
+    uint16_t first_output;    /* input VC: first output of its router */
+    uint16_t local;           /* input VC: its number within its router */
+    uint32_t packet[];        /* names */
 };
 
-/* A set of equal buffers. A buffer's place is its number << shift. */
+/* A set of identical buffers. A buffer's offset is its number << shift. */
 struct buffers {
     unsigned char *memory;
-    unsigned shift, mask; /* mask: of positions in a buffer */
+    unsigned shift, mask; /* mask of positions in a buffer */
 };
 
-/* Each packet has a flit in the buffer or on its way there, but for one: the one that is to be sent next. */
+/* Each packet has a flit in the buffer or in flight to it, except one: the packet that is sent next. */
 static inline struct buffers buffers_of(unsigned count, unsigned flits) {
     unsigned length = (unsigned)round_up_power_of_two(flits + 1);
     unsigned shift = log2_floor(round_up_power_of_two(sizeof(struct buffer) + length * sizeof(uint32_t)));
@@ -70,38 +69,38 @@ static inline void buffer_add(struct buffer *buffer, unsigned mask, uint32_t nam
     buffer->packet[buffer->tail++ & mask] = name;
 }
 
-/* An output VC. Its number is output << vc_shift | VC, outputs counted through the stage. */
+/* An output VC. Its number is output << vc_shift | VC, with outputs numbered through the stage. */
 struct output_vc {
-    uint64_t given;           /* flits of the packets that have held it */
+    uint64_t given;           /* flits of all packets that have owned it */
     struct port_word *port;   /* of its output, */
     uint64_t port_bit;        /* likewise */
-    struct buffer **owner;    /* its place in stage->owner */
-    uint64_t target_bit;      /* the VC at the other end of the link: its bit in the link's masks, */
+    struct buffer **owner;    /* its entry in stage->owner */
+    uint64_t target_bit;      /* the VC at the far end of the link: its bit in the link's masks, */
     struct link_word *target; /* their word, */
     struct buffer *buffer;    /* and its buffer */
-    uint64_t allocated;       /* packets that have held it */
+    uint64_t allocated;       /* packets that have owned it */
 };
 _Static_assert(sizeof(struct output_vc) == 64, "a line of the host's cache");
 #define NOBODY UINT32_MAX
 
-/* 64 input VCs. A VC is idle (no packet), waits for an output VC (first as `fresh`, then in `waiting`), or owns one. */
+/* 64 input VCs. A VC is idle (no packet), waits for an output VC (first in `fresh`, then in `waiting`), or owns one. */
 struct input_word {
-    uint64_t nonempty;   /* there are flits that can be seen, */
-    struct tally filled; /* so many */
+    uint64_t nonempty;   /* has visible flits, */
+    struct tally filled; /* this many */
     uint64_t idle;
-    uint64_t fresh;         /* a head has come to the front, whose route will be known at the end of this step */
-    uint64_t go;            /* owns an output VC that has a credit, */
-    uint64_t granted;       /* from the next step on */
-    uint64_t sending, sent; /* won the switch in this step; one VC: in the last */
+    uint64_t fresh;         /* has a new head at its front, whose route is known at the end of this step */
+    uint64_t go;            /* owns an output VC that has a credit */
+    uint64_t granted;       /* gets `go` at the end of this step */
+    uint64_t sending, sent; /* won the switch in this step; with one VC: in the previous step */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
     uint64_t spare[4];
 };
 
-/* One VC and internal speedup: 64 VCs at the far end of the links behind the outputs. */
+/* One VC and internal speedup: 64 VCs at the far end of the output links. */
 struct output_word {
     struct queue_word queued; /* flits that wait for the link, */
-    uint64_t crossed;         /* left the switch in the second step of the last cycle, */
-    uint64_t crossing[8];     /* and are still in a longer traversal, by step */
+    uint64_t crossed;         /* that left the switch in the second step of the previous cycle, */
+    uint64_t crossing[8];     /* that are still in a longer traversal, by step */
     uint64_t spare[12];
 };
 _Static_assert(sizeof(struct input_word) == 256 && sizeof(struct output_word) == 256, "found by a shift");
@@ -120,22 +119,22 @@ struct router_stage {
     unsigned input_speedup;
     bool fast; /* internal speedup of 2 */
     bool lookahead;
-    unsigned router_xbar_inputs; /* into a router's switch: inputs × input speedup */
+    unsigned router_xbar_inputs; /* crossbar inputs of a router: inputs × input speedup */
     unsigned iterations;
     unsigned traversal_steps; /* from switch allocation to leaving the switch */
-    bool active;              /* a step could do something now or soon even if nothing arrived */
-    bool busy;                /* flits enough left in this cycle to expect more in the next without looking */
+    bool active;              /* a step has work now or soon even if nothing arrives */
+    bool busy;                /* enough flits left in this cycle to assume work in the next without checking */
 
     unsigned input_vcs, output_vcs, output_ports; /* of the stage */
     unsigned in_words, out_words, port_words;     /* of 64 */
-    unsigned wait_words;                          /* of masks over one router's input VCs */
+    unsigned wait_words;                          /* of a mask over one router's input VCs */
     unsigned planes;                              /* of tallies */
-    bool
-        common_case; /* neither lookahead nor a longer traversal, routers with up to 64 input VCs, buffers of a few flits */
+    bool common_case; /* no lookahead, no longer traversal, routers with up to 64 input VCs, shallow buffers */
 
-    struct link *in, *out; /* the links that end here, and those that begin here */
-    struct buffers input;  /* of the input VCs: number is input << vc_shift | VC, inputs counted through the stage */
-    struct buffers next;   /* at the far end of `out` */
+    struct link *in, *out; /* the links that end here, and those that start here */
+    struct buffers
+        input; /* of the input VCs: number is input << vc_shift | VC, with inputs numbered through the stage */
+    struct buffers next; /* at the far end of `out` */
     const unsigned char *packets;
     uint16_t *route; /* [destinations]: output within a router */
 
@@ -145,25 +144,26 @@ struct router_stage {
     unsigned crossing_steps;      /* steps whose flits are in a longer traversal */
 
     struct output_vc *output; /* [output_vcs] */
-    uint16_t *open;           /* [output_ports]: several VCs: those without owner */
+    uint16_t *open;           /* [output_ports]: several VCs: those without an owner */
     uint64_t *waiting;        /* [output_ports][wait_words]: the input VCs that wait for one of its VCs */
     uint32_t *first_input;    /* [output_ports]: number of its router's first input VC */
     uint32_t *output_of;      /* by VC at the far end of `out`: number of the output VC that feeds it, */
-    struct buffer **owner;    /* and the input VC whose packet holds that; NULL */
+    struct buffer **owner;    /* and the input VC that owns it; NULL if none */
 
-    /* Allocator pointers. Ways and outputs are counted through the stage; `next_*` goes round within a router. */
-    uint32_t *vc_grant;      /* [output_vcs]: number among its router's input VCs */
+    /* Allocator pointers. Crossbar inputs and outputs are numbered through the stage; `next_*` wraps around within a
+     * router. */
+    uint32_t *vc_grant;      /* [output_vcs]: an input VC of its router */
     uint32_t *vc_accept;     /* [input_vcs]: an output VC, or NOBODY for the first of any output */
     uint32_t *switch_grant;  /* [output_ports]: a crossbar input */
     uint32_t *switch_accept; /* [crossbar inputs]: an output */
-    uint16_t *xbar_input_vc; /* [crossbar inputs]: the VC preferred next among those that share input and output */
-    uint32_t *xbar_input;    /* [input_vcs]: its input of the crossbar */
+    uint16_t *xbar_input_vc; /* [crossbar inputs]: next VC among those with the same crossbar input and output */
+    uint32_t *xbar_input;    /* [input_vcs]: its crossbar input */
     uint32_t *next_xbar_input, *next_output;
 
-    uint8_t next_vc[NOC_MAX_VCS]; /* after a VC, for the VCs of one crossbar input */
+    uint8_t next_vc[NOC_MAX_VCS]; /* successor of a VC among those of one crossbar input */
 
-    /* Several VCs: scratch of switch allocation. */
-    uint32_t *port_of;   /* [input_vcs]: output of the packet that it sends */
+    /* Several VCs: temporary state of switch allocation. */
+    uint32_t *port_of;   /* [input_vcs]: output of the packet being sent */
     uint64_t *best;      /* [output_ports]: nearest request so far, distance << 32 | input VC; UINT64_MAX for none */
     uint32_t *requested; /* outputs with a request */
     struct offer {
@@ -172,32 +172,31 @@ struct router_stage {
     uint32_t *offered;                     /* crossbar inputs with an offer */
     bool *xbar_input_taken, *output_taken; /* [crossbar inputs], [output_ports]: matched in an earlier iteration */
 
-    /* Internal speedup and several VCs: when each link is free again. */
+    /* Internal speedup and several VCs: when each link is free. */
     uint64_t *link_free;   /* [output_ports]: first cycle in which the link can take a flit */
     uint64_t *credit_free; /* [inputs of the stage]: first cycle in which the link can take a credit */
-    uint64_t *credit_step; /* and the step whose credits were the last, + 1: those of one step travel together */
+    uint64_t *credit_step; /* and the step of the last credits, + 1: those of one step travel together */
 };
 
-/* Routers with nothing in them. Routes, wires and links are the caller's to fill in. */
+/* Initialises empty routers. The caller sets routes, wires and links. */
 void router_stage_init(struct router_stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs,
                        unsigned outputs, unsigned destinations);
 void router_stage_release(struct router_stage *stage);
 /* Output VC `number` feeds VC `vc` at the far end of `out`. */
 void router_stage_wire(struct router_stage *stage, unsigned number, unsigned vc);
 
-/* VC allocation among those that wait now: output VCs get their owners, who may use the switch from the next step on.
- */
+/* VC allocation among the input VCs that wait: an output VC's new owner may use the switch from the next step on. */
 void router_stage_allocate_vcs(struct router_stage *stage);
-/* Switch allocation among the flits that are ready now: who wins is `sending`. For several VCs: with one, an input and
- * an output never have two candidates, so every ready flit wins. */
+/* Switch allocation among the ready flits; the winners are `sending`. For several VCs: with one VC, no input and no
+ * output has two candidates, and every ready flit wins. */
 void router_stage_allocate_switch(struct router_stage *stage);
 
-/* Flits that can be seen and credits that can be used from the next step on, by VC of a word of the link's mask. */
+/* Flits that become visible and credits that become usable in the next step, by VC of one word of the link's mask. */
 void router_stage_arrive(struct router_stage *stage, unsigned word, uint64_t mask);
 void router_stage_credit(struct router_stage *stage, unsigned word, uint64_t mask);
 
-/* One cycle of all routers of the stage. Without internal speedup a step is a cycle; with it there are two, and step s
- * belongs to cycle s / 2. */
+/* One cycle of all routers of the stage. Without internal speedup a step is a cycle; with it a cycle has two steps, and
+ * step s belongs to cycle s / 2. */
 void router_stage_run(struct router_stage *stage, uint64_t cycle);
 
 #endif

@@ -1,7 +1,6 @@
-/* Many small counters side by side: bit i of plane p is bit p of counter i, so a word has 64 of them. To count up or
- * down by one in any of them at once costs a few instructions for all. Credits and fill levels are kept so: what is
- * spent, returned, filled or emptied in a cycle is a mask.
- */
+/* 64 small counters in bit-sliced form: bit i of plane p is bit p of counter i. Any subset of them is incremented or
+ * decremented in a few instructions. Credits and buffer occupancies are kept this way: the changes of a cycle are a
+ * mask. */
 #ifndef SLUICE_NOC_TALLY_H
 #define SLUICE_NOC_TALLY_H
 
@@ -16,13 +15,13 @@ struct tally {
     uint64_t plane[TALLY_PLANES];
 };
 
-/* How many planes counters up to `most` need: what the functions below are told. */
+/* The number of planes that counters up to `most` need, an argument of the functions below. */
 static inline unsigned tally_planes(unsigned most) {
     assert(most < 1u << TALLY_PLANES);
     return log2_floor(most) + 1 < TALLY_UNROLLED ? TALLY_UNROLLED : log2_floor(most) + 1;
 }
 
-/* One more in every counter of `mask`. */
+/* Increments every counter of `mask`. */
 static inline void tally_add(struct tally *tally, uint64_t mask) {
     for (uint64_t *plane = tally->plane; mask; plane++) {
         uint64_t carry = *plane & mask;
@@ -31,7 +30,7 @@ static inline void tally_add(struct tally *tally, uint64_t mask) {
     }
 }
 
-/* One less in every counter of `mask`, none of which is 0. Returns those of all 64 that are not 0 then. */
+/* Decrements every counter of `mask`, none of which is 0. Returns which of all 64 counters are not 0 afterwards. */
 static inline uint64_t tally_take(struct tally *tally, unsigned planes, uint64_t mask) {
     uint64_t some = 0;
 #pragma GCC unroll 4
@@ -49,7 +48,7 @@ static inline uint64_t tally_take(struct tally *tally, unsigned planes, uint64_t
     return some;
 }
 
-/* A counter that is 0 becomes `value`, which is not. */
+/* Sets a counter that is 0 to `value`, which is not. */
 static inline void tally_start(struct tally *tally, unsigned index, unsigned value) {
     assert(value);
     do tally->plane[lowest_bit(value)] |= UINT64_C(1) << index;

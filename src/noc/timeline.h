@@ -1,7 +1,6 @@
-/* The coming cycles of a fabric, as a ring of rows. What takes time (flits on links, credits on their way back) is bits
- * in the row of the cycle in which it arrives, and costs nothing until then. A bit for each row tells whether there is
- * anything in it, so that the next cycle that matters is found by a scan.
- */
+/* The coming cycles of a fabric, as a ring of rows. Events in flight (flits on links, returning credits) are bits in
+ * the row of the cycle in which they arrive, and cost nothing until then. One bit per row marks rows that are not
+ * empty, so that a scan finds the next cycle with an event. */
 #ifndef SLUICE_NOC_TIMELINE_H
 #define SLUICE_NOC_TIMELINE_H
 
@@ -30,7 +29,7 @@ static inline void timeline_release(struct timeline *time) {
     free(time->occupied);
 }
 
-/* The row of a cycle. Whoever writes into it marks the cycle. */
+/* The row of a cycle. The writer also marks the cycle. */
 static inline uint64_t *timeline_row(const struct timeline *time, uint64_t cycle) {
     return time->row + ((size_t)((uint32_t)cycle & time->mask) << time->row_shift);
 }
@@ -40,7 +39,7 @@ static inline void timeline_mark(struct timeline *time, uint64_t cycle) {
     time->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
-/* Whether the cycle was marked, which it then is no more. */
+/* Clears the cycle's mark. Returns whether it was set. */
 static inline bool timeline_take(struct timeline *time, uint64_t cycle) {
     uint32_t slot = (uint32_t)cycle & time->mask;
     uint64_t bit = UINT64_C(1) << (slot % 64), marked = time->occupied[slot / 64] & bit;
@@ -48,7 +47,7 @@ static inline bool timeline_take(struct timeline *time, uint64_t cycle) {
     return marked != 0;
 }
 
-/* The first cycle after `cycle` that is marked, NEVER if there is none. */
+/* The first marked cycle after `cycle`; NEVER if there is none. */
 static inline uint64_t timeline_next(const struct timeline *time, uint64_t cycle) {
     uint32_t start = (uint32_t)(cycle + 1) & time->mask, words = time->mask / 64 + 1;
     for (uint32_t i = 0; i <= words; i++) {

@@ -333,13 +333,13 @@ TEST("a description of a bypassed network without MC-routers is refused") {
         char setting[40];
         snprintf(setting, sizeof setting, "noc.topology=%s", topologies[i]);
         CHECK_REJECTED(config_with(SETTINGS("noc.bypass=true", "llc.organisation=private", setting)), "noc.bypass",
-                       "has no MC-routers to bypass; that needs noc.topology=hierarchical");
+                       "has no MC-routers to bypass; set noc.topology=hierarchical");
     }
 }
 
 TEST("a network with other than a slice for each cluster cannot be bypassed") {
     const char *const bypass[] = {"noc.bypass=true", NULL};
-    check_refused(bypass, (struct network_shape){12, 8, 4, 4}, "2 slices at each memory controller and 4 clusters");
+    check_refused(bypass, (struct network_shape){12, 8, 4, 4}, "2 slices per memory controller and 4 clusters");
     struct traffic traffic;
     open_or_end(&traffic, NULL, NETWORK_REPLY, (struct network_shape){12, 8, 4, 4}, 1);
     CHECK(!network_can_bypass(traffic.network));

@@ -311,7 +311,7 @@ static void refused(const char *const *settings, const char *part) {
 
 TEST("a network that cannot be built is refused with the reason") {
     refused(SETTINGS("noc.topology=concentrated", "noc.concentration=8"),
-            "does not divide both 12 L1 endpoints and 8 LLC slices");
+            "must divide both 12 L1 endpoints and 8 LLC slices");
     refused(SETTINGS("noc.vcs=9"), "noc.vcs");
     refused(SETTINGS("noc.vc_flits=0"), "noc.vc_flits");
     refused(SETTINGS("noc.channel_bytes=2"), "noc.channel_bytes");
