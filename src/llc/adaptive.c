@@ -1,22 +1,24 @@
-/* Adaptive LLC: shared, and private while that pays. From "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019,
- * sections 4.1 to 4.4).
+/* Adaptive LLC: shared by default, private while a profile predicts a benefit. From "Adaptive Memory-Side Last-Level
+ * GPU Caching" (ISCA 2019, sections 4.1 to 4.4).
  *
- * Every kernel, and every epoch of a long one, begins with a profiling phase in shared mode. It yields the read miss rate
- * of the shared LLC, that of a private one (atd.h), and the slice parallelism of both at one SM-router (lsp.h). Then
- *   rule 1: private if the two miss rates are about equal: nothing is shared, and the MC-routers can be powered off;
- *   rule 2: private if it would supply more bandwidth, hit rate × parallelism × a slice's + miss rate × memory's;
+ * Every kernel, and every epoch of a long one, starts with a profiling phase in shared mode. It measures the read miss
+ * rate of the shared LLC, and estimates that of a private one (atd.h) and the slice parallelism of both at one
+ * SM-router (lsp.h). Then
+ *   rule 1: private if the two miss rates are similar: little is shared, and the MC-routers can be powered off;
+ *   rule 2: private if it has more bandwidth: hit rate × parallelism × slice bandwidth + miss rate × memory bandwidth;
  *   rule 3: back to shared at the next epoch or kernel.
- * Each of the programs that run side by side decides for itself, as if all slices and all of memory were its.
- * A switch stops and drains the machine, or a program's part of it (gpu/control.c): on the way to private, modified lines are written to memory and
- * lines stay where they are; on the way back all lines are forgotten.
+ * Each of two programs decides for itself, as if it had all slices and all of memory. A reconfiguration stops and
+ * drains the machine, or one program's partition (gpu/reconfiguration.h): to private mode, modified lines are written
+ * to memory and lines stay in place; to shared mode, all lines are invalidated.
  *
- * Parallelism of a private LLC: a cluster reaches one slice of each controller, so it is that over controllers, times
- * the clusters. With `all_routers` it is counted over all slices for both organisations: at one router clusters are not
- * seen to meet, and the fewer accesses there are, the more even eight counters look than sixty-four.
- * A program with atomics needs one place for a word, and the paper names two ways: it stays shared, or they are performed in
- * an LLC that is always shared. `atomics` chooses the second (atomics.h).
+ * Parallelism of a private LLC: a cluster reaches one slice of each controller, so that it is the parallelism over
+ * controllers, times the clusters. With `all_routers` it is counted over all slices for both modes: a single router
+ * does not see conflicts between clusters, and with few accesses 8 counters appear more balanced than 64.
  *
- * What is counted in the profiling phase is used `report_cycles` after its end: the time in which counters come together.
+ * A program with atomics needs one place for a word. The paper names two ways: the LLC stays shared, or atomics are
+ * performed in an LLC that is always shared; `atomics` selects the second (atomics.h).
+ *
+ * The profile is used `report_cycles` after the end of its phase: the time to collect the counters.
  */
 #include <stdlib.h>
 
@@ -42,32 +44,31 @@ struct adaptive_config {
 };
 
 static const struct param params[] = {
-    P_INT(struct adaptive_config, profile_cycles, 50000, 1, 1000000000, "cycles", "of a profiling phase"),
-    P_INT(struct adaptive_config, epoch_cycles, 1000000, 1, 1000000000, "cycles",
-          "from one profiling phase to the next"),
+    P_INT(struct adaptive_config, profile_cycles, 50000, 1, 1000000000, "cycles", "length of a profiling phase"),
+    P_INT(struct adaptive_config, epoch_cycles, 1000000, 1, 1000000000, "cycles", "interval between profiling phases"),
     P_INT(struct adaptive_config, report_cycles, 16, 1, 100000, "cycles",
-          "from the end of a profiling phase to the decision"),
+          "latency from the end of a profiling phase to the decision"),
     P_REAL(struct adaptive_config, similar, 0.02, 0, 1, "of reads",
-           "difference of the two miss rates up to which they are about equal"),
-    P_INT(struct adaptive_config, sets, 8, 1, 65536, "sets", "of the first slice that the tag directory shadows"),
+           "maximum difference of similar miss rates (rule 1)"),
+    P_INT(struct adaptive_config, sets, 8, 1, 65536, "sets",
+          "sets of the first slice that the auxiliary tag directory shadows"),
     P_BOOL(struct adaptive_config, last_only, false,
-           "the directory keeps the cluster that used a line last; off: all that have"),
+           "the tag directory keeps only the last cluster that accessed a line; off: all of them"),
     P_BOOL(struct adaptive_config, sampled_rate, false,
-           "takes the shared miss rate from the shadowed sets, too; off: from all slices"),
+           "measure the shared miss rate in the shadowed sets only; off: in all slices"),
     P_INT(struct adaptive_config, window_cycles, 0, 0, 1000000000, "cycles",
-          "over which slice parallelism is taken; 0: the whole profiling phase"),
+          "window for slice parallelism; 0: the whole profiling phase"),
     P_BOOL(struct adaptive_config, all_routers, false,
-           "counts for slice parallelism at all SM-routers, where clusters are seen to meet; off: at the first one"),
+           "measure slice parallelism at all SM-routers, including conflicts between clusters; off: at the first one"),
     P_BOOL(struct adaptive_config, power_gating, true,
-           "MC-routers are bypassed and powered off while private; off: their routes are set"),
-    P_BOOL(
-        struct adaptive_config, atomics, false,
-        "a program with atomics may become private, and they are performed in an LLC of their own (atomics.*); off: it "
-        "stays shared"),
-    P_BOOL(struct adaptive_config, acts, true, "goes by its decisions; off: profiles and decides, and stays shared"),
+           "bypass and power off MC-routers in private mode; off: they stay on"),
+    P_BOOL(struct adaptive_config, atomics, false,
+           "allow private mode with atomics, which are performed in a separate LLC (atomics.*); off: such a program "
+           "stays shared"),
+    P_BOOL(struct adaptive_config, acts, true, "apply the decisions; off: profile and decide, but stay shared"),
     P_BOOL(
         struct adaptive_config, outlasts_kernels, false,
-        "private mode goes on over kernels to the end of its epoch, flushed at their ends; off: each kernel begins shared"),
+        "private mode continues across kernels until its epoch ends, with a flush at each kernel's end; off: each kernel starts shared"),
 };
 
 static bool check(const struct config *config, struct error *err);
@@ -75,7 +76,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 static const struct section adaptive_section = {
     .path = "adaptive",
-    .help = "when an adaptive LLC is private",
+    .help = "profiling and decisions of an adaptive LLC",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct adaptive_config),
@@ -83,17 +84,17 @@ static const struct section adaptive_section = {
     .storage = storage,
 };
 
-/* Section 5: 432 bytes of tag directory (128 entries of a tag and a bit for each SM-router) and 16 of counters, one of 16 bits for
- * each slice that a cluster uses in private mode. */
+/* Section 5: 432 bytes of tag directory (128 entries of a tag and one bit per SM-router) and 16 of counters, one of 16
+ * bits per slice that a cluster uses in private mode. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct adaptive_config *values = config_get(config, &adaptive_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct dram_config *dram = config_get(config, &dram_section);
     uint64_t sets = min_u64((uint64_t)values->sets, llc_sets(config));
-    items[0] = (struct storage_item){"auxiliary tag directory: tag and a bit for each cluster", 1,
+    items[0] = (struct storage_item){"auxiliary tag directory: tag and one bit per cluster", 1,
                                      sets * (uint64_t)llc->ways, llc_tag_bits(config) + (uint64_t)gpu->clusters};
-    items[1] = (struct storage_item){"accesses of private slices", 1, (uint64_t)dram->mcs, 16};
+    items[1] = (struct storage_item){"access counters of private slices", 1, (uint64_t)dram->mcs, 16};
     return 2;
 }
 
@@ -101,17 +102,17 @@ static bool check(const struct config *config, struct error *err) {
     const struct adaptive_config *values = config_get(config, &adaptive_section);
     if (values->power_gating && !noc_can_bypass(config))
         return config_error(config, "llc.adaptive.power_gating", err,
-                            "there are no MC-routers to power off; take noc.topology=hierarchical, or false");
+                            "there are no MC-routers to power off; set noc.topology=hierarchical, or this to false");
     if (values->profile_cycles + values->report_cycles < values->epoch_cycles) return true;
     return config_error(
         config, "llc.adaptive.epoch_cycles", err,
-        "an epoch of %lld cycles has no room for a profiling phase of %lld and the %lld until its decision",
+        "an epoch of %lld cycles is too short for a profiling phase of %lld cycles and %lld until the decision",
         (long long)values->epoch_cycles, (long long)values->profile_cycles, (long long)values->report_cycles);
 }
 
 STATS_TABLE(adaptive_stat_table, "adaptive", adaptive_stats, ADAPTIVE_STATS);
 
-/* What a slice has seen in this profiling phase. */
+/* Reads that a slice has seen in this profiling phase. */
 struct seen {
     uint64_t reads, hits;
 };
@@ -123,7 +124,7 @@ struct llc_adaptive {
     unsigned slices, slices_per_mc, mcs;
     double slice_bytes, memory_bytes; /* per cycle */
     uint64_t epoch_from, profile_from, profile_until;
-    bool profiling;      /* this epoch's decision is still to be made */
+    bool profiling;      /* the decision of this epoch is pending */
     struct seen *seen;   /* [slices] */
     struct seen sampled; /* in the sets that the directory shadows */
     uint64_t private_hits;
@@ -211,7 +212,7 @@ static void adaptive_looked_up(struct llc_organisation *organisation, unsigned s
 static void begin_profile(struct llc_adaptive *a, uint64_t now) {
     uint64_t cycles = (uint64_t)a->values->profile_cycles, window = (uint64_t)a->values->window_cycles;
     a->profiling = true;
-    a->profile_from = now + 1; /* what is sent and looked up in this cycle does not count, before or after */
+    a->profile_from = now + 1; /* requests and lookups of this cycle are not counted */
     a->profile_until = a->profile_from + cycles;
     a->private_hits = 0;
     a->sampled = (struct seen){0};
@@ -237,10 +238,10 @@ enum adaptive_verdict adaptive_rule(const struct adaptive_profile *profile) {
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-/* For the sake of atomics. */
+/* Because of atomics. */
 static bool must_stay_shared(const struct llc_adaptive *a) { return a->base.atomics && !a->values->atomics; }
 
-/* The rules, on what the profiling phase has counted. */
+/* Applies the rules to the profile. */
 static bool private_pays(struct llc_adaptive *a, uint64_t now) {
     struct seen all = {0};
     for (unsigned i = 0; i < a->slices; i++) {
@@ -260,9 +261,9 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
     enum adaptive_verdict rule = adaptive_rule(&profile);
     if (must_stay_shared(a)) rule = ADAPTIVE_ATOMICS;
     if (!all.reads || !a->sampled.reads) rule = ADAPTIVE_NOTHING;
-    static const char *const reason[] = {[ADAPTIVE_STAY] = "shared supplies more",
-                                         [ADAPTIVE_RULE_1] = "rule 1: like miss rates",
-                                         [ADAPTIVE_RULE_2] = "rule 2: private supplies more",
+    static const char *const reason[] = {[ADAPTIVE_STAY] = "shared mode has more bandwidth",
+                                         [ADAPTIVE_RULE_1] = "rule 1: similar miss rates",
+                                         [ADAPTIVE_RULE_2] = "rule 2: private mode has more bandwidth",
                                          [ADAPTIVE_ATOMICS] = "the program has atomics",
                                          [ADAPTIVE_NOTHING] = "no shadowed set was read"};
     bool private = rule == ADAPTIVE_RULE_1 || rule == ADAPTIVE_RULE_2;
@@ -304,7 +305,7 @@ static void adaptive_settle(struct llc_organisation *organisation, uint64_t now)
     a->settled = now;
 }
 
-/* From private mode its profile begins when the machine has been switched. */
+/* From private mode, the profile starts after the reconfiguration. */
 static void begin_epoch(struct llc_adaptive *a, bool private, const char *why, uint64_t now) {
     a->epoch_from = now;
     if (private)
@@ -327,7 +328,7 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
         wanted = shared;
         break;
     case LLC_KERNEL_BEGINS:
-        if (wanted.is_private && !must_stay_shared(a)) break; /* the epoch goes on */
+        if (wanted.is_private && !must_stay_shared(a)) break; /* the epoch continues */
         begin_epoch(a, wanted.is_private, "the program has atomics", now);
         wanted = shared;
         break;
@@ -354,7 +355,7 @@ static bool adaptive_atomics(const struct config *config) {
 }
 
 const struct llc_organisation_ops llc_organisation_adaptive = {
-    .policy = {"adaptive", "shared, and private while a profile of the kernel says that this pays", &adaptive_section},
+    .policy = {"adaptive", "shared; private while a profile of the kernel predicts a benefit", &adaptive_section},
     .private_atomics = adaptive_atomics,
     .check = llc_private_check,
     .create = adaptive_create,

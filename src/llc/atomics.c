@@ -7,12 +7,12 @@
 #include "sim/gpu_config.h"
 
 static const struct param params[] = {
-    P_INT(struct atomics_config, size_kb, 16, 1, 65536, "KB", "data of the atomics' LLC at one controller (assumed)"),
-    P_INT(struct atomics_config, ways, 16, 1, 32768, "lines", "lines of a set, replaced by LRU (assumed)"),
+    P_INT(struct atomics_config, size_kb, 16, 1, 65536, "KB", "capacity of the atomics' LLC per controller (assumed)"),
+    P_INT(struct atomics_config, ways, 16, 1, 32768, "lines", "associativity, with LRU replacement (assumed)"),
     P_INT(struct atomics_config, latency_cycles, 20, 1, 900, "cycles",
-          "from an atomic's arrival to its lookup (assumed)"),
+          "latency from an atomic's arrival to its lookup (assumed)"),
     P_INT(struct atomics_config, pass_cycles, 4, 1, 100, "cycles",
-          "from a slice to the hub of its controller, and back (assumed)"),
+          "latency between a slice and the hub of its controller, each way (assumed)"),
 };
 
 unsigned atomics_slices(const struct config *config) {
@@ -37,28 +37,28 @@ unsigned atomics_sets(const struct config *config) {
 static bool check(const struct config *config, struct error *err) {
     const struct atomics_config *values = config_get(config, &atomics_section);
     const struct llc_config *llc = config_get(config, &llc_section);
-    enum { REQUESTERS = 64 }; /* that a controller tells apart */
+    enum { REQUESTERS = 64 }; /* that a controller distinguishes */
     if (!atomics_slices(config)) return true;
     if (llc->slices_per_mc >= REQUESTERS)
         return config_error(config, "llc.slices_per_mc", err,
-                            "with the atomics' LLC beside them a controller has room for %d slices, not %lld",
-                            REQUESTERS - 1, (long long)llc->slices_per_mc);
+                            "a controller with an atomics' LLC supports at most %d slices, not %lld", REQUESTERS - 1,
+                            (long long)llc->slices_per_mc);
     if (lines(config) % values->ways == 0) return true;
-    return config_error(
-        config, "atomics.ways", err,
-        "%lld KB (atomics.size_kb) are %lld lines, which do not make whole sets of %lld ways; take a number that "
-        "divides %lld",
-        (long long)values->size_kb, (long long)lines(config), (long long)values->ways, (long long)lines(config));
+    return config_error(config, "atomics.ways", err,
+                        "%lld KB (atomics.size_kb) are %lld lines, not a multiple of %lld ways; choose a number that "
+                        "divides %lld",
+                        (long long)values->size_kb, (long long)lines(config), (long long)values->ways,
+                        (long long)lines(config));
 }
 
-/* A line has its state, and of each sector whether it must be written back. */
+/* A line has its state, and a dirty bit per sector. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     enum { STATE_BITS = 2 };
     unsigned copies = atomics_slices(config);
     if (!copies) return 0;
     uint64_t bytes = (uint64_t)gpu->line_bytes;
-    items[0] = (struct storage_item){"an LLC for atomics: lines with tag and state", copies, (uint64_t)lines(config),
+    items[0] = (struct storage_item){"atomics' LLC: lines with tag and state", copies, (uint64_t)lines(config),
                                      8 * bytes + gpu_tag_bits(config, atomics_sets(config)) + STATE_BITS +
                                          bytes / SECTOR_BYTES};
     return 1;
@@ -66,7 +66,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 const struct section atomics_section = {
     .path = "atomics",
-    .help = "the LLC at each controller that performs atomics while the others are private",
+    .help = "the LLC at each controller that performs atomics in private mode",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct atomics_config),
@@ -77,17 +77,17 @@ const struct section atomics_section = {
 struct hub {
     struct engine *engine;
     unsigned component, slices;
-    unsigned turn;           /* the slice that is asked first */
+    unsigned turn;           /* round-robin pointer */
     struct port *from, *to;  /* [slices] of the controller */
     struct port ask, answer; /* to and from the atomics' slice */
 };
 
 struct atomics {
-    unsigned mcs, slices; /* slices of a controller */
+    unsigned mcs, slices; /* per controller */
     struct hub *hub;      /* [mcs] */
 };
 
-/* Hands on the oldest message, which can be seen, if there is room where it goes. */
+/* Forwards the oldest message, which is visible, if there is a credit. */
 static bool hand_on(struct port *from, struct port *to, uint64_t now) {
     if (!port_can_push(to, now)) {
         port_await_credit(to, now);
@@ -116,12 +116,12 @@ static bool answer_once(struct hub *hub, uint64_t now) {
 static void hub_tick(void *self, uint64_t now) {
     struct hub *hub = self;
     bool asked = ask_once(hub, now), answered = answer_once(hub, now);
-    if (asked || answered) engine_wake(hub->engine, hub->component, now + 1); /* for what may wait behind */
+    if (asked || answered) engine_wake(hub->engine, hub->component, now + 1); /* for messages that may follow */
 }
 
 static const struct component_ops hub_ops = {.kind = "atomics' hub", .tick = hub_tick};
 
-/* With room for a message in every cycle. */
+/* Deep enough for one message per cycle. */
 static void connect(struct hub *hub, struct port *port, const char *name, bool towards, unsigned component,
                     unsigned latency_cycles) {
     port_init(port, hub->engine, name, towards ? hub->component : component, towards ? component : hub->component,

@@ -1,12 +1,13 @@
-/* The last-level cache: slices in front of the memory controllers, and the organisation that says which slice holds a
- * line.
+/* The last-level cache: slices in front of the memory controllers, and the organisation that maps lines to slices.
  *
- * Owns: the slices (tags, MSHRs, pipelines), the choice of slice.
- * Enters: requests from the request network; replies from memory.
- * Leaves: replies to the reply network; line reads, writes and write-backs to memory.
+ * Owns:   the slices (tags, MSHRs, replay queues, data ports) and the choice of slice.
+ * Enters: requests from the request network; data and acknowledgements from memory; the control plane's flush commands.
+ * Leaves: replies to the reply network; line reads, write-backs and write-throughs to memory; reports of flushes.
  *
- * Each slice is a component of the engine. An organisation (shared, private, ...) is one file and one line in
- * organisations.def.
+ * Contract: every request gets exactly one reply, with the requester's tag unchanged. Requests to one line take effect
+ * in order of arrival. Each slice is a component of the engine.
+ *
+ * An organisation (shared, private, ...) is one file and one line in organisations.def.
  */
 #ifndef SLUICE_LLC_LLC_H
 #define SLUICE_LLC_LLC_H
@@ -19,7 +20,7 @@
 #include "stats/stats.h"
 
 struct llc_config {
-    int64_t slices_per_mc; /* first: a lower module declares it (sim/gpu_config.h) */
+    int64_t slices_per_mc; /* first: declared by a lower module (sim/gpu_config.h) */
     const struct policy *organisation;
     const struct policy *replacement;
     int64_t slice_kb, ways, sets;
@@ -36,39 +37,39 @@ struct llc_config {
 
 extern const struct section llc_section;
 extern const struct family llc_organisation_family;
-enum { ALLOCATE_THROUGH_ENTRIES = 3 };           /* towards memory, that such a write may need at once */
-extern const struct policy llc_allocate_through; /* a write that misses goes on to memory, too */
+enum { ALLOCATE_THROUGH_ENTRIES = 3 };           /* requests to memory that such a write may issue at once */
+extern const struct policy llc_allocate_through; /* a write miss is also written through to memory */
 
 unsigned llc_sets(const struct config *config);
-/* Of a line, its set taken away. What chooses the slice is in it. */
+/* Tag bits of a line: its address without offset and set, including the bits that choose the slice. */
 unsigned llc_tag_bits(const struct config *config);
 
 #define LLC_STATS(S) \
-    S(SUM, read_hits, "accesses", "reads that found their line") \
-    S(SUM, read_pending_hits, "accesses", "reads that found their line on its way") \
-    S(SUM, read_misses, "accesses", "reads that fetched their line from memory") \
-    S(SUM, write_hits, "accesses", "writes that found their line, present or on its way") \
-    S(SUM, write_misses, "accesses", "writes that allocated a line") \
-    S(SUM, atomic_hits, "accesses", "atomics that found their line, present or on its way") \
-    S(SUM, atomic_misses, "accesses", "atomics that fetched their line from memory") \
+    S(SUM, read_hits, "accesses", "read hits") \
+    S(SUM, read_pending_hits, "accesses", "read pending hits: hits on a line being fetched") \
+    S(SUM, read_misses, "accesses", "read misses") \
+    S(SUM, write_hits, "accesses", "write hits, including pending hits") \
+    S(SUM, write_misses, "accesses", "write misses") \
+    S(SUM, atomic_hits, "accesses", "atomic hits, including pending hits") \
+    S(SUM, atomic_misses, "accesses", "atomic misses") \
     S(SUM, atomics_forwarded, "accesses", \
-      "atomics passed on to the atomics' LLC of the controller, while the program's LLC is private") \
-    S(SUM, evictions, "lines", "lines replaced") \
+      "atomics forwarded to the controller's atomics' LLC while the program's LLC is private") \
+    S(SUM, evictions, "lines", "lines evicted") \
     S(SUM, write_backs, "lines", "modified lines written to memory") \
-    S(SUM, writes_through, "accesses", "writes sent on to memory at once") \
-    S(SUM, replayed, "accesses", "requests set replay_queue because their line had no room for one more waiter") \
-    S(SUM, flushes, "flushes", "times a slice was flushed") \
-    S(SUM, replicas_invalidated, "lines", "lines forgotten by a flush because their home is another slice") \
-    S(SUM, flush_cycles, "cycles", "cycles that slices spent flushing") \
-    S(SUM, fills, "lines", "lines that arrived from memory") \
+    S(SUM, writes_through, "accesses", "writes written through to memory") \
+    S(SUM, replayed, "accesses", "requests sent to the replay queue at the MSHR merge limit") \
+    S(SUM, flushes, "flushes", "flushes, summed over slices") \
+    S(SUM, replicas_invalidated, "lines", "replicas (lines outside their home slice) invalidated by a flush") \
+    S(SUM, flush_cycles, "cycles", "cycles spent flushing, summed over slices") \
+    S(SUM, fills, "lines", "lines filled from memory") \
     S(SUM, replies, "packets", "replies sent") \
-    S(SUM, data_replies, "packets", "replies sent that carry data") \
-    S(SUM, data_port_cycles, "cycles", "cycles in which the data port was sending") \
-    S(MAX, mshrs_peak, "MSHRs", "most MSHRs in use at once")
+    S(SUM, data_replies, "packets", "replies that carry data") \
+    S(SUM, data_port_cycles, "cycles", "busy cycles of the data port") \
+    S(MAX, mshrs_peak, "MSHRs", "maximum of MSHRs in use")
 
 STATS_STRUCT(llc_stats, LLC_STATS);
 
-/* Cycles in which the oldest request could not be served, by what it failed to reserve. */
+/* Cycles in which the oldest request was blocked, by the resource that it failed to reserve. */
 #define LLC_RESERVATION_FAILS(S) \
     S(SUM, mshr, "cycles", "lookups blocked: every MSHR is in use") \
     S(SUM, mshr_merge, "cycles", "lookups blocked: the line's MSHR has reached its merge limit") \
@@ -81,17 +82,16 @@ STATS_STRUCT(llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 struct llc_organisation;
 struct slice;
 
-/* From the control plane, when nothing of the program is under way: write its modified lines to memory, and forget all its
- * lines unless they are to be kept. From then on its writes go through or not. */
+/* Flush command of the control plane, sent when the program has nothing in flight: write the program's modified lines
+ * to memory, and invalidate its lines unless they are kept. From then on its writes are written through, or back. */
 struct slice_command {
     bool keep_lines;
-    bool keep_home; /* forget replicas only: lines whose home is another slice */
-    bool
-        background; /* lines are kept, and the program runs meanwhile: what it modifies behind the flush stays modified */
+    bool keep_home;  /* invalidate only replicas: lines whose home is another slice */
+    bool background; /* lines are kept and the program runs meanwhile: lines modified behind the flush stay modified */
     bool write_through;
     uint8_t program;
 };
-/* To it, when that is done. */
+/* Sent when the flush is complete. */
 struct slice_report {
     unsigned slice;
 };
@@ -99,29 +99,29 @@ struct slice_report {
 struct slice_ports {
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *commands, *reports;        /* NULL for a slice that is never flushed */
-    struct port *to_atomics, *from_atomics; /* NULL: atomics are performed where they arrive */
+    struct port *to_atomics, *from_atomics; /* NULL: atomics are performed in this slice */
 };
 
-/* `organisation` is the first program's. */
+/* `organisation` is that of the first program. */
 struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
                            struct stats *stats, unsigned index);
-/* One of the atomics' LLC (atomics.h). */
+/* A slice of the atomics' LLC (atomics.h). */
 struct slice *slice_create_for_atomics(const struct config *config, struct llc_organisation *organisation,
                                        struct engine *engine, struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);
 unsigned slice_component(const struct slice *slice);
-/* Once the networks exist. `input_queue` requests can wait beyond those in the access pipeline. */
+/* To be called when the networks exist. `input_queue` requests can wait in addition to those in the access pipeline. */
 void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigned input_queue);
 
-/* What happens to the copy of a line that a slice holds, in the order in which it happens. */
+/* Events of a line in a slice, in the order in which they happen. */
 enum slice_event {
-    SLICE_FETCH,     /* memory is asked for the line */
-    SLICE_FILL,      /* what memory had, at that time or later, becomes the copy */
-    SLICE_READ,      /* the copy answers `message` */
-    SLICE_WRITE,     /* `message` changes the copy */
-    SLICE_TO_MEMORY, /* the copy is written to memory */
-    SLICE_THROUGH,   /* `message` goes on to memory, whether or not there is a copy */
-    SLICE_DROP,      /* the copy is gone */
+    SLICE_FETCH,     /* the line is requested from memory */
+    SLICE_FILL,      /* data from memory, read at that time or later, becomes the line */
+    SLICE_READ,      /* the line supplies the reply to `message` */
+    SLICE_WRITE,     /* `message` modifies the line */
+    SLICE_TO_MEMORY, /* the line is written to memory */
+    SLICE_THROUGH,   /* `message` is written through to memory, whether or not the line is present */
+    SLICE_DROP,      /* the line is evicted or invalidated */
 };
 typedef void slice_observer(void *user, unsigned slice, enum slice_event event, uint64_t key,
                             const struct message *message, uint64_t now);

@@ -1,9 +1,10 @@
-/* Private LLC: of the slices of a controller, each serves one cluster of SMs, so a line that several clusters use has a
- * copy for each of them. More bandwidth to lines that are shared, less room for different ones. From "Adaptive
- * Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as there are
- * clusters; writes go through, and slices are flushed with the L1s at a kernel's end.
+/* Private LLC: each slice of a controller serves one cluster of SMs, so that a line accessed by several clusters has a
+ * replica for each of them: more bandwidth to shared lines, less effective capacity. From "Adaptive Memory-Side
+ * Last-Level GPU Caching" (ISCA 2019, section 2.1): needs as many slices per controller as clusters; writes are written
+ * through, and slices are flushed with the L1s at a kernel's end.
  *
- * Atomics need one place for a word: the cluster's slice passes them on to an LLC that all clusters share (llc/atomics.h).
+ * All atomics to a word must be performed in one place: the cluster's slice forwards them to an LLC that all clusters
+ * share (llc/atomics.h).
  */
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ bool llc_private_check(const struct config *config, struct error *err) {
     if (llc->slices_per_mc == gpu->clusters) return true;
     return config_error(
         config, "llc.organisation", err,
-        "a private LLC has a slice for each cluster at every memory controller, but llc.slices_per_mc is %lld and gpu.clusters %lld; make them equal",
+        "a private LLC needs one slice per cluster at every memory controller, but llc.slices_per_mc is %lld and gpu.clusters is %lld; make them equal",
         (long long)llc->slices_per_mc, (long long)gpu->clusters);
 }
 
@@ -58,7 +59,7 @@ static bool private_atomics(const struct config *config) {
 }
 
 const struct llc_organisation_ops llc_organisation_private = {
-    .policy = {"private", "at every controller a slice for each cluster, which holds its own copies", NULL},
+    .policy = {"private", "one slice per cluster at every controller, with its own replicas", NULL},
     .own_slice_only = true,
     .private_atomics = private_atomics,
     .check = llc_private_check,

@@ -35,7 +35,7 @@ void rdd_flush(struct rdd *rdd, bool whole) {
         for (unsigned row = 0; !whole && atd->entry && row < atd->sets; row++)
             for (unsigned way = 0; way < atd->ways; way++) {
                 struct atd_entry *entry = &atd->entry[(size_t)row * atd->ways + way];
-                entry->clusters &= 1; /* of the first group there is at least its first cluster */
+                entry->clusters &= 1; /* the first group contains at least the first cluster */
                 if (row & ((1u << i) - 1)) *entry = (struct atd_entry){0};
             }
     }

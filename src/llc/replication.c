@@ -4,7 +4,7 @@
 #include "llc/llc.h"
 #include "sim/gpu_config.h"
 
-static const struct policy flush_replicas = {"replicas", "lines in another slice than their home", NULL};
+static const struct policy flush_replicas = {"replicas", "lines outside their home slice", NULL};
 const struct policy replication_flush_whole = {"whole", "all lines", NULL};
 static const struct policy *const flushes[] = {&flush_replicas, &replication_flush_whole};
 const struct family replication_flush_family = {"flush", flushes, COUNT_OF(flushes)};
@@ -26,8 +26,7 @@ bool replication_check(const struct config *config, struct error *err) {
     for (unsigned i = 0; i < COUNT_OF(counts); i++)
         if (!is_power_of_two((uint64_t)counts[i].value))
             return config_error(config, counts[i].key, err,
-                                "llc.organisation %s halves clusters and slices into groups, and %lld is no power of "
-                                "two; take %llu or %llu",
+                                "must be a power of two with llc.organisation %s, not %lld; choose %llu or %llu",
                                 llc->organisation->name, (long long)counts[i].value,
                                 1ULL << log2_floor((uint64_t)counts[i].value),
                                 2ULL << log2_floor((uint64_t)counts[i].value));

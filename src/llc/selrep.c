@@ -1,20 +1,20 @@
-/* Selective replication: what a kernel only reads has as many copies as pay. From "Selective Replication in Memory-Side GPU
- * Caches", section III.
+/* Selective replication: lines that a kernel only reads have as many replicas as are beneficial. From "Selective
+ * Replication in Memory-Side GPU Caches", section III.
  *
- * Time is cut into epochs, which go on over kernels. In each, two things are found out for every degree of replication at once
- * (replication.h), whatever the degree in force: the hit rate that it would have (rdd.h), and how evenly it would spread the requests over
- * the slices of a controller, by counters of where it would have sent them (lsp.h, Equation 1). Equation 2 makes a bandwidth of the
- * two, and the degree with the highest is that of the next epoch.
+ * Time is divided into epochs, which continue across kernels. Each epoch estimates two quantities for all replication
+ * degrees at once (replication.h), independent of the current degree: the hit rate (rdd.h), and the slice parallelism,
+ * from counters of the slices to which each degree would have sent the requests (lsp.h, Equation 1). Equation 2
+ * combines them to a bandwidth; the degree with the highest bandwidth is used in the next epoch.
  *
- * Nothing stops for that. Requests follow the new degree once it has reached all MC-routers (`router_cycles`); copies come as lines
- * are missed, and those that are out of reach are replaced in time.
+ * The machine does not stop for a change. Requests follow the new degree once it has reached all MC-routers
+ * (`router_cycles`); replicas are fetched on misses, and those no longer accessed are eventually evicted.
  *
- * Directory and counters are at one MC-router, the first controller's. They see its requests for what is only read, of all
- * clusters, in the cycle in which these are sent; the directory those to some sets of home slice 0. What is sent in the
- * very cycle of a decision counts for no epoch, and requests of one cycle enter the directory in an order of their own, so that the order
- * in which SMs are ticked does not matter.
+ * Directory and counters are at one MC-router, that of the first controller. They see its read-only requests from all
+ * clusters in the cycle in which these are sent; the directory sees those to some sets of home slice 0. Requests sent
+ * in the cycle of a decision belong to no epoch, and the requests of one cycle enter the directory in sorted order, so
+ * that results do not depend on the order in which SMs are ticked.
  *
- * Left out: a request takes its slice when it is sent, not when it comes to the MC-router.
+ * Not modelled: the time from sending a request, when its slice is chosen, to its arrival at the MC-router.
  */
 #include "llc/selrep.h"
 
@@ -30,8 +30,9 @@
 
 const struct llc_organisation_ops llc_organisation_selrep;
 
-static const struct policy directories_shared = {"shared", "one, with a bit for each cluster beside each tag", NULL};
-static const struct policy directories_each = {"each", "one for each degree, with what copies leave of the room", NULL};
+static const struct policy directories_shared = {"shared", "one directory, with one bit per cluster in each tag", NULL};
+static const struct policy directories_each = {"each",
+                                               "one directory per degree, with the capacity that replicas leave", NULL};
 static const struct policy *const directories[] = {&directories_shared, &directories_each};
 static const struct family directories_family = {"kind of directory", directories, COUNT_OF(directories)};
 
@@ -45,26 +46,26 @@ struct selrep_config {
 };
 
 static const struct param params[] = {
-    P_INT(struct selrep_config, epoch_cycles, 20000, 2, 1000000000, "cycles", "from one decision to the next"),
+    P_INT(struct selrep_config, epoch_cycles, 20000, 2, 1000000000, "cycles", "interval between decisions"),
     P_INT(struct selrep_config, router_cycles, 32, 1, 1000000, "cycles",
-          "from a decision until all MC-routers follow it"),
-    P_INT(struct selrep_config, sets, 2, 1, 65536, "sets", "of the first slice that the directory shadows"),
-    P_CHOICE(struct selrep_config, directories, directories_family, "each", "that tell hit rates"),
+          "latency from a decision until all MC-routers apply it"),
+    P_INT(struct selrep_config, sets, 2, 1, 65536, "sets", "sets of the first slice that the directory shadows"),
+    P_CHOICE(struct selrep_config, directories, directories_family, "each",
+             "directories that estimate the hit rate at each degree"),
     P_INT(struct selrep_config, window_cycles, 0, 0, 1000000000, "cycles",
-          "over which slice parallelism is taken; 0: the whole epoch"),
+          "window for slice parallelism; 0: the whole epoch"),
     P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
-          "that the directory must have seen for a decision; with fewer the degree stays"),
-    P_INT(struct selrep_config, demand_percent, 30, 0, 1000, "%",
-          "of what one home is predicted to supply: where less is asked for there are no copies; 0: the paper's rule"),
+          "samples that a decision needs; with fewer the degree does not change"),
     P_INT(
-        struct selrep_config, gain_percent, 3, 0, 1000, "%",
-        "that copies must be predicted to supply more than one home if there are to be any; they stay as long as they supply more; "
-        "0: the paper's rule"),
+        struct selrep_config, demand_percent, 30, 0, 1000, "%",
+        "demand, relative to the predicted bandwidth at degree 1, below which nothing is replicated; 0: the paper's rule"),
+    P_INT(struct selrep_config, gain_percent, 3, 0, 1000, "%",
+          "predicted gain over degree 1 needed to start replication, which continues as long as there is any gain; "
+          "0: the paper's rule"),
     P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
-             "what slices forget at a kernel's end, if there were copies"),
-    P_BOOL(
-        struct selrep_config, look_ahead, false,
-        "takes the degree with which most instructions issue in the epoch to come, found by trying each: a yardstick"),
+             "lines that slices invalidate at a kernel's end, if there were replicas"),
+    P_BOOL(struct selrep_config, look_ahead, false,
+           "oracle: use the degree with the highest IPC in the next epoch, found by simulating each"),
 };
 
 static bool check(const struct config *config, struct error *err);
@@ -72,7 +73,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 static const struct section selrep_section = {
     .path = "selrep",
-    .help = "how many copies an LLC with selective replication makes",
+    .help = "replication degree of an LLC with selective replication",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct selrep_config),
@@ -83,15 +84,15 @@ static const struct section selrep_section = {
 static bool check(const struct config *config, struct error *err) {
     const struct selrep_config *values = config_get(config, &selrep_section);
     if (values->router_cycles < values->epoch_cycles) return true;
-    return config_error(config, "llc.selrep.router_cycles", err,
-                        "a decision that takes %lld cycles to be followed is overtaken by the next, after "
-                        "llc.selrep.epoch_cycles=%lld; take less",
-                        (long long)values->router_cycles, (long long)values->epoch_cycles);
+    return config_error(
+        config, "llc.selrep.router_cycles", err,
+        "must be less than llc.selrep.epoch_cycles=%lld, not %lld: a decision applies before the next one",
+        (long long)values->epoch_cycles, (long long)values->router_cycles);
 }
 
-/* Section III-D: 520 bytes of directory, 32 entries of 130 bits, and 172 of counters, 86 of 16 bits. 130 bits are, for each of five
- * degrees, a tag (16: an address without line, controller and set) with its place in LRU order (4), and vectors of 2 + 4 + 8 + 16
- * clusters. */
+/* Section III-D: 520 bytes of directory, 32 entries of 130 bits, and 172 of counters, 86 of 16 bits. 130 bits are, for
+ * each of five degrees, a tag (16: an address without line, controller and set) with its LRU rank (4), and vectors of 2
+ * + 4 + 8 + 16 clusters. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct selrep_config *values = config_get(config, &selrep_section);
     const struct llc_config *llc = config_get(config, &llc_section);
@@ -111,7 +112,7 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 STATS_TABLE(selrep_stat_table, "selrep", selrep_stats, SELREP_STATS);
 
-/* A request that the directory is to see. */
+/* A request to be entered into the directory. */
 struct sample {
     uint64_t key;
     unsigned set, cluster;
@@ -125,22 +126,22 @@ struct llc_selrep {
     unsigned slices, line_log2, sets;
     double slice_bytes, memory_bytes;
 
-    uint64_t from, until;                /* the epoch counts in cycles of [from, until) */
-    struct lsp lsp[REPLICATION_DEGREES]; /* where each degree would send requests */
+    uint64_t from, until;                /* the epoch counts in cycles [from, until) */
+    struct lsp lsp[REPLICATION_DEGREES]; /* slices to which each degree would send requests */
     struct rdd rdd;
     uint64_t samples, hits[REPLICATION_DEGREES]; /* of the epoch */
     struct sample *waiting;                      /* samples of cycle waiting_since */
     unsigned waiting_count, waiting_room;
     uint64_t waiting_since;
-    struct seen { /* what a slice of the first controller has looked up in the epoch, of reads of what is only read */
+    struct seen { /* read-only reads that a slice of the first controller has looked up in the epoch */
         uint64_t reads, hits, sectors;
     } * seen;
 
-    /* All as logarithms. */
+    /* Degrees, as logarithms. */
     unsigned chosen;       /* by the last decision */
-    unsigned degree, next; /* in force before, and from, adopt_at */
+    unsigned degree, next; /* used before, and from, adopt_at */
     uint64_t adopt_at;
-    unsigned ordered; /* the next decision from outside, plus 1; 0: none */
+    unsigned ordered; /* the next decision, set externally, plus 1; 0: none */
     uint64_t settled;
     struct selrep_stats stats;
 };
@@ -192,7 +193,7 @@ static void selrep_destroy(struct llc_organisation *organisation) {
     free(s);
 }
 
-/* What is seen. */
+/* Profiling. */
 
 static bool counts(const struct llc_selrep *s, uint64_t cycle) { return cycle >= s->from && cycle < s->until; }
 
@@ -202,7 +203,7 @@ static int compare_samples(const void *a, const void *b) {
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
-/* The samples of a cycle that is over go into the directory. */
+/* Enters the samples of a completed cycle into the directory. */
 static void enter_samples(struct llc_selrep *s) {
     if (s->waiting_count > 1) qsort(s->waiting, s->waiting_count, sizeof *s->waiting, compare_samples);
     for (unsigned i = 0; i < s->waiting_count; i++) {
@@ -269,7 +270,7 @@ static void selrep_looked_up(struct llc_organisation *organisation, unsigned sli
     s->seen[slice].sectors += (unsigned)__builtin_popcount(message->sectors);
 }
 
-/* What is decided. */
+/* Decisions. */
 
 double selrep_bandwidth(const struct selrep_profile *profile, unsigned degree_log2) {
     double hits = profile->hits[degree_log2], misses = (1 - hits) * profile->slice_bytes;
@@ -295,7 +296,7 @@ static double share(uint64_t part, uint64_t whole) { return whole ? (double)part
 static const char *const degree_names[REPLICATION_DEGREES] = {"degree 1",  "degree 2",  "degree 4", "degree 8",
                                                               "degree 16", "degree 32", "degree 64"};
 
-/* Of the slices of the first controller together. */
+/* Sum over the slices of the first controller. */
 static struct seen sum_seen(const struct llc_selrep *s) {
     struct seen all = {0};
     for (unsigned i = 0; i < s->slices; i++) {
@@ -306,7 +307,7 @@ static struct seen sum_seen(const struct llc_selrep *s) {
     return all;
 }
 
-/* What was predicted for each degree, and what was measured at the one in force. */
+/* Predictions for each degree, and measurements at the current one. */
 static void write_journal(struct llc_selrep *s, const struct selrep_profile *profile, const char *reason,
                           uint64_t now) {
     static const char *const names[REPLICATION_DEGREES][3] = {
@@ -346,18 +347,18 @@ static void choose(struct llc_selrep *s, uint64_t now) {
         profile.hits[i] = share(s->hits[i], s->samples);
         profile.lsp[i] = lsp_end(&s->lsp[i]);
     }
-    static const char *const reasons[] = {[SELREP_SUPPLIES_MOST] = "supplies most",
-                                          [SELREP_LITTLE_DEMAND] = "one home supplies what is asked for",
-                                          [SELREP_LITTLE_GAIN] = "copies supply little more"};
+    static const char *const reasons[] = {[SELREP_SUPPLIES_MOST] = "highest bandwidth",
+                                          [SELREP_LITTLE_DEMAND] = "demand too low for replication",
+                                          [SELREP_LITTLE_GAIN] = "gain too low for replication"};
     unsigned before = s->chosen;
     enum selrep_verdict verdict;
     const char *reason;
     if (s->ordered) {
         s->chosen = s->ordered - 1;
         s->ordered = 0;
-        reason = "as ordered";
+        reason = "set externally";
     } else if (s->samples < (uint64_t)s->values->least_samples) {
-        reason = "too few requests were sampled";
+        reason = "too few samples";
     } else {
         s->chosen = selrep_best(&profile, &verdict);
         reason = reasons[verdict];
@@ -378,7 +379,7 @@ static void selrep_settle(struct llc_organisation *organisation, uint64_t now) {
     s->settled = now;
 }
 
-/* Requests follow what was chosen once it is known everywhere. */
+/* Requests follow the chosen degree once all MC-routers have received it. */
 static void adopt(struct llc_selrep *s, uint64_t now) {
     if (s->chosen == s->next) return;
     s->degree = degree_at(s, now);
@@ -396,7 +397,7 @@ static struct llc_mode selrep_decide(struct llc_organisation *organisation, enum
         begin_epoch(s, now);
     }
     if (wanted.replicas || s->chosen == 0) adopt(s, now);
-    if (occasion == LLC_KERNEL_ENDS) { /* nothing is under way */
+    if (occasion == LLC_KERNEL_ENDS) { /* nothing is in flight */
         s->adopt_at = min_u64(s->adopt_at, now);
         enter_samples(s);
         if (wanted.replicas) rdd_flush(&s->rdd, wanted.invalidate_all);
@@ -421,7 +422,9 @@ static uint64_t selrep_look_ahead_cycles(const struct llc_organisation *organisa
 }
 
 const struct llc_organisation_ops llc_organisation_selrep = {
-    .policy = {"selrep", "what is only read has as many copies as pay; all else has one home slice", &selrep_section},
+    .policy = {"selrep",
+               "read-only lines are replicated to the degree with the highest bandwidth; others have one home slice",
+               &selrep_section},
     .check = replication_check,
     .create = selrep_create,
     .destroy = selrep_destroy,

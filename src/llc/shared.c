@@ -1,5 +1,5 @@
-/* Shared LLC: a line has one home among all slices, chosen by its address; every SM reaches it there. The baseline of
- * "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1). */
+/* Shared LLC: each line has one home slice, chosen by its address, which serves all SMs. The baseline of "Adaptive
+ * Memory-Side Last-Level GPU Caching" (ISCA 2019, section 2.1). */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -30,7 +30,7 @@ static unsigned shared_target(const struct llc_organisation *organisation, const
 }
 
 const struct llc_organisation_ops llc_organisation_shared = {
-    .policy = {"shared", "a line has one home slice, which serves all SMs", NULL},
+    .policy = {"shared", "each line has one home slice, which serves all SMs", NULL},
     .create = shared_create,
     .destroy = shared_destroy,
     .target = shared_target,

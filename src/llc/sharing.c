@@ -9,9 +9,10 @@
 STATS_TABLE(sharing_stat_table, "sharing", sharing_stats, SHARING_STATS);
 
 struct sharing {
-    uint64_t window_cycles, window; /* the open one */
-    struct line_map lines; /* of the open window: a bit for each cluster, and for each SM that reads what is only
-                              read; the 64th stands for all beyond */
+    uint64_t window_cycles, window; /* the current one */
+    struct line_map
+        lines; /* of the current window: one bit per cluster, and per SM that reads the line as read-only; the
+                              last of 64 bits stands for all others */
     uint16_t *cluster_of;
     struct sharing_stats stats;
 };
@@ -36,7 +37,7 @@ void sharing_destroy(struct sharing *sharing) {
 
 enum { CLUSTERS, READERS }; /* values of a line */
 
-/* Bins: 1, 2, and then each to twice the one before; nobody is in none. */
+/* Bins 1, 2, then powers of two; `bits` is not 0. */
 static unsigned bin_of(uint64_t bits) {
     return log2_floor(round_up_power_of_two((uint64_t)__builtin_popcountll(bits)));
 }

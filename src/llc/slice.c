@@ -1,24 +1,25 @@
 /* A slice of the LLC, in front of one memory controller.
  *
- * A request is looked up `latency_cycles` after it arrived, one lookup per cycle, in order. A lookup that cannot be
- * served (no MSHR, all lines of the set reserved, reply queue full, memory full) holds up those behind it. One whose
- * line is pending, but whose MSHR has reached its merge limit, goes to the replay queue and is looked up again when the line arrives,
- * and so are later ones to the same line; only when the replay queue is full does it hold up the others (llc.replay_queue 0: always).
- * Replies leave by a data port of `port_bytes` per cycle, so a line of 128 B occupies it for four cycles; an
- * acknowledgement for one. Requests that waited for memory are answered before lookups, one at a time, and an MSHR is
- * free after its last.
+ * A request is looked up `latency_cycles` after its arrival, one lookup per cycle, in order. A lookup that fails to
+ * reserve a resource (MSHR, line of the set, reply queue, queue to memory) blocks those behind it. A pending hit whose
+ * MSHR has reached its merge limit goes to the replay queue and is looked up again when the line arrives, as are later
+ * requests to the same line; it blocks those behind it only if the replay queue is full (llc.replay_queue 0: always).
+ * Replies leave through a data port of `port_bytes` per cycle, so that a line of 128 B occupies it for four cycles and
+ * an acknowledgement for one. Requests that waited for memory are answered before hits, one at a time, and an MSHR is
+ * freed with its last reply.
  *
- * Write-back (shared organisations): a write of a whole line allocates without fetching; any other write fetches the
- * line first and is acknowledged when that is there. A modified line goes to memory when it is replaced or flushed.
- * With llc.write_allocate=through a write that finds its line absent or on its way goes on to memory, which
- * acknowledges it, and leaves a waiter that nobody answers with the line, which comes unmodified.
- * Write-through (where a line may have several copies): a write updates the line if it is there, goes on to memory,
- * and is acknowledged when memory has it; it allocates nothing. Atomics are performed here: one occupies the lookup
- * for `atomic_cycles` for each lane that meets on its busiest word.
+ * Write-back (shared organisations): a write of a whole line allocates without fetching; any other write miss fetches
+ * the line and is acknowledged when it arrives. A modified line is written to memory when it is evicted or flushed.
+ * With llc.write_allocate=through a write that misses, or is a pending hit, is written through to memory, which
+ * acknowledges it; its entry in the line's MSHR gets no reply, and the line arrives unmodified. Write-through (if a
+ * line may have replicas): a write updates the line if it is present, is sent to memory, and is acknowledged when
+ * memory acknowledges it; it does not allocate. Atomics are performed in the slice: each occupies the lookup for
+ * `atomic_cycles` per lane on its busiest word.
  *
- * Flush, of one program's lines: modified ones are written to memory, one per cycle as memory takes them, then lines are
- * dropped, `flush_lines` per cycle, for which all tags are gone through. What takes the tags takes the lookups' time; while
- * memory is waited for, another program is served, or the same where it was not stopped (struct slice_command, background).
+ * Flush, of one program's lines: modified lines are written to memory, one per cycle as memory accepts them; then lines
+ * are invalidated, `flush_lines` per cycle, in a scan of all tags. Accesses to the tags block lookups; while the flush
+ * waits for memory, another program is served, or the same one if it was not stopped (struct slice_command,
+ * background).
  *
  * Source: the LLC of Table 1 of "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and the L2 of GPGPU-Sim
  * 3.2.2.
@@ -39,22 +40,22 @@ STATS_TABLE(llc_fail_stat_table, "llc.reservation_fail", llc_reservation_fail_st
 STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
 STATS_TABLE(atomics_fail_stat_table, "atomics.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 
-/* Why the oldest request is not looked up. */
+/* Why the oldest request is blocked. */
 enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH, HOLD_PASS };
 
-/* What a message to memory carries in `tag`, and so what its answer means. */
-#define TAG_FILL       UINT32_C(0) /* below: the MSHR */
+/* The `tag` of a message to memory, which identifies its answer. */
+#define TAG_FILL       UINT32_C(0) /* low bits: the MSHR */
 #define TAG_WRITE_BACK (UINT32_C(1) << 30)
 #define TAG_FLUSHED    (TAG_WRITE_BACK | 1)
-#define TAG_THROUGH    (UINT32_C(2) << 30) /* below: the write that waits for it */
+#define TAG_THROUGH    (UINT32_C(2) << 30) /* low bits: the write that waits for it */
 #define TAG_KIND       (UINT32_C(3) << 30)
 
-enum { THROUGH_WRITES = 256 }; /* more than the ways to memory hold */
+enum { THROUGH_WRITES = 256 }; /* more than the ports to and from memory hold */
 
-/* The kind of a waiter whose write memory will acknowledge: it gets no reply with the line. */
+/* The kind of a waiter whose write memory acknowledges: it gets no reply when the line arrives. */
 enum { WRITE_PASSED_ON = MESSAGE_ACK };
 
-/* Flag of a cache line on its way: a write or an atomic waits for it. */
+/* Flag of a line being fetched: a write or an atomic waits for it. */
 enum { LINE_AWAITED_BY_CHANGE = 1 };
 
 /* A request in the replay queue, decoded for the lookup. */
@@ -67,35 +68,34 @@ struct slice {
     unsigned index, component;
     struct waker waker; /* of the component */
     struct engine *engine;
-    const struct address_map *map;    /* where lines have their home */
-    struct llc_organisation *watcher; /* the first program's, which wants to see lookups; NULL if it does not */
+    const struct address_map *map;    /* home slices of lines */
+    struct llc_organisation *watcher; /* organisation of the first program, if it observes lookups; else NULL */
     struct port *from_network, *to_network, *from_memory, *to_memory;
     struct port *commands, *reports, *to_atomics, *from_atomics;
     unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
-    uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by sectors */
+    uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by number of sectors */
     uint8_t whole_line;                    /* all sectors of a line */
     bool write_through[PROGRAMS_MAX], allocate_through, whole_write_backs;
     struct cache cache;
     struct mshr_table mshrs;
-    struct message *reply; /* answered lookups waiting for the data port */
+    struct message *reply; /* hits that wait for the data port */
     uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
-    unsigned replies_waiting; /* of lookups, and what `arrived` holds */
-    struct ring arrived; /* what memory has answered and is to be answered in turn, oldest first: MSHRs, or TAG_THROUGH
-                             and a write */
+    unsigned replies_waiting; /* in the reply queue and in `arrived` */
+    struct ring arrived; /* answers of memory whose requests are to be answered, oldest first: MSHRs, or TAG_THROUGH and
+                             a write */
     struct lookup *replay; /* oldest first */
     unsigned replay_count, replay_capacity;
-    bool replay_retry;                     /* a line has come since they were last looked at */
-    struct message *through;               /* writes that memory has not acknowledged */
-    uint16_t through_free[THROUGH_WRITES]; /* a stack of the places that are free */
+    bool replay_retry;                     /* a line has arrived since the last attempt */
+    struct message *through;               /* writes not yet acknowledged by memory */
+    uint16_t through_free[THROUGH_WRITES]; /* stack of free entries */
     unsigned through_free_count;
-    uint32_t outstanding_writes[PROGRAMS_MAX]; /* that memory has not acknowledged, write-backs and writes going
-                                                  through */
+    uint32_t outstanding_writes[PROGRAMS_MAX]; /* write-backs and write-throughs not yet acknowledged by memory */
     uint64_t port_free_at, lookup_free_at;
-    enum hold hold;   /* of the last tick; constant while the slice sleeps */
-    uint64_t settled; /* counters are right up to the start of this cycle */
+    enum hold hold;   /* in the last tick; constant while the slice sleeps */
+    uint64_t settled; /* counters include all cycles before this one */
     bool flushing;
     struct slice_command flush;
-    uint32_t flush_writes; /* of a flush, that memory has not acknowledged */
+    uint32_t flush_writes; /* of a flush, not yet acknowledged by memory */
     uint32_t flush_set, flush_way;
     uint64_t flush_done_at;
     slice_observer *observer;
@@ -111,7 +111,7 @@ static bool slice_busy(const void *self);
 
 static const struct component_ops component_ops = {"slice", slice_tick, slice_settle, slice_explain, slice_busy};
 
-/* What tells a slice of the atomics' LLC from the others. */
+/* What distinguishes a slice of the atomics' LLC from the others. */
 struct slice_kind {
     struct cache_geometry geometry;
     const struct policy *replacement;
@@ -205,11 +205,12 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
-    /* The access pipeline of `latency_cycles` is not simulated stage by stage: it is inside the port. A request becomes visible to the
-     * slice in the cycle of its lookup, and the port has a slot for each stage of the pipeline and each entry of the input queue.
-     * The plain version leaves the oldest request in the port until it has been there for `latency_cycles`: the slice would be ticked
-     * for its arrival and again for its lookup. Since a slot is given back at the lookup in both, sender and receiver cannot tell
-     * them apart; tests/sim/port_test.c compares the two cycle by cycle. */
+    /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
+     * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
+     * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there
+     * for `latency_cycles`: the slice would be ticked for its arrival and again for its lookup. Both return the entry's
+     * credit at the lookup, so that sender and receiver see no difference; tests/sim/port_test.c compares the two cycle
+     * by cycle. */
     port_lengthen(slice->from_network, slice->latency_cycles, slice->latency_cycles + input_queue);
 }
 
@@ -259,8 +260,8 @@ static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind 
     };
 }
 
-/* A write or atomic reaches the line. Where writes go through, memory is told of them at the lookup, so that only
- * atomics, which have one place in the machine, leave the line modified. */
+/* Applies a write or atomic to the line. A write-through is sent to memory at the lookup, so that only atomics, which
+ * are performed in one place of the machine, leave the line modified. */
 static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
                   uint64_t now) {
     if (message->kind == MESSAGE_READ || message->kind == WRITE_PASSED_ON) return;
@@ -281,7 +282,7 @@ static NEVER_INLINE void write_back(struct slice *slice, uint64_t key, struct ca
     slice->stats.write_backs++;
 }
 
-/* All that waited for the line takes effect, in order: it may be replaced before the last of them is answered. */
+/* Applies all waiters of the line, in order: the line may be evicted before the last of them is answered. */
 static NEVER_INLINE void apply_waiters(struct slice *slice, uint32_t index, struct cache_line *line, uint64_t now) {
     const struct mshr *mshr = &slice->mshrs.mshr[index];
     uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
@@ -319,8 +320,8 @@ static ALWAYS_INLINE void receive_from_memory(struct slice *slice, uint64_t now)
 
 /* Replies. */
 
-/* Turns a request into its reply and occupies the data port. The caller has made sure that the port and the network
- * take it. */
+/* Converts a request to its reply and occupies the data port. The caller has checked the port and the network's
+ * credit. */
 static ALWAYS_INLINE void send_reply(struct slice *slice, const struct message *request, uint64_t now) {
     struct message *reply = port_push_place(slice->to_network, now);
     *reply = *request;
@@ -335,11 +336,11 @@ static ALWAYS_INLINE void send_reply(struct slice *slice, const struct message *
     slice->stats.replies++;
 }
 
-/* The request to be answered next, of which there is one: of what came from memory, else of a lookup. Its place is free
- * now and keeps it until it is used again. */
+/* The next request to be answered: one that waited for memory, else a hit. There must be one. Its entry is free now,
+ * but valid until it is reused. */
 static inline const struct message *take_answered(struct slice *slice) {
     const struct message *request;
-    bool last = true; /* of those that wait for the same */
+    bool last = true; /* of the MSHR's waiters */
     if (ring_empty(&slice->arrived)) {
         request = &slice->reply[slice->reply_head++ & slice->reply_mask];
     } else {
@@ -357,12 +358,12 @@ static inline const struct message *take_answered(struct slice *slice) {
     return request;
 }
 
-/* Whether an atomic that was passed on is to be answered. */
+/* Whether a forwarded atomic is to be answered. */
 static ALWAYS_INLINE bool passed_is_back(const struct slice *slice, bool passes, uint64_t now) {
     return passes && port_next_visible(slice->from_atomics) <= now;
 }
 
-/* One reply per cycle at most. Returns whether one left. */
+/* At most one reply per cycle. Returns whether there was one. */
 static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t now) {
     bool passed = passed_is_back(slice, passes, now);
     if (!(slice->replies_waiting || passed) || slice->port_free_at > now) return false;
@@ -372,7 +373,7 @@ static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t 
     }
     const struct message *request = passed ? port_take(slice->from_atomics, now) : take_answered(slice);
     if (UNLIKELY(request->kind == WRITE_PASSED_ON))
-        slice->port_free_at = now + 1; /* its turn is taken, without a reply */
+        slice->port_free_at = now + 1; /* takes its cycle without a reply */
     else
         send_reply(slice, request, now);
     return true;
@@ -409,7 +410,7 @@ static bool can_send_through(struct slice *slice, unsigned requests, uint64_t no
     return slice->through_free_count > 0 && port_credits(slice->to_memory, now) >= requests;
 }
 
-/* Sends a write on to memory, which answers for it. */
+/* Writes through to memory, whose acknowledgement completes the write. */
 static NEVER_INLINE void send_through(struct slice *slice, const struct message *message, uint64_t key, uint64_t now) {
     uint32_t index = slice->through_free[--slice->through_free_count];
     slice->through[index] = *message;
@@ -429,7 +430,7 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
     return HOLD_NONE;
 }
 
-/* Makes room in the set. */
+/* Evicts the victim and places the new line. */
 static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
                                   enum line_state state, uint64_t now) {
     if (victim->state != LINE_INVALID) {
@@ -439,7 +440,7 @@ static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim
     cache_place(&slice->cache, victim, access, state);
 }
 
-/* The request waits for its line. A write that goes on to memory has its effect now. */
+/* Adds the request to the line's MSHR. A write-through takes effect now. */
 static inline void wait_for_line(struct slice *slice, struct cache_line *line, const struct message *message,
                                  uint64_t key, bool passed_on, uint64_t now) {
     unsigned mshr = line->mshr;
@@ -463,7 +464,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
     if (!victim) return HOLD_LINE;
     if (through && !can_send_through(slice, 2 + (victim->state == LINE_MODIFIED), now)) return HOLD_MEMORY;
-    /* A modified victim goes to memory before, and by itself where there is no room for both. */
+    /* A modified victim is written back first, and alone if memory cannot accept both requests. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     if (victim->state == LINE_MODIFIED) {
         write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
@@ -501,7 +502,7 @@ static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_a
         count(slice, access, message, false, true, now);
         return HOLD_NONE;
     }
-    /* A line that has come keeps its MSHR until its waiters are answered; later requests simply hit. */
+    /* A filled line keeps its MSHR until its waiters are answered; later requests are plain hits. */
     if (reply_queue_full(slice)) return HOLD_REPLY;
     cache_touch(&slice->cache, line, access);
     count(slice, access, message, true, false, now);
@@ -514,12 +515,12 @@ static ALWAYS_INLINE void looked_up(struct slice *slice, const struct message *m
         slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (message->conflicts ? message->conflicts : 1);
 }
 
-/* Tries the replay queue, oldest first, one lookup per cycle. Returns whether one took the cycle. */
+/* Looks up the replay queue, oldest first, one lookup per cycle. Returns whether one used this cycle. */
 static NEVER_INLINE bool look_up_replays(struct slice *slice, uint64_t now) {
     for (unsigned i = 0; i < slice->replay_count; i++) {
         enum hold hold = look_up(slice, &slice->replay[i].access, &slice->replay[i].message, now);
         if (hold == HOLD_MERGE) continue;
-        if (hold != HOLD_NONE) { /* it would be served but for something that the others would need as well */
+        if (hold != HOLD_NONE) { /* it fails on a resource that the others need as well */
             slice->hold = hold;
             return true;
         }
@@ -532,14 +533,14 @@ static NEVER_INLINE bool look_up_replays(struct slice *slice, uint64_t now) {
     return false;
 }
 
-/* Requests to one line keep their order, so one must not pass another in the replay queue. */
+/* Requests to one line stay in order, so that none may overtake another in the replay queue. */
 static bool must_be_replayed(const struct slice *slice, uint64_t key) {
     for (unsigned i = 0; i < slice->replay_count; i++)
         if (slice->replay[i].access.key == key) return true;
     return false;
 }
 
-/* Passes an atomic on to the atomics' LLC. */
+/* Forwards an atomic to the atomics' LLC. */
 static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
     if (!port_can_push(slice->to_atomics, now)) {
         port_await_credit(slice->to_atomics, now);
@@ -551,7 +552,7 @@ static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
 }
 
 static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_t now) {
-    /* Only a miss waits for an MSHR, and nothing has come since that could make it a hit. */
+    /* Only a miss waits for an MSHR, and no line has arrived since that could make it a hit. */
     if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->replay_retry) return;
     slice->hold = HOLD_NONE;
     if (slice->lookup_free_at > now || (slice->replay_retry && look_up_replays(slice, now))) return;
@@ -624,8 +625,8 @@ static void forget_lines(struct slice *slice, uint64_t now) {
         }
 }
 
-/* One modified line per cycle on its way to memory; then the time that dropping takes. Returns whether it takes the time
- * of this cycle's lookup. */
+/* Writes back one modified line per cycle; then waits for the time of the invalidation. Returns whether it blocks this
+ * cycle's lookup. */
 static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
     struct cache_line *line = next_modified(slice);
     if (line && !port_can_push(slice->to_memory, now)) {
@@ -638,7 +639,7 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
         engine_wake_by(slice->engine, slice->waker, now + 1);
         return true;
     }
-    /* Memory's acknowledgements wake the slice. Beside a program's work there always are other writes of its. */
+    /* Memory's acknowledgements wake the slice. In the background, the program's other writes are not waited for. */
     if (slice->flush.background ? slice->flush_writes : slice->outstanding_writes[slice->flush.program]) return false;
     if (slice->flush_done_at == NEVER) {
         uint64_t lines = slice->flush.keep_lines ? 0 : (uint64_t)slice->cache.sets * slice->cache.ways;
@@ -658,30 +659,30 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
 
 /* The tick. */
 
-/* When there is something to do that no port will wake the slice for: what is there already, and what waits for the
- * slice itself. NEVER if there is not. */
+/* The next cycle with work that no port announces: requests already visible, and those that wait for the slice itself.
+ * NEVER if there is none. */
 static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool passes, bool replied, uint64_t now) {
     uint64_t next = NEVER;
     if (slice->hold == HOLD_NONE) {
         if (port_next_visible(slice->from_network) <= now || slice->replay_retry)
             next = max_u64(slice->lookup_free_at, now + 1);
     } else if (replied && slice->hold != HOLD_FLUSH) {
-        /* A held lookup waits for a reply to leave (its queue, an MSHR), for a line to arrive or for a credit of
-         * memory. The last two are wakes by ports. */
+        /* A blocked lookup waits for a reply to leave (which frees its queue or an MSHR), for a line to arrive or for a
+         * credit of memory. Ports wake the slice for the last two. */
         return now + 1;
     }
     if ((slice->replies_waiting || passed_is_back(slice, passes, now)) && slice->port_free_at > now)
-        next = min_u64(next, slice->port_free_at); /* else a credit wakes the slice */
+        next = min_u64(next, slice->port_free_at); /* otherwise a credit wakes the slice */
     return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
 }
 
-/* What the control plane has ordered. Returns whether that takes the time of this cycle's lookup. */
+/* Executes the control plane's command. Returns whether it blocks this cycle's lookup. */
 static NEVER_INLINE bool run_flush(struct slice *slice, uint64_t now) {
     if (port_next_visible(slice->commands) <= now) take_command(slice, now);
     return slice->flushing && flush_once(slice, now);
 }
 
-/* What has to do with atomics that are passed on is compiled out of the tick of a slice that passes none. */
+/* The code for forwarded atomics is compiled out of the tick of a slice that forwards none. */
 static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
     if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
@@ -719,19 +720,19 @@ static bool slice_busy(const void *self) {
 }
 
 static void slice_explain(const void *self, uint64_t now, FILE *out) {
-    static const char *const reason[] = {[HOLD_NONE] = "is not held up",
+    static const char *const reason[] = {[HOLD_NONE] = "is not blocked",
                                          [HOLD_MSHR] = "waits for an MSHR",
-                                         [HOLD_MERGE] = "waits for room in an MSHR's list",
-                                         [HOLD_LINE] = "waits for a line of its set",
-                                         [HOLD_REPLY] = "waits for room in the reply queue",
-                                         [HOLD_MEMORY] = "waits for memory to take a request",
+                                         [HOLD_MERGE] = "waits at the MSHR merge limit",
+                                         [HOLD_LINE] = "waits for a line of the set",
+                                         [HOLD_REPLY] = "waits for the reply queue",
+                                         [HOLD_MEMORY] = "waits for the queue to memory",
                                          [HOLD_FLUSH] = "waits for a flush",
-                                         [HOLD_PASS] = "waits for the atomics' LLC to take it"};
+                                         [HOLD_PASS] = "waits for the atomics' LLC"};
     const struct slice *slice = self;
     if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
     fprintf(
         out,
-        "slice %u: its oldest request %s; %u in the replay queue; %u lines fetched from memory, %u writes to memory under way; %u replies wait\n",
+        "slice %u: oldest request %s; %u in the replay queue; %u lines being fetched; %u writes to memory in flight; %u in the reply queue\n",
         slice->index, reason[slice->hold], slice->replay_count, slice->mshrs.in_use, writes_under_way(slice),
         slice->reply_tail - slice->reply_head);
 }

@@ -1,11 +1,11 @@
-/* Replication at a fixed degree: what a kernel only reads has so many copies at its controller, each for its own group of
- * clusters (replication.h). The yardstick of "Selective Replication in Memory-Side GPU Caches" (section V), whose Best Static
- * Replication is the best of its degrees for each kernel: `by_kernel` gives every launch a degree of its own.
+/* Replication at a fixed degree: lines that a kernel only reads have a fixed number of replicas at their controller,
+ * one per group of clusters (replication.h). A reference for "Selective Replication in Memory-Side GPU Caches" (section
+ * V), whose Best Static Replication is the best degree for each kernel: `by_kernel` sets the degree of every launch.
  *
- * What comes next is known when a kernel ends: a launch without copies whose successor has some writes modified lines to memory at
- * its end, as one with copies does.
+ * The next degree is known when a kernel ends: a launch at degree 1 whose successor has replicas writes modified lines
+ * to memory at its end, as one with replicas does.
  *
- * Left out: a program that begins anew beside another is not at the head of the list again.
+ * Not modelled: a program that restarts next to another does not start at the head of the list again.
  */
 #include <stdlib.h>
 
@@ -21,16 +21,17 @@ struct static_config {
 };
 
 static const struct param params[] = {
-    P_INT(struct static_config, degree, 2, 1, 64, "copies", "of a line that is only read: a power of two"),
-    P_LIST(struct static_config, by_kernel, "[]", 0, CONFIG_LIST_MAX, 1, 64, "copies",
-           "of each launch in turn, in place of degree; the last holds for all further ones; empty: none"),
+    P_INT(struct static_config, degree, 2, 1, 64, "replicas", "replication degree of read-only lines, a power of two"),
+    P_LIST(
+        struct static_config, by_kernel, "[]", 0, CONFIG_LIST_MAX, 1, 64, "replicas",
+        "replication degree of each launch, overriding degree; the last applies to all further launches; empty: none"),
     P_CHOICE(struct static_config, flush, replication_flush_family, "replicas",
-             "what slices forget at a kernel's end, if there are copies"),
+             "lines that slices invalidate at a kernel's end, if there are replicas"),
 };
 
 static const struct section static_section = {
     .path = "static",
-    .help = "an LLC that replicates what is only read at a fixed degree",
+    .help = "an LLC that replicates read-only lines at a fixed degree",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct static_config),
@@ -44,7 +45,7 @@ struct llc_static {
     unsigned degree_log2;
 };
 
-/* Of the launch that is running, or about to. */
+/* The degree of the current or next launch. */
 static unsigned degree_of(const struct llc_static *s) {
     const struct int_list *list = &s->values->by_kernel;
     int64_t degree = list->count ? list->value[min_u64(s->launch, list->count - 1)] : s->values->degree;
@@ -56,7 +57,7 @@ static bool degree_check(const struct config *config, const char *key, int64_t d
     if (is_power_of_two((uint64_t)degree) && degree < INT64_C(1) << replication.degrees) return true;
     return config_error(
         config, key, err,
-        "with %u clusters and %u slices at each controller a line has 1, 2, 4, ... up to %u copies, not %lld",
+        "with %u clusters and %u slices per controller the replication degree is 1, 2, 4, ... up to %u, not %lld",
         1u << replication.clusters_log2, 1u << replication.slices_log2, 1u << (replication.degrees - 1),
         (long long)degree);
 }
@@ -96,7 +97,7 @@ static unsigned static_target(const struct llc_organisation *organisation, const
            (replication_concerns(message) ? replication_slice(&s->replication, s->degree_log2, home, cluster) : home);
 }
 
-/* At a kernel's end nothing is under way, and the next one's degree can be taken up. */
+/* At a kernel's end nothing is in flight, and the degree can change. */
 static struct llc_mode static_decide(struct llc_organisation *organisation, enum llc_occasion occasion, uint64_t now,
                                      uint64_t *again) {
     struct llc_static *s = (struct llc_static *)organisation;
@@ -110,7 +111,7 @@ static struct llc_mode static_decide(struct llc_organisation *organisation, enum
 }
 
 const struct llc_organisation_ops llc_organisation_static = {
-    .policy = {"static", "what is only read has a fixed number of copies; all else has one home slice",
+    .policy = {"static", "read-only lines have a fixed number of replicas; others have one home slice",
                &static_section},
     .check = static_check,
     .create = static_create,

@@ -138,14 +138,14 @@ TEST("an order that cannot be is refused, one holds for one decision, and the ne
     CHECK(fixture.llc->ops->degrees->set(fixture.llc, 4));
     end_epoch(&fixture, 1000);
     CHECK_EQ(fixture.journal.entries[0].decision, "degree 4");
-    CHECK_EQ(fixture.journal.entries[0].reason, "as ordered");
+    CHECK_EQ(fixture.journal.entries[0].reason, "set externally");
     end_epoch(&fixture, 2000); /* nothing was sampled */
     CHECK_EQ(fixture.journal.entries[1].decision, "degree 4");
     /* Two lines of home 0, of 80 reads each by cluster: evenly spread, so that nothing is gained from copies. */
     for (unsigned i = 0; i < 320; i++) read_at(&fixture, i % 4, i / 4 % 4, 2100 + i);
     end_epoch(&fixture, 3000);
     CHECK_EQ(fixture.journal.entries[2].decision, "degree 1");
-    CHECK_EQ(fixture.journal.entries[2].reason, "supplies most");
+    CHECK_EQ(fixture.journal.entries[2].reason, "highest bandwidth");
     for (unsigned i = 0; i < 320; i++) read_at(&fixture, 0, i / 4 % 4, 3100 + i); /* and here is one hot line */
     end_epoch(&fixture, 4000);
     CHECK_EQ(fixture.journal.entries[3].decision, "degree 4");
@@ -156,13 +156,14 @@ TEST("clusters and slices that are no powers of two are refused where they were 
     static const struct {
         const char *settings[5], *part;
     } cases[] = {
-        {{"llc.organisation=selrep", "gpu.clusters=5", "sm.count=10"}, "gpu.clusters: llc.organisation selrep"},
-        {{"llc.organisation=static", "llc.slices_per_mc=6"}, "6 is no power of two; take 4 or 8"},
+        {{"llc.organisation=selrep", "gpu.clusters=5", "sm.count=10"},
+         "gpu.clusters: must be a power of two with llc.organisation selrep"},
+        {{"llc.organisation=static", "llc.slices_per_mc=6"}, "llc.organisation static, not 6; choose 4 or 8"},
         {{"llc.organisation=static", "llc.static.degree=3"}, "llc.static.degree: with 8 clusters and 8 slices"},
-        {{"llc.organisation=static", "llc.static.degree=16"}, "up to 8 copies, not 16"},
+        {{"llc.organisation=static", "llc.static.degree=16"}, "up to 8, not 16"},
         {{"llc.organisation=static", "llc.static.by_kernel=[1, 8, 6]"}, "llc.static.by_kernel: with 8 clusters"},
-        {{"llc.organisation=static", "llc.static.by_kernel=[16]"}, "up to 8 copies, not 16"},
-        {{"llc.organisation=selrep", "llc.selrep.router_cycles=20000"}, "llc.selrep.router_cycles: a decision that"},
+        {{"llc.organisation=static", "llc.static.by_kernel=[16]"}, "up to 8, not 16"},
+        {{"llc.organisation=selrep", "llc.selrep.router_cycles=20000"}, "llc.selrep.router_cycles: must be less than"},
         {{"llc.organisation=selrep", "noc.bypass=true"}, "noc.bypass"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {

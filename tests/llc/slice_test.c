@@ -519,7 +519,7 @@ TEST("a slice that waits says what for") {
     fclose(out);
     CHECK_TEXT(told, "slice 0");
     CHECK_TEXT(told, "waits for an MSHR");
-    CHECK_TEXT(told, "1 lines fetched from memory");
+    CHECK_TEXT(told, "1 lines being fetched");
     free(told);
     slice_fixture_destroy(slice);
 }

@@ -165,7 +165,7 @@ TEST(
     CHECK_REJECTED(adaptive_with(SETTINGS(BYPASS, "atomics.ways=256")), "atomics.ways", "128 lines");
     CHECK_REJECTED(adaptive_with(SETTINGS("llc.organisation=private", "sm.count=64", "gpu.clusters=64",
                                           "llc.slices_per_mc=64", "dram.mcs=1", "dram.mapping=linear")),
-                   "llc.slices_per_mc", "room for 63 slices");
+                   "llc.slices_per_mc", "at most 63 slices");
     config_destroy(run_config("adaptive-80sm", SETTINGS("atomics.ways=48")));
 }
 

@@ -96,7 +96,7 @@ TEST("degrees ordered from outside are followed, and every cycle belongs to one"
     REQUIRE(journal->count > 3);
     for (unsigned i = 0; i < journal->count; i++) {
         CHECK_EQ(journal->entries[i].decision, expected[i % 3]);
-        CHECK_EQ(journal->entries[i].reason, "as ordered");
+        CHECK_EQ(journal->entries[i].reason, "set externally");
     }
     CHECK_EQ(cycles_of(run), run->result.cycles);
     CHECK(run_count(run, "selrep.cycles_16") > 0 && run_count(run, "selrep.cycles_2") > 0);
@@ -197,7 +197,7 @@ TEST("looking ahead makes copies of lines that all want at once, and none of wha
                *again = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true"));
     const struct journal *journal = machine_journal(hot->machine);
     REQUIRE(journal->count > 2);
-    for (unsigned i = 0; i < journal->count; i++) CHECK_EQ(journal->entries[i].reason, "as ordered");
+    for (unsigned i = 0; i < journal->count; i++) CHECK_EQ(journal->entries[i].reason, "set externally");
     CHECK(run_count(hot, "selrep.cycles_1") < hot->result.cycles / 2);
     CHECK(hot->result.cycles < shared->result.cycles);
     CHECK_EQ(again->result.cycles, hot->result.cycles);
