@@ -1,9 +1,10 @@
-/* The commands of one channel. The constraints between them are kept as "not before" times for the channel, each bank
- * group and each bank, set by every command that is issued. Sources: JEDEC's rules as Ramulator and DRAMsim3 state
- * them; first-ready FCFS after Rixner et al. (ISCA 2000). channel.h says why skipping cycles is exact.
+/* Command scheduling of one channel. Timing constraints are kept as earliest issue times for the channel, each bank
+ * group and each bank, updated by every command. Sources: the JEDEC rules as stated by Ramulator and DRAMsim3;
+ * first-ready FCFS after Rixner et al. (ISCA 2000). channel.h explains why skipping cycles is exact.
  *
- * Left out: power-down and self-refresh, several ranks, auto-precharge, refresh of single banks, the window over 32
- * activates of GDDR5 (it never binds with the timings in use: 32 activates take longer by tRRD alone). */
+ * Not modelled: power-down and self-refresh, several ranks, auto-precharge, per-bank refresh, the 32-activate window of
+ * GDDR5 (it never binds with the timings in use: 32 activates take longer by tRRD alone).
+ */
 #include "dram/channel.h"
 
 #ifdef __AVX2__
@@ -97,7 +98,7 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->write_drain = dram->write_drain;
     ch->drain_high = (unsigned)(dram->write_queue * dram->drain_high_percent / 100);
     ch->drain_low = (unsigned)(dram->write_queue * dram->drain_low_percent / 100);
-    if (ch->drain_low < 1) ch->drain_low = 1; /* an emptied queue ends the draining */
+    if (ch->drain_low < 1) ch->drain_low = 1; /* draining ends with an empty queue */
     ch->drain_idle = (unsigned)dram->drain_idle_writes;
     ch->starvation_cycles = (uint64_t)dram->starvation_cycles;
     ch->bank_queue = (unsigned)dram->bank_queue;
@@ -155,7 +156,7 @@ static struct dram_offer offer_of_fr_fcfs(const struct dram_channel *ch, const s
     return (struct dram_offer){hit, hit == REQUEST_NONE ? queue->head[bank] : REQUEST_NONE};
 }
 
-/* The candidates of a bank where the scheduler has a rule of its own, or the oldest request has waited too long. */
+/* The candidates of a bank if the scheduler has its own `offer`, or the oldest request is starved. */
 static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                          uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
@@ -187,7 +188,7 @@ static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_qu
             RANK_WAITING | (uint64_t)ch->scheduler->order(ch, bank) * DRAM_BANKS_MAX | bank;
 }
 
-/* Chooses a bank's candidates anew: what offer_of_fr_fcfs says, in one pass, unless there is more to it. */
+/* Recomputes a bank's candidates: the offer of FR-FCFS in one pass, unless the scheduler or starvation require more. */
 static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     queue->hit[0] &= ~bit;
@@ -223,7 +224,7 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
     set_candidate(queue, bus, bank, index, &ch->request[index]);
 }
 
-/* Makes sure that the bank's candidates are looked at as soon as the bank allows. */
+/* Lowers the bounds so that the bank's candidates are checked as soon as its timings allow. */
 static void expect(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     const struct dram_queue *queue = ch->active, *idle = ch->idle;
     uint64_t bit = UINT64_C(1) << bank;
@@ -241,7 +242,7 @@ static inline void choose_in_both(struct dram_channel *ch, unsigned bank, uint64
     expect(ch, bank, cycle + 1);
 }
 
-/* A scheduler with a rule of its own may look at all requests: after a change every bank chooses anew. */
+/* A scheduler with its own `offer` may depend on all requests: after a change, recompute every bank. */
 static NEVER_INLINE void choose_all(struct dram_channel *ch, uint64_t cycle) {
     for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) choose_in_both(ch, bank, cycle);
 }
@@ -250,8 +251,8 @@ static bool is_wanted(const struct dram_channel *ch, const struct dram_queue *qu
     return channel_oldest_hit(ch, queue, bank) != REQUEST_NONE;
 }
 
-/* Whether the row policy closes the bank's row, and from when on: asked when its row has had a column command in this
- * cycle, and when a request enters for a bank whose row is to be closed. */
+/* Whether, and from when on, the row policy closes the bank's row: called after a column command to the row, and when a
+ * request enters for a bank whose row is to be closed. */
 static NEVER_INLINE void watch_row(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
     if (!(ch->open & bit) || is_wanted(ch, &ch->queue[0], bank) || is_wanted(ch, &ch->queue[1], bank)) {
@@ -265,8 +266,8 @@ static NEVER_INLINE void watch_row(struct dram_channel *ch, unsigned bank, uint6
     lower_to(&ch->rare_next, ch->close_next);
 }
 
-/* Reads and writes take turns where writes have a queue of their own: which is to be served, as the queues are now. A
- * request that has waited too long holds the direction. */
+/* With a separate write queue, reads and writes alternate: the direction to be served, given the current queues. A
+ * starved request keeps the direction. */
 static inline bool direction(struct dram_channel *ch) {
     unsigned reads = ch->queue[0].in_queue, writes = ch->queue[1].in_queue;
     if (UNLIKELY(ch->active->strict)) return ch->writing;
@@ -274,8 +275,8 @@ static inline bool direction(struct dram_channel *ch) {
     return writes >= ch->drain_low || (reads == 0 && writes != 0);
 }
 
-/* The queues have changed. If that turns the direction, the next cycle must be looked at: it is decided there, once all
- * of this one's changes are in. */
+/* The queues have changed. If that changes the direction, the next cycle must be checked: it is decided there, after
+ * all changes of this cycle. */
 static inline void expect_turn(struct dram_channel *ch, uint64_t cycle) {
     if (direction(ch) == ch->writing) return;
     lower_to(&ch->column_next, cycle + 1);
@@ -288,7 +289,7 @@ static inline void update_next(struct dram_channel *ch) {
 
 /* -------------------------------------------------------------- into the queue */
 
-/* A bank's first `bank_queue` requests stand in a queue of its own, the others in the channel's. */
+/* A bank's first `bank_queue` requests occupy the bank's own queue, the others that of the channel. */
 static inline void take_entry(struct dram_channel *ch, struct dram_queue *queue, unsigned bank) {
     queue->in_queue++;
     if (UNLIKELY(ch->bank_queue) && queue->entries[bank]++ < ch->bank_queue) return;
@@ -315,7 +316,7 @@ static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_
     return false;
 }
 
-/* At the end of the bank's requests; returns whether it is the only one. */
+/* Appends to the bank's requests; returns whether it is the only one. */
 static inline bool link_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index) {
     uint16_t before = queue->tail[bank];
     *(before == REQUEST_NONE ? &queue->head[bank] : &ch->request[before].next) = index;
@@ -387,14 +388,14 @@ static NEVER_INLINE void log_command(struct dram_channel *ch, uint64_t cycle, en
     ch->log(ch->log_user, &entry);
 }
 
-/* What a request met, counted when the first command is issued for it. */
+/* The row state that a request found, counted at its first command. */
 static inline void count_first(struct dram_channel *ch, struct dram_request *request, uint64_t *counter) {
     request->begun = true;
     ++*counter;
     for (unsigned rest = request->bursts & (request->bursts - 1u); rest; rest &= rest - 1) ch->stats.row_hits++;
 }
 
-/* The request has had its last column command. */
+/* The request has issued its last column command. */
 static inline void finish_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index,
                                   uint64_t cycle) {
     struct dram_request *request = &ch->request[index];
@@ -413,8 +414,9 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
     const struct dram_request *follower = &ch->request[next];
     if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write &&
         !(queue->strict | ch->by_offer) &&
-        queue == ch->active) { /* a row of the idle queue need not stay open: another may wait for it to close */
-        queue->activated &= ~(UINT64_C(1) << bank); /* the same sets else: it is a row hit as well */
+        queue ==
+            ch->active) { /* a row of the idle queue need not stay open: another request may wait for its precharge */
+        queue->activated &= ~(UINT64_C(1) << bank); /* the other sets do not change: it is a row hit, too */
         set_candidate(queue, COLUMN_BUS, bank, next, follower);
         return;
     }
@@ -426,8 +428,8 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
 static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, uint64_t cycle, const unsigned write) {
     const struct dram_delays *delay = &ch->delay;
     unsigned group = bank & ch->group_mask;
-    /* The command could be issued, so what held it back has passed, and so have earlier commands' effects on the other
-     * direction. */
+    /* The command could be issued, so the constraints on it have passed, and so have the effects of earlier commands on
+     * the other direction. */
     ch->column_at[write] = cycle + delay->same[write];
     ch->column_at[!write] = cycle + delay->other[write];
     ch->group_column_at[write][group] = cycle + delay->same_group[write];
@@ -439,7 +441,7 @@ static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, ui
     ch->stats.bus_cycles += delay->burst;
 }
 
-/* A column command that the cap counts, or after which a scheduler with a rule of its own chooses anew. */
+/* A column command that counts towards the cap, or after which a scheduler with its own `offer` recomputes. */
 static NEVER_INLINE void notice_column(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     if (ch->row_columns[bank] > ch->row_hit_cap) ch->capped |= UINT64_C(1) << bank;
     if (!ch->by_offer) return;
@@ -510,8 +512,8 @@ static void issue_precharge(struct dram_channel *ch, unsigned bank, uint64_t cyc
 
 /* -------------------------------------------------------------------- choosing */
 
-/* What a look over banks found: the one whose candidate goes first of those whose time has come, and when it comes for
- * the next of the others. */
+/* Result of a search over banks: the candidate with the highest priority among those that can be issued, and the
+ * earliest time of the others. */
 struct choice {
     struct dram_queue *queue; /* NULL: none */
     uint64_t rank;
@@ -519,7 +521,7 @@ struct choice {
     uint64_t next;
 };
 
-/* Those of `banks` whose own time has come. */
+/* Those of `banks` whose own timings allow the command. */
 static inline uint64_t banks_ready(uint64_t banks, uint64_t *wait, const uint64_t *at, uint64_t cycle, uint64_t *next) {
     uint64_t late = banks & *wait;
     if (!late) return banks;
@@ -535,7 +537,7 @@ static inline uint64_t banks_ready(uint64_t banks, uint64_t *wait, const uint64_
     return banks & ~*wait;
 }
 
-/* Those of `banks` whose group's time has come. */
+/* Those of `banks` whose group's timings allow the command. */
 static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, const uint64_t *at, uint64_t cycle,
                              uint64_t *next) {
     for (unsigned group = 0; group <= ch->group_mask; group++) {
@@ -549,8 +551,8 @@ static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, cons
 static inline unsigned chosen_bank(const struct choice *choice) { return choice->rank % DRAM_BANKS_MAX; }
 
 #ifdef __AVX2__
-/* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, lets its rank pass. Ranks
- * are compared as floating-point numbers, which have the order of their bits. */
+/* The lowest rank of many banks, four at a time: a bank's bit, shifted to the top of its lane, selects its rank. Ranks
+ * are compared as floating-point numbers, which are ordered like their bits. */
 static NEVER_INLINE uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) {
     const __m256d none = _mm256_set1_pd(HUGE_VAL);
     const __m256i to_top = _mm256_setr_epi64x(63, 62, 61, 60);
@@ -572,7 +574,7 @@ static inline uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks)
 enum { MANY_BANKS = DRAM_BANKS_MAX + 1 };
 #endif
 
-/* There is at least one bank. */
+/* There must be at least one bank. */
 static inline uint64_t lowest_rank(const uint64_t *rank, uint64_t banks) {
     if (__builtin_popcountll(banks) >= MANY_BANKS) return lowest_rank_of_many(rank, banks);
     uint64_t lowest = NEVER;
@@ -606,8 +608,7 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
     choose_first(choice, queue, COLUMN_BUS, banks);
 }
 
-/* Rows that have had their share of column commands: of their requests only the one that is the oldest of all is
- * served, and only if nothing else can be issued. */
+/* Rows at the cap: of their requests only the oldest of all is served, and only if nothing else can be issued. */
 static NEVER_INLINE struct choice look_for_capped(struct dram_channel *ch, uint64_t next, uint64_t cycle) {
     struct dram_queue *queue = ch->active;
     struct choice capped = {.next = next};
@@ -650,7 +651,7 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
     struct choice choice = {.next = next};
     uint64_t ready = conflict | closed;
     choose_first(&choice, queue, ROW_BUS, ready);
-    /* Those that are ready now and are not chosen can be issued next. */
+    /* Commands that are ready but not chosen can be issued in the next cycle. */
     ch->row_next = ready & (ready - 1) ? cycle + 1 : next;
     return choice;
 }
@@ -681,17 +682,17 @@ static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *q
     choose_in_both(ch, bank, cycle);
     if (UNLIKELY(ch->capped | ch->by_offer)) {
         if (ch->by_offer) choose_all(ch, cycle);
-        if (ch->capped) lower_to(&ch->column_next, cycle + 1); /* the oldest request may be another now */
+        if (ch->capped) lower_to(&ch->column_next, cycle + 1); /* the oldest request may have changed */
     }
 }
 
-/* A bank that offers both its commands has one of them issued in a cycle. By FR-FCFS it offers one. */
+/* A bank that offers both commands issues only one of them per cycle. With FR-FCFS it offers one. */
 static inline bool share_bank(const struct dram_channel *ch, const struct choice *column, const struct choice *row) {
     return ch->by_offer && chosen_bank(column) == chosen_bank(row);
 }
 
-/* One cycle: at most one command, or one of each sort with two command buses. Returns whether that leaves the bus for a
- * row command free. */
+/* One cycle: at most one command, or one of each class with two command buses. Returns whether the bus for row commands
+ * stays free. */
 static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle) {
     struct choice column = {0}, row = {0};
     if (ch->write_drain && direction(ch) != ch->writing) {
@@ -717,7 +718,7 @@ static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle) {
 
 /* ----------------------------------------------------------- what happens rarely */
 
-/* Closes the row of the lowest bank that the row policy closes by now, if the bus is free for it. */
+/* Closes the row of the lowest bank that the row policy closes by now, if the bus is free. */
 static void close_row(struct dram_channel *ch, bool bus_free, uint64_t cycle) {
     uint64_t next = NEVER;
     for (uint64_t banks = ch->unwanted; banks; banks &= banks - 1) {
@@ -735,14 +736,14 @@ static void close_row(struct dram_channel *ch, bool bus_free, uint64_t cycle) {
     ch->close_next = next;
 }
 
-/* A cycle in which the row policy may close a row: once it is known that no request needs the bus. */
+/* A cycle in which the row policy may close a row, after requests have had the bus. */
 static void issue_and_close(struct dram_channel *ch, uint64_t cycle) {
     close_row(ch, issue(ch, cycle), cycle);
     if (*ch->polled) ch->column_next = ch->row_next = ch->close_next = cycle + 1;
 }
 
-/* A request has waited too long: it goes before row hits in its bank and, if it waits in the queue that is not being
- * served, turns the direction. */
+/* A starved request: it has priority over row hits in its bank and, if it waits in the queue that is not being served,
+ * changes the direction. */
 static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
     uint64_t limit = ch->starvation_cycles, oldest = NEVER;
     for (unsigned q = 0; q < 2; q++) {
@@ -760,7 +761,7 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
             choose_candidate(ch, queue, bank, cycle);
         }
     }
-    /* While there is such a request, the next check is a while away, or each cycle would have one. */
+    /* While a request is starved, checks are spaced out instead of happening in each cycle. */
     ch->starve_next = oldest == NEVER ? NEVER : oldest + limit > cycle ? oldest + limit : cycle + limit / 8 + 1;
     lower_to(&ch->column_next, cycle);
     lower_to(&ch->row_next, cycle);
@@ -776,7 +777,7 @@ static void precharge_all(struct dram_channel *ch, uint64_t cycle) {
     }
 }
 
-/* A refresh is due. Requests whose row has been opened are still served; then all rows are closed, and all banks
+/* A refresh is due. Requests whose row has been opened are still served; then all rows are closed and all banks
  * refreshed. */
 static void refresh(struct dram_channel *ch, uint64_t cycle) {
     if (unfinished(&ch->queue[0]) | unfinished(&ch->queue[1])) {
@@ -812,7 +813,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
     ch->row_next = ch->column_next = cycle + 1;
 }
 
-/* Returns whether the cycle is done with. */
+/* Returns whether the cycle is complete. */
 static NEVER_INLINE bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
     bool done = false;
     if (cycle >= ch->refresh_next) {

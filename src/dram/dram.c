@@ -1,29 +1,28 @@
-/* Memory controllers: from the ports of the slices to the queues of the channels and back.
+/* Memory controllers: between the slices' ports and the channels' queues.
  *
- * A request waits `controller_cycles` between its port and its channel's queue; a channel holds at most as many
- * requests, from port to port, as its queues and its return queue have entries (GPGPU-Sim's credits between L2 and
- * DRAM). The crossbar between slices and channels carries one request per channel and core cycle, the slices in turn.
+ * A request takes `controller_cycles` from its port to its channel's queue; a channel holds at most as many requests,
+ * from port to port, as its queues and its return queue have entries (GPGPU-Sim's credits between L2 and DRAM). The
+ * crossbar between slices and channels carries one request per channel and core cycle, round robin over the slices.
  *
- * At core cycle t a controller first runs the memory cycles that have begun by then, hands out what they completed,
- * then lets in what has arrived, and last moves one request for each channel into its queue: it takes part from the
- * next memory cycle on.
+ * At core cycle t a controller first simulates the memory cycles that have begun by then and sends the replies of
+ * completed requests, then accepts arrivals, and finally moves one request per channel into its queue, where it takes
+ * part from the next memory cycle on.
  *
- * That is the order of events, but not when they are computed.
+ * This is the order of events, but not the time at which they are computed.
  *
- * Lazy evaluation. A controller with one channel *runs behind*: it is ticked for what its slices send and, at `due`,
- * catches up with all that has happened meanwhile (catch_up). `due` is the core cycle in which the first data of a
- * command that has not been issued yet could have crossed the bus: `delay.done` after the channel's `next`, or after
- * the cycle in which the next arrival enters the queue.
+ * Lazy evaluation. A controller with one channel *runs behind*: it is ticked when its slices send requests and, at
+ * `due`, catches up with everything that has happened meanwhile (catch_up). `due` is the core cycle in which the first
+ * data of a command that has not been issued yet could have crossed the bus: `delay.done` after the channel's `next`,
+ * or after the cycle in which the next arrival enters the queue.
  *
- *   - Why it is exact: what goes on between arrivals and replies is seen by nobody before the first data has crossed the
- *     bus. Catching up replays arrivals and commands in the order of their cycles (a request keeps the cycle from which
- *     it may enter, `ready`), so the channel passes through the same states; replies carry their own cycle, and the port
- *     shows them then. Counters are settled before anybody reads them (controller_settle).
- *   - Where it could be noticed, the controller keeps up with every cycle (may_run_behind): with several channels, while
- *     all requests of the channel are taken or replies wait for a slice (a request is then free when the reply has
- *     left), while a read may be answered from the write queue at once, and for the log of commands, whose order is that
- *     of time.
- *   - The plain version is `--no-skip`: it keeps up, and looks at every memory cycle (channel.h).
+ *   - Why it is exact: no other component observes a command before its first data has crossed the bus. Catching up replays
+ *     arrivals and commands in order of their cycles (a request keeps the cycle from which it may enter, `ready`), so that
+ *     the channel passes through the same states; replies carry their own cycle, and the port makes them visible then.
+ *     Counters are settled before they are read (controller_settle).
+ *   - If a delay could be observed, the controller keeps up with every cycle (may_run_behind): with several channels, while
+ *     all requests of the channel are in use or replies wait for a slice (a request is then freed when its reply leaves),
+ *     while a read may be forwarded from the write queue, and for the command log, which is in order of time.
+ *   - The plain version is `--no-skip`: it keeps up, and checks every memory cycle (channel.h).
  *   - The tests that compare the two: tests/dram/dram_test.c "sleeping, polling every cycle ..." and "counters read in
  *     the middle of a run ...", tests/dram/policy_test.c over all schedulers and row policies, and tests/machine for
  *     whole runs.
@@ -40,17 +39,17 @@
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 
-/* A core cycle, the last memory cycle that has begun by its start, and how long ago that was in units of which a memory
+/* A core cycle, the last memory cycle that has begun by its start, and the time since then, in units of which a memory
  * cycle has clock.core and a core cycle clock.domain. */
 struct moment {
     uint64_t core, cycle, fraction;
 };
 
-/* What a slice's port has to say to the controller. */
+/* The controller's state for one slice's ports. */
 struct slice_side {
     struct port input, output;
-    struct ring returns;   /* replies that found no room in the output: channel in the upper half, its request below */
-    uint16_t head_channel; /* of the message at the head of the input; CHANNEL_UNKNOWN before that was looked at */
+    struct ring returns;   /* replies that wait for the output port: channel in the upper half, request in the lower */
+    uint16_t head_channel; /* channel of the message at the head of the input; CHANNEL_UNKNOWN before it is decoded */
 };
 
 enum { CHANNEL_UNKNOWN = 0xFFFF };
@@ -62,25 +61,25 @@ struct controller {
     unsigned component, index;
     struct waker waker; /* of the component */
     unsigned slices, channels;
-    unsigned turn;               /* the slice that is asked first */
+    unsigned turn;               /* round-robin pointer */
     uint64_t pushed[2];          /* slices whose port has been pushed into (port_watch) */
     uint64_t asking;             /* slices whose port is not empty */
-    uint64_t all_channels, full; /* sets of channels: all, and those without a request to spare */
+    uint64_t all_channels, full; /* sets of channels: all, and those without a free request */
     unsigned waiting_returns;    /* replies in all return rings */
     uint64_t controller_cycles;
     struct clock clock;
     struct moment caught_up; /* the channels' commands have been issued up to here */
-    uint64_t due;            /* core cycle by which they must be issued further */
-    bool behind;             /* and until then may wait; else they are issued in every tick */
+    uint64_t due;            /* core cycle by which more of them must be issued */
+    bool behind;             /* they may wait until then; else they are issued in every tick */
     struct slice_side *slice;
     struct dram_channel *channel;
-    uint8_t bursts_of[256]; /* which bursts of a line hold some of the sectors of a mask */
+    uint8_t bursts_of[256]; /* bursts of a line that contain sectors of a mask */
 };
 
 struct dram {
     struct controller *controller;
     unsigned mcs;
-    unsigned slices_per_mc; /* of those that come first */
+    unsigned slices_per_mc; /* without the slices that follow all others */
 };
 
 /* ------------------------------------------------------------------ time */
@@ -98,7 +97,7 @@ static inline uint64_t core_cycle_of(struct clock clock, const struct moment *fr
     return from->core + (behind + clock.domain - 1) / clock.domain;
 }
 
-/* --------------------------------------------------------------- the way out */
+/* ------------------------------------------------------------------- replies */
 
 static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel,
                               uint16_t index, uint64_t now) {
@@ -111,8 +110,8 @@ static inline void send_reply(struct controller *mc, struct slice_side *slice, s
     mc->full &= ~(UINT64_C(1) << channel->index);
 }
 
-/* Hands what a channel has completed to the slices' ports. The data may still be on its way: the port shows it when it
- * is there. */
+/* Sends replies for requests that a channel has completed. The data may still be in flight: the port makes it visible
+ * in time. */
 static inline void collect(struct controller *mc, struct dram_channel *channel, uint64_t now) {
     for (unsigned i = 0; i < channel->done_count; i++) {
         uint16_t index = channel->done[i];
@@ -146,9 +145,9 @@ static void drain_returns(struct controller *mc, uint64_t now) {
     }
 }
 
-/* ---------------------------------------------------------------- the way in */
+/* ------------------------------------------------------------------ requests */
 
-/* The head of the slice's port becomes a request of its channel, which has one to spare. */
+/* Converts the head of the slice's port to a request of its channel, which has a free one. */
 static inline void take_in(struct controller *mc, unsigned slice_index, struct dram_channel *channel,
                            const struct moment *ready, uint64_t now) {
     struct port *input = &mc->slice[slice_index].input;
@@ -159,7 +158,7 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     port_pop(input, now);
     struct location place;
     address_map_locate(mc->map, message_place_in_memory(&request->message), &place);
-    assert(place.mc == mc->index && "a slice asks the controller that holds the line");
+    assert(place.mc == mc->index && "a slice sends to the controller that owns the line");
     if (input->pushed == input->popped) mc->asking &= ~(UINT64_C(1) << slice_index);
     request->ready = ready->core;
     request->ready_cycle = ready->cycle;
@@ -171,14 +170,13 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     channel->writes += request->write;
     request->bursts = mc->bursts_of[request->message.sectors];
     request->next = REQUEST_NONE;
-    /* What the channel waits for, or whether it may run behind, may no longer be what it was. */
+    /* The channel's next event, or whether it may run behind, may have changed. */
     if (channel->arrival == REQUEST_NONE || request->write || !channel->free_count) mc->due = now;
     *(channel->arrival == REQUEST_NONE ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
     channel->last_arrival = index;
 }
 
-/* Lets the message at the head of a slice's port in, unless it cannot be seen yet or its channel is among the `taken`.
- */
+/* Accepts the message at the head of a slice's port, unless it is not visible yet or its channel is `taken`. */
 static inline bool accept_head(struct controller *mc, unsigned slice_index, uint64_t *taken, const struct moment *ready,
                                uint64_t now) {
     struct slice_side *slice = &mc->slice[slice_index];
@@ -200,9 +198,9 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
     return true;
 }
 
-/* One request for each channel from the slices' ports, the slices in turn. Returns whether it is to be asked again in
- * the next cycle: if any was taken and a slice may have another. A channel without room is asked again in the tick in
- * which a reply has made some, or after it (controller_tick). */
+/* Accepts one request per channel from the slices' ports, round robin. Returns whether to try again in the next cycle:
+ * if one was accepted and a slice may have another. A channel without free requests is tried again in the tick in which
+ * a reply has freed one, or after it (controller_tick). */
 static inline bool accept_requests(struct controller *mc, uint64_t now) {
     mc->asking |= mc->pushed[(now + 1) & 1];
     mc->pushed[(now + 1) & 1] = 0;
@@ -227,8 +225,8 @@ static inline bool accept_requests(struct controller *mc, uint64_t now) {
 
 /* ------------------------------------------------------------------ catching up */
 
-/* The channel's part of catch_up. Its oldest arrival is found to wait for room in the queue, or enters it, once the
- * commands before have been issued. */
+/* The channel's part of catch_up. Its oldest arrival waits for a full queue, or enters it, after the commands before it
+ * have been issued. */
 static inline void catch_up_channel(struct controller *mc, struct dram_channel *channel, uint64_t before,
                                     uint64_t until) {
     for (;;) {
@@ -262,21 +260,22 @@ static inline void catch_up_channel(struct controller *mc, struct dram_channel *
     }
 }
 
-/* What has happened before core cycle `before` and in memory cycles up to `until`. Replies are left to be collected. */
+/* Computes what has happened before core cycle `before` and in memory cycles up to `until`. Replies remain to be
+ * collected. */
 static void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
     struct dram_channel *end = mc->channel + mc->channels;
     for (struct dram_channel *channel = mc->channel; channel != end; channel++)
         catch_up_channel(mc, channel, before, until);
 }
 
-/* Whether nobody can tell that the controller runs behind. */
+/* Whether running behind cannot be observed. */
 static inline bool may_run_behind(const struct controller *mc) {
     const struct dram_channel *channel = mc->channel;
     return mc->channels == 1 && !mc->full && !mc->waiting_returns && !(channel->write_drain && channel->writes) &&
            !channel->log && !mc->engine->poll;
 }
 
-/* The core cycle by which the channels must have caught up: that of the next event or, where they may run behind, the
+/* The core cycle by which the channels must have caught up: that of the next event or, if they may run behind, the
  * first in which data of a command not issued yet can have crossed the bus. */
 static inline uint64_t next_due(const struct controller *mc) {
     const struct dram_channel *end = mc->channel + mc->channels;
@@ -299,7 +298,7 @@ static inline uint64_t next_due(const struct controller *mc) {
 
 /* ------------------------------------------------------------- the component */
 
-/* Catches up with what has happened before core cycle `before` and in the memory cycles begun by `now`. */
+/* Catches up with everything before core cycle `before` and in the memory cycles begun by `now`. */
 static inline void keep_up(struct controller *mc, uint64_t before, uint64_t now) {
     struct moment here = moment_at(mc->clock, mc->caught_up, now);
     catch_up(mc, before, here.cycle);
@@ -318,7 +317,7 @@ static void controller_tick(void *self, uint64_t now) {
     if (!mc->behind) {
         uint64_t full = mc->full;
         keep_up(mc, now + 1, now);
-        /* A read that was answered as it entered has made room too late for this cycle's requests. */
+        /* A read that was forwarded as it entered has freed its request too late for this cycle's arrivals. */
         if (full & ~mc->full && mc->asking) engine_wake(mc->engine, mc->component, now + 1);
     }
     mc->due = next_due(mc);
@@ -332,7 +331,7 @@ static void controller_settle(void *self, uint64_t now) {
     if (now == 0) return;
     catch_up(mc, now, clock_domain_cycle(mc->clock, now - 1));
     mc->caught_up = moment_at(mc->clock, mc->caught_up, now);
-    mc->due = min_u64(mc->due, now); /* replies that this has left are collected in the next tick */
+    mc->due = min_u64(mc->due, now); /* remaining replies are collected in the next tick */
     for (unsigned i = 0; i < mc->channels; i++) {
         struct dram_channel *channel = &mc->channel[i];
         if (channel->blocked_since == NEVER || channel->blocked_since >= now) continue;
@@ -356,9 +355,8 @@ static void controller_explain(const void *self, uint64_t now, FILE *out) {
         if (!inside) continue;
         unsigned arriving = 0;
         for (uint16_t k = channel->arrival; k != REQUEST_NONE; k = channel->request[k].next) arriving++;
-        fprintf(out,
-                "dram %u channel %u: %u requests inside: %u reads and %u writes queued, %u on their way to the queue",
-                mc->index, i, inside, channel->queue[0].waiting, channel->queue[1].waiting, arriving);
+        fprintf(out, "dram %u channel %u: %u requests: %u reads and %u writes queued, %u before the queue", mc->index,
+                i, inside, channel->queue[0].waiting, channel->queue[1].waiting, arriving);
         if (channel->blocked_since != NEVER)
             fprintf(out, " (queue full for %llu cycles)", (unsigned long long)(now - channel->blocked_since));
         fprintf(out, "; next command not before memory cycle %llu, now %llu\n", (unsigned long long)channel->next,
@@ -367,7 +365,7 @@ static void controller_explain(const void *self, uint64_t now, FILE *out) {
     for (unsigned i = 0; i < mc->slices; i++) {
         const struct ring *returns = &mc->slice[i].returns;
         if (!ring_empty(returns))
-            fprintf(out, "dram %u: %u replies wait for slice %u to take them\n", mc->index, ring_count(returns), i);
+            fprintf(out, "dram %u: %u replies wait for the port to slice %u\n", mc->index, ring_count(returns), i);
     }
 }
 
@@ -384,7 +382,7 @@ static struct clock clock_of_config(const struct config *config, uint64_t core_k
     return clock_of(dram->clock_mhz ? (uint64_t)dram->clock_mhz * 1000 : core_khz, core_khz);
 }
 
-/* Bit i of the result: burst i of the line holds one of the sectors in the mask. */
+/* Bit i of the result: burst i of the line contains one of the sectors in the mask. */
 static void fill_bursts(struct controller *mc, const struct config *config) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     unsigned sectors = (unsigned)gpu->line_bytes / SECTOR_BYTES;
@@ -397,7 +395,7 @@ static void fill_bursts(struct controller *mc, const struct config *config) {
     }
 }
 
-/* The number, over the whole machine, of a controller's slice `i`. */
+/* The machine-wide number of a controller's slice `i`. */
 static unsigned slice_number(const struct dram *dram, unsigned mc, unsigned i) {
     return i < dram->slices_per_mc ? mc * dram->slices_per_mc + i : dram->mcs * dram->slices_per_mc + mc;
 }
@@ -439,7 +437,7 @@ static void create_channels(struct controller *mc, const struct config *config, 
 struct dram *dram_create(const struct config *config, const struct address_map *map, const unsigned *slice_component,
                          unsigned slices, struct engine *engine, uint64_t core_khz, struct stats *stats,
                          struct error *err) {
-    (void)err; /* whatever can be wrong has been refused by the section's check */
+    (void)err; /* the section's check has rejected all invalid input */
     const struct dram_config *dram_config = config_get(config, &dram_section);
     struct dram *dram = mem_alloc(1, sizeof *dram);
     dram->mcs = (unsigned)dram_config->mcs;

@@ -1,8 +1,8 @@
-/* What describes a memory system: how many controllers and channels, the kind of device behind a channel with its
- * timings, how addresses are spread over them, and the controller's queues.
+/* Parameters of the memory system: controllers and channels, the kind of device with its timings, the address mapping,
+ * and the controller's queues.
  *
- * What belongs to a device (geometry of a channel, timings, refresh, command buses) stands in the section of its kind
- * (`dram.gddr5`, `dram.hbm`), because each kind has defaults of its own. All device times are in cycles of the memory's
+ * Device parameters (geometry of a channel, timings, refresh, command buses) are in the section of their kind
+ * (`dram.gddr5`, `dram.hbm`), because each kind has its own defaults. All device times are in cycles of the memory's
  * command clock.
  */
 #ifndef SLUICE_DRAM_DRAM_CONFIG_H
@@ -17,7 +17,7 @@ struct dram_config {
     const struct policy *row_policy;
     int64_t mcs;
     int64_t channels_per_mc;
-    int64_t clock_mhz; /* 0: the core's */
+    int64_t clock_mhz; /* 0: core clock */
     int64_t interleave_bytes;
     int64_t read_queue, write_queue, bank_queue, return_queue;
     bool write_drain;
@@ -27,12 +27,12 @@ struct dram_config {
     int64_t port_entries, port_cycles;
 };
 
-/* A channel's device, as its kind describes it. */
+/* The device of a channel. */
 struct dram_device {
     int64_t banks, bank_groups;
     int64_t row_bytes;
-    int64_t burst_bytes;  /* moved by one column command */
-    int64_t burst_cycles; /* that it holds the data bus */
+    int64_t burst_bytes;  /* transferred by one column command */
+    int64_t burst_cycles; /* occupancy of the data bus */
     bool two_command_buses;
     int64_t tCL, tWL, tRCD, tRCDW, tRP, tRAS, tRC;
     int64_t tRRDS, tRRDL, tFAW;
@@ -49,10 +49,10 @@ extern const struct family dram_mapping_family;
 extern const struct family dram_scheduler_family;
 extern const struct family row_policy_family;
 
-/* What all data buses together could carry. */
+/* Peak bandwidth of all data buses together. */
 double dram_peak_bytes_per_us(const struct config *config);
 
-/* The device of the chosen kind. */
+/* The device of the selected kind. */
 const struct dram_device *dram_device_of(const struct config *config);
 
 #endif

@@ -1,7 +1,7 @@
-/* First come, first served: requests of a channel issue their column commands in the order of their arrival, and a row
- * command is issued only for the oldest request (Rixner et al., ISCA 2000: "in-order"). So no activate
- * overlaps with another request's transfer: the lower bound for a scheduler. Where writes have a queue of their own, the
- * order is that of the queue being served. */
+/* First come, first served: the requests of a channel issue their column commands in order of arrival, and a row
+ * command is issued only for the oldest request (Rixner et al., ISCA 2000: "in-order"). No activate overlaps with
+ * another request's transfer: the lower bound for a scheduler. With a separate write queue, the order is that of the
+ * queue being served. */
 #include "base/base.h"
 #include "dram/channel.h"
 #include "dram/scheduler.h"
@@ -18,6 +18,6 @@ static struct dram_offer offer(const struct dram_channel *channel, const struct 
 }
 
 const struct dram_scheduler_ops dram_scheduler_fcfs = {
-    .policy = {"fcfs", "in the order of arrival, one request after the other", NULL},
+    .policy = {"fcfs", "requests in order of arrival, one at a time", NULL},
     .offer = offer,
 };

@@ -1,8 +1,7 @@
-/* GDDR5, as GPGPU-Sim 3.2.2 describes the GTX 480's: 64 bytes (burst of eight on two 32-bit chips) in two command
- * cycles, 16 banks in four groups, one command bus. The timings are also those of Table 1 of "Adaptive Memory-Side
- * Last-Level GPU Caching" (ISCA 2019). Activate to write is shorter than to read by the write latency and one.
- * GPGPU-Sim has neither refresh nor a limit on four activates: both are off by default; refresh is that of a 1 Gb part
- * at 1 GHz. */
+/* GDDR5 as in GPGPU-Sim 3.2.2 for the GTX 480: 64 bytes (a burst of eight on two 32-bit chips) in two command cycles,
+ * 16 banks in four groups, one command bus. The timings are also those of Table 1 of "Adaptive Memory-Side Last-Level
+ * GPU Caching" (ISCA 2019). Activate to write is shorter than activate to read by the write latency plus one. GPGPU-Sim
+ * has neither refresh nor a four-activate window: both are off by default; refresh is that of a 1 Gb part at 1 GHz. */
 #include "base/base.h"
 #include "dram/kind.h"
 

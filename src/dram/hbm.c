@@ -1,7 +1,7 @@
-/* High-bandwidth memory: a channel of a stack, with row and column commands on separate buses. Timings are those of
- * Table I of "Selective Replication in Memory-Side GPU Caches", which moves 32 bytes in one cycle; what the table
- * leaves open (tRCDW, tWR, tWTR, refresh) is Ramulator's entry for HBM at 1 Gb/s per pin. Pseudo-channels and the
- * refresh of single banks are left out. */
+/* High-bandwidth memory: one channel of a stack, with separate buses for row and column commands. The timings are those
+ * of Table I of "Selective Replication in Memory-Side GPU Caches", which transfers 32 bytes per cycle; those that the
+ * table does not give (tRCDW, tWR, tWTR, refresh) are Ramulator's for HBM at 1 Gb/s per pin. Not modelled:
+ * pseudo-channels, per-bank refresh. */
 #include "base/base.h"
 #include "dram/kind.h"
 

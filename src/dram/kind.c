@@ -1,4 +1,4 @@
-/* The family of memory kinds, and the checks that every kind's description must pass. */
+/* The family of memory kinds, and the consistency checks of device parameters. */
 #include "dram/kind.h"
 
 #include <stdio.h>
@@ -50,10 +50,10 @@ bool dram_kind_check(const struct config *config, struct error *err) {
     } orders[] = {
         {"banks", d->banks, d->bank_groups, "is less than bank_groups:"},
         {"row_bytes", d->row_bytes, d->burst_bytes, "is less than burst_bytes:"},
-        {"tRC", d->tRC, d->tRAS, "is less than tRAS, within it:"},
-        {"tRRDL", d->tRRDL, d->tRRDS, "is less than tRRDS, whose long form it is:"},
-        {"tCCDL", d->tCCDL, d->tCCDS, "is less than tCCDS, whose long form it is:"},
-        {"tWTRL", d->tWTRL, d->tWTRS, "is less than tWTRS, whose long form it is:"},
+        {"tRC", d->tRC, d->tRAS, "is less than tRAS, which is part of it:"},
+        {"tRRDL", d->tRRDL, d->tRRDS, "is less than tRRDS, the timing for different bank groups:"},
+        {"tCCDL", d->tCCDL, d->tCCDS, "is less than tCCDS, the timing for different bank groups:"},
+        {"tWTRL", d->tWTRL, d->tWTRS, "is less than tWTRS, the timing for different bank groups:"},
     };
     for (unsigned i = 0; i < COUNT_OF(orders); i++)
         if (orders[i].value < orders[i].least)

@@ -1,14 +1,13 @@
-/* Inside the address mappings: what a mapping decides, and the tables that addresses are looked up with. Only the files
- * of the mappings include this.
+/* Private to the address mappings: what a mapping decides, and the tables used to translate addresses.
  *
- * Every mapping here ends in one layout of a *mapped* address, from bit 0 up:
+ * Every mapping ends in one layout of a *mapped* address, from bit 0 up:
  *
  *     column low | controller | channel | bank low | column high | bank high | row
  *
- * where "column low" is the interleave and a mapping chooses how many bank bits lie below the upper columns. Before
- * that, a mapping may rewrite the controller, channel and bank bits by a matrix over GF(2) (each new bit is the parity
- * of some bits of the address). Where the number of controllers is no power of two, the controller is a remainder, and
- * all of the above applies to the quotient.
+ * where "column low" is the interleave and a mapping chooses the number of bank bits below the upper columns. Before
+ * that, a mapping may transform the controller, channel and bank bits by a matrix over GF(2) (each new bit is the
+ * parity of some address bits). If the number of controllers is not a power of two, the controller is a remainder, and
+ * the layout applies to the quotient.
  */
 #ifndef SLUICE_DRAM_LAYOUT_H
 #define SLUICE_DRAM_LAYOUT_H
@@ -22,10 +21,10 @@ enum {
     MATRIX_READ_BITS = 8 * MAP_TABLE_BYTES, /* address bits above the interleave that a matrix may read */
 };
 
-/* The shape that a mapping works on, in bits. */
+/* The shape of the memory system, in bits. */
 struct map_shape {
     unsigned interleave_bits;
-    unsigned mc_bits; /* 0 if controllers are taken by division */
+    unsigned mc_bits; /* 0 if controllers are selected by division */
     unsigned channel_bits, bank_bits;
     unsigned column_bits; /* of a row, counted from its first byte */
     unsigned line_bits;
@@ -44,19 +43,19 @@ struct map_matrix {
 
 struct mapping_ops {
     struct policy policy;
-    /* Bank bits that lie below the upper columns, at most shape->bank_bits. */
+    /* Bank bits below the upper columns, at most shape->bank_bits. */
     unsigned (*low_bank_bits)(const struct map_shape *shape);
-    /* The matrix, if the mapping has one (NULL otherwise). False with a located error if its parameters do not make
-     * one. */
+    /* The matrix, if the mapping has one (NULL otherwise). Returns false with a located error if its parameters do not
+     * form one. */
     bool (*matrix)(const struct config *config, const struct map_shape *shape, struct map_matrix *matrix,
                    struct error *err);
 };
 
-/* Turns `forward` round: mask[i] of the result gives old bit i from the new address. False if `forward` cannot be
- * turned round. */
+/* Inverts `forward`: mask[i] of the result computes old bit i from the new address. Returns false if `forward` is
+ * singular. */
 bool map_matrix_invert(const struct map_matrix *forward, unsigned first_bit, struct map_matrix *inverse);
 
-/* Whether the chosen mapping works for the machine described; for the section's check. */
+/* Whether the selected mapping supports the configured machine; for the section's check. */
 bool address_map_check(const struct config *config, struct error *err);
 
 #endif

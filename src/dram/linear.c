@@ -1,7 +1,7 @@
 /* The linear mapping: GPGPU-Sim's for the GTX 480 (`dramid@8`, then from the top: row, bank, column, one bank bit,
- * column), widened to any shape. Consecutive blocks of the interleave (256 bytes) go to consecutive controllers, by
- * remainder where their number is no power of two; within a controller they alternate over its channels and slices, for
- * which the lowest bank bits lie right above; the other bank bits lie above the column. */
+ * column), generalised to any shape. Consecutive blocks of the interleave (256 bytes) are in consecutive controllers,
+ * by remainder if their number is not a power of two; within a controller they alternate over its channels and slices,
+ * selected by the lowest bank bits directly above; the other bank bits are above the column. */
 #include "dram/layout.h"
 
 static unsigned low_bank_bits(const struct map_shape *shape) {

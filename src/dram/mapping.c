@@ -1,6 +1,6 @@
-/* Addresses to places and back, for any mapping: the shape is read off the configuration, the mapping says where the
- * bits go, and what is left at run time are shifts, masks and, for a matrix, one look-up for each byte of the address
- * that it reads. */
+/* Address translation in both directions for any mapping: the shape comes from the configuration, the mapping places
+ * the bits, and at run time there remain shifts, masks and, for a matrix, one table lookup per address byte that it
+ * reads. */
 #include "dram/mapping.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const struct policy *const members[] = {
 
 const struct family dram_mapping_family = {"address mapping", members, COUNT_OF(members)};
 
-/* What building the map and turning it round need besides. */
+/* Only for building and inverting the map. */
 struct map_inside {
     struct bit_run mc, channel, bank_low, bank_high, slice_channel, slice_bank;
     unsigned low_bank_bits;
@@ -55,7 +55,7 @@ bool address_map_check(const struct config *config, struct error *err) {
     const struct dram_device *device = dram_device_of(config);
     if (dram->interleave_bytes > device->row_bytes)
         return config_error(config, "dram.interleave_bytes", err,
-                            "%lld is more than a row (dram.%s.row_bytes: %lld); at most that is possible",
+                            "%lld B is more than one row; the maximum is dram.%s.row_bytes=%lld",
                             (long long)dram->interleave_bytes, dram->kind->name, (long long)device->row_bytes);
     const struct mapping_ops *ops = ops_of(config);
     struct map_shape shape = shape_of(config);
@@ -91,7 +91,7 @@ static struct bit_run bit_run_of(unsigned from, unsigned bits, unsigned to) {
     return (struct bit_run){from - to, low_mask(bits) << to};
 }
 
-/* Places the fields one above the other. */
+/* Places the fields from bit 0 up. */
 static void place_fields(struct address_map *map) {
     const struct map_shape *s = &map->inside->shape;
     unsigned at = s->interleave_bits, low = map->inside->low_bank_bits, high = s->bank_bits - low;

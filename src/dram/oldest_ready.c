@@ -1,8 +1,8 @@
-/* The oldest request whose next command may be issued: Ramulator's reading of "first ready" (its FRFCFS; with a cap of
- * 16 its FRFCFS_Cap). A precharge is a command like any other. So an older request closes a row that younger ones still
- * hit as soon as the timings allow; and a younger one closes a row that older ones hit, in a cycle in which the data bus
- * allows no column command. The older ones then have it opened again. Only a request whose row has been opened for it
- * keeps the row until its column command. FR-FCFS keeps the row open for all of them. */
+/* The oldest request whose next command can be issued: Ramulator's interpretation of "first ready" (its FRFCFS; with a
+ * cap of 16 its FRFCFS_Cap). A precharge is a command like any other. An older request therefore closes a row that
+ * younger ones still hit as soon as the timings allow, and a younger one closes a row that older ones hit in a cycle in
+ * which the data bus allows no column command; the row is then activated again for the older ones. Only a request whose
+ * row has been opened for it keeps the row until its column command. FR-FCFS keeps the row open for all of them. */
 #include "base/base.h"
 #include "dram/channel.h"
 #include "dram/scheduler.h"
@@ -13,7 +13,7 @@ struct oldest_config {
 
 static const struct param params[] = {
     P_INT(struct oldest_config, cap, 0, 0, 1000000, "commands",
-          "row hits after which the requests for an open row no longer go before others; 0: no cap"),
+          "row hits to an open row that have priority over other requests; 0: no cap"),
 };
 
 static const struct section section = {.path = "oldest-ready",
@@ -34,7 +34,7 @@ static struct dram_offer offer(const struct dram_channel *channel, const struct 
 }
 
 const struct dram_scheduler_ops dram_scheduler_oldest_ready = {
-    .policy = {"oldest-ready", "the oldest request whose next command may be issued, precharges included", &section},
+    .policy = {"oldest-ready", "the oldest request whose next command can be issued, including precharges", &section},
     .offer = offer,
     .row_hit_cap = row_hit_cap,
 };

@@ -1,10 +1,11 @@
 /* PAE, page address entropy: the randomising mapping of "Get Out of the Valley: Power-Efficient Address Mapping for
- * GPUs" (ISCA 2018), which the papers' machines use. The direct mapping's controller, channel and bank bits are each
+ * GPUs" (ISCA 2018), used by the papers' machines. Each controller, channel and bank bit of the direct mapping is
  * replaced by the parity of about half of the page address (row, bank, channel and controller bits): a binary
- * invertible matrix. Column bits are left out, so that the lines of a row stay together.
+ * invertible matrix. Column bits do not take part, so that the lines of a row stay together.
  *
- * The masks may be given; otherwise they are drawn from a seed, again and again until they can be inverted. The paper's
- * search for the bits with the most entropy of a set of programs is left out: every page bit takes part. */
+ * The masks can be given; otherwise they are drawn from a seed until they are invertible. Not modelled: the paper's
+ * search for the bits with the highest entropy over a set of programs; all page bits take part.
+ */
 #include <stdio.h>
 
 #include "base/random.h"
@@ -17,10 +18,11 @@ struct pae_config {
 };
 
 static const struct param params[] = {
-    P_LIST(struct pae_config, masks, "[]", 0, MATRIX_BITS_MAX, 1, (double)(INT64_C(1) << 48), "",
-           "for each controller, channel and bank bit: the address bits whose parity it is; empty: drawn at random"),
-    P_INT(struct pae_config, seed, 1, 0, 1e15, "", "of the random masks"),
-    P_INT(struct pae_config, address_bits, 34, 16, 37, "bits", "address bits that take part in random masks"),
+    P_LIST(
+        struct pae_config, masks, "[]", 0, MATRIX_BITS_MAX, 1, (double)(INT64_C(1) << 48), "",
+        "for each controller, channel and bank bit, the mask of the address bits whose parity it is; empty: random masks"),
+    P_INT(struct pae_config, seed, 1, 0, 1e15, "", "seed of the random masks"),
+    P_INT(struct pae_config, address_bits, 34, 16, 37, "bits", "address bits used by random masks"),
 };
 
 static const struct section section = {.path = "pae",
@@ -37,7 +39,7 @@ static bool given_masks(const struct config *config, const struct pae_config *pa
     if (pae->masks.count != matrix->count)
         return config_error(config, key, err,
                             "%u masks given, but this machine has %u controller, channel and bank bits; "
-                            "give %u, or none to have them drawn",
+                            "give %u, or none for random masks",
                             pae->masks.count, matrix->count, matrix->count);
     for (unsigned i = 0; i < matrix->count; i++) {
         matrix->mask[i] = (uint64_t)pae->masks.value[i];
@@ -45,15 +47,14 @@ static bool given_masks(const struct config *config, const struct pae_config *pa
         if (matrix->mask[i] & ~readable)
             return config_error(
                 config, key, err,
-                "mask %u (0x%llX) reads bits outside of 0x%llX: below lies the interleave, which must stay together", i,
-                (unsigned long long)matrix->mask[i], (unsigned long long)readable);
+                "mask %u (0x%llX) has bits outside of 0x%llX; the bits below are the interleave, which must stay together",
+                i, (unsigned long long)matrix->mask[i], (unsigned long long)readable);
     }
     struct map_matrix inverse;
     if (map_matrix_invert(matrix, shape->interleave_bits, &inverse)) return true;
-    return config_error(
-        config, key, err,
-        "two addresses would share a place: the masks, cut to bits %u to %u, are not linearly independent",
-        shape->interleave_bits, shape->interleave_bits + matrix->count - 1);
+    return config_error(config, key, err,
+                        "the mapping is not invertible: the masks, cut to bits %u to %u, are linearly dependent",
+                        shape->interleave_bits, shape->interleave_bits + matrix->count - 1);
 }
 
 static void draw_masks(const struct pae_config *pae, const struct map_shape *shape, struct map_matrix *matrix) {
@@ -77,7 +78,7 @@ static bool make_matrix(const struct config *config, const struct map_shape *sha
 }
 
 const struct mapping_ops mapping_pae = {
-    .policy = {"pae", "randomising: controller, channel and bank bits are parities of the page address", &section},
+    .policy = {"pae", "randomised: controller, channel and bank bits are parities of page address bits", &section},
     .low_bank_bits = low_bank_bits,
     .matrix = make_matrix,
 };

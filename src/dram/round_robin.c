@@ -1,7 +1,7 @@
-/* The banks in turn: DRAMsim3's rule. Of the banks that have a command ready, the first after that of the last column
- * command goes, whatever the age of its request. Banks that have fallen out of step stay out of step, so that each opens
- * its next row behind the transfers of the others; age would bring them into step again. In a bank row hits go first;
- * after `row_hits` column commands to a row, the bank's oldest request may close it for another one. */
+/* Round robin over banks: DRAMsim3's rule. Of the banks with a command that can be issued, the first after the bank of
+ * the last column command is served, regardless of age. Banks that are out of step stay so, and each opens its next row
+ * during the transfers of the others; age order would synchronise them again. Within a bank row hits come first; after
+ * `row_hits` column commands to a row, the bank's oldest request may close it. */
 #include "base/base.h"
 #include "dram/channel.h"
 #include "dram/scheduler.h"
@@ -12,11 +12,11 @@ struct round_robin_config {
 
 static const struct param params[] = {
     P_INT(struct round_robin_config, row_hits, 4, 1, 1000000, "commands",
-          "column commands to a row after which an older request of the bank may close it"),
+          "column commands to a row after which an older request to the bank may close it"),
 };
 
 static const struct section section = {.path = "round-robin",
-                                       .help = "the banks in turn",
+                                       .help = "round robin over banks",
                                        .params = params,
                                        .count = COUNT_OF(params),
                                        .size = sizeof(struct round_robin_config)};
@@ -34,7 +34,7 @@ static unsigned order(const struct dram_channel *channel, unsigned bank) {
 }
 
 const struct dram_scheduler_ops dram_scheduler_round_robin = {
-    .policy = {"round-robin", "the banks in turn, row hits first within a bank", &section},
+    .policy = {"round-robin", "round robin over banks, row hits first within a bank", &section},
     .offer = offer,
     .order = order,
 };

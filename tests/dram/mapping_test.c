@@ -235,12 +235,12 @@ TEST("masks and shapes that make no mapping are refused with the reason") {
                    "2 masks given, but this machine has 7");
     CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM,
                                         "dram.pae.masks=[0x100, 0x100, 0x400, 0x800, 0x1000, 0x2000, 0x4000]")),
-                   "two addresses would share a place");
+                   "the mapping is not invertible");
     CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM,
                                         "dram.pae.masks=[0x180, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000]")),
-                   "reads bits outside of");
+                   "has bits outside of");
     CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=64")),
-                   "a line (gpu.line_bytes: 128) would lie in two controllers");
+                   "a line of 128 B (gpu.line_bytes) would span two controllers");
     CHECK_REJECTED(config_with(SETTINGS("dram.channels_per_mc=3")), "dram.channels_per_mc: 3 is not a power of two");
-    CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048")), "more than a row");
+    CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048")), "more than one row");
 }
