@@ -1,7 +1,7 @@
-/* The books of a run: counters by their names, times what the tables say; and static power times how long it took.
+/* Energy accounting of a run: counters times the tables' coefficients, and static power times the run time.
  *
- * Counts that the machine does not keep are taken to be averages: lanes of an instruction are those of all instructions, registers as
- * the table says. A line moves in as many accesses as its array is wide; a write moves a whole line.
+ * Quantities that the machine does not count are averages: lanes per instruction over all instructions, registers as in
+ * the table. A line that is wider than its array's output takes several accesses; a write moves a whole line.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static double noc_hertz(const struct config *config) {
     return noc->clock_mhz ? (double)noc->clock_mhz * 1e6 : account_core_hertz(config);
 }
 
-/* --- what has a coefficient of its own --- */
+/* --- events with their own coefficient --- */
 
 enum per { PER_WARP, PER_LANE };
 
@@ -109,7 +109,7 @@ static void account_sms(const struct account *account) {
 
 /* --- caches by their geometry --- */
 
-/* `arrays` equal caches: lookups, lines read and lines written, of all of them. */
+/* `arrays` identical caches: lookups, line reads and line writes, over all of them. */
 static void account_array(const struct account *account, enum energy_part part, const struct array_shape *shape,
                           unsigned line_bytes, double arrays, double lookups, double reads, double writes) {
     const struct array_table *table = &account->model->array;
@@ -157,7 +157,8 @@ static void account_arrays(const struct account *a, unsigned slices) {
                   SUM(a, "atomics.data_replies", "atomics.write_backs"), account_count(a, "atomics.fills") + performed);
 }
 
-/* Another group's request that finds nothing is no miss as hardware's are, which fetch a line: it looks at tags and is over. */
+/* Another group's request that misses is not a miss as measured on hardware, which fetches a line: it only reads
+ * tags. */
 static void account_measured(const struct account *account) {
     struct array_shape near = l1_array(account->config);
     double vain = account_count(account, "l1.icc.served") - account_count(account, "l1.icc.served_hits");
@@ -167,7 +168,7 @@ static void account_measured(const struct account *account) {
 
 /* --- networks --- */
 
-/* One stage of routers of one network with the links behind it, or the links into the network (no routers). */
+/* One stage of routers of a network with its output links, or the injection links (no routers). */
 struct part {
     struct router_group group;
     struct router_shape shape;
@@ -177,7 +178,7 @@ struct part {
 
 enum { PARTS = 1 + NOC_ROUTER_GROUPS };
 
-/* Links at the SMs' side of a single crossbar and those between two stages cross the chip; all others are short. */
+/* Links on the SM side of a single crossbar and those between two stages cross the chip; all others are short. */
 static unsigned network_parts(const struct energy_model *model, const struct config *config,
                               enum network_direction direction, const struct network_shape *shape,
                               struct part part[PARTS]) {
@@ -211,7 +212,7 @@ static double group_count(const struct account *account, const struct router_gro
     return account_count(account, name);
 }
 
-/* A router that is off leaks what its switch lets through, and its clock stands. */
+/* A gated router leaks through its sleep transistors, and its clock is off. */
 static void account_routers(const struct account *account, const struct part *part) {
     const struct router_table *table = &account->model->router;
     const struct energy_config *values = config_get(account->config, &energy_section);

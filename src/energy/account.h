@@ -1,4 +1,5 @@
-/* What the chapters of a run's books share: where counters come from, and how joules are entered. For the energy room alone. */
+/* Shared by the parts of energy accounting: access to counters, and how joules are added. Private to the energy
+ * module. */
 #ifndef SLUICE_ENERGY_ACCOUNT_H
 #define SLUICE_ENERGY_ACCOUNT_H
 
@@ -15,7 +16,7 @@ struct account {
     double seconds;
 };
 
-/* 0 if there is no such counter: the machine lacks what it would count. */
+/* 0 if there is no such counter: the machine lacks that component. */
 static inline double account_count(const struct account *account, const char *counter) {
     return (double)stats_get(account->stats, counter, NULL);
 }
@@ -30,7 +31,7 @@ static inline void account_power(const struct account *account, enum energy_part
 
 double account_core_hertz(const struct config *config);
 
-/* Crossbars of groups of L1s, the networks between groups, and directories of what other groups hold (groups.c). */
+/* Crossbars of groups of L1s, networks between groups, and directories of what other groups hold (groups.c). */
 void account_groups(const struct account *account);
 
 #endif

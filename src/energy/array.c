@@ -17,7 +17,7 @@ double array_value(const struct array_table *table, size_t offset, const struct 
     return b > a && a > 0 ? a * pow(b / a, way) : way < 0.5 ? a : b;
 }
 
-/* Four ways: the fewest that CACTI was asked for. */
+/* Four ways: the fewest that CACTI was run for. */
 static struct array_shape tags_of(double bytes) {
     return (struct array_shape){.bytes = bytes / ARRAY_TAG_BYTES * 128, .ways = 4, .bits = 256};
 }

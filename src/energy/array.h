@@ -1,10 +1,12 @@
-/* What a cache or a table of bits costs, by its geometry: energy of reading and writing, leakage, area, of data and of tags.
+/* Cost of a cache or table by its geometry: read and write energy, leakage and area of data and tags.
  *
- * A quantity is scale × bytes^p × ways^q, fitted to CACTI (tools/energy-fit, docs/energy.md); exponents are never negative. CACTI was
- * asked for outputs of 256 and 1024 bits; widths between them lie on the line through the two in logarithms, unless the wider is the
- * cheaper: then the nearer of the two counts. Beyond them it is the nearer, too: what is wider takes several accesses.
+ * A quantity is scale × bytes^p × ways^q, fitted to CACTI (tools/energy-fit, docs/energy.md); exponents are never
+ * negative. CACTI was run for outputs of 256 and 1024 bits; widths in between are interpolated logarithmically, unless
+ * the wider output is the cheaper one: then the nearer of the two counts. Widths beyond them use the nearer one, too: a
+ * wider access takes several.
  *
- * Left out: banks, ports, and that CACTI divides an array anew for each size, which is where it differs most from a power law.
+ * Not modelled: banks, ports, and CACTI's partitioning of an array for each size, its largest deviation from a power
+ * law.
  */
 #ifndef SLUICE_ENERGY_ARRAY_H
 #define SLUICE_ENERGY_ARRAY_H
@@ -41,15 +43,15 @@ struct array_table {
 extern const struct yaml_form array_form;
 
 struct array_shape {
-    double bytes;        /* of data */
-    unsigned ways, bits; /* bits: that one access moves */
+    double bytes;        /* data capacity */
+    unsigned ways, bits; /* bits: moved by one access */
 };
 
-/* The same quantities of one array; `offset` is that of the quantity in struct array_width. */
+/* The quantities of one array; `offset` is that of the quantity in struct array_width. */
 double array_value(const struct array_table *table, size_t offset, const struct array_shape *shape);
 #define ARRAY_VALUE(table, quantity, shape) array_value(table, offsetof(struct array_width, quantity), shape)
 
-/* A table of so many bytes, looked up as tags are: the tags of a cache that has as many. */
+/* A table of `bytes`, accessed like tags: the tags of a cache with as many bytes of tags. */
 double array_table_read_pj(const struct array_table *table, double bytes);
 double array_table_area_mm2(const struct array_table *table, double bytes);
 double array_table_leak_mw(const struct array_table *table, double bytes);

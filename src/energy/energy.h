@@ -1,14 +1,17 @@
-/* Energy: what a run costs, told from its counters afterwards. Energy = Σ events × energy of an event + static power × time.
+/* Energy of a run, computed from its counters afterwards: Σ events × energy per event + static power × time.
  *
- * Owns: tables of coefficients (YAML files of energy/; a user's own in their place) and the functions that make costs of shapes: routers
- * (router.h), links (link.h), arrays (array.h). Enters: a machine's description and its counters. Leaves: a book of joules by
- * component, and what a design's hardware adds in storage and area (overhead.h). Nothing here runs with the machine.
+ * Owns:   tables of coefficients (energy/NAME.yaml, or a user's files) and the cost functions of routers (router.h), links
+ *         (link.h) and arrays (array.h).
+ * Enters: a machine's configuration and its counters.
+ * Leaves: joules by component (struct energy_book), and the storage and area that a design adds (overhead.h).
  *
- * Sources: the structure is GPUWattch's (ISCA 2013) and AccelWattch's (MICRO 2021); networks by DSENT, arrays by CACTI.
- * docs/energy.md tells what is counted as what, and how well the fits hold.
+ * Contract: the module runs after the simulation and does not affect it.
  *
- * Left out: temperature, voltage and frequency scaling; energy that depends on data; how static power of an SM varies with the mix
- * of instructions.
+ * Sources: the structure is that of GPUWattch (ISCA 2013) and AccelWattch (MICRO 2021); networks by DSENT, arrays by
+ * CACTI. docs/energy.md describes how events are counted and how accurate the fits are.
+ *
+ * Not modelled: temperature, voltage and frequency scaling; data-dependent energy; the dependence of an SM's static
+ * power on the instruction mix.
  */
 #ifndef SLUICE_ENERGY_ENERGY_H
 #define SLUICE_ENERGY_ENERGY_H
@@ -29,7 +32,7 @@ struct energy_config {
 
 extern const struct section energy_section;
 
-/* Picojoules of events in and around the SMs, and power that is always on. */
+/* Energy of events in and around the SMs in picojoules, and constant power. */
 #define GPU_COEFFICIENTS(C) \
     C(instruction_pj) \
     C(schedule_pj) \
@@ -87,25 +90,25 @@ struct energy_model {
     struct dram_table dram;
 };
 
-/* The tables that the configuration names, or NULL with an error at the place in the file. free() releases it. */
+/* Reads the tables that the configuration names; NULL with a located error. free() releases the model. */
 struct energy_model *energy_open(const struct config *config, struct error *err);
 
-/* Where energy goes. */
+/* Components to which energy is attributed. */
 #define ENERGY_PARTS(P) \
-    P(issue, "instruction supply: fetch, decoding, scheduling") \
+    P(issue, "instruction supply: fetch, decode, scheduling") \
     P(registers, "register files") \
     P(arithmetic, "arithmetic units") \
     P(shared_memory, "shared memory") \
     P(sm_caches, "instruction, constant and read-only caches") \
     P(l1, "L1 data caches") \
-    P(l1_crossbars, "crossbars between SMs and the L1s that they share") \
-    P(l1_cooperation, "networks between groups of L1s, and directories of what they hold") \
-    P(noc_routers, "routers") \
-    P(noc_links, "links") \
+    P(l1_crossbars, "crossbars between SMs and shared L1s") \
+    P(l1_cooperation, "networks between groups of L1s, and their directories") \
+    P(noc_routers, "network routers") \
+    P(noc_links, "network links") \
     P(llc, "LLC slices") \
-    P(dram, "memory") \
-    P(sm_idle, "SMs, whether they work or not") \
-    P(constant, "all else that is always on")
+    P(dram, "DRAM") \
+    P(sm_idle, "static power of the SMs") \
+    P(constant, "other constant power")
 
 enum energy_part {
 #define P(name, help) ENERGY_##name,
@@ -119,7 +122,7 @@ struct energy_part_info {
 };
 extern const struct energy_part_info energy_parts[ENERGY_PART_COUNT];
 
-/* A network's hardware, both directions together. */
+/* Hardware cost of the networks, both directions together. */
 struct noc_cost {
     struct router_area router; /* of all routers together */
     double router_area_mm2, link_area_mm2, wire_mm2;
@@ -135,11 +138,11 @@ struct energy_book {
     struct noc_cost noc;
 };
 
-/* What a run of so many cycles cost whose counters these are, on networks of this shape. */
+/* Computes the energy of a run of `cycles` from its counters, for networks of this shape. */
 void energy_account(const struct energy_model *model, const struct config *config, const struct network_shape *shape,
                     const struct stats *stats, uint64_t cycles, struct energy_book *book);
 double energy_total(const struct energy_book *book);
-/* Of both networks. */
+/* Energy of both networks. */
 double energy_noc(const struct energy_book *book);
 
 struct noc_cost energy_noc_cost(const struct energy_model *model, const struct config *config,

@@ -1,17 +1,19 @@
-/* What L1s cost that groups of SMs share (l1/group.h), and groups that ask each other for lines (l1/icc.h), beyond the L1s themselves:
- * the two crossbars of each group; the stops of AdjNet or MulNet with their queues, and the links between them; and the directories
- * of adjacent groups. Nothing where each SM has an L1 of its own.
+/* Energy of L1s shared by groups of SMs (l1/group.h), and of groups that request lines from each other (l1/icc.h),
+ * without the L1s themselves: the two crossbars of each group; the stops of AdjNet or MulNet with their queues, and the
+ * links between them; and the directories of adjacent groups. Nothing if each SM has a private L1.
  *
- * All of them but the directories are switches: ports around a crossbar with an arbiter, queues before and behind it, and links. A
- * group's crossbar has room for a packet at each input and, like an SM-router, short links to SMs and nodes. A stop has three
- * ports: its node's, with Q6 and Q2 (Q3 and Q7) as its queues, and those to the left and right, whose registers are the switch's. It
- * has one switch for probes and one for answers, which is as wide as a line. A hop is as long as a group's share of the chip is wide.
+ * All of them except the directories are switches: ports around a crossbar with an arbiter, input and output queues,
+ * and links. A group's crossbar has a buffer for one packet per input and, like an SM-router, short links to SMs and
+ * nodes. A stop has three ports: that of its node, with Q6 and Q2 (Q3 and Q7) as its queues, and those to the left and
+ * right, whose registers belong to the switch. It has one switch for probes and one for answers, which is as wide as a
+ * line. A hop is as long as a group's share of the chip is wide.
  *
- * An answer without a line moves as many bits as a probe. The share of hops that such answers make is taken to be their share of
- * answers. A directory is looked up by every read miss, and told of every line that its node or one of two neighbours gets or loses.
+ * An answer without a line moves as many bits as a probe; its share of hops is assumed to be its share of answers. A
+ * directory is looked up by every read miss, and updated for every line that its node or one of two neighbours gains or
+ * loses.
  *
- * Left out: what waits at SMs and nodes for its crossbar or L1 (Q1, Q4), as such queues are everywhere; wires of the notes to
- * neighbours; the counters of dynamic sending.
+ * Not modelled: queues of SMs and nodes for their crossbar or L1 (Q1, Q4), since such queues are everywhere; wires of
+ * the notes to neighbours; the counters of dynamic sending.
  */
 #include <math.h>
 
@@ -36,9 +38,9 @@ struct switch_plan {
     double link_cycles;
 };
 
-/* Of all switches together. */
+/* Over all switches. */
 struct switch_use {
-    double entered, left;  /* flits through a queue before and behind */
+    double entered, left;  /* flits through the input and output queues */
     double crossed, moved; /* through the crossbar, and over a link */
     double granted;        /* by the arbiter */
 };
@@ -100,7 +102,7 @@ static void account_crossbars(const struct account *account) {
         account_switch(account, &plan,
                        (struct switch_use){.entered = moved,
                                            .crossed = moved,
-                                           .moved = 2 * moved, /* to the crossbar and from it */
+                                           .moved = 2 * moved, /* to and from the crossbar */
                                            .granted = packets});
     }
 }
@@ -108,13 +110,13 @@ static void account_crossbars(const struct account *account) {
 /* --- between groups --- */
 
 static double both(const struct account *account, const char *adjacent, const char *ring) {
-    return account_count(account, adjacent) + account_count(account, ring); /* there is one of them at most */
+    return account_count(account, adjacent) + account_count(account, ring); /* at most one of them exists */
 }
 #define BOTH(account, counter) both(account, "l1.adjnet." counter, "l1.mulnet." counter)
 
 static struct switch_plan stops(const struct account *account, const struct storage_item *queues) {
     const struct energy_config *values = config_get(account->config, &energy_section);
-    struct switch_queue queue = {1, (unsigned)queues->entries / 2}; /* one each way */
+    struct switch_queue queue = {1, (unsigned)queues->entries / 2}; /* one per direction */
     return (struct switch_plan){
         .part = ENERGY_l1_cooperation,
         .switches = (unsigned)queues->copies,
@@ -157,7 +159,8 @@ void account_groups(const struct account *account) {
     struct storage_item item[STORAGE_ITEMS];
     if (!l1_is_grouped(account->config)) return;
     account_crossbars(account);
-    if (stats_find(account->stats, "l1.icc.asked") < 0) return; /* whoever has such counters stores what icc.h says */
+    if (stats_find(account->stats, "l1.icc.asked") < 0)
+        return; /* a machine with these counters has the storage of icc.h */
     unsigned items = section && section->storage ? section->storage(account->config, item) : 0;
     if (items > ICC_LINES) account_cooperation(account, item);
     if (items > ICC_DIRECTORY) account_directory(account, &item[ICC_DIRECTORY]);

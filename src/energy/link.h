@@ -1,10 +1,11 @@
-/* What a link costs, by its length and the time it has: a wire with repeaters, for every bit.
+/* Cost of a link by its length and its time budget: a repeated wire for each bit.
  *
- * n repeaters of size s on a wire of length L take n t + w L²/n + L (d/s + l s): their own delay, the wire's, and that of driving the
- * wire and the next repeater (Elmore). As DSENT does, the fewest are taken that are fast enough, of the smallest size; where none are,
- * as many as would be fastest, of the least size. Wire energy goes with length, repeaters cost by n s.
+ * n repeaters of size s on a wire of length L have a delay of n t + w L²/n + L (d/s + l s): their own, the wire's, and
+ * that of driving the wire and the next repeater (Elmore). As in DSENT, the link uses the fewest repeaters that are
+ * fast enough, of the smallest size; if none are, the number with the lowest delay, of the smallest size. Wire energy
+ * is proportional to length, repeater cost to n s.
  *
- * Left out: coding, low-swing wires, several cycles by latches on the way.
+ * Not modelled: coding, low-swing wires, pipelining of a link by latches.
  */
 #ifndef SLUICE_ENERGY_LINK_H
 #define SLUICE_ENERGY_LINK_H
@@ -13,9 +14,10 @@
 
 struct link_table {
     struct table_head head;
-    double wire_pj, repeater_pj;             /* of a bit: a millimetre; a repeater of size 1 */
-    double repeater_leak_mw;                 /* of size 1 */
-    double repeater_area_mm2, wire_area_mm2; /* of one more than its size; of a millimetre, in the wire's layer */
+    double wire_pj, repeater_pj; /* per bit: of a millimetre; of a repeater of size 1 */
+    double repeater_leak_mw;     /* of size 1 */
+    double repeater_area_mm2,
+        wire_area_mm2; /* of a repeater, times its size plus one; of a millimetre, in the wire's layer */
     double repeater_ps, wire_ps, drive_ps, load_ps;
     struct int_list sizes_percent; /* ascending */
 };

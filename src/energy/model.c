@@ -1,4 +1,4 @@
-/* The tables of a model and the parameters that choose them. */
+/* The tables of a model, and the parameters that select them. */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -6,26 +6,25 @@
 #include "energy/energy.h"
 
 static const struct param params[] = {
-    P_TEXT(struct energy_config, router, "router-22nm", "table of routers, bundled or a YAML file"),
-    P_TEXT(struct energy_config, link, "link-22nm-global", "table of links"),
-    P_TEXT(struct energy_config, array, "array-22nm", "table of caches"),
-    P_TEXT(struct energy_config, gpu, "gpu-volta", "table of an SM's events and of constant power"),
-    P_TEXT(struct energy_config, dram, "", "table of a memory; none: the bundled one of dram.kind"),
+    P_TEXT(struct energy_config, router, "router-22nm", "router table: a bundled name or a YAML file"),
+    P_TEXT(struct energy_config, link, "link-22nm-global", "link table"),
+    P_TEXT(struct energy_config, array, "array-22nm", "cache and array table"),
+    P_TEXT(struct energy_config, gpu, "gpu-volta", "table of SM events and constant power"),
+    P_TEXT(struct energy_config, dram, "", "DRAM table; empty: the bundled one for dram.kind"),
     P_BOOL(
         struct energy_config, measured_caches, true,
-        "accesses of L1 and LLC cost what the GPU's table says, and their leakage is in its constant power; off: both by the table of caches"),
-    P_REAL(struct energy_config, link_mm, 1, 0, 1000, "mm", "length of a link to an SM or slice beside its router"),
+        "L1 and LLC accesses by the GPU table, whose constant power includes their leakage; off: both by the array table"),
+    P_REAL(struct energy_config, link_mm, 1, 0, 1000, "mm", "length of a link between an SM or slice and its router"),
     P_REAL(
         struct energy_config, long_link_mm, 12.3, 0, 1000, "mm",
-        "length of a link across the chip: between the stages of a hierarchical crossbar, between SMs and any other"),
-    P_REAL(struct energy_config, gated_leak, 0.05, 0, 1, "of its leakage",
-           "what a router that is powered off still leaks"),
-    P_REAL(struct energy_config, die_mm2, 610, 1, 100000, "mm2", "of the chip, to compare overheads with"),
+        "length of a link across the chip: between the stages of a hierarchical crossbar, or between SMs and another crossbar"),
+    P_REAL(struct energy_config, gated_leak, 0.05, 0, 1, "of its leakage", "leakage of a router that is powered off"),
+    P_REAL(struct energy_config, die_mm2, 610, 1, 100000, "mm2", "chip area, the reference for area overheads"),
 };
 
 const struct section energy_section = {
     .path = "energy",
-    .help = "what events and hardware cost",
+    .help = "energy and area model",
     .params = params,
     .count = COUNT_OF(params),
     .size = sizeof(struct energy_config),

@@ -1,8 +1,9 @@
-/* What a design's hardware adds to a plain machine: storage by item, as the sections of its choices declare it (config.h), with the
- * area it takes; and the crossbars between the slices and channels of a memory controller, which lines in any slice need.
+/* Hardware that a design adds to the baseline: storage by item, as declared by the sections of its policies (config.h),
+ * with its area; and the crossbars between the slices and channels of a memory controller, needed if lines can be in
+ * any slice.
  *
- * The crossbars are "Selective Replication in Memory-Side GPU Caches", section IV-D: one for each direction, with a flit of buffer
- * at each input, and links across the chip from and to every slice.
+ * The crossbars follow "Selective Replication in Memory-Side GPU Caches", section IV-D: one per direction, with one
+ * flit of buffer per input and links across the chip from and to every slice.
  */
 #ifndef SLUICE_ENERGY_OVERHEAD_H
 #define SLUICE_ENERGY_OVERHEAD_H
@@ -19,9 +20,10 @@ struct overhead {
     } row[OVERHEAD_ROWS];
     unsigned rows;
     double bytes, mm2, leak_mw;
-    double llc_bytes, llc_tag_bytes; /* of data; by which tags grow */
-    double crossbar_mm2, link_mm2;   /* of slices and channels; 0 where there is one channel, or lines stay at home */
-    double die_share;                /* all area above over that of the chip */
+    double llc_bytes, llc_tag_bytes; /* data capacity; growth of the tags */
+    double crossbar_mm2,
+        link_mm2;     /* between slices and channels; 0 with one channel, or if lines stay in their home slice */
+    double die_share; /* total area above, relative to the chip */
 };
 
 void overhead_of(const struct config *config, const struct energy_model *model, struct overhead *overhead);

@@ -35,7 +35,7 @@ static const struct yaml_key term_keys[] = {
 };
 static const struct yaml_form sum_form = {.noun = "a sum", .keys = term_keys, .count = COUNT_OF(term_keys)};
 
-/* Terms that are not given are 0. */
+/* Omitted terms are 0. */
 static bool read_sum(struct yaml_reader *reader, void *user, void *to) {
     return yaml_read_form(reader, &sum_form, user, to, NULL);
 }

@@ -1,10 +1,11 @@
-/* What a router costs, by its shape: energy of each event, leakage, area.
+/* Cost of a router by its shape: energy per event, leakage, area.
  *
- * A quantity is a sum of terms, coefficient × product of the shape's numbers, fitted to DSENT (tools/energy-fit, docs/energy.md).
- * Since no coefficient is negative, nothing gets cheaper by more ports, wider channels, more VCs or deeper buffers. The input port
- * is a register file of VCs × flits, the crossbar a matrix of crosspoints, the allocators trees of arbiters.
+ * A quantity is a sum of terms, coefficient × product of shape parameters, fitted to DSENT (tools/energy-fit,
+ * docs/energy.md). No coefficient is negative, so that cost never decreases with more ports, wider channels, more VCs
+ * or deeper buffers. The input port is a register file of VCs × flits, the crossbar a matrix of crosspoints, the
+ * allocators trees of arbiters.
  *
- * Left out: how energy varies with the data; voltage and frequency other than the table's.
+ * Not modelled: data-dependent energy; voltages and frequencies other than the table's.
  */
 #ifndef SLUICE_ENERGY_ROUTER_H
 #define SLUICE_ENERGY_ROUTER_H
@@ -15,7 +16,7 @@ struct router_shape {
     unsigned inputs, outputs, bits, vcs, vc_flits;
 };
 
-/* What a quantity may be made of: inputs I, outputs O, bits W, VCs V, flits of a VC's buffer B. */
+/* Terms of a quantity: inputs I, outputs O, bits W, VCs V, buffer flits per VC B. */
 #define ROUTER_TERMS(T) \
     T(one, 1) \
     T(inputs, I) \
@@ -31,7 +32,8 @@ struct router_shape {
     T(vcs2, V *(V - 1)) \
     T(input_vcs2, I *V *(V - 1))
 
-/* Picojoules of an event (the clock's: of a cycle); milliwatts and square millimetres, of one input port or of all there is of the part. */
+/* Picojoules per event (clock: per cycle); milliwatts and square millimetres per input port, or for the whole
+ * component. */
 #define ROUTER_QUANTITIES(Q) \
     Q(buffer_write_pj) \
     Q(buffer_read_pj) \
@@ -65,7 +67,7 @@ extern const struct yaml_form router_form;
 
 double router_value(const struct router_sum *sum, const struct router_shape *shape);
 double router_leak_mw(const struct router_table *table, const struct router_shape *shape);
-/* In square millimetres. Registers are those of the pipeline, with the clock tree. */
+/* In square millimetres. Registers are those of the pipeline, including the clock tree. */
 struct router_area {
     double buffers, crossbar, allocators, registers;
 };
