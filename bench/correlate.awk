@@ -1,5 +1,5 @@
-# The tables and the plot of bench/correlate. Reads, in this order and separated by tabs: the wanted rows (machine, kernel), the reference (machine, kernel,
-# column, value), ours (machine, kernel, counter, value). Variables: check (1: the status tells whether the bounds hold), svg (file to write).
+# The tables and the plot of bench/correlate. Reads, in this order and separated by tabs: the selected rows (machine, kernel), the reference (machine, kernel,
+# column, value), ours (machine, kernel, counter, value). Variables: check (1: exit status 1 if a bound is exceeded), svg (file to write).
 
 function ours(row, names,   list, i, total) {
     for (i = split(names, list, " "); i > 0; i--) total += mine[row, "stats." list[i]]
@@ -15,7 +15,7 @@ function share(a, b, whole) { return whole ? (a - b) / whole : 0 }
 function broken(row, what) { failures = failures sprintf("%s: %s\n", row, what); failed++ }
 function log10(x) { return log(x) / log(10) }
 
-# Correlation of the logarithms of what both counted in a machine's rows; rows with a zero say nothing of it.
+# Correlation of the logarithms of both simulators' counters over a machine's rows; rows with a zero are excluded.
 function correlation(machine, what,   i, n, x, y, sx, sy, sxx, syy, sxy, d) {
     for (i = 1; i <= rows; i++) {
         if (machine_of[i] != machine || value[i, what, 0] <= 0 || value[i, what, 1] <= 0) continue
@@ -31,7 +31,7 @@ file == 1 { machine_of[++rows] = $1; kernel_of[rows] = $2; next }
 file == 2 { reference[$1 "\t" $2, $3] = $4; next }
 { mine[$1 "\t" $2, $3] = $4 }
 
-# Which panels the plot has: cycles, L1 misses, L2 misses.
+# One panel of the plot.
 function panel(k, title, what,   i, low, high, x0, y0, size, step, e, m, colour, px, py) {
     low = 1e18; high = 1; size = 300; x0 = 60 + k * 380; y0 = 40
     for (i = 1; i <= rows; i++) for (m = 0; m < 2; m++) {
@@ -91,7 +91,7 @@ END {
             value[i, "l2_miss", 1], 100 * l2_off, value[i, "dram", 0], value[i, "dram", 1], 100 * dram, ours(row, "dram.write_bytes"), theirs(row, "dram_write_bytes")
         n[m]++; sum[m] += abs(cycles); if (abs(cycles) > worst[m]) { worst[m] = abs(cycles); worst_kernel[m] = kernel_of[i] }
         l1_sum[m] += abs(l1_off); l2_sum[m] += abs(l2_off); dram_sum[m] += abs(dram)
-        if (mine[row, "check"] == "failed") broken(name, "its results are wrong")
+        if (mine[row, "check"] == "failed") broken(name, "the results are wrong")
         if (!same) broken(name, "instruction counts differ")
         if (!equal) broken(name, "L1 accesses differ")
         if (abs(l1_off) > 0.05) broken(name, sprintf("L1 misses are %.1f %% of accesses off", 100 * l1_off))

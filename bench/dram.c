@@ -1,17 +1,17 @@
-/* Compares the memory model with the reference tools: replays request traces through one channel and prints bandwidth,
- * row hits and latency beside what Ramulator and DRAMsim3 measured for the same trace, load and timings
- * (data/reference/dram; dram_replay.h says how).
+/* Validates the memory model against the reference tools: replays request traces through one channel and prints
+ * bandwidth, row-hit rate and latency next to those of Ramulator and DRAMsim3 for the same trace, load and timings
+ * (data/reference/dram; dram_replay.h describes the method).
  *
  *     dram                          every trace, load and variant of the reference
  *     dram [OPTION...] TRACE...     a trace of the same format (CSV: idx,row,bank,bankgroup,col,addr_hex,rw; `.xz` is
- *                                   unpacked by the xz tool). One that is called like one of the reference is compared
- *                                   with it, in all its variants; of another, the curve is printed
- *         --variant NAME            the memory: hbmp, hbm, gddr5, gddr5p, also with _norefresh or _dramsim3 at the end
+ *                                   decompressed by the xz tool). A trace named like one of the reference is compared
+ *                                   with it, in all its variants; otherwise its curve is printed
+ *         --variant NAME            the memory: hbmp, hbm, gddr5, gddr5p, also with the suffix _norefresh or _dramsim3
  *         --loads 0.1,0.5,sat       offered loads, as fractions of the peak
- *         --set KEY=VALUE           changes the memory further
+ *         --set KEY=VALUE           overrides a parameter of the memory
  *
- * Status 1 if a value is outside of its tolerance; it is marked B (bandwidth), H (row hits) or L (latency). The rows of
- * stock HBM are for information: the reference has no traces for it, so they are made from the others.
+ * The exit status is 1 if a value is outside its tolerance; it is marked B (bandwidth), H (row hits) or L (latency).
+ * The rows of stock HBM are informative: the reference has no traces for it, so that they are derived from the others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +50,9 @@ static bool trace_read(struct replay_trace *trace, const char *path) {
     return trace->count > 0;
 }
 
-/* The stock HBM moves 64 bytes at once, so that its rows have 32 columns, and there are no traces for it. They follow
- * from the others: those of GDDR5 are in units of 64 bytes as well and only have to be cut into rows anew; those that
- * go round the banks are HBM's with each row folded in two. */
+/* Stock HBM transfers 64 bytes per command, so that its rows have 32 columns, and there are no traces for it. They are
+ * derived from the others: those of GDDR5 are in units of 64 bytes as well and only need to be divided into rows again;
+ * those that iterate over banks are HBM's with each row folded in two. */
 static void fold_for_stock_hbm(struct replay_trace *trace, bool from_gddr5) {
     for (unsigned i = 0; i < trace->count; i++) {
         struct replay_access *a = &trace->access[i];
@@ -115,8 +115,8 @@ static bool is_wanted(const char *load, const char *loads) {
     return false;
 }
 
-/* Rows of the reference for `family` ("hbmp", "gddr5") and `name`, or all if they are NULL. `given` is the trace, NULL
- * to take the reference's own. */
+/* Compares the rows of the reference for `family` ("hbmp", "gddr5") and `name`, or all if they are NULL. `given` is the
+ * trace; NULL: that of the reference. */
 static int compare(const char *family, const char *name, struct replay_trace *given, const struct options *options) {
     static struct replay_reference rows[ROWS_MAX];
     unsigned count = replay_references(rows, ROWS_MAX), compared = 0, outside = 0;
@@ -138,14 +138,14 @@ static int compare(const char *family, const char *name, struct replay_trace *gi
         struct config *config = config_of(row->variant, options);
         struct replay_result result = replay_run(config, trace, strtod(row->load, NULL), row->cycles);
         bool holds = print_row(row, &result);
-        if (strcmp(row->variant, "hbm") != 0) { /* whose traces are not the reference's own */
+        if (strcmp(row->variant, "hbm") != 0) { /* its traces are not those of the reference */
             compared++;
             outside += !holds;
         }
         config_destroy(config);
     }
     free(own.access);
-    printf("%u rows, %u outside of: bandwidth 5 %%, row hits 3 points, latency below saturation 10 %% "
+    printf("%u rows, %u out of tolerance: bandwidth 5 %%, row hits 3 points, latency below saturation 10 %% "
            "(mixed traces: 10 %% each)\n",
            compared, outside);
     return outside != 0;

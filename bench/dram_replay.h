@@ -1,9 +1,9 @@
-/* Replaying a trace of requests through one memory channel, and what the reference tools measured for it: shared by
- * bench/dram.c, which prints all of it, and tests/dram/reference_test.c, which holds the model to some of it.
+/* Replays a request trace through one memory channel and reads the reference tools' measurements for it. Shared by
+ * bench/dram.c, which prints all of them, and tests/dram/reference_test.c, which checks some of them.
  *
- * Request i arrives in cycle floor(i · burst cycles / load), or at once with a load of 0 ("sat"); at most one enters
- * the queue per cycle, in order. Latency is from entering the queue to the last data, in memory cycles. Bandwidth is a
- * fraction of the peak.
+ * Request i arrives in cycle floor(i · burst cycles / load), or at once with a load of 0 ("sat"); at most one request
+ * enters the queue per cycle, in order. Latency is from entering the queue to the last data, in memory cycles.
+ * Bandwidth is a fraction of the peak.
  */
 #ifndef SLUICE_BENCH_DRAM_REPLAY_H
 #define SLUICE_BENCH_DRAM_REPLAY_H
@@ -91,7 +91,7 @@ struct replay_result {
     uint64_t cycles;
 };
 
-/* For `cycles` memory cycles, or until all requests are served if that comes first. */
+/* Runs for `cycles` memory cycles, or until all requests are served. */
 static inline struct replay_result replay_run(const struct config *config, const struct replay_trace *trace,
                                               double load, uint64_t cycles) {
     static const struct component_ops feeder_ops = {.kind = "feeder", .tick = replay_tick};
@@ -134,11 +134,11 @@ static inline bool replay_set(struct config *config, const char *const *assignme
     return true;
 }
 
-/* The memory of a variant: "hbmp" (the papers' HBM), "hbm" (stock), "gddr5" (stock), "gddr5p" (the papers'), with
- * "_norefresh" or "_dramsim3" after it. All are one channel with queues of 32 reads and 32 writes. Ramulator's have one
- * command bus; its stock devices show FR-FCFS with at most 16 row hits that go first. DRAMsim3 has two buses, a queue
- * of eight for each bank, and drains writes when their buffer is full, or holds eight and no read waits. NULL if an
- * assignment is refused. */
+/* The memory of a variant: "hbmp" (the papers' HBM), "hbm" (stock), "gddr5" (stock), "gddr5p" (the papers'), with the
+ * suffix "_norefresh" or "_dramsim3". All are one channel with queues of 32 reads and 32 writes. Those of Ramulator
+ * have one command bus; its stock devices use FR-FCFS with a cap of 16 row hits. DRAMsim3 has two buses, a queue of
+ * eight for each bank, and drains writes when their buffer is full, or holds eight and no read waits. Returns NULL if
+ * an assignment is rejected. */
 static inline struct config *replay_config(const char *variant, const char *const *extra, struct error *err) {
     static const char *const common[] = {"llc.slices_per_mc=1",      "dram.mcs=1",
                                          "dram.channels_per_mc=1",   "dram.clock_mhz=0",
@@ -215,7 +215,7 @@ static inline unsigned replay_read_references(const char *name, bool dramsim3, s
     return count;
 }
 
-/* All of them; 0 if one of the files cannot be read. */
+/* Reads all of them; 0 if a file cannot be read. */
 static inline unsigned replay_references(struct replay_reference *rows, unsigned room) {
     static const char *const files[] = {"dram_ramulator_norefresh.csv", "dram_ramulator.csv", "dram_dramsim3.csv"};
     unsigned count = 0;
@@ -232,9 +232,9 @@ static inline unsigned replay_references(struct replay_reference *rows, unsigned
     return count;
 }
 
-/* How far a result is from its reference, and whether that is within what is asked for: bandwidth 5 %, row hits 3
- * points, latency 10 % where the reference carries the offered load and could carry more; 10 % each for traces that mix
- * reads and writes, because the tools drain writes differently. */
+/* The deviation of a result from its reference, and whether it is within tolerance: bandwidth 5 %, row hits 3 points,
+ * latency 10 % if the reference is below saturation; 10 % each for traces that mix reads and writes, because the tools
+ * drain writes differently. */
 struct replay_verdict {
     double bandwidth, hits, latency; /* relative, in points, relative */
     bool below_saturation;

@@ -1,9 +1,9 @@
-/* How fast the emulator runs by itself: warp instructions per second of a few kernels, without timing.
+/* Speed of the emulator alone: warp instructions per second of a few kernels, without timing simulation.
  *
  *     emulate                 all kernels
- *     emulate --trace         and the streams recorded, as a simulation would
- *     emulate --repeat 10     each so many times (default 3); the best one counts
- *     emulate NAME...         only those whose name has this part
+ *     emulate --trace         also records the streams, as a simulation would
+ *     emulate --repeat 10     runs each 10 times (default 3) and reports the best
+ *     emulate NAME...         only kernels whose name contains NAME
  */
 #include <stdio.h>
 #include <stdlib.h>

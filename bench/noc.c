@@ -1,37 +1,36 @@
-/* Compares the networks with BookSim 2: latency over load and saturation throughput of every configuration in
- * data/reference/booksim, ours beside the reference.
+/* Validates the networks against BookSim 2: latency over load and saturation throughput of every configuration in
+ * data/reference/booksim, next to the reference.
  *
  *     noc                          all configurations: zero-load latency, saturation, worst error of latency (up to
- *                                  three times that of zero load)
+ *                                  three times the zero-load latency)
  *     noc --quick                  the same with shorter runs
  *     noc --all-loads              with a line for every load
- *     noc --svg FILE               and the curves as a page of small diagrams
+ *     noc --svg FILE               also plots the curves
  *     noc --reference FILE         the configurations of this file instead
- *     noc NAME...                  only the configurations whose name has this part; data/reference/booksim/README.md
+ *     noc NAME...                  only configurations whose name contains NAME; data/reference/booksim/README.md
  *                                  explains the names
- *     noc --curve [OPTION...]      one configuration of your own; prints load, latency, accepted load as CSV
+ *     noc --curve [OPTION...]      a user-defined configuration; prints load, latency, accepted load as CSV
  *         --topology NAME          full (default), concentrated, hierarchical, ideal
  *         --endpoints 80x64        L1 endpoints and LLC slices
  *         --groups 8x8             clusters and memory controllers (hierarchical)
  *         --concentration 2        endpoints that share a port (concentrated)
- *         --vcs 1 --buffer 8       virtual channels, flits of buffer for each
+ *         --vcs 1 --buffer 8       virtual channels, buffer flits per VC
  *         --flits 1                packet length
  *         --direction req          req or rep
  *         --traffic uniform        uniform, hotspot8x, hotspotN% (of all traffic), bitcomp, transpose
  *         --router base4           base4, base4_ispeed2, base4_inspeed2, lookahead, islip4iter, gtx480_322 or
  *                                  gpgpusim_like
  *         --link 1 --long-link 1   cycles
- *         --set KEY=VALUE          anything else of the noc section
+ *         --set KEY=VALUE          any other parameter of the noc section
  *         --loads 0.1,0.5,1        flits per cycle and source
- *         --cycles 20000           measured cycles for each load
- *                                  (past saturation: the first 4000 cycles from empty, as the reference)
+ *         --cycles 20000           measured cycles per load
+ *                                  (beyond saturation: the first 4000 cycles from empty, as in the reference)
  *
- * What it cannot measure (a topology, a traffic pattern or a router that it does not know) it refuses by name, with exit
- * status 2.
+ * Unknown topologies, traffic patterns and routers are rejected by name, with exit status 2.
  *
- * What a flit-hop costs the host:
+ * Host cost of a flit-hop:
  *     valgrind --tool=callgrind --toggle-collect=fabric_tick noc --curve --loads 0.3 ...
- * and divide by the flit-hops that --curve prints on standard error.
+ * divided by the number of flit-hops that --curve prints on standard error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +77,7 @@ struct setup {
 struct point {
     double load, latency, accepted;
     bool stable;
-    double injected; /* reference: the load that its random numbers really made */
+    double injected; /* reference: the load that its random numbers actually generated */
 };
 
 struct reference {
@@ -95,9 +94,9 @@ struct lengths {
     uint64_t warm_up, interval, patience;
 };
 
-/* A network past saturation: the reference gave up on it after a few thousand cycles, counted from empty. That matters
- * where some sources are starved and others are not (hot spot): throughput still falls long after. So ours is measured
- * over the same time, several times, because it also varies. */
+/* A network beyond saturation: the reference stopped after a few thousand cycles, counted from empty. That matters if
+ * some sources are starved and others are not (hot spot): throughput keeps falling long after. Ours is therefore
+ * measured over the same time, several times, because it also varies. */
 enum { OVERLOAD_RUNS = 4, OVERLOAD_CYCLES = 4000 };
 
 /* `what` may be NULL. */
@@ -142,7 +141,7 @@ static bool pattern_fits(const struct setup *setup) {
     unsigned l1 = setup->shape.l1_endpoints, slices = setup->shape.slices;
     return traffic_fits(setup->pattern, request ? l1 : slices, request ? slices : l1);
 }
-#define FITTING "transpose takes n x n sources and as many destinations, a hot spot two destinations or more"
+#define FITTING "transpose needs n x n sources and as many destinations, a hot spot at least two destinations"
 
 static struct setup setup_default(void) {
     return (struct setup){.topology = "full",
@@ -238,30 +237,30 @@ static bool setup_of(const char *name, struct setup *setup, const char *path, un
         if (parts < COUNT_OF(part)) part[parts] = next;
     if (parts != 6 && parts != 7)
         return error_at(err, path, line, 1,
-                        "'%s' is no configuration: these are FILE:TOPOLOGY:VCS:PACKET[:DIRECTION]:TRAFFIC:ROUTER",
+                        "'%s' is not a configuration; expected FILE:TOPOLOGY:VCS:PACKET[:DIRECTION]:TRAFFIC:ROUTER",
                         name);
     int end = 0;
     if (!topology_of(part[1], setup))
         return error_at(err, path, line, 1,
-                        "there is no topology '%s'; there are fly64x1, fly8x2, full80x64, hxbar_latN and cxbar_cN_wXB",
+                        "unknown topology '%s'; known are fly64x1, fly8x2, full80x64, hxbar_latN and cxbar_cN_wXB",
                         part[1]);
     if (sscanf(part[2], "vc%ux%u%n", &setup->vcs, &setup->vc_flits, &end) != 2 || part[2][end])
-        return error_at(err, path, line, 1, "'%s' are no VCs; vc4x8 are 4 of 8 flits", part[2]);
+        return error_at(err, path, line, 1, "invalid VCs '%s'; vc4x8 is 4 VCs of 8 flits", part[2]);
     if (sscanf(part[3], "pkt%u%n", &setup->flits, &end) != 1 || part[3][end] || !setup->flits ||
         !traffic_size_of(setup->flits).channel_bytes)
-        return error_at(err, path, line, 1, "no message makes a packet '%s'; pkt5 has 5 flits", part[3]);
+        return error_at(err, path, line, 1, "no message has the length of packet '%s'; pkt5 has 5 flits", part[3]);
     if (parts == 7) {
         if (strcmp(part[4], "req") != 0 && strcmp(part[4], "rep") != 0)
-            return error_at(err, path, line, 1, "there is no direction '%s'; there are req and rep", part[4]);
+            return error_at(err, path, line, 1, "unknown direction '%s'; known are req and rep", part[4]);
         setup->direction = strcmp(part[4], "rep") == 0 ? NETWORK_REPLY : NETWORK_REQUEST;
     }
     if (!pattern_of(part[parts - 2], setup))
-        return error_at(err, path, line, 1, "there is no traffic '%s'; there are %s", part[parts - 2], PATTERNS);
+        return error_at(err, path, line, 1, "unknown traffic '%s'; known are %s", part[parts - 2], PATTERNS);
     if (!pattern_fits(setup)) return error_at(err, path, line, 1, "%s: " FITTING, name);
     setup->router = preset_of(part[parts - 1]);
     if (!setup->router && strcmp(part[parts - 1], "spec") != 0)
         return error_at(err, path, line, 1,
-                        "there is no router '%s'; there are base4, lookahead, islip4iter, "
+                        "unknown router '%s'; known are base4, lookahead, islip4iter, "
                         "base4_ispeed2, base4_inspeed2, gtx480_322, gpgpusim_like and spec",
                         part[parts - 1]);
     return true;
@@ -275,7 +274,7 @@ static bool read_row(struct reference *list, unsigned *count, char *row, const c
     int stable;
     if (!comma || sscanf(comma + 1, "%lf,%d,%lf,%lf,%lf,%lf,%lf,%lf", &load, &stable, &latency, &network_latency,
                          &flit_latency, &hops, &injected, &accepted) != 8)
-        return error_at(err, path, line, 1, "a row is a configuration and eight numbers");
+        return error_at(err, path, line, 1, "expected a configuration and eight numbers");
     *comma = 0;
     if (*count == 0 || strcmp(list[*count - 1].name, row) != 0) {
         if (*count == CONFIG_MAX) return error_at(err, path, line, 1, "more than %d configurations", CONFIG_MAX);
@@ -299,12 +298,12 @@ static unsigned read_references(struct reference *list, unsigned count, const ch
     if (!in) fail("cannot open", path);
     for (unsigned line = 1; fgets(row, sizeof row, in); line++)
         if (line > 1 && !read_row(list, &count, row, path, line, &err))
-            fail(NULL, err.text); /* the first is the head */
+            fail(NULL, err.text); /* the first line is the header */
     fclose(in);
     return count;
 }
 
-/* Rows whose latency is held against the reference: up to three times that of the lowest load. */
+/* Rows whose latency is compared with the reference: up to three times that of the lowest load. */
 static bool comparable(const struct reference *reference, unsigned i) {
     return reference->point[i].stable && reference->point[i].latency <= 3 * reference->point[0].latency;
 }
@@ -325,8 +324,8 @@ static double closed_form(const struct setup *setup) {
     return cycles;
 }
 
-/* How long the reference ran at full load, which its latency tells: source queues grow all the time, so the mean
- * latency is half of the time times the share that was not accepted. */
+/* The time that the reference ran at full load, derived from its latency: source queues grow all the time, so that the
+ * mean latency is half of the time times the share that was not accepted. */
 static uint64_t full_load_cycles(const struct reference *reference) {
     const struct point *last = &reference->point[reference->points - 1];
     if (last->stable || last->load < 1) return OVERLOAD_CYCLES;
@@ -360,7 +359,7 @@ static bool report(const struct reference *reference) {
     bool zero_good = reference->our_zero_load == reference->zero_load;
     printf("%-52s %9.2f %9.0f %10.4f %10.4f %+7.1f %% %+7.1f %%  %s\n", reference->name, reference->our_zero_load,
            reference->zero_load, reference->our_saturation, reference->saturation, saturation * 100,
-           reference->worst * 100, latency_good && saturation_good && zero_good ? "good" : "NOT GOOD");
+           reference->worst * 100, latency_good && saturation_good && zero_good ? "ok" : "OUT OF TOLERANCE");
     fflush(stdout);
     return latency_good && saturation_good && zero_good;
 }
@@ -415,7 +414,7 @@ static void draw_all(const char *path, const struct reference *list, const unsig
     fclose(out);
 }
 
-/* Of the file `only`, or if that is NULL of all that are bundled. */
+/* Compares the configurations of file `only`, or of all bundled files if that is NULL. */
 static int compare_all(const char *only, const char *const *names, unsigned name_count, struct lengths lengths,
                        bool all_loads, const char *svg) {
     struct reference *list = mem_alloc(CONFIG_MAX, sizeof *list);
@@ -430,7 +429,7 @@ static int compare_all(const char *only, const char *const *names, unsigned name
         for (unsigned k = 0; k < name_count; k++) wanted |= strstr(list[i].name, names[k]) != NULL;
         if (!wanted) continue;
         if (!list[i].setup.router) {
-            printf("%-52s %9s %9s %10s %10.4f   speculative: for information\n", list[i].name, "", "", "",
+            printf("%-52s %9s %9s %10s %10.4f   speculative: informative\n", list[i].name, "", "", "",
                    list[i].saturation);
             continue;
         }
@@ -438,7 +437,8 @@ static int compare_all(const char *only, const char *const *names, unsigned name
         bad += !report(&list[i]);
         chosen[choices++] = i;
     }
-    printf("%u of %u within 5 %% of saturation, 10 %% of latency and at their pipeline sum\n", choices - bad, choices);
+    printf("%u of %u within 5 %% of saturation, 10 %% of latency and at their computed zero-load latency\n",
+           choices - bad, choices);
     if (svg) draw_all(svg, list, chosen, choices);
     free(list);
     return bad || !choices;
@@ -449,7 +449,7 @@ static int compare_all(const char *only, const char *const *names, unsigned name
 static unsigned number_of(const char *text, const char *option) {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
-    if (*end || end == text || value > 100000000) fail("not a number after", option);
+    if (*end || end == text || value > 100000000) fail("expected a number after", option);
     return (unsigned)value;
 }
 
@@ -464,10 +464,10 @@ static unsigned loads_of(const char *text, double *loads) {
         char *end;
         loads[count] = strtod(p, &end);
         if (end == p || !(loads[count] > 0) || loads[count] > 1)
-            fail("loads are between 0 and 1, separated by commas, not", text);
+            fail("expected loads between 0 and 1, separated by commas, not", text);
         count++;
         p = *end == ',' ? end + 1 : end;
-        if (*end && *end != ',') fail("loads are between 0 and 1, separated by commas, not", text);
+        if (*end && *end != ',') fail("expected loads between 0 and 1, separated by commas, not", text);
     }
     return count;
 }
@@ -498,18 +498,19 @@ static void curve_option(struct setup *setup, const char *option, const char *va
     } else if (strcmp(option, "--loads") == 0) {
         *count = loads_of(value, loads);
     } else if (strcmp(option, "--direction") == 0) {
-        if (strcmp(value, "req") != 0 && strcmp(value, "rep") != 0) fail("the direction is req or rep, not", value);
+        if (strcmp(value, "req") != 0 && strcmp(value, "rep") != 0)
+            fail("expected the direction req or rep, not", value);
         setup->direction = strcmp(value, "req") == 0 ? NETWORK_REQUEST : NETWORK_REPLY;
     } else if (strcmp(option, "--traffic") == 0) {
-        if (!pattern_of(value, setup)) fail("traffic is one of " PATTERNS ", not", value);
+        if (!pattern_of(value, setup)) fail("expected traffic " PATTERNS ", not", value);
     } else if (strcmp(option, "--router") == 0) {
         setup->router = preset_of(value);
-        if (!setup->router) fail("no such router:", value);
+        if (!setup->router) fail("unknown router:", value);
     } else if (strcmp(option, "--set") == 0) {
         if (setup->extras == COUNT_OF(setup->extra)) fail("too many settings at", value);
         setup->extra[setup->extras++] = value;
     } else {
-        fail("no such option:", option);
+        fail("unknown option:", option);
     }
 }
 
@@ -519,14 +520,14 @@ static int curve(int count, char **arguments, struct lengths lengths) {
                               0.5,  0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0};
     unsigned load_count = 20;
     for (int i = 0; i < count; i += 2) {
-        if (i + 1 == count) fail("a value is missing after", arguments[i]);
+        if (i + 1 == count) fail("missing value after", arguments[i]);
         curve_option(&setup, arguments[i], arguments[i + 1], loads, &load_count, &lengths);
     }
     if (setup.flits == 0 || !traffic_size_of(setup.flits).channel_bytes)
-        fail("no message makes a packet of that many flits:", "try 1 to 9, 17 or 34");
+        fail("no message has that many flits:", "try 1 to 9, 17 or 34");
     if (setup.shape.l1_endpoints == 0 || setup.shape.slices == 0 || setup.shape.clusters == 0 || setup.shape.mcs == 0 ||
         setup.shape.l1_endpoints > NOC_MAX_ENDPOINTS || setup.shape.slices > NOC_MAX_ENDPOINTS)
-        fail("endpoints and groups are numbers from 1 to", "1024");
+        fail("endpoints and groups must be from 1 to", "1024");
     if (!pattern_fits(&setup)) fail(NULL, FITTING);
     uint64_t flit_hops = 0, cycles = 0;
     clock_t start = clock();
@@ -537,7 +538,7 @@ static int curve(int count, char **arguments, struct lengths lengths) {
         printf("%g,%.3f,%.5f,%d\n", point.load, point.latency, point.accepted, point.stable);
     }
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    fprintf(stderr, "%llu flit-hops in %llu cycles, %.2f s with the traffic, %.1f million a second\n",
+    fprintf(stderr, "%llu flit-hops in %llu cycles, %.2f s including traffic generation, %.1f million per second\n",
             (unsigned long long)flit_hops, (unsigned long long)cycles, seconds, (double)flit_hops / seconds / 1e6);
     return 0;
 }
@@ -558,7 +559,7 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--reference") == 0 && i + 1 < argc)
             only = argv[++i];
         else if (argv[i][0] == '-')
-            fail("no such option:", argv[i]);
+            fail("unknown option:", argv[i]);
         else if (name_count < COUNT_OF(names))
             names[name_count++] = argv[i];
     }

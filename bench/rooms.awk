@@ -1,9 +1,9 @@
-# Reads a callgrind profile and prints `room<TAB>host instructions`: where a run's instructions were spent, by folder of src/, and `total`.
+# Reads a callgrind profile and prints `module<TAB>host instructions`: the instructions of a run by directory of src/, and `total`.
 #
-# An instruction belongs to the room of the source line it was made from, inlined or not. Lines of headers and functions of the rooms that only
-# serve others (cache, base, ports, the C library) are charged to whoever called them; what no room asked for (start-up, output) is `rest`.
+# An instruction belongs to the module of its source line, inlined or not. Lines of headers and functions of modules that only serve others (cache, base,
+# ports, the C library) are charged to the caller; instructions that no module called (start-up, output) are `rest`.
 
-# The room of a source file; "service" where the caller pays.
+# The module of a source file; "service" if the caller is charged.
 function room_of(file,   parts, count, room) {
     if (file in rooms) return rooms[file]
     count = split(file, parts, "/")
@@ -22,7 +22,7 @@ function name_of(kind, text,   id, space) {
 
 function value() { return substr($0, index($0, "=") + 1) }
 
-# The room that pays at the present line: its own, or else that of the function it was inlined into.
+# The module charged for the current line: its own, or else that of the function it was inlined into.
 function payer(   room) {
     room = file ~ /\.h$/ ? "service" : room_of(file)
     return room == "service" ? room_of(function_file) : room

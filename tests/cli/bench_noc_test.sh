@@ -19,26 +19,26 @@ refused() {
 }
 
 testcase "a reference that bench/noc cannot measure is refused by name, with file and line"
-refused "there is no topology 'mesh8x8'; there are fly64x1" X:mesh8x8:vc1x8:pkt1:req:uniform:base4
-refused "there is no topology 'hxbar_lat'" X:hxbar_lat:vc1x8:pkt1:req:uniform:base4
-refused "there is no topology 'cxbar_c3_w32B'" X:cxbar_c3_w32B:vc1x8:pkt1:req:uniform:base4
-refused "there is no traffic 'tornado'; there are uniform" X:full80x64:vc1x8:pkt1:req:tornado:base4
-refused "there is no traffic 'hotspot0%'" X:full80x64:vc1x8:pkt1:req:hotspot0%:base4
-refused "there is no router 'base5'" X:full80x64:vc1x8:pkt1:req:uniform:base5
-refused "there is no direction 'up'" X:full80x64:vc1x8:pkt1:up:uniform:base4
-refused "'vc1' are no VCs" X:full80x64:vc1:pkt1:req:uniform:base4
-refused "no message makes a packet 'pkt0'" X:full80x64:vc1x8:pkt0:req:uniform:base4
-refused "'X:full80x64' is no configuration" X:full80x64
-refused "X:full80x64:vc1x8:pkt1:req:transpose:base4: transpose takes n x n sources" X:full80x64:vc1x8:pkt1:req:transpose:base4
+refused "unknown topology 'mesh8x8'; known are fly64x1" X:mesh8x8:vc1x8:pkt1:req:uniform:base4
+refused "unknown topology 'hxbar_lat'" X:hxbar_lat:vc1x8:pkt1:req:uniform:base4
+refused "unknown topology 'cxbar_c3_w32B'" X:cxbar_c3_w32B:vc1x8:pkt1:req:uniform:base4
+refused "unknown traffic 'tornado'; known are uniform" X:full80x64:vc1x8:pkt1:req:tornado:base4
+refused "unknown traffic 'hotspot0%'" X:full80x64:vc1x8:pkt1:req:hotspot0%:base4
+refused "unknown router 'base5'" X:full80x64:vc1x8:pkt1:req:uniform:base5
+refused "unknown direction 'up'" X:full80x64:vc1x8:pkt1:up:uniform:base4
+refused "invalid VCs 'vc1'" X:full80x64:vc1:pkt1:req:uniform:base4
+refused "no message has the length of packet 'pkt0'" X:full80x64:vc1x8:pkt0:req:uniform:base4
+refused "'X:full80x64' is not a configuration" X:full80x64
+refused "X:full80x64:vc1x8:pkt1:req:transpose:base4: transpose needs n x n sources" X:full80x64:vc1x8:pkt1:req:transpose:base4
 printf '%s\nA:fly64x1:vc1x8:pkt1:uniform:base4,0.05,yes\n' "$head" >"$work/reference.csv"
 noc --reference "$work/reference.csv"
 status_is 2
-err_has "reference.csv:2:1: a row is a configuration and eight numbers"
+err_has "reference.csv:2:1: expected a configuration and eight numbers"
 
 testcase "traffic that does not fit the network is refused"
 noc --curve --traffic transpose
 status_is 2
-err_has "transpose takes n x n sources"
+err_has "transpose needs n x n sources"
 noc --curve --traffic hotspot101%
 status_is 2
 err_has "hotspotN%"
