@@ -25,17 +25,18 @@ struct compare_values {
 
 static const struct option options[] = {
     {"--designs", "A,B,...", OPTION_TEXT, offsetof(struct compare_values, designs),
-     "the designs (`sluice list designs`, or YAML files), separated by commas; `default` is the GPU as described"},
+     "comma-separated designs (`sluice list designs`, or YAML files); `default`: the GPU description without a design"},
     JOB_OPTIONS(compare_values, job),
-    {"--trace", "FILE", OPTION_TEXT, offsetof(struct compare_values, job.trace), "a stream that `sluice record` wrote"},
+    {"--trace", "FILE", OPTION_TEXT, offsetof(struct compare_values, job.trace),
+     "simulate a stream that `sluice record` wrote"},
     {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct compare_values, machine.gpu),
-     "the GPU description for all of them; " DEFAULT_GPU " if none is given"},
+     "GPU description for all designs; default: " DEFAULT_GPU},
     {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct compare_values, machine.settings),
-     "sets one parameter for all of them, on top of their designs; may be repeated"},
+     "set one parameter in all designs, overriding them; repeatable"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct compare_values, max_insts),
-     "ends each run once N thread instructions have been issued, by each of two programs"},
+     "stop each run after N thread instructions (with two programs: N each)"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct compare_values, json),
-     "writes the same as JSON, with every counter of every design (`-`: standard output, without the table)"},
+     "write the table as JSON, with every counter of every design (`-`: standard output, without the table)"},
 };
 
 enum { MOST_DESIGNS = 32 };
@@ -371,23 +372,25 @@ static enum status compare(const struct command *command, int argc, char **argv)
 }
 
 static const char *const details[] = {
-    "Executes a workload once and simulates what it did under each of several designs. The table has a column for each"
-    " design: cycles, instructions per cycle, the same normalised to the first design, and what caches, networks and"
-    " memory did. Of two workloads with a + between them, which run side by side, it also has system throughput (STP) and average"
-    " normalised turnaround time (ANTT) against each of them alone on the whole GPU under the first design.",
+    "Executes a workload once and simulates its instruction stream under each design. The table has one column per"
+    " design: cycles, IPC, IPC normalised to the first design, energy, and statistics of caches, networks and DRAM. For"
+    " two concurrent programs (`WORKLOAD + WORKLOAD`) it also has system throughput (STP) and average normalised"
+    " turnaround time (ANTT), relative to each program alone on the whole GPU under the first design.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice compare mm:tiny --designs shared,private", "does replicating shared data in the LLC pay?"},
-    {"sluice compare gemm:tiny + mm:tiny --designs shared,private,adaptive", "and for two programs at once?"},
-    {"sluice compare synth:hotline --designs shared,private,private-bypass --json hot.json", "generated streams, too"},
+    {"sluice compare mm:tiny --designs shared,private", "measure whether replicating shared data in the LLC pays off"},
+    {"sluice compare gemm:tiny + mm:tiny --designs shared,private,adaptive",
+     "compare LLC organisations under two concurrent programs"},
+    {"sluice compare synth:hotline --designs shared,private,private-bypass --json hot.json",
+     "compare designs on a generated stream"},
 };
 
 const struct command command_compare = {
     .name = "compare",
     .synopsis = "compare WORKLOAD|WORKLOAD + WORKLOAD|--launch FILE|--trace FILE --designs A,B,... [OPTIONS]",
-    .summary = "runs the same stream through several designs, side by side",
+    .summary = "simulates a workload under several designs and prints a table",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

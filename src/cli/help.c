@@ -11,28 +11,27 @@ struct help_values {
 };
 
 static const struct option options[] = {
-    {"--markdown", NULL, OPTION_FLAG, offsetof(struct help_values, markdown), "everything, as docs/commands.md"},
-    {"--man", NULL, OPTION_FLAG, offsetof(struct help_values, man), "everything, as the manual page man/sluice.1"},
+    {"--markdown", NULL, OPTION_FLAG, offsetof(struct help_values, markdown),
+     "print the complete reference as Markdown (docs/commands.md)"},
+    {"--man", NULL, OPTION_FLAG, offsetof(struct help_values, man),
+     "print the complete reference as a manual page (man/sluice.1)"},
 };
 
-static const char tagline[] = "a GPU memory-hierarchy simulator";
+static const char tagline[] = "a cycle-level simulator of GPU memory hierarchies";
 
 /* What holds for every command. */
 static const char *const common[] = {
-    "Results go to standard output. Progress goes to standard error, and only when that is a terminal. Files"
-    " appear under their name when they are"
-    " complete, never before.",
-    "The exit status is 0 when everything was done; 1 when a run failed, was interrupted or a check did not hold;"
-    " and 2 when the input was wrong:"
-    " then the message says where and what would be right.",
-    "Ctrl-C and the TERM signal end a run in good order: the statistics so far are written, marked as interrupted,"
-    " and the status is 1.",
+    "Results are written to standard output. Progress is written to standard error if that is a terminal. An output"
+    " file appears under its name when it is complete.",
+    "The exit status is 0 on success, 1 if a run failed or was interrupted or a check failed, and 2 if the input is"
+    " invalid; the error message then gives the location and the fix.",
+    "Ctrl-C and SIGTERM end a run cleanly: the statistics collected so far are written and marked as interrupted, and"
+    " the exit status is 1.",
     NULL,
 };
 
 static const char environment[] =
-    "SLUICE_HOME names a folder that holds gpus/ and designs/, to be used instead of the ones that came with the"
-    " program.";
+    "SLUICE_HOME names a directory whose gpus/ and designs/ are used instead of the bundled ones.";
 
 /* As text */
 
@@ -82,11 +81,11 @@ static void text_command(const struct command *command) {
 }
 
 static void text_overview(void) {
-    printf("sluice %s: %s\n\nusage: sluice COMMAND [WORDS AND OPTIONS]\n\ncommands:\n", SLUICE_VERSION, tagline);
+    printf("sluice %s: %s\n\nusage: sluice COMMAND [ARGUMENTS] [OPTIONS]\n\ncommands:\n", SLUICE_VERSION, tagline);
     int width = 0;
     for (unsigned i = 0; i < command_count; i++) width = (int)max_u64((uint64_t)width, strlen(commands[i]->name));
     for (unsigned i = 0; i < command_count; i++) printf("  %-*s  %s\n", width, commands[i]->name, commands[i]->summary);
-    puts("\n`sluice help COMMAND` says more on each, `sluice --version` which program this is. To begin with:\n\n "
+    puts("\n`sluice help COMMAND` describes a command; `sluice --version` prints the version. Quick start:\n\n "
          " $ sluice run synth:stream");
 }
 
@@ -105,12 +104,12 @@ static void markdown_command(const struct command *command) {
                option->help);
     }
     for (unsigned i = 0; i < command->example_count; i++)
-        printf("\nExample, %s:\n\n```\n$ %s\n```\n", command->examples[i].shows, command->examples[i].command);
+        printf("\nExample: %s\n\n```\n$ %s\n```\n", command->examples[i].shows, command->examples[i].command);
 }
 
 static void markdown_all(void) {
-    printf("# The command line\n\nThis page is `sluice help --markdown`; `sluice help` and the manual page say the"
-           " same.\n");
+    printf("# Command-line reference\n\nThis page is the output of `sluice help --markdown`. `sluice help` and the"
+           " manual page have the same content.\n");
     for (const char *const *paragraph = common; *paragraph; paragraph++) printf("\n%s\n", *paragraph);
     printf("\n%s\n\n", environment);
     for (unsigned i = 0; i < command_count; i++)
@@ -160,8 +159,8 @@ static void man_command(const struct command *command) {
 }
 
 static void man_all(void) {
-    printf(".TH SLUICE 1 \"\" \"sluice %s\"\n.SH NAME\nsluice \\- %s\n.SH SYNOPSIS\n.B sluice\n.I COMMAND\n[WORDS AND"
-           " OPTIONS]\n",
+    printf(".TH SLUICE 1 \"\" \"sluice %s\"\n.SH NAME\nsluice \\- %s\n.SH SYNOPSIS\n.B sluice\n.I COMMAND\n[ARGUMENTS]"
+           " [OPTIONS]\n",
            SLUICE_VERSION, tagline);
     puts(".SH DESCRIPTION");
     for (const char *const *paragraph = common; *paragraph; paragraph++) {
@@ -210,18 +209,18 @@ static enum status help(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Says what there is to do, or what one command does and takes. `sluice COMMAND --help` is the same.",
+    "Lists the commands, or describes one command and its options. `sluice COMMAND --help` prints the same.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice help run", "what a run takes"},
+    {"sluice help run", "describe `sluice run`"},
 };
 
 const struct command command_help = {
     .name = "help",
     .synopsis = "help [COMMAND]",
-    .summary = "says what there is and what it takes",
+    .summary = "describes commands and their options",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

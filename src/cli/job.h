@@ -17,13 +17,13 @@ struct job_options {
 
 #define JOB_OPTIONS(values, field) \
     {"--launch", "FILE", OPTION_TEXT, offsetof(struct values, field.launch), \
-     "kernels of one's own instead of a workload: the launch file (YAML, docs/launch-files.md) gives buffers and how" \
-     " they are filled, launches with their arguments, what to verify and what to write out"}, \
+     "run your own kernels instead of a workload; the launch file (YAML, docs/launch-files.md) defines buffers and" \
+     " their initial contents, launches and their arguments, expected results, and buffers to dump"}, \
         {"--ptx", "FILE", OPTION_TEXT, offsetof(struct values, field.ptx), \
-         "the PTX that the launch file is about, in place of the one that it names"}, \
+         "use this PTX file instead of the one that the launch file names"}, \
     { \
         "--no-check", NULL, OPTION_FLAG, offsetof(struct values, field.no_check), \
-            "skips the workload's own verification of what it computed" \
+            "skip the verification of the workload's results" \
     }
 
 struct job {

@@ -11,29 +11,28 @@
 
 static const struct option options[] = {
     {"--store", "FILE", OPTION_TEXT, offsetof(struct lab_values, store),
-     "the results store, an SQLite file (docs/store.md); " DEFAULT_STORE " in the current folder if none is given"},
+     "results store, an SQLite file (docs/store.md); default: " DEFAULT_STORE " in the current directory"},
     {"-j", "N", OPTION_COUNT, offsetof(struct lab_values, processes),
-     "run: so many runs at once; one for each processor if it is not given"},
+     "run: number of parallel runs; default: one per processor"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct lab_values, size),
-     "run, status, export: this size of every workload instead of the experiment's"},
+     "run, status, export: use this workload size instead of the experiment's"},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(struct lab_values, dry_run),
-     "run: only says how many runs there are, how many of them the store has, and about how long the rest will take"},
+     "run: only report the number of runs, how many are cached, and the expected time for the rest"},
     {"--slurm", NULL, OPTION_FLAG, offsetof(struct lab_values, slurm),
-     "run: submits the runs to a cluster as job arrays instead of making them here"},
+     "run: submit the runs to a cluster as Slurm job arrays"},
     {"--wait", NULL, OPTION_FLAG, offsetof(struct lab_values, wait),
-     "run --slurm: stays until the cluster is done, and takes in the results as they come"},
+     "run --slurm: wait until the cluster has finished, and import results as they complete"},
     {"--partition", "NAME", OPTION_TEXT, offsetof(struct lab_values, partition),
-     "run --slurm: the partition, if not the experiment's or Slurm's own choice"},
+     "run --slurm: partition; default: the experiment's, or Slurm's default"},
     {"--time", "LIMIT", OPTION_TEXT, offsetof(struct lab_values, time),
-     "run --slurm: the time limit of a task as sbatch takes it (minutes, or days-hours:minutes:seconds)"},
-    {"--memory", "MB", OPTION_COUNT, offsetof(struct lab_values, memory_mb), "run --slurm: memory of a task"},
+     "run --slurm: time limit of a task in sbatch syntax (minutes, or days-hours:minutes:seconds)"},
+    {"--memory", "MB", OPTION_COUNT, offsetof(struct lab_values, memory_mb), "run --slurm: memory per task"},
     {"--runs-per-task", "N", OPTION_COUNT, offsetof(struct lab_values, runs_per_task),
-     "run --slurm: runs that a task makes one after the other; as many as take some minutes if it is not given"},
+     "run --slurm: runs that a task simulates in sequence; default: as many as take a few minutes"},
     {"--csv", "FILE", OPTION_TEXT, offsetof(struct lab_values, csv),
-     "export: a row for each run; a column for each counter and for each parameter in which the runs differ; `-` is"
-     " standard output"},
+     "export: one row per run, one column per counter and per parameter in which the runs differ; `-`: standard output"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct lab_values, json),
-     "export: an array with everything about each run; `-` is standard output"},
+     "export: an array with the complete result of each run; `-`: standard output"},
 };
 
 static const char *store_named(const char *given) { return given ? given : DEFAULT_STORE; }
@@ -231,31 +230,30 @@ static enum status lab(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "`lab run EXPERIMENT...` makes all runs of experiments (`sluice list experiments`, or YAML files:"
-    " docs/experiments.md) that the store does not have yet, several at once. A run that fails does not stop the others;"
-    " at the end it is named with what it said, and the status is 1. Nothing that was finished is lost, whenever and"
-    " however the command is ended: the same command goes on from there. Equal runs of different experiments are made"
-    " once.",
-    "With --slurm the runs are submitted to a cluster with sbatch, several to a task, and the command ends; the folder of"
-    " the store has to be one that the cluster's machines see. `lab status` says how far they are. The same command, or"
-    " `lab gather`, takes in the results; the command submits again what tasks that are gone have not made.",
-    "`lab status [EXPERIMENT...]` says how many runs of which experiments the store has, what is in Slurm's queue, and"
-    " which runs failed, why. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` writes runs for other programs."
-    " `lab merge FROM...` takes into the store what other stores have.",
-    "One command at a time writes to a store; any number may read it meanwhile.",
+    "`lab run EXPERIMENT...` simulates the runs of experiments (`sluice list experiments`, or YAML files:"
+    " docs/experiments.md) that are not in the store yet, several in parallel. A run that several experiments share is"
+    " simulated once. A failed run does not stop the others; it is reported with its error at the end, and the exit"
+    " status is 1. Finished runs are kept even if the command is killed: rerun it to continue.",
+    "With --slurm, the runs are submitted to a cluster with sbatch, several per task, and the command returns. The"
+    " compute nodes must see the directory of the store under the same path. `lab status` reports the progress. The same"
+    " command, or `lab gather`, imports the results; the command also resubmits runs whose tasks ended without a result.",
+    "`lab status [EXPERIMENT...]` reports the stored runs of each experiment, the tasks in Slurm's queue, and the failed"
+    " runs with their errors. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` exports runs. `lab merge FROM...`"
+    " imports the runs of other stores.",
+    "One process at a time can write to a store; any number can read it meanwhile.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice lab run quick/sharing --dry-run", "how many runs an experiment has, and how long they will take"},
-    {"sluice lab run quick/sharing --size tiny -j 2", "making them with tiny inputs, two at once"},
-    {"sluice lab export --csv results.csv", "all counters of all runs for a spreadsheet"},
+    {"sluice lab run quick/sharing --dry-run", "report the number of runs of an experiment and their expected time"},
+    {"sluice lab run quick/sharing --size tiny -j 2", "simulate them with tiny inputs, two in parallel"},
+    {"sluice lab export --csv results.csv", "export all counters of all runs"},
 };
 
 const struct command command_lab = {
     .name = "lab",
-    .synopsis = "lab run|status|gather|export|merge [WORDS] [OPTIONS]",
-    .summary = "makes the runs of experiments and keeps their results",
+    .synopsis = "lab run|status|gather|export|merge [ARGUMENTS] [OPTIONS]",
+    .summary = "runs experiments and stores their results",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

@@ -20,14 +20,13 @@ struct list_values {
 static const struct option options[] = {
     MACHINE_OPTIONS(list_values, machine),
     {"--long", NULL, OPTION_FLAG, offsetof(struct list_values, characterise),
-     "workloads: executes, verifies, surveys and simulates each, and prints what they are like as a table: launches,"
-     " instructions, MB that several SMs touch, MB of data they share (touched by several and read) and how much of it"
-     " is only read, lines that several clusters want within 1,000 cycles (as share of all, and how many), hit rates,"
-     " what binds it, seconds of processor time it took"},
+     "workloads: execute, verify, survey and simulate each workload, and print a table: launches, instructions, MB"
+     " touched by several SMs, MB of shared data (touched by several SMs and read) and its read-only fraction, lines that"
+     " several clusters access within 1,000 cycles (fraction of all lines, and rate), hit rates, bottleneck, CPU seconds"},
     {"--survey", NULL, OPTION_FLAG, offsetof(struct list_values, survey),
-     "workloads: as --long without simulating: quicker, and what takes a machine to know stays open"},
+     "workloads: like --long without the simulation: faster, with `-` in the columns that need it"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
-     "with --long and --survey: at which size; tiny if none is given"},
+     "with --long and --survey: workload size; default: tiny"},
 };
 
 /* What a bundled file says of itself, or what is wrong with it. The caller frees it. */
@@ -214,26 +213,26 @@ static enum status list(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Names the bundled GPU descriptions, workloads, designs or experiments, every parameter with its value and what it may be,"
-    " or every counter of a run, each with a line on"
-    " what it is.",
-    "With PART, only the parameters or counters whose name has it, or with --long and --survey that workload. The"
-    " options choose the machine whose parameters and counters are listed.",
+    "Lists the bundled GPU descriptions, workloads, designs or experiments, every parameter with its value and range, or"
+    " every counter of a run, each with a one-line description.",
+    "PART restricts the list to parameters or counters whose name contains it; with --long and --survey it names one"
+    " workload. The options select the GPU whose parameters and counters are listed.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice list workloads", "the bundled workloads and their parameters"},
-    {"sluice list workloads --long", "what they do, measured at their smallest size"},
-    {"sluice list workloads --survey mm --size mm_0", "what one shares at one of its sizes, without simulating it"},
-    {"sluice list parameters llc", "every parameter of the last-level cache"},
-    {"sluice list stats dram", "every counter of the memory"},
+    {"sluice list workloads", "list the bundled workloads and their parameters"},
+    {"sluice list workloads --long", "characterise the workloads at their smallest size"},
+    {"sluice list workloads --survey mm --size mm_0",
+     "measure the data sharing of one workload at one size, without a simulation"},
+    {"sluice list parameters llc", "list the parameters of the last-level cache"},
+    {"sluice list stats dram", "list the DRAM counters"},
 };
 
 const struct command command_list = {
     .name = "list",
     .synopsis = "list gpus|workloads|designs|experiments|parameters|stats [PART] [OPTIONS]",
-    .summary = "names what there is, with a line on each",
+    .summary = "lists workloads, GPUs, designs, parameters, counters",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

@@ -12,13 +12,12 @@ struct machine_options {
 
 #define MACHINE_OPTIONS(values, field) \
     {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct values, field.gpu), \
-     "the GPU description: a bundled one by name (`sluice list gpus`), or a YAML file; " DEFAULT_GPU \
-     " if none is given"}, \
+     "GPU description: a bundled one (`sluice list gpus`) or a YAML file; default: " DEFAULT_GPU}, \
         {"--design", "NAME|FILE", OPTION_TEXT, offsetof(struct values, field.design), \
-         "a named set of choices (`sluice list designs`), or a YAML file, on top of the GPU description"}, \
+         "design: a named set of parameters (`sluice list designs`) or a YAML file, applied on top of the GPU description"}, \
     { \
         "--set", "KEY=VALUE", OPTION_LIST, offsetof(struct values, field.settings), \
-            "sets one parameter (`sluice list parameters`) on top of both; may be repeated" \
+            "set one parameter (`sluice list parameters`), overriding GPU description and design; repeatable" \
     }
 
 /* The checked configuration, or NULL with an error. */

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* a file that reaches its size limit is an error of the write, as on a full disk */
     setlocale(LC_CTYPE, "");  /* only to know whether the terminal shows UTF-8 */
     if (argc < 2) {
-        fputs("usage: sluice COMMAND [WORDS AND OPTIONS]; `sluice help` names the commands\n", stderr);
+        fputs("usage: sluice COMMAND [ARGUMENTS] [OPTIONS]; `sluice help` lists the commands\n", stderr);
         return STATUS_BAD_INPUT;
     }
     const char *name = argv[1];

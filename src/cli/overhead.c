@@ -18,7 +18,7 @@ struct overhead_values {
 static const struct option options[] = {
     MACHINE_OPTIONS(overhead_values, machine),
     {"--json", "FILE", OPTION_TEXT, offsetof(struct overhead_values, json),
-     "writes the same as JSON (`-`: standard output, without the table)"},
+     "write the table as JSON (`-`: standard output, without the table)"},
 };
 
 static void write_sum(const char *section, const char *what, double bytes, double mm2) {
@@ -114,21 +114,22 @@ static enum status overhead_run(const struct command *command, int argc, char **
 }
 
 static const char *const details[] = {
-    "Prints what the hardware of a design stores beyond a plain machine's, item by item, with the area that it takes and what it leaks;"
-    " by how much the LLC's tags grow where a line may be in any slice of its controller; and what the crossbars cost that connect all"
-    " slices of a controller with all of its channels. docs/energy.md tells where the numbers come from.",
+    "Lists the storage that a design adds to a baseline GPU, item by item, with its area and leakage power; the growth"
+    " of the LLC tags if a line can be in any slice of its memory controller; and the area of the crossbars that connect"
+    " all slices of a controller with all of its channels. docs/energy.md documents the models.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice overhead --design adaptive", "432 bytes of tag directory, 16 bytes of counters, and larger tags"},
-    {"sluice overhead --gpu fermi-15sm --design decoupled --set energy.array=array-45nm", "at the paper's 45 nm"},
+    {"sluice overhead --design adaptive", "list 432 bytes of tag directory, 16 bytes of counters, and larger LLC tags"},
+    {"sluice overhead --gpu fermi-15sm --design decoupled --set energy.array=array-45nm",
+     "use the 45 nm technology of the paper"},
 };
 
 const struct command command_overhead = {
     .name = "overhead",
     .synopsis = "overhead [OPTIONS]",
-    .summary = "says what a design's hardware costs in storage and area",
+    .summary = "reports the storage and area overhead of a design",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

@@ -16,11 +16,11 @@ struct ptx_values {
 
 static const struct option options[] = {
     {"--json", "FILE", OPTION_TEXT, offsetof(struct ptx_values, json),
-     "writes the same as JSON (`-`: standard output)"},
+     "write the description as JSON (`-`: standard output)"},
     {"--read-only", NULL, OPTION_FLAG, offsetof(struct ptx_values, read_only),
-     "lists every global data structure of each kernel instead: whether the kernel only reads it, and why"},
+     "list the global data structures of each kernel instead: whether the kernel only reads them, and why"},
     {"--rewrite", "FILE", OPTION_TEXT, offsetof(struct ptx_values, rewrite),
-     "writes the module with `ld.global.ro` where only read-only data is loaded"},
+     "write the module with `ld.global.ro` for loads of read-only data"},
 };
 
 /* Where the module's variables would begin on a device; addresses are shown from here on. */
@@ -247,28 +247,30 @@ static enum status ptx(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Parses and checks a module of PTX and says what is in it: each kernel with the registers a thread needs (the most"
-    " values that live at once), its static shared and local memory, its parameters with their places in the parameter"
-    " block; device functions; variables.",
-    "Instructions that Sluice does not execute are listed all at once, and the status is then 2.",
-    "With `--read-only`: what each pointer of a kernel's parameters leads to, and each global variable that it uses, is"
-    " `read-only` if nothing the kernel executes may write it, and otherwise `read-write`, with the instruction and line"
-    " that may. A pointer that comes from memory cannot be traced: a store through it makes everything read-write."
-    " That two parameters may point to the same memory is not known here; a run reports it when it happens.",
-    "`--rewrite` writes `ld.global.ro`, an extension of PTX: the value of `ld.global`, and the promise that the kernel"
-    " does not write there. Runs need no rewriting: the same analysis marks loads whenever a module is loaded.",
+    "Parses and checks a PTX module and lists its kernels with registers per thread (the maximum number of live values),"
+    " static shared and local memory, and parameters with their offsets in the parameter block; its device functions; its"
+    " variables.",
+    "Unsupported instructions are all listed, and the exit status is then 2.",
+    "With `--read-only`, the data that each pointer parameter of a kernel refers to, and each global variable that it"
+    " uses, is `read-only` if no instruction of the kernel can write it. Otherwise it is `read-write`, listed with the"
+    " instruction and line that can. A pointer loaded from memory cannot be traced: a store through it makes everything"
+    " read-write. The analysis does not detect that two parameters point to the same memory; a run reports it when it"
+    " happens.",
+    "`--rewrite` writes `ld.global.ro`, a PTX extension: it loads the same value as `ld.global` and asserts that the"
+    " kernel does not write the location. Runs do not need a rewritten module: the same analysis marks loads when a"
+    " module is loaded.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice ptx data/reference/ptx/variants.ptx", "what a module holds"},
-    {"sluice ptx --read-only workloads/bfs/bfs.ptx", "what its kernels only read"},
+    {"sluice ptx data/reference/ptx/variants.ptx", "describe a module"},
+    {"sluice ptx --read-only workloads/bfs/bfs.ptx", "list the data that its kernels only read"},
 };
 
 const struct command command_ptx = {
     .name = "ptx",
     .synopsis = "ptx FILE [OPTIONS]",
-    .summary = "checks PTX and says what is in it",
+    .summary = "checks a PTX module and describes it",
     .details = details,
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -17,7 +17,7 @@ struct record_values {
 };
 
 static const struct option record_options[] = {
-    {"-o", "FILE", OPTION_TEXT, offsetof(struct record_values, output), "where the recording goes"},
+    {"-o", "FILE", OPTION_TEXT, offsetof(struct record_values, output), "output file"},
     JOB_OPTIONS(record_values, job),
     MACHINE_OPTIONS(record_values, machine),
 };
@@ -63,21 +63,21 @@ static enum status record(const struct command *command, int argc, char **argv) 
 }
 
 static const char *const record_details[] = {
-    "Executes a workload or a launch file and writes what every warp did to a file that `sluice run --trace` simulates:"
-    " the same counters as from the program itself, without executing it again. What is written depends on the program"
-    " and its launches only; a machine may be named, and changes nothing but the parameters of generated streams.",
+    "Executes a workload or a launch file and records the instruction stream of every warp. `sluice run --trace`"
+    " simulates the recording without executing the program again and gives the same counters. The recording depends"
+    " only on the program and its launches; --gpu, --design and --set only change the parameters of generated streams.",
     NULL,
 };
 
 static const struct example record_examples[] = {
-    {"sluice record mm:tiny -o mm.stream", "the stream of a small matrix product"},
-    {"sluice run --trace mm.stream --design private", "simulating it"},
+    {"sluice record mm:tiny -o mm.stream", "record the stream of a small matrix product"},
+    {"sluice run --trace mm.stream --design private", "simulate the recording"},
 };
 
 const struct command command_record = {
     .name = "record",
     .synopsis = "record WORKLOAD|--launch FILE -o FILE [OPTIONS]",
-    .summary = "writes a program's stream to a file",
+    .summary = "records the instruction stream of a program",
     .details = record_details,
     .options = record_options,
     .option_count = COUNT_OF(record_options),
@@ -94,7 +94,7 @@ struct info_values {
 
 static const struct option info_options[] = {
     {"--json", "FILE", OPTION_TEXT, offsetof(struct info_values, json),
-     "writes the same as JSON (`-`: standard output)"},
+     "write the description as JSON (`-`: standard output)"},
 };
 
 static void write_json(FILE *out, const void *what) {
@@ -173,17 +173,17 @@ static enum status info(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const info_details[] = {
-    "Says what a recorded stream holds: the workload, and of each kernel its launch, what it needs of an SM, its"
-    " instructions, the share of them that access memory, and the bytes they take in the file.",
+    "Describes a recorded stream: the workload, and for each kernel its grid and block, registers and shared memory,"
+    " instructions, the fraction of them that access memory, and their size in the file.",
     NULL,
 };
 
-static const struct example info_examples[] = {{"sluice info mm.stream", "what `sluice record` wrote"}};
+static const struct example info_examples[] = {{"sluice info mm.stream", "describe a recording of `sluice record`"}};
 
 const struct command command_info = {
     .name = "info",
     .synopsis = "info FILE [OPTIONS]",
-    .summary = "says what a recorded stream holds",
+    .summary = "describes a recorded stream",
     .details = info_details,
     .options = info_options,
     .option_count = COUNT_OF(info_options),

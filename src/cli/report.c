@@ -14,12 +14,11 @@
 
 static const struct option options[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(struct report_request, output),
-     "where the page goes (report.html); its plots go into a folder beside it, report.figures"},
+     "report file; default: report.html; the plots go to a directory next to it, report.figures"},
     {"--store", "FILE", OPTION_TEXT, offsetof(struct report_request, store),
-     "the results store that `sluice lab run` filled (" DEFAULT_STORE ")"},
-    {"--size", "SIZE", OPTION_TEXT, offsetof(struct report_request, size),
-     "shows the runs that were made with this size of every workload"},
-    {"--title", "TEXT", OPTION_TEXT, offsetof(struct report_request, title), "the page's title"},
+     "results store of `sluice lab run`; default: " DEFAULT_STORE},
+    {"--size", "SIZE", OPTION_TEXT, offsetof(struct report_request, size), "show the runs with this workload size"},
+    {"--title", "TEXT", OPTION_TEXT, offsetof(struct report_request, title), "title of the report"},
 };
 
 /* --- what is shown --- */
@@ -176,24 +175,23 @@ static enum status report(const struct command *command, int argc, char **argv) 
 }
 
 static const char *const details[] = {
-    "Makes one HTML page of what experiments came to, which needs no network and can be sent around: for each figure a"
-    " chart, the paper's values beside ours, what was found, the table behind it and the configuration. EXPERIMENT is a"
-    " bundled one (`sluice list experiments`), a set of them (`adaptive`), or a YAML file; STORE alone stands for every"
-    " experiment that was run into it. Runs that the store does not have are shown as missing.",
-    "Beside the page, FILE.figures holds each figure as SVG and PDF, with the gnuplot script that draws it. Without"
-    " gnuplot or Chart.js the page is made all the same, as far as it goes, and the exit status is 1.",
+    "Builds an HTML report of experiment results, one self-contained file. Each figure has a chart, the published values"
+    " next to the simulated ones, the findings, the table of values and the configuration. EXPERIMENT is a bundled"
+    " experiment (`sluice list experiments`), a set of experiments (`adaptive`) or a YAML file; STORE selects every"
+    " experiment in a results store. Runs that are not in the store are shown as missing.",
+    "FILE.figures, next to the report, holds each figure as SVG and PDF with its gnuplot script. Without gnuplot or"
+    " Chart.js, the report lacks these files or the charts, and the exit status is 1.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice report quick --size tiny -o quick.html",
-     "the page of a set of experiments, as far as `sluice lab run` has made their runs"},
+    {"sluice report quick --size tiny -o quick.html", "build the report of a set of experiments from the stored runs"},
 };
 
 const struct command command_report = {
     .name = "report",
     .synopsis = "report EXPERIMENT...|STORE [-o FILE]",
-    .summary = "makes a page of what experiments came to, beside the papers' values",
+    .summary = "builds an HTML report of experiment results next to the published values",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

@@ -15,13 +15,14 @@ struct reproduce_values {
 };
 
 static const struct option options[] = {
-    {"-j", "N", OPTION_COUNT, offsetof(struct reproduce_values, processes), "runs at once, as for `sluice lab run`"},
+    {"-j", "N", OPTION_COUNT, offsetof(struct reproduce_values, processes),
+     "number of parallel runs; default: one per processor"},
     {"-o", "FILE", OPTION_TEXT, offsetof(struct reproduce_values, output),
-     "where the page goes; `adaptive` makes adaptive.html"},
+     "report file; default: the name of the paper or figure (adaptive.html)"},
     {"--store", "FILE", OPTION_TEXT, offsetof(struct reproduce_values, store),
-     "the results store (" DEFAULT_STORE "): runs that it has are not made again"},
+     "results store; default: " DEFAULT_STORE "; runs in it are not simulated again"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct reproduce_values, size),
-     "this size of every workload, whatever the experiments say"},
+     "use this workload size instead of the experiments'"},
 };
 
 /* "adaptive/fig11" goes to adaptive-fig11.html, several to report.html. */
@@ -61,21 +62,20 @@ static enum status reproduce(const struct command *command, int argc, char **arg
 }
 
 static const char *const details[] = {
-    "Makes the runs of a paper's experiments, as `sluice lab run` does, and then their page, as `sluice report` does."
-    " PAPER is adaptive, icc, selrep or bypass, PAPER/FIGURE one of its figures, `quick` a few headline comparisons that"
-    " take minutes. Stopped at any moment and started again, it goes on where it was.",
+    "Simulates the runs of a paper's experiments, as `sluice lab run` does, and builds their report, as `sluice report`"
+    " does. PAPER is adaptive, icc, selrep or bypass, PAPER/FIGURE one of its figures, `quick` a few headline comparisons"
+    " that take minutes. If interrupted, rerun the command to continue.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice reproduce quick/sharing --size tiny",
-     "a figure and its runs with inputs for trying things out, in quick-sharing.html"},
+    {"sluice reproduce quick/sharing --size tiny", "simulate one figure with tiny inputs and build quick-sharing.html"},
 };
 
 const struct command command_reproduce = {
     .name = "reproduce",
     .synopsis = "reproduce PAPER[/FIGURE]...",
-    .summary = "makes the runs and the page of a paper's figures in one go",
+    .summary = "runs a paper's experiments and builds their report",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

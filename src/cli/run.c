@@ -24,25 +24,24 @@ struct run_values {
 static const struct option options[] = {
     MACHINE_OPTIONS(run_values, machine),
     JOB_OPTIONS(run_values, job),
-    {"--trace", "FILE", OPTION_TEXT, offsetof(struct run_values, job.trace), "a stream that `sluice record` wrote"},
+    {"--trace", "FILE", OPTION_TEXT, offsetof(struct run_values, job.trace),
+     "simulate a stream that `sluice record` wrote"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),
-     "writes everything about the run: every counter, in total and for each unit, the configuration, kernels and"
-     " samples; `-` is standard output, without the summary"},
+     "write the complete result as JSON: configuration, kernels, samples, and every counter in total and per unit;"
+     " `-`: standard output, without the summary"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct run_values, max_insts),
-     "ends the run once N thread instructions have been issued, by each of two programs, which is looked at every 1024"
-     " cycles"},
+     "stop after N thread instructions (checked every 1024 cycles; with two programs: N each)"},
     {"--alone", NULL, OPTION_FLAG, offsetof(struct run_values, alone),
-     "with two programs: runs each alone on the whole GPU before, and tells system throughput (STP) and average normalised"
-     " turnaround time (ANTT) against that"},
+     "with two programs: also run each alone on the whole GPU, and report system throughput (STP) and average normalised"
+     " turnaround time (ANTT)"},
     {"--sample", "N", OPTION_COUNT, offsetof(struct run_values, sample),
-     "takes a row of what every counter grew by, every N cycles, into the JSON"},
+     "sample the increase of every counter every N cycles, into the JSON"},
     {"--sample-units", "COUNTER", OPTION_LIST, offsetof(struct run_values, sample_units),
-     "with --sample: of this counter also what it grew by in each SM, slice or channel; may be repeated"},
+     "with --sample: also sample this counter for each SM, slice or channel; repeatable"},
     {"--dram-log", "FILE", OPTION_TEXT, offsetof(struct run_values, dram_log),
-     "writes every command to memory as CSV: cycle of the memory's clock, controller, channel, command, bank, row and"
-     " column"},
+     "write every DRAM command as CSV: memory clock cycle, controller, channel, command, bank, row and column"},
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
-     "visits every part of the machine in every cycle: slower, with the same result"},
+     "tick every component in every cycle: slower, with the same result"},
 };
 
 static uint64_t peak_rss_bytes(void) {
@@ -212,41 +211,42 @@ static enum status run(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Simulates a bundled workload (NAME or NAME:SIZE; `sluice list workloads`) and prints a summary: how many cycles it took, where"
-    " they went, and what caches, networks and memory did. With --launch it is a PTX file of one's own that runs: its"
-    " kernels are executed exactly, and what they do wrong (an access outside of every buffer, a trap) ends the run with"
-    " the place in the PTX, the CTA and the thread.",
-    "Two workloads with a + between them run side by side: each has an address space, half of the SMs of every cluster"
-    " (gpu.first_program_sms) and a view of the last-level cache for itself, and shares all the rest. Each runs to its end,"
-    " and what it took is its result; the first to end begins anew until the other has ended.",
-    "The JSON holds `sluice` (the version), `gpu`, `design`, `workload`, `interrupted`, `check` (the workload's"
-    " own verification: passed, failed or none), `cycles`,"
-    " `thread_instructions`, `warp_instructions`, `ipc` (thread instructions per cycle), `kernels` (name, grid,"
-    " block, cycles, instructions of each launch), of two programs also `programs` (of each `workload`, `check`, cycles,"
-    " instructions, `ipc`, `ends`, `kernels`) and with --alone `stp`, `antt` and the programs' `alone_ipc`, `stats`"
-    " (every counter by its name), `units` (the same for each SM, slice or channel by itself), `samples` (with"
-    " --sample: columns and rows, and `units` of the counters that --sample-units names), `energy` (joules by component, of events and of time; docs/energy.md), `config` (every parameter"
-    " in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). Two runs of the same input"
-    " differ in `host` only.",
+    "Simulates a bundled workload (NAME or NAME:SIZE; `sluice list workloads`) and prints a summary: cycles, SM cycle"
+    " breakdown, and statistics of caches, networks and DRAM. With --launch, it simulates the kernels of a PTX file. They"
+    " are executed functionally; a fault (an access outside every buffer, a trap) ends the run and is reported with its"
+    " PTX line, CTA and thread.",
+    "`WORKLOAD + WORKLOAD` runs two programs concurrently. Each has its own address space, half of the SMs of every"
+    " cluster (gpu.first_program_sms) and its own view of the last-level cache; they share all other resources. Each"
+    " program is measured until its first completion; the one that completes first restarts until the other one has"
+    " completed.",
+    "The JSON holds `sluice` (version), `gpu`, `design`, `workload`, `interrupted`, `check` (verification of the"
+    " workload's results: passed, failed or none), `cycles`, `thread_instructions`, `warp_instructions`, `ipc` (thread"
+    " instructions per cycle), `kernels` (name, grid, block, cycles and instructions of each launch), `stats` (every"
+    " counter), `units` (every counter per SM, slice or channel), `decisions` (of designs that decide at run time: cycle,"
+    " decision, reason and inputs), `samples` (with --sample: columns and rows, and `units` for the counters of"
+    " --sample-units), `energy` (joules per component, split into events and time; docs/energy.md), `config` (every"
+    " parameter in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). With two programs, it also"
+    " holds `programs` (for each: `workload`, `check`, cycles, instructions, `ipc`, `ends`, `kernels`), and with --alone"
+    " `stp`, `antt` and the `alone_ipc` of each program. Two runs of the same input differ only in `host`.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice run synth:stream", "a summary of reading an array on the 80-SM machine"},
+    {"sluice run synth:stream", "read an array on the 80-SM GPU"},
     {"sluice run synth:shared --gpu selrep-64sm --set sm.warp_scheduler=lrr",
-     "another machine with one choice changed"},
+     "use another GPU and another warp scheduler"},
     {"sluice run synth:chase --set workload.footprint_kb=8 --set workload.stride_bytes=128 --json chase.json",
-     "the latency of the L1, and all counters in a file"},
-    {"sluice run mm:tiny --design private", "a program of the papers, under a private last-level cache"},
-    {"sluice run --launch examples/saxpy.yaml", "a kernel of one's own, verified"},
+     "measure the L1 latency and write all counters to a file"},
+    {"sluice run mm:tiny --design private", "run a program of the papers with a private last-level cache"},
+    {"sluice run --launch examples/saxpy.yaml", "run and verify your own kernel"},
     {"sluice run mm:tiny + va:tiny --design adaptive --alone",
-     "two programs at once, and what that costs each of them"},
+     "run two programs concurrently and report the slowdown of each"},
 };
 
 const struct command command_run = {
     .name = "run",
     .synopsis = "run WORKLOAD|WORKLOAD + WORKLOAD|--launch FILE|--trace FILE [OPTIONS]",
-    .summary = "simulates a workload and prints what happened",
+    .summary = "simulates a workload and prints a summary",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

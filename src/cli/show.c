@@ -10,9 +10,8 @@ struct show_values {
 };
 
 static const struct option options[] = {
-    {"--design", "NAME|FILE", OPTION_TEXT, offsetof(struct show_values, design), "shows it with this design on top"},
-    {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct show_values, settings),
-     "shows it with this parameter set; may be repeated"},
+    {"--design", "NAME|FILE", OPTION_TEXT, offsetof(struct show_values, design), "apply this design"},
+    {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct show_values, settings), "set one parameter; repeatable"},
 };
 
 static enum status show(const struct command *command, int argc, char **argv) {
@@ -34,19 +33,19 @@ static enum status show(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Prints the full description of a GPU, every parameter with its value, its unit and where the value came from,"
-    " as YAML that --gpu takes back.",
+    "Prints the complete configuration of a GPU as YAML: every parameter with its value, unit and origin. --gpu accepts"
+    " the output as a GPU description.",
     NULL,
 };
 
 static const struct example examples[] = {
-    {"sluice show gpu fermi-15sm", "every parameter of a bundled description"},
+    {"sluice show gpu fermi-15sm", "print every parameter of a bundled GPU"},
 };
 
 const struct command command_show = {
     .name = "show",
     .synopsis = "show gpu NAME|FILE [OPTIONS]",
-    .summary = "prints the full description of a GPU",
+    .summary = "prints the complete configuration of a GPU",
     .details = details,
     .options = options,
     .option_count = sizeof options / sizeof options[0],
