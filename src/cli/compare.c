@@ -57,7 +57,7 @@ static const struct metric metrics[] = {
     {"LLC misses", "% of reads", {"llc.read_misses"}, {LLC_READS}, 100},
     {"flit-hops", "", {"noc.request.flit_hops", "noc.reply.flit_hops"}, {NULL}, 1},
     {"DRAM requests", "", {"dram.reads", "dram.writes"}, {NULL}, 1},
-    {"row hits", "% of them", {"dram.row_hits"}, {"dram.row_hits", "dram.row_misses", "dram.row_conflicts"}, 100},
+    {"DRAM row hits", "%", {"dram.row_hits"}, {"dram.row_hits", "dram.row_misses", "dram.row_conflicts"}, 100},
 };
 
 /* What one design's run came to. */
@@ -226,7 +226,7 @@ static void write_table(const struct comparison *comparison) {
         write_row(comparison, metrics[m].name, metrics[m].unit, metrics[m].under[0] ? 1 : 0, value_metric, m);
     write_row(comparison, "energy", "mJ", 3, value_energy, 0);
     write_row(comparison, "NoC energy", "mJ", 3, value_noc_energy, 0);
-    write_row(comparison, "normalised", "energy", 3, value_normalised_energy, 0);
+    write_row(comparison, "energy", "normalised", 3, value_normalised_energy, 0);
 }
 
 static void write_json(FILE *out, const void *what) {

@@ -72,7 +72,7 @@ static bool tell_queue(const struct intake *intake, struct error *err) {
     struct slurm_queue queue;
     if (!slurm_look(intake, NULL, &queue, err)) return false;
     if (queue.jobs)
-        printf("  %-32s %u running, %u waiting, with %u runs\n", "tasks in Slurm's queue", queue.running, queue.waiting,
+        printf("  %-32s %u running, %u pending (%u runs)\n", "tasks in Slurm's queue", queue.running, queue.waiting,
                queue.runs);
     return true;
 }
@@ -98,7 +98,7 @@ static enum status show_status(const struct command *command, const struct lab_v
     for (unsigned i = 0; i < request.count; i++)
         tell_experiment(&overview, request.experiments[i]->name, request.size ? request.size : "",
                         request.experiments[i]->path);
-    if (waiting) printf("  %-32s %u; `sluice lab gather` takes them in\n", "results outside of the store", waiting);
+    if (waiting) printf("  %-32s %u (`sluice lab gather` imports them)\n", "results not yet imported", waiting);
     bool good = tell_queue(&intake, &err);
     store_each_failure(store, list_failure, &overview);
     intake_close(&intake);
@@ -122,7 +122,7 @@ static enum status gather(const struct command *command, const struct lab_values
     bool good = intake_open(&intake, store_path(store), true, &err) &&
                 intake_take_all(store, intake.local, &taken, &err) &&
                 slurm_gather(&intake, store, &taken, &queue, &err);
-    printf("%llu result%s taken into %s\n", (unsigned long long)taken, plural(taken), store_path(store));
+    printf("%llu result%s imported into %s\n", (unsigned long long)taken, plural(taken), store_path(store));
     if (queue.runs) printf("%u run%s still in the queue\n", queue.runs, plural(queue.runs));
     store_each_failure(store, list_failure, &overview);
     intake_close(&intake);
@@ -141,7 +141,7 @@ static enum status merge(const struct command *command, const struct lab_values 
         uint64_t added = 0;
         good = store_merge(store, words[i], &added, &err);
         if (good)
-            printf("%llu run%s of %s taken into %s\n", (unsigned long long)added, plural(added), words[i],
+            printf("%llu run%s of %s imported into %s\n", (unsigned long long)added, plural(added), words[i],
                    store_path(store));
     }
     store_close(store);

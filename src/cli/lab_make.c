@@ -96,14 +96,13 @@ static enum status make_here(struct batch *batch, struct store *store, const str
     undraw(&here);
     unsigned made = count_state(batch, BATCH_DONE), failed = count_state(batch, BATCH_FAILED);
     tell_failures(batch);
-    printf("%u run%s: %u in %s before, %u made", batch->distinct, plural(batch->distinct), batch->stored,
-           store_path(store), made);
+    printf("%u run%s: %u simulated, %u cached", batch->distinct, plural(batch->distinct), made, batch->stored);
     if (failed) printf(", %u failed", failed);
-    putchar('\n');
+    printf(" (%s)\n", store_path(store));
     if (!good) return complain_error(&err), STATUS_FAILED;
     if (made + failed < batch->count) {
         fflush(stdout);
-        fprintf(stderr, "sluice: interrupted with %u run%s to go; the same command goes on from here\n",
+        fprintf(stderr, "sluice: interrupted with %u run%s left; rerun the command to continue\n",
                 batch->count - made - failed, plural(batch->count - made - failed));
         return STATUS_FAILED;
     }
@@ -150,14 +149,14 @@ static bool await_cluster(struct store *store, const struct intake *intake, uint
     bool good = true;
     while ((good = slurm_gather(intake, store, taken, &queue, err)) && queue.jobs && !signals_caught()) {
         if (here.shown)
-            fprintf(stderr, "\r%llu taken in   %u tasks running, %u waiting\x1b[K", (unsigned long long)*taken,
+            fprintf(stderr, "\r%llu imported   %u tasks running, %u pending\x1b[K", (unsigned long long)*taken,
                     queue.running, queue.waiting);
         here.drawn = here.shown;
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     }
     undraw(&here);
     if (good && queue.jobs)
-        good = error_set(err, "interrupted; the cluster goes on, and the same command takes in what it makes");
+        good = error_set(err, "interrupted; the cluster continues: rerun the command to import its results");
     return good;
 }
 
@@ -168,8 +167,8 @@ static enum status make_there(struct store *store, const struct intake *intake, 
     uint64_t taken = 0;
     if (!slurm_gather(intake, store, &taken, &queue, &err)) return complain_error(&err), STATUS_FAILED;
     struct batch *batch = request_batch(request, store, intake);
-    printf("%u run%s: %u in %s (%llu of them taken in now), %u to make\n", batch->distinct, plural(batch->distinct),
-           batch->stored, store_path(store), (unsigned long long)taken, batch->count);
+    printf("%u run%s: %u to simulate, %u cached, %llu of them imported now (%s)\n", batch->distinct,
+           plural(batch->distinct), batch->count, batch->stored, (unsigned long long)taken, store_path(store));
     store_each_failure(store, tell_failure, batch); /* what is about to be tried again */
     bool good = slurm_look(intake, batch, &queue, &err) && submit(batch, store, intake, values, request, &err);
     if (good && queue.runs) printf("%u run%s still in the queue\n", queue.runs, plural(queue.runs));
@@ -180,11 +179,11 @@ static enum status make_there(struct store *store, const struct intake *intake, 
         batch_free(batch);
         batch = request_batch(request, store, intake);
         store_each_failure(store, tell_failure, batch);
-        printf("%u run%s: %u in %s\n", batch->distinct, plural(batch->distinct), batch->stored, store_path(store));
+        printf("%u run%s: %u cached (%s)\n", batch->distinct, plural(batch->distinct), batch->stored,
+               store_path(store));
         status = batch->count ? STATUS_FAILED : STATUS_DONE;
     } else if (good && batch->count) {
-        puts(
-            "`sluice lab status` says how far they are; the same command takes in results and tries again what failed");
+        puts("`sluice lab status` reports the progress; rerun the command to import results and resubmit failed runs");
     }
     if (good && batch->count == 0) intake_forget_files(intake);
     batch_free(batch);
@@ -206,12 +205,12 @@ static enum status dry_run(const struct request *request, const struct lab_value
     struct batch *batch = request_batch(request, store, &intake);
     unsigned guessed = 0;
     for (unsigned i = 0; i < batch->count; i++) guessed += batch->runs[i].guessed;
-    printf("%u run%s (%u cells): %u in %s, %u to make\n", batch->distinct, plural(batch->distinct), batch->asked,
-           batch->stored, path, batch->count);
+    printf("%u run%s (%u cells): %u to simulate, %u cached (%s)\n", batch->distinct, plural(batch->distinct),
+           batch->asked, batch->count, batch->stored, path);
     uint64_t at_once = min_u64(processors(values->processes), batch->count ? batch->count : 1);
-    printf("about %s with %llu at once", duration(batch_expected_seconds(batch) / (double)at_once, time, sizeof time),
-           (unsigned long long)at_once);
-    if (guessed) printf("; a rough guess for %u of them, whose workloads the store has no run of", guessed);
+    printf("about %s with %llu in parallel",
+           duration(batch_expected_seconds(batch) / (double)at_once, time, sizeof time), (unsigned long long)at_once);
+    if (guessed) printf("; a rough estimate for %u of them, whose workloads have no stored run", guessed);
     putchar('\n');
     batch_free(batch);
     intake_close(&intake);
@@ -316,7 +315,7 @@ enum status lab_task(const char *file, uint64_t index) {
     bool good = runner_run(batch, &runner, &err);
     tell_failures(batch);
     unsigned done = count_state(batch, BATCH_DONE);
-    printf("%u of %u runs made\n", done, batch->count);
+    printf("%u of %u runs simulated\n", done, batch->count);
     good = good && done == batch->count;
     if (err.set) complain_error(&err);
     batch_free(batch);

@@ -60,7 +60,7 @@ static enum status list_folder(const char *folder, char *(*describe)(const char 
         printf("%-*s  %s\n", width, catalogue.entries[i].name, line);
         free(line);
     }
-    if (catalogue.count == 0) fprintf(stderr, "sluice list: there are no bundled %s\n", folder);
+    if (catalogue.count == 0) fprintf(stderr, "sluice list: no bundled %s found\n", folder);
     catalogue_close(&catalogue);
     return STATUS_DONE;
 }
@@ -82,7 +82,7 @@ static enum status list_experiments(const struct machine_options *options_, cons
 
 static enum status list_workloads(const struct machine_options *options_, const char *part) {
     (void)options_, (void)part;
-    puts("programs, run as NAME:SIZE (NAME alone: small)");
+    puts("programs: NAME or NAME:SIZE (default size: small)");
     for (unsigned i = 0; i < workload_total; i++) {
         const struct workload *workload = workloads[i];
         printf("%-14s %s%s%s%s\n%-14s  ", workload->name, workload->help, workload->aliases ? " (also " : "",
@@ -96,7 +96,7 @@ static enum status list_workloads(const struct machine_options *options_, const 
         workload_info_at(i, &info);
         printf("%-14s %s\n%-14s   %s\n", info.name, info.help, "", info.parameters);
     }
-    puts("\nThe values are the workload's own; --set workload.NAME=VALUE changes them.");
+    puts("\nThe values shown are defaults; --set workload.NAME=VALUE changes them.");
     return STATUS_DONE;
 }
 

@@ -27,7 +27,7 @@ static void write_sum(const char *section, const char *what, double bytes, doubl
 
 /* Item by item, with a sum where a section has several, and over all of them. */
 static void write_storage(const struct overhead *overhead) {
-    printf("  %-14s %-56s %7s %8s %5s %10s %9s\n", "section", "storage", "copies", "entries", "bits", "bytes", "mm2");
+    printf("  %-14s %-56s %7s %8s %5s %10s %9s\n", "section", "storage", "count", "entries", "bits", "bytes", "mm2");
     double bytes = 0, mm2 = 0;
     for (unsigned i = 0, first = 0; i < overhead->rows; i++) {
         const struct overhead_row *row = &overhead->row[i];
@@ -36,11 +36,11 @@ static void write_storage(const struct overhead *overhead) {
         bytes += row->bytes;
         mm2 += row->mm2;
         if (i + 1 < overhead->rows && strcmp(row[1].section, row->section) == 0) continue;
-        if (i > first) write_sum(row->section, "together", bytes, mm2);
+        if (i > first) write_sum(row->section, "subtotal", bytes, mm2);
         bytes = mm2 = 0;
         first = i + 1;
     }
-    write_sum("total", overhead->rows ? "" : "nothing", overhead->bytes, overhead->mm2);
+    write_sum("total", overhead->rows ? "" : "none", overhead->bytes, overhead->mm2);
 }
 
 static void write_table(const struct overhead *overhead, const struct overhead_values *values) {
@@ -48,12 +48,12 @@ static void write_table(const struct overhead *overhead, const struct overhead_v
     printf("%s on %s\n\n", machine->design ? machine->design : "default", machine->gpu ? machine->gpu : DEFAULT_GPU);
     write_storage(overhead);
     if (overhead->llc_tag_bytes > 0)
-        printf("\n  LLC tags grow by %.2f %% of the LLC's %.0f KB\n",
+        printf("\n  LLC tags grow by %.2f %% of the LLC capacity (%.0f KB)\n",
                100 * overhead->llc_tag_bytes / overhead->llc_bytes, overhead->llc_bytes / 1024);
     if (overhead->crossbar_mm2 > 0)
-        printf("  crossbars between slices and channels: %.2f mm2, their links %.2f mm2\n", overhead->crossbar_mm2,
+        printf("  crossbars between slices and channels: %.2f mm2, links: %.2f mm2\n", overhead->crossbar_mm2,
                overhead->link_mm2);
-    printf("  leakage %.3f mW; all area is %.4f %% of the chip\n", overhead->leak_mw, 100 * overhead->die_share);
+    printf("  leakage: %.3f mW; total area: %.4f %% of the die\n", overhead->leak_mw, 100 * overhead->die_share);
 }
 
 static void write_json(FILE *out, const void *what) {

@@ -134,7 +134,8 @@ static void write_json(FILE *out, const void *what) {
 }
 
 static void write_text(const struct recording_info *info) {
-    printf("%s: %u kernel%s, %" PRIu64 " warp instructions (%" PRIu64 " of threads), %.3g bytes each\n\n",
+    printf("%s: %u kernel%s, %" PRIu64 " warp instructions (%" PRIu64
+           " thread instructions), %.3g bytes per warp instruction\n\n",
            info->workload, info->kernel_count, info->kernel_count == 1 ? "" : "s", info->warp_instructions,
            info->thread_instructions,
            info->warp_instructions ? (double)info->file_bytes / (double)info->warp_instructions : 0);

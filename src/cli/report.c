@@ -67,7 +67,7 @@ static const char *title_of(const struct gallery *gallery) {
     for (unsigned i = 1; i < gallery->count; i++)
         if (strcmp(gallery->figures[i]->experiment->paper_title, title) != 0) title = "";
     if (gallery->count == 1) title = gallery->figures[0]->experiment->title;
-    return title[0] ? title : "What Sluice measured";
+    return title[0] ? title : "Sluice results";
 }
 
 static void tell(const struct gallery *gallery, const char *page, const char *folder) {
@@ -77,9 +77,9 @@ static void tell(const struct gallery *gallery, const char *page, const char *fo
         papers += gallery->figures[i]->paper_count;
     }
     printf("%s: %u figure%s", page, gallery->count, gallery->count == 1 ? "" : "s");
-    if (papers) printf(", %u value%s of papers beside ours", papers, papers == 1 ? "" : "s");
+    if (papers) printf(", %u published value%s", papers, papers == 1 ? "" : "s");
     if (missing) printf(", %u run%s missing", missing, missing == 1 ? "" : "s");
-    if (folder) printf("; as SVG and PDF in %s", folder);
+    if (folder) printf("; SVG and PDF in %s", folder);
     putchar('\n');
 }
 

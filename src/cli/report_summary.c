@@ -66,13 +66,13 @@ static void write_head(const struct summary *summary) {
     bool long_run = summary->seconds >= 1e-3;
     fprintf(out, "  cycles        %14s   %.2f %s at %" PRIu64 " MHz\n", grouped(result->cycles).text,
             summary->seconds * (long_run ? 1e3 : 1e6), long_run ? "ms" : "us", gpu_core_khz(report->config) / 1000);
-    fprintf(out, "  instructions  %14s   thread instructions, of %s warp instructions\n",
+    fprintf(out, "  instructions  %14s   thread instructions (%s warp instructions)\n",
             grouped(result->thread_instructions).text, grouped(result->warp_instructions).text);
     double ipc = ratio((double)result->thread_instructions, (double)result->cycles);
     fprintf(out, "  IPC           %14.*f   thread instructions per cycle\n", ipc < 1 ? 4 : 2, ipc);
     uint64_t loads = count(summary, "sm.loads");
     if (loads)
-        fprintf(out, "  load latency  %14.1f   cycles on average, from %s to %s\n",
+        fprintf(out, "  load latency  %14.1f   cycles on average (min %s, max %s)\n",
                 ratio((double)count(summary, "sm.load_cycles"), (double)loads),
                 grouped(count(summary, "sm.load_cycles_min")).text, grouped(count(summary, "sm.load_cycles_max")).text);
     if (strcmp(report->check, "none") != 0) fprintf(out, "  check         %14s\n", report->check);
@@ -81,15 +81,15 @@ static void write_head(const struct summary *summary) {
 
 static void write_programs(const struct summary *summary) {
     const struct report_programs *programs = &summary->report->programs;
-    fprintf(summary->out, "\n  side by side, each until its end\n");
+    fprintf(summary->out, "\n  concurrent programs, each until its first completion\n");
     for (unsigned i = 0; i < programs->count; i++) {
         const struct report_program *program = &programs->program[i];
         double ipc = report_program_ipc(program);
         fprintf(summary->out, "    %-14s %12s cycles, IPC %.2f", program->workload, grouped(program->stats.cycles).text,
                 ipc);
         if (program->alone_ipc > 0)
-            fprintf(summary->out, ", alone %.2f: %.1f %%", program->alone_ipc, 100 * ipc / program->alone_ipc);
-        if (program->stats.ends > 1) fprintf(summary->out, "; ended %s times", grouped(program->stats.ends).text);
+            fprintf(summary->out, ", %.1f %% of %.2f alone", 100 * ipc / program->alone_ipc, program->alone_ipc);
+        if (program->stats.ends > 1) fprintf(summary->out, "; completed %s times", grouped(program->stats.ends).text);
         fputc('\n', summary->out);
     }
     if (report_stp(programs) > 0)
@@ -134,7 +134,7 @@ static void write_cycles(const struct summary *summary) {
         shown += share->cycles * 1000 >= whole; /* below a tenth of a per cent there is nothing to see */
     }
     qsort(&shares[1], shown - 1, sizeof shares[0], larger_share);
-    fprintf(summary->out, "\n  where the cycles of %u SMs went\n", sms);
+    fprintf(summary->out, "\n  SM cycle breakdown (%u SMs)\n", sms);
     for (unsigned i = 0; i < shown; i++) write_share(summary, &shares[i], whole);
 }
 
@@ -154,10 +154,10 @@ static void write_cache(const struct summary *summary, const char *label, const 
     uint64_t reads = value[0] + value[1] + value[2] + value[3], writes = value[4] + value[5];
     fprintf(summary->out, "    %-8s %12s reads", label, grouped(reads).text);
     if (reads)
-        fprintf(summary->out, ": %.1f %% hit, %.1f %% on its way, %.1f %% miss", percent(value[0], reads),
+        fprintf(summary->out, ": %.1f %% hits, %.1f %% pending hits, %.1f %% misses", percent(value[0], reads),
                 percent(value[1], reads), percent(value[2], reads));
-    if (value[3] * 1000 >= reads && value[3] > 0) fprintf(summary->out, ", %.1f %% past it", percent(value[3], reads));
-    if (writes) fprintf(summary->out, "; %s writes: %.1f %% hit", grouped(writes).text, percent(value[4], writes));
+    if (value[3] * 1000 >= reads && value[3] > 0) fprintf(summary->out, ", %.1f %% bypassed", percent(value[3], reads));
+    if (writes) fprintf(summary->out, "; %s writes: %.1f %% hits", grouped(writes).text, percent(value[4], writes));
     fputc('\n', summary->out);
 }
 
@@ -171,8 +171,8 @@ static void write_network(const struct summary *summary, const char *label, cons
     snprintf(name, sizeof name, "%s.packet_cycles", prefix);
     double latency = ratio((double)count(summary, name), (double)packets);
     const struct noc_config *noc = config_get(summary->report->config, &noc_section);
-    fprintf(summary->out, "    %-8s %12s packets: %.1f GB/s, %.1f network cycles on average\n", label,
-            grouped(packets).text, gigabytes_per_second(summary, (double)flits * (double)noc->channel_bytes), latency);
+    fprintf(summary->out, "    %-8s %12s packets: %.1f GB/s, mean latency %.1f cycles\n", label, grouped(packets).text,
+            gigabytes_per_second(summary, (double)flits * (double)noc->channel_bytes), latency);
 }
 
 static void write_dram(const struct summary *summary) {
@@ -182,7 +182,7 @@ static void write_dram(const struct summary *summary) {
              columns = hits + count(summary, "dram.row_misses") + count(summary, "dram.row_conflicts");
     double carried = gigabytes_per_second(summary, (double)(reads + writes)),
            peak = dram_peak_bytes_per_us(summary->report->config) / 1000;
-    fprintf(summary->out, "    %-8s %12s requests: %.1f GB/s, %.1f %% of %.0f", "DRAM",
+    fprintf(summary->out, "    %-8s %12s requests: %.1f GB/s, %.1f %% of peak (%.0f GB/s)", "DRAM",
             grouped(count(summary, "dram.reads") + count(summary, "dram.writes")).text, carried,
             100 * ratio(carried, peak), peak);
     if (columns) fprintf(summary->out, "; %.1f %% row hits", percent(hits, columns));
@@ -203,7 +203,7 @@ static void write_host(const struct summary *summary) {
     char instructions[32], cycles[32];
     scaled(ratio((double)report->result->warp_instructions, report->host_seconds), instructions, sizeof instructions);
     scaled(ratio((double)report->result->cycles, report->host_seconds), cycles, sizeof cycles);
-    fprintf(summary->out, "\n  simulated in %.2f s: %s warp instructions/s, %s cycles/s, %" PRIu64 " MB of memory\n",
+    fprintf(summary->out, "\n  simulated in %.2f s: %s warp instructions/s, %s cycles/s, %" PRIu64 " MB peak memory\n",
             report->host_seconds, instructions, cycles, report->host_peak_rss_bytes >> 20);
 }
 
@@ -218,7 +218,7 @@ void report_write_summary(FILE *out, const struct run_report *report) {
     write_head(&summary);
     if (report->programs.count > 1) write_programs(&summary);
     write_cycles(&summary);
-    fputs("\n  the memory hierarchy\n", out);
+    fputs("\n  memory hierarchy\n", out);
     write_cache(&summary, "L1", "l1");
     write_network(&summary, "requests", "noc.request");
     write_cache(&summary, "LLC", "llc");

@@ -9,8 +9,8 @@ testcase "two workloads with a + between them run side by side, each with a resu
 sluice run mm:tiny + va:tiny --json "$work/two.json"
 status_is 0
 out_has "mm:tiny + va:tiny on"
-out_has "side by side"
-out_has "ended"
+out_has "concurrent programs"
+out_has "completed"
 holds "no programs" test "$(value "$work/two.json" "[p['workload'] for p in j['programs']]")" = "['mm:tiny', 'va:tiny']"
 holds "not both verified" test "$(value "$work/two.json" "[p['check'] for p in j['programs']]")" = "['passed', 'passed']"
 holds "not each its kernels" \

@@ -15,7 +15,7 @@ store=$work/small.sqlite
 testcase "reproduce makes the runs and the page, and says where they are"
 sluice reproduce "$work/small.yaml" --store "$store" -o "$work/small.html" -j 2
 status_is 0
-out_has "$work/small.html: 1 figure; as SVG and PDF in $work/small.figures"
+out_has "$work/small.html: 1 figure; SVG and PDF in $work/small.figures"
 holds "the page is not whole" grep -q '</html>' "$work/small.html"
 for kind in svg pdf gnuplot; do holds "there is no $kind" test -s "$work/small.figures/small.$kind"; done
 cp "$work/small.html" "$work/first.html"

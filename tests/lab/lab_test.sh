@@ -27,22 +27,22 @@ experiment one '{lrr: {design: lrr}}'
 testcase "a dry run says how many runs there are and how long they may take, and makes nothing"
 sluice lab run two.yaml --dry-run
 status_is 0
-out_has "8 runs (8 cells): 0 in results.sqlite, 8 to make"
-out_has "a rough guess for 8 of them"
+out_has "8 runs (8 cells): 8 to simulate, 0 cached (results.sqlite)"
+out_has "a rough estimate for 8 of them"
 no_file results.sqlite
 
 testcase "all runs are made once, also those that two experiments share; another time there is nothing to do"
 sluice lab run one.yaml -j 2
 status_is 0
 err_empty
-out_has "4 runs: 0 in results.sqlite before, 4 made"
+out_has "4 runs: 4 simulated, 0 cached (results.sqlite)"
 sluice lab run two.yaml one.yaml -j 2
 status_is 0
-out_has "8 runs: 4 in results.sqlite before, 4 made"
+out_has "8 runs: 4 simulated, 4 cached (results.sqlite)"
 sluice lab run two.yaml
-out_has "8 runs: 8 in results.sqlite before, 0 made"
+out_has "8 runs: 0 simulated, 8 cached (results.sqlite)"
 sluice lab run two.yaml --dry-run
-out_has "8 in results.sqlite, 0 to make"
+out_has "0 to simulate, 8 cached (results.sqlite)"
 no_file results.sqlite.work
 no_file results.sqlite.lock
 no_file results.sqlite-wal
@@ -68,21 +68,21 @@ status_is 0
 holds "a row for each" test "$(wc -l <one.csv)" -eq 5
 sluice lab merge four.sqlite
 status_is 0
-out_has "8 runs of four.sqlite taken into results.sqlite"
+out_has "8 runs of four.sqlite imported into results.sqlite"
 sluice lab run four.yaml
-out_has "16 runs: 16 in results.sqlite before, 0 made"
+out_has "16 runs: 0 simulated, 16 cached (results.sqlite)"
 
 testcase "a run that fails is named with its reason, the others are made, and it is tried again"
 experiment small '{large: {}, small: {set: {sm.shared_kb: 1}}}'
 sluice lab run small.yaml --store small.sqlite
 status_is 1
-out_has "8 runs: 0 in small.sqlite before, 6 made, 2 failed"
+out_has "8 runs: 6 simulated, 0 cached, 2 failed (small.sqlite)"
 err_has "sluice: mm:tiny, small, 16: kernel 'mm_tiled' does not fit"
 sluice lab status --store small.sqlite
 out_has "  mm:tiny, small, 32: kernel 'mm_tiled' does not fit"
 sluice lab run small.yaml --store small.sqlite
 status_is 1
-out_has "8 runs: 6 in small.sqlite before, 0 made, 2 failed"
+out_has "8 runs: 0 simulated, 6 cached, 2 failed (small.sqlite)"
 
 testcase "a run that reads what another has written gets it, and gets it again after it was cleared away"
 counting='counted: {set: {l1.insertion: profiled}}'
@@ -90,14 +90,14 @@ uses='uses: {design: counted, writes: l1.profiled.record, reads: l1.profiled.pro
 experiment profile "{$counting, profiled: {set: {l1.insertion: profiled}, $uses}}" '[mm, hg]'
 sluice lab run profile.yaml --store profile.sqlite
 status_is 0
-out_has "8 runs: 0 in profile.sqlite before, 8 made"
+out_has "8 runs: 8 simulated, 0 cached (profile.sqlite)"
 no_file profile.sqlite.work
 experiment profile4 "{$counting, profiled: {set: {l1.insertion: profiled, l1.profiled.threshold: 4}, $uses}}" '[mm, hg]'
 sluice lab run profile4.yaml --store profile.sqlite
 status_is 0
-out_has "8 runs: 4 in profile.sqlite before, 8 made"
+out_has "8 runs: 8 simulated, 4 cached (profile.sqlite)"
 sluice lab run profile.yaml profile4.yaml --store profile.sqlite
-out_has "12 runs: 12 in profile.sqlite before, 0 made"
+out_has "12 runs: 0 simulated, 12 cached (profile.sqlite)"
 sluice lab run profile.yaml profile4.yaml --store profile2.sqlite -j 1
 content profile.sqlite >profile.txt
 content profile2.sqlite >profile2.txt
@@ -113,7 +113,7 @@ kill -TERM $pid
 wait $pid
 last_status=$? last_command="sluice lab run"
 status_is 1
-err_has "the same command goes on from here"
+err_has "rerun the command to continue"
 holds "a process has outlived it" test -z "$(grep -ls 'ter[m].sqlite.work' /proc/[0-9]*/cmdline)"
 
 testcase "kill -9 at twenty random moments loses nothing: the store is as if nothing had happened"
@@ -188,7 +188,7 @@ status_is 1
 err_has "sbatch is not in the PATH"
 sluice lab run one.yaml --store slurm.sqlite
 status_is 0
-out_has "4 made"
+out_has "4 simulated"
 no_file slurm.sqlite.work
 
 testcase "wrong words are refused"

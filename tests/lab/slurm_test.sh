@@ -97,7 +97,7 @@ testcase "runs on the cluster are the runs made here"
 sluice lab run e.yaml --store there.sqlite --slurm --wait --runs-per-task 3 --partition debug --time 5 --memory 100
 status_is 0
 out_has "submitted 8 runs in 3 tasks: job "
-out_has "8 runs: 8 in there.sqlite"
+out_has "8 runs: 8 cached (there.sqlite)"
 content there.sqlite >there.txt
 same_files here.txt there.txt
 no_file there.sqlite.work
@@ -109,7 +109,7 @@ status_is 0
 job=$(sed -n 's/.*: job //p' out)
 sluice lab status --store again.sqlite
 status_is 0
-out_has "0 running, 2 waiting, with 8 runs"
+out_has "0 running, 2 pending (8 runs)"
 sluice lab run e.yaml --store again.sqlite --slurm
 out_has "8 runs still in the queue"
 holds "a second job for what is in the queue" test "$(squeue -h -o %A | sort -u | wc -l)" -eq 1
@@ -118,13 +118,13 @@ scontrol update PartitionName=debug State=UP
 for _ in $(seq 300); do [ -z "$(squeue -h -j "$job")" ] && break; sleep 0.1; done
 sluice lab gather --store again.sqlite
 status_is 1
-out_has "4 results taken into again.sqlite"
+out_has "4 results imported into again.sqlite"
 out_has "va:tiny, shared, 16: Slurm's task ${job}_1 " # "ended as CANCELLED", if Slurm remembers it
 sluice lab run e.yaml --store again.sqlite --slurm --wait
 status_is 0
 err_has "va:tiny, shared, 16: Slurm's task ${job}_1 "
 out_has "submitted 4 runs in 1 task"
-out_has "8 runs: 8 in again.sqlite"
+out_has "8 runs: 8 cached (again.sqlite)"
 content again.sqlite >again.txt
 same_files here.txt again.txt
 
@@ -145,7 +145,7 @@ sed 's/lrr: {design: lrr}/small: {set: {sm.shared_kb: 1}}/' e.yaml >small.yaml
 sluice lab run small.yaml --store small.sqlite --slurm --wait --runs-per-task 8
 status_is 1
 err_has "mm:tiny, small, 16: kernel 'mm_tiled' does not fit"
-out_has "8 runs: 6 in small.sqlite"
+out_has "8 runs: 6 cached (small.sqlite)"
 
 testcase "a task whose machine goes away is run again, and nothing is made twice"
 sluice lab run e.yaml --store requeued.sqlite --slurm --runs-per-task 8
