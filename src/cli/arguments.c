@@ -49,7 +49,7 @@ static bool option_unknown(const struct command *command, const char *word, size
         names[count++] = command->options[i].name;
     snprintf(given, sizeof given, "%.*s", (int)length, word);
     hint(given, names, count, near, sizeof near);
-    if (!near[0]) snprintf(near, sizeof near, " `sluice help %s` names those there are", command->name);
+    if (!near[0]) snprintf(near, sizeof near, " `sluice help %s` lists the options", command->name);
     complain(command, "unknown option `%s`;%s", given, near);
     return false;
 }
@@ -62,7 +62,7 @@ static bool count_read(const struct command *command, const struct option *optio
         *value = number;
         return true;
     }
-    complain(command, "%s takes a whole number from 1 on, not `%s`", option->name, text);
+    complain(command, "%s requires a positive integer, not `%s`", option->name, text);
     return false;
 }
 
@@ -100,7 +100,7 @@ static bool option_read(const struct command *command, int argc, char **argv, in
     }
     if (option->kind != OPTION_FLAG && !value) {
         if (*i + 1 == argc) {
-            complain(command, "%s needs a value: %s %s", option->name, option->name, option->argument);
+            complain(command, "%s requires a value: %s %s", option->name, option->name, option->argument);
             return false;
         }
         value = argv[++*i];
@@ -121,7 +121,7 @@ bool arguments_read(const struct command *command, int argc, char **argv, void *
         } else if (arguments->count < COUNT_OF(arguments->word)) {
             arguments->word[arguments->count++] = argv[i];
         } else {
-            complain(command, "there are too many words, from `%s` on", argv[i]);
+            complain(command, "too many arguments, starting at `%s`", argv[i]);
             return false;
         }
     }

@@ -191,7 +191,7 @@ static bool is_there(const char *size, const char *only, struct error *err) {
     }
     for (unsigned i = 0; i < workload_total; i++)
         if (has_size(workloads[i], size)) return true;
-    error_set(err, "no workload has a size `%s`; `sluice list workloads` names them all", size);
+    error_set(err, "no workload has a size `%s`; `sluice list workloads` lists them all", size);
     return false;
 }
 

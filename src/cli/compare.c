@@ -273,12 +273,11 @@ static bool read_designs(const struct command *command, const char *list, struct
     for (const char *at = list; *at; at += strspn(at, ",")) {
         size_t length = strcspn(at, ",");
         if (length == 0) continue;
-        if (comparison->count == MOST_DESIGNS)
-            return complain(command, "at most %d designs at a time", MOST_DESIGNS), false;
+        if (comparison->count == MOST_DESIGNS) return complain(command, "more than %d designs", MOST_DESIGNS), false;
         comparison->outcomes[comparison->count++].design = text_format("%.*s", (int)length, at);
         at += length;
     }
-    return comparison->count > 0 || (complain(command, "name the designs: --designs shared,private"), false);
+    return comparison->count > 0 || (complain(command, "missing designs: --designs shared,private"), false);
 }
 
 /* Mistyped designs are told before anything runs. */

@@ -185,9 +185,9 @@ static enum status help(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.count > 1)
-        return complain(command, "help is given on one command at a time: sluice help %s", arguments.word[0]);
+        return complain(command, "help describes one command at a time: sluice help %s", arguments.word[0]);
     if (values.man || values.markdown) {
-        if (values.man && values.markdown) return complain(command, "--man and --markdown are two texts: give one");
+        if (values.man && values.markdown) return complain(command, "--man and --markdown are mutually exclusive");
         (values.man ? man_all : markdown_all)();
     } else if (arguments.count == 1) {
         const struct command *about = command_find(arguments.word[0]);
@@ -197,8 +197,8 @@ static enum status help(const struct command *command, int argc, char **argv) {
         while (count < command_count && count < COUNT_OF(names)) names[count] = commands[count]->name, count++;
         hint(arguments.word[0], names, count, near, sizeof near);
         if (!about)
-            return complain(command, "there is no command `%s`;%s", arguments.word[0],
-                            near[0] ? near : " `sluice help` names those there are");
+            return complain(command, "unknown command `%s`;%s", arguments.word[0],
+                            near[0] ? near : " `sluice help` lists the commands");
         text_command(about);
     } else if (arguments.help) {
         text_command(command);

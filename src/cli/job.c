@@ -14,16 +14,15 @@
 bool job_named(const struct command *command, const struct job_options *options, const struct arguments *arguments) {
     const char *other = options->launch ? options->launch : options->trace;
     if (options->ptx && !options->launch)
-        complain(command, "how is %s to be launched? Say so in a launch file: --launch FILE", options->ptx);
+        complain(command, "--ptx %s requires a launch file: --launch FILE", options->ptx);
     else if (options->launch && options->trace)
-        complain(command, "one at a time: --launch %s, or --trace %s", options->launch, options->trace);
+        complain(command, "--launch %s and --trace %s are mutually exclusive", options->launch, options->trace);
     else if (arguments->count == 0 && !other)
-        complain(command, "say what to %s: sluice %s WORKLOAD; `sluice list workloads` names them", command->name,
-                 command->name);
+        complain(command, "missing workload: sluice %s WORKLOAD; `sluice list workloads` lists them", command->name);
     else if (arguments->count > 0 && other)
-        complain(command, "one at a time: the workload `%s`, or %s", arguments->word[0], other);
+        complain(command, "workload `%s` and %s are mutually exclusive", arguments->word[0], other);
     else if (arguments->count > 1)
-        complain(command, "one workload at a time: `%s` is one too many", arguments->word[1]);
+        complain(command, "unexpected argument `%s`: one workload expected", arguments->word[1]);
     else
         return true;
     return false;
@@ -56,17 +55,16 @@ bool jobs_named(const struct command *command, const struct job_options *options
     for (; several && good && (name = next_name(&rest)); count++) {
         good = *name && !strchr(name, ' ') && count < PROGRAMS_MAX;
         if (count == PROGRAMS_MAX)
-            complain(command, "two programs at a time: `%s` is one too many", name);
+            complain(command, "unexpected workload `%s`: at most two programs run concurrently", name);
         else if (!*name)
-            complain(command, "two programs run side by side by their names: sluice %s mm:tiny + va:tiny",
+            complain(command, "missing workload: two programs run concurrently as sluice %s mm:tiny + va:tiny",
                      command->name);
         else if (!good)
-            complain(command, "two programs run side by side with a + between them, not `%s`", name);
+            complain(command, "missing + between the workloads in `%s`", name);
     }
     free(text);
     const char *other = options->launch ? options->launch : options->trace;
-    if (good && several && other)
-        return complain(command, "one at a time: workloads side by side, or %s", other), false;
+    if (good && several && other) return complain(command, "workloads and %s are mutually exclusive", other), false;
     return several ? good : job_named(command, options, arguments);
 }
 
@@ -170,8 +168,7 @@ struct stream_source *job_record(const struct job *job, bool verify, const char 
     struct stream_source *recorded = NULL;
     struct progress progress;
     if (!out) {
-        error_set(err, "%s cannot be made, where the stream would be kept meanwhile: TMPDIR names another folder",
-                  path);
+        error_set(err, "cannot create %s for the recorded stream: set TMPDIR to another directory", path);
     } else {
         progress_start(&progress, job_instructions(job));
         struct recording_verdict verdict = {.check = "none"};

@@ -111,7 +111,7 @@ static enum status show_status(const struct command *command, const struct lab_v
 
 static enum status gather(const struct command *command, const struct lab_values *values, const char *const *words,
                           unsigned count) {
-    if (count) return complain(command, "gather takes no words: `%s` is one too many", words[0]);
+    if (count) return complain(command, "unexpected argument `%s`: gather takes none", words[0]);
     struct error err = {0};
     struct intake intake = {0};
     struct slurm_queue queue = {0};
@@ -133,7 +133,7 @@ static enum status gather(const struct command *command, const struct lab_values
 
 static enum status merge(const struct command *command, const struct lab_values *values, const char *const *words,
                          unsigned count) {
-    if (count == 0) return complain(command, "merge what? sluice lab merge FROM... --store INTO");
+    if (count == 0) return complain(command, "missing store: sluice lab merge FROM... --store INTO");
     struct error err = {0};
     struct store *store = store_open(store_named(values->store), STORE_WRITE, &err);
     bool good = store != NULL;
@@ -164,7 +164,7 @@ static enum status export_runs(const struct command *command, const struct lab_v
                                unsigned count) {
     struct error err = {0};
     struct request request;
-    if (!values->csv && !values->json) return complain(command, "export as what? Say --csv FILE or --json FILE");
+    if (!values->csv && !values->json) return complain(command, "missing output file: --csv FILE or --json FILE");
     struct store *store = store_open(store_named(values->store), STORE_READ, &err);
     if (!store) return complain_error(&err);
     if (!request_read(&request, words, count, values->size, &err)) {
@@ -186,7 +186,8 @@ static enum status export_runs(const struct command *command, const struct lab_v
 static enum status run(const struct command *command, const struct lab_values *values, const char *const *words,
                        unsigned count) {
     if (count == 0)
-        return complain(command, "run what? sluice lab run EXPERIMENT...; `sluice list experiments` names them");
+        return complain(command,
+                        "missing experiment: sluice lab run EXPERIMENT...; `sluice list experiments` lists them");
     return lab_run(words, count, values);
 }
 
@@ -195,7 +196,7 @@ static enum status task(const struct command *command, const struct lab_values *
     (void)values;
     char *end = NULL;
     uint64_t index = count == 2 ? strtoull(words[1], &end, 10) : 0;
-    if (count != 2 || end == words[1] || *end) return complain(command, "a task is named by its file and its number");
+    if (count != 2 || end == words[1] || *end) return complain(command, "a task file and a task number expected");
     return lab_task(words[0], index);
 }
 
@@ -215,18 +216,18 @@ static enum status lab(const struct command *command, int argc, char **argv) {
     char near[128];
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (arguments.count == 0) return complain(command, "say what: sluice lab run, status, gather, export or merge");
+    if (arguments.count == 0) return complain(command, "missing subcommand: run, status, gather, export or merge");
     if (values.slurm ? values.dry_run : values.wait || values.partition || values.time || values.memory_mb)
-        return complain(command, values.slurm ? "--dry-run submits nothing: leave out --slurm"
-                                              : "--wait, --partition, --time and --memory go with --slurm");
+        return complain(command, values.slurm ? "--dry-run submits nothing: omit --slurm"
+                                              : "--wait, --partition, --time and --memory require --slurm");
     for (unsigned i = 0; i < COUNT_OF(subcommands); i++) {
         names[i] = subcommands[i].name;
         if (strcmp(names[i], arguments.word[0]) == 0)
             return subcommands[i].run(command, &values, arguments.word + 1, arguments.count - 1);
     }
     hint(arguments.word[0], names, COUNT_OF(names), near, sizeof near);
-    return complain(command, "there is no `lab %s`;%s", arguments.word[0],
-                    near[0] ? near : " there are run, status, gather, export and merge");
+    return complain(command, "unknown subcommand `lab %s`;%s", arguments.word[0],
+                    near[0] ? near : " expected run, status, gather, export or merge");
 }
 
 static const char *const details[] = {

@@ -144,7 +144,7 @@ static enum status list_parameters(const struct machine_options *machine, const 
     }
     config_destroy(config);
     if (part && shown == 0)
-        return complain(NULL, "no parameter has `%s` in its name; `sluice list parameters` names them all", part);
+        return complain(NULL, "no parameter name contains `%s`; `sluice list parameters` lists them all", part);
     return STATUS_DONE;
 }
 
@@ -165,7 +165,7 @@ static enum status list_stats(const struct machine_options *options_, const char
             shown++;
         }
         if (part && shown == 0)
-            status = complain(NULL, "no counter has `%s` in its name; `sluice list stats` names them all", part);
+            status = complain(NULL, "no counter name contains `%s`; `sluice list stats` lists them all", part);
         machine_destroy(machine);
     } else {
         status = complain_error(&err);
@@ -193,14 +193,14 @@ static enum status list(const struct command *command, int argc, char **argv) {
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count == 0)
-        return complain(command, "say what to list: gpus, workloads, designs, experiments, parameters or stats");
+        return complain(command, "missing argument: gpus, workloads, designs, experiments, parameters or stats");
     const char *names[COUNT_OF(things)];
     for (unsigned i = 0; i < COUNT_OF(things); i++) {
         names[i] = things[i].name;
         if (strcmp(arguments.word[0], things[i].name) != 0) continue;
         bool workloads_long = (values.characterise || values.survey) && things[i].list == list_workloads;
         if (arguments.count > (things[i].takes_part || workloads_long ? 2u : 1u))
-            return complain(command, "`%s` is one word too many", arguments.word[arguments.count - 1]);
+            return complain(command, "unexpected argument `%s`", arguments.word[arguments.count - 1]);
         if (workloads_long)
             return characterise(values.size ? values.size : "tiny", values.machine.gpu,
                                 arguments.count > 1 ? arguments.word[1] : NULL, !values.survey);
@@ -208,8 +208,8 @@ static enum status list(const struct command *command, int argc, char **argv) {
     }
     char near[128];
     hint(arguments.word[0], names, COUNT_OF(names), near, sizeof near);
-    return complain(command, "there is no list of `%s`;%s", arguments.word[0],
-                    near[0] ? near : " there are gpus, workloads, designs, experiments, parameters and stats");
+    return complain(command, "cannot list `%s`;%s", arguments.word[0],
+                    near[0] ? near : " expected gpus, workloads, designs, experiments, parameters or stats");
 }
 
 static const char *const details[] = {

@@ -29,7 +29,7 @@ static enum status unknown(const char *name) {
     char near[128];
     for (unsigned i = 0; i < command_count; i++) names[i] = commands[i]->name;
     hint(name, names, command_count, near, sizeof near);
-    return complain(NULL, "there is no command `%s`;%s", name, near[0] ? near : " `sluice help` names those there are");
+    return complain(NULL, "unknown command `%s`;%s", name, near[0] ? near : " `sluice help` lists the commands");
 }
 
 /* Results that do not reach their reader (a full disk, a closed pipe) are no success. */

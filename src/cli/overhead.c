@@ -93,7 +93,7 @@ static enum status overhead_run(const struct command *command, int argc, char **
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (arguments.count) return complain(command, "takes options only, not `%s`", arguments.word[0]);
+    if (arguments.count) return complain(command, "unexpected argument `%s`", arguments.word[0]);
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     struct config *config = machine_config(&values.machine, &err);

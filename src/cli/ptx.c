@@ -235,9 +235,9 @@ static enum status ptx(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (arguments.count != 1) return complain(command, "one file of PTX is looked at: sluice ptx FILE");
+    if (arguments.count != 1) return complain(command, "one PTX file expected: sluice ptx FILE");
     if (is_stdout(values.json) && is_stdout(values.rewrite))
-        return complain(command, "JSON and PTX cannot both go to standard output");
+        return complain(command, "JSON and PTX cannot both be written to standard output");
     struct error err = {0};
     struct ptx_module *module = ptx_parse_file(arguments.word[0], &err);
     if (!module) return complain_error(&err);

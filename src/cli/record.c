@@ -36,7 +36,7 @@ static enum status write_recording(const struct record_values *values, const str
     struct recording_verdict verdict = {.check = "none"}, *asked = values->job.no_check ? NULL : &verdict;
     bool good = recording_write(output.file, job->source, job->name, asked, step, &progress, err);
     progress_end(&progress);
-    if (strcmp(verdict.check, "failed") == 0) good = error_set(err, "nothing was written: %s", verdict.found.text);
+    if (strcmp(verdict.check, "failed") == 0) good = error_set(err, "no recording was written: %s", verdict.found.text);
     if (good) job_warn(job->source);
     struct error closing = {0};
     if (!output_close(&output, good, &closing) && good) *err = closing, good = false;
@@ -49,8 +49,8 @@ static enum status record(const struct command *command, int argc, char **argv) 
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (!job_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
-    if (!values.output) return complain(command, "where to? Say -o FILE");
-    if (strcmp(values.output, "-") == 0) return complain(command, "a recording goes to a file, not to standard output");
+    if (!values.output) return complain(command, "missing output file: -o FILE");
+    if (strcmp(values.output, "-") == 0) return complain(command, "a recording cannot be written to standard output");
     struct error err = {0};
     if (!output_check(values.output, &err)) return complain_error(&err);
     struct job job = {0};
@@ -162,7 +162,7 @@ static enum status info(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
-    if (arguments.count != 1) return complain(command, "name one recording: sluice info FILE");
+    if (arguments.count != 1) return complain(command, "one recording expected: sluice info FILE");
     struct error err = {0};
     struct stream_source *source = recording_open(arguments.word[0], &err);
     if (!source) return complain_error(&err);

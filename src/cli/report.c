@@ -97,8 +97,8 @@ static enum status make(const struct gallery *gallery, const struct report_reque
         .chart_library = report_chart_library(),
     };
     if (!report.chart_library)
-        complain(NULL, "Chart.js is not installed, so the page has tables and no charts; Debian has it as"
-                       " libjs-chart.js");
+        complain(NULL,
+                 "Chart.js is not installed: the report has tables but no charts (Debian package: libjs-chart.js)");
     struct error err = {0}, closing = {0};
     struct output output;
     bool good = output_open(&output, request->output, &err);
@@ -149,7 +149,7 @@ static bool take_store(const struct command *command, struct arguments *argument
         if (!is_store(arguments->word[i])) {
             arguments->word[left++] = arguments->word[i];
         } else if (request->store) {
-            complain(command, "one store at a time, not %s and %s; `sluice lab merge` makes one of two", request->store,
+            complain(command, "more than one store: %s and %s; `sluice lab merge` merges them", request->store,
                      arguments->word[i]);
             return false;
         } else {
@@ -158,7 +158,7 @@ static bool take_store(const struct command *command, struct arguments *argument
     }
     arguments->count = left;
     return request->store || left ||
-           (complain(command, "name experiments (`sluice list experiments`) or a results store"), false);
+           (complain(command, "missing argument: experiments (`sluice list experiments`) or a results store"), false);
 }
 
 static enum status report(const struct command *command, int argc, char **argv) {
@@ -167,7 +167,7 @@ static enum status report(const struct command *command, int argc, char **argv) 
     if (!arguments_read(command, argc, argv, &request, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (!take_store(command, &arguments, &request)) return STATUS_BAD_INPUT;
-    if (strcmp(request.output, "-") == 0) return complain(command, "a report goes to a file, with its plots beside it");
+    if (strcmp(request.output, "-") == 0) return complain(command, "a report cannot be written to standard output");
     if (!request.store) request.store = DEFAULT_STORE;
     request.experiments = arguments.word;
     request.count = arguments.count;

@@ -44,8 +44,8 @@ static enum status reproduce(const struct command *command, int argc, char **arg
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count == 0)
-        return complain(command, "which? A paper (adaptive, icc, selrep, bypass), one of its figures"
-                                 " (`sluice list experiments`), or `quick`");
+        return complain(command, "missing experiment: a paper (adaptive, icc, selrep, bypass), one of its figures"
+                                 " (`sluice list experiments`) or `quick`");
     const char *store = values.store ? values.store : DEFAULT_STORE;
     char *page = values.output ? mem_text(values.output) : page_name(&arguments);
     struct report_request shown = {arguments.word, arguments.count, store, values.size, page, NULL};

@@ -70,7 +70,7 @@ static void add_stored(void *user, const char *name, const char *size, const cha
 bool request_read_stored(struct request *request, struct store *store, struct error *err) {
     *request = (struct request){0};
     store_each_experiment(store, add_stored, &(struct stored){request, err});
-    if (request->count == 0) error_set(err, "%s: no experiment was run into this store", store_path(store));
+    if (request->count == 0) error_set(err, "%s: the store has no experiments", store_path(store));
     if (err->set) request_free(request);
     return !err->set;
 }

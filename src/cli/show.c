@@ -20,9 +20,9 @@ static enum status show(const struct command *command, int argc, char **argv) {
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count == 0 || strcmp(arguments.word[0], "gpu") != 0)
-        return complain(command, "what can be shown is a gpu: sluice show gpu NAME%s%s",
-                        arguments.count ? ", not " : "", arguments.count ? arguments.word[0] : "");
-    if (arguments.count != 2) return complain(command, "one GPU is shown at a time: sluice show gpu NAME");
+        return complain(command, "only GPUs can be shown: sluice show gpu NAME%s%s", arguments.count ? ", not " : "",
+                        arguments.count ? arguments.word[0] : "");
+    if (arguments.count != 2) return complain(command, "one GPU expected: sluice show gpu NAME");
     struct error err = {0};
     struct machine_options machine = {.gpu = arguments.word[1], .design = values.design, .settings = values.settings};
     struct config *config = machine_config(&machine, &err);

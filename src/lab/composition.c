@@ -19,7 +19,7 @@ static unsigned count_launches(struct stored_run *const *runs, unsigned count, b
                                  other[i].kernel),
                        0;
     }
-    if (launches == 0) error_set(why, "there is a run that tells of no launch");
+    if (launches == 0) error_set(why, "a run has no launches");
     return launches;
 }
 

@@ -69,7 +69,7 @@ static bool settle_head(struct reading *reading) {
                   {"designs", reading->design_count},
                   {"metrics", reading->metric_count}};
     for (unsigned i = 0; i < COUNT_OF(needed); i++)
-        if (!needed[i].given) return BLAME(reading, start, "an experiment needs %s", needed[i].key);
+        if (!needed[i].given) return BLAME(reading, start, "an experiment requires %s", needed[i].key);
     experiment->title = file->title.text;
     experiment->question = file->question ? file->question : "";
     experiment->figure = file->figure ? file->figure : "";
@@ -83,9 +83,9 @@ static bool settle_head(struct reading *reading) {
     experiment->slurm_time = file->slurm.time;
     experiment->slurm_memory_mb = (uint64_t)file->slurm.memory_mb;
     if (experiment->kind == LAB_LINES && experiment->axis_count == 0)
-        return BLAME(reading, start, "lines are drawn over a sweep, and there is none");
+        return BLAME(reading, start, "draw: lines requires a sweep");
     if (experiment->kind == LAB_SERIES && experiment->sample_cycles == 0)
-        return BLAME(reading, start, "a series needs sample: how many cycles each of its rows covers");
+        return BLAME(reading, start, "draw: series requires sample, the cycles per sample");
     return find_file(reading, gpu, "gpus", "GPU", &experiment->gpu);
 }
 
@@ -107,7 +107,7 @@ static bool workload_exists(const char *name, const char *size, struct error *er
         workload_info_at(i, &info);
         if (strcmp(info.name, name) == 0) return true;
     }
-    if (!size) return error_set(err, "there is no workload `%s`; `sluice list workloads` names them all", name);
+    if (!size) return error_set(err, "there is no workload `%s`; `sluice list workloads` lists them all", name);
     char *job = text_format("%s:%s", name, size);
     struct stream_source *source = work_open(job, false, err);
     free(job);
@@ -137,7 +137,7 @@ static bool settle_workloads(struct reading *reading) {
         for (unsigned k = 0; k < i; k++)
             if (strcmp(experiment->workloads[k].label, workload->label) == 0 &&
                 same_sizes(&experiment->workloads[k], workload))
-                return BLAME(reading, workload->place, "%s is there twice; the first is on line %u", workload->label,
+                return BLAME(reading, workload->place, "duplicate workload %s; first given on line %u", workload->label,
                              experiment->workloads[k].place.line);
     }
     return true;
@@ -152,11 +152,11 @@ static bool settle_span(struct reading *reading, const struct design_form *form,
     if (span < 0) return false;
     design->best_for = (enum lab_span)span;
     if (!design->best.count)
-        return BLAME(reading, form->best_for.place, "best_for needs best: the values of which one is the best");
+        return BLAME(reading, form->best_for.place, "best_for requires best, the values to search");
     for (unsigned i = 0; design->best_for == LAB_KERNEL && i < reading->experiment->workload_count; i++)
         if (reading->experiment->workloads[i].programs > 1)
             return BLAME(reading, form->best_for.place,
-                         "kernels of %s run side by side, and none has a best value of its own",
+                         "best_for: kernel does not apply to %s: its kernels run concurrently",
                          reading->experiment->workloads[i].label);
     return true;
 }
@@ -169,7 +169,7 @@ static bool settle_design(struct reading *reading, struct design_form *form, str
     if (form->gpu.text && !find_file(reading, form->gpu, "gpus", "GPU", &design->gpu)) return false;
     for (unsigned i = 0; form->gpu.text && i < reading->experiment->axis_count; i++)
         if (strcmp(reading->experiment->axes[i].key, "gpu") == 0)
-            return BLAME(reading, form->gpu.place, "the sweep is over GPUs already");
+            return BLAME(reading, form->gpu.place, "gpu conflicts with the sweep over GPUs");
     if (!settle_span(reading, form, design)) return false;
     if (!form->uses.design.text) return true;
     design->uses = find_design(reading, form->uses.design);
@@ -178,7 +178,7 @@ static bool settle_design(struct reading *reading, struct design_form *form, str
     if (design->uses < 0) return false;
     const struct design_form *used = &reading->designs[design->uses];
     if (used->design.best.count || used->uses.design.text)
-        return BLAME(reading, form->uses.design.place, "a design that is searched for or uses another cannot be used");
+        return BLAME(reading, form->uses.design.place, "a design with best or uses cannot be used by another");
     return true;
 }
 
@@ -210,7 +210,7 @@ static bool settle_metric(struct reading *reading, const struct metric_form *for
     bool compared = metric->relation != LAB_PLAIN && metric->relation != LAB_DIFFERENCE;
     metric->mean = word_index(&lab_mean_family, form->mean, compared ? LAB_MEAN_GEOMETRIC : LAB_MEAN_ARITHMETIC);
     if (metric->relation != LAB_PLAIN && !form->relative_to.text)
-        return BLAME(reading, form->place, "'as: %s' needs relative_to: the design to compare with", form->as->name);
+        return BLAME(reading, form->place, "'as: %s' requires relative_to, the baseline design", form->as->name);
     if (form->relative_to.text) metric->baseline = find_design(reading, form->relative_to);
     return !form->relative_to.text || metric->baseline >= 0;
 }
@@ -259,11 +259,12 @@ static bool settle_paper_value(struct reading *reading, const struct papers *pap
     const struct paper_result *result = papers_find(papers, form->id.text);
     value->id = form->id.text;
     if (!result)
-        return BLAME(reading, form->id.place, "no paper's value has the id '%s'; data/papers/results.csv has them all",
+        return BLAME(reading, form->id.place,
+                     "no published value has the id '%s'; data/papers/results.csv lists them all",
                      yaml_show(form->id.text).text);
     if (*reading->experiment->paper && strcmp(result->paper, reading->experiment->paper) != 0)
-        return BLAME(reading, form->id.place, "%s is a value of paper '%s', and this experiment's is '%s'", value->id,
-                     result->paper, reading->experiment->paper);
+        return BLAME(reading, form->id.place, "%s is a value of paper '%s', but the experiment is of paper '%s'",
+                     value->id, result->paper, reading->experiment->paper);
     int design = find_design(reading, form->design);
     if (design < 0 || !settle_cell(reading, form, value)) return false;
     const struct lab_metric *metric = &reading->experiment->metrics[value->metric];
@@ -271,7 +272,7 @@ static bool settle_paper_value(struct reading *reading, const struct papers *pap
     value->relation = word_index(&lab_relation_family, form->as, metric->relation);
     value->statistic = word_index(&lab_statistic_family, form->statistic, LAB_STATISTIC_MEAN);
     return value->relation == LAB_PLAIN || metric->baseline >= 0 ||
-           BLAME(reading, form->place, "metric '%s' is relative to no design, so there is no %s", metric->name,
+           BLAME(reading, form->place, "metric '%s' has no relative_to, which '%s' requires", metric->name,
                  form->as->name);
 }
 

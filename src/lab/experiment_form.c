@@ -59,7 +59,7 @@ static bool read_value(struct reading *reading, const char **value) {
         return true;
     }
     if (yaml->event.type != YAML_SEQUENCE_START_EVENT)
-        return yaml_blame(yaml, yaml->at, "a parameter's value is expected here, not %s",
+        return yaml_blame(yaml, yaml->at, "expected a parameter value, not %s",
                           yaml_is_nothing(yaml) ? "nothing" : yaml_noun(yaml));
     char *list = text_format("[");
     bool good;
@@ -69,7 +69,7 @@ static bool read_value(struct reading *reading, const char **value) {
         list = longer;
     }
     if (good && yaml->event.type != YAML_SEQUENCE_END_EVENT)
-        good = yaml_blame(yaml, yaml->at, "a list of values has no place for %s", yaml_noun(yaml));
+        good = yaml_blame(yaml, yaml->at, "a list of values cannot contain %s", yaml_noun(yaml));
     char *closed = text_format("%s]", list);
     *value = arena_text(reading->arena, closed, strlen(closed));
     free(list);
@@ -98,13 +98,13 @@ static bool settings_pair(void *user, const char *key, yaml_mark_t mark) {
 /* The mapping that the current event starts, of anything to what `pair` reads. */
 static bool read_mapping(struct yaml_reader *yaml, const char *what, yaml_pair *pair, void *user) {
     if (yaml->event.type != YAML_MAPPING_START_EVENT)
-        return yaml_blame(yaml, yaml->at, "%s expected here, not %s", what,
+        return yaml_blame(yaml, yaml->at, "expected %s, not %s", what,
                           yaml_is_nothing(yaml) ? "nothing" : yaml_noun(yaml));
     return yaml_read_pairs(yaml, pair, user);
 }
 
 static bool read_settings(struct yaml_reader *yaml, void *user, void *to) {
-    return read_mapping(yaml, "settings ({PARAMETER: VALUE}) are", settings_pair, &(struct settings_reading){user, to});
+    return read_mapping(yaml, "settings ({PARAMETER: VALUE})", settings_pair, &(struct settings_reading){user, to});
 }
 
 /* --- axes --- */
@@ -121,9 +121,9 @@ static bool axis_add(struct axis_reading *of, const char *value, struct lab_sett
     unsigned twin = axis->count;
     for (unsigned i = 0; i < axis->count; i++)
         if (strcmp(axis->values[i], value) == 0)
-            return yaml_blame(of->reading->yaml, of->reading->yaml->at, "'%s' is there twice", yaml_show(value).text);
+            return yaml_blame(of->reading->yaml, of->reading->yaml->at, "duplicate value '%s'", yaml_show(value).text);
     if (axis->count == LIST_MAX)
-        return yaml_blame(of->reading->yaml, of->reading->yaml->at, "more than %d values are too many", LIST_MAX);
+        return yaml_blame(of->reading->yaml, of->reading->yaml->at, "more than %d values", LIST_MAX);
     *(const char **)ARENA_APPEND(of->reading->arena, axis->values, axis->count) = value;
     *(struct lab_settings *)ARENA_APPEND(of->reading->arena, axis->settings, twin) = settings;
     return true;
@@ -168,7 +168,7 @@ static bool axis_pair(void *user, const char *key, yaml_mark_t mark) {
 }
 
 static bool read_axes(struct yaml_reader *yaml, struct axis_reading *of) {
-    return read_mapping(yaml, "values to go through ({PARAMETER: [VALUE, ...]}) are", axis_pair, of);
+    return read_mapping(yaml, "parameter values ({PARAMETER: [VALUE, ...]})", axis_pair, of);
 }
 
 static bool read_sweep(struct yaml_reader *yaml, void *user, void *to) {
@@ -181,7 +181,7 @@ static bool read_sweep(struct yaml_reader *yaml, void *user, void *to) {
     reading->experiment->axis_count = of.count;
     uint64_t points = 1;
     for (unsigned i = 0; i < of.count && points <= POINTS_MAX; i++) points *= of.axes[i].count;
-    return good && (points <= POINTS_MAX || yaml_blame(yaml, start, "these are more than %d points", POINTS_MAX));
+    return good && (points <= POINTS_MAX || yaml_blame(yaml, start, "the sweep has more than %d points", POINTS_MAX));
 }
 
 static bool read_best(struct yaml_reader *yaml, void *user, void *to) {
@@ -225,7 +225,7 @@ static struct lab_program read_program(struct reading *reading, const char *word
 static bool read_programs(struct reading *reading, const char *word, struct lab_workload *workload) {
     for (const char *at = word; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
         if (workload->programs == PROGRAMS_MAX)
-            return BLAME(reading, workload->place, "%s: at most %d programs run side by side", word, PROGRAMS_MAX);
+            return BLAME(reading, workload->place, "%s: at most %d programs run concurrently", word, PROGRAMS_MAX);
         workload->program[workload->programs++] = read_program(reading, at, strcspn(at, "+"));
     }
     char *pair = text_format("%s + %s", workload->program[0].name, workload->program[1].name);
@@ -244,9 +244,8 @@ static bool read_workload(struct yaml_reader *yaml, void *user) {
                                                        : read_name(yaml, user, &form.workload)))
         return false;
     const char *word = form.workload.text;
-    if (!word) return BLAME(reading, form.workload.place, "a workload of this form needs workload: NAME or NAME:SIZE");
-    if (experiment->workload_count == LIST_MAX)
-        return yaml_blame(yaml, yaml->at, "more than %d workloads are too many", LIST_MAX);
+    if (!word) return BLAME(reading, form.workload.place, "missing key workload: NAME or NAME:SIZE");
+    if (experiment->workload_count == LIST_MAX) return yaml_blame(yaml, yaml->at, "more than %d workloads", LIST_MAX);
     struct lab_workload workload = {
         .settings = form.set, .group = experiment->group_count - 1, .place = form.workload.place};
     if (!read_programs(reading, word, &workload)) return false;
@@ -260,9 +259,8 @@ static bool group_pair(void *user, const char *key, yaml_mark_t mark) {
     struct experiment *experiment = reading->experiment;
     for (unsigned i = 0; i < experiment->group_count; i++)
         if (strcmp(experiment->groups[i].name, key) == 0)
-            return yaml_blame(reading->yaml, mark, "group '%s' is there twice", yaml_show(key).text);
-    if (experiment->group_count == LIST_MAX)
-        return yaml_blame(reading->yaml, mark, "more than %d groups are too many", LIST_MAX);
+            return yaml_blame(reading->yaml, mark, "duplicate group '%s'", yaml_show(key).text);
+    if (experiment->group_count == LIST_MAX) return yaml_blame(reading->yaml, mark, "more than %d groups", LIST_MAX);
     struct lab_group *group = ARENA_APPEND(reading->arena, experiment->groups, experiment->group_count);
     group->name = arena_text(reading->arena, key, strlen(key));
     return yaml_next(reading->yaml) && yaml_read_elements(reading->yaml, key, read_workload, reading);
@@ -286,14 +284,14 @@ static const struct yaml_key uses_keys[] = {
     KEY("writes", struct uses_form, writes, read_name, "its parameter that names the file to write"),
     KEY("reads", struct uses_form, reads, read_name, "this design's parameter that names the file to read"),
 };
-FORM(uses, "what a design uses");
+FORM(uses, "uses");
 
 static bool read_uses(struct yaml_reader *yaml, void *user, void *to) {
     struct uses_form *uses = to;
     yaml_mark_t start = yaml->at;
     if (!yaml_read_form(yaml, &uses_form, user, to, NULL)) return false;
     return (uses->design.text && uses->writes.text && uses->reads.text) ||
-           yaml_blame(yaml, start, "uses needs all three of design, writes and reads");
+           yaml_blame(yaml, start, "uses requires design, writes and reads");
 }
 
 static const struct yaml_key design_keys[] = {
@@ -313,10 +311,10 @@ FORM(design, "a design");
 static bool design_add(struct reading *reading, const struct design_form *design) {
     for (unsigned i = 0; i < reading->design_count; i++)
         if (strcmp(reading->designs[i].design.name, design->design.name) == 0)
-            return BLAME(reading, design->design.place, "design '%s' is there twice; the first is on line %u",
+            return BLAME(reading, design->design.place, "duplicate design '%s'; first given on line %u",
                          yaml_show(design->design.name).text, reading->designs[i].design.place.line);
     if (reading->design_count == LIST_MAX)
-        return BLAME(reading, design->design.place, "more than %d designs are too many", LIST_MAX);
+        return BLAME(reading, design->design.place, "more than %d designs", LIST_MAX);
     *(struct design_form *)ARENA_APPEND(reading->arena, reading->designs, reading->design_count) = *design;
     return true;
 }
@@ -367,12 +365,11 @@ static bool read_metric(struct yaml_reader *yaml, void *user) {
     metric->place = place_of(yaml);
     if (!yaml_read_form(yaml, &metric_form, user, metric, NULL)) return false;
     if (!metric->name.text || !metric->value.text)
-        return BLAME(reading, metric->place, "a metric needs name and value");
+        return BLAME(reading, metric->place, "a metric requires name and value");
     for (unsigned i = 0; i + 1 < reading->metric_count; i++)
         if (strcmp(reading->metrics[i].name.text, metric->name.text) == 0)
-            return BLAME(reading, metric->name.place, "metric '%s' is there twice", yaml_show(metric->name.text).text);
-    return reading->metric_count <= LIST_MAX ||
-           BLAME(reading, metric->place, "more than %d metrics are too many", LIST_MAX);
+            return BLAME(reading, metric->name.place, "duplicate metric '%s'", yaml_show(metric->name.text).text);
+    return reading->metric_count <= LIST_MAX || BLAME(reading, metric->place, "more than %d metrics", LIST_MAX);
 }
 
 static bool read_metrics(struct yaml_reader *yaml, void *user, void *to) {
@@ -391,7 +388,7 @@ static const struct yaml_key paper_keys[] = {
     ROW(P_CHOICE(struct paper_form, statistic, lab_statistic_family, "mean",
                  "over workloads and points: `mean`, `maximum` or `minimum`")),
 };
-FORM(paper, "a paper's value");
+FORM(paper, "a published value");
 
 static bool read_paper_value(struct yaml_reader *yaml, void *user) {
     struct reading *reading = user;
@@ -399,7 +396,7 @@ static bool read_paper_value(struct yaml_reader *yaml, void *user) {
     paper->place = place_of(yaml);
     if (!yaml_read_form(yaml, &paper_form, user, paper, NULL)) return false;
     return (paper->id.text && paper->design.text) ||
-           BLAME(reading, paper->place, "a paper's value needs id and design");
+           BLAME(reading, paper->place, "a published value requires id and design");
 }
 
 static bool read_paper_values(struct yaml_reader *yaml, void *user, void *to) {
@@ -412,7 +409,7 @@ static const struct yaml_key slurm_keys[] = {
     KEY("time", struct slurm_form, time, read_text, "limit of a task, as `sbatch --time` takes it"),
     ROW(P_INT(struct slurm_form, memory_mb, 0, 1, 1e9, "MB", "of a task")),
 };
-FORM(slurm, "what Slurm is told");
+FORM(slurm, "slurm");
 
 static bool read_slurm(struct yaml_reader *yaml, void *user, void *to) {
     return yaml_read_form(yaml, &slurm_form, user, to, NULL);
@@ -454,7 +451,7 @@ bool experiment_read_forms(struct reading *reading, struct yaml_reader *yaml) {
     if (!yaml_read_head(yaml)) return false;
     if (yaml->event.type == YAML_STREAM_END_EVENT || yaml_is_nothing(yaml))
         return yaml_blame(yaml, yaml->at,
-                          "nothing is in here; an experiment has title, workloads, designs and metrics");
+                          "the file is empty; an experiment requires title, workloads, designs and metrics");
     return yaml_read_form(yaml, &file_form, reading, &reading->file, NULL) && yaml_read_tail(yaml);
 }
 

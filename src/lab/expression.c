@@ -53,7 +53,7 @@ static char peek(struct parser *parser) {
 static const struct l1_controller *blame(struct parser *parser, const char *wanted) {
     char found[16] = "the end";
     if (*parser->at) snprintf(found, sizeof found, "'%.*s'", (unsigned char)*parser->at < 0x80 ? 1 : 4, parser->at);
-    error_set(parser->err, "%s is expected here, not %s", wanted, found);
+    error_set(parser->err, "expected %s, not %s", wanted, found);
     return NULL;
 }
 
@@ -92,7 +92,7 @@ static const struct l1_controller *parse_name(struct parser *parser) {
         return node->left ? node : NULL;
     }
     parser->at = start;
-    error_set(parser->err, "there is no function '%.60s'; there are: largest, average, total", node->name);
+    error_set(parser->err, "unknown function '%.60s'; expected largest, average or total", node->name);
     return NULL;
 }
 
@@ -111,7 +111,7 @@ static const struct l1_controller *parse_factor(struct parser *parser) {
     char c = peek(parser);
     if ((c >= '0' && c <= '9') || c == '.') return parse_number(parser);
     if (c != '-' && c != '(' && !is_name_start(c)) return blame(parser, "a counter, a number or '('");
-    if (parser->depth++ == DEPTH_MAX) return blame(parser, "something less deeply nested");
+    if (parser->depth++ == DEPTH_MAX) return blame(parser, "fewer levels of nesting");
     const struct l1_controller *factor;
     if (is_name_start(c)) {
         factor = parse_name(parser);

@@ -31,7 +31,7 @@ static bool read_paper(void *user, const char *name, yaml_mark_t mark) {
     struct reading *reading = user;
     struct papers *papers = reading->papers;
     if (papers_index(papers, name) >= 0)
-        return yaml_blame(&reading->yaml, mark, "there is a paper '%s' already", yaml_show(name).text);
+        return yaml_blame(&reading->yaml, mark, "duplicate paper '%s'", yaml_show(name).text);
     struct paper *paper = ARENA_APPEND(papers->arena, papers->papers, papers->paper_count);
     *paper = (struct paper){.name = arena_text(papers->arena, name, strlen(name))};
     if (!yaml_next(&reading->yaml) || !yaml_read_form(&reading->yaml, &paper_form, papers, paper, NULL)) return false;
@@ -44,7 +44,7 @@ static bool read_papers(struct papers *papers, const char *path, const char *tex
     yaml_reader_open(yaml, path, text, bytes, err);
     bool good = yaml_read_head(yaml);
     if (good && yaml->event.type != YAML_MAPPING_START_EVENT)
-        good = yaml_blame(yaml, yaml->at, "these are papers by their short names (adaptive: {title: ...})");
+        good = yaml_blame(yaml, yaml->at, "expected papers by short name (adaptive: {title: ...})");
     good = good && yaml_read_pairs(yaml, read_paper, &reading) && yaml_read_tail(yaml);
     yaml_reader_close(yaml);
     return good;
@@ -89,12 +89,12 @@ static bool read_rows(struct papers *papers, const char *path, char *text, struc
         if (end == ',') return error_at(err, path, row, 1, "this row has more than %d columns", COLUMNS);
         for (unsigned i = 0; row == 1 && i < COLUMNS; i++)
             if (strcmp(field[i], names[i]) != 0)
-                return error_at(err, path, row, 1, "column %u is called '%s', not '%s'", i + 1, field[i], names[i]);
+                return error_at(err, path, row, 1, "column %u is '%s', expected '%s'", i + 1, field[i], names[i]);
         if (row == 1) continue;
         struct paper_result *result = ARENA_APPEND(papers->arena, papers->results, papers->count);
         memcpy(result, field, sizeof field);
         if (papers_index(papers, result->paper) < 0)
-            return error_at(err, path, row, 1, "there is no paper '%s'; papers.yaml beside this file has them all",
+            return error_at(err, path, row, 1, "unknown paper '%s'; papers.yaml in the same directory lists them all",
                             result->paper);
     }
     return true;

@@ -187,7 +187,7 @@ static bool check_metrics(const struct plan *plan, struct counters *counters, st
             const char *near = nearest_name(name, counters->names, counters->count);
             return error_at(err, plan->experiment->path, metric->place.line, metric->place.column + at,
                             "metric '%s': no counter called '%.80s'; %s%s%s", metric->name, name,
-                            near ? "did you mean '" : "`sluice list stats` names those there are", near ? near : "",
+                            near ? "did you mean '" : "`sluice list stats` lists the counters", near ? near : "",
                             near ? "'?" : "");
         }
     }
@@ -275,7 +275,7 @@ static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
     const struct lab_design *design = &experiment->designs[experiment->alone];
     if (design->uses >= 0 || design->best.count)
         return error_at(err, experiment->path, design->place.line, design->place.column,
-                        "design '%s' searches or uses another, and programs cannot run alone under it", design->name);
+                        "programs cannot run alone under design '%s', which has best or uses", design->name);
     for (unsigned w = 0; w < experiment->workload_count; w++)
         for (unsigned p = 0; p < points; p++)
             for (unsigned i = 0; i < experiment->workloads[w].programs; i++) {
@@ -318,9 +318,8 @@ struct plan *plan_create(const struct experiment *experiment, const char *size, 
     count *= (uint64_t)experiment->workload_count * experiment_points(experiment);
     bool alone = asks_alone(experiment);
     unsigned most = experiment->workload_count * experiment_points(experiment) * PROGRAMS_MAX; /* of these alone */
-    bool good =
-        count <= RUNS_MAX || error_at(err, experiment->path, 1, 1, "these are %llu runs; more than %d are too many",
-                                      (unsigned long long)count, RUNS_MAX);
+    bool good = count <= RUNS_MAX || error_at(err, experiment->path, 1, 1, "the experiment has %llu runs, more than %d",
+                                              (unsigned long long)count, RUNS_MAX);
     if (good) {
         plan->count = (unsigned)count;
         plan->runs = arena_alloc(arena, plan->count + (alone ? most : 0), sizeof *plan->runs);

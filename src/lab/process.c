@@ -33,14 +33,14 @@ bool process_start(struct process *process, char *const *words, const char *fold
                    struct error *err) {
     int ends[2];
     *process = (struct process){0};
-    if (pipe2(ends, O_CLOEXEC) != 0) return error_set(err, "%s cannot be started: %s", words[0], strerror(errno));
+    if (pipe2(ends, O_CLOEXEC) != 0) return error_set(err, "cannot start %s: %s", words[0], strerror(errno));
     pid_t parent = getpid();
     process->pid = fork();
     if (process->pid == 0) become(words, folder, output, ends[1], parent);
     close(ends[1]);
     process->pipe = ends[0];
     if (process->pid > 0) return true;
-    error_set(err, "%s cannot be started: %s", words[0], strerror(errno));
+    error_set(err, "cannot start %s: %s", words[0], strerror(errno));
     close(ends[0]);
     return false;
 }

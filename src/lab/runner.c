@@ -133,7 +133,7 @@ static bool next_task(struct runner *r, struct batch_run **run, struct shared_st
         const struct batch_run *before = candidate->after >= 0 ? &r->batch->runs[candidate->after] : NULL;
         if (candidate->state != BATCH_WAITING) continue;
         if (before && before->state == BATCH_FAILED &&
-            !run_fail(r, candidate, text_format("it needs what %s writes, which failed", before->title), err))
+            !run_fail(r, candidate, text_format("it requires the output of %s, which failed", before->title), err))
             return false;
         if (candidate->state != BATCH_WAITING || (before && before->state != BATCH_DONE)) continue;
         struct shared_stream *needed = stream_of(r, candidate);
@@ -169,15 +169,15 @@ static char *reason(const struct process *process, int status) {
     if (mark) text = mark + strlen("sluice: ");
     int length = (int)strcspn(text, "\n");
     if (WIFSIGNALED(status))
-        return text_format("ended by a signal (%s)%s%.*s", strsignal(WTERMSIG(status)), length ? ": " : "", length,
+        return text_format("killed by a signal (%s)%s%.*s", strsignal(WTERMSIG(status)), length ? ": " : "", length,
                            text);
-    return length ? text_format("%.*s", length, text) : text_format("ended with status %d", WEXITSTATUS(status));
+    return length ? text_format("%.*s", length, text) : text_format("exit status %d", WEXITSTATUS(status));
 }
 
 /* Nobody can go on without room for results. */
 static bool is_disk_full(const char *why, struct error *err) {
     if (!strstr(why, strerror(ENOSPC)) && !strstr(why, strerror(EDQUOT)) && !strstr(why, strerror(EFBIG))) return false;
-    error_set(err, "%s: make room, and run the same command again; nothing that was finished is lost", why);
+    error_set(err, "%s: free disk space and rerun the command; finished runs are kept", why);
     return true;
 }
 

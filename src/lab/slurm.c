@@ -40,15 +40,15 @@ static bool is_missing(int status) { return WIFEXITED(status) && WEXITSTATUS(sta
 
 static bool slurm_missing(const char *program, struct error *err) {
     return error_set(err,
-                     "%s is not in the PATH: runs on a cluster need Slurm's commands (Debian: slurm-client); without"
-                     " --slurm they are made on this machine",
+                     "%s is not in the PATH: --slurm requires Slurm's commands (Debian package: slurm-client); without"
+                     " --slurm, the runs are simulated on this machine",
                      program);
 }
 
 static bool slurm_refused(const char *program, const char *text, struct error *err) {
     const char *mark = strstr(text, "error: ");
     if (mark) text = mark + strlen("error: ");
-    return error_set(err, "%s: %.*s", program, (int)strcspn(text, "\n"), *text ? text : "failed without a word");
+    return error_set(err, "%s: %.*s", program, (int)strcspn(text, "\n"), *text ? text : "failed without a message");
 }
 
 /* Ends that are no longer in the queue; every other state is one of waiting or running. */
@@ -199,8 +199,8 @@ static bool note_missing(const struct submission *s, struct store *store, struct
         if (!s->job || is_in_queue(s, task) || store_has(store, run.identity) || store_has_failure(store, run.identity))
             continue;
         const char *state = s->states[task];
-        char *why = state ? text_format("Slurm's task %s_%u ended as %s without its result", s->job, task, state)
-                          : text_format("Slurm's task %s_%u is gone without its result", s->job, task);
+        char *why = state ? text_format("Slurm task %s_%u ended as %s without a result", s->job, task, state)
+                          : text_format("Slurm task %s_%u left the queue without a result", s->job, task);
         good = store_put_failure(store, run.identity, run.title, why, err);
         free(why);
     }
@@ -355,8 +355,8 @@ struct batch *slurm_task(const char *path, uint64_t index, struct error *err) {
     bool good = strcmp(line, head) == 0 ||
                 error_set(err, "%s:1:1: %s", path,
                           strncmp(line, TASKS_HEAD, strlen(TASKS_HEAD)) == 0
-                              ? "the tasks were written by another sluice than this one: submit them again"
-                              : "this is no file of tasks of `sluice lab run --slurm`");
+                              ? "the tasks were written by another version of sluice: submit them again"
+                              : "not a task file of `sluice lab run --slurm`");
     bool here = false;
     for (unsigned number = 2; good && (line = strsep(&rest, "\n")); number++) {
         unsigned long long task;
@@ -365,13 +365,13 @@ struct batch *slurm_task(const char *path, uint64_t index, struct error *err) {
         } else if (here && *line) {
             batch->runs = mem_grow(batch->runs, batch->count + 1, sizeof *batch->runs);
             good = batch_run_read(&batch->runs[batch->count], line) ||
-                   error_set(err, "%s:%u:1: this line is damaged: submit the tasks again", path, number);
+                   error_set(err, "%s:%u:1: damaged line: submit the tasks again", path, number);
             batch->count += good;
             if (good && batch->runs[batch->count - 1].after >= (int)batch->count - 1)
-                good = error_set(err, "%s:%u:1: this line is damaged: submit the tasks again", path, number);
+                good = error_set(err, "%s:%u:1: damaged line: submit the tasks again", path, number);
         }
     }
-    if (good && batch->count == 0) good = error_set(err, "%s: there is no task %llu", path, (unsigned long long)index);
+    if (good && batch->count == 0) good = error_set(err, "%s: no task %llu", path, (unsigned long long)index);
     char *files = text_format("%.*s../files", (int)(strrchr(path, '/') - path) + 1, path);
     if (good && mkdir(files, 0777) != 0 && errno != EEXIST) good = error_set(err, "%s: %s", files, strerror(errno));
     free(files);

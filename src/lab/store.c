@@ -35,8 +35,8 @@ static const char schema[] =
 bool store_blame(struct store *store, struct error *err) {
     int code = sqlite3_errcode(store->db);
     if (code == SQLITE_FULL || (code == SQLITE_IOERR && sqlite3_system_errno(store->db) == ENOSPC))
-        return error_set(err, "%s: the disk is full: make room, and run the same command again", store->path);
-    if (code == SQLITE_NOTADB) return error_set(err, "%s: this is no results store of `sluice lab`", store->path);
+        return error_set(err, "%s: the disk is full: free disk space and rerun the command", store->path);
+    if (code == SQLITE_NOTADB) return error_set(err, "%s: not a results store of `sluice lab`", store->path);
     int number = code == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
     const char *system = number ? strerror(number) : "";
     return error_set(err, "%s: %s%s%s", store->path, sqlite3_errmsg(store->db), *system ? ": " : "", system);
@@ -61,7 +61,7 @@ sqlite3_stmt *store_query(struct store *store, struct error *err, const char *sq
             break;
         case 'i': sqlite3_bind_int64(statement, i, va_arg(values, int64_t)); break;
         case 'r': sqlite3_bind_double(statement, i, va_arg(values, double)); break;
-        default: assert(!"a kind of value that store_query does not know");
+        default: assert(!"unknown kind of value");
         }
     }
     va_end(values);
@@ -123,7 +123,7 @@ static bool store_lock(struct store *store, struct error *err) {
     if (read(store->lock, who, sizeof who - 1) <= 0) snprintf(who, sizeof who, "another process");
     close(store->lock);
     store->lock = -1;
-    return error_set(err, "%s: %s writes to this store; one at a time, so wait for it or name another with --store",
+    return error_set(err, "%s: %s is writing to this store; wait for it, or use another store with --store",
                      store->path, who);
 }
 
@@ -137,18 +137,18 @@ static bool store_check(struct store *store, bool *is_new, struct error *err) {
     *is_new = tables == 0;
     if (*is_new) return true;
     if (application != STORE_APPLICATION)
-        return error_set(err, "%s: this is a database, but no results store of `sluice lab`", store->path);
+        return error_set(err, "%s: an SQLite database, but not a results store of `sluice lab`", store->path);
     return version <= STORE_VERSION ||
            error_set(err,
-                     "%s: the store is of a newer sluice (version %d of the store, and this one knows up to %d): use"
-                     " that sluice, or another store with --store",
+                     "%s: the store was written by a newer sluice (store version %d, supported up to %d): use that"
+                     " version, or another store with --store",
                      store->path, version, STORE_VERSION);
 }
 
 static bool store_begin(struct store *store, enum store_access access, struct error *err) {
     struct stat status;
     if (access == STORE_READ && stat(store->path, &status) != 0)
-        return error_set(err, "%s: there is no such store; `sluice lab run` makes one", store->path);
+        return error_set(err, "%s: no such store; `sluice lab run` creates one", store->path);
     if (access == STORE_WRITE && !store_lock(store, err)) return false;
     /* A reader that may write tidies up the journal when it is the last to leave; where it may not, SQLite only reads. */
     int flags = SQLITE_OPEN_READWRITE | (access == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
@@ -156,8 +156,7 @@ static bool store_begin(struct store *store, enum store_access access, struct er
     sqlite3_busy_timeout(store->db, 10000);
     bool is_new;
     if (!store_check(store, &is_new, err)) return false;
-    if (access == STORE_READ)
-        return !is_new || error_set(err, "%s: the store is empty: nothing has been run into it", store->path);
+    if (access == STORE_READ) return !is_new || error_set(err, "%s: the store is empty", store->path);
     if (!store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err)) return false;
     if (!is_new) return true;
     char *make = text_format("BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d;", schema,
@@ -209,8 +208,8 @@ bool store_has_failure(struct store *store, const char *identity) {
 bool store_accepts(struct store *store, const char *json, size_t length, struct error *why) {
     static const char sql[] = "SELECT CASE WHEN NOT json_valid(?1) OR ?1 ->> 'cycles' IS NULL THEN 1"
                               " WHEN ?1 ->> 'interrupted' THEN 2 WHEN ?1 ->> 'check' = 'failed' THEN 3 ELSE 0 END";
-    static const char *const faults[] = {NULL, "it left no readable result", "it was interrupted",
-                                         "its own verification of what it computed failed"};
+    static const char *const faults[] = {NULL, "it has no readable result", "it was interrupted",
+                                         "the verification of its results failed"};
     int fault = (int)store_number(store, 1, store_query(store, why, sql, "j", json, length));
     return fault == 0 || error_set(why, "%s", faults[fault]);
 }

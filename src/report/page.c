@@ -209,7 +209,7 @@ static bool write_file(FILE *out, const char *path, struct error *err) {
     for (size_t length; (length = fread(block, 1, sizeof block, in)) > 0;) fwrite(block, 1, length, out);
     bool good = !ferror(in);
     fclose(in);
-    return good || error_set(err, "%s: cannot be read", path);
+    return good || error_set(err, "cannot read %s", path);
 }
 
 /* The words of page.html and what takes their places. */

@@ -336,9 +336,9 @@ static bool run_gnuplot(const char *folder, const char *script, struct error *er
     int failed = posix_spawnp(&child, words[0], &actions, NULL, words, environ), status = 0;
     posix_spawn_file_actions_destroy(&actions);
     if (failed == ENOENT)
-        error_set(err, "gnuplot is not installed, so there are no SVG and PDF files; Debian has it as gnuplot-nox");
+        error_set(err, "gnuplot is not installed: no SVG and PDF files are written (Debian package: gnuplot-nox)");
     else if (failed)
-        error_set(err, "gnuplot cannot be run: %s", strerror(failed));
+        error_set(err, "cannot run gnuplot: %s", strerror(failed));
     else
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }

@@ -22,7 +22,7 @@ status_is 2
 err_has "did you mean \`private\`"
 sluice compare va:tiny
 status_is 2
-err_has "name the designs"
+err_has "missing designs"
 
 testcase "a recording is compared without its program"
 sluice record va:tiny -o "$work/va.stream"

@@ -52,24 +52,24 @@ holds "not of both" test "$(value "$work/adaptive.json" "sorted({d['program'] fo
 testcase "what cannot run side by side is refused"
 sluice run mm:tiny +
 status_is 2
-err_has "side by side"
+err_has "missing workload"
 sluice run mm:tiny + va:tiny + ms:tiny
 status_is 2
-err_has "one too many"
+err_has "at most two programs"
 sluice run mm:tiny + vaa:tiny
 status_is 2
 err_has "did you mean"
 sluice run mm:tiny va:tiny + ms:tiny
 status_is 2
-err_has "a + between them"
+err_has "missing + between"
 sluice run mm:tiny + va:tiny --trace x
 status_is 2
-err_has "one at a time"
+err_has "mutually exclusive"
 sluice run mm:tiny + va:tiny --set gpu.first_program_sms=10
 status_is 2
 err_has "gpu.first_program_sms"
 sluice record mm:tiny + va:tiny -o "$work/x"
 status_is 2
-err_has "one workload at a time"
+err_has "one workload expected"
 
 tests_end

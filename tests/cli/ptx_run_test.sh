@@ -159,7 +159,7 @@ status_is 2
 err_has "--launch FILE"
 sluice run synth:alu --launch examples/saxpy.yaml
 status_is 2
-err_has "one at a time"
+err_has "mutually exclusive"
 sluice run --launch "$work/no-such.yaml"
 status_is 2
 err_has "no-such.yaml"

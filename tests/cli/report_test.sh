@@ -58,14 +58,14 @@ refused() {
 }
 
 testcase "what cannot be shown is refused with what would be right"
-refused "name experiments" report
+refused "missing argument" report
 refused "small.yalm" report "$work/small.yalm" --store "$store"
 refused "did you mean" report quick/sharin --store "$store"
-refused "goes to a file" report "$work/small.yaml" --store "$store" -o -
+refused "cannot be written to standard output" report "$work/small.yaml" --store "$store" -o -
 refused "there is no folder" report "$work/small.yaml" --store "$store" -o "$work/nowhere/page.html"
 refused "$work/none.sqlite" report "$work/small.yaml" --store "$work/none.sqlite" -o "$work/none.html"
-refused "one store at a time" report "$store" "$store"
-refused "which?" reproduce
+refused "more than one store" report "$store" "$store"
+refused "missing experiment" reproduce
 refused "did you mean" reproduce quick/sharin --store "$work/none.sqlite"
 no_file "$work/none.html"
 no_file "$work/none.sqlite"

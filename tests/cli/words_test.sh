@@ -64,7 +64,7 @@ done
 testcase "no command at all, and an unknown one, are refused"
 refused "sluice help"
 refused "did you mean \`list\`" lsit gpus
-refused "there is no command" frobnicate
+refused "unknown command" frobnicate
 refused "did you mean \`show\`" help shwo
 
 testcase "unknown and ill-formed options are refused"
@@ -72,20 +72,20 @@ refused "did you mean \`--sample\`" run synth:alu --smaple 5
 refused "unknown option" run synth:alu --frobnicate
 refused "unknown option" list gpus --json x
 refused "takes no value" run synth:alu --no-skip=1
-refused "needs a value" run synth:alu --json
-refused "whole number" run synth:alu --max-insts many
-refused "whole number" run synth:alu --max-insts 0
-refused "whole number" run synth:alu --sample -5
-refused "whole number" run synth:alu --sample 99999999999999999999999
+refused "requires a value" run synth:alu --json
+refused "positive integer" run synth:alu --max-insts many
+refused "positive integer" run synth:alu --max-insts 0
+refused "positive integer" run synth:alu --sample -5
+refused "positive integer" run synth:alu --sample 99999999999999999999999
 
 testcase "missing and superfluous words are refused"
-refused "what to run" run
-refused "one too many" run synth:alu synth:chase
-refused "what to list" list
+refused "missing workload" run
+refused "unexpected argument" run synth:alu synth:chase
+refused "missing argument" list
 refused "did you mean \`gpus\`" list gpu
-refused "too many" list gpus extra
-refused "a gpu" show
-refused "a gpu" show workload
+refused "unexpected argument" list gpus extra
+refused "only GPUs" show
+refused "only GPUs" show workload
 refused "show gpu NAME" show gpu
 refused "one GPU" show gpu a b
 
@@ -115,8 +115,8 @@ status_is 0
 sluice list experiments
 status_is 0
 out_has "quick/sharing"
-refused "no parameter has" list parameters no-such-thing
-refused "no counter has" list stats no-such-thing
+refused "no parameter name contains" list parameters no-such-thing
+refused "no counter name contains" list stats no-such-thing
 
 testcase "what list parameters names can be set to the value that it shows"
 "$SLUICE" list parameters --gpu fermi-15sm | awk '/^  [a-z]/ && $2 !~ /^\[/ { print "--set\n" $1 "=" $2 }' >"$work/settings"

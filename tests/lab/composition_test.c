@@ -112,7 +112,7 @@ TEST("candidates that do not launch the same kernels make the cell missing, and 
         discard(&all);
     }
     struct made_up none = compose(SEARCH, "", "", "");
-    CHECK_TEXT(none.figure->choices[0].chosen, "missing: there is a run that tells of no launch");
+    CHECK_TEXT(none.figure->choices[0].chosen, "missing: a run has no launches");
     discard(&none);
 }
 

@@ -93,13 +93,13 @@ TEST("what is no expression is refused where it goes wrong") {
         const char *text, *message;
         unsigned at;
     } wrong[] = {
-        {"", "a counter, a number or '(' is expected here, not the end", 0},
+        {"", "expected a counter, a number or '(', not the end", 0},
         {"a +", "not the end", 3},
-        {"a b", "an operator (+ - * / ?) is expected here, not 'b'", 2},
-        {"(a + b", "an operator or ')' is expected here, not the end", 6},
+        {"a b", "expected an operator (+ - * / ?), not 'b'", 2},
+        {"(a + b", "expected an operator or ')', not the end", 6},
         {"a + ) b", "not ')'", 4},
         {"1.2.3", "a number such as 100 or 0.5", 0},
-        {"a * smallest(b)", "there is no function 'smallest'; there are: largest, average", 4},
+        {"a * smallest(b)", "unknown function 'smallest'; expected largest, average or total", 4},
         {"a % b", "not '%'", 2},
     };
     for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
@@ -115,5 +115,5 @@ TEST("what is no expression is refused where it goes wrong") {
     struct error err = {0};
     unsigned at;
     CHECK(!expression_parse(deep, &at, &err));
-    CHECK_TEXT(err.text, "less deeply nested");
+    CHECK_TEXT(err.text, "fewer levels of nesting");
 }

@@ -142,7 +142,7 @@ pid=$!
 for _ in $(seq 100); do flock -n killed.sqlite.lock true || break; sleep 0.02; done
 sluice lab run many.yaml --store killed.sqlite
 status_is 2
-err_has "writes to this store"
+err_has "is writing to this store"
 sluice lab status --store killed.sqlite
 status_is 0
 kill $pid
@@ -164,7 +164,7 @@ if unshare -rm true 2>/dev/null; then
     last_status=$(cat status) last_command="sluice lab run, on a disk of 300 kB"
     status_is 1
     holds "one message" test "$(grep -c '^sluice: ' err)" -eq 1
-    err_has "make room"
+    err_has "free disk space"
     sed 's/,"host":{[^}]*}//; s/,$//' disk.json | sort >disk.txt
     same_files calm.txt disk.txt
 fi
@@ -179,7 +179,7 @@ err_has "newer sluice"
 same_files newer.sqlite before
 sluice lab status --store many.yaml
 status_is 2
-err_has "no results store"
+err_has "not a results store"
 
 testcase "without Slurm, --slurm ends in one message and the runs can still be made here"
 PATH=/nowhere "$SLUICE" lab run one.yaml --store slurm.sqlite --slurm >out 2>err

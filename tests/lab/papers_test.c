@@ -88,15 +88,15 @@ TEST("what is wrong with the files of papers is told where it stands") {
         const char *titles, *results, *why;
     } cases[] = {
         {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n", ""},
-        {"- a\n", HEAD, "papers.yaml:1:1: these are papers by their short names"},
-        {"", HEAD, "papers.yaml:1:1: these are papers"},
-        {"a: {title: A}\na: {title: B}\n", HEAD, "papers.yaml:2:1: there is a paper 'a' already"},
+        {"- a\n", HEAD, "papers.yaml:1:1: expected papers by short name"},
+        {"", HEAD, "papers.yaml:1:1: expected papers"},
+        {"a: {title: A}\na: {title: B}\n", HEAD, "papers.yaml:2:1: duplicate paper 'a'"},
         {"a: {}\n", HEAD, "papers.yaml:1:1: paper 'a' has no title"},
         {"a: {titel: A}\n", HEAD, "papers.yaml:1:5: unknown key 'titel' of a paper; did you mean 'title'?"},
         {"a: A\n", HEAD, "papers.yaml:1:4: a paper is a mapping of its keys"},
         {"a: {title: A}\n", "id,paper\n", "results.csv:1:1: this row has 2 of 10 columns"},
         {"a: {title: A}\n", HEAD "1,a,,,,,,,,,\n", "results.csv:2:1: this row has more than 10 columns"},
-        {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n2,b,,,,,,,,\n", "results.csv:3:1: there is no paper 'b'"},
+        {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n2,b,,,,,,,,\n", "results.csv:3:1: unknown paper 'b'"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct error err = read_files(cases[i].titles, cases[i].results);

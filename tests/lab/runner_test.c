@@ -166,7 +166,7 @@ TEST("a run that fails is noted with what it said, one that needs it as well, an
     CHECK(runner_run(batch, &fixture.options, &err));
     CHECK(batch->runs[0].state == BATCH_FAILED && batch->runs[1].state == BATCH_FAILED);
     CHECK_EQ(batch->runs[0].why, "it is bad");
-    CHECK_TEXT(batch->runs[1].why, "it needs what bad:tiny, one writes, which failed");
+    CHECK_TEXT(batch->runs[1].why, "it requires the output of bad:tiny, one, which failed");
     CHECK(batch->runs[2].state == BATCH_DONE);
     batch_free(batch);
     runner_fixture_release(&fixture);
@@ -248,7 +248,7 @@ TEST("a file of tasks of another program, none at all and a task that is not the
     struct error err[4] = {0};
     char *good = text_format("sluice tasks %s\ntask 0\n", identity_model());
     const char *const content[] = {"sluice tasks 123\n", "some text\n", good};
-    const char *const why[] = {"another sluice", "no file of tasks", "no task 5"};
+    const char *const why[] = {"another version of sluice", "not a task file", "no task 5"};
     for (int i = 0; i < 3; i++) {
         FILE *file = fopen(fixture.log, "w");
         fputs(content[i], file);

@@ -119,10 +119,10 @@ for _ in $(seq 300); do [ -z "$(squeue -h -j "$job")" ] && break; sleep 0.1; don
 sluice lab gather --store again.sqlite
 status_is 1
 out_has "4 results imported into again.sqlite"
-out_has "va:tiny, shared, 16: Slurm's task ${job}_1 " # "ended as CANCELLED", if Slurm remembers it
+out_has "va:tiny, shared, 16: Slurm task ${job}_1 " # "ended as CANCELLED", if Slurm remembers it
 sluice lab run e.yaml --store again.sqlite --slurm --wait
 status_is 0
-err_has "va:tiny, shared, 16: Slurm's task ${job}_1 "
+err_has "va:tiny, shared, 16: Slurm task ${job}_1 "
 out_has "submitted 4 runs in 1 task"
 out_has "8 runs: 8 cached (again.sqlite)"
 content again.sqlite >again.txt
@@ -137,7 +137,7 @@ scancel "$job"
 for _ in $(seq 300); do [ -z "$(squeue -h -j "$job")" ] && break; sleep 0.1; done
 sluice lab gather --store slow.sqlite
 status_is 1
-out_has "synth:stream, lrr, 32: Slurm's task ${job}_0 ended as CANCELLED without its result"
+out_has "synth:stream, lrr, 32: Slurm task ${job}_0 ended as CANCELLED without a result"
 no_file slow.sqlite.work
 
 testcase "a run that fails on the cluster is named with its reason, and the others are made"

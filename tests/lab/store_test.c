@@ -134,7 +134,7 @@ TEST("one process writes at a time, which others are told, while any number read
     struct store *store = filled(path);
     struct error err = {0};
     CHECK(!store_open(path, STORE_WRITE, &err));
-    CHECK_TEXT(err.text, "writes to this store");
+    CHECK_TEXT(err.text, "is writing to this store");
     char *pid = text_format("process %ld on ", (long)getpid());
     CHECK_TEXT(err.text, pid);
     struct error none = {0};
@@ -165,9 +165,9 @@ static void refused(const char *path, enum store_access access, const char *why)
 
 TEST("a store of a newer sluice, another database, some other file and none at all are refused and left as they are") {
     char *path = fresh("a.sqlite");
-    refused(path, STORE_READ, "there is no such store");
+    refused(path, STORE_READ, "no such store");
     execute(path, "CREATE TABLE t (x)");
-    refused(path, STORE_WRITE, "this is a database, but no results store");
+    refused(path, STORE_WRITE, "an SQLite database, but not a results store");
     unlink(path);
     store_close(filled(path));
     execute(path, "PRAGMA user_version = 1000");
@@ -183,8 +183,8 @@ TEST("a store of a newer sluice, another database, some other file and none at a
     fputs("workload,cycles\nmm,1\n", file);
     for (int i = 0; i < 100; i++) fputs("and more of the same\n", file);
     fclose(file);
-    refused(path, STORE_READ, "no results store");
-    refused(path, STORE_WRITE, "no results store");
+    refused(path, STORE_READ, "not a results store");
+    refused(path, STORE_WRITE, "not a results store");
     discard(path);
     refused("/nowhere/at/all.sqlite", STORE_WRITE, "/nowhere/at/all.sqlite.lock: No such file or directory");
 }
@@ -208,7 +208,7 @@ TEST("a merge takes over what is missing, once, with counters and parameters") {
     CHECK(stored_run_value(run, "l1.read_hits", &value) && value == 7);
     stored_run_free(run);
     CHECK(!store_merge(store, "/nowhere.sqlite", &added, &err));
-    CHECK_TEXT(err.text, "there is no such store");
+    CHECK_TEXT(err.text, "no such store");
     store_close(store);
     discard(path);
     discard(from_path);
