@@ -206,9 +206,10 @@ static bool read_best(struct yaml_reader *yaml, void *user, void *to) {
 
 static const struct yaml_key workload_keys[] = {
     KEY("workload", struct workload_form, workload, read_name,
-        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two side by side"),
-    KEY("name", struct workload_form, name, read_text, "what it is called here, if not as it is"),
-    KEY("set", struct workload_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for its runs, above the designs'"),
+        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two concurrent programs"),
+    KEY("name", struct workload_form, name, read_text, "label; default: the name of the workload"),
+    KEY("set", struct workload_form, set, read_settings,
+        "`{PARAMETER: VALUE, ...}` for its runs, overriding the designs"),
 };
 FORM(workload, "a workload");
 
@@ -280,9 +281,10 @@ static bool read_workloads(struct yaml_reader *yaml, void *user, void *to) {
 /* --- designs --- */
 
 static const struct yaml_key uses_keys[] = {
-    KEY("design", struct uses_form, design, read_name, "runs first, on the same workload at the same point"),
-    KEY("writes", struct uses_form, writes, read_name, "its parameter that names the file to write"),
-    KEY("reads", struct uses_form, reads, read_name, "this design's parameter that names the file to read"),
+    KEY("design", struct uses_form, design, read_name,
+        "design that runs first, on the same workload at the same point"),
+    KEY("writes", struct uses_form, writes, read_name, "parameter of that design that names the file to write"),
+    KEY("reads", struct uses_form, reads, read_name, "parameter of this design that names the file to read"),
 };
 FORM(uses, "uses");
 
@@ -295,16 +297,16 @@ static bool read_uses(struct yaml_reader *yaml, void *user, void *to) {
 }
 
 static const struct yaml_key design_keys[] = {
-    KEY("design", struct design_form, base, read_name, "of `sluice list designs`, or a YAML file"),
-    KEY("gpu", struct design_form, gpu, read_name, "another GPU than the experiment's"),
-    KEY("set", struct design_form, design.settings, read_settings, "`{PARAMETER: VALUE, ...}`, as `--set` takes them"),
+    KEY("design", struct design_form, base, read_name, "base design (`sluice list designs`, or a YAML file)"),
+    KEY("gpu", struct design_form, gpu, read_name, "GPU of this design; default: the experiment's"),
+    KEY("set", struct design_form, design.settings, read_settings, "`{PARAMETER: VALUE, ...}`, as for `--set`"),
     KEY("best", struct design_form, design.best, read_best,
-        "`{PARAMETER: [VALUE, ...]}`: a run with each value; the best by the first metric counts, for each workload and"
+        "`{PARAMETER: [VALUE, ...]}`: simulate every value and show the best by the first metric, for each workload and"
         " point"),
     KEY("best_for", struct design_form, best_for, read_name,
-        "`run`: the best counts for a whole run; `kernel`: for each launch of the program the fastest; `run`"),
+        "`run`: best value for the whole run; `kernel`: fastest value for each launch; default: `run`"),
     KEY("uses", struct design_form, uses, read_uses, "a file that a run of another design writes"),
-    KEY("help", struct design_form, design.help, read_text, "a line on it"),
+    KEY("help", struct design_form, design.help, read_text, "one-line description"),
 };
 FORM(design, "a design");
 
@@ -346,16 +348,20 @@ static bool read_designs(struct yaml_reader *yaml, void *user, void *to) {
 }
 
 static const struct yaml_key metric_keys[] = {
-    KEY("name", struct metric_form, name, read_name, "what it is called"),
-    KEY("value", struct metric_form, value, read_name, "an expression over counters (`sluice list stats`)"),
-    KEY("unit", struct metric_form, unit, read_text, "behind the numbers, as in `%`"),
-    KEY("relative_to", struct metric_form, relative_to, read_name, "the design that others are compared with"),
+    KEY("name", struct metric_form, name, read_name, "name of the metric"),
+    KEY("value", struct metric_form, value, read_name, "expression over counters (`sluice list stats`)"),
+    KEY("unit", struct metric_form, unit, read_text, "unit of the values, such as `%`"),
+    KEY("relative_to", struct metric_form, relative_to, read_name, "baseline design"),
     ROW(P_CHOICE(
         struct metric_form, as, lab_relation_family, "ratio",
-        "how it is shown: as `ratio`, `gain` or `reduction` in per cent, `difference`, or the `value` itself")),
-    ROW(P_CHOICE(struct metric_form, mean, lab_mean_family, "",
-                 "over workloads; `geometric` for what is compared but differences, otherwise `arithmetic`; `none`")),
-    ROW(P_CHOICE(struct metric_form, better, lab_better_family, "more", "which is better, `more` or `less`")),
+        "relation to the baseline: `ratio`, `gain` or `reduction` in per cent, `difference`, or the `value` itself; default: `ratio`,"
+        " or `value` without `relative_to`")),
+    ROW(P_CHOICE(
+        struct metric_form, mean, lab_mean_family, "",
+        "mean over workloads: `geometric`, `arithmetic`, `harmonic` or `none`; default: `geometric` for ratios, gains and"
+        " reductions, otherwise `arithmetic`")),
+    ROW(P_CHOICE(struct metric_form, better, lab_better_family, "more",
+                 "direction of improvement: `more` or `less`; default: `more`")),
 };
 FORM(metric, "a metric");
 
@@ -378,15 +384,16 @@ static bool read_metrics(struct yaml_reader *yaml, void *user, void *to) {
 }
 
 static const struct yaml_key paper_keys[] = {
-    KEY("id", struct paper_form, id, read_name, "of `data/papers/results.csv`"),
-    KEY("metric", struct paper_form, metric, read_name, "of this experiment; the first if none is named"),
-    KEY("design", struct paper_form, design, read_name, "whose value it is"),
-    KEY("group", struct paper_form, group, read_name, "over whose workloads; over all if none is named"),
-    KEY("workload", struct paper_form, workload, read_name, "or of which one"),
-    KEY("at", struct paper_form, at, read_name, "at which point of the sweep; over all if none is named"),
-    ROW(P_CHOICE(struct paper_form, as, lab_relation_family, "", "as the paper states it, if not as the metric does")),
+    KEY("id", struct paper_form, id, read_name, "id in `data/papers/results.csv`"),
+    KEY("metric", struct paper_form, metric, read_name, "metric of this experiment; default: the first"),
+    KEY("design", struct paper_form, design, read_name, "design that the value is compared with"),
+    KEY("group", struct paper_form, group, read_name, "group of workloads; default: all"),
+    KEY("workload", struct paper_form, workload, read_name, "single workload"),
+    KEY("at", struct paper_form, at, read_name, "point of the sweep; default: all"),
+    ROW(P_CHOICE(struct paper_form, as, lab_relation_family, "",
+                 "relation as the paper states it; default: the metric's")),
     ROW(P_CHOICE(struct paper_form, statistic, lab_statistic_family, "mean",
-                 "over workloads and points: `mean`, `maximum` or `minimum`")),
+                 "over workloads and points: `mean`, `maximum` or `minimum`; default: `mean`")),
 };
 FORM(paper, "a published value");
 
@@ -405,9 +412,9 @@ static bool read_paper_values(struct yaml_reader *yaml, void *user, void *to) {
 }
 
 static const struct yaml_key slurm_keys[] = {
-    KEY("partition", struct slurm_form, partition, read_text, "where to submit"),
-    KEY("time", struct slurm_form, time, read_text, "limit of a task, as `sbatch --time` takes it"),
-    ROW(P_INT(struct slurm_form, memory_mb, 0, 1, 1e9, "MB", "of a task")),
+    KEY("partition", struct slurm_form, partition, read_text, "partition"),
+    KEY("time", struct slurm_form, time, read_text, "time limit of a task, as for `sbatch --time`"),
+    ROW(P_INT(struct slurm_form, memory_mb, 0, 1, 1e9, "MB", "memory of a task")),
 };
 FORM(slurm, "slurm");
 
@@ -416,33 +423,33 @@ static bool read_slurm(struct yaml_reader *yaml, void *user, void *to) {
 }
 
 static const struct yaml_key file_keys[] = {
-    KEY("title", struct file_form, title, read_name, "of the figure"),
-    KEY("question", struct file_form, question, read_text, "that the figure answers"),
+    KEY("title", struct file_form, title, read_name, "title of the figure"),
+    KEY("question", struct file_form, question, read_text, "question that the figure answers"),
     KEY("paper", struct file_form, paper, read_name, "`adaptive`, `icc`, `selrep` or `bypass`"),
-    KEY("figure", struct file_form, figure, read_text, "of the paper"),
-    KEY("gpu", struct file_form, gpu, read_name, "of `sluice list gpus`, or a YAML file; " DEFAULT_GPU),
-    KEY("size", struct file_form, size, read_name, "of workloads that name none; `small`"),
-    KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, below theirs"),
+    KEY("figure", struct file_form, figure, read_text, "figure of the paper"),
+    KEY("gpu", struct file_form, gpu, read_name, "GPU (`sluice list gpus`, or a YAML file); default: " DEFAULT_GPU),
+    KEY("size", struct file_form, size, read_name, "size of workloads without one; default: `small`"),
+    KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, which override them"),
     KEY("workloads", struct file_form, workloads, read_workloads,
-        "`[NAME, NAME:SIZE, NAME + NAME, {...}, ...]` (`sluice list workloads`), or groups of them: `{GROUP: [NAME, ...], ...}`"),
+        "`[NAME, NAME:SIZE, NAME + NAME, {...}, ...]` (`sluice list workloads`), or groups: `{GROUP: [NAME, ...], ...}`"),
     KEY("designs", struct file_form, designs, read_designs,
         "`{NAME: {...}, ...}`, or `[NAME, ...]` of `sluice list designs` and `default`"),
     KEY("alone", struct file_form, alone, read_name,
-        "the design under which each program of a workload also runs alone on the whole GPU, for metrics that name"
-        " `alone.ipc` or another value of those runs; the first design"),
+        "design under which each program of a workload also runs alone on the whole GPU, for metrics that use"
+        " `alone.ipc` or another value of those runs; default: the first design"),
     KEY("sweep", struct file_form, sweep, read_sweep,
-        "`{PARAMETER: [VALUE, ...], ...}`, on top of every design; `gpu` sweeps over descriptions, and"
-        " `{NAME: {VALUE: {PARAMETER: VALUE, ...}, ...}}` over sets of parameters; of several, their product"),
-    KEY("metrics", struct file_form, metrics, read_metrics, "what is shown"),
+        "`{PARAMETER: [VALUE, ...], ...}`, on top of every design; `gpu` sweeps over GPU descriptions, and"
+        " `{NAME: {VALUE: {PARAMETER: VALUE, ...}, ...}}` over sets of parameters; several axes form their product"),
+    KEY("metrics", struct file_form, metrics, read_metrics, "metrics to show"),
     ROW(P_CHOICE(
         struct file_form, draw, lab_draw_family, "bars",
-        "`bars` in groups; `stack`, the metrics on top of each other; `lines` over the sweep; `heat`, the metrics"
-        " of every unit, and with `sample` over time; `series`, the metrics over time; `table`")),
-    KEY("paper_values", struct file_form, paper_values, read_paper_values, "what the paper says, beside ours"),
-    ROW(P_INT(struct file_form, max_insts, 0, 1, 9e18, "instructions", "ends each run, as `--max-insts` does")),
-    ROW(P_INT(struct file_form, sample, 0, 1, 9e18, "cycles", "a row of the time series, as `--sample` takes it")),
-    KEY("slurm", struct file_form, slurm, read_slurm, "what `lab run --slurm` submits with"),
-    KEY("note", struct file_form, note, read_text, "what a reader should know, below the figure"),
+        "`bars` in groups; `stack`: stacked metrics; `lines` over the sweep; `heat`: the metrics of every unit, over time"
+        " with `sample`; `series`: the metrics over time; `table`; default: `bars`")),
+    KEY("paper_values", struct file_form, paper_values, read_paper_values, "published values to compare with"),
+    ROW(P_INT(struct file_form, max_insts, 0, 1, 9e18, "instructions", "limit of each run, as for `--max-insts`")),
+    ROW(P_INT(struct file_form, sample, 0, 1, 9e18, "cycles", "sampling interval of time series, as for `--sample`")),
+    KEY("slurm", struct file_form, slurm, read_slurm, "options of `lab run --slurm`"),
+    KEY("note", struct file_form, note, read_text, "note below the figure"),
 };
 FORM(file, "an experiment");
 
@@ -461,10 +468,10 @@ void experiment_describe(FILE *out) {
         const char *title;
     } tables[] = {{&file_form, "An experiment"}, {&workload_form, "A workload"},
                   {&design_form, "A design"},    {&uses_form, "`uses` of a design"},
-                  {&metric_form, "A metric"},    {&paper_form, "A paper's value"},
+                  {&metric_form, "A metric"},    {&paper_form, "A published value"},
                   {&slurm_form, "`slurm`"}};
     for (unsigned i = 0; i < COUNT_OF(tables); i++) {
-        fprintf(out, "%s### %s\n\n| key | what |\n|---|---|\n", i ? "\n" : "", tables[i].title);
+        fprintf(out, "%s### %s\n\n| key | meaning |\n|---|---|\n", i ? "\n" : "", tables[i].title);
         for (unsigned k = 0; k < tables[i].form->count; k++)
             fprintf(out, "| `%s` | %s |\n", tables[i].form->keys[k].param.name, tables[i].form->keys[k].param.help);
     }

@@ -23,15 +23,15 @@ static double distance(const struct telling *telling, unsigned design, struct ce
     return cells_statistic(telling->cells, 0, relation, LAB_STATISTIC_MEAN, design, set);
 }
 
-/* "28.1 % ahead"; on which side that is depends on what is better. */
+/* "28.1 % better"; on which side that is depends on what is better. */
 static void tell_distance(const struct telling *telling, double value) {
     bool difference = telling->metric->relation == LAB_DIFFERENCE;
     const char *unit = difference ? telling->metric->unit : "%";
     if (fabs(value) < (difference ? 0.05 : level_percent))
-        fputs("level", telling->out);
+        fputs("no difference", telling->out);
     else
         fprintf(telling->out, "%.1f%s%s %s", fabs(value), *unit ? " " : "", unit,
-                (value > 0) == telling->metric->more_is_better ? "ahead" : "behind");
+                (value > 0) == telling->metric->more_is_better ? "better" : "worse");
 }
 
 /* The members (workloads, or points) between which a design does best and worst; false if there are not two of them. */
@@ -61,7 +61,7 @@ static void tell_extreme(const struct telling *telling, unsigned design, bool po
     fputc(')', telling->out);
 }
 
-/* "private against shared by IPC: 28.1 % ahead on private-friendly, 18.1 % behind on shared-friendly; best on ..." */
+/* "private vs. shared, IPC: 28.1 % better on private-friendly, 18.1 % worse on shared-friendly; best on ..." */
 static void tell_design(const struct telling *telling, unsigned design) {
     const struct experiment *experiment = telling->experiment;
     const struct lab_metric *metric = telling->metric;
@@ -73,7 +73,7 @@ static void tell_design(const struct telling *telling, unsigned design) {
         if (told++)
             fputs(", ", telling->out);
         else
-            fprintf(telling->out, "%s against %s by %s: ", experiment->designs[design].name,
+            fprintf(telling->out, "%s vs. %s, %s: ", experiment->designs[design].name,
                     experiment->designs[metric->baseline].name, metric->name);
         tell_distance(telling, value);
         if (groups > 1) fprintf(telling->out, " on %s", experiment->groups[i].name);
@@ -102,7 +102,7 @@ static void tell_designs(const struct telling *telling) {
         if (d != baseline && (count - 1 <= DESIGNS_TOLD || d == best || d == worst)) tell_design(telling, d);
 }
 
-/* "IPC on sharing: most private (123), least shared (98). " */
+/* "IPC on sharing: highest with private (123), lowest with shared (98). " */
 static void tell_quantities(const struct telling *telling) {
     const struct experiment *experiment = telling->experiment;
     unsigned groups = experiment->group_count > 1 ? experiment->group_count : 1;
@@ -122,8 +122,9 @@ static void tell_quantities(const struct telling *telling) {
         fprintf(telling->out, "%s%s%s: ", telling->metric->name, groups > 1 ? " on " : "",
                 groups > 1 ? experiment->groups[i].name : "");
         if (known > 1 && most != least)
-            fprintf(telling->out, "most with %s (%.4g%s%s), least with %s (%.4g%s%s). ", experiment->designs[most].name,
-                    value[0], space, unit, experiment->designs[least].name, value[1], space, unit);
+            fprintf(telling->out, "highest with %s (%.4g%s%s), lowest with %s (%.4g%s%s). ",
+                    experiment->designs[most].name, value[0], space, unit, experiment->designs[least].name, value[1],
+                    space, unit);
         else
             fprintf(telling->out, "%.4g%s%s%s. ", value[0], space, unit, known > 1 ? " with all designs" : "");
     }
@@ -142,20 +143,20 @@ static void tell_stack(const struct telling *telling) {
             if (mean > largest) largest = mean, part = m;
         }
         if (sum > 0)
-            fprintf(telling->out, "%s: the largest part is %s, %.0f %% of the whole. ",
-                    telling->experiment->designs[d].name, telling->experiment->metrics[part].name, 100 * largest / sum);
+            fprintf(telling->out, "%s: %s is the largest part (%.0f %%). ", telling->experiment->designs[d].name,
+                    telling->experiment->metrics[part].name, 100 * largest / sum);
     }
 }
 
 static void tell_papers(const struct telling *telling, const struct figure *figure) {
     for (unsigned i = 0; i < figure->paper_count && i < PAPERS_TOLD; i++) {
         const struct figure_paper *paper = &figure->papers[i];
-        fprintf(telling->out, "The paper (%s) states %s %s for %s, %s; ", paper->where, paper->said, paper->unit,
+        fprintf(telling->out, "Published (%s): %s %s for %s, %s; ", paper->where, paper->said, paper->unit,
                 paper->scheme, paper->what);
         if (isnan(paper->ours))
-            fputs("ours is still missing. ", telling->out);
+            fputs("the simulated value is missing. ", telling->out);
         else
-            fprintf(telling->out, "ours with %s is %.1f. ",
+            fprintf(telling->out, "simulated with %s: %.1f. ",
                     figure->experiment->designs[figure->experiment->paper_values[i].design].name, paper->ours);
     }
 }
@@ -173,7 +174,7 @@ char *finding_write(const struct figure *figure, const struct cells *cells, stru
     else
         tell_quantities(&telling);
     tell_papers(&telling, figure);
-    if (figure->missing) fprintf(out, "Of its runs %u are still missing. ", figure->missing);
+    if (figure->missing) fprintf(out, "%u %s missing. ", figure->missing, figure->missing == 1 ? "run is" : "runs are");
     if (!text_close(out, &text, err)) return NULL;
     while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';
     return text;

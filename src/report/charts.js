@@ -132,7 +132,7 @@ function barsChart(figure, sheet, view) {
     const isShown = (column) => !view.hidden.has(columns[column]);
     const footer = ([{ dataIndex }]) => [
         ...marks.filter(({ row, column }) => row === dataIndex && isShown(column))
-            .map(({ column, mark }) => `◆ paper, ${columns[column]}: ${say(mark)}`),
+            .map(({ column, mark }) => `◆ published, ${columns[column]}: ${say(mark)}`),
         ...columns.filter((_, c) => isShown(c) && values[order[dataIndex]][c] === null)
             .map((name) => `× ${name}: missing`),
     ];
@@ -215,7 +215,7 @@ const redraws = [];
 
 /* A chart of `bars` bars: many of them scroll on a narrow screen. `configure` says what is drawn, whenever it is. */
 function chartBox(caption, figure, bars, configure) {
-    const label = `${caption}. ${figure.finding} Its values are in the table below.`;
+    const label = `${caption}. ${figure.finding} The values are in the table below.`;
     const canvas = element("canvas", { role: "img", "aria-label": label });
     const room = element("div.canvas", { style: `min-width: ${Math.max(280, bars * 7)}px` }, canvas);
     const box = element("figure.chart", {}, element("figcaption", {}, caption), scrolling(caption, room));

@@ -67,16 +67,16 @@ const theirsAndOurs = (value) =>
     [number(inUnit(value.said, value.unit)), number(inShort(value.ours, value.unit)), verdict(value.verdict)];
 
 function paperTable({ papers }) {
-    const heads = ["What", "Scheme", "Where", "Paper", "Ours", "Verdict"];
+    const heads = ["Metric", "Scheme", "Source", "Published", "Simulated", "Verdict"];
     const row = (value) =>
         element("tr", {}, heading(value.what, "row"), cell(value.scheme), cell(value.where), ...theirsAndOurs(value));
-    return table("The paper's values and ours", heads, papers.map(row));
+    return table("Published and simulated values", heads, papers.map(row));
 }
 
 function choiceTable({ choices }) {
     const row = ({ workload, column, parameter, chosen }) =>
         element("tr", {}, heading(workload, "row"), cell(column), cell(parameter), cell(chosen));
-    return table("The best values", ["Workload", "Design", "Parameter", "Best, or best of each launch"], choices.map(row));
+    return table("Best parameter values", ["Workload", "Design", "Parameter", "Best value, or best value per launch"], choices.map(row));
 }
 
 /* Coloured cells: CSS mixes the colour from a value's share of the largest. Many columns leave no room for numbers,
@@ -122,7 +122,7 @@ function sorterOf([{ columns }], view, redraw) {
         redraw();
     };
     const option = (value, text) => element("option", { value }, text);
-    const options = [option("", "as given"), ...columns.map((name) => option(name, `by ${name}`))];
+    const options = [option("", "as listed"), ...columns.map((name) => option(name, `by ${name}`))];
     const select = element("select", { onchange }, ...options);
     return element("label.sorter", {}, "Order ", select);
 }
@@ -136,7 +136,7 @@ function controlsOf(figure, view, boxes) {
     return element("div.controls", {},
         view.names.length > 1 ? togglesOf(figure, view, redraw) : null,
         isSortable ? sorterOf(figure.sheets, view, redraw) : null,
-        isMarked ? element("span.key", {}, "◆ the paper's value") : null,
+        isMarked ? element("span.key", {}, "◆ published value") : null,
         isStack ? element("div.parts", {}, ...figure.sheets.map(part)) : null);
 }
 
@@ -168,10 +168,10 @@ function figureSection(figure) {
         ...matrices.map(heatTable),
         figure.papers.length ? paperTable(figure) : null,
         paragraph("note", figure.note),
-        sheets.length ? details("The values", !isDrawn, ...sheets.map(sheetTable)) : null,
-        choices.length ? details("What was searched for", false, choiceTable(figure)) : null,
-        configuration && details("The configuration", false, element("pre", { tabindex: 0 }, configuration)),
-        figure.plots && element("p.plots", {}, "For a paper: ", plot("svg"), " ", plot("pdf")));
+        sheets.length ? details("Values", !isDrawn, ...sheets.map(sheetTable)) : null,
+        choices.length ? details("Parameter search", false, choiceTable(figure)) : null,
+        configuration && details("Configuration", false, element("pre", { tabindex: 0 }, configuration)),
+        figure.plots && element("p.plots", {}, "Download: ", plot("svg"), " ", plot("pdf")));
 }
 
 /* The first of the paper's values stands for its figure; behind it, how many of all agree. */
@@ -186,12 +186,12 @@ function headlines() {
         return element("tr", {}, title, cell(`${what}, ${scheme}`), ...theirsAndOurs(papers[0]),
             number(`${count(papers, "agrees")} of ${papers.length}`));
     };
-    const heads = ["Figure", ...(all.length ? ["What", "Paper", "Ours", "Verdict", "Values that agree"] : ["Finding"])];
+    const heads = ["Figure", ...(all.length ? ["Metric", "Published", "Simulated", "Verdict", "Values that agree"] : ["Finding"])];
     const tally = distinct(all.map((paper) => paper.verdict)).map((name) => `${count(all, name)} ${name}`).join(", ");
     const place = document.getElementById("headlines");
-    place.append(table("Headlines", heads, report.figures.map(row)));
+    place.append(table("Summary", heads, report.figures.map(row)));
     if (!all.length) return;
-    place.append(paragraph("tally", `Of ${all.length} values of papers: ${tally}.`), paragraph("rule", report.rule));
+    place.append(paragraph("tally", `${all.length} published values: ${tally}.`), paragraph("rule", report.rule));
 }
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -209,7 +209,7 @@ function switchTheme() {
 }
 
 const count = report.figures.length;
-document.getElementById("lead").append(`${count} ${count === 1 ? "figure" : "figures"} by sluice ${report.sluice}`);
+document.getElementById("lead").append(`${count} ${count === 1 ? "figure" : "figures"}, simulated by sluice ${report.sluice}`);
 document.getElementById("contents").append(
     ...report.figures.map((figure) =>
         element("li", {}, linkTo(figure, element("b", {}, nameOf(figure)), " ", figure.title))));

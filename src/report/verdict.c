@@ -7,15 +7,14 @@
 #include "report/report.h"
 
 const char *const verdict_names[] = {
-    [VERDICT_AGREES] = "agrees", [VERDICT_PARTLY] = "in part",  [VERDICT_DIFFERS] = "differs",
-    [VERDICT_OPEN] = "open",     [VERDICT_MISSING] = "missing",
+    [VERDICT_AGREES] = "agrees",    [VERDICT_PARTLY] = "in part",  [VERDICT_DIFFERS] = "differs",
+    [VERDICT_OPEN] = "qualitative", [VERDICT_MISSING] = "missing",
 };
 
 const char verdict_rule[] =
-    "An effect (a gain, a reduction, a ratio) agrees if it is within a fifth of the paper's effect or within 5"
-    " percentage points of it (0.05 of a ratio), and agrees in part if it has the paper's direction. Any other quantity"
-    " agrees within a tenth of the paper's, in part within a half. What the paper tells in words is open: see for"
-    " yourself.";
+    "An effect (gain, reduction or ratio) agrees if it is within 20 % of the published effect or within 5 percentage"
+    " points of it (0.05 for a ratio), and agrees in part if it has the same direction. Any other quantity agrees within"
+    " 10 % of the published value, and in part within 50 %. Qualitative statements are listed without a verdict.";
 
 /* Below this an effect is as good as none. */
 static double least_effect(const struct figure_paper *paper) {

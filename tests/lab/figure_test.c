@@ -65,8 +65,8 @@ TEST("a run that is not there is missing from its cell and from every mean that 
     CHECK_EQ(cell(sheet, "bs:tiny", "shared"), 1.0);
     CHECK_EQ(cell(sheet, "va", "private"), 2.0);
     CHECK_NEAR(cell(sheet, "sharing", "private"), 0.5, 1e-12);
-    CHECK_TEXT(all.figure->finding, "50.0 % behind on sharing");
-    CHECK_TEXT(all.figure->finding, "1 are still missing");
+    CHECK_TEXT(all.figure->finding, "50.0 % worse on sharing");
+    CHECK_TEXT(all.figure->finding, "1 run is missing.");
     CHECK(!strstr(all.figure->finding, "copying"));
     discard(&all);
 }
@@ -109,7 +109,7 @@ TEST("lines have a row for each point of the sweep, bars a column for each desig
     CHECK_EQ(lines.figure->sheets->column_count, 4u);
     CHECK_NEAR(cell(lines.figure->sheets, "16", "private, sharing"), 1.5, 1e-12);
     CHECK_NEAR(cell(lines.figure->sheets, "64", "private, copying"), 1.2, 1e-12);
-    CHECK_TEXT(lines.figure->finding, "best at 16 (50.0 % ahead), worst at 64 (20.0 % ahead)");
+    CHECK_TEXT(lines.figure->finding, "best at 16 (50.0 % better), worst at 64 (20.0 % better)");
     discard(&lines);
     struct made_up bars = make(TITLE WORKLOADS DESIGNS METRICS WIDTHS, by_width);
     CHECK_EQ(bars.figure->sheets->column_count, 4u);
@@ -143,11 +143,10 @@ TEST("a paper's value stands beside ours, restated in the sheet's terms") {
     CHECK(isnan(papers[3].paper) && isnan(papers[3].mark));
     CHECK_EQ(papers[3].said, ">60");
     CHECK_EQ(papers[3].row, 5);
-    CHECK_TEXT(all.figure->finding,
-               "private against shared by IPC: 300.0 % ahead on copying, 50.0 % behind on sharing; "
-               "best on bs (700.0 % ahead), worst on mm (50.0 % behind).");
-    CHECK_TEXT(all.figure->finding, "states 28.1 % for adaptive LLC");
-    CHECK_TEXT(all.figure->finding, "ours with private is 300.0.");
+    CHECK_TEXT(all.figure->finding, "private vs. shared, IPC: 300.0 % better on copying, 50.0 % worse on sharing; "
+                                    "best on bs (700.0 % better), worst on mm (50.0 % worse).");
+    CHECK_TEXT(all.figure->finding, "28.1 % for adaptive LLC");
+    CHECK_TEXT(all.figure->finding, "simulated with private: 300.0.");
     discard(&all);
 }
 
@@ -156,7 +155,7 @@ TEST("what is better decides who is ahead, and less than one per cent is level")
         make(TITLE "workloads: {copying: [va, bs], sharing: [mm]}\n" DESIGNS
                    "metrics: [{name: misses, value: llc.read_misses, relative_to: shared, better: less}]\n",
              plain);
-    CHECK_TEXT(all.figure->finding, "300.0 % behind on copying, 50.0 % ahead on sharing; best on mm");
+    CHECK_TEXT(all.figure->finding, "300.0 % worse on copying, 50.0 % better on sharing; best on mm");
     discard(&all);
 }
 
@@ -239,7 +238,7 @@ TEST("a stack's parts have the same rows, and the largest is named") {
                               plain);
     CHECK_EQ(all.figure->sheets[0].row_count, 6u);
     CHECK_EQ(all.figure->sheets[1].row_count, 6u);
-    CHECK_TEXT(all.figure->finding, "shared: the largest part is hits, 67 % of the whole.");
+    CHECK_TEXT(all.figure->finding, "shared: hits is the largest part (67 %).");
     discard(&all);
 }
 
@@ -277,7 +276,7 @@ TEST("of an empty store everything is missing") {
     CHECK_EQ(all.figure->missing, 6u);
     CHECK(isnan(cell(all.figure->sheets, "all", "private")));
     CHECK(isnan(all.figure->papers[0].ours));
-    CHECK_TEXT(all.figure->finding, "ours is still missing. Of its runs 6 are still missing.");
+    CHECK_TEXT(all.figure->finding, "the simulated value is missing. 6 runs are missing.");
     discard(&all);
 }
 

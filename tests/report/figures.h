@@ -84,7 +84,7 @@ static struct figure_choice made_choices[] = {{"an", "private", "llc.static.degr
                                               {"rn", "private", "llc.static.degree", "missing: </td>"}};
 static struct figure_matrix made_matrix = {
     "Load of LLC slices, an, shared", "accesses", MADE_SLICES, MADE_SAMPLES, made_slices, made_times, made_load};
-static struct figure_matrix made_small_matrix = {"Copies of a line", "%", 2, 3, made_slices, made_designs, made_ipc};
+static struct figure_matrix made_small_matrix = {"Replicas of a line", "%", 2, 3, made_slices, made_designs, made_ipc};
 static struct figure_matrix made_matrices[2];
 static struct figure_line made_lines[] = {
     {"LLC bandwidth, bytes per cycle", "shared", MADE_SAMPLES, made_x, made_y[0]},
@@ -104,7 +104,7 @@ static struct experiment made_experiments[MADE_FIGURES] = {
      .metrics = made_metrics,
      .metric_count = 2,
      .kind = LAB_BARS},
-    {.name = "quick/stalls", .title = "Where the cycles went", .paper = "", .figure = "", .kind = LAB_STACK},
+    {.name = "quick/stalls", .title = "SM cycle breakdown", .paper = "", .figure = "", .kind = LAB_STACK},
     {.name = "adaptive/fig14",
      .title = "Width of the channels",
      .paper = "adaptive",
@@ -133,13 +133,13 @@ static struct figure made_figures[MADE_FIGURES] = {
      .paper_count = 3,
      .missing = 1,
      .finding =
-         "On private-friendly workloads adaptive gains 29.0 % over shared (the paper: 28.1 %); on shared-friendly ones"
+         "On private-friendly workloads adaptive gains 29.0 % over shared (published: 28.1 %); on shared-friendly ones"
          " it loses 1.0 %, where private loses 24.0 %.",
      .configuration = "gpu:\n  core_mhz: 1400\nllc:\n  organisation: shared\n"},
     {.experiment = &made_experiments[1],
      .sheets = made_stack_sheets,
      .sheet_count = 4,
-     .finding = "Most cycles wait for memory, and private LLCs shorten that wait."},
+     .finding = "Memory stalls dominate, and private LLCs shorten them."},
     {.experiment = &made_experiments[2],
      .sheets = made_line_sheets,
      .sheet_count = 1,
@@ -150,11 +150,11 @@ static struct figure made_figures[MADE_FIGURES] = {
     {.experiment = &made_experiments[3],
      .matrices = made_matrices,
      .matrix_count = 2,
-     .finding = "Slice 3 is asked for most."},
+     .finding = "Slice 3 has the most accesses."},
     {.experiment = &made_experiments[4],
      .lines = made_lines,
      .line_count = 3,
-     .finding = "Bandwidth rises with copies."},
+     .finding = "Bandwidth rises with the number of replicas."},
     {.experiment = &made_experiments[5],
      .sheets = made_sheets + 1,
      .sheet_count = 1,
