@@ -12,20 +12,20 @@ enum { DEPTH_MAX = 64 };
 
 enum node_kind { NODE_NUMBER, NODE_NAME, NODE_OPERATOR, NODE_LARGEST, NODE_AVERAGE, NODE_TOTAL };
 
-struct l1_controller {
+struct node {
     enum node_kind kind;
     char op;
     double number;
     const char *name;
     unsigned at;
-    const struct l1_controller *left, *right;
-    const struct l1_controller *previous_name; /* the name before this one in the text */
+    const struct node *left, *right;
+    const struct node *previous_name; /* the name before this one in the text */
 };
 
 struct expression {
     struct arena *arena;
     const char *text;
-    const struct l1_controller *root, *last_name;
+    const struct node *root, *last_name;
     unsigned name_count;
 };
 
@@ -36,10 +36,10 @@ struct parser {
     struct error *err;
 };
 
-static const struct l1_controller *parse_choice(struct parser *parser);
+static const struct node *parse_choice(struct parser *parser);
 
-static struct l1_controller *node_new(struct parser *parser, enum node_kind kind) {
-    struct l1_controller *node = arena_alloc(parser->expression->arena, 1, sizeof *node);
+static struct node *node_new(struct parser *parser, enum node_kind kind) {
+    struct node *node = arena_alloc(parser->expression->arena, 1, sizeof *node);
     node->kind = kind;
     node->at = (unsigned)(parser->at - parser->expression->text);
     return node;
@@ -50,15 +50,15 @@ static char peek(struct parser *parser) {
     return *parser->at;
 }
 
-static const struct l1_controller *blame(struct parser *parser, const char *wanted) {
+static const struct node *blame(struct parser *parser, const char *wanted) {
     char found[16] = "the end";
     if (*parser->at) snprintf(found, sizeof found, "'%.*s'", (unsigned char)*parser->at < 0x80 ? 1 : 4, parser->at);
     error_set(parser->err, "expected %s, not %s", wanted, found);
     return NULL;
 }
 
-static const struct l1_controller *parse_closed(struct parser *parser) {
-    const struct l1_controller *inner = parse_choice(parser);
+static const struct node *parse_closed(struct parser *parser) {
+    const struct node *inner = parse_choice(parser);
     if (!inner) return NULL;
     if (peek(parser) != ')') return blame(parser, "an operator or ')'");
     parser->at++;
@@ -68,13 +68,13 @@ static const struct l1_controller *parse_closed(struct parser *parser) {
 static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 /* A counter, or a function of what follows in parentheses. */
-static const struct l1_controller *parse_name(struct parser *parser) {
+static const struct node *parse_name(struct parser *parser) {
     static const struct {
         const char *name;
         enum node_kind kind;
     } functions[] = {{"largest", NODE_LARGEST}, {"average", NODE_AVERAGE}, {"total", NODE_TOTAL}};
     struct expression *expression = parser->expression;
-    struct l1_controller *node = node_new(parser, NODE_NAME);
+    struct node *node = node_new(parser, NODE_NAME);
     const char *start = parser->at;
     while (is_name_start(*parser->at) || (*parser->at >= '0' && *parser->at <= '9') || *parser->at == '.') parser->at++;
     node->name = arena_text(expression->arena, start, (size_t)(parser->at - start));
@@ -96,8 +96,8 @@ static const struct l1_controller *parse_name(struct parser *parser) {
     return NULL;
 }
 
-static const struct l1_controller *parse_number(struct parser *parser) {
-    struct l1_controller *node = node_new(parser, NODE_NUMBER);
+static const struct node *parse_number(struct parser *parser) {
+    struct node *node = node_new(parser, NODE_NUMBER);
     size_t digits = strspn(parser->at, "0123456789.");
     char text[32], *end;
     snprintf(text, sizeof text, "%.*s", (int)digits, parser->at);
@@ -107,19 +107,19 @@ static const struct l1_controller *parse_number(struct parser *parser) {
     return node;
 }
 
-static const struct l1_controller *parse_factor(struct parser *parser) {
+static const struct node *parse_factor(struct parser *parser) {
     char c = peek(parser);
     if ((c >= '0' && c <= '9') || c == '.') return parse_number(parser);
     if (c != '-' && c != '(' && !is_name_start(c)) return blame(parser, "a counter, a number or '('");
     if (parser->depth++ == DEPTH_MAX) return blame(parser, "fewer levels of nesting");
-    const struct l1_controller *factor;
+    const struct node *factor;
     if (is_name_start(c)) {
         factor = parse_name(parser);
     } else if (c == '(') {
         parser->at++;
         factor = parse_closed(parser);
     } else { /* -x is 0 - x */
-        struct l1_controller *node = node_new(parser, NODE_OPERATOR);
+        struct node *node = node_new(parser, NODE_OPERATOR);
         node->op = '-';
         node->left = node_new(parser, NODE_NUMBER);
         parser->at++;
@@ -131,11 +131,11 @@ static const struct l1_controller *parse_factor(struct parser *parser) {
 }
 
 /* Operands of one level, joined from the left by any of its operators. */
-static const struct l1_controller *parse_chain(struct parser *parser, const char *operators,
-                                               const struct l1_controller *(*operand)(struct parser *)) {
-    const struct l1_controller *left = operand(parser);
+static const struct node *parse_chain(struct parser *parser, const char *operators,
+                                      const struct node *(*operand)(struct parser *)) {
+    const struct node *left = operand(parser);
     while (left && peek(parser) && strchr(operators, *parser->at)) {
-        struct l1_controller *node = node_new(parser, NODE_OPERATOR);
+        struct node *node = node_new(parser, NODE_OPERATOR);
         node->op = *parser->at++;
         node->left = left;
         node->right = operand(parser);
@@ -144,11 +144,9 @@ static const struct l1_controller *parse_chain(struct parser *parser, const char
     return left;
 }
 
-static const struct l1_controller *parse_product(struct parser *parser) {
-    return parse_chain(parser, "*/", parse_factor);
-}
-static const struct l1_controller *parse_sum(struct parser *parser) { return parse_chain(parser, "+-", parse_product); }
-static const struct l1_controller *parse_choice(struct parser *parser) { return parse_chain(parser, "?", parse_sum); }
+static const struct node *parse_product(struct parser *parser) { return parse_chain(parser, "*/", parse_factor); }
+static const struct node *parse_sum(struct parser *parser) { return parse_chain(parser, "+-", parse_product); }
+static const struct node *parse_choice(struct parser *parser) { return parse_chain(parser, "?", parse_sum); }
 
 struct expression *expression_parse(const char *text, unsigned *at, struct error *err) {
     struct arena *arena = arena_create();
@@ -172,7 +170,7 @@ void expression_free(struct expression *expression) {
 
 const char *expression_name(const struct expression *expression, unsigned index, unsigned *at) {
     if (index >= expression->name_count) return NULL;
-    const struct l1_controller *node = expression->last_name;
+    const struct node *node = expression->last_name;
     for (unsigned i = expression->name_count - 1; i > index; i--) node = node->previous_name;
     if (at) *at = node->at;
     return node->name;
@@ -180,15 +178,15 @@ const char *expression_name(const struct expression *expression, unsigned index,
 
 /* --- values --- */
 
-static unsigned units_of(const struct l1_controller *node, const struct expression_view *view) {
+static unsigned units_of(const struct node *node, const struct expression_view *view) {
     if (!node) return 0;
     if (node->kind == NODE_NAME) return view->units(view->user, node->name);
     return (unsigned)max_u64(units_of(node->left, view), units_of(node->right, view));
 }
 
-static double value_of(const struct l1_controller *node, const struct expression_view *view, int unit);
+static double value_of(const struct node *node, const struct expression_view *view, int unit);
 
-static double over_units(const struct l1_controller *node, const struct expression_view *view) {
+static double over_units(const struct node *node, const struct expression_view *view) {
     unsigned units = units_of(node->left, view);
     double sum = 0, largest = -INFINITY;
     for (unsigned i = 0; i < units; i++) {
@@ -201,13 +199,13 @@ static double over_units(const struct l1_controller *node, const struct expressi
     return node->kind == NODE_LARGEST ? largest : node->kind == NODE_TOTAL ? sum : sum / units;
 }
 
-static double name_value(const struct l1_controller *node, const struct expression_view *view, int unit) {
+static double name_value(const struct node *node, const struct expression_view *view, int unit) {
     double value;
     bool by_unit = unit >= 0 && view->units(view->user, node->name) > 0;
     return view->value(view->user, node->name, by_unit ? unit : -1, &value) ? value : NAN;
 }
 
-static double value_of(const struct l1_controller *node, const struct expression_view *view, int unit) {
+static double value_of(const struct node *node, const struct expression_view *view, int unit) {
     switch (node->kind) {
     case NODE_NUMBER: return node->number;
     case NODE_NAME: return name_value(node, view, unit);
