@@ -1,4 +1,4 @@
-/* Programs that run side by side, each alone on the whole GPU: what STP and ANTT are measured against. */
+/* Runs concurrent programs alone on the whole GPU: the baseline of STP and ANTT. */
 #ifndef SLUICE_CLI_ALONE_H
 #define SLUICE_CLI_ALONE_H
 
@@ -6,7 +6,7 @@
 #include "cli/report.h"
 #include "config/config.h"
 
-/* Fills in alone_ipc of each. Complains if a run does not end well. */
+/* Sets alone_ipc of each program. Reports the error of a failed run. */
 enum status alone_measure(const struct config *config, struct stream_source *const *sources, uint64_t max_insts,
                           struct report_programs *programs);
 

@@ -1,5 +1,5 @@
-/* Reading a subcommand's words by its table of options. `--name value` and `--name=value` mean the same; `--` ends the
- * options. */
+/* Parses a subcommand's arguments by its table of options. `--name value` and `--name=value` are equivalent; `--` ends
+ * the options. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static bool option_take(const struct command *command, const struct option *opti
     return true;
 }
 
-/* One option with its value, which may be the next word. */
+/* One option with its value, which may be the next argument. */
 static bool option_read(const struct command *command, int argc, char **argv, int *i, void *values) {
     const char *word = argv[*i], *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);

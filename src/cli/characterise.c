@@ -14,7 +14,7 @@
 #include "stream/survey.h"
 #include "work.h"
 
-/* The papers' machines, by how the names of their sizes begin. */
+/* The papers' GPUs, by the prefix of their size names. */
 static const struct {
     const char *size, *gpu;
 } papers[] = {{"adaptive", "adaptive-80sm"}, {"icc", "icc-32sm"},    {"bypass", "fermi-15sm"},
@@ -24,7 +24,7 @@ static bool size_is_of(const char *size, unsigned paper) {
     return strncmp(size, papers[paper].size, strlen(papers[paper].size)) == 0;
 }
 
-/* Where the paper of that size evaluated it; sizes of no paper go where the first paper that has the workload did. */
+/* The GPU of the size's paper; for other sizes that of the first paper with the workload. */
 static const char *gpu_of(const struct workload *workload, const char *size) {
     for (unsigned p = 0; p < COUNT_OF(papers); p++)
         if (size_is_of(size, p)) return papers[p].gpu;
@@ -40,7 +40,7 @@ static bool has_size(const struct workload *workload, const char *size) {
     return false;
 }
 
-/* What most of the SMs' cycles went to, of those in which they had work. */
+/* The largest part of the SM cycles, without idle cycles. */
 static void find_bound(const struct stats *stats, char *text, size_t size) {
     uint64_t most = stats_get(stats, "sm.issuing", NULL);
     snprintf(text, size, "issue");
@@ -54,19 +54,18 @@ static void find_bound(const struct stats *stats, char *text, size_t size) {
     }
 }
 
-/* The sum of counters of a kind. */
 static double sum(const struct stats *stats, const char *const *names, unsigned count) {
     double total = 0;
     for (unsigned i = 0; i < count; i++) total += (double)stats_get(stats, names[i], NULL);
     return total;
 }
 
-/* The first `parts` of them as percent of all. */
+/* The first `parts` of the counters in per cent of all. */
 static double share(const struct stats *stats, const char *const *names, unsigned parts, unsigned all) {
     return 100 * ratio(sum(stats, names, parts), sum(stats, names, all));
 }
 
-/* A table in Markdown. A column is as wide as its heading, which ends with a blank where it is of words. */
+/* A Markdown table. A column is as wide as its heading; a heading that ends with a blank marks a text column. */
 static const char *const headings[] = {
     "workload ", "GPU          ", "kernels",      "   CTAs",     "thread instr.",      "touched MB",
     "shared MB", "read-only %",   "check ",       "     cycles", "several clusters %", "lines/kcycle",
@@ -135,7 +134,7 @@ static void write_row(const struct workload *workload, const char *gpu, const st
     fflush(stdout);
 }
 
-/* Executes the job, surveys it and, if `simulate`, runs what it recorded on the machine. */
+/* Executes and surveys the job and, if `simulate`, simulates the recorded stream. */
 static enum status measure(const struct workload *workload, const char *gpu, const struct job *job, bool simulate) {
     struct error err = {0};
     struct machine_options options = {.gpu = gpu, .settings = {.count = 1, .text = {"llc.sharing_window=1000"}}};
@@ -180,7 +179,7 @@ static enum status characterise_one(const struct workload *workload, const char 
     return status;
 }
 
-/* What is named must be there: the workload, if one is named, and the size. */
+/* Checks the names: the workload, if one is given, and the size. */
 static bool is_there(const char *size, const char *only, struct error *err) {
     if (only) {
         char *name = text_format("%s:%s", only, size);

@@ -1,8 +1,7 @@
-/* The command line as tables: a subcommand is one `struct command` in a file of its own and one line in commands.def.
- * Its options are rows that drive parsing, hints, `sluice help`, docs/commands.md and man/sluice.1, so nothing is
- * written twice.
+/* The command line as tables: a subcommand is one file with a `struct command` and one line in commands.def. Its option
+ * table drives parsing, hints, `sluice help`, docs/commands.md and man/sluice.1.
  *
- * Only this room prints and decides the exit status. */
+ * Only this module prints and sets the exit status. */
 #ifndef SLUICE_CLI_COMMAND_H
 #define SLUICE_CLI_COMMAND_H
 
@@ -14,13 +13,13 @@
 
 enum status {
     STATUS_DONE = 0,
-    STATUS_FAILED = 1,    /* the run failed or was interrupted, or a check did not hold */
-    STATUS_BAD_INPUT = 2, /* the input was wrong */
+    STATUS_FAILED = 1,    /* a run failed or was interrupted, or a check failed */
+    STATUS_BAD_INPUT = 2, /* invalid input */
 };
 
 enum option_kind {
     OPTION_FLAG,  /* bool */
-    OPTION_TEXT,  /* const char *, the last one given */
+    OPTION_TEXT,  /* const char *; the last occurrence counts */
     OPTION_COUNT, /* uint64_t, 1 or more */
     OPTION_LIST,  /* struct text_list, repeatable */
 };
@@ -57,22 +56,22 @@ struct command {
 extern const struct command *const commands[];
 extern const unsigned command_count;
 
-/* Words of a command line that are no options. */
+/* The arguments that are not options. */
 struct arguments {
     unsigned count;
     const char *word[64];
     bool help; /* --help was among the options */
 };
 
-/* Reads argv (after the subcommand's name) into `values`, a struct laid out by the command's options. Complains and
- * returns false when something is wrong. `values` may be NULL for a command without options. */
+/* Parses argv (after the subcommand's name) into `values`, a struct laid out by the command's options. Returns false
+ * after printing an error. `values` may be NULL for a command without options. */
 bool arguments_read(const struct command *command, int argc, char **argv, void *values, struct arguments *arguments);
 
-/* "sluice run: " and the message, on standard error. Always returns STATUS_BAD_INPUT. */
+/* Prints "sluice run: " and the message to standard error. Always returns STATUS_BAD_INPUT. */
 enum status complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* An error from the library, which says where by itself. */
+/* Prints an error of the library, which has its own location. */
 enum status complain_error(const struct error *err);
-/* " did you mean `x`?" after an unknown word, or the empty string. */
+/* " did you mean `x`?" for an unknown word, or the empty string. */
 const char *hint(const char *word, const char *const *names, unsigned count, char *text, size_t size);
 
 /* `sluice help NAME`. */

@@ -1,6 +1,6 @@
-/* `sluice compare`: the same stream through several designs, side by side, normalised to the first. The program is executed
- * once, into a recording that disappears with the command; every design simulates that. Of two programs at once, both are,
- * and each is simulated alone under the first design, too. */
+/* `sluice compare`: one instruction stream under several designs, normalised to the first. The program is executed
+ * once, into a temporary recording that every design simulates. Two concurrent programs are both recorded, and each
+ * is also simulated alone under the first design. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +41,10 @@ static const struct option options[] = {
 
 enum { MOST_DESIGNS = 32 };
 
-/* A row of the table: a sum of counters over a sum of counters, or a plain sum. */
+/* A row of the table: a ratio of two sums of counters, or one sum. */
 struct metric {
     const char *name, *unit;
-    const char *over[4], *under[8]; /* names of counters; `under` empty: a plain sum */
+    const char *over[4], *under[8]; /* counter names; `under` empty: one sum */
     double scale;
 };
 
@@ -60,7 +60,7 @@ static const struct metric metrics[] = {
     {"DRAM row hits", "%", {"dram.row_hits"}, {"dram.row_hits", "dram.row_misses", "dram.row_conflicts"}, 100},
 };
 
-/* What one design's run came to. */
+/* The result of one design. */
 struct outcome {
     char *design;
     uint64_t cycles, thread_instructions, warp_instructions;
@@ -157,7 +157,7 @@ static enum status simulate(const struct compare_values *values, struct comparis
     return ended == RUN_DONE ? STATUS_DONE : ended == RUN_REFUSED ? STATUS_BAD_INPUT : STATUS_FAILED;
 }
 
-/* --- telling --- */
+/* --- output --- */
 
 static double ipc(const struct outcome *outcome) {
     return ratio((double)outcome->thread_instructions, (double)outcome->cycles);
@@ -280,7 +280,7 @@ static bool read_designs(const struct command *command, const char *list, struct
     return comparison->count > 0 || (complain(command, "missing designs: --designs shared,private"), false);
 }
 
-/* Mistyped designs are told before anything runs. */
+/* Rejects mistyped designs before anything runs. */
 static bool designs_are_good(const struct compare_values *values, const struct comparison *comparison,
                              struct error *err) {
     bool good = true;
@@ -295,7 +295,7 @@ static bool designs_are_good(const struct compare_values *values, const struct c
     return good;
 }
 
-/* Executes the programs that are not recordings already; *recorded are those that it made. */
+/* Executes the programs that are not recordings yet; `recorded` receives the new recordings. */
 static bool record_all(const struct compare_values *values, const struct jobs *jobs, struct comparison *comparison,
                        struct stream_source **recorded, struct error *err) {
     const char *check[PROGRAMS_MAX];

@@ -1,5 +1,4 @@
-/* `sluice help`: the tables of commands as text, as Markdown (docs/commands.md) and as a manual page (man/sluice.1).
- * All three say the same, because all three are written from the same tables. */
+/* `sluice help`: the tables of commands as text, as Markdown (docs/commands.md) and as a manual page (man/sluice.1). */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static const struct option options[] = {
 
 static const char tagline[] = "a cycle-level simulator of GPU memory hierarchies";
 
-/* What holds for every command. */
+/* Applies to every command. */
 static const char *const common[] = {
     "Results are written to standard output. Progress is written to standard error if that is a terminal. An output"
     " file appears under its name when it is complete.",
@@ -93,7 +92,7 @@ void help_print(const struct command *command) { text_command(command); }
 
 /* As Markdown */
 
-/* Options are a list and no table, because a bar in NAME|FILE would end a table's cell. */
+/* Options form a list, not a table: the bar in NAME|FILE would end a table cell. */
 static void markdown_command(const struct command *command) {
     printf("\n## sluice %s\n\n`sluice %s`\n", command->name, command->synopsis);
     for (const char *const *paragraph = command->details; *paragraph; paragraph++) printf("\n%s\n", *paragraph);
@@ -119,7 +118,7 @@ static void markdown_all(void) {
 
 /* As a manual page */
 
-/* Backslashes and leading dots mean something to roff, hyphens are to stay hyphens. */
+/* Escapes backslashes and leading dots, which are roff syntax, and keeps hyphens as hyphens. */
 static void man_words(const char *text) {
     for (const char *c = text; *c; c++) {
         if (c == text && (*c == '.' || *c == '\'')) fputs("\\&", stdout);

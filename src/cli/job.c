@@ -28,7 +28,7 @@ bool job_named(const struct command *command, const struct job_options *options,
     return false;
 }
 
-/* The words as one text, "mm:tiny + va:tiny". */
+/* The arguments as one text, "mm:tiny + va:tiny". */
 static char *words_joined(const struct arguments *arguments) {
     char *text = mem_text("");
     for (unsigned i = 0; i < arguments->count; i++) {
@@ -39,7 +39,7 @@ static char *words_joined(const struct arguments *arguments) {
     return text;
 }
 
-/* Cuts the next name off a text of names with + between them, blanks around it taken away; NULL if there is no more. */
+/* Splits the next name off a list separated by +, without surrounding blanks; NULL at the end. */
 static char *next_name(char **text) {
     char *name = strsep(text, "+");
     if (!name) return NULL;

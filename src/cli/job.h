@@ -1,5 +1,5 @@
-/* What is run: a bundled workload by its name, two of them side by side, a launch file, or a recorded stream. Commands that
- * run something embed `struct job_options` and JOB_OPTIONS. */
+/* The program of a run: a bundled workload, two concurrent ones, a launch file, or a recorded stream. Commands that run
+ * a program embed `struct job_options` and JOB_OPTIONS. */
 #ifndef SLUICE_CLI_JOB_H
 #define SLUICE_CLI_JOB_H
 
@@ -28,45 +28,45 @@ struct job_options {
 
 struct job {
     const char *name;
-    char *owned;              /* `name` of a bundled workload, with the current name of its size; NULL otherwise */
-    struct launch_file *file; /* NULL unless it is one */
+    char *owned;              /* `name` of a bundled workload, with its current size name; otherwise NULL */
+    struct launch_file *file; /* NULL if the job is not a launch file */
     struct stream_source *source;
 };
 
-/* Whether the words and options name exactly one thing; complains if not. */
+/* Whether arguments and options name exactly one program; prints an error if not. */
 bool job_named(const struct command *command, const struct job_options *options, const struct arguments *arguments);
-/* `workload` may be NULL if the options name something. What the device prints goes to `print`. */
+/* `workload` may be NULL if the options name a program. Device output goes to `print`. */
 bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
               FILE *print, struct error *err);
-/* Writes the buffers that a launch file wants written out, if its program came to its end. */
+/* Writes the buffers that a launch file dumps, if its program has completed. */
 bool job_dump(const struct job *job, struct error *err);
 void job_close(struct job *job);
 
-/* One program, or two side by side. */
+/* One program, or two concurrent ones. */
 struct jobs {
     char *name;  /* "mm:tiny + va:tiny" */
-    char *names; /* that the jobs' are parts of */
+    char *names; /* storage of the jobs' names */
     unsigned count;
     struct job job[PROGRAMS_MAX];
 };
 
-/* Whether the words and options name one thing, or two workloads with a + between them; complains if not. */
+/* Whether arguments and options name one program, or two workloads separated by +; prints an error if not. */
 bool jobs_named(const struct command *command, const struct job_options *options, const struct arguments *arguments);
 bool jobs_open(struct jobs *jobs, const struct job_options *options, const struct arguments *arguments,
                const struct config *config, FILE *print, struct error *err);
 void jobs_close(struct jobs *jobs);
-/* What the programs' checks say together: failed if one has, passed if one has and none failed. */
+/* The combined check: failed if one failed, passed if one passed and none failed. */
 const char *jobs_check(const char *const *check, unsigned count);
 
-/* Executes the program into a recording that is gone once it is closed, so that it can be simulated again and again;
- * *check is what the program says of its results, if it is asked. */
+/* Executes the program into a temporary recording that can be simulated repeatedly; its file is deleted. With `verify`,
+ * *check is the result of the program's check. */
 struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err);
 
-/* Says on standard error if kernels wrote what they had loaded as read-only: no failure, but such loads are not to be
- * trusted by who replicates them. */
+/* Warns on standard error if kernels wrote lines that they had loaded as read-only: not a failure, but replicas of such
+ * lines may be stale. */
 void job_warn(const struct stream_source *source);
 
-/* Warp instructions from start to end; 0 if that is not known. */
+/* Warp instructions of the whole program; 0 if unknown. */
 uint64_t job_instructions(const struct job *job);
 
 #endif

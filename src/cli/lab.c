@@ -1,4 +1,4 @@
-/* `sluice lab`: the command, and what is asked of a store: its state, its runs for other programs, those of another. */
+/* `sluice lab`: the command, and its subcommands on a store: status, gather, merge, export. */
 #include "cli/lab.h"
 
 #include <stdio.h>
@@ -30,7 +30,8 @@ static const struct option options[] = {
     {"--runs-per-task", "N", OPTION_COUNT, offsetof(struct lab_values, runs_per_task),
      "run --slurm: runs that a task simulates in sequence; default: as many as take a few minutes"},
     {"--csv", "FILE", OPTION_TEXT, offsetof(struct lab_values, csv),
-     "export: one row per run, one column per counter and per parameter in which the runs differ; `-`: standard output"},
+     "export: one row per run, one column per counter and per parameter in which the runs differ; `-`: standard"
+     " output"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct lab_values, json),
      "export: an array with the complete result of each run; `-`: standard output"},
 };
@@ -148,7 +149,7 @@ static enum status merge(const struct command *command, const struct lab_values 
     return good ? STATUS_DONE : complain_error(&err);
 }
 
-/* An output callback has no way to fail but by this. */
+/* An output callback reports its failure through `err`. */
 struct exporting {
     struct store *store;
     struct error *err;
@@ -236,11 +237,12 @@ static const char *const details[] = {
     " simulated once. A failed run does not stop the others; it is reported with its error at the end, and the exit"
     " status is 1. Finished runs are kept even if the command is killed: rerun it to continue.",
     "With --slurm, the runs are submitted to a cluster with sbatch, several per task, and the command returns. The"
-    " compute nodes must see the directory of the store under the same path. `lab status` reports the progress. The same"
-    " command, or `lab gather`, imports the results; the command also resubmits runs whose tasks ended without a result.",
-    "`lab status [EXPERIMENT...]` reports the stored runs of each experiment, the tasks in Slurm's queue, and the failed"
-    " runs with their errors. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` exports runs. `lab merge FROM...`"
-    " imports the runs of other stores.",
+    " compute nodes must see the directory of the store under the same path. `lab status` reports the progress. The"
+    " same command, or `lab gather`, imports the results; the command also resubmits runs whose tasks ended without a"
+    " result.",
+    "`lab status [EXPERIMENT...]` reports the stored runs of each experiment, the tasks in Slurm's queue, and the"
+    " failed runs with their errors. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` exports runs. `lab merge"
+    " FROM...` imports the runs of other stores.",
     "One process at a time can write to a store; any number can read it meanwhile.",
     NULL,
 };

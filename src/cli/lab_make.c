@@ -1,4 +1,4 @@
-/* `sluice lab run`: the runs of experiments into a store, on this machine or on a cluster. */
+/* `sluice lab run`: simulates the runs of experiments into a store, on this machine or on a cluster. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "lab/runner.h"
 #include "lab/slurm.h"
 
-/* Words */
+/* Output */
 
 static const char *duration(double seconds, char *text, size_t size) {
     if (seconds < 90)
@@ -39,7 +39,7 @@ static uint64_t processors(uint64_t asked) {
 
 struct here {
     struct store *store;
-    bool shown, drawn; /* on a terminal; now */
+    bool shown, drawn; /* stderr is a terminal; a line is on it */
     double next;
 };
 
@@ -82,7 +82,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
                              uint64_t processes) {
     struct here here = {.store = store, .shown = isatty(STDERR_FILENO)};
     struct runner_options runner = {
-        .program = "/proc/self/exe", /* this very program, even if another has taken its place meanwhile */
+        .program = "/proc/self/exe", /* this program, even if its file was replaced meanwhile */
         .results = intake->local,
         .files = intake->files,
         .processes = (unsigned)min_u64(processors(processes), 1024),
@@ -126,7 +126,7 @@ static bool submit(struct batch *batch, struct store *store, const struct intake
                                   .time = values->time,
                                   .memory_mb = values->memory_mb,
                                   .runs_per_task = values->runs_per_task};
-    for (unsigned i = 0; i < request->count; i++) { /* the first experiment that says something has its way */
+    for (unsigned i = 0; i < request->count; i++) { /* the first experiment that sets an option decides */
         const struct experiment *experiment = request->experiments[i];
         if (!slurm.partition) slurm.partition = experiment->slurm_partition;
         if (!slurm.time) slurm.time = experiment->slurm_time;
@@ -142,7 +142,7 @@ static bool submit(struct batch *batch, struct store *store, const struct intake
     return good;
 }
 
-/* Until nothing of ours is in the queue. */
+/* Waits until none of our tasks is in the queue. */
 static bool await_cluster(struct store *store, const struct intake *intake, uint64_t *taken, struct error *err) {
     struct here here = {.shown = isatty(STDERR_FILENO)};
     struct slurm_queue queue = {0};
@@ -169,7 +169,7 @@ static enum status make_there(struct store *store, const struct intake *intake, 
     struct batch *batch = request_batch(request, store, intake);
     printf("%u run%s: %u to simulate, %u cached, %llu of them imported now (%s)\n", batch->distinct,
            plural(batch->distinct), batch->count, batch->stored, (unsigned long long)taken, store_path(store));
-    store_each_failure(store, tell_failure, batch); /* what is about to be tried again */
+    store_each_failure(store, tell_failure, batch); /* about to be rerun */
     bool good = slurm_look(intake, batch, &queue, &err) && submit(batch, store, intake, values, request, &err);
     if (good && queue.runs) printf("%u run%s still in the queue\n", queue.runs, plural(queue.runs));
     enum status status = STATUS_DONE;
@@ -218,7 +218,7 @@ static enum status dry_run(const struct request *request, const struct lab_value
     return STATUS_DONE;
 }
 
-/* Notes what is run, and takes in what an earlier command has left. */
+/* Records the experiments, and imports results that an earlier command left. */
 static bool begin(const struct request *request, struct store *store, const struct intake *intake, struct error *err) {
     uint64_t taken = 0;
     bool good = intake_take_all(store, intake->local, &taken, err);
@@ -273,7 +273,7 @@ enum status lab_make(const struct lab_request *asked) {
     return lab_run(asked->experiments, asked->count, &values);
 }
 
-/* A task of a cluster's job */
+/* A task of a Slurm job array */
 
 static bool task_failed(void *user, const struct batch_run *run, struct error *err) {
     return slurm_task_failed(user, run, err);
@@ -284,7 +284,7 @@ static bool task_step(void *user, const struct runner_progress *progress) {
     return !signals_caught();
 }
 
-/* A task that was requeued has some of its results already. */
+/* A requeued task already has some of its results. */
 static void skip_made(struct batch *batch, const char *folder) {
     for (unsigned i = 0; i < batch->count; i++) {
         char *path = text_format("%s/%s.json", folder, batch->runs[i].identity);

@@ -1,4 +1,4 @@
-/* `sluice list`: what there is, with a line on each. */
+/* `sluice list`: lists GPUs, workloads, designs, experiments, parameters and counters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +21,16 @@ static const struct option options[] = {
     MACHINE_OPTIONS(list_values, machine),
     {"--long", NULL, OPTION_FLAG, offsetof(struct list_values, characterise),
      "workloads: execute, verify, survey and simulate each workload, and print a table: launches, instructions, MB"
-     " touched by several SMs, MB of shared data (touched by several SMs and read) and its read-only fraction, lines that"
-     " several clusters access within 1,000 cycles (fraction of all lines, and rate), hit rates, bottleneck, CPU seconds"},
+     " touched by several SMs, MB of shared data (touched by several SMs and read) and its read-only fraction, lines"
+     " that several clusters access within 1,000 cycles (fraction of all lines, and rate), hit rates, bottleneck, CPU"
+     " seconds"},
     {"--survey", NULL, OPTION_FLAG, offsetof(struct list_values, survey),
      "workloads: like --long without the simulation: faster, with `-` in the columns that need it"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
      "with --long and --survey: workload size; default: tiny"},
 };
 
-/* What a bundled file says of itself, or what is wrong with it. The caller frees it. */
+/* The description in a bundled file, or the error in it. The caller frees it. */
 static char *describe_machine(const char *path) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
@@ -100,7 +101,7 @@ static enum status list_workloads(const struct machine_options *options_, const 
     return STATUS_DONE;
 }
 
-/* What a parameter may be: "1 to 64 cycles", "gto, lrr or two-level". */
+/* The range of a parameter: "1 to 64 cycles", "gto, lrr or two-level". */
 static void print_domain(const struct param *param) {
     switch (param->type) {
     case PARAM_INT:
@@ -213,8 +214,8 @@ static enum status list(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Lists the bundled GPU descriptions, workloads, designs or experiments, every parameter with its value and range, or"
-    " every counter of a run, each with a one-line description.",
+    "Lists the bundled GPU descriptions, workloads, designs or experiments, every parameter with its value and range,"
+    " or every counter of a run, each with a one-line description.",
     "PART restricts the list to parameters or counters whose name contains it; with --long and --survey it names one"
     " workload. The options select the GPU whose parameters and counters are listed.",
     NULL,

@@ -1,4 +1,4 @@
-/* The options by which a machine is chosen; a command that has them embeds this struct and MACHINE_OPTIONS. */
+/* The options that select a machine; a command with them embeds this struct and MACHINE_OPTIONS. */
 #ifndef SLUICE_CLI_MACHINE_H
 #define SLUICE_CLI_MACHINE_H
 
@@ -14,7 +14,8 @@ struct machine_options {
     {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct values, field.gpu), \
      "GPU description: a bundled one (`sluice list gpus`) or a YAML file; default: " DEFAULT_GPU}, \
         {"--design", "NAME|FILE", OPTION_TEXT, offsetof(struct values, field.design), \
-         "design: a named set of parameters (`sluice list designs`) or a YAML file, applied on top of the GPU description"}, \
+         "design: a named set of parameters (`sluice list designs`) or a YAML file, applied on top of the GPU" \
+         " description"}, \
     { \
         "--set", "KEY=VALUE", OPTION_LIST, offsetof(struct values, field.settings), \
             "set one parameter (`sluice list parameters`), overriding GPU description and design; repeatable" \

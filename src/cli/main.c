@@ -1,4 +1,4 @@
-/* `sluice`: finds the subcommand and hands over. */
+/* `sluice`: dispatches to the subcommand. */
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static enum status unknown(const char *name) {
     return complain(NULL, "unknown command `%s`;%s", name, near[0] ? near : " `sluice help` lists the commands");
 }
 
-/* Results that do not reach their reader (a full disk, a closed pipe) are no success. */
+/* Output that cannot be written (full disk, closed pipe) is a failure. */
 static enum status flushed(enum status status) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
     if (status == STATUS_DONE) perror("sluice: standard output");
@@ -40,8 +40,8 @@ static enum status flushed(enum status status) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGXFSZ, SIG_IGN); /* a file that reaches its size limit is an error of the write, as on a full disk */
-    setlocale(LC_CTYPE, "");  /* only to know whether the terminal shows UTF-8 */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit fails, as on a full disk */
+    setlocale(LC_CTYPE, "");  /* only to detect a UTF-8 terminal */
     if (argc < 2) {
         fputs("usage: sluice COMMAND [ARGUMENTS] [OPTIONS]; `sluice help` lists the commands\n", stderr);
         return STATUS_BAD_INPUT;

@@ -1,4 +1,4 @@
-/* `sluice overhead`: what a design's hardware adds to a plain machine. */
+/* `sluice overhead`: storage and area that a design adds to a baseline GPU. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void write_sum(const char *section, const char *what, double bytes, doubl
     printf("  %-14s %-56s %7s %8s %5s %10.0f %9.6f\n", section, what, "", "", "", bytes, mm2);
 }
 
-/* Item by item, with a sum where a section has several, and over all of them. */
+/* One row per item, a subtotal for sections with several items, and the total. */
 static void write_storage(const struct overhead *overhead) {
     printf("  %-14s %-56s %7s %8s %5s %10s %9s\n", "section", "storage", "count", "entries", "bits", "bytes", "mm2");
     double bytes = 0, mm2 = 0;
@@ -115,8 +115,8 @@ static enum status overhead_run(const struct command *command, int argc, char **
 
 static const char *const details[] = {
     "Lists the storage that a design adds to a baseline GPU, item by item, with its area and leakage power; the growth"
-    " of the LLC tags if a line can be in any slice of its memory controller; and the area of the crossbars that connect"
-    " all slices of a controller with all of its channels. docs/energy.md documents the models.",
+    " of the LLC tags if a line can be in any slice of its memory controller; and the area of the crossbars that"
+    " connect all slices of a controller with all of its channels. docs/energy.md documents the models.",
     NULL,
 };
 

@@ -7,7 +7,7 @@
 
 static const double interval_seconds = 0.2;
 
-/* The only mutable global of the program: a signal has nowhere else to leave its mark. */
+/* The only mutable global of the program: a signal handler cannot use anything else. */
 static volatile sig_atomic_t asked_to_end;
 
 static void on_signal(int number) {
@@ -15,7 +15,7 @@ static void on_signal(int number) {
     asked_to_end = 1;
 }
 
-/* A second Ctrl-C is impatience, and ends the program at once. A second TERM is not: timeout(1) always sends two. */
+/* A second Ctrl-C ends the program immediately. A second TERM does not: timeout(1) always sends two. */
 void signals_catch(void) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);

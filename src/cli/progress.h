@@ -1,4 +1,4 @@
-/* What happens beside a run: a line of progress on a terminal, and the signals that ask it to end. */
+/* The progress line of a run, and the signals that end it. */
 #ifndef SLUICE_CLI_PROGRESS_H
 #define SLUICE_CLI_PROGRESS_H
 
@@ -6,21 +6,21 @@
 
 struct progress {
     bool shown;           /* standard error is a terminal */
-    bool drawn;           /* a line stands there now */
+    bool drawn;           /* the line is on the terminal */
     uint64_t expected;    /* warp instructions of the whole run, 0 if unknown */
     double started, next; /* seconds */
 };
 
 double progress_clock(void);
 void progress_start(struct progress *progress, uint64_t expected);
-/* For run_options: false once a signal has asked the run to end. */
+/* For run_options: false after a signal. */
 bool progress_step(void *user, const struct run_progress *now);
-/* Takes the line away again. */
+/* Removes the line. */
 void progress_end(struct progress *progress);
 
-/* From here on Ctrl-C and TERM ask progress_step to end the run; a second one ends the program at once. */
+/* From now on Ctrl-C and TERM make progress_step end the run; a second Ctrl-C ends the program immediately. */
 void signals_catch(void);
-/* Whether they have asked. */
+/* Whether a signal has arrived. */
 bool signals_caught(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* `sluice ptx`: what a module of PTX holds and needs, and whether it can be executed. */
+/* `sluice ptx`: contents and resource needs of a PTX module, and whether it can be executed. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct option options[] = {
      "write the module with `ld.global.ro` for loads of read-only data"},
 };
 
-/* Where the module's variables would begin on a device; addresses are shown from here on. */
+/* Address of the module's first variable. */
 #define IMAGE_ADDRESS UINT64_C(0xC0000000)
 
 struct unsupported {
@@ -32,7 +32,7 @@ struct unsupported {
     char text[128];
 };
 
-/* All that is shown. */
+/* The data to print. */
 struct inspection {
     const struct ptx_module *module;
     const struct program *program; /* NULL if something is unsupported */
@@ -247,9 +247,9 @@ static enum status ptx(const struct command *command, int argc, char **argv) {
 }
 
 static const char *const details[] = {
-    "Parses and checks a PTX module and lists its kernels with registers per thread (the maximum number of live values),"
-    " static shared and local memory, and parameters with their offsets in the parameter block; its device functions; its"
-    " variables.",
+    "Parses and checks a PTX module and lists its kernels with registers per thread (the maximum number of live"
+    " values), static shared and local memory, and parameters with their offsets in the parameter block; its device"
+    " functions; its variables.",
     "Unsupported instructions are all listed, and the exit status is then 2.",
     "With `--read-only`, the data that each pointer parameter of a kernel refers to, and each global variable that it"
     " uses, is `read-only` if no instruction of the kernel can write it. Otherwise it is `read-write`, listed with the"

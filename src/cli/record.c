@@ -1,4 +1,4 @@
-/* `sluice record`: a program's stream into a file, and `sluice info`: what is in one. */
+/* `sluice record` records the instruction stream of a program; `sluice info` describes a recording. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* `sluice report`: what the store knows of some experiments, as a page and as plots. */
+/* `sluice report`: results of experiments as an HTML report and as plots. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const struct option options[] = {
     {"--title", "TEXT", OPTION_TEXT, offsetof(struct report_request, title), "title of the report"},
 };
 
-/* --- what is shown --- */
+/* --- figures --- */
 
 struct gallery {
     struct figure **figures;
@@ -43,16 +43,16 @@ static bool gallery_open(struct gallery *gallery, const struct request *asked, s
     return true;
 }
 
-/* --- making it --- */
+/* --- output --- */
 
-/* "out/report.html" is "out/report.figures". */
+/* "out/report.figures" for "out/report.html". */
 static char *plots_folder(const char *page) {
     size_t length = strlen(page);
     if (length > 5 && strcmp(page + length - 5, ".html") == 0) length -= 5;
     return text_format("%.*s.figures", (int)length, page);
 }
 
-/* A figure that cannot be plotted is a pity and no reason to have none. False, told once, if any cannot. */
+/* A figure that cannot be plotted does not prevent the report. False, after one error message, if any cannot. */
 static bool plot_all(const struct gallery *gallery, const char *folder) {
     struct error err = {0};
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) error_set(&err, "%s: %s", folder, strerror(errno));
@@ -142,7 +142,7 @@ static bool is_store(const char *path) {
     return length == sizeof start && memcmp(start, magic, sizeof magic) == 0;
 }
 
-/* Words are experiments, or one store, whose name is then taken out of them. */
+/* Arguments are experiments and at most one store, which is removed from them. */
 static bool take_store(const struct command *command, struct arguments *arguments, struct report_request *request) {
     unsigned left = 0;
     for (unsigned i = 0; i < arguments->count; i++) {
@@ -175,10 +175,10 @@ static enum status report(const struct command *command, int argc, char **argv) 
 }
 
 static const char *const details[] = {
-    "Builds an HTML report of experiment results, one self-contained file. Each figure has a chart, the published values"
-    " next to the simulated ones, the findings, the table of values and the configuration. EXPERIMENT is a bundled"
-    " experiment (`sluice list experiments`), a set of experiments (`adaptive`) or a YAML file; STORE selects every"
-    " experiment in a results store. Runs that are not in the store are shown as missing.",
+    "Builds an HTML report of experiment results, one self-contained file. Each figure has a chart, the published"
+    " values next to the simulated ones, the findings, the table of values and the configuration. EXPERIMENT is a"
+    " bundled experiment (`sluice list experiments`), a set of experiments (`adaptive`) or a YAML file; STORE selects"
+    " every experiment in a results store. Runs that are not in the store are shown as missing.",
     "FILE.figures, next to the report, holds each figure as SVG and PDF with its gnuplot script. Without gnuplot or"
     " Chart.js, the report lacks these files or the charts, and the exit status is 1.",
     NULL,

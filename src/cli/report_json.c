@@ -1,5 +1,4 @@
-/* A run as JSON: everything that the summary derives its lines from, and all of the rest. Two runs of the same input
- * differ in `host` only. */
+/* The complete result of a run as JSON. Two runs of the same input differ only in `host`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ static void put_size(struct json *json, const char *key, const uint32_t size[3])
 
 enum { ALL_PROGRAMS = PROGRAMS_MAX };
 
-/* Of one program, or of all. */
+/* Kernels of one program, or of all. */
 static void put_kernels(struct json *json, const struct run_result *result, unsigned program) {
     json_key(json, "kernels");
     json_array(json);
@@ -44,7 +43,7 @@ static void put_stats(struct json *json, const struct stats *stats) {
         json_put_unsigned(json, name, stats_total(stats, i));
     }
     json_end(json);
-    json_key(json, "units"); /* the same for each SM, slice, channel by itself */
+    json_key(json, "units"); /* per SM, slice or channel */
     json_object(json);
     for (unsigned i = 0; i < stats_count(stats); i++) {
         unsigned instances = stats_instances(stats, i);
@@ -59,8 +58,8 @@ static void put_stats(struct json *json, const struct stats *stats) {
     json_end(json);
 }
 
-/* A parameter's value in JSON's own types. Its text is YAML, of which numbers, truths, lists of numbers and quoted text
- * are JSON already. */
+/* A parameter's value in a JSON type. Its text is YAML; numbers, booleans, lists of numbers and quoted text are valid
+ * JSON as they are. */
 static void put_value(struct json *json, const struct config_entry *entry) {
     switch (entry->param->type) {
     case PARAM_INT:
@@ -85,7 +84,7 @@ static void put_config(struct json *json, const struct config *config) {
     json_end(json);
 }
 
-/* Of each counter that was asked for: a row for each sample, with a value for each unit. */
+/* For each counter of --sample-units: one row per sample, one value per unit. */
 static void put_sampled_units(struct json *json, const struct stats *stats, const struct series *series) {
     int index;
     json_key(json, "units");
@@ -106,7 +105,7 @@ static void put_sampled_units(struct json *json, const struct stats *stats, cons
     json_end(json);
 }
 
-/* Only what adds up: a largest value has no growth. */
+/* Only sums: a maximum has no increase per sample. */
 static void put_samples(struct json *json, const struct stats *stats, const struct series *series) {
     json_key(json, "samples");
     json_object(json);
@@ -146,7 +145,7 @@ static void put_noc_area(struct json *json, const struct noc_cost *noc) {
     json_end(json);
 }
 
-/* Joules. The parts add up to the total. */
+/* In joules; the parts sum to the total. */
 void report_put_energy(struct json *json, const struct energy_book *book) {
     double events = 0, time = 0;
     for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {

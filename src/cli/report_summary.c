@@ -1,5 +1,5 @@
-/* The summary of a run: one screen. Every figure is derived here, from counters by their names; what a machine does not
- * count has no line. */
+/* The summary of a run: one screen. Every value is derived here, from counters by name; a counter that the machine does
+ * not have has no line. */
 #include <inttypes.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { BAR_WIDTH = 40 };
 
-/* 1234567 as "1,234,567"; several may be in use at once. */
+/* 1234567 as "1,234,567", by value: one printf may use several. */
 struct digits {
     char text[32];
 };
@@ -96,7 +96,7 @@ static void write_programs(const struct summary *summary) {
         fprintf(summary->out, "    STP %.3f, ANTT %.3f\n", report_stp(programs), report_antt(programs));
 }
 
-/* Where the SMs' cycles went */
+/* SM cycle breakdown */
 
 struct share {
     char name[32];
@@ -131,14 +131,14 @@ static void write_cycles(const struct summary *summary) {
         snprintf(share->name, sizeof share->name, "%.31s", name + strlen(prefix));
         for (char *c = share->name; *c; c++) *c = *c == '_' ? ' ' : *c;
         share->cycles = stats_total(stats, i);
-        shown += share->cycles * 1000 >= whole; /* below a tenth of a per cent there is nothing to see */
+        shown += share->cycles * 1000 >= whole; /* parts below 0.1 % are not shown */
     }
     qsort(&shares[1], shown - 1, sizeof shares[0], larger_share);
     fprintf(summary->out, "\n  SM cycle breakdown (%u SMs)\n", sms);
     for (unsigned i = 0; i < shown; i++) write_share(summary, &shares[i], whole);
 }
 
-/* The memory hierarchy, a line for each level */
+/* The memory hierarchy, one line per level */
 
 static void write_cache(const struct summary *summary, const char *label, const char *prefix) {
     static const char *const parts[] = {"read_hits",     "read_pending_hits", "read_misses",

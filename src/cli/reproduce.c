@@ -1,4 +1,4 @@
-/* `sluice reproduce`: what `sluice lab run` and then `sluice report` do. */
+/* `sluice reproduce`: `sluice lab run` followed by `sluice report`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static const struct option options[] = {
      "use this workload size instead of the experiments'"},
 };
 
-/* "adaptive/fig11" goes to adaptive-fig11.html, several to report.html. */
+/* "adaptive-fig11.html" for "adaptive/fig11"; "report.html" for several experiments. */
 static char *page_name(const struct arguments *arguments) {
     if (arguments->count > 1) return mem_text("report.html");
     const char *slash = strrchr(arguments->word[0], '/');
@@ -53,7 +53,7 @@ static enum status reproduce(const struct command *command, int argc, char **arg
     enum status status = output_check(page, &err) ? STATUS_DONE : complain_error(&err);
     if (status == STATUS_DONE)
         status = lab_make(&(struct lab_request){arguments.word, arguments.count, store, values.size, values.processes});
-    if (status != STATUS_BAD_INPUT) { /* runs that failed are shown as missing */
+    if (status != STATUS_BAD_INPUT) { /* failed runs are shown as missing */
         enum status made = report_make(&shown);
         if (status == STATUS_DONE) status = made;
     }
@@ -62,9 +62,9 @@ static enum status reproduce(const struct command *command, int argc, char **arg
 }
 
 static const char *const details[] = {
-    "Simulates the runs of a paper's experiments, as `sluice lab run` does, and builds their report, as `sluice report`"
-    " does. PAPER is adaptive, icc, selrep or bypass, PAPER/FIGURE one of its figures, `quick` a few headline comparisons"
-    " that take minutes. If interrupted, rerun the command to continue.",
+    "Simulates the runs of a paper's experiments, as `sluice lab run` does, and builds their report, as `sluice"
+    " report` does. PAPER is adaptive, icc, selrep or bypass, PAPER/FIGURE one of its figures, `quick` a few headline"
+    " comparisons that take minutes. If interrupted, rerun the command to continue.",
     NULL,
 };
 

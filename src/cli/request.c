@@ -1,5 +1,5 @@
-/* Words of a command line as experiments: a bundled one by name (`adaptive/fig2`), all of a set (`adaptive`), a YAML file, or
- * those that were run into a store. */
+/* Resolves arguments to experiments: a bundled one (`adaptive/fig2`), a set (`adaptive`), a YAML file, or all
+ * experiments of a store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool add(struct request *request, const char *word, const char *size, str
     return true;
 }
 
-/* Adds the bundled experiments of a set; how many there are. */
+/* Adds the bundled experiments of a set; returns their number. */
 static unsigned add_set(struct request *request, const char *set, const char *size, struct error *err) {
     struct catalogue catalogue;
     size_t length = strlen(set);

@@ -1,4 +1,4 @@
-/* `sluice run`: one workload, or two side by side, on one machine, once. */
+/* `sluice run`: simulates one workload, or two concurrent ones, on one machine. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,8 +32,8 @@ static const struct option options[] = {
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct run_values, max_insts),
      "stop after N thread instructions (checked every 1024 cycles; with two programs: N each)"},
     {"--alone", NULL, OPTION_FLAG, offsetof(struct run_values, alone),
-     "with two programs: also run each alone on the whole GPU, and report system throughput (STP) and average normalised"
-     " turnaround time (ANTT)"},
+     "with two programs: also run each alone on the whole GPU, and report system throughput (STP) and average"
+     " normalised turnaround time (ANTT)"},
     {"--sample", "N", OPTION_COUNT, offsetof(struct run_values, sample),
      "sample the increase of every counter every N cycles, into the JSON"},
     {"--sample-units", "COUNTER", OPTION_LIST, offsetof(struct run_values, sample_units),
@@ -50,7 +50,7 @@ static uint64_t peak_rss_bytes(void) {
     return (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* Tells the results. A run that was interrupted or whose check failed is told like any other, but is no success. */
+/* Writes the results. An interrupted run and a failed check are reported like any other run, but fail. */
 static enum status tell(const struct run_values *values, const struct run_report *report) {
     struct error err = {0};
     bool only_json = values->json && strcmp(values->json, "-") == 0;
@@ -60,7 +60,7 @@ static enum status tell(const struct run_values *values, const struct run_report
     return report->interrupted || strcmp(report->check, "failed") == 0 ? STATUS_FAILED : STATUS_DONE;
 }
 
-/* Warp instructions of the whole run, for the time left; 0 if unknown. Most warps are full. */
+/* Warp instructions of the whole run, to estimate the time left; 0 if unknown. Assumes full warps. */
 static uint64_t expected_instructions(const struct run_values *values, const struct jobs *jobs) {
     uint64_t sum = 0;
     for (unsigned i = 0; i < jobs->count; i++) {
@@ -72,13 +72,13 @@ static uint64_t expected_instructions(const struct run_values *values, const str
     return sum;
 }
 
-/* What goes on beside a run. */
+/* State of the callbacks of a run. */
 struct watch {
     const struct run_values *values;
     const struct jobs *jobs;
     struct progress progress;
     struct report_programs programs;
-    bool checks; /* their results are asked for */
+    bool checks; /* verify the results */
     bool seen[PROGRAMS_MAX];
     enum status status;
 };
@@ -87,7 +87,7 @@ static bool step(void *user, const struct run_progress *now) {
     return progress_step(&((struct watch *)user)->progress, now);
 }
 
-/* Looks at what the program has left, once: before it begins anew, or when the run is over. */
+/* Verifies and dumps the results of a program, once: before it restarts, or at the end of the run. */
 static void look_at(void *user, unsigned index) {
     struct watch *watch = user;
     const struct job *job = &watch->jobs->job[index];
@@ -96,7 +96,7 @@ static void look_at(void *user, unsigned index) {
     watch->seen[index] = true;
     if (watch->checks && !watch->values->job.no_check)
         watch->programs.program[index].check = job->source->ops->check(job->source, &err);
-    if (err.set) complain_error(&err); /* what the check found */
+    if (err.set) complain_error(&err); /* the difference that the check found */
     err.set = false;
     job_warn(job->source);
     if (!job_dump(job, &err)) watch->status = (complain_error(&err), STATUS_FAILED);
@@ -155,7 +155,7 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         complain_error(&err);
         if (result.diagnosis) fputs(result.diagnosis, stderr);
         run_result_release(&result);
-        bool damaged = values->job.trace && sources[0]->ops->failure(sources[0]); /* the recording, not the machine */
+        bool damaged = values->job.trace && sources[0]->ops->failure(sources[0]); /* the recording is damaged */
         return ended == RUN_REFUSED || damaged ? STATUS_BAD_INPUT : STATUS_FAILED;
     }
     watch.checks = ended == RUN_DONE;
@@ -198,7 +198,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
     struct jobs jobs = {0};
     struct config *config = machine_config(&values.machine, &err);
-    FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* JSON stays JSON */
+    FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* keeps the JSON valid */
     bool opened = config && jobs_open(&jobs, &values.job, &arguments, config, print, &err);
     struct energy_model *energy = opened ? energy_open(config, &err) : NULL;
     struct machine *machine = energy ? machine_create_for(jobs.count, config, &err) : NULL;
@@ -212,9 +212,9 @@ static enum status run(const struct command *command, int argc, char **argv) {
 
 static const char *const details[] = {
     "Simulates a bundled workload (NAME or NAME:SIZE; `sluice list workloads`) and prints a summary: cycles, SM cycle"
-    " breakdown, and statistics of caches, networks and DRAM. With --launch, it simulates the kernels of a PTX file. They"
-    " are executed functionally; a fault (an access outside every buffer, a trap) ends the run and is reported with its"
-    " PTX line, CTA and thread.",
+    " breakdown, and statistics of caches, networks and DRAM. With --launch, it simulates the kernels of a PTX file."
+    " They are executed functionally; a fault (an access outside every buffer, a trap) ends the run and is reported"
+    " with its PTX line, CTA and thread.",
     "`WORKLOAD + WORKLOAD` runs two programs concurrently. Each has its own address space, half of the SMs of every"
     " cluster (gpu.first_program_sms) and its own view of the last-level cache; they share all other resources. Each"
     " program is measured until its first completion; the one that completes first restarts until the other one has"
@@ -222,12 +222,12 @@ static const char *const details[] = {
     "The JSON holds `sluice` (version), `gpu`, `design`, `workload`, `interrupted`, `check` (verification of the"
     " workload's results: passed, failed or none), `cycles`, `thread_instructions`, `warp_instructions`, `ipc` (thread"
     " instructions per cycle), `kernels` (name, grid, block, cycles and instructions of each launch), `stats` (every"
-    " counter), `units` (every counter per SM, slice or channel), `decisions` (of designs that decide at run time: cycle,"
-    " decision, reason and inputs), `samples` (with --sample: columns and rows, and `units` for the counters of"
+    " counter), `units` (every counter per SM, slice or channel), `decisions` (of designs that decide at run time:"
+    " cycle, decision, reason and inputs), `samples` (with --sample: columns and rows, and `units` for the counters of"
     " --sample-units), `energy` (joules per component, split into events and time; docs/energy.md), `config` (every"
     " parameter in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). With two programs, it also"
-    " holds `programs` (for each: `workload`, `check`, cycles, instructions, `ipc`, `ends`, `kernels`), and with --alone"
-    " `stp`, `antt` and the `alone_ipc` of each program. Two runs of the same input differ only in `host`.",
+    " holds `programs` (for each: `workload`, `check`, cycles, instructions, `ipc`, `ends`, `kernels`), and with"
+    " --alone `stp`, `antt` and the `alone_ipc` of each program. Two runs of the same input differ only in `host`.",
     NULL,
 };
 

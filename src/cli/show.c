@@ -1,4 +1,4 @@
-/* `sluice show gpu NAME`: the description as the machine would take it, every default filled in. */
+/* `sluice show gpu NAME`: the complete configuration, with every default. */
 #include <stdio.h>
 #include <string.h>
 

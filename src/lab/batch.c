@@ -7,16 +7,16 @@
 
 #include "base/base.h"
 
-/* An identity that is asked for, by whichever cell asks first. */
+/* A distinct run of the plans, with the first cell that needs it. */
 struct wanted {
     const struct plan *plan;
     const struct planned_run *run;
-    const char *writes; /* a parameter: somebody who remains reads the file */
+    const char *writes; /* the parameter that names its output file, if a run of the batch reads it */
     bool stored, needed;
     int place; /* in the batch */
 };
 
-/* Distinct identities, found by open addressing. */
+/* Distinct identities, an open-addressing hash table. */
 struct wish_list {
     struct wanted *wanted;
     unsigned count, slot_count;
@@ -40,7 +40,7 @@ static const struct lab_design *design_of(const struct plan *plan, const struct 
     return &plan->experiment->designs[run->design];
 }
 
-/* What a run that is read by another has to be made again for, if need be. */
+/* Reruns a stored run if another run needs its output file and the file is gone. */
 static void need_writers(struct wish_list *list, const char *files) {
     for (unsigned i = 0; i < list->count; i++) {
         struct wanted *reader = &list->wanted[i];
@@ -66,7 +66,7 @@ static void add_option(struct batch_run *to, const char *name, char *value) {
     add_word(to, value);
 }
 
-/* A description that is a file is found from another folder, too. */
+/* Makes the path of a description absolute, for runs in another directory. */
 static char *description(const char *word) {
     char *path = strchr(word, '/') || strstr(word, ".y") ? realpath(word, NULL) : NULL;
     return path ? path : mem_text(word);
@@ -110,9 +110,9 @@ static void fill(struct batch_run *to, const struct wanted *wanted, const struct
     }
 }
 
-/* How long */
+/* Expected time */
 
-/* A guess for the first run of a workload: it only has to tell seconds from hours. */
+/* A guess for the first run of a workload: precise enough to distinguish seconds from hours. */
 static double guess_seconds(const char *job) {
     static const struct {
         const char *part;
@@ -200,7 +200,7 @@ void batch_free(struct batch *batch) {
     free(batch);
 }
 
-/* As a line */
+/* Task files */
 
 void batch_run_write(FILE *out, const struct batch_run *run) {
     fprintf(out, "%s\t%s\t%s\t%d\t%d\t%d", run->identity, run->job, run->title, run->after, run->in_files, run->whole);

@@ -25,11 +25,11 @@ struct expression_view stored_run_view(struct stored_run *run) {
     return (struct expression_view){view_value, view_units, run};
 }
 
-/* A cell's run, or parts of several, and its programs' runs alone: what is named of them has a unit for each. */
+/* A cell's run, or a composition of several, and its programs' runs alone, which are the units of `alone.*` names. */
 struct cell_runs {
     struct stored_run *run, *alone[PROGRAMS_MAX];
-    const struct composition *composition; /* in place of the run; or NULL */
-    unsigned programs;                     /* 0: no metric names one */
+    const struct composition *composition; /* replaces the run; or NULL */
+    unsigned programs;                     /* 0: no metric uses `alone.*` */
 };
 
 static unsigned cell_units(void *user, const char *name) {
@@ -86,14 +86,14 @@ static void fill_cell(struct cells *cells, unsigned cell, int run_index, struct 
         *raw_value(cells, m, cell) = expression_value(experiment->metrics[m].value, &view);
 }
 
-/* The candidates of a cell, or its only run, and where in the plan the first of them is. */
+/* The candidates of a cell, or its only run, and the index of the first in the plan. */
 struct search {
     const struct lab_design *design;
     struct stored_run **found;
     unsigned count, first;
 };
 
-/* "16"; of several launches "16, 1". */
+/* "16"; for several launches "16, 1". */
 static char *choice_text(const struct search *search, const unsigned *chosen, unsigned launches) {
     enum { TOLD = 8 };
     char *text = mem_text("");
@@ -108,7 +108,7 @@ static char *choice_text(const struct search *search, const unsigned *chosen, un
     return longer;
 }
 
-/* The run that is best by the first metric; of equal ones the first. */
+/* The best run by the first metric; the first one on a tie. */
 static void take_best_run(struct cells *cells, unsigned cell, const struct search *search, struct cell_runs *runs) {
     const struct lab_metric *metric = &cells->plan->experiment->metrics[0];
     struct expression_view view = {cell_value, cell_units, runs};
@@ -124,7 +124,7 @@ static void take_best_run(struct cells *cells, unsigned cell, const struct searc
     if (search->design->best.count) cells->choice[cell] = choice_text(search, &best, 1);
 }
 
-/* The fastest part for each launch. Where all are of one run, the cell simply shows that. */
+/* The fastest part for each launch. If all are of one run, the cell shows that run. */
 static void take_best_parts(struct cells *cells, unsigned cell, const struct search *search, struct cell_runs *runs) {
     struct composition composition;
     struct error why = {0};
@@ -142,7 +142,7 @@ static void take_best_parts(struct cells *cells, unsigned cell, const struct sea
     composition_release(&composition);
 }
 
-/* A search is only over when all of its candidates are there. */
+/* A search has a result only if all of its candidates are stored. */
 static void load_cell(struct cells *cells, struct store *store, unsigned workload, unsigned design, unsigned point) {
     const struct plan *plan = cells->plan;
     unsigned cell = cell_index(cells, workload, design, point);
@@ -191,7 +191,7 @@ const char *cells_choice(const struct cells *cells, unsigned workload, unsigned 
 
 static bool is_ratio(enum lab_relation relation) { return relation != LAB_PLAIN && relation != LAB_DIFFERENCE; }
 
-/* Before it becomes a percentage, so that means are of ratios. False: a run is missing. */
+/* Relation to the baseline as a ratio, not yet in per cent: means are computed over ratios. False: a run is missing. */
 static bool related(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
                     unsigned design, unsigned point, double *value) {
     int baseline = cells->plan->experiment->metrics[metric].baseline;
@@ -209,7 +209,7 @@ static double as_stated(enum lab_relation relation, double value) {
     return relation == LAB_GAIN ? 100 * (value - 1) : relation == LAB_REDUCTION ? 100 * (1 - value) : value;
 }
 
-/* --- together --- */
+/* --- means --- */
 
 struct tally {
     unsigned count;
@@ -221,7 +221,7 @@ static void tally_add(struct tally *tally, double value) {
     tally->smallest = tally->count ? fmin(tally->smallest, value) : value;
     tally->count++;
     tally->sum += value;
-    tally->log_sum += log(value); /* of what is not positive there is no such mean: NaN or infinite, and stays so */
+    tally->log_sum += log(value); /* NaN or infinite for values that are not positive, as is the mean */
     tally->inverse_sum += 1 / value;
 }
 
@@ -229,12 +229,12 @@ static double tally_mean(const struct tally *tally, enum lab_mean mean) {
     double value = tally->sum / tally->count;
     if (mean == LAB_MEAN_GEOMETRIC) value = exp(tally->log_sum / tally->count);
     if (mean == LAB_MEAN_HARMONIC) value = tally->count / tally->inverse_sum;
-    if (tally->count == 1) return tally->sum; /* itself, to the last bit */
+    if (tally->count == 1) return tally->sum; /* exact */
     bool defined = tally->count && (mean == LAB_MEAN_ARITHMETIC || tally->smallest > 0);
     return defined ? value : NAN;
 }
 
-/* The metric's own mean where it suits the relation that is asked for. */
+/* The metric's mean if it fits the relation. */
 static enum lab_mean mean_for(const struct lab_metric *metric, enum lab_relation relation) {
     if (metric->mean != LAB_MEAN_NONE && is_ratio(relation) == is_ratio(metric->relation)) return metric->mean;
     return is_ratio(relation) ? LAB_MEAN_GEOMETRIC : LAB_MEAN_ARITHMETIC;

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* Number of launches that are to be in it, 0 with the reason. */
+/* Number of launches of the composition; 0 with the reason. */
 static unsigned count_launches(struct stored_run *const *runs, unsigned count, bool cut, struct error *why) {
     const struct stored_launch *first, *other;
     unsigned launches = stored_run_launches(runs[0], &first), all = launches;
@@ -23,7 +23,7 @@ static unsigned count_launches(struct stored_run *const *runs, unsigned count, b
     return launches;
 }
 
-/* By cycles for an instruction; a launch that was cut before its first is never the faster. */
+/* By cycles per instruction; a launch without instructions is never faster. */
 static bool is_faster(const struct stored_launch *a, const struct stored_launch *b) {
     return a->cycles * b->thread_instructions < b->cycles * a->thread_instructions;
 }

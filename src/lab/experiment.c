@@ -1,5 +1,4 @@
-/* From the forms of an experiment file (experiment_form.h) to the experiment: names are looked up, and what is left out gets its
- * default. */
+/* Builds an experiment from the forms of its file (experiment_form.h): resolves names and applies defaults. */
 #include "lab/experiment.h"
 
 #include <stdlib.h>
@@ -13,14 +12,14 @@
 #include "stream/workload.h"
 #include "work.h"
 
-/* Place of the word among those that can be chosen, which is its enum; what to take if none was. */
+/* Index of the word in its family, which is its enum value; `otherwise` if none was given. */
 static unsigned word_index(const struct family *family, const struct policy *word, unsigned otherwise) {
     for (unsigned i = 0; i < family->count; i++)
         if (family->members[i] == word) return i;
     return otherwise;
 }
 
-/* --- what names stand for --- */
+/* --- names --- */
 
 /* Index of the word among the names, or -1 with an error. */
 static int find_name(struct reading *reading, struct text word, const char *noun, const struct yaml_names *names) {
@@ -38,7 +37,7 @@ static int find_design(struct reading *reading, struct text word) {
     return find_name(reading, word, "design", &names);
 }
 
-/* A bundled description stays a name; a file's path counts from the experiment's folder. */
+/* A bundled description stays a name; a path is relative to the directory of the experiment. */
 static bool find_file(struct reading *reading, struct text word, const char *folder, const char *noun,
                       const char **found) {
     struct error err = {0};
@@ -89,7 +88,7 @@ static bool settle_head(struct reading *reading) {
     return find_file(reading, gpu, "gpus", "GPU", &experiment->gpu);
 }
 
-/* GPU descriptions of the sweep. */
+/* Resolves the GPU descriptions of the sweep. */
 static bool settle_axes(struct reading *reading) {
     for (unsigned i = 0; i < reading->experiment->axis_count; i++) {
         struct lab_axis *axis = &reading->experiment->axes[i];
@@ -100,7 +99,6 @@ static bool settle_axes(struct reading *reading) {
     return true;
 }
 
-/* Whether there is a workload of that name and size. */
 static bool workload_exists(const char *name, const char *size, struct error *err) {
     struct workload_info info;
     for (unsigned i = 0; !size && i < workload_count(); i++) {
@@ -143,7 +141,7 @@ static bool settle_workloads(struct reading *reading) {
     return true;
 }
 
-/* For what the best of a search counts. */
+/* The span of a search: a run or a kernel. */
 static bool settle_span(struct reading *reading, const struct design_form *form, struct lab_design *design) {
     struct yaml_names names = {.count = 0};
     if (!form->best_for.text) return true;
@@ -226,7 +224,7 @@ static bool settle_metrics(struct reading *reading) {
 
 /* --- papers --- */
 
-/* Index of a workload, a group or a point; -1 if none is named; *good is false if it is not there. */
+/* Index of a workload, a group or a point; -1 if none is given; *good is false if it does not exist. */
 static int find_member(struct reading *reading, struct text word, const char *noun, const struct yaml_names *names,
                        bool *good) {
     int found = word.text ? find_name(reading, word, noun, names) : -1;
@@ -302,7 +300,7 @@ static bool settle_papers(struct reading *reading) {
 
 /* --- the whole --- */
 
-/* "adaptive/fig11" of a file in a folder `experiments`, otherwise the file's name alone. */
+/* "adaptive/fig11" for a file below `experiments`, otherwise the file name alone. */
 static const char *name_of(struct arena *arena, const char *path) {
     const char *start = strrchr(path, '/'), *folder = start;
     start = start ? start + 1 : path;

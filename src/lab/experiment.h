@@ -1,9 +1,9 @@
 /* An experiment: many runs and one figure, read from experiments/SET/NAME.yaml (docs/experiments.md).
  *
- * It says which GPU, which workloads in which groups and sizes, which designs (named sets of settings), over which
- * parameters to sweep, what to measure, how to draw it, and which values of a paper belong beside it. Names and forms
- * are checked here, each at its line and column; that every configuration can be built and every counter exists, by
- * lab/plan.h. It knows nothing of how runs are made (lab/runner.h) or drawn (report/). All text is the experiment's. */
+ * It defines the GPU, the workloads with groups and sizes, the designs (named sets of settings), the sweep, the
+ * metrics, the kind of figure, and the published values to compare with. Names and forms are checked here and
+ * errors have line and column; lab/plan.h checks configurations and counters. How runs are simulated (lab/runner.h)
+ * and drawn (report/) is not known here. The experiment owns all text. */
 #ifndef SLUICE_LAB_EXPERIMENT_H
 #define SLUICE_LAB_EXPERIMENT_H
 
@@ -15,12 +15,12 @@
 #include "lab/expression.h"
 #include "sim/message.h"
 
-/* Where something stands in the file, from 1. */
+/* A location in the file, from 1. */
 struct lab_place {
     unsigned line, column;
 };
 
-/* As --set takes it. */
+/* As for --set. */
 struct lab_setting {
     const char *key, *value;
     struct lab_place place;
@@ -30,44 +30,44 @@ struct lab_settings {
     unsigned count;
 };
 
-/* A size is NULL for a generated stream, which has none. */
+/* `size` is NULL for a generated stream. */
 struct lab_program {
     const char *name, *size;
 };
 
-/* A program, or two side by side. The same may be there several times, called differently and on machines set differently: a
- * paper's configurations. */
+/* A program, or two concurrent ones. An experiment may have the same program several times, with different labels and
+ * settings. */
 struct lab_workload {
-    const char *label; /* what it is called; its programs' names if nothing is said */
+    const char *label; /* default: the names of its programs */
     struct lab_program program[PROGRAMS_MAX];
     unsigned programs;
-    struct lab_settings settings; /* above the designs', below the sweep's */
+    struct lab_settings settings; /* override the designs'; the sweep's override them */
     unsigned group;
     struct lab_place place;
 };
 struct lab_group {
-    const char *name; /* "" if the workloads are not grouped */
+    const char *name; /* "" without groups */
 };
 
-/* Values to go through: of one parameter, GPU descriptions (key "gpu", without settings), or named sets of settings. */
+/* Values of one parameter, GPU descriptions (key "gpu", without settings), or named sets of settings. */
 struct lab_axis {
     const char *key;
     const char **values;
     struct lab_settings *settings; /* of each value */
-    unsigned count;                /* 0: there is no such axis */
+    unsigned count;                /* 0: no axis */
     struct lab_place place;
 };
 
-/* For what the best of a search is taken: a whole run, or each launch of it (lab/composition.h). */
+/* The best of a search is chosen for a whole run, or for each launch (lab/composition.h). */
 enum lab_span { LAB_RUN, LAB_KERNEL };
 
-/* `best`: of the runs with each of these values, for each workload and sweep point, the one that is best by the first
- * metric before normalisation; or, for LAB_KERNEL, the fastest parts of them. `uses`: a run of another design of this
- * experiment comes first and writes a file (named by parameter `writes`), which this one reads (parameter `reads`). */
+/* `best`: for each workload and sweep point, the design shows the run with the value that is best by the first metric
+ * before normalisation, or for LAB_KERNEL the fastest parts of these runs. `uses`: a run of another design of the
+ * experiment precedes and writes a file (parameter `writes`), which this design reads (parameter `reads`). */
 struct lab_design {
     const char *name, *help;
     const char *base; /* a file of designs/, or NULL */
-    const char *gpu;  /* another GPU than the experiment's, or NULL */
+    const char *gpu;  /* NULL: the experiment's */
     struct lab_settings settings;
     struct lab_axis best;
     enum lab_span best_for;
@@ -76,7 +76,7 @@ struct lab_design {
     struct lab_place place;
 };
 
-/* To the baseline; gains and reductions in per cent. */
+/* Relation to the baseline; gains and reductions in per cent. */
 enum lab_relation { LAB_PLAIN, LAB_RATIO, LAB_GAIN, LAB_REDUCTION, LAB_DIFFERENCE };
 enum lab_mean { LAB_MEAN_NONE, LAB_MEAN_ARITHMETIC, LAB_MEAN_GEOMETRIC, LAB_MEAN_HARMONIC };
 struct lab_metric {
@@ -91,12 +91,12 @@ struct lab_metric {
 
 enum lab_figure_kind { LAB_BARS, LAB_STACK, LAB_LINES, LAB_HEAT, LAB_SERIES, LAB_TABLE };
 
-/* A paper's value and the cell of ours that stands beside it. */
+/* A published value and the simulated values to compare with it. */
 enum lab_statistic { LAB_STATISTIC_MEAN, LAB_STATISTIC_MAXIMUM, LAB_STATISTIC_MINIMUM };
 struct lab_paper_value {
-    const char *id; /* of data/papers/results.csv */
+    const char *id; /* in data/papers/results.csv */
     unsigned metric, design;
-    enum lab_relation relation; /* as the paper states it; the metric's own if nothing is said */
+    enum lab_relation relation; /* as the paper states it; default: the metric's */
     int group, workload;        /* -1: over all */
     int point;                  /* -1: over all */
     enum lab_statistic statistic;
@@ -107,8 +107,8 @@ struct experiment {
     const char *path, *title, *question, *note;
     const char *paper /* its short name, "adaptive", or "" */, *paper_title, *figure /* "Figure 11" */;
     const char *gpu, *size;
-    struct lab_settings settings; /* for all designs, below theirs */
-    unsigned alone;               /* design under which programs run alone, for metrics that name `alone.*` */
+    struct lab_settings settings; /* for all designs, which override them */
+    unsigned alone;               /* design under which programs run alone, for metrics with `alone.*` */
     struct lab_group *groups;
     struct lab_workload *workloads; /* in the order of their groups */
     struct lab_design *designs;
@@ -123,22 +123,22 @@ struct experiment {
     struct arena *arena;
 };
 
-/* By the name of a bundled experiment or as a YAML file. */
+/* `word`: name of a bundled experiment, or a YAML file. */
 struct experiment *experiment_open(const char *word, struct error *err);
 struct experiment *experiment_read(const char *path, struct error *err);
 struct experiment *experiment_read_text(const char *path, const char *text, size_t length, struct error *err);
 void experiment_free(struct experiment *experiment);
 
-/* Number of points: 1 without a sweep. */
-/* It is a heat map over time: every unit of its counters is sampled. */
+/* Whether it is a heat map over time, for which every unit of its counters is sampled. */
 bool experiment_maps_time(const struct experiment *experiment);
+/* Number of points; 1 without a sweep. */
 unsigned experiment_points(const struct experiment *experiment);
-/* Which value of an axis a point has. */
+/* Index of the value that a point has on an axis. */
 unsigned experiment_point_value(const struct experiment *experiment, unsigned point, unsigned axis);
 /* "16", with several axes "16, pae"; "" without a sweep. */
 void experiment_point_label(const struct experiment *experiment, unsigned point, char *text, size_t size);
 
-/* The keys of an experiment file as tables in Markdown, from what reads them. */
+/* Writes the keys of an experiment file as Markdown tables. */
 void experiment_describe(FILE *out);
 
 #endif

@@ -37,7 +37,7 @@ static bool read_name(struct yaml_reader *yaml, void *user, void *to) {
     return read_text(yaml, user, &name->text);
 }
 
-/* A scalar as --set takes it, so that what is in quotes stays so. */
+/* A scalar in the syntax of --set: quoted text stays quoted. */
 static const char *scalar_text(struct reading *reading) {
     const char *text = yaml_scalar(reading->yaml);
     if (yaml_is_plain(reading->yaml)) return arena_text(reading->arena, text, strlen(text));
@@ -95,7 +95,7 @@ static bool settings_pair(void *user, const char *key, yaml_mark_t mark) {
     return true;
 }
 
-/* The mapping that the current event starts, of anything to what `pair` reads. */
+/* The mapping that the current event starts; `pair` reads each entry. */
 static bool read_mapping(struct yaml_reader *yaml, const char *what, yaml_pair *pair, void *user) {
     if (yaml->event.type != YAML_MAPPING_START_EVENT)
         return yaml_blame(yaml, yaml->at, "expected %s, not %s", what,
@@ -222,7 +222,7 @@ static struct lab_program read_program(struct reading *reading, const char *word
     return (struct lab_program){arena_text(reading->arena, text, name), text[name] ? text + name + 1 : NULL};
 }
 
-/* Programs with a + between them. */
+/* Programs separated by +. */
 static bool read_programs(struct reading *reading, const char *word, struct lab_workload *workload) {
     for (const char *at = word; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
         if (workload->programs == PROGRAMS_MAX)
@@ -236,7 +236,7 @@ static bool read_programs(struct reading *reading, const char *word, struct lab_
     return true;
 }
 
-/* Its name, or a form with more about it. */
+/* A name, or a form. */
 static bool read_workload(struct yaml_reader *yaml, void *user) {
     struct reading *reading = user;
     struct experiment *experiment = reading->experiment;
@@ -267,7 +267,7 @@ static bool group_pair(void *user, const char *key, yaml_mark_t mark) {
     return yaml_next(reading->yaml) && yaml_read_elements(reading->yaml, key, read_workload, reading);
 }
 
-/* Groups of workloads, or one list of them. */
+/* Groups of workloads, or one list. */
 static bool read_workloads(struct yaml_reader *yaml, void *user, void *to) {
     struct reading *reading = user;
     struct experiment *experiment = reading->experiment;
@@ -332,7 +332,7 @@ static bool design_pair(void *user, const char *key, yaml_mark_t mark) {
            design_add(reading, &design);
 }
 
-/* A bundled design by its name alone; `default` is the GPU as described. */
+/* A bundled design by name; `default` is the GPU description without a design. */
 static bool read_design_name(struct yaml_reader *yaml, void *user) {
     struct text name;
     if (!read_name(yaml, user, &name)) return false;
@@ -354,12 +354,12 @@ static const struct yaml_key metric_keys[] = {
     KEY("relative_to", struct metric_form, relative_to, read_name, "baseline design"),
     ROW(P_CHOICE(
         struct metric_form, as, lab_relation_family, "ratio",
-        "relation to the baseline: `ratio`, `gain` or `reduction` in per cent, `difference`, or the `value` itself; default: `ratio`,"
-        " or `value` without `relative_to`")),
+        "relation to the baseline: `ratio`, `gain` or `reduction` in per cent, `difference`, or the `value` itself;"
+        " default: `ratio`, or `value` without `relative_to`")),
     ROW(P_CHOICE(
         struct metric_form, mean, lab_mean_family, "",
-        "mean over workloads: `geometric`, `arithmetic`, `harmonic` or `none`; default: `geometric` for ratios, gains and"
-        " reductions, otherwise `arithmetic`")),
+        "mean over workloads: `geometric`, `arithmetic`, `harmonic` or `none`; default: `geometric` for ratios,"
+        " gains and reductions, otherwise `arithmetic`")),
     ROW(P_CHOICE(struct metric_form, better, lab_better_family, "more",
                  "direction of improvement: `more` or `less`; default: `more`")),
 };
@@ -431,7 +431,8 @@ static const struct yaml_key file_keys[] = {
     KEY("size", struct file_form, size, read_name, "size of workloads without one; default: `small`"),
     KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, which override them"),
     KEY("workloads", struct file_form, workloads, read_workloads,
-        "`[NAME, NAME:SIZE, NAME + NAME, {...}, ...]` (`sluice list workloads`), or groups: `{GROUP: [NAME, ...], ...}`"),
+        "`[NAME, NAME:SIZE, NAME + NAME, {...}, ...]` (`sluice list workloads`), or groups: `{GROUP: [NAME, ...],"
+        " ...}`"),
     KEY("designs", struct file_form, designs, read_designs,
         "`{NAME: {...}, ...}`, or `[NAME, ...]` of `sluice list designs` and `default`"),
     KEY("alone", struct file_form, alone, read_name,
@@ -443,8 +444,8 @@ static const struct yaml_key file_keys[] = {
     KEY("metrics", struct file_form, metrics, read_metrics, "metrics to show"),
     ROW(P_CHOICE(
         struct file_form, draw, lab_draw_family, "bars",
-        "`bars` in groups; `stack`: stacked metrics; `lines` over the sweep; `heat`: the metrics of every unit, over time"
-        " with `sample`; `series`: the metrics over time; `table`; default: `bars`")),
+        "`bars` in groups; `stack`: stacked metrics; `lines` over the sweep; `heat`: the metrics of every unit, over"
+        " time with `sample`; `series`: the metrics over time; `table`; default: `bars`")),
     KEY("paper_values", struct file_form, paper_values, read_paper_values, "published values to compare with"),
     ROW(P_INT(struct file_form, max_insts, 0, 1, 9e18, "instructions", "limit of each run, as for `--max-insts`")),
     ROW(P_INT(struct file_form, sample, 0, 1, 9e18, "cycles", "sampling interval of time series, as for `--sample`")),

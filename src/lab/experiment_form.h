@@ -1,5 +1,5 @@
-/* What an experiment file holds, as it is read: by tables of its keys (config/yaml_reader.h) into forms, where names of things
- * that may come later in the file are still text. experiment.c looks those up. */
+/* The contents of an experiment file, read by tables of keys (config/yaml_reader.h) into forms. References by name are
+ * still text, since their targets may follow later in the file; experiment.c resolves them. */
 #ifndef SLUICE_LAB_EXPERIMENT_FORM_H
 #define SLUICE_LAB_EXPERIMENT_FORM_H
 
@@ -11,7 +11,7 @@
 extern const struct family lab_draw_family, lab_relation_family, lab_mean_family, lab_better_family,
     lab_statistic_family, lab_span_family;
 
-/* Something that is named, and where. */
+/* A name and its location. */
 struct text {
     const char *text; /* NULL: not given */
     struct lab_place place;
@@ -26,7 +26,7 @@ struct uses_form {
     struct text design, writes, reads;
 };
 struct design_form {
-    struct lab_design design; /* with what needs no second look */
+    struct lab_design design; /* without names to resolve */
     struct text base, gpu, best_for;
     const char *help;
     struct uses_form uses;
@@ -50,7 +50,7 @@ struct file_form {
     struct text title, paper, gpu, size, alone;
     const char *question, *figure, *note;
     struct lab_settings set;
-    int workloads, designs, sweep, metrics, paper_values; /* read into the experiment, or into the reading */
+    int workloads, designs, sweep, metrics, paper_values; /* placeholders: read into the experiment or the reading */
     const struct policy *draw;
     int64_t max_insts, sample;
     struct slurm_form slurm;
@@ -71,7 +71,7 @@ struct reading {
 #define BLAME(reading, place_, ...) \
     error_at((reading)->err, (reading)->experiment->path, (place_).line, (place_).column, __VA_ARGS__)
 
-/* Reads a whole file into the reading's forms, and into its experiment what needs no second look. */
+/* Reads a whole file into the reading's forms, and into its experiment the parts without names to resolve. */
 bool experiment_read_forms(struct reading *reading, struct yaml_reader *yaml);
 
 #endif

@@ -1,11 +1,11 @@
-/* The store's runs for other programs: CSV for a spreadsheet or a data frame, JSON with everything. */
+/* Exports stored runs: CSV for spreadsheets and data frames, JSON with complete results. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "lab/store_sql.h"
 
-/* Runs to be written, in an order that does not depend on how they came in. */
+/* The runs to export, in an order that does not depend on their insertion. */
 #define CHOSEN "(SELECT * FROM run WHERE ?1 = 0 OR identity IN (SELECT identity FROM temp.chosen))"
 #define ORDER  " ORDER BY workload, gpu, design, identity"
 
@@ -19,7 +19,7 @@ void store_choose(struct store *store, const char *identity) {
     if (prepare(store, &err)) store_do(store, &err, "INSERT OR IGNORE INTO temp.chosen VALUES (?1)", "t", identity);
 }
 
-/* RFC 4180: in quotes if it holds what means something. */
+/* RFC 4180: quoted if it contains a separator or a quote. */
 static void csv_cell(FILE *out, const char *text, bool first) {
     if (!first) fputc(',', out);
     if (!strpbrk(text, ",\"\r\n")) {
@@ -34,7 +34,7 @@ static void csv_cell(FILE *out, const char *text, bool first) {
     fputc('"', out);
 }
 
-/* Columns beyond those that every run has: parameters in which the runs differ, then all counters. */
+/* Columns after the fixed ones: parameters in which the runs differ, then all counters. */
 static const char columns_sql[] =
     "SELECT 0 AS kind, name FROM parameter JOIN " CHOSEN " AS run ON run = run.id GROUP BY name"
     " HAVING count(DISTINCT value) > 1 OR count(*) < (SELECT count(*) FROM " CHOSEN ")"
@@ -94,7 +94,7 @@ bool store_export_csv(struct store *store, FILE *out, struct error *err) {
     return store_finish(store, row, err);
 }
 
-/* Each run as it was written, with `identity` before and `host` after. */
+/* Each run as `sluice run` wrote it, with `identity` first and `host` last. */
 bool store_export_json(struct store *store, FILE *out, struct error *err) {
     if (!prepare(store, err)) return false;
     sqlite3_stmt *row =

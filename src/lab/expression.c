@@ -19,7 +19,7 @@ struct node {
     const char *name;
     unsigned at;
     const struct node *left, *right;
-    const struct node *previous_name; /* the name before this one in the text */
+    const struct node *previous_name; /* the preceding name in the text */
 };
 
 struct expression {
@@ -67,7 +67,7 @@ static const struct node *parse_closed(struct parser *parser) {
 
 static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/* A counter, or a function of what follows in parentheses. */
+/* A counter, or a function call. */
 static const struct node *parse_name(struct parser *parser) {
     static const struct {
         const char *name;
@@ -130,7 +130,7 @@ static const struct node *parse_factor(struct parser *parser) {
     return factor;
 }
 
-/* Operands of one level, joined from the left by any of its operators. */
+/* Left-associative operators of one precedence level. */
 static const struct node *parse_chain(struct parser *parser, const char *operators,
                                       const struct node *(*operand)(struct parser *)) {
     const struct node *left = operand(parser);

@@ -1,13 +1,14 @@
-/* A metric as it is written: arithmetic over a run's counters, "100 * llc.read_misses / (llc.read_hits + llc.read_misses)".
+/* The expression of a metric over a run's counters, "100 * llc.read_misses / (llc.read_hits + llc.read_misses)".
  *
- *     choice   = sum {"?" sum}                 the first that has a value
+ *     choice   = sum {"?" sum}                 the first with a value
  *     sum      = product {("+" | "-") product}
  *     product  = factor {("*" | "/") factor}
  *     factor   = number | name | "-" factor | "(" choice ")" | function "(" choice ")"
- *     function = "largest" | "average" | "total"   over the units (SMs, slices, ...) that the names inside have
+ *     function = "largest" | "average" | "total"   over the units (SMs, slices, ...) of the names inside
  *
- * A name that has no value, and a division by zero, make the whole a NaN: there is nothing to show. `?` lets designs that count
- * different things stand in one figure: "a.estimate ? b.measured". Deliberately left out: comparisons, powers, more than one number to a function. */
+ * A name without a value and a division by zero make the expression NaN. `?` combines designs with different
+ * counters in one figure: "a.estimate ? b.measured". Not supported: comparisons, powers, functions of several
+ * arguments. */
 #ifndef SLUICE_LAB_EXPRESSION_H
 #define SLUICE_LAB_EXPRESSION_H
 
@@ -17,23 +18,23 @@
 
 struct expression;
 
-/* NULL with an error, and *at where in the text it is. */
+/* NULL with an error, at offset *at of the text. */
 struct expression *expression_parse(const char *text, unsigned *at, struct error *err);
 void expression_free(struct expression *expression);
 
-/* Names in the order in which they stand, with repetition; NULL after the last. *at, if not NULL, is where. */
+/* Names in the order of the text, with repetition; NULL after the last. *at, if not NULL, is the offset. */
 const char *expression_name(const struct expression *expression, unsigned index, unsigned *at);
 
-/* Where names get their values: of the whole run (`unit` below 0), or of one of its units. False: there is none. */
+/* Resolves names to values, of the whole run (`unit` < 0) or of one unit. False: no value. */
 struct expression_view {
     bool (*value)(void *user, const char *name, int unit, double *value);
     unsigned (*units)(void *user, const char *name); /* 0: the name has only one value */
     void *user;
 };
 double expression_value(const struct expression *expression, const struct expression_view *view);
-/* The same of unit `unit`: names with units stand for that unit's value, others for their only one. */
+/* The same for one unit: names with units have the value of that unit, others their only value. */
 double expression_unit_value(const struct expression *expression, const struct expression_view *view, int unit);
-/* The largest number of units that a name in it has. */
+/* The largest number of units of its names. */
 unsigned expression_units(const struct expression *expression, const struct expression_view *view);
 
 #endif

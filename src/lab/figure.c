@@ -43,7 +43,7 @@ static char *column_label(const struct making *making, unsigned design, unsigned
     return label_join(making, making->experiment->designs[design].name, point_label(making, point));
 }
 
-/* The size is told where it is not the experiment's, nor the workload called something else. */
+/* With the size if it is not the experiment's and the workload has no label. */
 static char *workload_label(const struct making *making, unsigned workload) {
     const struct lab_workload *of = &making->experiment->workloads[workload];
     const char *name = of->program[0].name, *size = of->program[0].size;
@@ -57,14 +57,14 @@ static char *workload_label(const struct making *making, unsigned workload) {
 
 /* --- sheets --- */
 
-/* What a row or, of lines, a column is about. */
+/* The subject of a row, or with LAB_LINES of a column. */
 struct member {
     char *label;
     struct cell_set set;
     bool is_mean;
 };
 
-/* Workloads, then groups, then all, as far as they are wanted. Returns how many. */
+/* Workloads, then groups, then all, as requested. Returns the count. */
 static unsigned list_members(const struct making *making, bool programs, bool means, struct member *members) {
     const struct experiment *experiment = making->experiment;
     unsigned count = 0, groups = experiment->group_count > 1 ? experiment->group_count : 0;
@@ -99,7 +99,7 @@ static const char *unit_of(const struct lab_metric *metric) {
     return metric->relation == LAB_RATIO ? "" : metric->unit;
 }
 
-/* Rows are members and columns designs by points; of lines rows are points and columns designs by members. */
+/* Rows are members and columns designs by points; with LAB_LINES, rows are points and columns designs by members. */
 static void make_sheet(const struct making *making, unsigned metric, struct figure_sheet *sheet) {
     const struct experiment *experiment = making->experiment;
     bool lines = experiment->kind == LAB_LINES;
@@ -130,7 +130,7 @@ static double neutral_of(enum lab_relation relation) {
     return relation == LAB_PLAIN ? NAN : relation == LAB_RATIO ? 1 : 0;
 }
 
-/* From one way of stating a comparison to another; NaN if one does not follow from the other. */
+/* Converts between relations; NaN if one does not follow from the other. */
 static double restate(double value, enum lab_relation from, enum lab_relation to) {
     if (from == to) return value;
     if (from == LAB_PLAIN || from == LAB_DIFFERENCE || to == LAB_PLAIN || to == LAB_DIFFERENCE) return NAN;
@@ -138,7 +138,7 @@ static double restate(double value, enum lab_relation from, enum lab_relation to
     return to == LAB_RATIO ? ratio : 100 * (to == LAB_GAIN ? ratio - 1 : 1 - ratio);
 }
 
-/* The cell of a sheet that shows what the paper's value is about, if one does. */
+/* Finds the cell of a sheet that corresponds to the published value, if one does. */
 static void find_cell(const struct making *making, const struct lab_paper_value *value, struct figure_paper *paper) {
     const struct experiment *experiment = making->experiment;
     const struct figure_sheet *sheet = &making->figure->sheets[value->metric];
@@ -210,7 +210,7 @@ static struct stored_run *get_run(const struct making *making, unsigned workload
     return index < 0 ? NULL : stored_run_get(making->store, making->cells.plan->runs[index].identity);
 }
 
-/* All units of one run, into a row that grows with the first run that has more. */
+/* All units of one run; a run with more units than before widens the matrix. */
 static void fill_row(const struct making *making, struct figure_matrix *matrix, unsigned row, unsigned metric,
                      struct stored_run *run) {
     const struct expression *value = making->experiment->metrics[metric].value;
@@ -229,7 +229,7 @@ static void fill_row(const struct making *making, struct figure_matrix *matrix, 
         matrix->value[row * matrix->columns + c] = expression_unit_value(value, &view, (int)c);
 }
 
-/* One run of each workload and several metrics: these are the rows, and the map is theirs together. */
+/* With one run per workload and several metrics, the metrics are the rows of one map. */
 static bool maps_metrics(const struct making *making) {
     return making->experiment->metric_count > 1 && making->experiment->design_count * making->cells.points == 1;
 }
@@ -253,7 +253,7 @@ static void make_matrix(struct making *making, unsigned metric, unsigned workloa
         if (run) fill_row(making, &matrix, row, together ? row : metric, run);
         stored_run_free(run);
     }
-    if (matrix.columns == 0) return; /* nothing there yet, or nothing that units have */
+    if (matrix.columns == 0) return; /* no run yet, or a metric without units */
     matrix.column_labels = arena_alloc(making->arena, matrix.columns, sizeof *matrix.column_labels);
     for (unsigned c = 0; c < matrix.columns; c++) {
         char number[16];
@@ -266,15 +266,15 @@ static void make_matrix(struct making *making, unsigned metric, unsigned workloa
 
 /* --- time series --- */
 
-/* A name of an expression over time: what the counter behind it grew by in each sample. */
+/* A name of an expression over time: the increase of its counter in each sample. */
 struct track {
     const char *name;
-    const double *values;      /* NULL: samples have no such counter */
-    const double *unit_values; /* [samples][units]; NULL: not known for each unit */
+    const double *values;      /* NULL: not sampled */
+    const double *unit_values; /* [samples][units]; NULL: not sampled per unit */
     unsigned units;
 };
 
-/* Some neighbouring samples of a run, as one. */
+/* Consecutive samples of a run, combined into one. */
 struct window {
     const struct track *tracks;
     const double *cycles; /* at the end of each sample */
@@ -287,7 +287,7 @@ static const struct track *track_of(const struct window *window, const char *nam
     return track;
 }
 
-/* The sum over the window. Cycles are the window's length, and IPC is per cycle of it. */
+/* The sum over the window; `cycles` is the window's length, and `ipc` is per cycle of it. */
 static bool window_value(void *user, const char *name, int unit, double *value) {
     const struct window *window = user;
     const struct track *track = track_of(window, name);
@@ -305,7 +305,7 @@ static bool window_value(void *user, const char *name, int unit, double *value) 
 
 static unsigned window_units(void *user, const char *name) { return track_of(user, name)->units; }
 
-/* Results of a whole run that are sums of counters. */
+/* The counter of a result of the whole run. */
 static const char *counter_of(const char *name) {
     static const char *const totals[][2] = {{"ipc", "sm.thread_instructions"},
                                             {"thread_instructions", "sm.thread_instructions"},
@@ -359,7 +359,7 @@ static void make_line(struct making *making, unsigned metric, unsigned workload,
 
 /* --- heat maps over time --- */
 
-/* The units of one run, from its first cycle to its last. */
+/* The units of one run over time. */
 static void make_map(struct making *making, unsigned metric, unsigned workload, unsigned design, unsigned point) {
     const struct lab_metric *of = &making->experiment->metrics[metric];
     struct stored_run *run = get_run(making, workload, design, point);
@@ -406,7 +406,7 @@ static int identity_order(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Runs that are not in the store, each counted once however many cells show it. */
+/* Distinct runs that are not in the store. */
 static unsigned count_missing(const struct plan *plan, struct store *store) {
     const char **identities = mem_alloc(plan->count, sizeof *identities);
     unsigned missing = 0;

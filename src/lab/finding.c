@@ -17,13 +17,13 @@ struct telling {
     FILE *out;
 };
 
-/* How far a design is from the baseline: in per cent, or in the metric's unit for a difference; above 0 is more. */
+/* Distance of a design from the baseline, in per cent, or in the metric's unit for a difference. */
 static double distance(const struct telling *telling, unsigned design, struct cell_set set) {
     enum lab_relation relation = telling->metric->relation == LAB_DIFFERENCE ? LAB_DIFFERENCE : LAB_GAIN;
     return cells_statistic(telling->cells, 0, relation, LAB_STATISTIC_MEAN, design, set);
 }
 
-/* "28.1 % better"; on which side that is depends on what is better. */
+/* "28.1 % better"; the direction depends on the metric. */
 static void tell_distance(const struct telling *telling, double value) {
     bool difference = telling->metric->relation == LAB_DIFFERENCE;
     const char *unit = difference ? telling->metric->unit : "%";
@@ -34,7 +34,7 @@ static void tell_distance(const struct telling *telling, double value) {
                 (value > 0) == telling->metric->more_is_better ? "better" : "worse");
 }
 
-/* The members (workloads, or points) between which a design does best and worst; false if there are not two of them. */
+/* The workloads (or points) on which a design is best and worst; false if there are not two. */
 static bool find_extremes(const struct telling *telling, unsigned design, bool points, int *best, int *worst) {
     unsigned count = points ? telling->cells->points : telling->experiment->workload_count, known = 0;
     double most = 0, least = 0;
@@ -86,7 +86,7 @@ static void tell_design(const struct telling *telling, unsigned design) {
     if (told) fputs(". ", telling->out);
 }
 
-/* Of many designs only the best and the worst over all workloads. */
+/* Of many designs, only the best and the worst over all workloads. */
 static void tell_designs(const struct telling *telling) {
     const struct cell_set all = {-1, -1, -1};
     unsigned count = telling->experiment->design_count, baseline = (unsigned)telling->metric->baseline;
@@ -130,7 +130,7 @@ static void tell_quantities(const struct telling *telling) {
     }
 }
 
-/* Which part of a stack is the largest, by design. */
+/* The largest part of a stack, for each design. */
 static void tell_stack(const struct telling *telling) {
     const struct cell_set all = {-1, -1, -1};
     for (unsigned d = 0; d < telling->experiment->design_count && d < DESIGNS_TOLD; d++) {

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "model_digest.h"
 
-/* Each piece with its length, so that no two lists of pieces are the same bytes. */
+/* Each text with its length, so that different lists of texts have different bytes. */
 static void add(XXH3_state_t *state, const char *text) {
     uint64_t length = strlen(text);
     XXH3_128bits_update(state, &length, sizeof length);

@@ -56,8 +56,8 @@ char *intake_read(const char *path, size_t *length, struct error *err) {
     return NULL;
 }
 
-/* A result that is none (interrupted, or its check failed) is noted as a failure; its file goes either way, and only once
- * the store has what it says. */
+/* An unusable result (interrupted, or its check failed) is stored as a failure. The file is removed once it is
+ * stored. */
 bool intake_take(struct store *store, const char *identity, const char *title, const char *path, struct error *err) {
     size_t length;
     char *json = intake_read(path, &length, err);
@@ -70,7 +70,7 @@ bool intake_take(struct store *store, const char *identity, const char *title, c
     return good;
 }
 
-/* The first line is the run's title, the rest why it failed. */
+/* The first line is the title of the run, the rest its error. */
 static bool take_failure(struct store *store, const char *identity, const char *path, struct error *err) {
     size_t length;
     char *text = intake_read(path, &length, err);
@@ -91,7 +91,7 @@ static enum kind kind_of(const char *name) {
     return strcmp(dot, ".json") == 0 ? KIND_RESULT : strcmp(dot, ".failed") == 0 ? KIND_FAILURE : KIND_OTHER;
 }
 
-/* What is taken does not depend on the order in which a folder gives its names. */
+/* Sorted, so that the import does not depend on the order of directory entries. */
 static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
 static int list(const char *folder, struct dirent ***entries) {

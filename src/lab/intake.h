@@ -1,34 +1,34 @@
-/* The folder beside the store, STORE.work, where runs leave what they make until it is taken in: `local` for runs of this
- * machine, `slurm` for those of a cluster, `files` for what runs write for others. Results have the name IDENTITY.json and
- * are complete as soon as they have it; IDENTITY.failed says why there is none. Whoever opens the store for writing takes
- * in what lies there first, so that neither a kill nor a full disk loses a finished run. */
+/* The work directory next to the store, STORE.work, holds the output of runs until it is imported: `local` for runs
+ * on this machine, `slurm` for those on a cluster, `files` for files that other runs read. A result appears as
+ * IDENTITY.json when it is complete; IDENTITY.failed holds the error of a run without one. A command that opens the
+ * store for writing imports these files first, so that neither a kill nor a full disk loses a finished run. */
 #ifndef SLUICE_LAB_INTAKE_H
 #define SLUICE_LAB_INTAKE_H
 
 #include "lab/batch.h"
 
 struct intake {
-    char *folder, *local, *slurm, *files; /* absolute, if they are there */
+    char *folder, *local, *slurm, *files; /* absolute, if they exist */
     bool made;
 };
 
-/* Names the folders, and with `make` makes them. */
+/* Sets the paths, and with `make` creates the directories. */
 bool intake_open(struct intake *intake, const char *store_path, bool make, struct error *err);
-/* Removes what it made and is empty. */
+/* Removes the created directories that are empty. */
 void intake_close(struct intake *intake);
 
-/* Takes in one result, or why it is not one. */
+/* Imports one result, or stores why it is unusable. */
 bool intake_take(struct store *store, const char *identity, const char *title, const char *path, struct error *err);
-/* Takes in all that lie in a folder; *taken grows by how many results there were. */
+/* Imports all results of a directory and adds their number to *taken. */
 bool intake_take_all(struct store *store, const char *folder, uint64_t *taken, struct error *err);
-/* Results that wait in a folder. */
+/* Number of results in a directory. */
 unsigned intake_waiting(const char *folder);
-/* Removes what is neither: drafts and streams of runs that were killed. */
+/* Removes all other files: drafts and streams of killed runs. */
 void intake_sweep(const char *folder);
-/* Removes files that were written for other runs. */
+/* Removes the files that runs wrote for other runs. */
 void intake_forget_files(const struct intake *intake);
 
-/* A file's content with a zero byte after it; NULL with an error. */
+/* The content of a file, terminated by a zero byte; NULL with an error. */
 char *intake_read(const char *path, size_t *length, struct error *err);
 
 #endif

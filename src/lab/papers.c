@@ -1,5 +1,5 @@
-/* papers.yaml is a mapping of short names to what is known of each paper. results.csv has comma-separated values as RFC
- * 4180 defines them: fields in double quotes where they hold commas, quotes doubled inside, a row on one line. */
+/* papers.yaml maps short names to papers. results.csv has comma-separated values as in RFC 4180: fields with commas are
+ * in double quotes, quotes inside are doubled; a row is one line. */
 #include "lab/papers.h"
 
 #include <math.h>
@@ -54,7 +54,8 @@ static bool read_papers(struct papers *papers, const char *path, const char *tex
 
 enum { COLUMNS = sizeof(struct paper_result) / sizeof(const char *) };
 
-/* The field at *at, unquoted in place; *at moves past the comma or line break that ends it, which goes to *end. */
+/* The field at *at, unquoted in place. *at advances past the comma or line break that ends it, which is stored in
+ * *end. */
 static const char *take_field(char **at, char *end) {
     char *from = *at, *to = *at, *field = *at;
     bool quoted = *from == '"';

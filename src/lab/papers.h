@@ -1,5 +1,4 @@
-/* The papers that Sluice reproduces (data/papers/papers.yaml) and what they state in numbers (data/papers/results.csv), to
- * stand beside ours. */
+/* The papers that Sluice reproduces (data/papers/papers.yaml) and their published values (data/papers/results.csv). */
 #ifndef SLUICE_LAB_PAPERS_H
 #define SLUICE_LAB_PAPERS_H
 
@@ -15,8 +14,8 @@ struct paper_result {
 };
 
 struct paper {
-    const char *name;  /* "adaptive", as experiments and results have it */
-    const char *title; /* with where it appeared */
+    const char *name;  /* "adaptive", as in experiments and results */
+    const char *title; /* with conference and year */
 };
 
 struct papers {
@@ -30,11 +29,11 @@ struct papers {
 struct papers *papers_open(struct error *err);
 void papers_close(struct papers *papers);
 
-/* A paper by its short name; -1 if there is none. */
+/* Index of a paper by its short name, or -1. */
 int papers_index(const struct papers *papers, const char *name);
-/* By its id ("adaptive-001"); NULL if there is none. */
+/* By its id ("adaptive-001"), or NULL. */
 const struct paper_result *papers_find(const struct papers *papers, const char *id);
-/* The value as a number; NaN if it is stated in words (">60"). */
+/* The value as a number; NaN if it is not one (">60"). */
 double paper_number(const struct paper_result *result);
 
 #endif

@@ -1,6 +1,6 @@
-/* Runs are laid out by workload, then point, then design, then candidate, so that a cell's run is found by arithmetic. A
- * configuration is built once for all workloads that have no settings of their own. Settings go from general to
- * special: the experiment's, the design's, the workload's, the sweep's, the candidate's. */
+/* Runs are ordered by workload, point, design and candidate, so that the index of a cell's run is computed. A
+ * configuration is built once for all workloads without settings. Later settings override earlier ones: experiment,
+ * design, workload, sweep, candidate. */
 #include "lab/plan.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ bool plan_is_result(const char *name) {
     return strncmp(name, "energy.", 7) == 0;
 }
 
-/* Which names of the metrics some machine of the experiment has; and all names there are, for the hint. */
+/* The counters of all machines of the experiment, to check metrics and for hints. */
 struct counters {
     struct arena *arena;
     const char **names;
@@ -65,7 +65,7 @@ static void add_settings(struct arena *arena, struct lab_settings *to, const str
         *(struct lab_setting *)ARENA_APPEND(arena, to->setting, to->count) = from->setting[i];
 }
 
-/* A heat map over time wants to know its counters for each unit. */
+/* A heat map over time samples its counters per unit. */
 static const char *units_of(const struct plan *plan) {
     const struct experiment *experiment = plan->experiment;
     if (!experiment_maps_time(experiment)) return NULL;
@@ -73,7 +73,7 @@ static const char *units_of(const struct plan *plan) {
     for (unsigned m = 0; m < experiment->metric_count; m++) {
         const char *name;
         for (unsigned i = 0; (name = expression_name(experiment->metrics[m].value, i, NULL)); i++) {
-            if (!strchr(name, '.') || strstr(text, name)) continue; /* of the whole run; named already */
+            if (!strchr(name, '.') || strstr(text, name)) continue; /* a result, or already in the list */
             char *longer = text_format("%s%s%s", text, *text ? " " : "", name);
             free(text);
             text = longer;
@@ -84,7 +84,7 @@ static const char *units_of(const struct plan *plan) {
     return *kept ? kept : NULL;
 }
 
-/* What a run is but for its job and identity. */
+/* A run without its job and identity. */
 static struct planned_run make_run(struct plan *plan, unsigned workload, unsigned design_index, unsigned point,
                                    int candidate) {
     const struct experiment *experiment = plan->experiment;
@@ -112,7 +112,7 @@ static struct planned_run make_run(struct plan *plan, unsigned workload, unsigne
     return run;
 }
 
-/* "file:line:column: design 'x' at 16: what", at the setting to blame where one is. */
+/* "file:line:column: design 'x' at 16: what", located at the faulty setting if there is one. */
 static bool blame(const struct plan *plan, const struct planned_run *run, const char *what, struct error *err) {
     const struct experiment *experiment = plan->experiment;
     const struct lab_design *design = &experiment->designs[run->design];
@@ -129,7 +129,7 @@ static bool blame(const struct plan *plan, const struct planned_run *run, const 
     return error_at(err, experiment->path, place.line, place.column, "design '%s'%s: %s", design->name, at, what);
 }
 
-/* The effective configuration. A file that another run writes stands there by that run's identity. */
+/* The effective configuration. A file that another run writes is represented by the identity of that run. */
 static struct config *build(const struct plan *plan, const struct planned_run *run, const char *after,
                             struct error *err) {
     struct error found = {0};
@@ -146,7 +146,8 @@ static struct config *build(const struct plan *plan, const struct planned_run *r
     return config;
 }
 
-/* That a machine can be made of it, and what it counts. A file of another run, which is not there yet, is left out. */
+/* Checks that the machine can be built, and collects its counters. The file of another run does not exist yet and is
+ * omitted. */
 static bool try_machine(const struct plan *plan, const struct planned_run *run, struct counters *counters,
                         struct error *err) {
     struct error found = {0};
@@ -196,7 +197,7 @@ static bool check_metrics(const struct plan *plan, struct counters *counters, st
 
 /* --- all runs --- */
 
-/* "mm:small"; a generated stream is made by its configuration. */
+/* "mm:small"; a generated stream depends on the configuration. */
 static const char *program_job(const struct plan *plan, const struct lab_workload *workload, unsigned index,
                                const char *size, const struct config *config, struct error *err) {
     const struct lab_program *program = &workload->program[index];
@@ -240,7 +241,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
     const struct lab_design *design = &experiment->designs[design_index];
     struct config *config = NULL;
     bool good = true, own_before = false;
-    unsigned tried = 0; /* for so many programs */
+    unsigned tried = 0; /* largest number of programs so far */
     for (unsigned w = 0; good && w < experiment->workload_count; w++) {
         unsigned index = plan_find(plan, w, design_index, point, candidate);
         struct planned_run *run = &plan->runs[index];
@@ -251,7 +252,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
             after = plan->runs[run->after].identity;
         }
         bool own = experiment->workloads[w].settings.count > 0;
-        if (after || own || own_before || !config) { /* otherwise it is that of the workload before */
+        if (after || own || own_before || !config) { /* otherwise the same as for the previous workload */
             config_destroy(config);
             config = build(plan, run, after, err);
         }
@@ -268,7 +269,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
     return good;
 }
 
-/* Each program of every workload by itself, behind the runs of cells. */
+/* Each program of every workload alone, after the runs of cells. */
 static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
     const struct experiment *experiment = plan->experiment;
     unsigned points = experiment_points(experiment);
@@ -293,7 +294,7 @@ static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
     return true;
 }
 
-/* First the designs that use no other, whose identities the others need. */
+/* Designs without `uses` first: the others need their identities. */
 static bool plan_cells(struct plan *plan, const char *size, struct error *err) {
     const struct experiment *experiment = plan->experiment;
     struct counters counters = {.arena = plan->arena};
@@ -317,7 +318,7 @@ struct plan *plan_create(const struct experiment *experiment, const char *size, 
     for (unsigned i = 0; i < experiment->design_count; i++) count += candidates_of(&experiment->designs[i]);
     count *= (uint64_t)experiment->workload_count * experiment_points(experiment);
     bool alone = asks_alone(experiment);
-    unsigned most = experiment->workload_count * experiment_points(experiment) * PROGRAMS_MAX; /* of these alone */
+    unsigned most = experiment->workload_count * experiment_points(experiment) * PROGRAMS_MAX; /* runs alone */
     bool good = count <= RUNS_MAX || error_at(err, experiment->path, 1, 1, "the experiment has %llu runs, more than %d",
                                               (unsigned long long)count, RUNS_MAX);
     if (good) {

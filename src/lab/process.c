@@ -13,12 +13,12 @@
 
 enum { TEXT_MOST = 1 << 20, STATUS_NO_PROGRAM = 127 };
 
-/* In the child; only what is safe between fork and exec. The parent may have died before prctl() was heard. */
+/* In the child: only calls that are safe between fork and exec. The parent may have died before prctl(). */
 _Noreturn static void become(char *const *words, const char *folder, enum process_output output, int out,
                              pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(STATUS_NO_PROGRAM);
-    setpgid(0, 0); /* Ctrl-C is for the parent, which knows what to do */
+    setpgid(0, 0); /* only the parent receives Ctrl-C and ends its children */
     int nothing = open("/dev/null", O_RDWR);
     dup2(nothing, STDIN_FILENO);
     dup2(output == PROCESS_EVERYTHING ? out : nothing, STDOUT_FILENO);

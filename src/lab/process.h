@@ -1,8 +1,7 @@
-/* A child process and what it says, as the runner and Slurm's commands need it.
+/* A child process and its output, for the runner and for Slurm's commands.
  *
- * What the child writes comes through one pipe; its end of file is the child's end, so that many children are waited for
- * with one poll(). The beginning of what it says is kept. A child dies with its parent, however that ends: nothing goes
- * on unseen after a kill. */
+ * The output arrives through one pipe, whose end of file marks the end of the child, so one poll() waits for many
+ * children. The first megabyte of output is kept. A child is killed when its parent ends, for whatever reason. */
 #ifndef SLUICE_LAB_PROCESS_H
 #define SLUICE_LAB_PROCESS_H
 
@@ -12,7 +11,7 @@
 
 #include "base/error.h"
 
-enum process_output { PROCESS_ERRORS, PROCESS_EVERYTHING }; /* what is kept: standard error alone, or both */
+enum process_output { PROCESS_ERRORS, PROCESS_EVERYTHING }; /* captured: standard error only, or both */
 
 struct process {
     pid_t pid;
@@ -21,18 +20,18 @@ struct process {
     size_t length;
 };
 
-/* `words` ends with NULL; its first is a path or, without a slash, found in the PATH. In `folder`, or where the parent is
- * if that is NULL. */
+/* `words` ends with NULL; the first is a path or, without a slash, searched in the PATH. Runs in `folder`; NULL: the
+ * current directory. */
 bool process_start(struct process *process, char *const *words, const char *folder, enum process_output output,
                    struct error *err);
-/* Takes what there is to read; false at the end of file. */
+/* Reads available output; false at end of file. */
 bool process_read(struct process *process);
-/* Waits for the end, and gives the status of waitpid(). process->text stays until process_release(). */
+/* Waits for the end and returns the status of waitpid(). process->text is valid until process_release(). */
 int process_wait(struct process *process);
 void process_kill(struct process *process);
 void process_release(struct process *process);
 
-/* From start to end; status as of waitpid(), 127 as the exit status if there is no such program. */
+/* Start to end; status of waitpid(), with exit status 127 if the program does not exist. */
 bool process_run(char *const *words, char **text, int *status, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "lab/process.h"
 
 enum {
-    STREAM_RUNS = 3, /* from so many runs on, recording their stream takes less time than it saves */
+    STREAM_RUNS = 3, /* with this many runs, recording their stream takes less time than it saves */
     STEP_MS = 200,
 };
 
@@ -21,7 +21,7 @@ enum {
 struct shared_stream {
     const char *job;
     char *path;
-    unsigned users; /* runs that have yet to end */
+    unsigned users; /* unfinished runs */
     enum { STREAM_NONE, STREAM_WANTED, STREAM_RUNNING, STREAM_READY } state;
 };
 
@@ -29,7 +29,7 @@ struct shared_stream {
 struct worker {
     struct process process;
     struct batch_run *run;
-    struct shared_stream *stream; /* that it records */
+    struct shared_stream *stream; /* the stream that it records */
     double started;
     bool busy;
 };
@@ -40,7 +40,7 @@ struct runner {
     struct shared_stream *streams;
     unsigned stream_count, running, done, failed;
     struct worker *workers;
-    double spent_seconds, spent_expected; /* of runs that have ended */
+    double spent_seconds, spent_expected; /* of finished runs */
 };
 
 static double clock_seconds(void) {
@@ -73,7 +73,7 @@ static void streams_plan(struct runner *r) {
     }
 }
 
-/* A recording goes when the last run of its job has ended. */
+/* A recording is removed when the last run of its job has ended. */
 static void stream_leave(struct runner *r, const struct batch_run *run) {
     struct shared_stream *stream = stream_of(r, run);
     if (stream && --stream->users == 0) unlink(stream->path);
@@ -81,7 +81,7 @@ static void stream_leave(struct runner *r, const struct batch_run *run) {
 
 /* Starting */
 
-/* Words that the run needs for itself are copied; those of the batch are borrowed. */
+/* Copies the words of this run; borrows those of the batch. */
 static bool start_run(struct runner *r, struct worker *worker, struct batch_run *run, struct error *err) {
     const struct shared_stream *stream = stream_of(r, run);
     char *job = mem_text(run->job), *result = text_format("%s/%s.json", r->options->results, run->identity);
@@ -125,7 +125,7 @@ static bool run_fail(struct runner *r, struct batch_run *run, char *why, struct 
     return !r->options->failed || r->options->failed(r->options->user, run, err);
 }
 
-/* The next thing to do, if anything can be begun now: *run or *stream. */
+/* The next task that can start now: *run, *stream, or neither. */
 static bool next_task(struct runner *r, struct batch_run **run, struct shared_stream **stream, struct error *err) {
     *run = NULL, *stream = NULL;
     for (unsigned i = 0; i < r->batch->count; i++) {
@@ -163,7 +163,7 @@ static bool start_tasks(struct runner *r, struct error *err) {
 
 /* Ending */
 
-/* What a child said, in one line: its first complaint. */
+/* The first error message of a child, in one line. */
 static char *reason(const struct process *process, int status) {
     const char *text = process->text ? process->text : "", *mark = strstr(text, "sluice: ");
     if (mark) text = mark + strlen("sluice: ");
@@ -174,7 +174,7 @@ static char *reason(const struct process *process, int status) {
     return length ? text_format("%.*s", length, text) : text_format("exit status %d", WEXITSTATUS(status));
 }
 
-/* Nobody can go on without room for results. */
+/* Without disk space for results, no run can continue. */
 static bool is_disk_full(const char *why, struct error *err) {
     if (!strstr(why, strerror(ENOSPC)) && !strstr(why, strerror(EDQUOT)) && !strstr(why, strerror(EFBIG))) return false;
     error_set(err, "%s: free disk space and rerun the command; finished runs are kept", why);
@@ -214,7 +214,7 @@ static bool end_worker(struct runner *r, struct worker *worker, struct error *er
     worker->busy = false;
     r->running--;
     if (worker->run) return end_run(r, worker->run, why, clock_seconds() - worker->started, err);
-    worker->stream->state = passed ? STREAM_READY : STREAM_NONE; /* runs without it say themselves what is wrong */
+    worker->stream->state = passed ? STREAM_READY : STREAM_NONE; /* without it, each run reports the error itself */
     if (why) good = !is_disk_full(why, err);
     free(why);
     return good;
@@ -222,7 +222,7 @@ static bool end_worker(struct runner *r, struct worker *worker, struct error *er
 
 /* Time */
 
-/* What is left by what runs were expected to take, corrected by what those that have ended did take. */
+/* Expected time of the rest, scaled by the actual over the expected time of finished runs. */
 static double left_seconds(const struct runner *r) {
     double correction = r->spent_expected > 0 ? r->spent_seconds / r->spent_expected : 1, now = clock_seconds();
     double left = batch_expected_seconds(r->batch) * correction;
@@ -244,7 +244,7 @@ static bool step(const struct runner *r) {
     return !r->options->step || r->options->step(r->options->user, &progress);
 }
 
-/* Waits until somebody says something or ends. */
+/* Waits until a process writes or ends. */
 static bool await(struct runner *r, struct pollfd *polled, struct error *err) {
     unsigned count = r->options->processes;
     for (unsigned i = 0; i < count; i++)

@@ -15,14 +15,14 @@
 #define TASKS_HEAD "sluice tasks"
 
 enum {
-    ARRAY_MOST = 1000, /* tasks of one array: Slurm's own limit, unless its administrator has raised it, is 1001 */
+    ARRAY_MOST = 1000, /* tasks of one array; Slurm's default limit is 1001 */
     TASK_SECONDS = 300,
 };
 
-/* A submission that has not been forgotten. */
+/* A submission whose files exist. */
 struct submission {
     char *stem;  /* path without .tasks */
-    char *job;   /* its number; NULL if it was not submitted in the end */
+    char *job;   /* its number; NULL: sbatch did not accept it */
     char **runs; /* lines: "task I" and runs */
     unsigned line_count, task_count;
     char **states; /* of each task; NULL: not in the queue */
@@ -51,7 +51,7 @@ static bool slurm_refused(const char *program, const char *text, struct error *e
     return error_set(err, "%s: %.*s", program, (int)strcspn(text, "\n"), *text ? text : "failed without a message");
 }
 
-/* Ends that are no longer in the queue; every other state is one of waiting or running. */
+/* Final states; every other state is pending or running. */
 static bool is_over(const char *state) {
     static const char *const over[] = {"BOOT_FAIL", "CANCELLED", "COMPLETED",     "DEADLINE", "FAILED",
                                        "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "REVOKED",  "TIMEOUT"};
@@ -60,8 +60,8 @@ static bool is_over(const char *state) {
     return false;
 }
 
-/* States of a job array's tasks, those that are over included for as long as Slurm remembers them. A job that it does not
- * know is over; that it cannot be asked is an error, lest everything be submitted twice. */
+/* States of a job array's tasks; finished ones are included as long as Slurm keeps them. An unknown job is finished. If
+ * squeue fails otherwise, it is an error: guessing could submit everything twice. */
 static bool squeue(struct submission *s, struct error *err) {
     char *words[] = {(char *)"squeue", (char *)"-h", (char *)"-r", (char *)"-t",    (char *)"all",
                      (char *)"-j",     s->job,       (char *)"-o", (char *)"%K %T", NULL};
@@ -115,7 +115,7 @@ static bool submission_read(struct submission *s, const char *folder, const char
     return good;
 }
 
-/* Of the run at a line: the task that it belongs to. */
+/* The next run from *line on, and its task. */
 static bool next_run(const struct submission *s, unsigned *line, unsigned *task, struct batch_run *run) {
     for (; *line < s->line_count; ++*line) {
         if (sscanf(s->runs[*line], "task %u", task) == 1) continue;
@@ -158,7 +158,7 @@ static bool is_tasks(const char *name) {
 
 static int tasks_only(const struct dirent *entry) { return is_tasks(entry->d_name); }
 
-/* All that have been submitted and not forgotten, with their tasks' states; false with an error. */
+/* All submissions with the states of their tasks; false with an error. */
 static bool submissions(const struct intake *intake, struct submission **all, unsigned *count, struct error *err) {
     struct dirent **entries = NULL;
     int found = scandir(intake->slurm, &entries, tasks_only, versionsort);
@@ -191,7 +191,7 @@ bool slurm_look(const struct intake *intake, struct batch *batch, struct slurm_q
 
 /* Gathering */
 
-/* Runs of tasks that are gone, of which neither a result nor a reason has been left. */
+/* Stores a failure for each run whose task left the queue without a result or an error. */
 static bool note_missing(const struct submission *s, struct store *store, struct error *err) {
     struct batch_run run;
     bool good = true;
@@ -217,7 +217,7 @@ static void forget(const struct submission *s) {
     }
 }
 
-/* The queue is looked at first: a task that has left it has left its results before. */
+/* Reads the queue first: a task that has left it has already written its results. */
 bool slurm_gather(const struct intake *intake, struct store *store, uint64_t *taken, struct slurm_queue *queue,
                   struct error *err) {
     struct submission *all;
@@ -242,7 +242,7 @@ bool slurm_gather(const struct intake *intake, struct store *store, uint64_t *ta
 
 /* Submitting */
 
-/* Writes runs from *next on as tasks, ARRAY_MOST at most. A run that reads what another writes has that one in its task. */
+/* Writes runs from *next on as at most ARRAY_MOST tasks. A run that reads the file of another is in the same task. */
 static unsigned write_tasks(FILE *out, struct batch *batch, unsigned *next, uint64_t runs_per_task) {
     unsigned task = 0, line = 0;
     int *line_of = mem_alloc(batch->count, sizeof *line_of);
@@ -301,7 +301,7 @@ static bool sbatch(const char *stem, const char *script, unsigned tasks, const s
     return good;
 }
 
-/* One array; false with an error, and then nothing of it is left. */
+/* One array; false with an error, leaving no files. */
 static bool submit_array(const struct intake *intake, struct batch *batch, unsigned *next,
                          const struct slurm_options *options, unsigned *tasks, char **job, struct error *err) {
     struct stat status;

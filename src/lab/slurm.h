@@ -1,12 +1,12 @@
-/* Runs on a cluster, through Slurm's own commands: sbatch to submit job arrays, squeue to see how they are. Accounting is
- * not needed, and nothing runs on between one command of the user and the next.
+/* Runs on a cluster, through Slurm's commands: sbatch submits job arrays, squeue reports their states. No accounting
+ * database and no daemon is needed.
  *
- * A submission is a file of tasks in STORE.work/slurm, N.tasks, each task a few runs; the job array's task I makes those of
- * task I (`sluice lab task N.tasks I`) and leaves a file for each, IDENTITY.json or IDENTITY.failed. N.job has the job's
- * number, N-I.log what a task said. Whatever is missing once a task has left the queue (failed, cancelled, pre-empted, out
- * of time, never heard of again) is submitted anew the next time.
+ * A submission is a task file in STORE.work/slurm, N.tasks; each task has a few runs. Task I of the job array
+ * simulates the runs of task I (`sluice lab task N.tasks I`) and writes IDENTITY.json or IDENTITY.failed for each.
+ * N.job has the job number, N-I.log the output of a task. Runs without a result when their task has left the queue
+ * (failed, cancelled, preempted, timed out, lost) are submitted again by the next command.
  *
- * The folder has to be one that the cluster's machines see under the same name. */
+ * The compute nodes must see the directory under the same path. */
 #ifndef SLUICE_LAB_SLURM_H
 #define SLUICE_LAB_SLURM_H
 
@@ -16,27 +16,27 @@ struct slurm_options {
     const char *program;          /* the sluice that tasks run */
     const char *partition, *time; /* as for sbatch; NULL: its defaults */
     uint64_t memory_mb;           /* of a task; 0: the default */
-    uint64_t runs_per_task;       /* 0: as many as are expected to fill some minutes */
+    uint64_t runs_per_task;       /* 0: as many as are expected to take a few minutes */
 };
 
 struct slurm_queue {
     unsigned jobs, waiting, running; /* arrays with tasks in the queue; tasks */
-    unsigned runs;                   /* that those tasks are to make */
+    unsigned runs;                   /* of those tasks */
 };
 
-/* Looks at the queue, and marks runs of the batch (may be NULL) whose tasks are in it as running. */
+/* Reads the queue, and marks runs of the batch (may be NULL) whose tasks are in it as running. */
 bool slurm_look(const struct intake *intake, struct batch *batch, struct slurm_queue *queue, struct error *err);
-/* Takes in what tasks have left, notes as failed what tasks that are gone have not made, and forgets submissions that are
- * over. */
+/* Imports the results of tasks, stores a failure for each run whose task ended without a result, and removes finished
+ * submissions. */
 bool slurm_gather(const struct intake *intake, struct store *store, uint64_t *taken, struct slurm_queue *queue,
                   struct error *err);
-/* Submits the runs that are waiting; *tasks is how many tasks they came to, *jobs the numbers of their arrays. */
+/* Submits the waiting runs; *tasks is the number of tasks, `jobs` lists the job numbers. */
 bool slurm_submit(const struct intake *intake, struct batch *batch, const struct slurm_options *options,
                   unsigned *tasks, char *jobs, size_t jobs_size, struct error *err);
 
-/* The runs of one task of a file, which is named with its folder; NULL with an error. */
+/* The runs of one task; `path` includes the directory. NULL with an error. */
 struct batch *slurm_task(const char *path, uint64_t index, struct error *err);
-/* Beside the tasks' file: why a run of a task has no result. */
+/* Writes the error of a run next to the task file. */
 bool slurm_task_failed(const char *folder, const struct batch_run *run, struct error *err);
 
 #endif

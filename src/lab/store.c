@@ -13,7 +13,7 @@
 #include "lab/store_sql.h"
 
 enum {
-    STORE_APPLICATION = 0x534C5543, /* "SLUC" in the file's header: this is a store and not just some database */
+    STORE_APPLICATION = 0x534C5543, /* "SLUC" in the header distinguishes a store from other databases */
     STORE_VERSION = 1,
     PACK_LEVEL = 9,
 };
@@ -82,7 +82,7 @@ static bool store_script(struct store *store, const char *sql, struct error *err
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK || store_blame(store, err);
 }
 
-/* All of it or nothing. */
+/* Commits, or rolls back. */
 static bool store_end(struct store *store, bool good, struct error *err) {
     good = good && store_script(store, "COMMIT", err);
     if (!good) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
@@ -101,8 +101,8 @@ static double store_number(struct store *store, double otherwise, sqlite3_stmt *
 
 /* Opening */
 
-/* The lock is a file beside the store that its holder has locked; the kernel lets go of it however the holder ends. Whoever
- * is done removes it, so the file that was locked may be one that has no name any more: then it is tried again. */
+/* The lock is a locked file next to the store; the kernel releases it when its holder ends. The holder removes the
+ * file, so the file just locked may have been unlinked meanwhile: then try again. */
 static bool store_lock(struct store *store, struct error *err) {
     for (;;) {
         struct stat here, named;
@@ -114,7 +114,7 @@ static bool store_lock(struct store *store, struct error *err) {
             gethostname(host, sizeof host - 1);
             int length = snprintf(text, sizeof text, "process %ld on %s", (long)getpid(), host);
             if (ftruncate(store->lock, 0) != 0 || write(store->lock, text, (size_t)length) < 0) {
-            } /* only a help */
+            } /* only informative */
             return true;
         }
         close(store->lock);
@@ -127,7 +127,7 @@ static bool store_lock(struct store *store, struct error *err) {
                      store->path, who);
 }
 
-/* A file without tables is a store that was just begun. */
+/* A file without tables is a new store. */
 static bool store_check(struct store *store, bool *is_new, struct error *err) {
     struct error why = {0};
     double tables = store_number(store, -1, store_query(store, &why, "SELECT count(*) FROM sqlite_master", ""));
@@ -150,7 +150,7 @@ static bool store_begin(struct store *store, enum store_access access, struct er
     if (access == STORE_READ && stat(store->path, &status) != 0)
         return error_set(err, "%s: no such store; `sluice lab run` creates one", store->path);
     if (access == STORE_WRITE && !store_lock(store, err)) return false;
-    /* A reader that may write tidies up the journal when it is the last to leave; where it may not, SQLite only reads. */
+    /* A reader with write permission removes the journal when it closes last; without it, SQLite opens read-only. */
     int flags = SQLITE_OPEN_READWRITE | (access == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK) return store_blame(store, err);
     sqlite3_busy_timeout(store->db, 10000);
@@ -188,7 +188,7 @@ void store_close(struct store *store) {
 
 const char *store_path(const struct store *store) { return store->path; }
 
-/* Runs in */
+/* Adding runs */
 
 bool store_has(struct store *store, const char *identity) {
     struct error err = {0};
@@ -279,7 +279,7 @@ bool store_merge(struct store *into, const char *from_path, uint64_t *added, str
         "INSERT OR IGNORE INTO main.failure SELECT * FROM other.failure;"
         "DELETE FROM main.failure WHERE identity IN (SELECT identity FROM main.run);"
         "INSERT OR IGNORE INTO main.experiment SELECT * FROM other.experiment;";
-    struct store *from = store_open(from_path, STORE_READ, err); /* its version and kind */
+    struct store *from = store_open(from_path, STORE_READ, err); /* checks version and kind */
     if (!from) return false;
     store_close(from);
     if (!store_do(into, err, "ATTACH ?1 AS other", "t", from_path)) return false;

@@ -1,4 +1,4 @@
-/* What the files of the store share: its insides, and SQL with its values in one call. */
+/* Shared by the files of the store: its struct, and SQL statements with their values in one call. */
 #ifndef SLUICE_LAB_STORE_SQL_H
 #define SLUICE_LAB_STORE_SQL_H
 
@@ -13,17 +13,18 @@ struct store {
     bool chosen; /* store_choose() has been called */
 };
 
-/* A prepared statement with values bound to ?1, ?2, ...: one letter of `kinds` for each, t text (const char *), j text and
- * its length (const char *, size_t), b bytes (const void *, size_t), i integer (int64_t), r real. NULL with an error. */
+/* A prepared statement with values bound to ?1, ?2, ...: one letter of `kinds` for each, t text (const char *), j
+ * text and its length (const char *, size_t), b bytes (const void *, size_t), i integer (int64_t), r real. NULL
+ * with an error. */
 sqlite3_stmt *store_query(struct store *store, struct error *err, const char *sql, const char *kinds, ...);
-/* To its end and away; false with an error. */
+/* Executes and finalizes the statement; false with an error. */
 bool store_finish(struct store *store, sqlite3_stmt *statement, struct error *err);
 #define store_do(store, err, ...) store_finish(store, store_query(store, err, __VA_ARGS__), err)
 
-/* "results.sqlite: the disk is full; ...": the last error of SQLite in words. Always false. */
+/* Sets the last error of SQLite, "results.sqlite: the disk is full: ...". Always false. */
 bool store_blame(struct store *store, struct error *err);
 
-/* The run's JSON out of its column; NULL if it is damaged. */
+/* Decompresses the JSON of a run; NULL if it is damaged. */
 char *store_unpack(const void *bytes, size_t size, size_t *length);
 
 #endif

@@ -1,5 +1,5 @@
-/* A run read back from the store. Counters come from their rows; values of single units, time series and launches, which only
- * some figures want, are taken out of the run's JSON when they are asked for, and kept. */
+/* A run read from the store. Counters come from their rows; values per unit, time series and launches, which few
+ * figures need, are extracted from the run's JSON on first use and cached. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "lab/store_sql.h"
 
-/* A list of numbers that was asked for by name. */
+/* A cached list of numbers. */
 struct vector {
     struct vector *next;
     char *path; /* within the JSON */
@@ -21,7 +21,7 @@ struct stored_run {
     char *json;
     size_t length;
     struct vector *vectors;
-    struct stored_launch *launches; /* NULL: not asked for yet */
+    struct stored_launch *launches; /* NULL: not extracted yet */
     unsigned launch_count;
 };
 
@@ -75,7 +75,7 @@ bool stored_run_value(const struct stored_run *run, const char *name, double *va
     return found;
 }
 
-/* The numbers that `sql` selects of the JSON (?1) at `path` (?2). */
+/* The numbers that `sql` selects from the JSON (?1) at `path` (?2). */
 static const struct vector *vector_get(struct stored_run *run, const char *sql, char *path) {
     struct vector *vector = run->vectors;
     while (vector && strcmp(vector->path, path) != 0) vector = vector->next;

@@ -1,9 +1,9 @@
 "use strict";
 /* Charts by Chart.js: bars, stacks, lines over a sweep, time series. A chart is never changed in place: a toggle,
- * another order or theme makes it anew from the data and the figure's view, which takes milliseconds and leaves one way
- * to each picture. A value that is null belongs to a run that is missing, and is marked by a cross. */
+ * another order or another theme rebuilds it from the data and the figure's view, which takes milliseconds. A null value
+ * belongs to a missing run and is marked by a cross. */
 
-/* --- colours: a design is known by its colour and its hatching, a line by its dashes and points --- */
+/* --- colours: a design has a colour and a hatching, a line also dashes and points --- */
 
 const hatchings = [
     "", "M-2 2L2-2M0 8L8 0M6 10L10 6", "M2 2h1v1h-1zM6 6h1v1h-1z", "M-2 6L2 10M0 0L8 8M6-2L10 2", "M0 4H8", "M4 0V8",
@@ -27,7 +27,7 @@ function tile(index) {
 const fill = (index) => element("canvas").getContext("2d").createPattern(tile(index), "repeat");
 const swatch = (index) => element("span.swatch", { style: `background-image: url(${tile(index).toDataURL()})` });
 
-/* Colours of page.css as they are at the moment: a pair for light and dark is resolved only where it is used. */
+/* The current colours of page.css: a light-dark() pair is resolved only where it is used. */
 const palette = {};
 function readPalette() {
     const probe = document.getElementById("lead");
@@ -38,16 +38,16 @@ function readPalette() {
     probe.style.color = "";
 }
 
-/* --- what a figure shows at the moment --- */
+/* --- view of a figure --- */
 
-/* The designs or series in the order of their colours, which of them are hidden, and which one rows are sorted by. */
+/* Designs or series in the order of their colours, the hidden ones, and the one that rows are sorted by. */
 function viewOf({ sheets, lines }) {
     const names = distinct([...sheets.flatMap((sheet) => sheet.columns), ...lines.map((line) => line.series)]);
     return { names, hidden: new Set(), sortedBy: null };
 }
 
-/* Workloads in the experiment's order, or from the largest value down: of the first metric, or of a stack as a whole.
- * What is missing comes after what is there, and means come last. */
+/* Workloads in the experiment's order, or by decreasing value of the first metric or of the whole stack. Missing values
+ * come last, followed by means. */
 function rowOrder({ kind, sheets }, view) {
     const [first] = sheets;
     const rows = first.rows.map((_, row) => row);
@@ -59,9 +59,9 @@ function rowOrder({ kind, sheets }, view) {
     return rows.sort((a, b) => key(b) - key(a) || a - b);
 }
 
-/* --- what all charts share --- */
+/* --- common to all charts --- */
 
-/* Beside bars: a band behind means, a line where a ratio is 1, a cross for each missing run, and the paper's values. */
+/* Annotations of bars: a band behind means, a line at ratio 1, a cross per missing run, and the published values. */
 const notes = {
     id: "notes",
     beforeDatasetsDraw({ ctx: pen, chartArea: area, scales }, _, { means = [], neutral = null }) {
@@ -93,7 +93,7 @@ const notes = {
     },
 };
 
-/* `say` prints a value; `under` and `beside` name the axes. */
+/* `say` formats a value; `under` and `beside` label the axes. */
 function optionsFor(say, under, beside) {
     const grid = { color: palette.rule, borderColor: palette.rule };
     const ticks = { color: palette.ink };
@@ -153,7 +153,7 @@ function barsChart(figure, sheet, view) {
     return { type: "bar", data: { labels: order.map((row) => sheet.rows[row]), datasets }, options, plugins: [notes] };
 }
 
-/* A bar for each workload and design, those of a workload together; its parts are the metrics. */
+/* One bar per workload and design, grouped by workload; the metrics are its parts. */
 function stackChart(figure, view) {
     const [{ rows, columns, means, unit }] = figure.sheets;
     const order = rowOrder(figure, view);
@@ -208,12 +208,12 @@ function seriesChart(lines, view) {
     return { type: "line", data: { datasets }, options };
 }
 
-/* --- places for charts --- */
+/* --- containers --- */
 
-/* Draws every chart of the page anew. */
+/* Redraw every chart of the page. */
 const redraws = [];
 
-/* A chart of `bars` bars: many of them scroll on a narrow screen. `configure` says what is drawn, whenever it is. */
+/* A chart with `bars` bars; wide charts scroll on a narrow screen. `configure` returns the current configuration. */
 function chartBox(caption, figure, bars, configure) {
     const label = `${caption}. ${figure.finding} The values are in the table below.`;
     const canvas = element("canvas", { role: "img", "aria-label": label });
@@ -228,7 +228,7 @@ function chartBox(caption, figure, bars, configure) {
     return box;
 }
 
-/* All charts of a figure; none if there is no chart library. */
+/* All charts of a figure; none without a chart library. */
 function chartsOf(figure, view) {
     if (typeof Chart === "undefined") return [];
     const { kind, sheets, lines } = figure;

@@ -1,5 +1,5 @@
-/* The page: page.html with its {{words}} replaced. The figures go in as JSON, from which page.js and charts.js build
- * all that is seen, so that a value is in the page once, whether it is drawn, hovered over or read in a table. */
+/* The HTML report: page.html with its {{words}} replaced. The figures are embedded as JSON; page.js and charts.js build
+ * charts, tooltips and tables from it, so that each value is in the file once. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -168,9 +168,9 @@ static void put_report(struct json *json, const struct report *report) {
     json_end(json);
 }
 
-/* --- the page around them --- */
+/* --- the page --- */
 
-/* In JSON `<` stands only within text; escaped, no text can end the script that it is in. */
+/* In JSON, `<` occurs only within text; it is escaped so that no text can end the script element. */
 static bool write_data(FILE *out, const struct report *report, struct error *err) {
     char *text;
     size_t size;
@@ -212,7 +212,7 @@ static bool write_file(FILE *out, const char *path, struct error *err) {
     return good || error_set(err, "cannot read %s", path);
 }
 
-/* The words of page.html and what takes their places. */
+/* Replaces one word of page.html. */
 static bool write_word(FILE *out, const char *word, const struct report *report, struct error *err) {
     static const struct {
         const char *word, *text;

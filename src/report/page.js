@@ -1,12 +1,12 @@
 "use strict";
-/* Builds all that is seen from the figures in #data: headlines, contents, and for each figure its finding, charts, the
- * paper's values beside ours, the table behind it, the configuration. Without a chart library the tables are left. */
+/* Builds the page from the figures in #data: summary, contents, and for each figure its finding, charts, published and
+ * simulated values, table of values and configuration. Without a chart library there are only tables. */
 
 const report = JSON.parse(document.getElementById("data").textContent);
 
-/* --- aids --- */
+/* --- helpers --- */
 
-/* element("td.number", {title: "..."}, children...). `onclick` is a listener; null and "" are no children. */
+/* element("td.number", {title: "..."}, children...). `onclick` is a listener; null and "" children are skipped. */
 function element(name, attributes = {}, ...children) {
     const [tag, ...classes] = name.split(".");
     const node = document.createElement(tag);
@@ -23,7 +23,7 @@ const distinct = (list) => [...new Set(list)];
 const inUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 const captionOf = ({ metric, unit }) => (unit ? `${metric} (${unit})` : metric);
 
-/* Prints values of one kind with as many decimals as the largest needs for four digits; whole numbers need none. */
+/* Formats values with four significant digits of the largest; integers without decimals. */
 function formatter(values, unit) {
     const largest = Math.max(0, ...values.map(Math.abs)); /* null counts as 0 */
     const isWhole = values.every((value) => Number.isInteger(value ?? 0));
@@ -32,7 +32,7 @@ function formatter(values, unit) {
     return (value) => (value === null ? "missing" : inUnit(printed.format(value), unit));
 }
 
-/* A single value of ours. */
+/* A single simulated value. */
 function inShort(value, unit) {
     if (value === null) return "missing";
     const size = Math.abs(value);
@@ -41,7 +41,7 @@ function inShort(value, unit) {
 
 /* --- tables --- */
 
-/* What is too wide for the page scrolls by itself, by the keyboard too. */
+/* Wide content scrolls within the page, also by keyboard. */
 const scrolling = (name, child) => element("div.scroll", { tabindex: 0, role: "group", "aria-label": name }, child);
 const heading = (text, scope, ...more) => element("th", { scope }, text, ...more);
 const cell = (text) => element("td", {}, text);
@@ -76,11 +76,11 @@ function paperTable({ papers }) {
 function choiceTable({ choices }) {
     const row = ({ workload, column, parameter, chosen }) =>
         element("tr", {}, heading(workload, "row"), cell(column), cell(parameter), cell(chosen));
-    return table("Best parameter values", ["Workload", "Design", "Parameter", "Best value, or best value per launch"], choices.map(row));
+    return table("Best parameter values", ["Workload", "Design", "Parameter", "Best (or per launch)"], choices.map(row));
 }
 
-/* Coloured cells: CSS mixes the colour from a value's share of the largest. Many columns leave no room for numbers,
- * which are then for screen readers and for hovering. */
+/* Coloured cells: CSS mixes the colour from a value's share of the largest. With many columns, numbers are only in
+ * tooltips and for screen readers. */
 function heatTable({ title, unit, rows, columns, values }) {
     const say = formatter(values.flat(), "");
     const largest = Math.max(0, ...values.flat());
@@ -174,7 +174,7 @@ function figureSection(figure) {
         figure.plots && element("p.plots", {}, "Download: ", plot("svg"), " ", plot("pdf")));
 }
 
-/* The first of the paper's values stands for its figure; behind it, how many of all agree. */
+/* One row per figure: its first published value, and the number of values that agree. */
 function headlines() {
     const all = report.figures.flatMap((figure) => figure.papers);
     const count = (papers, name) => papers.filter((paper) => paper.verdict === name).length;
@@ -186,7 +186,8 @@ function headlines() {
         return element("tr", {}, title, cell(`${what}, ${scheme}`), ...theirsAndOurs(papers[0]),
             number(`${count(papers, "agrees")} of ${papers.length}`));
     };
-    const heads = ["Figure", ...(all.length ? ["Metric", "Published", "Simulated", "Verdict", "Values that agree"] : ["Finding"])];
+    const compared = ["Metric", "Published", "Simulated", "Verdict", "Values that agree"];
+    const heads = ["Figure", ...(all.length ? compared : ["Finding"])];
     const tally = distinct(all.map((paper) => paper.verdict)).map((name) => `${count(all, name)} ${name}`).join(", ");
     const place = document.getElementById("headlines");
     place.append(table("Summary", heads, report.figures.map(row)));
@@ -209,7 +210,7 @@ function switchTheme() {
 }
 
 const count = report.figures.length;
-document.getElementById("lead").append(`${count} ${count === 1 ? "figure" : "figures"}, simulated by sluice ${report.sluice}`);
+document.getElementById("lead").append(`${count} ${count === 1 ? "figure" : "figures"}, sluice ${report.sluice}`);
 document.getElementById("contents").append(
     ...report.figures.map((figure) =>
         element("li", {}, linkTo(figure, element("b", {}, nameOf(figure)), " ", figure.title))));

@@ -1,6 +1,6 @@
-/* Figures for papers: a gnuplot script for each, which holds the values and stays beside what it drew, so that it can
- * be restyled by hand. One file holds all panels of a figure, one below the other: a metric, a matrix or a group of
- * series each. Leaves out what only a page can do: sorting, hiding, hovering. */
+/* Figures for papers: one gnuplot script per figure, which contains the values and is kept next to its output, so
+ * that it can be restyled by hand. One file holds all panels of a figure, stacked vertically: a metric, a matrix or
+ * a group of series each. Not supported: the interactive features of the HTML report. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -38,7 +38,7 @@ static bool same_title(const struct figure_line *a, const struct figure_line *b)
     return strcmp(a->title, b->title) == 0;
 }
 
-/* Lines of one title share a panel, which the first of them opens. */
+/* Lines with the same title share a panel, which the first of them opens. */
 static bool opens_panel(const struct figure *figure, unsigned line) {
     for (unsigned i = 0; i < line; i++)
         if (same_title(&figure->lines[i], &figure->lines[line])) return false;
@@ -62,9 +62,9 @@ static unsigned panel_count(const struct figure *figure) {
 
 bool report_is_plotted(const struct figure *figure) { return panel_count(figure) > 0; }
 
-/* --- text and numbers as gnuplot reads them --- */
+/* --- gnuplot syntax --- */
 
-/* Quotes cannot be escaped within a block of data, so typographic ones take their place everywhere. */
+/* Quotes cannot be escaped within a data block, so they are replaced by typographic ones. */
 static void put_quoted(FILE *out, const char *text) {
     fputc('"', out);
     for (const char *c = text ? text : ""; *c; c++)
@@ -87,9 +87,8 @@ static void put_setting(FILE *out, const char *what, const char *text, const cha
     free(all);
 }
 
-/* --- data, one block for each panel --- */
+/* --- data, one block per panel --- */
 
-/* A row for each row, a column for each column. */
 static void put_grid(FILE *out, char *const *rows, char *const *columns, const double *value, unsigned row_count,
                      unsigned column_count) {
     put_quoted(out, "");
@@ -103,7 +102,7 @@ static void put_grid(FILE *out, char *const *rows, char *const *columns, const d
     }
 }
 
-/* A row for each bar (workload and design), a column for each part, and a row for the gap after each workload. */
+/* One row per bar (workload and design), one column per part, and one row for the gap after each workload. */
 static void put_stack(FILE *out, const struct figure *figure) {
     const struct figure_sheet *first = figure->sheets;
     put_quoted(out, "");
@@ -120,12 +119,12 @@ static void put_stack(FILE *out, const struct figure *figure) {
         }
 }
 
-/* Where a bar stands: gnuplot gives 1 / (columns + gap) of a row to each. */
+/* Position of a bar: its width is 1 / (columns + gap) of a row. */
 static double bar_at(const struct figure_sheet *sheet, unsigned row, unsigned column) {
     return row + (column - (sheet->column_count - 1) / 2.0) / (sheet->column_count + 1);
 }
 
-/* Points over the bars: the paper's values, and a little above the foot of each bar that is missing. */
+/* Points over the bars: the published values. */
 static unsigned put_marks(FILE *out, const struct figure *figure, unsigned i) {
     unsigned count = 0;
     for (unsigned k = 0; k < figure->paper_count; k++) {
@@ -141,10 +140,11 @@ static unsigned put_marks(FILE *out, const struct figure *figure, unsigned i) {
 static double largest(const struct figure_sheet *sheet) {
     double most = 0;
     for (size_t i = 0; i < (size_t)sheet->row_count * sheet->column_count; i++)
-        most = fmax(most, sheet->value[i]); /* of a number and NaN fmax takes the number */
+        most = fmax(most, sheet->value[i]); /* fmax ignores NaN */
     return most;
 }
 
+/* A point slightly above the base of each missing bar. */
 static unsigned put_absences(FILE *out, const struct figure *figure, unsigned i) {
     const struct figure_sheet *sheet = &figure->sheets[i];
     unsigned count = 0;
@@ -157,7 +157,7 @@ static unsigned put_absences(FILE *out, const struct figure *figure, unsigned i)
     return count;
 }
 
-/* What is drawn over bars. `put` writes the points, or with no file only counts them. */
+/* Points over bars. `put` writes and counts them; without a file it only counts. */
 static const struct {
     const char *name, *style;
     unsigned (*put)(FILE *out, const struct figure *figure, unsigned sheet);
@@ -201,7 +201,7 @@ static void put_data(FILE *out, const struct figure *figure) {
 
 /* --- drawing --- */
 
-/* Columns of a block as bars, beside or on top of each other. */
+/* Columns of a block as bars, clustered or stacked. */
 static void put_histogram(FILE *out, const char *style, unsigned columns, unsigned sheet) {
     fprintf(out,
             "  set style histogram %s\n  plot for [i=1:%u] $sheet%u using i + 1:xtic(1) title columnheader(i + 1)"
@@ -218,7 +218,7 @@ static void put_bars(FILE *out, const struct figure *figure, unsigned sheet) {
     fputc('\n', out);
 }
 
-/* Designs are named below their bars, workloads below those. */
+/* Labels: designs below their bars, workloads below the designs. */
 static void put_stack_bars(FILE *out, const struct figure *figure) {
     const struct figure_sheet *first = figure->sheets;
     fputs("  set xtics rotate by 90 right; set bmargin 7\n", out);
@@ -263,7 +263,7 @@ static void put_matrix_panel(FILE *out, const struct figure *figure, unsigned i)
             figure->matrices[i].rows - 1, i);
 }
 
-/* A series has one colour in all panels: its place among the names. */
+/* Index of a series among the distinct names: its colour in all panels. */
 static unsigned series_place(const struct figure *figure, unsigned line) {
     unsigned place = 0;
     for (unsigned i = 0, first; strcmp(figure->lines[i].series, figure->lines[line].series) != 0; i++) {
@@ -286,7 +286,7 @@ static void put_line_panel(FILE *out, const struct figure *figure, unsigned firs
     fputs("\n  set xtics scale 0 rotate by -40 left; unset xlabel\n", out);
 }
 
-/* Wide enough for all bars of a figure, high enough for all panels, in pixels. */
+/* In pixels, wide enough for all bars of a figure. */
 static unsigned plot_width(const struct figure *figure) {
     unsigned bars = 0;
     for (unsigned i = 0; i < sheet_panels(figure); i++) {
@@ -325,7 +325,7 @@ static void put_script(FILE *out, const struct figure *figure, const char *name)
     fputs("  unset multiplot\n  set output\n}\n", out);
 }
 
-/* Runs gnuplot within the folder; what it complains of goes to a file there, whose first words are part of the error. */
+/* Runs gnuplot in the directory. Its messages go to a file there; the first one becomes part of the error. */
 static bool run_gnuplot(const char *folder, const char *script, struct error *err) {
     char *log = text_format("%s/log", folder), *words[] = {"gnuplot", mem_text(script), NULL};
     posix_spawn_file_actions_t actions;
@@ -364,8 +364,8 @@ static bool write_script(const struct figure *figure, const char *name, const ch
     return (fclose(out) == 0 && good) || error_set(err, "%s: %s", path, strerror(errno));
 }
 
-/* Everything is made in a folder of its own and then moved, so that no file is ever seen half drawn. The script is kept
- * even if it cannot be drawn. */
+/* Files are written to a temporary directory and then renamed, so that no partial file is visible. The script is kept
+ * even if gnuplot fails. */
 bool report_plot(const struct figure *figure, const char *folder, struct error *err) {
     static const char *const kinds[] = {"gnuplot", "svg", "pdf"};
     char *name = report_figure_name(figure), *draft = text_format("%s/%s.XXXXXX", folder, name);

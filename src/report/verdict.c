@@ -1,6 +1,6 @@
-/* Whether our value bears out a paper's. A simulator with other inputs than the paper's cannot hit its numbers, but an
- * effect should have the paper's direction and about its size. The tolerances are this project's choice; the page
- * states them. */
+/* The verdict on a published value. A simulator with other inputs than the paper's cannot match its numbers exactly,
+ * but an effect should have the same direction and a similar size. The tolerances are this project's choice; the
+ * report states them. */
 #include <math.h>
 #include <string.h>
 
@@ -13,10 +13,11 @@ const char *const verdict_names[] = {
 
 const char verdict_rule[] =
     "An effect (gain, reduction or ratio) agrees if it is within 20 % of the published effect or within 5 percentage"
-    " points of it (0.05 for a ratio), and agrees in part if it has the same direction. Any other quantity agrees within"
-    " 10 % of the published value, and in part within 50 %. Qualitative statements are listed without a verdict.";
+    " points of it (0.05 for a ratio), and agrees in part if it has the same direction. Any other quantity agrees"
+    " within 10 % of the published value, and in part within 50 %. Qualitative statements are listed without a"
+    " verdict.";
 
-/* Below this an effect is as good as none. */
+/* A smaller effect counts as none. */
 static double least_effect(const struct figure_paper *paper) {
     if (paper->neutral != 0) return 0.05;
     return paper->unit[0] == '%' || strncmp(paper->unit, "percentage", 10) == 0 ? 5 : 0;
