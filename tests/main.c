@@ -1,10 +1,10 @@
-/* The runner of tests: each in a process of its own, several at once.
+/* The test runner: each test in its own process, several in parallel.
  *
- * A test fails when a check fails, when it checks nothing, when it ends by a signal or with a status of its own (a
- * sanitizer's finding), or when it hangs. What a test prints is shown only when it fails. The last line is `N passed,
- * N failed`, and the status 1 if any failed.
+ * A test fails if a check fails, if it has no checks, if it ends by a signal or with another exit status (a sanitizer's
+ * finding), or if it hangs. The output of a test is shown only if it fails. The last line is `N passed, N failed`, and
+ * the exit status is 1 if any failed.
  *
- * It measures nothing: a test's time is shown (-v) but never judged, except that a hang has to end.
+ * The time of a test is shown (-v) but not judged, except that a hung test is killed.
  */
 #include "test.h"
 
@@ -25,7 +25,7 @@ enum { HANG_SECONDS = 120, STATUS_HOLDS = 98, STATUS_FAILED = 99, JOBS_MAX = 256
 static struct test *registered;
 static size_t registered_count;
 
-/* Of the test that runs in this process. */
+/* Checks of the test in this process. */
 static uint64_t checks_made, checks_failed;
 
 void test_register(struct test *test) {
@@ -98,7 +98,7 @@ bool test_check_text(struct test_place place, const char *expression, const char
     return holds;
 }
 
-/* Ends at once: what the test has allocated is not a leak to be reported on top. */
+/* Ends immediately: memory of a failed test is not reported as a leak. */
 void test_give_up(void) {
     fflush(stdout);
     _exit(STATUS_FAILED);
@@ -148,8 +148,8 @@ static double now_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In the new process: the test's verdict becomes its exit status. A status of its own for success tells it from code
- * under test that calls exit(0). Success leaves by exit, which lets the leak checker have its say. */
+/* In the new process: the result of the test becomes its exit status. Success has a special status, to distinguish it
+ * from code under test that calls exit(0). Success ends by exit(), which runs the leak checker. */
 _Noreturn static void test_run(const struct test *test, FILE *output) {
     setpgid(0, 0);
     sigset_t none;
@@ -159,7 +159,7 @@ _Noreturn static void test_run(const struct test *test, FILE *output) {
     dup2(fileno(output), STDERR_FILENO);
     setvbuf(stdout, NULL, _IOLBF, 0);
     test->body();
-    if (checks_made == 0) printf("    %s:%d: this test checks nothing\n", test->file, test->line);
+    if (checks_made == 0) printf("    %s:%d: the test has no checks\n", test->file, test->line);
     if (checks_made == 0 || checks_failed > 0) test_give_up();
     exit(STATUS_HOLDS);
 }
@@ -174,7 +174,7 @@ static bool job_start(struct runner *runner, const struct test *test) {
         fclose(job->output);
         return false;
     }
-    setpgid(job->pid, job->pid); /* in both processes: whichever comes first */
+    setpgid(job->pid, job->pid); /* in both processes, since either may be first */
     runner->running++;
     return true;
 }
@@ -215,7 +215,7 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
     *job = runner->jobs[--runner->running];
 }
 
-/* Waits until at least one test has ended. A hung one is killed with whatever it has started. */
+/* Waits until at least one test has ended. Kills a hung test with its process group. */
 static void jobs_wait(struct runner *runner) {
     int before = runner->running;
     sigset_t child;
@@ -272,11 +272,11 @@ static bool tests_run(struct runner *runner, struct test **tests) {
 
 static void usage(FILE *file) {
     fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [--module NAME] [PART...]\n"
-                  "  PART    run only the tests whose module or text holds this part\n"
+                  "  PART    run only the tests whose module or text contains this part\n"
                   "  --module NAME  run only the tests of this module\n"
-                  "  -j N    tests at once (default: one per processor)\n"
-                  "  -v      name the tests that pass, too, with their times\n"
-                  "  --list  name the tests and run none\n"
+                  "  -j N    number of parallel tests (default: one per processor)\n"
+                  "  -v      also print the passing tests, with their times\n"
+                  "  --list  print the tests and run none\n"
                   "Tests marked long run only with SLUICE_LONG_TESTS=1 in the environment.\n");
 }
 
@@ -327,11 +327,11 @@ int main(int argc, char **argv) {
     int error_number = errno;
     free(tests);
     if (!ran) {
-        fprintf(stderr, "sluice_tests: a test could not be started: %s\n", strerror(error_number));
+        fprintf(stderr, "sluice_tests: cannot start a test: %s\n", strerror(error_number));
         return 2;
     }
     if (runner.list) return 0;
-    if (runner.left_out) printf("%u long tests were left out (SLUICE_LONG_TESTS=1 runs them)\n", runner.left_out);
+    if (runner.left_out) printf("%u long tests skipped (SLUICE_LONG_TESTS=1 runs them)\n", runner.left_out);
     printf("%u passed, %u failed\n", runner.passed, runner.failed);
     return runner.failed ? 1 : 0;
 }

@@ -1,19 +1,19 @@
-# Sourced by tests/*/*_test.sh: tests of the program and its documentation, made from the command line. $SLUICE is the program under test.
+# Sourced by tests/*/*_test.sh, which test the program and its documentation from the command line. $SLUICE is the program under test.
 #
-#     testcase "an unknown key is refused with a hint"
-#     sluice run synth:alu --set llc.slizes=4        runs it; its status, out and err are kept
+#     testcase "rejects an unknown key with a hint"
+#     sluice run synth:alu --set llc.slizes=4        runs the program and keeps status, out and err
 #     status_is 2
 #     err_has "did you mean"
-#     holds "what is said otherwise" test -e file     any other command that must succeed
+#     holds "message on failure" test -e file         any other command that must succeed
 #     ...
 #     tests_end                                     the last line of every test
 #
-# A test fails when any of its checks fails, and when it checks nothing.
+# A test fails if one of its checks fails, or if it has no checks.
 
 : "${SLUICE:=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/release/sluice}"
 module=$(basename "$(dirname "$0")")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export LC_ALL=C.UTF-8 # bars of the summary, wherever this runs
+export LC_ALL=C.UTF-8 # for the bars of the summary
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,7 +22,7 @@ tests_passed=0 tests_failed=0 test_text='' test_checks=0 test_failures=''
 
 testcase_end() {
     [ -n "$test_text" ] || return 0
-    [ "$test_checks" -gt 0 ] || test_failures="    it checks nothing"$'\n'
+    [ "$test_checks" -gt 0 ] || test_failures="    it has no checks"$'\n'
     if [ -z "$test_failures" ]; then
         tests_passed=$((tests_passed + 1))
     else
@@ -44,7 +44,7 @@ tests_end() {
     exit 0
 }
 
-# check STATUS MESSAGE: the bookkeeping of every check below.
+# check STATUS MESSAGE: counts a check, and records the message if it failed.
 check() {
     test_checks=$((test_checks + 1))
     [ "$1" -eq 0 ] && return 0
@@ -64,27 +64,27 @@ status_is() {
 }
 out_has() {
     grep -qF -- "$1" "$work/out"
-    check $? "\`$last_command\` does not print \"$1\", but: $(head -n 5 "$work/out")"
+    check $? "\`$last_command\` does not print \"$1\" but: $(head -n 5 "$work/out")"
 }
 err_has() {
     grep -qF -- "$1" "$work/err"
-    check $? "\`$last_command\` does not complain of \"$1\", but: $(head -n 5 "$work/err")"
+    check $? "\`$last_command\` has no error message with \"$1\" but: $(head -n 5 "$work/err")"
 }
 err_matches() {
     grep -qE -- "$1" "$work/err"
-    check $? "\`$last_command\` does not complain in the form of \"$1\", but: $(head -n 5 "$work/err")"
+    check $? "\`$last_command\` has no error message that matches \"$1\" but: $(head -n 5 "$work/err")"
 }
 err_empty() {
     [ ! -s "$work/err" ]
-    check $? "\`$last_command\` is not silent on standard error: $(head -n 5 "$work/err")"
+    check $? "\`$last_command\` prints to standard error: $(head -n 5 "$work/err")"
 }
 out_empty() {
     [ ! -s "$work/out" ]
-    check $? "\`$last_command\` prints, though nothing was expected: $(head -n 5 "$work/out")"
+    check $? "\`$last_command\` prints to standard output: $(head -n 5 "$work/out")"
 }
 no_file() {
     [ ! -e "$1" ]
-    check $? "$1 is there, though it should not be"
+    check $? "$1 exists"
 }
 same_files() {
     cmp -s "$1" "$2"

@@ -1,8 +1,8 @@
-# Whatever is wrong with the input, the program ends with status 2 and says what, where and what would be right; it neither crashes nor hangs nor leaves
-# half a file behind.
+# Invalid input ends the program with status 2 and a message with the fault, its location and the fix; it neither crashes nor hangs nor leaves a partial
+# file.
 . "$(dirname "$0")/../testlib.sh"
 
-# refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
+# refused WORDS ARGS...: status 2, nothing on standard output, the words in the error message.
 refused() {
     local words=$1
     shift
@@ -12,58 +12,58 @@ refused() {
     err_has "$words"
 }
 
-testcase "an unknown key is refused where it stands, with the nearest name"
+testcase "rejects an unknown key with its location and the nearest name"
 refused "did you mean" run synth:alu --set llc.slizes_per_mc=4
 err_has "slices_per_mc"
 printf 'llc:\n  slizes_per_mc: 4\n' >"$work/gpu.yaml"
 refused "did you mean" run synth:alu --gpu "$work/gpu.yaml"
 err_matches 'gpu\.yaml:2:[0-9]+: '
 
-testcase "a value of the wrong type is refused where it stands"
+testcase "rejects a value of the wrong type with its location"
 printf 'sm:\n  count: many\n' >"$work/gpu.yaml"
 refused "sm.count" run synth:alu --gpu "$work/gpu.yaml"
 err_matches 'gpu\.yaml:2:[0-9]+: '
 refused "sm.count" run synth:alu --set sm.count=[1,2]
 
-testcase "a value out of range is refused with the range"
+testcase "rejects a value out of range with the range"
 refused "sm.count" run synth:alu --set sm.count=-1
 refused "sm.count" run synth:alu --set sm.count=1000000000000
 
-testcase "a machine without SMs is refused"
+testcase "rejects a machine without SMs"
 refused "sm.count" run synth:alu --set sm.count=0
 
-testcase "a cache whose size is not sets x ways x line is refused"
+testcase "rejects a cache whose size is not sets x ways x line"
 refused "sets" run synth:alu --set l1.sets=7
 
-testcase "text that is not YAML is refused where it breaks"
+testcase "rejects invalid YAML with its location"
 printf 'sm:\n  count: [1, 2\nllc: 3\n' >"$work/gpu.yaml"
 sluice run synth:alu --gpu "$work/gpu.yaml"
 status_is 2
 err_matches 'gpu\.yaml:[0-9]+:[0-9]+: '
 
-testcase "a binary file and a directory are refused as descriptions"
+testcase "rejects a binary file and a directory as GPU descriptions"
 head -c 4096 "$SLUICE" >"$work/binary.yaml"
 sluice run synth:alu --gpu "$work/binary.yaml"
 status_is 2
 sluice run synth:alu --gpu "$work"
 status_is 2
 
-testcase "a missing file and an unknown GPU are told apart by their message"
+testcase "distinguishes a missing file from an unknown GPU"
 refused "no-such.yaml" run synth:alu --gpu "$work/no-such.yaml"
 refused "adaptive-80sm" run synth:alu --gpu adaptive-81sm
 
-testcase "an unknown workload is refused with the nearest name"
+testcase "rejects an unknown workload with the nearest name"
 refused "synth:stream" run synth:strean
 
-testcase "a CTA that fits in no SM is refused before anything runs"
+testcase "rejects a CTA that fits in no SM before anything runs"
 refused "CTA" run synth:alu --set workload.warps=32 --set sm.warps=16
 
-testcase "a refused run leaves no output file behind"
+testcase "a rejected run leaves no output file"
 sluice run synth:alu --json "$work/out.json" --set sm.count=0
 status_is 2
 no_file "$work/out.json"
 
-testcase "a profile that is none, is of another machine or is broken is refused where it breaks"
+testcase "rejects a profile that is missing, invalid, damaged or of another machine"
 profiled="run synth:alu --gpu fermi-15sm --design profiled --set l1.profiled.profile=$work/p"
 # shellcheck disable=SC2086
 {

@@ -1,4 +1,4 @@
-# bench/noc measures the network that a reference names, or refuses it.
+# bench/noc measures the network that a reference names, or rejects the reference.
 . "$(dirname "$0")/../testlib.sh"
 
 head="config,injection_rate_flits_per_node_cycle,stable,avg_packet_latency,avg_network_latency,avg_flit_latency,hops,injected_flit_rate,accepted_flit_rate"
@@ -10,7 +10,7 @@ noc() {
     last_status=$?
 }
 
-# refused WORDS NAME: a reference of that name is refused where it stands.
+# refused WORDS NAME: a reference of that name is rejected with its location.
 refused() {
     printf '%s\n%s,0.05,1,12,12,12,2,0.05,0.05\n' "$head" "$2" >"$work/reference.csv"
     noc --reference "$work/reference.csv"
@@ -18,7 +18,7 @@ refused() {
     err_has "$work/reference.csv:2:1: $1"
 }
 
-testcase "a reference that bench/noc cannot measure is refused by name, with file and line"
+testcase "rejects a reference that it cannot measure, with name, file and line"
 refused "unknown topology 'mesh8x8'; known are fly64x1" X:mesh8x8:vc1x8:pkt1:req:uniform:base4
 refused "unknown topology 'hxbar_lat'" X:hxbar_lat:vc1x8:pkt1:req:uniform:base4
 refused "unknown topology 'cxbar_c3_w32B'" X:cxbar_c3_w32B:vc1x8:pkt1:req:uniform:base4
@@ -35,7 +35,7 @@ noc --reference "$work/reference.csv"
 status_is 2
 err_has "reference.csv:2:1: expected a configuration and eight numbers"
 
-testcase "traffic that does not fit the network is refused"
+testcase "rejects traffic that does not fit the network"
 noc --curve --traffic transpose
 status_is 2
 err_has "transpose needs n x n sources"
@@ -53,7 +53,7 @@ curve() {
         awk -F, -v near="$latency" 'END { exit !($2 >= near && $2 < near * 1.1) }' "$work/out"
 }
 
-testcase "an H-Xbar is measured with long links of any latency"
+testcase "measures an H-Xbar with long links of any latency"
 curve 12 --topology hierarchical --long-link 1
 curve 16 --topology hierarchical --long-link 5
 printf '%s\nX:hxbar_lat5:vc1x8:pkt1:req:uniform:base4,0.01,1,16.1,16,16,2,0.01,0.01\n' "$head" >"$work/reference.csv"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What `sluice list workloads` measures of the bundled programs.
+# `sluice list workloads --long` and --survey measure the bundled programs.
 . "$(dirname "$0")/../testlib.sh"
 
 # cell N: the Nth cell of the only row
 cell() { sed -n 3p "$work/out" | awk -F'|' -v n="$1" '{ gsub(/ /, "", $(n + 1)); print $(n + 1) }'; }
 cell_is() { holds "cell $1 is \`$(cell "$1")\`, not \`$2\`" test "$(cell "$1")" = "$2"; }
 
-testcase "a survey says what SMs share, on the machine of the size's paper, and leaves open what takes a simulation"
+testcase "a survey measures data sharing on the GPU of the size's paper, without simulated values"
 sluice list workloads --survey mm --size mm_0
 status_is 0
 cell_is 1 mm
@@ -17,7 +17,7 @@ cell_is 8 100.0
 cell_is 9 passed
 cell_is 10 -
 
-testcase "a long list simulates as well, and surveys the same"
+testcase "--long also simulates, and surveys the same"
 sluice list workloads --long mm
 status_is 0
 cell_is 2 adaptive-80sm
@@ -27,7 +27,7 @@ shown=$(cell 10)
 sluice run mm:tiny --gpu adaptive-80sm --json -
 holds "not the cycles of a run: $shown" grep -q "\"cycles\": $shown\b" "$work/out"
 
-testcase "a workload or a size that is not there is refused"
+testcase "rejects an unknown workload and an unknown size"
 sluice list workloads --survey mn
 status_is 2
 err_has "did you mean"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The same stream through several designs.
+# `sluice compare`: one instruction stream under several designs.
 . "$(dirname "$0")/../testlib.sh"
 
-testcase "compare prints a column for each design, normalised to the first"
+testcase "prints one column per design, normalised to the first"
 sluice compare va:tiny --designs shared,private --json "$work/compare.json"
 status_is 0
 out_has "shared          private"
@@ -10,13 +10,13 @@ out_has "normalised IPC"
 out_has "check passed"
 holds "no counters of designs" grep -q '"llc.read_misses"' "$work/compare.json"
 
-testcase "a design's column is what a run of it by itself gives"
+testcase "the column of a design equals a run of it"
 sluice run va:tiny --design private --json "$work/run.json"
 status_is 0
 cycles=$(grep -m1 -oE '"cycles": [0-9]+' "$work/run.json")
 holds "$cycles is not in the comparison" grep -q "$cycles" "$work/compare.json"
 
-testcase "mistyped designs are told before anything runs"
+testcase "rejects mistyped and missing designs before anything runs"
 sluice compare va:tiny --designs shared,privat
 status_is 2
 err_has "did you mean \`private\`"
@@ -24,7 +24,7 @@ sluice compare va:tiny
 status_is 2
 err_has "missing designs"
 
-testcase "a recording is compared without its program"
+testcase "compares designs on a recording"
 sluice record va:tiny -o "$work/va.stream"
 sluice compare --trace "$work/va.stream" --designs default,lrr --gpu fermi-15sm
 status_is 0

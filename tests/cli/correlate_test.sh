@@ -1,4 +1,4 @@
-# Sluice held to what GPGPU-Sim 4 measured, on the kernels that are quick to run: bench/correlate has them all, and the bounds.
+# Correlation with GPGPU-Sim 4 on the fast kernels; bench/correlate has all kernels, and the bounds.
 . "$(dirname "$0")/../testlib.sh"
 
 # compared ARGS...: like sluice of testlib.sh, for bench/correlate.
@@ -8,7 +8,7 @@ compared() {
     last_status=$?
 }
 
-testcase "on the machines of the comparison counters equal GPGPU-Sim's or are near, and cycles are within the bounds"
+testcase "counters and cycles are within the bounds of GPGPU-Sim's, with fetch on write"
 compared --check --kernel vecadd --kernel saxpy_s2 --kernel stencil5 --kernel reduce --kernel histogram --kernel scatter --kernel fma --machine corr15f \
     --machine corr80f
 status_is 0
@@ -17,12 +17,12 @@ out_has "corr80f         7"
 holds "no row differs" test "$(grep -c DIFF "$work/out")" -eq 0
 holds "the plot has every cycle count" test "$(grep -c '<title>' "$work/plot.svg")" -ge 14
 
-testcase "so they are where writes that miss go on to memory"
+testcase "counters and cycles are within the bounds, with write misses forwarded to memory"
 compared --check --kernel vecadd --kernel reduce --kernel scatter --kernel lat_alu --kernel lat_l1 --kernel lat_shared --machine corr15
 status_is 0
 out_has "corr15          6"
 
-testcase "a comparison that does not hold has status 1 and is named"
+testcase "a comparison out of bounds has status 1 and is reported"
 mkdir -p "$work/mine/launch"
 cp -r data/reference/gpgpusim/ptx "$work/mine/ptx"
 cp data/reference/gpgpusim/launch/vecadd.yaml "$work/mine/launch/"
@@ -34,7 +34,7 @@ out_has "vecadd on slow: cycles are"
 compared "$work/mine"
 status_is 0
 
-testcase "a folder that is not one of the kind is refused"
+testcase "rejects a directory without reference data"
 compared "$work/nothing"
 status_is 2
 err_has "launch/"

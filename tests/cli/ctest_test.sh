@@ -1,4 +1,4 @@
-# CTest knows every test: a module's unit tests as one, each script as one.
+# CTest has one test per module for its unit tests, and one per script.
 . "$(dirname "$0")/../testlib.sh"
 
 build=$(dirname "$SLUICE")
@@ -11,7 +11,7 @@ ctest --test-dir "$build" -N | sed -n 's/^ *Test *#[0-9]*: //p' | sort >"$work/l
 } | sort -u >"$work/there"
 same_files "$work/there" "$work/listed"
 
-testcase "ctest runs them and writes JUnit's XML"
+testcase "ctest runs them and writes JUnit XML"
 holds "unit.base passes" ctest --test-dir "$build" -R '^unit.base$' --output-junit "$work/junit.xml" -Q
 holds "the test is in the file" grep -q '<testcase name="unit.base"[^>]* status="run"' "$work/junit.xml"
 

@@ -1,13 +1,13 @@
-# What the documentation tells its reader to type works: every line of a code block that starts with `$ sluice` or `$ build/release/sluice`.
+# The commands in the documentation succeed: every line of a code block that starts with `$ sluice` or `$ build/release/sluice`.
 . "$(dirname "$0")/../testlib.sh"
 
 commands=$(awk '/^ *```/ { block = !block; next } (block || /^    /) && /^ *\$ (build\/release\/)?sluice / { sub(/^ *\$ (build\/release\/)?sluice /, ""); print FILENAME "\t" $0 }' \
-    $(ls README.md docs/*.md 2>/dev/null | grep -v guide.md)) # the guide has a test of its own, tests/docs/guide_test.sh
+    $(ls README.md docs/*.md 2>/dev/null | grep -v guide.md)) # tests/docs/guide_test.sh tests the guide
 
-testcase "there are commands to try in the documentation"
+testcase "the documentation has commands"
 holds "none was found" test -n "$commands"
 
-# The commands see the tree, but what they write does not end up in it.
+# The commands see the tree through links; their output files stay outside of it.
 mkdir "$work/tree" && ln -s "$PWD"/* "$work/tree/"
 
 while IFS=$'\t' read -r file line; do

@@ -1,31 +1,31 @@
-# Energy from the command line: tables of one's own, overheads, and that the bundled tables are what the fit gives.
+# Energy from the command line: custom tables, overheads, and the fit of the bundled tables.
 . "$(dirname "$0")/../testlib.sh"
 
-testcase "the bundled tables are what tools/energy-fit makes of the reference points, and no point is missed by 15 %"
+testcase "tools/energy-fit reproduces the bundled tables, with errors below 15 % at every reference point"
 python3 tools/energy-fit --check >"$work/fit" 2>&1
 check $? "$(tail -n 1 "$work/fit")"
 holds "errors" awk '/^the largest error/ { found = 1; good = $(NF - 1) < 15 } END { exit !(found && good) }' "$work/fit"
 holds "what leaving a point out does is told of every quantity" test "$(grep -c 'left out' "$work/fit")" -eq 72
 
-testcase "overhead names the papers' own sums"
+testcase "overhead reports the sums of the papers"
 sluice overhead --design adaptive
 status_is 0
 out_has " 432 "
 out_has " 448 "
 
-testcase "overhead as JSON holds the same"
+testcase "writes the overhead as JSON"
 sluice overhead --gpu selrep-64sm --design private --json -
 status_is 0
 out_has '"crossbar_mm2"'
 out_has '"bytes": 16384'
 
-testcase "a table of one's own takes the place of a bundled one"
+testcase "a custom table replaces a bundled one"
 sed 's/^constant_watts:.*/constant_watts: 0/; s/^sm_watts:.*/sm_watts: 0/' energy/gpu-volta.yaml >"$work/own.yaml"
 sluice run synth:alu --gpu fermi-15sm --set energy.gpu="$work/own.yaml" --json -
 status_is 0
 out_has '"constant": {"events": 0, "time": 0}'
 
-testcase "a mistake in it is told with its place, before anything runs"
+testcase "rejects an error in a custom table with its location, before anything runs"
 sed 's/^int_pj:.*/int_pj: many/' energy/gpu-volta.yaml >"$work/bad.yaml"
 sluice run synth:alu --gpu fermi-15sm --set energy.gpu="$work/bad.yaml"
 status_is 2

@@ -1,7 +1,7 @@
-# What `cmake --install` leaves works without the tree that it was built from.
+# An installation by `cmake --install` works without the source tree.
 . "$(dirname "$0")/../testlib.sh"
 
-testcase "an installed program finds its data beside it"
+testcase "an installed program finds its installed data"
 holds "it can be installed" cmake --install "$(dirname "$SLUICE")" --prefix "$work/usr" >"$work/log"
 data=$work/usr/share/sluice
 for file in gpus/adaptive-80sm.yaml designs/private.yaml experiments/adaptive/fig11.yaml data/papers/papers.yaml data/papers/results.csv; do

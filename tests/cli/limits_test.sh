@@ -1,8 +1,8 @@
-# What the operating system refuses (a thread, room for a file) ends a command with a message and status 1, not by a signal.
+# A resource limit (threads, file size) ends a command with a message and status 1, not by a signal.
 . "$(dirname "$0")/../testlib.sh"
 
-# limited LIMIT VALUE ARGS...: sluice ARGS under `ulimit LIMIT VALUE`. What it prints goes through a pipe, since the limit
-# may be on files.
+# limited LIMIT VALUE ARGS...: sluice ARGS under `ulimit LIMIT VALUE`. Its output goes through a pipe, since the limit
+# may apply to files.
 limited() {
     local limit=$1 value=$2
     shift 2
@@ -11,10 +11,10 @@ limited() {
     last_status=${PIPESTATUS[0]}
 }
 
-# No address space has room for a stack of 200 TB, so no thread can be created.
+# A stack of 200 TB exceeds the address space, so no thread can be created.
 no_thread=(-s 200000000000)
 
-testcase "a program whose thread cannot be created fails with the reason"
+testcase "reports that the thread of a program cannot be created"
 for command in "run va:tiny" "run va:tiny + bs:tiny" "record va:tiny -o $work/va.stream" "list workloads --survey va"; do
     # shellcheck disable=SC2086 # the words of a command
     limited "${no_thread[@]}" $command
@@ -23,7 +23,7 @@ for command in "run va:tiny" "run va:tiny + bs:tiny" "record va:tiny -o $work/va
 done
 no_file "$work/va.stream"
 
-testcase "a file that exceeds the limit on file sizes fails with the reason, and nothing of it is left"
+testcase "reports that a file exceeds the file size limit, and leaves no partial file"
 limited -f 1 run synth:alu --json "$work/result.json"
 status_is 1
 err_has "result.json: File too large"

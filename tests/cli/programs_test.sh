@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Two programs at once, from the command line.
+# Two concurrent programs, from the command line.
 . "$(dirname "$0")/../testlib.sh"
 
 # value FILE PYTHON: an expression over the JSON as j.
 value() { python3 -c "import json; j = json.load(open('$1')); print($2)"; }
 
-testcase "two workloads with a + between them run side by side, each with a result of its own"
+testcase "WORKLOAD + WORKLOAD runs two programs concurrently, with a result for each"
 sluice run mm:tiny + va:tiny --json "$work/two.json"
 status_is 0
 out_has "mm:tiny + va:tiny on"
@@ -18,12 +18,12 @@ holds "not each its kernels" \
 holds "units differ from programs" \
     test "$(value "$work/two.json" "j['units']['program.cycles'] == [p['cycles'] for p in j['programs']]")" = True
 
-testcase "+ needs no blanks around it, and a run is the same each time"
+testcase "+ needs no blanks, and the run is deterministic"
 sluice run mm:tiny+va:tiny --json "$work/again.json"
 status_is 0
 holds "another result" test "$(value "$work/two.json" "j['stats']")" = "$(value "$work/again.json" "j['stats']")"
 
-testcase "with --alone, STP is the sum of rates over those alone, ANTT the average of the inverse"
+testcase "--alone reports STP, the sum of IPC over IPC alone, and ANTT, the mean of the inverse"
 sluice run mm:tiny + va:tiny --alone --json "$work/alone.json"
 status_is 0
 out_has "STP"
@@ -35,7 +35,7 @@ holds "STP is something else" test \
 holds "ANTT is something else" test \
     "$(value "$work/alone.json" "abs(2 * j['antt'] - $mm / j['programs'][0]['ipc'] - $va / j['programs'][1]['ipc']) < 1e-9")" = True
 
-testcase "compare shows STP and ANTT of two programs under each design"
+testcase "compare prints STP and ANTT of two programs for each design"
 sluice compare gemm:tiny + mm:tiny --designs shared,private --json "$work/compare.json"
 status_is 0
 out_has "gemm:tiny + mm:tiny on"
@@ -43,13 +43,13 @@ out_has "STP"
 out_has "ANTT"
 holds "no STP of designs" test "$(value "$work/compare.json" "all(d['stp'] > 0 for d in j['designs'])")" = True
 
-testcase "decisions say which program they are about"
+testcase "decisions name their program"
 sluice run synth:stream + synth:copy --design adaptive --set llc.adaptive.profile_cycles=1000 \
     --set llc.adaptive.epoch_cycles=6000 --set workload.iterations=8 --json "$work/adaptive.json"
 status_is 0
 holds "not of both" test "$(value "$work/adaptive.json" "sorted({d['program'] for d in j['decisions']})")" = "[0, 1]"
 
-testcase "what cannot run side by side is refused"
+testcase "rejects programs that cannot run concurrently"
 sluice run mm:tiny +
 status_is 2
 err_has "missing workload"

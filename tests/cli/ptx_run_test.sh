@@ -1,4 +1,4 @@
-# Kernels of one's own from the command line: launch files, what they compute, and what is wrong with them.
+# Custom kernels from the command line: launch files, their results, and their errors.
 . "$(dirname "$0")/../testlib.sh"
 
 small="--gpu fermi-15sm"
@@ -9,7 +9,7 @@ edited() {
     sed "$1" examples/saxpy.yaml >"$work/launch.yaml"
     cp examples/saxpy.ptx "$work/"
 }
-# refused WORDS: the edited example is refused at a place in the file, and nothing runs.
+# refused WORDS: the edited example is rejected with a location in the file, and nothing runs.
 refused() {
     sluice run --launch "$work/launch.yaml" $small
     status_is 2
@@ -18,7 +18,7 @@ refused() {
     err_has "$1"
 }
 
-testcase "the example runs, and its check passes"
+testcase "the example runs and passes its check"
 sluice run --launch examples/saxpy.yaml $small --json "$work/saxpy.json"
 status_is 0
 err_empty
@@ -27,7 +27,7 @@ for field in "workload	saxpy" "check	passed" "kernels.0.name	saxpy" "kernels.0.g
     holds "$field" grep -q "^$field\$" "$work/flat"
 done
 
-testcase "every machine executes the same instructions, and twice the same gives the same to the last digit"
+testcase "every machine executes the same instructions, and runs are deterministic"
 grep -E '^(thread|warp)_instructions' "$work/flat" >"$work/counts"
 for gpu in adaptive-80sm icc-32sm selrep-64sm; do
     sluice run --launch examples/saxpy.yaml --gpu $gpu --json "$work/other.json"
@@ -40,13 +40,13 @@ flat "$work/again.json" | grep -v '^host\.' >"$work/again"
 grep -v '^host\.' "$work/flat" >"$work/first"
 same_files "$work/first" "$work/again"
 
-testcase "--ptx takes the place of what the launch file names, and the file's name is the workload's if it has none"
+testcase "--ptx replaces the PTX file of the launch file, whose name is the default workload name"
 edited '/^name:/d; s/^ptx:.*/ptx: no-such.ptx/'
 sluice run --launch "$work/launch.yaml" --ptx examples/saxpy.ptx $small --json -
 status_is 0
 out_has '"workload": "launch"'
 
-testcase "a dump appears when the run is complete, with what the kernel left"
+testcase "dumps the contents of a buffer when the run is complete"
 edited "s|name: y, |name: y, dump: $work/y.bin, |; s/100000/1000/; s/400000/4000/; s/391/4/; s/, final_sum.*}/}/"
 sluice run --launch "$work/launch.yaml" $small
 status_is 0
@@ -54,7 +54,7 @@ holds "4000 bytes" test "$(stat -c %s "$work/y.bin")" -eq 4000
 holds "y[1] = 2" test "$(od -An -tf4 -j4 -N4 "$work/y.bin" | tr -d ' ')" = 2
 holds "y[999] = 1000" test "$(od -An -tf4 -j3996 -N4 "$work/y.bin" | tr -d ' ')" = 1000
 
-testcase "what was dumped is expected of a second run, and anything else fails the check"
+testcase "compares a buffer with an expected file"
 edited "s|name: y, |name: y, expected: y.bin, |; s/100000/1000/; s/400000/4000/; s/391/4/; s/, final_sum.*}/}/"
 sluice run --launch "$work/launch.yaml" $small --json "$work/good.json"
 status_is 0
@@ -66,20 +66,20 @@ err_has "buffer y differs from y.bin, first at byte"
 sluice run --launch "$work/launch.yaml" $small --no-check
 status_is 0
 
-testcase "a sum that is not what it should be fails the run, with both"
+testcase "a wrong sum fails the check, and both sums are reported"
 edited 's/final_sum_u32: 1742383104/final_sum_u32: 7/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/bad.json"
 status_is 1
 err_has "final_sum_u32 is 1742383104, and should be 7"
 holds "failed" grep -q '"check": "failed"' "$work/bad.json"
 
-testcase "a launch that is repeated is so many kernels"
+testcase "repeat launches a kernel several times"
 edited 's/    block: .*/&\n    repeat: 3/; s/, final_sum.*}/}/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/three.json"
 status_is 0
 holds "three kernels" test "$(flat "$work/three.json" | grep -c '^kernels\..*\.name')" -eq 3
 
-testcase "an access outside of every buffer ends the run with its place"
+testcase "an access outside every buffer ends the run with its location"
 edited 's/value: 100000}/value: 100001}/'
 sluice run --launch "$work/launch.yaml" $small
 status_is 1
@@ -91,13 +91,13 @@ sluice run --launch "$work/launch.yaml" $small
 status_is 1
 no_file "$work/none.bin"
 
-testcase "a run that stops before the program's end says so neither of its check nor of its faults"
+testcase "a run stopped by --max-insts reports neither check nor later faults"
 edited 's/value: 100000}/value: 100001}/'
 sluice run --launch "$work/launch.yaml" $small --max-insts 1000 --json "$work/short.json"
 status_is 0
 holds "no check" grep -q '"check": "none"' "$work/short.json"
 
-testcase "a kernel that never ends is ended in good order by a signal, also while the machine waits for it"
+testcase "a signal ends an endless kernel cleanly, also while the machine waits for its stream"
 cat >"$work/spin.ptx" <<'TEXT'
 .version 6.0
 .target sm_70
@@ -124,7 +124,7 @@ timeout --foreground --preserve-status -k 60 -s TERM 4 "$SLUICE" run --launch "$
 holds "status 1" test $? -eq 1
 holds "marked as interrupted" grep -q '"interrupted": true' "$work/spin.json"
 
-testcase "mistakes in a launch file are found where they are, with a remedy"
+testcase "reports errors in a launch file with location and fix"
 edited 's/kernel: saxpy/kernel: saxpi/'
 refused "did you mean 'saxpy'"
 edited 's/buffer: x/buffer: z/'
@@ -146,14 +146,14 @@ refused "two buffers called 'x'"
 edited 's/ptx: .*//'
 refused "no PTX is named"
 
-testcase "mistakes in the PTX are found where they are"
+testcase "reports errors in the PTX with their location"
 edited 's/zzz//'
 sed 's/fma.rn.f32/fmma.rn.f32/' examples/saxpy.ptx >"$work/saxpy.ptx"
 sluice run --launch "$work/launch.yaml" $small
 status_is 2
 err_matches 'saxpy\.ptx:[0-9]+:[0-9]+: '
 
-testcase "what cannot go together, or is missing, is refused"
+testcase "rejects conflicting options and missing files"
 sluice run --ptx examples/saxpy.ptx
 status_is 2
 err_has "--launch FILE"
@@ -168,7 +168,7 @@ sluice run --launch "$work/launch.yaml" $small
 status_is 2
 err_has "there is no folder"
 
-testcase "a kernel that writes what it loads as read-only is told of, and its lines are counted"
+testcase "warns of a kernel that writes lines it loads as read-only, and counts them"
 edited '/final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/aliased.json"
 status_is 0

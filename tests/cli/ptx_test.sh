@@ -1,4 +1,4 @@
-# `sluice ptx`: what a module holds, what cannot be executed, where a mistake is.
+# `sluice ptx`: contents of a module, unsupported instructions, locations of errors.
 . "$(dirname "$0")/../testlib.sh"
 
 cat >"$work/good.ptx" <<'PTX'
@@ -21,7 +21,7 @@ PTX
 sed 's/st.shared.u32 .*/cp.async.wait_all;\n    barrier.cluster.arrive;/' "$work/good.ptx" >"$work/unsupported.ptx"
 sed 's/st.shared.u32 .*/st.shared.u64 [tile], %r1;/' "$work/good.ptx" >"$work/wrong.ptx"
 
-testcase "a module is shown with its kernels, parameters and variables"
+testcase "lists the kernels, parameters and variables of a module"
 sluice ptx "$work/good.ptx"
 status_is 0
 err_empty
@@ -30,19 +30,19 @@ out_has "kernel fill: 5 registers, 256 bytes of shared memory, 0 local, 5 instru
 out_has "offset    8, 4 bytes"
 out_has "variable table: global, 40 bytes"
 
-testcase "the same as JSON"
+testcase "writes the description as JSON"
 sluice ptx "$work/good.ptx" --json -
 status_is 0
 out_has '"shared_bytes": 256'
 out_has '{"name": "n", "offset": 8, "bytes": 4}'
 
-testcase "everything unsupported is listed at once"
+testcase "lists all unsupported instructions"
 sluice ptx "$work/unsupported.ptx"
 status_is 2
 out_has "unsupported: line 13: cp.async.wait_all in fill"
 out_has "unsupported: line 14: barrier.cluster.arrive in fill"
 
-testcase "a mistake is shown with its line"
+testcase "reports an error with its location"
 sluice ptx "$work/wrong.ptx"
 status_is 2
 err_has "wrong.ptx:13:27: \`%r1\` is a .b32 register"
@@ -50,7 +50,7 @@ sluice ptx
 status_is 2
 err_has "sluice ptx FILE"
 
-testcase "what a kernel only reads is listed, and why the rest is not"
+testcase "--read-only lists read-only data, and the stores to other data"
 cat >"$work/copy.ptx" <<'PTX'
 .version 8.0
 .target sm_80
@@ -75,7 +75,7 @@ out_has "read-write  st.global.u32 at line 11 writes it"
 sluice ptx "$work/copy.ptx" --json -
 out_has '{"name": "to", "read_only": false, "why": "st.global.u32 at line 11 writes it"}'
 
-testcase "a module is rewritten with ld.global.ro, which can be read again"
+testcase "--rewrite writes ld.global.ro, and the result can be parsed"
 sluice ptx "$work/copy.ptx" --rewrite -
 status_is 0
 out_has "ld.global.ro.u32 %r1, [%d1];"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Recording a stream, looking into it, and simulating it.
+# Recording, describing and simulating a stream.
 . "$(dirname "$0")/../testlib.sh"
 
-testcase "a run from a recording equals the run from the program in everything but what tells of the host"
+testcase "a run of a recording equals the run of the program except for host"
 sluice record mm:tiny -o "$work/mm.stream"
 status_is 0
 sluice run mm:tiny --json "$work/program.json"
@@ -13,7 +13,7 @@ for side in program recording; do grep -vE '"(seconds|warp_instructions_per_seco
 holds "the counters differ" diff -q "$work/program.txt" "$work/recording.txt"
 holds "there are no counters" grep -q '"l1.read_hits"' "$work/program.txt"
 
-testcase "a recording is the same whatever machine is named, also where CTAs race"
+testcase "a recording does not depend on the machine, even if CTAs race"
 for name in mm va sssp bh bfs hg; do
     sluice record "$name:tiny" -o "$work/$name.stream"
     status_is 0
@@ -24,14 +24,14 @@ for name in mm va sssp bh bfs hg; do
     done
 done
 
-testcase "sluice info says what is in a recording"
+testcase "sluice info describes a recording"
 sluice info "$work/mm.stream"
 status_is 0
 out_has "mm_tiled"
 sluice info "$work/mm.stream" --json -
 out_has '"thread_instructions"'
 
-testcase "a damaged recording is refused with its place"
+testcase "rejects a damaged recording with its location"
 head -c 1500 "$work/mm.stream" >"$work/cut.stream"
 sluice info "$work/cut.stream"
 status_is 2
@@ -44,7 +44,7 @@ sluice info README.md
 status_is 2
 err_has "no recorded stream"
 
-testcase "what was recorded before stays when a recording fails"
+testcase "a failed recording keeps the previous file"
 cp "$work/mm.stream" "$work/kept.stream"
 sluice record mm:huge -o "$work/kept.stream"
 status_is 2

@@ -1,5 +1,4 @@
-# `sluice report` and `sluice reproduce` from the command line: what they make, what they say, and what they refuse. How the page looks is for
-# tests/report/browser_test.sh.
+# `sluice report` and `sluice reproduce` from the command line: files, messages and errors. tests/report/browser_test.sh tests the page itself.
 . "$(dirname "$0")/../testlib.sh"
 
 cat >"$work/small.yaml" <<'YAML'
@@ -12,7 +11,7 @@ metrics: [{name: IPC, value: ipc, relative_to: plain, as: ratio}]
 YAML
 store=$work/small.sqlite
 
-testcase "reproduce makes the runs and the page, and says where they are"
+testcase "reproduce simulates the runs and builds the report"
 sluice reproduce "$work/small.yaml" --store "$store" -o "$work/small.html" -j 2
 status_is 0
 out_has "$work/small.html: 1 figure; SVG and PDF in $work/small.figures"
@@ -20,7 +19,7 @@ holds "the page is not whole" grep -q '</html>' "$work/small.html"
 for kind in svg pdf gnuplot; do holds "there is no $kind" test -s "$work/small.figures/small.$kind"; done
 cp "$work/small.html" "$work/first.html"
 
-testcase "a report of experiments, and one of all that is in a store, are the same page"
+testcase "a report of the experiments equals a report of their store"
 sluice report "$work/small.yaml" --store "$store" -o "$work/small.html"
 status_is 0
 same_files "$work/first.html" "$work/small.html"
@@ -28,14 +27,14 @@ sluice report "$store" -o "$work/small.html"
 status_is 0
 same_files "$work/first.html" "$work/small.html"
 
-testcase "runs that were not made are told and shown as missing"
+testcase "reports and shows missing runs"
 sed 's/synth:stream/synth:stream, synth:copy/' "$work/small.yaml" >"$work/more.yaml"
 sluice report "$work/more.yaml" --store "$store" -o "$work/more.html"
 status_is 0
 out_has "2 runs missing"
 holds "no value is null" grep -q '\[null, null\]' "$work/more.html"
 
-testcase "without gnuplot the page is made, one message says what is missing, and the status is 1"
+testcase "without gnuplot, builds the report without plots, prints one message and has status 1"
 mkdir "$work/bin"
 sluice_path=$PATH
 PATH=$work/bin /usr/bin/timeout 100 "$SLUICE" report "$work/small.yaml" --store "$store" -o "$work/plain.html" >"$work/out" 2>"$work/err"
@@ -47,7 +46,7 @@ holds "more than one message" test "$(wc -l <"$work/err")" -eq 1
 holds "the page is not whole" grep -q '</html>' "$work/plain.html"
 holds "it links to plots" grep -q '"plots": ""' "$work/plain.html"
 
-# refused WORDS ARGS...: status 2, the words in the complaint, and no page.
+# refused WORDS ARGS...: status 2, the words in the error message, and no report.
 refused() {
     local words=$1
     shift
@@ -57,7 +56,7 @@ refused() {
     err_has "$words"
 }
 
-testcase "what cannot be shown is refused with what would be right"
+testcase "rejects invalid arguments with the fix"
 refused "missing argument" report
 refused "small.yalm" report "$work/small.yalm" --store "$store"
 refused "did you mean" report quick/sharin --store "$store"

@@ -1,4 +1,4 @@
-# What a run leaves behind: JSON that is whole, agrees with itself and with the summary, or nothing at all.
+# The result of a run: complete and consistent JSON, or no file.
 . "$(dirname "$0")/../testlib.sh"
 
 flat() { awk -f tools/json-flat.awk "$1"; }
@@ -7,7 +7,7 @@ field() { flat "$1" | awk -F '\t' -v key="$2" '$1 == key { print $2; exit }'; }
 
 run="run synth:copy --gpu fermi-15sm --set workload.ctas=30 --set workload.iterations=10"
 
-testcase "counters add up to the result's own figures, over units and over kernels"
+testcase "counters of units and of kernels sum to the totals"
 # shellcheck disable=SC2086
 sluice $run --set workload.kernels=2 --json "$work/a.json"
 status_is 0
@@ -24,14 +24,14 @@ awk -F '\t' '
     }' "$work/flat"
 check $? "sums differ"
 
-testcase "every cycle of every SM is accounted for, as issuing or as one kind of stall"
+testcase "attributes every SM cycle to issuing or to one kind of stall"
 awk -F '\t' '
     $1 == "stats.sm.cycles" { whole = $2 }
     $1 == "stats.sm.issuing" || $1 ~ /^stats\.sm\.stall\./ { parts += $2 }
     END { exit !(whole > 0 && parts == whole) }' "$work/flat"
 check $? "the parts are not the whole"
 
-testcase "the parts of the energy add up to the total, and to what events and time cost"
+testcase "the parts of the energy sum to the total, and to events and time"
 awk -F '\t' '
     function near(a, b) { return a > 0 && a < b * (1 + 1e-9) && b < a * (1 + 1e-9) }
     { value[$1] = $2 }
@@ -42,15 +42,15 @@ awk -F '\t' '
     }' "$work/flat"
 check $? "the parts are not the whole"
 
-testcase "the configuration in the result is the one that ran"
+testcase "the result has the configuration of the run"
 holds "sm.count" test "$(field "$work/a.json" config.sm.count)" = 15
 holds "a setting" test "$(field "$work/a.json" config.workload.kernels)" = 2
 
-testcase "there is no number in a result that JSON cannot express"
+testcase "all numbers of a result are valid JSON"
 holds "there is a result" test -s "$work/a.json"
 holds "no nan, no inf" test -z "$(grep -iE ': *-?(nan|inf)' "$work/a.json")"
 
-testcase "samples add up to the totals"
+testcase "samples sum to the totals"
 # shellcheck disable=SC2086
 sluice $run --sample 100 --json "$work/s.json"
 status_is 0
@@ -63,14 +63,14 @@ awk -F '\t' '
 check $? "samples do not add up"
 holds "without --sample there are none" test -z "$(flat "$work/a.json" | grep '^samples')"
 
-testcase "--max-insts ends a run early, in good order"
+testcase "--max-insts stops a run early and cleanly"
 sluice run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --max-insts 2000000 --json "$work/m.json"
 status_is 0
 awk -v n="$(field "$work/m.json" thread_instructions)" 'BEGIN { exit !(n >= 2000000 && n < 4000000) }'
 check $? "thread instructions: $(field "$work/m.json" thread_instructions)"
 holds "not marked as interrupted" test "$(field "$work/m.json" interrupted)" = false
 
-testcase "an existing result is replaced, keeps its folder clean, and has ordinary permissions"
+testcase "replaces an existing result, leaves no draft, and sets ordinary permissions"
 mkdir "$work/folder"
 echo old >"$work/folder/r.json"
 # shellcheck disable=SC2086
@@ -80,13 +80,13 @@ holds "one file" test "$(ls -A "$work/folder" | wc -l)" -eq 1
 holds "a new one" test "$(field "$work/folder/r.json" check)" = none
 holds "mode 644" test "$(stat -c %a "$work/folder/r.json")" = 644
 
-testcase "a result may go to a device"
+testcase "writes a result to a device"
 # shellcheck disable=SC2086
 sluice $run --json /dev/null
 status_is 0
 holds "/dev/null is still a device" test -c /dev/null
 
-testcase "a result that cannot be written is refused before the run, and a full disk is no success"
+testcase "rejects an unwritable result file before the run, and fails on a full disk"
 sluice run synth:alu --json "$work"
 status_is 2
 err_has "folder"
@@ -97,9 +97,9 @@ timeout 100 "$SLUICE" $run --json - >/dev/full 2>"$work/err"
 last_status=$? last_command="sluice run --json - >/dev/full"
 status_is 1
 
-testcase "TERM and Ctrl-C leave a whole result, marked as interrupted, and status 1"
+testcase "TERM and Ctrl-C leave a complete result, marked as interrupted, and status 1"
 for signal in TERM INT; do
-    # A shell starts background jobs with INT ignored; a job of its own under setsid-like `env` keeps the default.
+    # A shell starts background jobs with INT ignored; `env` restores the default.
     env --default-signal=INT "$SLUICE" run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --json "$work/cut.$signal.json" \
         >"$work/out" 2>"$work/err" &
     pid=$!
@@ -115,28 +115,28 @@ for signal in TERM INT; do
 done
 
 long="run synth:alu --gpu fermi-15sm --set workload.iterations=100000000"
-testcase "progress is not shown where there is no terminal"
+testcase "shows no progress without a terminal"
 # shellcheck disable=SC2086
 timeout --foreground -s TERM 1 "$SLUICE" $long >"$work/out" 2>"$work/err"
 holds "silent" test ! -s "$work/err"
 
-testcase "timeout(1), which sends TERM twice, ends a run in as good an order"
+testcase "timeout(1), which sends TERM twice, also ends a run cleanly"
 # shellcheck disable=SC2086
 timeout --preserve-status -s TERM 1 "$SLUICE" $long --json "$work/twice.json" >"$work/out" 2>&1
 last_status=$? last_command="a run ended by timeout"
 status_is 1
 holds "marked" test "$(field "$work/twice.json" interrupted)" = true
 
-# A bare chroot without /dev/pts has no terminals to give.
+# A chroot without /dev/pts has no terminals.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
-    testcase "progress is shown on a terminal while the run goes on"
+    testcase "shows progress on a terminal during the run"
     script -qec "timeout --foreground -s TERM 1 $SLUICE $long" /dev/null >"$work/terminal" 2>&1 </dev/null
     holds "a line with cycles, instructions, rate and time left" grep -qE 'M cycles .* M warp instructions .* M/s .* s left' "$work/terminal"
 else
-    echo "no terminal can be opened here: that progress is shown on one was not tested"
+    echo "skipped: no terminal can be opened, so the progress line is not tested"
 fi
 
-testcase "a profile appears when its run is complete, and a second run that goes by it lets the same lines in"
+testcase "writes a profile when the run is complete, and a run with the profile allocates the same lines"
 profiled="$run --design profiled"
 # shellcheck disable=SC2086
 {

@@ -1,4 +1,4 @@
-# Runs from the command line: every workload on every description, what the result holds, and that it repeats.
+# Runs from the command line: every workload on every GPU, the contents of the result, determinism.
 . "$(dirname "$0")/../testlib.sh"
 
 workloads="chase stream copy hotline uniform shared alu"
@@ -6,7 +6,7 @@ gpus=$(cd gpus && ls -- *.yaml | sed 's/\.yaml$//')
 short="--set workload.iterations=4"
 
 flat() { awk -f tools/json-flat.awk "$1"; }
-# Everything of a result but what the host did.
+# A result without host.
 result() { flat "$1" | grep -v '^host\.'; }
 
 # run_to NAME ARGS...: one run, its result in $work/NAME.
@@ -19,12 +19,12 @@ run_to() {
     result "$work/$name.json" >"$work/$name"
 }
 
-testcase "all workloads run on all bundled descriptions, and everything sent is accounted for"
+testcase "all workloads run on all bundled GPUs, with every message accounted for"
 for gpu in $gpus; do
     for workload in $workloads; do run_to "$gpu.$workload" "synth:$workload" --gpu "$gpu"; done
 done
 
-testcase "polling everything every cycle gives the same result to the last digit as sleeping"
+testcase "--no-skip gives the same result"
 for gpu in $gpus; do
     for workload in $workloads; do
         run_to polled "synth:$workload" --gpu "$gpu" --no-skip
@@ -32,7 +32,7 @@ for gpu in $gpus; do
     done
 done
 
-testcase "the same run twice gives the same result to the last digit, but for the host"
+testcase "the same run twice gives the same result except for host"
 for gpu in $gpus; do
     for workload in uniform shared; do
         run_to again "synth:$workload" --gpu "$gpu"
@@ -40,7 +40,7 @@ for gpu in $gpus; do
     done
 done
 
-testcase "the result names the run and holds every promised field"
+testcase "the result has every documented field"
 flat "$work/adaptive-80sm.stream.json" >"$work/flat"
 for key in sluice gpu design workload cycles thread_instructions warp_instructions ipc check kernels.0.name kernels.0.grid.0 kernels.0.block.0 \
     kernels.0.cycles kernels.0.instructions stats.dram.reads host.seconds host.warp_instructions_per_second host.peak_rss_bytes; do
@@ -48,18 +48,18 @@ for key in sluice gpu design workload cycles thread_instructions warp_instructio
     check $? "no field $key"
 done
 
-testcase "the summary is printed, and standard error is silent when it is no terminal"
+testcase "prints a summary, and nothing on standard error if that is not a terminal"
 sluice run synth:alu --gpu fermi-15sm $short
 status_is 0
 err_empty
 holds "a summary" test -s "$work/out"
 
-testcase "JSON on standard output stands alone"
+testcase "--json - prints only JSON"
 sluice run synth:alu --gpu fermi-15sm $short --json -
 status_is 0
 holds "the output is one JSON document" awk -f tools/json-flat.awk "$work/out" >/dev/null
 
-testcase "a description that was shown is read back as the same machine"
+testcase "the output of show gpu describes the same machine"
 sluice show gpu fermi-15sm
 status_is 0
 cp "$work/out" "$work/shown.yaml"
@@ -69,7 +69,7 @@ grep -v '^#' "$work/shown.yaml" | sed 's/ *#.*//' >"$work/first"
 grep -v '^#' "$work/out" | sed 's/ *#.*//' >"$work/second"
 same_files "$work/first" "$work/second"
 
-testcase "list names every description and workload"
+testcase "lists every GPU and workload"
 sluice list gpus
 status_is 0
 for gpu in $gpus; do out_has "$gpu"; done

@@ -1,4 +1,4 @@
-# The test harness judged by itself: a runner that passed what fails would make every other test worthless.
+# Tests of the test runner: one that passes failing tests would make every other test worthless.
 . "$(dirname "$0")/../testlib.sh"
 unset SLUICE_LONG_TESTS # the tests below decide for themselves
 
@@ -34,7 +34,7 @@ last_line_is() {
     check $? "the last line is \"$(tail -n 1 "$work/out")\""
 }
 
-testcase "a test that holds passes, and is named only when asked"
+testcase "prints a passing test only with -v"
 runner "is true"
 status_is 0
 holds "one line is printed" test "$(wc -l <"$work/out")" -eq 1
@@ -42,27 +42,27 @@ last_line_is "1 passed, 0 failed"
 runner "is true" -v
 out_has "ok    module: is true"
 
-testcase "a failed check is reported with its place, its expression and its value"
+testcase "reports a failed check with location, expression and value"
 runner "without part" -j 1
 status_is 1
 out_has 'one_test.c:10: "abc" is "abc", without "cb"'
 
-testcase "every kind of failure is counted, with its reason"
+testcase "counts every kind of failure, with its reason"
 runner -j 3
 status_is 1
 out_has "FAIL  module: aborts (Aborted)"
-out_has "this test checks nothing"
+out_has "the test has no checks"
 out_has "-1 is -1, but ~0ull is 18446744073709551615"
 out_has "FAIL  module: leaves early (exit status 0)"
-out_has "1 long tests were left out"
+out_has "1 long tests skipped"
 last_line_is "1 passed, 11 failed"
 
-testcase "long tests run when they are asked for"
+testcase "runs long tests on request"
 SLUICE_LONG_TESTS=1 runner long
 status_is 0
 last_line_is "1 passed, 0 failed"
 
-testcase "the list names every test and runs none"
+testcase "--list prints every test and runs none"
 runner --list
 status_is 0
 out_has "module: aborts"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Sizes by the names that they had before they were called after the papers.
+# Deprecated size names: sizes are now named after the papers.
 . "$(dirname "$0")/../testlib.sh"
 
 notice='sluice: size `s004` is now called `bypass`; the old name will be removed after the next release'
-# Standard error is the notice, once; standard output does not have it.
+# The notice is on standard error, once, and not on standard output.
 noticed_once() {
     holds "standard error is not the one line of deprecation: $(head -n 3 "$work/err")" test "$(cat "$work/err")" = "$notice"
     holds "standard output has the notice" test -z "$(grep -F 'now called' "$work/out")"
 }
-# is_workload FILE NAME: the result's name of what was run
+# is_workload FILE NAME: the workload of the result
 is_workload() { holds "$1 is not of $2" grep -qF "\"workload\": \"$2\"" "$1"; }
 
-testcase "a former name runs the same size, and the result has the current name"
+testcase "a deprecated name runs the same size, and the result has the current name"
 sluice run gaussian:bypass --json "$work/current.json"
 status_is 0
 err_empty
@@ -22,12 +22,12 @@ is_workload "$work/former.json" gaussian:bypass
 for file in current former; do sed '/"host": {/,/}/d' "$work/$file.json" >"$work/$file"; done
 same_files "$work/current" "$work/former"
 
-testcase "JSON on standard output stands alone with a former name, too"
+testcase "--json - prints only JSON with a deprecated name, too"
 sluice run gaussian:s004 --json -
 noticed_once
 holds "not JSON" python3 -m json.tool "$work/out" /dev/null
 
-testcase "the notice appears once for each name"
+testcase "prints the notice once per name"
 sluice run gaussian:s004 + needle:s004 --json "$work/two.json"
 status_is 0
 noticed_once
@@ -35,7 +35,7 @@ is_workload "$work/two.json" "gaussian:bypass + needle:bypass"
 sluice run gaussian:s002 + needle:s004 --max-insts 1000
 holds "not two notices" test "$(grep -c 'is now called' "$work/err")" -eq 2
 
-testcase "compare, record and list take former names"
+testcase "compare, record and list accept deprecated names"
 sluice compare gaussian:s004 --designs shared,private
 status_is 0
 noticed_once
@@ -50,7 +50,7 @@ status_is 0
 noticed_once
 holds "not on the machine of the paper" grep -q '^| gaussian *| fermi-15sm ' "$work/out"
 
-testcase "runs that were stored by the current name are found by the former, in the experiment and as --size"
+testcase "a deprecated name, in the experiment or as --size, finds runs stored under the current name"
 experiment() {
     printf '%s\n' 'title: one run' "size: $1" 'workloads: [gaussian]' 'designs: [shared]' 'metrics: [{name: IPC, value: ipc}]' >"$work/one.yaml"
 }
@@ -69,7 +69,7 @@ sluice lab status --store "$work/store.sqlite"
 holds "they were simulated again: $(head -n 1 "$work/out")" grep -q "store.sqlite: 1 run$" "$work/out"
 out_has "(bypass)"
 
-testcase "a size that a workload does not have is refused by its current name, with the nearest"
+testcase "rejects an unknown size of a workload by its current name, with the nearest"
 sluice run mm:s004
 status_is 2
 err_has 'mm has no size `bypass`: it has tiny, small, adaptive,'

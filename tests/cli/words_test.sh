@@ -1,7 +1,7 @@
-# The words of the command line: what is there is explained, and what is not there is refused with a hint.
+# The command line: every command and option is documented, and invalid ones are rejected with a hint.
 . "$(dirname "$0")/../testlib.sh"
 
-# refused WORDS ARGS...: status 2, nothing on standard output, the words in the complaint.
+# refused WORDS ARGS...: status 2, nothing on standard output, the words in the error message.
 refused() {
     local words=$1
     shift
@@ -11,7 +11,7 @@ refused() {
     err_has "$words"
 }
 
-testcase "help names every command, and says more on each"
+testcase "help lists every command and describes each"
 sluice help
 status_is 0
 err_empty
@@ -34,7 +34,7 @@ holds "all begin in one column" awk '
     inside { match($0, /^  [a-z]+ +/); column[RLENGTH]++; count++ }
     END { for (c in column) columns++; exit !(count > 5 && columns == 1) }' "$work/out"
 
-testcase "--help alone is help, and --version names the program"
+testcase "--help prints the help, and --version the version"
 sluice help
 cp "$work/out" "$work/help"
 sluice --help
@@ -44,7 +44,7 @@ sluice --version
 status_is 0
 holds "sluice and a number" grep -qE '^sluice [0-9]+\.[0-9]+\.[0-9]+$' "$work/out"
 
-testcase "docs/commands.md and the manual page are what help prints"
+testcase "docs/commands.md and the manual page equal the output of help"
 sluice help --markdown
 status_is 0
 same_files docs/commands.md "$work/out"
@@ -52,7 +52,7 @@ sluice help --man
 status_is 0
 same_files man/sluice.1 "$work/out"
 
-testcase "every option that is parsed is explained in all three texts"
+testcase "all three texts document every option"
 "$SLUICE" help --man | sed 's/\\-/-/g' >"$work/man"
 for option in --gpu --design --set --json --max-insts --sample --no-skip --no-check; do
     sluice help run
@@ -61,13 +61,13 @@ for option in --gpu --design --set --json --max-insts --sample --no-skip --no-ch
     holds "$option in the manual page" grep -qF -- "$option" "$work/man"
 done
 
-testcase "no command at all, and an unknown one, are refused"
+testcase "rejects a missing and an unknown command"
 refused "sluice help"
 refused "did you mean \`list\`" lsit gpus
 refused "unknown command" frobnicate
 refused "did you mean \`show\`" help shwo
 
-testcase "unknown and ill-formed options are refused"
+testcase "rejects unknown and malformed options"
 refused "did you mean \`--sample\`" run synth:alu --smaple 5
 refused "unknown option" run synth:alu --frobnicate
 refused "unknown option" list gpus --json x
@@ -78,7 +78,7 @@ refused "positive integer" run synth:alu --max-insts 0
 refused "positive integer" run synth:alu --sample -5
 refused "positive integer" run synth:alu --sample 99999999999999999999999
 
-testcase "missing and superfluous words are refused"
+testcase "rejects missing and unexpected arguments"
 refused "missing workload" run
 refused "unexpected argument" run synth:alu synth:chase
 refused "missing argument" list
@@ -89,7 +89,7 @@ refused "only GPUs" show workload
 refused "show gpu NAME" show gpu
 refused "one GPU" show gpu a b
 
-testcase "--name=value and --name value mean the same"
+testcase "--name=value and --name value are equivalent"
 sluice run synth:chase --gpu=fermi-15sm --set=workload.iterations=50 --json=-
 status_is 0
 sed '/"host"/,$d' "$work/out" >"$work/first"
@@ -98,7 +98,7 @@ status_is 0
 sed '/"host"/,$d' "$work/out" >"$work/second"
 same_files "$work/first" "$work/second"
 
-testcase "list names parameters with what they may be, and counters with what they count"
+testcase "lists parameters with their ranges, and counters with their descriptions"
 sluice list parameters
 status_is 0
 out_has "sm.count"
@@ -118,14 +118,14 @@ out_has "quick/sharing"
 refused "no parameter name contains" list parameters no-such-thing
 refused "no counter name contains" list stats no-such-thing
 
-testcase "what list parameters names can be set to the value that it shows"
+testcase "every parameter accepts the value that list parameters shows"
 "$SLUICE" list parameters --gpu fermi-15sm | awk '/^  [a-z]/ && $2 !~ /^\[/ { print "--set\n" $1 "=" $2 }' >"$work/settings"
 holds "there are many" test "$(wc -l <"$work/settings")" -gt 100
 mapfile -t settings <"$work/settings"
 sluice show gpu fermi-15sm "${settings[@]}"
 status_is 0
 
-testcase "a folder of one's own descriptions takes the place of the bundled ones"
+testcase "SLUICE_HOME replaces the bundled descriptions"
 mkdir -p "$work/home/gpus"
 cp gpus/fermi-15sm.yaml "$work/home/gpus/mine.yaml"
 SLUICE_HOME="$work/home" sluice list gpus

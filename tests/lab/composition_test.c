@@ -1,4 +1,4 @@
-/* Runs put together from the best parts of several, with numbers worked by hand. */
+/* Compositions of the best parts of several runs, with numbers computed by hand. */
 #include "lab/composition.h"
 
 #include "lab/filled_store.h"
@@ -24,7 +24,7 @@
 /* The last candidate is best over the whole run, and shared has an IPC of 2. */
 static double whole(const struct planned_run *run) { return run->design == 0 ? 2 : 3 + run->candidate; }
 
-/* Of each candidate. */
+/* Launches of each candidate. */
 static const char *parts[3];
 
 static const char *kernels_of(const struct planned_run *run) {
@@ -40,7 +40,7 @@ static double value(const struct made_up *all, unsigned metric) {
     return cell(&all->figure->sheets[metric], "va", "BSR");
 }
 
-TEST("for each launch the fastest candidate counts, and the cell is a run of these parts") {
+TEST("composes a run of the fastest candidate of each launch") {
     struct made_up all = compose(SEARCH, LAUNCH("a", 10, 64) "," LAUNCH("b", 90, 128) "," LAUNCH("a", 30, 64),
                                  LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128) "," LAUNCH("a", 31, 64),
                                  LAUNCH("a", 11, 64) "," LAUNCH("b", 60, 128) "," LAUNCH("a", 20, 64));
@@ -53,7 +53,7 @@ TEST("for each launch the fastest candidate counts, and the cell is a run of the
     discard(&all);
 }
 
-TEST("what a run counts as a whole only has no value where parts are of several runs") {
+TEST("a composition of several runs has no counters") {
     struct made_up all =
         compose(SEARCH, LAUNCH("a", 10, 64) "," LAUNCH("b", 90, 128), LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128),
                 LAUNCH("a", 12, 64) "," LAUNCH("b", 51, 128));
@@ -64,7 +64,7 @@ TEST("what a run counts as a whole only has no value where parts are of several 
     discard(&all);
 }
 
-TEST("where all parts are of one run, the cell is that run, with all that it counts") {
+TEST("a composition of one run is that run, with its counters") {
     struct made_up all =
         compose(SEARCH, LAUNCH("a", 13, 64) "," LAUNCH("b", 90, 128), LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128),
                 LAUNCH("a", 14, 64) "," LAUNCH("b", 51, 128));
@@ -76,7 +76,7 @@ TEST("where all parts are of one run, the cell is that run, with all that it cou
     discard(&all);
 }
 
-TEST("of launches that take equally long the first value's counts") {
+TEST("chooses the first of equally fast candidates") {
     struct made_up all =
         compose(SEARCH, LAUNCH("a", 12, 64) "," LAUNCH("b", 90, 128), LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128),
                 LAUNCH("a", 12, 64) "," LAUNCH("b", 50, 128));
@@ -86,7 +86,7 @@ TEST("of launches that take equally long the first value's counts") {
 
 static double without_one(const struct planned_run *run) { return run->candidate == 1 ? NAN : whole(run); }
 
-TEST("a candidate that is not there leaves the cell missing, without a choice") {
+TEST("a missing candidate makes the cell missing, without a choice") {
     parts[0] = parts[2] = LAUNCH("a", 12, 64);
     struct made_up all = make_with(SEARCH, without_one, kernels_of);
     CHECK_EQ(all.figure->missing, 1u);
@@ -95,7 +95,7 @@ TEST("a candidate that is not there leaves the cell missing, without a choice") 
     discard(&all);
 }
 
-TEST("candidates that do not launch the same kernels make the cell missing, and it says why") {
+TEST("candidates with different kernels make the cell missing, with the reason") {
     static const struct {
         const char *other, *why;
     } cases[] = {
@@ -116,8 +116,8 @@ TEST("candidates that do not launch the same kernels make the cell missing, and 
     discard(&none);
 }
 
-TEST("the last launch of a run that is cut counts by its cycles for an instruction, one that not all have begun not") {
-    struct made_up all = compose(CUT, LAUNCH("a", 10, 64) "," LAUNCH("b", 40, 60), /* 0.67 for each */
+TEST("compares the last launch of cut runs by cycles per instruction, and omits launches that not all have started") {
+    struct made_up all = compose(CUT, LAUNCH("a", 10, 64) "," LAUNCH("b", 40, 60), /* 0.67 cycles per instruction */
                                  LAUNCH("a", 12, 64) "," LAUNCH("b", 45, 90),      /* 0.5 */
                                  LAUNCH("a", 12, 64) "," LAUNCH("b", 80, 128) "," LAUNCH("c", 1, 1));
     CHECK_EQ(value(&all, 1), 10.0 + 45);
@@ -125,13 +125,13 @@ TEST("the last launch of a run that is cut counts by its cycles for an instructi
     CHECK_EQ(all.figure->choices[0].chosen, "8, 16");
     discard(&all);
     struct made_up at_once =
-        compose(CUT, LAUNCH("a", 10, 64) "," LAUNCH("b", 1, 0), /* cut before its first */
+        compose(CUT, LAUNCH("a", 10, 64) "," LAUNCH("b", 1, 0), /* cut before its first instruction */
                 LAUNCH("a", 12, 64) "," LAUNCH("b", 45, 90), LAUNCH("a", 12, 64) "," LAUNCH("b", 80, 128));
     CHECK_EQ(at_once.figure->choices[0].chosen, "8, 16");
     discard(&at_once);
 }
 
-TEST("of many launches the choices of the first are told") {
+TEST("lists the choices of the first of many launches") {
 #define FAST LAUNCH("a", 1, 1) "," LAUNCH("a", 2, 1) ","
 #define SLOW LAUNCH("a", 2, 1) "," LAUNCH("a", 1, 1) ","
     struct made_up all = compose(SEARCH, FAST FAST FAST FAST LAUNCH("a", 1, 1), SLOW SLOW SLOW SLOW LAUNCH("a", 1, 1),

@@ -1,10 +1,10 @@
-/* The fuzzer's corpus stays read without a crash or a leak, cut short anywhere, and with any line left out. */
+/* The fuzzer's corpus is read without a crash or a leak, also truncated, and with any line removed. */
 #include "fuzz/corpus.h"
 
 #define LLVMFuzzerTestOneInput experiment_fuzz_one_input /* each fuzzer has one; the tests are one program */
 #include "fuzz/experiment_fuzz.c"
 
-/* As it is; its first halves, quarters, ...; and without each of its lines. */
+/* Unchanged; its first half, quarter, ...; and without each of its lines. */
 static void replay(const uint8_t *data, size_t size) {
     static uint8_t part[1 << 16];
     for (size_t length = size; length > 0; length /= 2) LLVMFuzzerTestOneInput(data, length);
@@ -17,6 +17,6 @@ static void replay(const uint8_t *data, size_t size) {
     }
 }
 
-TEST("every experiment in the fuzzer's corpus is refused at a place or holds together") {
+TEST("every experiment of the fuzzer's corpus is rejected with a location or is consistent") {
     CHECK(corpus_replay("experiment", replay) >= 8);
 }

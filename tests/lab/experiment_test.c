@@ -1,10 +1,10 @@
-/* Experiment files: what they say is what is read, and what is wrong is told where it stands. */
+/* Experiment files: contents, defaults, and located errors. */
 #include <stdlib.h>
 
 #include "lab/made_up.h"
 #include "lab/plan.h"
 
-TEST("an experiment's groups, sizes, designs, sweep and metrics are what its file says") {
+TEST("reads groups, sizes, designs, sweep and metrics of an experiment") {
     struct experiment *experiment = read_made_up(
         TITLE WORKLOADS "question: why?\n"
                         "paper: adaptive\n"
@@ -67,7 +67,7 @@ TEST("an experiment's groups, sizes, designs, sweep and metrics are what its fil
     experiment_free(experiment);
 }
 
-TEST("a plain list of workloads is one group without a name, and designs may be named alone") {
+TEST("a list of workloads is one unnamed group, and designs can be a list of names") {
     struct experiment *experiment =
         read_made_up(TITLE "workloads: [mm, synth:alu, 'va:adaptive']\ndesigns: [default, private]\n"
                            "metrics: [{name: IPC, value: ipc}]\n");
@@ -82,7 +82,7 @@ TEST("a plain list of workloads is one group without a name, and designs may be 
     experiment_free(experiment);
 }
 
-TEST("an experiment of a folder below experiments is named with that folder") {
+TEST("the name of an experiment includes its directory below experiments") {
     static const char text[] = TITLE WORKLOADS DESIGNS METRICS;
     static const char *const names[][2] = {{"/a/experiments/adaptive/fig2.yaml", "adaptive/fig2"},
                                            {"experiments/adaptive/fig2.yaml", "adaptive/fig2"},
@@ -97,7 +97,7 @@ TEST("an experiment of a folder below experiments is named with that folder") {
     }
 }
 
-TEST("a paper's value stands beside the cell that it is about") {
+TEST("a published value refers to its cell") {
     struct experiment *experiment = read_made_up(
         TITLE WORKLOADS DESIGNS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
                                         "paper_values:\n"
@@ -116,7 +116,7 @@ TEST("a paper's value stands beside the cell that it is about") {
     experiment_free(experiment);
 }
 
-TEST("what is wrong with an experiment is told at its place, with what would be right") {
+TEST("rejects invalid experiments with location and fix") {
     static const struct {
         const char *text, *message;
     } wrong[] = {
@@ -189,7 +189,7 @@ TEST("what is wrong with an experiment is told at its place, with what would be 
     }
 }
 
-TEST("the documentation has every key of an experiment, as the tables say") {
+TEST("the documentation has the tables of all keys") {
     char *tables = NULL, *page = mem_alloc(1 << 16, 1);
     size_t length;
     FILE *out = open_memstream(&tables, &length), *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
@@ -204,7 +204,7 @@ TEST("the documentation has every key of an experiment, as the tables say") {
     free(page);
 }
 
-TEST("the experiment that the documentation shows is one") {
+TEST("the experiment in the documentation is valid") {
     char *page = mem_alloc(1 << 16, 1);
     FILE *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
     REQUIRE(in);

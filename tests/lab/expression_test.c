@@ -1,4 +1,4 @@
-/* Metrics as they are written. */
+/* Expressions of metrics. */
 #include "lab/expression.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "test.h"
 
-/* A machine of three units: `a` is 1, 2 and 6 in them, `b` has only the total 4, `zero` is 0. */
+/* A machine with three units: `a` is 1, 2 and 6 in them, `b` has only the total 4, `zero` is 0. */
 static bool made_up_value(void *user, const char *name, int unit, double *value) {
     static const double a[] = {1, 2, 6};
     (void)user;
@@ -35,7 +35,7 @@ static double value_of(const char *text, int unit) {
     return value;
 }
 
-TEST("an expression follows the rules of arithmetic") {
+TEST("evaluates arithmetic with the usual precedence") {
     CHECK_EQ(value_of("1 + 2 * 3", -1), 7.0);
     CHECK_EQ(value_of("(1 + 2) * 3", -1), 9.0);
     CHECK_EQ(value_of("10 - 4 - 3", -1), 3.0);
@@ -46,22 +46,22 @@ TEST("an expression follows the rules of arithmetic") {
     CHECK_EQ(value_of(".5 + 0.25", -1), 0.75);
 }
 
-TEST("a name without a value and a division by zero leave nothing to show") {
+TEST("a name without a value and a division by zero give NaN") {
     CHECK(isnan(value_of("nothing + 1", -1)));
     CHECK(isnan(value_of("b / zero", -1)));
     CHECK(isnan(value_of("zero / zero + 1", -1)));
 }
 
-TEST("of alternatives the first that has a value counts") {
+TEST("? gives the first alternative with a value") {
     CHECK_EQ(value_of("nothing ? b", -1), 4.0);
     CHECK_EQ(value_of("b ? x.a", -1), 4.0);
     CHECK_EQ(value_of("zero ? b", -1), 0.0);
     CHECK_EQ(value_of("1 / zero ? nothing ? 7", -1), 7.0);
-    CHECK_EQ(value_of("10 * (nothing + 1 ? b - 1)", -1), 30.0); /* it binds less than a sum */
+    CHECK_EQ(value_of("10 * (nothing + 1 ? b - 1)", -1), 30.0); /* lower precedence than a sum */
     CHECK(isnan(value_of("nothing ? nothing", -1)));
 }
 
-TEST("a counter of several units stands for one unit's, others for the whole") {
+TEST("a counter with units has the value of one unit, others the total") {
     CHECK_EQ(value_of("x.a / b", 1), 0.5);
     CHECK_EQ(value_of("largest(x.a)", -1), 6.0);
     CHECK_EQ(value_of("average(x.a)", -1), 3.0);
@@ -72,7 +72,7 @@ TEST("a counter of several units stands for one unit's, others for the whole") {
     CHECK_EQ(value_of("average(b)", -1), 4.0);
 }
 
-TEST("names are given in the order in which they stand, with their places") {
+TEST("lists names in the order of the text, with their offsets") {
     struct error err = {0};
     unsigned at;
     struct expression *expression = expression_parse("x.a + b / largest(x.a)", &at, &err);
@@ -88,7 +88,7 @@ TEST("names are given in the order in which they stand, with their places") {
     expression_free(expression);
 }
 
-TEST("what is no expression is refused where it goes wrong") {
+TEST("rejects invalid expressions with their offset") {
     static const struct {
         const char *text, *message;
         unsigned at;

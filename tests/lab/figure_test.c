@@ -1,14 +1,14 @@
-/* Figures of a store that is filled by hand: comparisons, means, searches, what is missing, and what is said of it. */
+/* Figures of a store filled by hand: relations, means, searches, missing runs, and findings. */
 #include "base/no_memory.h"
 #include "lab/filled_store.h"
 
-/* Against a shared LLC of 1: va 2, bs 8, mm 0.5. */
+/* Relative to a shared LLC with IPC 1: va 2, bs 8, mm 0.5. */
 static double plain(const struct planned_run *run) {
     static const double gain[] = {2, 8, 0.5};
     return run->design == 0 ? 3 : 3 * gain[run->workload];
 }
 
-TEST("a ratio has the baseline's value in it, and its means are geometric") {
+TEST("a ratio is relative to the baseline, and its means are geometric") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, plain);
     const struct figure_sheet *sheet = all.figure->sheets;
     CHECK_EQ(all.figure->missing, 0u);
@@ -27,7 +27,7 @@ TEST("a ratio has the baseline's value in it, and its means are geometric") {
     discard(&all);
 }
 
-TEST("a gain's mean is the gain of the mean ratio, a difference's mean is arithmetic, a rate needs no baseline") {
+TEST("the mean gain is the gain of the mean ratio, the mean difference is arithmetic, a rate needs no baseline") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS
              "metrics:\n"
@@ -55,7 +55,7 @@ static double without_one(const struct planned_run *run) {
     return run->workload == 1 && run->design == 1 ? NAN : plain(run);
 }
 
-TEST("a run that is not there is missing from its cell and from every mean that it is part of, and from nothing else") {
+TEST("a missing run makes its cell and the means over it missing, and no other value") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS METRICS, without_one);
     const struct figure_sheet *sheet = all.figure->sheets;
     CHECK_EQ(all.figure->missing, 1u);
@@ -76,7 +76,7 @@ static double searched(const struct planned_run *run) {
     return run->design == 0 ? 1 : by_candidate[run->workload][run->candidate];
 }
 
-TEST("of a search the best candidate counts, for each workload by itself") {
+TEST("a search shows the best candidate of each workload") {
     struct made_up all = make(TITLE WORKLOADS "designs:\n"
                                               "  shared: {design: shared}\n"
                                               "  best: {best: {noc.channel_bytes: [8, 16, 64]}}\n"
@@ -102,7 +102,7 @@ static double by_width(const struct planned_run *run) {
     return run->design == 0 ? 2 : 2 * (run->point == 0 ? 1.5 : 1.2);
 }
 
-TEST("lines have a row for each point of the sweep, bars a column for each design at each point") {
+TEST("lines have one row per point, bars one column per design and point") {
 #define WIDTHS "sweep: {noc.channel_bytes: [16, 64]}\n"
     struct made_up lines = make(TITLE WORKLOADS DESIGNS METRICS WIDTHS "draw: lines\n", by_width);
     CHECK_EQ(lines.figure->sheets->row_count, 2u);
@@ -117,7 +117,7 @@ TEST("lines have a row for each point of the sweep, bars a column for each desig
     discard(&bars);
 }
 
-TEST("a paper's value stands beside ours, restated in the sheet's terms") {
+TEST("a published value is converted to the relation of the sheet") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS METRICS "paper_values:\n"
                                              "  - {id: adaptive-001, as: gain, group: copying, design: private}\n"
@@ -150,7 +150,7 @@ TEST("a paper's value stands beside ours, restated in the sheet's terms") {
     discard(&all);
 }
 
-TEST("what is better decides who is ahead, and less than one per cent is level") {
+TEST("the direction of the metric decides between better and worse") {
     struct made_up all =
         make(TITLE "workloads: {copying: [va, bs], sharing: [mm]}\n" DESIGNS
                    "metrics: [{name: misses, value: llc.read_misses, relative_to: shared, better: less}]\n",
@@ -174,7 +174,7 @@ TEST("a heat map has every unit of every design") {
     discard(&all);
 }
 
-TEST("a heat map of several metrics and one design has a row for each metric") {
+TEST("a heat map of several metrics and one design has one row per metric") {
     struct made_up all =
         make(TITLE WORKLOADS "designs: [shared]\ndraw: heat\n"
                              "metrics: [{name: hits, value: llc.read_hits}, {name: twice, value: 2 * llc.read_hits}]\n",
@@ -191,7 +191,7 @@ TEST("a heat map of several metrics and one design has a row for each metric") {
     discard(&all);
 }
 
-TEST("a heat map over time has a row for each unit and a column for each sample, per cycle of the sample") {
+TEST("a heat map over time has one row per unit and one column per sample") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS "draw: heat\nsample: 80\nmetrics: [{name: rate, value: llc.read_hits / cycles}]\n",
              without_one);
@@ -212,7 +212,7 @@ TEST("a heat map over time has a row for each unit and a column for each sample,
     discard(&all);
 }
 
-TEST("a series has a value for each sample, per cycle of the sample") {
+TEST("a series has one value per sample, with rates per cycle of the sample") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS "draw: series\nsample: 80\n"
                                      "metrics: [{name: IPC, value: ipc}, {name: length, value: cycles}]\n",
@@ -230,7 +230,7 @@ TEST("a series has a value for each sample, per cycle of the sample") {
     discard(&all);
 }
 
-TEST("a stack's parts have the same rows, and the largest is named") {
+TEST("the parts of a stack have the same rows, and the finding names the largest") {
     struct made_up all = make(TITLE WORKLOADS DESIGNS "draw: stack\n"
                                                       "metrics:\n"
                                                       "  - {name: hits, value: llc.read_hits, mean: none}\n"
@@ -247,7 +247,7 @@ static double nothing(const struct planned_run *run) {
     return NAN;
 }
 
-/* Side by side 3, and so 12 and 18 hits of the two; alone 2 and 4. */
+/* IPC 3 concurrently, hence 12 and 18 hits; IPC 2 and 4 alone. */
 static double beside(const struct planned_run *run) {
     return strchr(run->job, '+') ? 3 : strncmp(run->job, "va", 2) == 0 ? 2 : 4;
 }
@@ -255,7 +255,7 @@ static double first_alone_missing(const struct planned_run *run) {
     return strncmp(run->job, "va:small", 9) == 0 ? NAN : beside(run);
 }
 
-TEST("programs side by side are measured against each of them alone, and not without that") {
+TEST("concurrent programs are related to their runs alone, and missing without them") {
     static const char text[] =
         TITLE "workloads: [va + bs]\n" DESIGNS "metrics: [{name: STP, value: total(llc.read_hits / alone.ipc)},"
               " {name: both, value: alone.ipc}]\n";
@@ -270,7 +270,7 @@ TEST("programs side by side are measured against each of them alone, and not wit
     discard(&all);
 }
 
-TEST("of an empty store everything is missing") {
+TEST("everything is missing in an empty store") {
     struct made_up all =
         make(TITLE WORKLOADS DESIGNS METRICS "paper_values: [{id: adaptive-001, design: private}]\n", nothing);
     CHECK_EQ(all.figure->missing, 6u);

@@ -1,4 +1,4 @@
-/* Figures of a store that is filled by hand, for tests. */
+/* Figures of a store filled by hand. */
 #ifndef SLUICE_TESTS_LAB_FILLED_STORE_H
 #define SLUICE_TESTS_LAB_FILLED_STORE_H
 
@@ -9,7 +9,7 @@
 #include "lab/figure.h"
 #include "lab/made_up.h"
 
-/* An experiment, its plan, and a store with what `ipc` says of each run; a run of NaN is left out. */
+/* An experiment, its plan, and a store with the IPC of each run; NaN: the run is missing. */
 struct made_up {
     struct experiment *experiment;
     struct plan *plan;
@@ -18,21 +18,20 @@ struct made_up {
     struct figure *figure;
 };
 
-/* A run of `ipc`, with 10 hits and 5 misses for each, dealt out to two units, two samples of unequal length, and `kernels`. */
+/* A run with this IPC and 10 hits and 5 misses per unit of it, over two units and two samples of unequal length. */
 static inline char *json_of(double ipc, const char *kernels) {
     return text_format(
         "{\"sluice\": \"0\", \"gpu\": \"g\", \"design\": \"d\", \"workload\": \"w\", \"check\": \"none\","
-        " \"interrupted\": false, \"cycles\": 100, \"thread_instructions\": %g, \"warp_instructions\": 4,"
-        " \"ipc\": %g, \"stats\": {\"llc.read_hits\": %g, \"llc.read_misses\": %g, \"l1.read_hits\": 0},"
-        " \"units\": {\"llc.read_hits\": [%g, %g]}, \"samples\": {\"every\": 80, \"columns\":"
-        " [\"cycle\", \"sm.cycles\", \"sm.thread_instructions\", \"llc.read_hits\"], \"rows\": [[80, 80, %g, %g], [100, 20, %g, %g]],"
-        " \"units\": {\"llc.read_hits\": [[%g, %g], [0, %g]]}},"
-        " \"kernels\": [%s], \"config\": {}, \"host\": {\"seconds\": 1}}",
+        " \"interrupted\": false, \"cycles\": 100, \"thread_instructions\": %g, \"warp_instructions\": 4, \"ipc\": %g,"
+        " \"stats\": {\"llc.read_hits\": %g, \"llc.read_misses\": %g, \"l1.read_hits\": 0}, \"units\":"
+        " {\"llc.read_hits\": [%g, %g]}, \"samples\": {\"every\": 80, \"columns\": [\"cycle\", \"sm.cycles\","
+        " \"sm.thread_instructions\", \"llc.read_hits\"], \"rows\": [[80, 80, %g, %g], [100, 20, %g, %g]], \"units\":"
+        " {\"llc.read_hits\": [[%g, %g], [0, %g]]}}, \"kernels\": [%s], \"config\": {}, \"host\": {\"seconds\": 1}}",
         100 * ipc, ipc, 10 * ipc, 5 * ipc, 4 * ipc, 6 * ipc, 80 * ipc, 8 * ipc, 40 * ipc, 2 * ipc, 4 * ipc, 4 * ipc,
         2 * ipc, kernels);
 }
 
-/* `kernels` gives the elements of that array; it may be NULL. */
+/* `kernels` has the elements of the JSON array; may be NULL. */
 static inline struct made_up make_with(const char *text, double (*ipc)(const struct planned_run *run),
                                        const char *(*kernels)(const struct planned_run *run)) {
     struct made_up all = {.experiment = read_made_up(text)};

@@ -1,4 +1,4 @@
-/* Identities: whatever changes a result changes them, and nothing else does. */
+/* Identities change with everything that can change a result, and with nothing else. */
 #include "lab/identity.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static void identity(const char *setting, const char *job, uint64_t max_insts, u
     config_destroy(config);
 }
 
-TEST("an identity is the same for the same run, and another for each thing that differs") {
+TEST("the identity changes with every part of a run") {
     char plain[IDENTITY_LENGTH + 1], again[IDENTITY_LENGTH + 1], other[7][IDENTITY_LENGTH + 1];
     identity(NULL, "mm:tiny", 0, 0, NULL, plain);
     CHECK(identity_is(plain, strlen(plain)));
@@ -32,16 +32,16 @@ TEST("an identity is the same for the same run, and another for each thing that 
     }
 }
 
-TEST("a value that is written in another way, or that nobody uses, makes no other run") {
+TEST("the identity ignores the notation of values and unused parameters") {
     char plain[IDENTITY_LENGTH + 1], other[IDENTITY_LENGTH + 1];
     identity("sm.warp_scheduler=gto", "mm:tiny", 0, 0, NULL, plain);
     identity("sm.warp_scheduler=\"gto\"", "mm:tiny", 0, 0, NULL, other);
     CHECK_EQ(plain, other);
-    identity("sm.two-level.group_warps=4", "mm:tiny", 0, 0, NULL, other); /* of a scheduler that is not chosen */
+    identity("sm.two-level.group_warps=4", "mm:tiny", 0, 0, NULL, other); /* of a scheduler that is not in use */
     CHECK_EQ(plain, other);
 }
 
-TEST("only 32 hexadecimal digits are an identity") {
+TEST("an identity has 32 hexadecimal digits") {
     CHECK(identity_is("0123456789abcdef0123456789abcdef", 32));
     CHECK(!identity_is("0123456789abcdef0123456789abcde", 31));
     CHECK(!identity_is("0123456789ABCDEF0123456789abcdef", 32));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `sluice lab` from its command line: all runs are made once, whatever happens meanwhile.
+# `sluice lab` from the command line: every run is simulated once, despite interruptions.
 . "$(dirname "$0")/../testlib.sh"
 cd "$work" || exit 1
 
@@ -17,21 +17,21 @@ metrics:
 draw: table
 YAML
 }
-# What a store holds but for what tells of the host, in an order of its own.
+# The sorted contents of a store without host.
 content() { "$SLUICE" lab export --store "$1" --json - | sed 's/,"host":{[^}]*}//; s/,$//' | sort; }
 runs() { "$SLUICE" lab export --store "$1" --json - | grep -c '"identity"'; }
 
 experiment two '{shared: {design: shared}, lrr: {design: lrr}}'
 experiment one '{lrr: {design: lrr}}'
 
-testcase "a dry run says how many runs there are and how long they may take, and makes nothing"
+testcase "--dry-run reports the number of runs and their expected time, and simulates nothing"
 sluice lab run two.yaml --dry-run
 status_is 0
 out_has "8 runs (8 cells): 8 to simulate, 0 cached (results.sqlite)"
 out_has "a rough estimate for 8 of them"
 no_file results.sqlite
 
-testcase "all runs are made once, also those that two experiments share; another time there is nothing to do"
+testcase "simulates every run once, also shared ones, and none when run again"
 sluice lab run one.yaml -j 2
 status_is 0
 err_empty
@@ -47,14 +47,14 @@ no_file results.sqlite.work
 no_file results.sqlite.lock
 no_file results.sqlite-wal
 
-testcase "status names the experiments with their runs"
+testcase "status lists the experiments with their runs"
 sluice lab status
 status_is 0
 out_has "results.sqlite: 8 runs"
 holds "4 of one" grep -qE '^  one +4 of 4 runs' out
 holds "8 of two" grep -qE '^  two +8 of 8 runs' out
 
-testcase "a run from a shared stream is the run of the program itself"
+testcase "a run of a shared stream equals the run of the program"
 experiment four '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}'
 sluice lab run four.yaml --store four.sqlite
 status_is 0
@@ -62,7 +62,7 @@ content results.sqlite >results.txt
 content four.sqlite >four.txt
 holds "runs in common" test "$(comm -12 results.txt four.txt | grep -c '"check":"passed"')" -eq 8
 
-testcase "what is exported can be chosen; a merge takes over what is missing"
+testcase "exports selected runs; a merge imports the missing ones"
 sluice lab export one.yaml --csv one.csv
 status_is 0
 holds "a row for each" test "$(wc -l <one.csv)" -eq 5
@@ -72,7 +72,7 @@ out_has "8 runs of four.sqlite imported into results.sqlite"
 sluice lab run four.yaml
 out_has "16 runs: 0 simulated, 16 cached (results.sqlite)"
 
-testcase "a run that fails is named with its reason, the others are made, and it is tried again"
+testcase "reports a failed run with its error, simulates the others, and retries it"
 experiment small '{large: {}, small: {set: {sm.shared_kb: 1}}}'
 sluice lab run small.yaml --store small.sqlite
 status_is 1
@@ -84,7 +84,7 @@ sluice lab run small.yaml --store small.sqlite
 status_is 1
 out_has "8 runs: 0 simulated, 6 cached, 2 failed (small.sqlite)"
 
-testcase "a run that reads what another has written gets it, and gets it again after it was cleared away"
+testcase "a run reads the output file of another, which is rerun if the file is gone"
 counting='counted: {set: {l1.insertion: profiled}}'
 uses='uses: {design: counted, writes: l1.profiled.record, reads: l1.profiled.profile}'
 experiment profile "{$counting, profiled: {set: {l1.insertion: profiled}, $uses}}" '[mm, hg]'
@@ -104,7 +104,7 @@ content profile2.sqlite >profile2.txt
 same_files profile.txt profile2.txt
 holds "the profile changed nothing" test "$(grep -o '"l1.read_bypasses":[0-9]*' profile.txt | sort -u | wc -l)" -gt 1
 
-testcase "TERM ends it in good order, and nothing runs on"
+testcase "TERM ends lab run cleanly, with its processes"
 experiment many '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}' '[mm, va, hg]'
 "$SLUICE" lab run many.yaml --store term.sqlite -j 2 >out 2>err &
 pid=$!
@@ -116,7 +116,7 @@ status_is 1
 err_has "rerun the command to continue"
 holds "a process has outlived it" test -z "$(grep -ls 'ter[m].sqlite.work' /proc/[0-9]*/cmdline)"
 
-testcase "kill -9 at twenty random moments loses nothing: the store is as if nothing had happened"
+testcase "kill -9 at twenty random times loses no run"
 sluice lab run many.yaml --store calm.sqlite -j 2
 status_is 0
 RANDOM=6 cut=0
@@ -136,7 +136,7 @@ content killed.sqlite >killed.txt
 same_files calm.txt killed.txt
 no_file killed.sqlite.work
 
-testcase "one at a time writes: the second is told who does, and the first is not disturbed"
+testcase "one process writes at a time: a second one is rejected"
 flock killed.sqlite.lock sleep 100 &
 pid=$!
 for _ in $(seq 100); do flock -n killed.sqlite.lock true || break; sleep 0.02; done
@@ -148,7 +148,7 @@ status_is 0
 kill $pid
 wait $pid 2>/dev/null
 
-testcase "a full disk ends in one message, nothing is lost, and the same command goes on when there is room"
+testcase "a full disk ends lab run with one message, and a rerun continues"
 (trap '' XFSZ && ulimit -f 150 && exec "$SLUICE" lab run many.yaml --store full.sqlite -j 1) >out 2>err
 last_status=$? last_command="sluice lab run, with files of 150 kB at most"
 status_is 1
@@ -169,7 +169,7 @@ if unshare -rm true 2>/dev/null; then
     same_files calm.txt disk.txt
 fi
 
-testcase "a store of a newer sluice, and what is none, are refused and left as they are"
+testcase "rejects a store of a newer sluice and other files, unchanged"
 cp calm.sqlite newer.sqlite
 printf '\0\0\3\350' | dd of=newer.sqlite bs=1 seek=60 conv=notrunc 2>/dev/null
 cp newer.sqlite before
@@ -181,7 +181,7 @@ sluice lab status --store many.yaml
 status_is 2
 err_has "not a results store"
 
-testcase "without Slurm, --slurm ends in one message and the runs can still be made here"
+testcase "without Slurm, --slurm ends with one message, and the runs can be simulated here"
 PATH=/nowhere "$SLUICE" lab run one.yaml --store slurm.sqlite --slurm >out 2>err
 last_status=$? last_command="sluice lab run --slurm"
 status_is 1
@@ -191,7 +191,7 @@ status_is 0
 out_has "4 simulated"
 no_file slurm.sqlite.work
 
-testcase "wrong words are refused"
+testcase "rejects invalid arguments"
 for words in "lab" "lab frob" "lab run" "lab run nosuch" "lab merge" "lab merge nosuch.sqlite" "lab export" "lab run one.yaml --wait" "lab task" \
     "lab task one.yaml 0" "lab status --store nosuch.sqlite" "lab run one.yaml --store nowhere/x.sqlite" "lab gather words"; do
     # shellcheck disable=SC2086

@@ -1,4 +1,4 @@
-/* Experiments for tests: a small one, and readings that must fail. */
+/* Small experiments for tests. */
 #ifndef SLUICE_TESTS_LAB_MADE_UP_H
 #define SLUICE_TESTS_LAB_MADE_UP_H
 
@@ -8,7 +8,7 @@
 #include "lab/experiment.h"
 #include "test.h"
 
-/* The parts that every experiment needs, for those that are about another part. */
+/* The required parts of an experiment, for tests of other parts. */
 #define TITLE     "title: made up\n"
 #define WORKLOADS "workloads: {copying: [va, bs:tiny], sharing: [mm]}\n"
 #define DESIGNS   "designs: {shared: {design: shared}, private: {design: private}}\n"

@@ -1,4 +1,4 @@
-/* The papers' values. */
+/* Published values. */
 #include "lab/papers.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "test.h"
 
-TEST("every value of a paper has an id of its own and can be found by it") {
+TEST("every published value has a unique id") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
     REQUIRE(papers);
@@ -27,7 +27,7 @@ TEST("every value of a paper has an id of its own and can be found by it") {
     papers_close(papers);
 }
 
-TEST("a row keeps its commas, and a value in words is no number") {
+TEST("a quoted field keeps its commas, and a qualitative value is not a number") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
     REQUIRE(papers);
@@ -44,7 +44,7 @@ TEST("a row keeps its commas, and a value in words is no number") {
     papers_close(papers);
 }
 
-TEST("papers have their short names and titles, in the order of the file") {
+TEST("reads short names and titles in the order of the file") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
     REQUIRE(papers && papers->paper_count == 4);
@@ -58,7 +58,7 @@ TEST("papers have their short names and titles, in the order of the file") {
     papers_close(papers);
 }
 
-/* Papers of a folder with these two files; the error that they give. */
+/* Reads papers from a directory with these two files; returns the error. */
 static struct error read_files(const char *titles, const char *results) {
     const char *const content[] = {titles, results}, *const names[] = {"papers.yaml", "results.csv"};
     char home[] = "/tmp/sluice-papers-XXXXXX", *path[2];
@@ -83,7 +83,7 @@ static struct error read_files(const char *titles, const char *results) {
 
 #define HEAD "id,paper,where,workloads,metric,scheme,baseline,value,unit,note\n"
 
-TEST("what is wrong with the files of papers is told where it stands") {
+TEST("rejects invalid files with the location") {
     static const struct {
         const char *titles, *results, *why;
     } cases[] = {

@@ -1,4 +1,4 @@
-/* The runs that an experiment comes to. */
+/* The runs of an experiment. */
 #include "lab/plan.h"
 
 #include "base/no_memory.h"
@@ -20,7 +20,7 @@ static const char *setting_of(const struct planned_run *run, const char *key) {
     return value;
 }
 
-TEST("a plan has a run for each workload, point, design and candidate, and finds it") {
+TEST("a plan has one run per workload, point, design and candidate") {
     struct experiment *experiment =
         read_made_up(TITLE WORKLOADS METRICS "set: {l1.ways: 4, l1.sets: 0}\n"
                                              "sweep: {noc.channel_bytes: [16, 32]}\n"
@@ -46,7 +46,7 @@ TEST("a plan has a run for each workload, point, design and candidate, and finds
     experiment_free(experiment);
 }
 
-TEST("runs that come to the same have the same identity, others have not") {
+TEST("equal runs have equal identities, other runs have not") {
     struct experiment *experiment = read_made_up(TITLE "workloads: [va, bs]\n" METRICS "designs:\n"
                                                        "  shared: {design: shared}\n"
                                                        "  as-described: {}\n"
@@ -64,7 +64,7 @@ TEST("runs that come to the same have the same identity, others have not") {
     experiment_free(experiment);
 }
 
-TEST("a workload's settings are above its design's and below the sweep's, and its own") {
+TEST("settings of a workload override the design and are overridden by the sweep") {
     struct experiment *experiment =
         read_made_up(TITLE METRICS "workloads: [va, {workload: mm, name: mm_0, set: {llc.ways: 8, l1.ways: 4}},\n"
                                    "            {workload: 'mm:tiny', name: mm_1}]\n"
@@ -85,28 +85,28 @@ TEST("a workload's settings are above its design's and below the sweep's, and it
                                                           "designs: {shared: {set: {llc.ways: 4}}}\n"
                                                           "sweep: {l1.ways: [2]}\n");
     struct plan *of_it = plan_made_up(alone, NULL);
-    CHECK_EQ(plan->runs[2].identity, of_it->runs[0].identity); /* what another workload sets is not in it */
+    CHECK_EQ(plan->runs[2].identity, of_it->runs[0].identity); /* without the settings of another workload */
     plan_free(of_it);
     experiment_free(alone);
     plan_free(plan);
     experiment_free(experiment);
 }
 
-TEST("a design that uses another's file comes after its run of the same workload and point") {
+TEST("a design that uses the file of another refers to its run of the same workload and point") {
     struct experiment *experiment =
         read_made_up(TITLE WORKLOADS METRICS "sweep: {noc.channel_bytes: [16, 32]}\n"
                                              "designs:\n"
                                              "  second: {uses: {design: shared, writes: a.b, reads: gpu.core_mhz}}\n"
                                              "  shared: {design: shared}\n");
     struct error err = {0};
-    CHECK(!plan_create(experiment, NULL, &err)); /* no parameter takes a file's name: this one takes a number */
+    CHECK(!plan_create(experiment, NULL, &err)); /* gpu.core_mhz takes a number, not the name of a file */
     CHECK_TEXT(err.text, "made-up.yaml:6:3: design 'second' at 16: --set gpu.core_mhz=");
     experiment_free(experiment);
 }
 
 #define STP "metrics: [{name: STP, value: total(program.thread_instructions / program.cycles / alone.ipc)}]\n"
 
-TEST("two programs side by side are a workload, and each runs alone, too, if a metric names that") {
+TEST("two concurrent programs are one workload, and each also runs alone if a metric needs it") {
     struct experiment *experiment =
         read_made_up(TITLE "workloads: [va + mm:tiny, va]\n" DESIGNS "alone: private\n" STP);
     struct plan *plan = plan_made_up(experiment, NULL);
@@ -130,7 +130,7 @@ TEST("two programs side by side are a workload, and each runs alone, too, if a m
     experiment_free(experiment);
 }
 
-TEST("what no machine can be is told where the experiment says it") {
+TEST("rejects invalid configurations at their location in the experiment") {
     static const struct {
         const char *text, *message;
     } wrong[] = {
@@ -155,7 +155,7 @@ TEST("what no machine can be is told where the experiment says it") {
     }
 }
 
-TEST("a size in place of the experiment's must be one that its workloads have") {
+TEST("rejects a replacing size that a workload does not have") {
     struct experiment *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
     struct error err = {0};
     CHECK(!plan_create(experiment, "huge", &err));
@@ -163,7 +163,7 @@ TEST("a size in place of the experiment's must be one that its workloads have") 
     experiment_free(experiment);
 }
 
-TEST("a former name of a size plans the runs of the current name") {
+TEST("a deprecated size name plans the runs of the current name") {
     static const char *const texts[] = {
         TITLE DESIGNS METRICS "size: adaptive\nworkloads: [va, 'gaussian:bypass', 'nn:selrep + lud:icc']\n",
         TITLE DESIGNS METRICS "size: s000\nworkloads: [va, 'gaussian:s004', 'nn:s003 + lud:s002']\n"};
@@ -182,7 +182,7 @@ TEST("a former name of a size plans the runs of the current name") {
     experiment_free(current);
 }
 
-TEST("a former name in place of the experiment's size plans the runs of the current name") {
+TEST("a deprecated replacing size plans the runs of the current name") {
     struct experiment *experiment = read_made_up(TITLE "workloads: [lud, nn]\n" DESIGNS METRICS);
     struct plan *expected = plan_made_up(experiment, "selrep"), *plan = plan_made_up(experiment, "s003");
     for (unsigned i = 0; i < plan->count; i++) CHECK_EQ(plan->runs[i].identity, expected->runs[i].identity);
@@ -192,7 +192,7 @@ TEST("a former name in place of the experiment's size plans the runs of the curr
     experiment_free(experiment);
 }
 
-/* How many bundled experiments the set has; each can be planned. NULL: those of none of the sets below. */
+/* Plans every bundled experiment of a set and returns their number. NULL: those outside of the sets below. */
 static const char *const sets[] = {"adaptive/", "bypass/", "icc/", "selrep/", NULL};
 
 static bool is_of(const char *name, const char *set) {
@@ -227,7 +227,7 @@ TEST("every bundled experiment on cooperating L1s can be planned") { CHECK(plan_
 TEST("every bundled experiment on selective replication can be planned") { CHECK(plan_set("selrep/") > 10); }
 TEST("every other bundled experiment can be planned") { CHECK(plan_set(NULL) >= 6); }
 
-TEST("an experiment that is not there is answered by the nearest one") {
+TEST("rejects an unknown experiment with the nearest name") {
     struct error err = {0};
     CHECK(!experiment_open("quick/sharin", &err));
     CHECK_TEXT(err.text, "there is no experiment `quick/sharin`; did you mean `quick/sharing`?");

@@ -1,5 +1,5 @@
-/* Batches and the runner, with a script in the place of the program: which processes are started, in what order, with what
- * words, and what becomes of their ends. */
+/* Batches and the runner, with a script instead of the program: processes, their order and arguments, and the
+ * handling of their results. */
 #include "lab/runner.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include "lab/slurm.h"
 #include "test.h"
 
-/* Says what it was called with, writes its result, and fails where the job is called so. Writes what `writes` names. */
+/* Logs its arguments, writes the file of `writes=` and its result, and fails for a job named bad. */
 static const char script[] = "#!/bin/sh\n"
                              "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
                              "case \"$*\" in *slow*) sleep 100 ;; *bad*) echo 'sluice: it is bad' >&2; exit 1 ;; esac\n"
@@ -69,7 +69,7 @@ static int called(const struct runner_fixture *fixture, const char *part, const 
     return count;
 }
 
-/* An experiment of two designs, the second of which may read what the first writes. */
+/* An experiment with two designs; the second may read a file that the first writes. */
 static struct lab_design designs[] = {
     {.name = "one", .uses = -1},
     {.name = "two", .uses = 0, .uses_writes = "writes", .uses_reads = "reads"},
@@ -88,7 +88,7 @@ static struct batch *batch_of(struct planned_run *runs, unsigned count, const st
     return batch_create(plans, 1, NULL, fixture->folder);
 }
 
-TEST("each identity is run once, with the words of its first cell") {
+TEST("runs each identity once, with the arguments of its first cell") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct lab_setting setting = {.key = "a.b", .value = "[1, 2]"};
@@ -112,7 +112,7 @@ TEST("each identity is run once, with the words of its first cell") {
     runner_fixture_release(&fixture);
 }
 
-TEST("a job of many runs is recorded once, before them, and its recording goes with the last") {
+TEST("records a job with many runs once, before them, and removes the recording after the last") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct planned_run runs[9];
@@ -141,7 +141,7 @@ TEST("a job of many runs is recorded once, before them, and its recording goes w
     runner_fixture_release(&fixture);
 }
 
-TEST("a run that reads what another writes comes after it, and has its file") {
+TEST("a run that reads the file of another starts after it") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(2, 1, "mm:tiny", 1), planned(1, 0, "mm:tiny", -1)};
@@ -156,7 +156,7 @@ TEST("a run that reads what another writes comes after it, and has its file") {
     runner_fixture_release(&fixture);
 }
 
-TEST("a run that fails is noted with what it said, one that needs it as well, and the others go on") {
+TEST("a failed run is stored with its error, a run that depends on it fails, and the others continue") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "bad:tiny", -1), planned(2, 1, "bad2:tiny", 0),
@@ -177,7 +177,7 @@ static bool stop(void *user, const struct runner_progress *progress) {
     return progress->running < 2;
 }
 
-TEST("who is asked to stop ends its processes, and their runs are still to be made") {
+TEST("stopping kills the processes, and their runs stay waiting") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "slow:1", -1), planned(2, 0, "slow:2", -1), planned(3, 0, "slow:3", -1)};
@@ -196,7 +196,7 @@ static bool no_room(void *user, const struct batch_run *run, const char *path, s
     return error_set(err, "no room");
 }
 
-TEST("when results can no longer be kept everything ends, and the result stays where it is") {
+TEST("a result that cannot be stored ends the batch, and its file stays") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "mm:tiny", -1), planned(2, 0, "slow:1", -1)};
@@ -213,7 +213,7 @@ TEST("when results can no longer be kept everything ends, and the result stays w
     runner_fixture_release(&fixture);
 }
 
-TEST("a run is the same after a task file as before it, and a damaged line is none") {
+TEST("a task file preserves a run, and a damaged line is rejected") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct planned_run runs[] = {planned(1, 0, "a:tiny + b:tiny", -1)};
@@ -242,7 +242,7 @@ TEST("a run is the same after a task file as before it, and a damaged line is no
     runner_fixture_release(&fixture);
 }
 
-TEST("a file of tasks of another program, none at all and a task that is not there are refused") {
+TEST("rejects the task file of another version, other files and an unknown task") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
     struct error err[4] = {0};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `sluice lab run --slurm` on a real cluster of one machine: munged, slurmctld and slurmd are started here, as whoever runs this and without systemd,
-# and stopped at the end. Needs Debian's slurm-wlm and munge, which ./check --full installs; where they are missing it says so and tests nothing.
+# `sluice lab run --slurm` on a cluster of one machine: starts munged, slurmctld and slurmd as the current user, without systemd, and stops them at the
+# end. Needs Debian's slurm-wlm and munge, which ./check --full installs; skipped without them.
 . "$(dirname "$0")/../testlib.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
@@ -20,7 +20,7 @@ stop_cluster() {
     for name in slurmd slurmctld munge/munged; do
         pid=$(cat "$cluster/$name.pid" 2>/dev/null) && kill "$pid" 2>/dev/null
     done
-    for name in slurmd slurmctld munge/munged; do # they are gone before their folder is
+    for name in slurmd slurmctld munge/munged; do # wait for their end before the directory is removed
         pid=$(cat "$cluster/$name.pid" 2>/dev/null) || continue
         for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
     done
@@ -93,7 +93,7 @@ content() { "$SLUICE" lab export --store "$1" --json - | sed 's/,"host":{[^}]*}/
 sluice lab run e.yaml --store here.sqlite
 content here.sqlite >here.txt
 
-testcase "runs on the cluster are the runs made here"
+testcase "runs on the cluster equal the runs on this machine"
 sluice lab run e.yaml --store there.sqlite --slurm --wait --runs-per-task 3 --partition debug --time 5 --memory 100
 status_is 0
 out_has "submitted 8 runs in 3 tasks: job "
@@ -102,7 +102,7 @@ content there.sqlite >there.txt
 same_files here.txt there.txt
 no_file there.sqlite.work
 
-testcase "what a cancelled task has not made is reported and submitted again by the same command"
+testcase "reports the runs of a cancelled task, and the same command resubmits them"
 scontrol update PartitionName=debug State=DOWN # nothing starts until the task is cancelled
 sluice lab run e.yaml --store again.sqlite --slurm --runs-per-task 4
 status_is 0
@@ -119,7 +119,7 @@ for _ in $(seq 300); do [ -z "$(squeue -h -j "$job")" ] && break; sleep 0.1; don
 sluice lab gather --store again.sqlite
 status_is 1
 out_has "4 results imported into again.sqlite"
-out_has "va:tiny, shared, 16: Slurm task ${job}_1 " # "ended as CANCELLED", if Slurm remembers it
+out_has "va:tiny, shared, 16: Slurm task ${job}_1 " # "ended as CANCELLED", if Slurm still knows it
 sluice lab run e.yaml --store again.sqlite --slurm --wait
 status_is 0
 err_has "va:tiny, shared, 16: Slurm task ${job}_1 "
@@ -128,7 +128,7 @@ out_has "8 runs: 8 cached (again.sqlite)"
 content again.sqlite >again.txt
 same_files here.txt again.txt
 
-testcase "a task that is ended at work is reported with its state"
+testcase "reports a task cancelled while running with its state"
 sed "s/workloads: .*/workloads: ['synth:stream']/; s/size: tiny//" e.yaml >slow.yaml
 sluice lab run slow.yaml --store slow.sqlite --slurm --runs-per-task 4
 job=$(sed -n 's/.*: job //p' out)
@@ -140,14 +140,14 @@ status_is 1
 out_has "synth:stream, lrr, 32: Slurm task ${job}_0 ended as CANCELLED without a result"
 no_file slow.sqlite.work
 
-testcase "a run that fails on the cluster is named with its reason, and the others are made"
+testcase "reports a run that fails on the cluster with its error, and simulates the others"
 sed 's/lrr: {design: lrr}/small: {set: {sm.shared_kb: 1}}/' e.yaml >small.yaml
 sluice lab run small.yaml --store small.sqlite --slurm --wait --runs-per-task 8
 status_is 1
 err_has "mm:tiny, small, 16: kernel 'mm_tiled' does not fit"
 out_has "8 runs: 6 cached (small.sqlite)"
 
-testcase "a task whose machine goes away is run again, and nothing is made twice"
+testcase "a requeued task continues, and no run is simulated twice"
 sluice lab run e.yaml --store requeued.sqlite --slurm --runs-per-task 8
 job=$(sed -n 's/.*: job //p' out)
 for _ in $(seq 100); do [ "$(squeue -h -j "$job" -o %T)" = RUNNING ] && break; sleep 0.05; done
@@ -157,14 +157,14 @@ status_is 0
 content requeued.sqlite >requeued.txt
 same_files here.txt requeued.txt
 
-testcase "what sbatch refuses is said in its words, and nothing is left behind"
+testcase "reports the error of sbatch, and leaves no files"
 sluice lab run e.yaml --store refused.sqlite --slurm --partition nosuch
 status_is 1
 err_has "sbatch: "
 err_has "nvalid partition"
 no_file refused.sqlite.work
 
-testcase "a queue that cannot be asked is no reason to submit again"
+testcase "does not resubmit if squeue fails"
 sluice lab run e.yaml --store lost.sqlite --slurm
 status_is 0
 pid=$(cat "$cluster/slurmctld.pid")

@@ -1,4 +1,4 @@
-/* The results store: what is put in comes back, once; and what is no store, or one that cannot be written, is refused. */
+/* The results store: stored values are read back; invalid and unwritable stores are rejected. */
 #include "lab/store.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ static const char json[] =
     " \"config\": {\"sm.count\": 32, \"noc.bypass\": true, \"sm.kind\": \"a \\\"b\\\", c\"},"
     " \"host\": {\"seconds\": 0.25, \"peak_rss_bytes\": 4096}}";
 
-/* A folder of its own for each test. */
+/* A directory for each test. */
 static char *fresh(const char *name) {
     char *folder = mem_text("/tmp/sluice-store-XXXXXX");
     REQUIRE(mkdtemp(folder));
@@ -36,7 +36,7 @@ static char *fresh(const char *name) {
 static void discard(char *path) {
     unlink(path);
     *strrchr(path, '/') = '\0';
-    CHECK_EQ(rmdir(path), 0); /* no lock, journal or draft is left beside the store */
+    CHECK_EQ(rmdir(path), 0); /* no lock, journal or draft is left */
     free(path);
 }
 
@@ -48,7 +48,7 @@ static struct store *filled(const char *path) {
     return store;
 }
 
-/* A run's JSON as the store keeps it, without what the host has to do with it. */
+/* The stored JSON of a run, without host. */
 static char *kept_json(struct store *store, const char *identity) {
     struct error err = {0};
     size_t length;
@@ -60,7 +60,7 @@ static char *kept_json(struct store *store, const char *identity) {
     return text;
 }
 
-TEST("what is put into a store is read back: counters, results, units, samples and energy") {
+TEST("reads back counters, results, units, samples and energy") {
     char *path = fresh("a.sqlite");
     struct store *store = filled(path);
     CHECK(store_has(store, first));
@@ -92,7 +92,7 @@ TEST("what is put into a store is read back: counters, results, units, samples a
     discard(path);
 }
 
-TEST("a run is there once, however often it is put, and its failure is forgotten") {
+TEST("stores a run once, and removes its failure") {
     char *path = fresh("a.sqlite");
     struct error err = {0};
     struct store *store = store_open(path, STORE_WRITE, &err);
@@ -108,7 +108,7 @@ TEST("a run is there once, however often it is put, and its failure is forgotten
     discard(path);
 }
 
-TEST("a run that was interrupted, whose check failed or that is no JSON is not accepted") {
+TEST("rejects an interrupted run, a failed check and invalid JSON") {
     static const char *const bad[][2] = {
         {"{\"cycles\": 1, \"interrupted\": true, \"check\": \"none\"}", "interrupted"},
         {"{\"cycles\": 1, \"interrupted\": false, \"check\": \"failed\"}", "verification"},
@@ -129,7 +129,7 @@ TEST("a run that was interrupted, whose check failed or that is no JSON is not a
     discard(path);
 }
 
-TEST("one process writes at a time, which others are told, while any number read") {
+TEST("one process writes at a time, while any number read") {
     char *path = fresh("a.sqlite");
     struct store *store = filled(path);
     struct error err = {0};
@@ -163,7 +163,7 @@ static void refused(const char *path, enum store_access access, const char *why)
     CHECK_TEXT(err.text, why);
 }
 
-TEST("a store of a newer sluice, another database, some other file and none at all are refused and left as they are") {
+TEST("rejects a store of a newer sluice, another database, another file and a missing file") {
     char *path = fresh("a.sqlite");
     refused(path, STORE_READ, "no such store");
     execute(path, "CREATE TABLE t (x)");
@@ -189,7 +189,7 @@ TEST("a store of a newer sluice, another database, some other file and none at a
     refused("/nowhere/at/all.sqlite", STORE_WRITE, "/nowhere/at/all.sqlite.lock: No such file or directory");
 }
 
-TEST("a merge takes over what is missing, once, with counters and parameters") {
+TEST("a merge imports missing runs with counters and parameters, once") {
     char *path = fresh("a.sqlite"), *from_path = fresh("b.sqlite");
     struct error err = {0};
     struct store *store = filled(path), *from = filled(from_path);
@@ -224,7 +224,7 @@ static char *exported(struct store *store, bool (*export)(struct store *store, F
     return text;
 }
 
-TEST("CSV has parameters that differ and all counters, and quotes what needs it; JSON has everything") {
+TEST("CSV has the differing parameters and all counters, quoted as needed; JSON has complete results") {
     char *path = fresh("a.sqlite"), *other = mem_text(json);
     struct error err = {0};
     struct store *store = filled(path);
@@ -251,8 +251,8 @@ TEST("CSV has parameters that differ and all counters, and quotes what needs it;
     discard(path);
 }
 
-/* The limit on a file's size stands in for the end of a disk. */
-TEST("a store that cannot grow says so, keeps what it has, and goes on when there is room") {
+/* The file size limit replaces a full disk. */
+TEST("a store that cannot grow reports it, keeps its runs, and continues with more space") {
     char *path = fresh("a.sqlite"), *large = mem_alloc(1 << 20, 1);
     struct error err = {0};
     struct store *store = filled(path);

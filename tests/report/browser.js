@@ -1,6 +1,5 @@
-/* Put into a report by browser_test.sh, behind the page's own script: looks at the page as a reader would, and leaves
- * what it found as lines of the element `found`: "ok TEST" or "no TEST: why". `errors` is filled from the head of the
- * page on. */
+/* Embedded by browser_test.sh after the script of a report: checks the page and writes the results as lines of the
+ * element `found`, "ok TEST" or "no TEST: why". `errors` is filled from the head of the page on. */
 {
     const found = [];
     const test = (text, failures) =>
@@ -20,37 +19,37 @@
         select.dispatchEvent(new Event("change"));
     };
 
-    /* --- everything is there --- */
+    /* --- contents --- */
 
     const isTold = (figure) =>
         [figure.title, figure.finding].every((text) => section(figure)?.innerText.includes(text));
-    test("every figure has its section, with title and finding", names(figures.filter((figure) => !isTold(figure))));
+    test("every figure has a section with title and finding", names(figures.filter((figure) => !isTold(figure))));
 
     const drawn = figures.filter((figure) => ["bars", "lines", "stack", "series"].includes(figure.kind));
     const hasCharts = (figure) => canvases(figure).length > 0 && !canvases(figure).some(isBlank);
     const hasTable = (figure) => all("table", section(figure)).some((table) => table.offsetHeight > 0);
-    test("every figure is drawn, or its table is open",
+    test("every figure has a chart or an open table",
         names(figures.filter((figure) => !(drawn.includes(figure) ? hasCharts(figure) : hasTable(figure)))));
 
     const counts = [all("#headlines tbody tr").length, all("#contents li").length];
-    test("the headlines and the contents name every figure", counts.filter((count) => count !== figures.length));
+    test("the summary and the contents list every figure", counts.filter((count) => count !== figures.length));
 
     const values = figures.flatMap((figure) => figure.sheets.flatMap((sheet) => sheet.values.flat()));
     const absent = values.filter((value) => value === null).length;
     const told = all("details td.missing").length;
-    test("every missing value is a cell that says so", absent === told ? [] : [`${told} cells for ${absent} values`]);
+    test("every missing value has a missing cell", absent === told ? [] : [`${told} cells for ${absent} values`]);
 
     const searched = figures.filter((figure) => figure.choices.length);
     const isChosen = (figure) => figure.choices.every(({ chosen }) =>
         all("details td", section(figure)).some((cell) => cell.textContent === chosen));
-    test("what a search chose is in a table",
+    test("the result of a search is in a table",
         searched.length ? names(searched.filter((figure) => !isChosen(figure))) : ["no figure has any"]);
 
-    /* --- designs can be hidden and sorted by --- */
+    /* --- controls --- */
 
     const toggled = drawn.filter((figure) => all(".toggle", section(figure)).length);
     test("there are designs to toggle", toggled.length ? [] : ["no figure has any"]);
-    test("toggling a design changes the chart, and toggling it again brings it back", toggled.flatMap((figure) => {
+    test("toggling a design changes the chart, and toggling it again restores it", toggled.flatMap((figure) => {
         const [toggle] = all(".toggle", section(figure));
         const before = pictures(canvases(figure)).join();
         toggle.click();
@@ -70,7 +69,7 @@
         return left === figure.sheets[0].columns.length - 1 ? [] : [`${figure.name}: ${left} are left`];
     }));
 
-    test("workloads can be sorted by a design, and means stay behind them", bars.flatMap((figure) => {
+    test("workloads can be sorted by a design, with means last", bars.flatMap((figure) => {
         const [{ columns, rows, means }] = figure.sheets;
         const [select] = all("select", section(figure));
         choose(select, columns.at(-1));
@@ -83,7 +82,7 @@
         return isGood ? [] : [`${figure.name}: ${labels}`];
     }));
 
-    /* --- for every reader --- */
+    /* --- accessibility --- */
 
     const ground = () => getComputedStyle(document.body).backgroundColor;
     const before = { ground: ground(), pictures: pictures(all("canvas")) };
@@ -92,18 +91,18 @@
         ground() !== before.ground && pictures(all("canvas")).every((picture, i) => picture !== before.pictures[i]);
     document.getElementById("theme").click();
     const isBack = ground() === before.ground;
-    test("the switch changes between light and dark, and back", isOther && isBack ? [] : [ground()]);
+    test("the button switches between light and dark", isOther && isBack ? [] : [ground()]);
 
     const source = (list) => list.map((node) => node.outerHTML);
     const clickable = all("button, select, summary, a[href], .scroll, pre[tabindex]");
-    test("what can be clicked can be reached by the keyboard", source(clickable.filter((node) => node.tabIndex < 0)));
+    test("all controls are reachable by keyboard", source(clickable.filter((node) => node.tabIndex < 0)));
     const unnamed = all("canvas[role=img], [role=group], nav").filter((node) => !node.getAttribute("aria-label"));
-    test("pictures and groups have names for screen readers", source(unnamed));
+    test("charts and groups have labels for screen readers", source(unnamed));
     const isAimless = (link) => !document.getElementById(link.getAttribute("href").slice(1));
-    test("links within the page lead somewhere", source(all("a[href^='#']").filter(isAimless)));
+    test("links within the page have targets", source(all("a[href^='#']").filter(isAimless)));
     const width = document.documentElement.scrollWidth;
-    test("nothing sticks out of the page", width <= innerWidth ? [] : [`${width} pixels of ${innerWidth}`]);
-    test("nothing is fetched", performance.getEntriesByType("resource").map((entry) => entry.name));
+    test("the content fits the width of the page", width <= innerWidth ? [] : [`${width} pixels of ${innerWidth}`]);
+    test("the page loads no resources", performance.getEntriesByType("resource").map((entry) => entry.name));
     test("there are no errors", errors);
 
     const list = document.createElement("pre");

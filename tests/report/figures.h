@@ -1,5 +1,5 @@
-/* Figures of every kind, made by hand: what the page and the plots have to show, with a missing run, text that would
- * break out of its place if it were not escaped, and the paper's values on the bars. */
+/* Hand-written figures of every kind for report and plots, with a missing run, text that needs escaping, and published
+ * values on the bars. */
 #ifndef SLUICE_TESTS_REPORT_FIGURES_H
 #define SLUICE_TESTS_REPORT_FIGURES_H
 
@@ -106,7 +106,7 @@ static struct experiment made_experiments[MADE_FIGURES] = {
      .kind = LAB_BARS},
     {.name = "quick/stalls", .title = "SM cycle breakdown", .paper = "", .figure = "", .kind = LAB_STACK},
     {.name = "adaptive/fig14",
-     .title = "Width of the channels",
+     .title = "Channel width",
      .paper = "adaptive",
      .figure = "Figure 14",
      .axes = &made_axis,

@@ -1,5 +1,4 @@
-/* The page as text: every figure and value is in it, nothing breaks out of its place, nothing is fetched. How it looks
- * and behaves is for browser_test.sh. */
+/* The text of the report: figures and values, escaping, no external resources. browser_test.sh tests its behaviour. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "report/figures.h"
 #include "test.h"
 
-/* The page without a chart library, whose text would only be in the way. */
+/* The report, by default without the text of a chart library. */
 static char *page_text(const char *chart_library, struct error *err) {
     struct report report = made_report();
     report.plots = "made.figures";
@@ -27,7 +26,7 @@ static unsigned times(const char *text, const char *part) {
     return count;
 }
 
-TEST("the page holds every figure with its finding, and one document only") {
+TEST("the report has every figure with its finding, in one document") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     for (unsigned i = 0; i < MADE_FIGURES; i++) {
@@ -42,14 +41,14 @@ TEST("the page holds every figure with its finding, and one document only") {
     free(page);
 }
 
-TEST("a figure of a paper has the paper's title") {
+TEST("a figure of a paper has the title of the paper") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "\"paper\": \"Adaptive Memory-Side Last-Level GPU Caching\"");
     free(page);
 }
 
-TEST("a missing run is null in the page, never zero") {
+TEST("a missing run is null, not zero") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "[1, null, 1.01]");
@@ -57,7 +56,7 @@ TEST("a missing run is null in the page, never zero") {
     free(page);
 }
 
-TEST("the page tells what a search chose") {
+TEST("the report has the result of a search") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "{\"workload\": \"an\", \"column\": \"private\", \"parameter\": \"llc.static.degree\","
@@ -66,7 +65,7 @@ TEST("the page tells what a search chose") {
     free(page);
 }
 
-TEST("the paper's value stands beside ours with a verdict and the cell that it belongs to") {
+TEST("a published value has the simulated value, a verdict and its cell") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page,
@@ -75,7 +74,7 @@ TEST("the paper's value stands beside ours with a verdict and the cell that it b
     free(page);
 }
 
-TEST("no text of an experiment can end the script that it is carried in") {
+TEST("no text of an experiment can end the script element") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "A table \\u003c/script>\\u003cb>\\\"&");
@@ -83,7 +82,7 @@ TEST("no text of an experiment can end the script that it is carried in") {
     free(page);
 }
 
-TEST("the page asks the network for nothing") {
+TEST("the report has no external resources") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_EQ(times(page, "http://") + times(page, "https://"), 0);
@@ -91,7 +90,7 @@ TEST("the page asks the network for nothing") {
     free(page);
 }
 
-TEST("the chart library is carried as it is, and one that cannot be read is told") {
+TEST("embeds the chart library unchanged, and reports an unreadable one") {
     struct error err = {0};
     char path[] = "/tmp/sluice-charts-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
@@ -107,14 +106,14 @@ TEST("the chart library is carried as it is, and one that cannot be read is told
     CHECK_TEXT(err.text, path);
 }
 
-TEST("a sweep's axis has the name of what is swept") {
+TEST("the axis of a sweep has the name of the parameter") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_EQ(times(page, "\"axis\": \"noc.channel_bytes\""), 1);
     free(page);
 }
 
-TEST("a page without memory for its data is an error") {
+TEST("a report without memory for its data is an error") {
     struct report report = made_report();
     struct error err = {0};
     FILE *out = fopen("/dev/null", "w");

@@ -1,4 +1,4 @@
-/* Figures as gnuplot scripts, and as SVG and PDF where there is gnuplot. */
+/* Figures as gnuplot scripts, and as SVG and PDF if gnuplot is installed. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "report/figures.h"
 #include "test.h"
 
-/* A folder for one test, emptied at its end. */
+/* A directory for one test, emptied at its end. */
 struct folder {
     char path[32];
 };
@@ -36,13 +36,13 @@ static void folder_remove(const struct folder *folder, const struct figure *figu
         unlink(path);
         free(path);
     }
-    CHECK_EQ(rmdir(folder->path), 0); /* nothing else was left */
+    CHECK_EQ(rmdir(folder->path), 0); /* no other files */
     free(name);
 }
 
 static bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null 2>&1") == 0; }
 
-TEST("every kind of figure but a table is drawn as SVG and PDF, where there is gnuplot") {
+TEST("draws every kind of figure except tables as SVG and PDF, if gnuplot is installed") {
     struct report report = made_report();
     bool drawn = has_gnuplot();
     for (unsigned i = 0; i < report.count; i++) {
@@ -65,7 +65,7 @@ TEST("every kind of figure but a table is drawn as SVG and PDF, where there is g
     }
 }
 
-TEST("without gnuplot the script is left, and the message names what is missing") {
+TEST("without gnuplot, writes the script and reports the missing package") {
     struct report report = made_report();
     struct folder folder = folder_make();
     struct error err = {0};
@@ -78,7 +78,7 @@ TEST("without gnuplot the script is left, and the message names what is missing"
     folder_remove(&folder, report.figures[0]);
 }
 
-TEST("a script holds the values, a missing one as a question mark with a cross, and the paper's where its bar stands") {
+TEST("a script has the values, missing ones as ? with a cross, and published values at their bars") {
     struct report report = made_report();
     struct folder folder = folder_make();
     struct error err = {0};
@@ -86,13 +86,13 @@ TEST("a script holds the values, a missing one as a question mark with a cross, 
     char *script = file_text(&folder, "adaptive-fig11.gnuplot");
     REQUIRE(script != NULL);
     CHECK_TEXT(script, "\"bs\" 1 ? 1.01");
-    CHECK_TEXT(script, "$missing0 << EOD\n5 0.0414\nEOD"); /* the middle one of three bars of the sixth workload */
+    CHECK_TEXT(script, "$missing0 << EOD\n5 0.0414\nEOD"); /* the middle of three bars of the sixth workload */
     CHECK_TEXT(script, "$paper0 << EOD\n6.25 1.281\n7 0.82\nEOD");
     free(script);
     folder_remove(&folder, report.figures[0]);
 }
 
-TEST("text cannot break out of a script") {
+TEST("escapes text in a script") {
     char quotes[] = "a \"b\" \\ c\nd";
     char *rows[] = {quotes};
     double value[] = {1};
@@ -109,7 +109,7 @@ TEST("text cannot break out of a script") {
     folder_remove(&folder, &figure);
 }
 
-TEST("a folder that is not there is told with the file's name") {
+TEST("reports a missing directory with the name of the file") {
     struct report report = made_report();
     struct error err = {0};
     CHECK(!report_plot(report.figures[0], "/nonexistent", &err));
