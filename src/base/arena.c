@@ -32,7 +32,7 @@ void arena_destroy(struct arena *arena) {
     free(arena);
 }
 
-/* A block of its own for what is large, behind the current one so that that goes on being filled. */
+/* A large request gets its own block, linked behind the current one so that the current one keeps filling. */
 static struct block *block_add(struct arena *arena, size_t bytes) {
     size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;
     struct block *block = mem_alloc_lines(1, sizeof *block + size);

@@ -75,12 +75,12 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *nearest_name(const char *word, const char *const *names, size_t count) {
     const char *best = NULL;
-    size_t limit = strlen(word) / 3 + 1; /* a third of the letters may be wrong */
+    size_t limit = strlen(word) / 3 + 1; /* up to a third of the letters may differ */
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(word, names[i]);
         if (distance <= limit) {
             best = names[i];
-            limit = distance - (distance > 0); /* only a nearer one replaces it */
+            limit = distance - (distance > 0); /* only a closer name replaces it */
             if (distance == 0) break;
         }
     }

@@ -1,4 +1,4 @@
-/* What every room may use: small integer aids, checked allocation, and nothing of the model. */
+/* Base module: integer helpers and checked allocation for every other module. It contains nothing of the model. */
 #ifndef SLUICE_BASE_BASE_H
 #define SLUICE_BASE_BASE_H
 
@@ -10,11 +10,11 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define LIKELY(x)       __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)     __builtin_expect(!!(x), 0)
-#define ALWAYS_INLINE   inline __attribute__((always_inline)) /* where a call costs as much as what it does */
+#define ALWAYS_INLINE   inline __attribute__((always_inline)) /* for functions as cheap as the call */
 #define NEVER_INLINE \
-    __attribute__((noinline)) /* rare, or an inner loop: apart, both it and its callers fit into registers */
+    __attribute__((noinline)) /* for rare paths and inner loops: reduces register pressure on both sides */
 
-/* A time that never comes. */
+/* A time that is never reached. */
 #define NEVER UINT64_MAX
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -31,18 +31,18 @@ static inline uint64_t round_up_power_of_two(uint64_t x) { return x <= 1 ? 1 : U
 /* A mask of the lowest n bits, n from 0 to 64. */
 static inline uint64_t low_mask(unsigned n) { return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
 
-/* Zeroed memory for `count` objects. Running out of memory is not a condition the model can recover
- * from, so these never return NULL: they abort. */
+/* Zeroed memory for `count` objects. The model cannot recover from running out of memory, so these functions abort
+ * instead of returning NULL. */
 void *mem_alloc(size_t count, size_t size);
-/* The same, aligned to a 64-byte cache line of the host. */
+/* As mem_alloc, aligned to a 64-byte cache line of the host. */
 void *mem_alloc_lines(size_t count, size_t size);
 void *mem_grow(void *old, size_t count, size_t size);
 char *mem_text(const char *text);
 
-/* printf into fresh memory. */
+/* printf into newly allocated memory. */
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The name in `names` that a mistyped `word` most likely meant, or NULL if none is near. */
+/* The entry of `names` closest to a mistyped `word`, or NULL if none is close. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
 #endif

@@ -1,14 +1,14 @@
-/* Waiting for a condition between threads, with an end: deadlines of the clock that never jumps. */
+/* Timed waits on condition variables, with deadlines on the monotonic clock. */
 #ifndef SLUICE_BASE_DEADLINE_H
 #define SLUICE_BASE_DEADLINE_H
 
 #include <pthread.h>
 #include <time.h>
 
-/* How long a thread waits for another before it asks whether it should wait on. */
+/* How long a thread waits before it checks whether to keep waiting. */
 enum { DEADLINE_PATIENCE_MS = 50 };
 
-/* A condition whose deadlines are of that clock. */
+/* Initialises a condition variable that measures deadlines on the monotonic clock. */
 static inline void deadline_condition(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -1,6 +1,6 @@
-/* A file of the tree carried by the program, as symbols NAME and NAME_end; a zero byte follows, so that text is a string.
- * The path is looked for in the folders that the assembler is given (-Wa,-I). Link-time optimisation does not see such symbols:
- * a source that embeds is compiled without it (CMakeLists.txt). */
+/* Embeds a file of the source tree in the program, as symbols NAME and NAME_end; a zero byte follows, so text is a
+ * string. The assembler searches the path in its include directories (-Wa,-I). Link-time optimisation does not see
+ * these symbols: a source that embeds is compiled without it (CMakeLists.txt). */
 #ifndef SLUICE_BASE_EMBED_H
 #define SLUICE_BASE_EMBED_H
 

@@ -17,7 +17,7 @@ static void new_line(struct json *json) {
     for (unsigned i = 0; i < json->depth; i++) fputs("  ", json->out);
 }
 
-/* What stands between the value before and the one that comes. */
+/* Writes the separator between the previous value and the next one. */
 static void separate(struct json *json) {
     if (json->after_key) {
         json->after_key = false;
@@ -53,7 +53,7 @@ void json_end(struct json *json) {
     fputc(json->level[json->depth].array ? ']' : '}', json->out);
 }
 
-/* Bytes above 127 pass as they are: the text is UTF-8. */
+/* Bytes above 127 are copied: the text is UTF-8. */
 static void write_escaped(FILE *out, const char *text) {
     fputc('"', out);
     for (const char *c = text; *c; c++) {

@@ -9,7 +9,7 @@ void line_map_release(struct line_map *map) {
     *map = (struct line_map){0};
 }
 
-/* Its entry, or the empty one where it belongs. */
+/* The entry of the line, or the empty entry where it would be inserted. */
 static struct line_entry *find(const struct line_map *map, uint64_t line) {
     for (uint64_t at = (line * UINT64_C(0x9E3779B97F4A7C15)) >> 20;; at++) {
         struct line_entry *entry = &map->entry[at & map->mask];

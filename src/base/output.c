@@ -10,26 +10,26 @@
 
 bool output_check(const char *path, struct error *err) {
     if (strcmp(path, "-") == 0) return true;
-    if (path[0] == '\0') return error_set(err, "an output file needs a name");
+    if (path[0] == '\0') return error_set(err, "the name of the output file is empty");
     struct stat status;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return error_set(err, "%s: is a folder; name a file in it", path);
+        return error_set(err, "%s: is a directory; name a file in it", path);
     const char *slash = strrchr(path, '/');
     char *folder = slash == path ? mem_text("/")
                    : slash       ? text_format("%.*s", (int)(slash - path), path)
                                  : mem_text(".");
     bool good = true;
     if (stat(folder, &status) != 0)
-        good = error_set(err, "%s: there is no folder %s: %s", path, folder, strerror(errno));
+        good = error_set(err, "%s: cannot access directory %s: %s", path, folder, strerror(errno));
     else if (!S_ISDIR(status.st_mode))
-        good = error_set(err, "%s: %s is no folder", path, folder);
+        good = error_set(err, "%s: %s is not a directory", path, folder);
     else if (access(folder, W_OK | X_OK) != 0)
-        good = error_set(err, "%s: the folder %s cannot be written: %s", path, folder, strerror(errno));
+        good = error_set(err, "%s: directory %s is not writable: %s", path, folder, strerror(errno));
     free(folder);
     return good;
 }
 
-/* Devices and pipes (/dev/null, a process substitution) cannot be renamed over: they are written as they are. */
+/* Devices and pipes (/dev/null, a process substitution) cannot be replaced by rename and are written in place. */
 static bool is_special(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
@@ -46,7 +46,7 @@ bool output_open(struct output *output, const char *path, struct error *err) {
     } else {
         output->draft = text_format("%s.XXXXXX", path);
         int descriptor = mkstemp(output->draft);
-        mode_t mask = umask(0); /* mkstemp's file is for its owner only */
+        mode_t mask = umask(0); /* mkstemp creates the file with owner-only permissions */
         umask(mask);
         if (descriptor >= 0 && fchmod(descriptor, 0666 & ~mask) == 0) output->file = fdopen(descriptor, "w");
         if (!output->file && descriptor >= 0) {

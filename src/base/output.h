@@ -1,5 +1,5 @@
-/* A result file that appears under its name when it is complete, and never before: it is written beside its place and
- * renamed. "-" is standard output. */
+/* Atomic result files: the content is written to a temporary file in the same directory and renamed when complete.
+ * "-" is standard output. */
 #ifndef SLUICE_BASE_OUTPUT_H
 #define SLUICE_BASE_OUTPUT_H
 
@@ -7,27 +7,27 @@
 
 #include "base/error.h"
 
-/* Whether a file could be written there, so that a long run does not end in a mistyped folder. Changes nothing. */
+/* Whether a file can be created at the path, so that a long run does not fail at its end. Changes nothing. */
 bool output_check(const char *path, struct error *err);
 
-/* For what is written little by little. */
+/* For incremental writing. */
 struct output {
     FILE *file;
     const char *path;
-    char *draft; /* where it is written until it is complete; NULL if in place */
+    char *draft; /* temporary file; NULL if written in place */
 };
 bool output_open(struct output *output, const char *path, struct error *err);
-/* Gives the file its name, or with `keep` false leaves nothing behind. False with an error if anything went wrong. */
+/* Renames the file to its name, or removes it if `keep` is false. False with an error on failure. */
 bool output_close(struct output *output, bool keep, struct error *err);
 
-/* The two in one: calls `write` with the open file. False with an error if anything went wrong; then nothing is left behind and an
- * older file of the name is as it was. */
+/* Opens, calls `write` and closes. False with an error on failure; nothing is left behind then, and an existing file of
+ * the same name is unchanged. */
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err);
 
-/* A file in memory, whose content is `*text` once it is closed; the caller frees it. NULL with an error if there is no
- * memory for it. */
+/* A file in memory whose content is `*text` after closing; the caller frees it. NULL with an error if memory runs out.
+ */
 FILE *text_open(char **text, size_t *length, struct error *err);
-/* False with an error, and then *text is NULL, if any of what was written is missing. */
+/* False with an error, and *text NULL, if any write failed. */
 bool text_close(FILE *file, char **text, struct error *err);
 
 #endif

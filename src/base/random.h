@@ -1,4 +1,4 @@
-/* A small random generator (splitmix64): one word of state, the same sequence on every host. */
+/* A small random number generator (splitmix64): one word of state, the same sequence on every host. */
 #ifndef SLUICE_BASE_RANDOM_H
 #define SLUICE_BASE_RANDOM_H
 

@@ -1,4 +1,4 @@
-/* A ring of 32-bit numbers: a FIFO whose room is promised when it is made, so that pushing never asks. */
+/* A FIFO of 32-bit numbers with a fixed capacity; the caller guarantees that a push fits. */
 #ifndef SLUICE_BASE_RING_H
 #define SLUICE_BASE_RING_H
 
@@ -8,7 +8,7 @@
 
 struct ring {
     uint32_t *item;
-    uint32_t mask, pushed, popped; /* the counts run freely */
+    uint32_t mask, pushed, popped; /* free-running counts */
 };
 
 static inline void ring_init(struct ring *ring, uint64_t room) {

@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-TEST("an arena gives zeroed memory in lines of its own, small and large, and takes all of it back at once") {
+TEST("an arena returns zeroed, line-aligned memory, small and large, and frees all of it together") {
     struct arena *arena = arena_create();
     for (size_t size = 1; size < 300000; size = size * 3 + 1) {
         unsigned char *bytes = arena_alloc(arena, size, 1);
@@ -16,7 +16,7 @@ TEST("an arena gives zeroed memory in lines of its own, small and large, and tak
     arena_destroy(arena);
 }
 
-TEST("what grows in an arena keeps its content, and the old copy stays as it was") {
+TEST("growing an array in an arena keeps its content and leaves the old array unchanged") {
     struct arena *arena = arena_create();
     uint32_t *old = arena_alloc(arena, 3, sizeof *old);
     old[2] = 7;

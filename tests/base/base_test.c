@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 
-TEST("a mistyped name finds the one that was meant") {
+TEST("nearest_name finds the intended name of a mistyped word") {
     static const char *const names[] = {"stream", "shared", "chase", "copy"};
     CHECK_EQ(nearest_name("steam", names, 4), "stream");
     CHECK_EQ(nearest_name("sahred", names, 4), "shared");
@@ -16,14 +16,14 @@ TEST("a mistyped name finds the one that was meant") {
     CHECK(nearest_name("x", names, 0) == NULL);
 }
 
-TEST("the first error wins, since later ones are usually its echo") {
+TEST("the first error is kept and later ones are dropped") {
     struct error err = {0};
     CHECK(!error_at(&err, "a.yaml", 3, 7, "%d is too many", 9));
     CHECK(!error_set(&err, "second"));
     CHECK_EQ((const char *)err.text, "a.yaml:3:7: 9 is too many");
 }
 
-TEST("an error text that is too long is cut, not overrun") {
+TEST("an error text that is too long is truncated within its buffer") {
     struct error err = {0};
     char *path = mem_alloc(5000, 1);
     for (int i = 0; i < 4999; i++) path[i] = 'p';
@@ -33,7 +33,7 @@ TEST("an error text that is too long is cut, not overrun") {
     free(path);
 }
 
-TEST("integer functions hold at their edges") {
+TEST("integer helpers are correct at their limits") {
     CHECK_EQ(low_mask(0), 0u);
     CHECK_EQ(low_mask(64), UINT64_MAX);
     CHECK_EQ(low_mask(5), 31u);
@@ -47,7 +47,7 @@ TEST("integer functions hold at their edges") {
     CHECK(is_power_of_two(1) && !is_power_of_two(0) && !is_power_of_two(6));
 }
 
-TEST("random numbers stay below their bound, reach all of it and repeat with the seed") {
+TEST("random numbers stay below their bound, cover the range and repeat with the seed") {
     uint64_t state = 7, again = 7, seen = 0;
     for (int i = 0; i < 1000; i++) {
         uint64_t x = random_below(&state, 10);

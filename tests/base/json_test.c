@@ -19,7 +19,7 @@ static const char *end(struct json *json, FILE *out) {
     return written;
 }
 
-TEST("objects and arrays are indented, compact ones stay on one line with all they hold") {
+TEST("objects and arrays are indented; compact ones are on one line with their contents") {
     struct json json;
     FILE *out = begin(&json);
     json_object(&json);
@@ -41,14 +41,14 @@ TEST("objects and arrays are indented, compact ones stay on one line with all th
              "{\n  \"big\": 18446744073709551615,\n  \"rows\": [\n    [1, {\"x\": false}]\n  ],\n  \"none\": {}\n}\n");
 }
 
-TEST("text is escaped so that any bytes of a name can be read back") {
+TEST("escaped text reads back whatever bytes it contains") {
     struct json json;
     FILE *out = begin(&json);
     json_text(&json, "a\"b\\c\n\t\x01 \xC3\xA9");
     CHECK_EQ(end(&json, out), "\"a\\\"b\\\\c\\n\\t\\u0001 \xC3\xA9\"\n");
 }
 
-TEST("a real number reads back exactly, and one that JSON cannot express becomes null") {
+TEST("a real number reads back exactly, and one that is not finite becomes null") {
     double values[] = {0.1, 1.0 / 3, 1e300, 42, 0};
     for (int i = 0; i < 5; i++) {
         struct json json;

@@ -3,7 +3,7 @@
 #include "base/line_map.h"
 #include "base/random.h"
 
-TEST("a line map gives each line its own words, however many there are, and forgets them all at once") {
+TEST("a line map keeps the words of each line as it grows and clears them all at once") {
     enum { LINES = 5000 };
     struct line_map map;
     uint64_t random = 1, sum = 0, expected = 0;

@@ -1,5 +1,5 @@
-/* Files in memory that cannot be opened: sluice_tests has an open_memstream() of its own (output_test.c), which fails once
- * a test has said so. */
+/* Makes opening files in memory fail: sluice_tests replaces open_memstream() (output_test.c) by one that fails once a
+ * test requests it. */
 #ifndef SLUICE_TESTS_BASE_NO_MEMORY_H
 #define SLUICE_TESTS_BASE_NO_MEMORY_H
 

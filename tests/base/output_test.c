@@ -1,4 +1,4 @@
-/* Files in memory, and what is said when there is no memory for them. */
+/* Files in memory, and the errors if memory runs out. */
 #include "base/output.h"
 
 #include <dlfcn.h>
@@ -17,11 +17,11 @@ FILE *open_memstream(char **text, size_t *length) {
         return NULL;
     }
     FILE *(*original)(char **, size_t *) = NULL;
-    *(void **)&original = dlsym(RTLD_NEXT, "open_memstream"); /* as POSIX has it: ISO C knows no such cast */
+    *(void **)&original = dlsym(RTLD_NEXT, "open_memstream"); /* the cast that POSIX prescribes; ISO C has none */
     return original(text, length);
 }
 
-TEST("a file in memory holds what was written to it") {
+TEST("a file in memory contains what was written") {
     struct error err = {0};
     char *text;
     size_t length;
@@ -34,7 +34,7 @@ TEST("a file in memory holds what was written to it") {
     free(text);
 }
 
-TEST("a file in memory that cannot be opened is an error") {
+TEST("reports an error if a file in memory cannot be opened") {
     struct error err = {0};
     char *text;
     size_t length;
@@ -43,7 +43,7 @@ TEST("a file in memory that cannot be opened is an error") {
     CHECK_EQ(err.text, "cannot open a file in memory: Cannot allocate memory");
 }
 
-TEST("a file in memory that lacks what was written to it is an error, and leaves no text") {
+TEST("reports an error and returns no text if a write to a file in memory failed") {
     struct error err = {0};
     char *text = mem_text("a part");
     FILE *full = fopen("/dev/full", "w");

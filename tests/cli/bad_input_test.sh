@@ -75,6 +75,6 @@ profiled="run synth:alu --gpu fermi-15sm --design profiled --set l1.profiled.pro
     printf 'sluice profile 1\nsms 15 line_bytes 128\nkernel 0 sm 0\n1f three\n' >"$work/p"
     refused "p:4:4: expected" $profiled
 }
-refused "there is no folder" run synth:alu --design profiled --set "l1.profiled.record=$work/no/p"
+refused "cannot access directory" run synth:alu --design profiled --set "l1.profiled.record=$work/no/p"
 
 tests_end

@@ -166,7 +166,7 @@ err_has "no-such.yaml"
 edited "s|name: y, |name: y, dump: $work/no/such/y.bin, |"
 sluice run --launch "$work/launch.yaml" $small
 status_is 2
-err_has "there is no folder"
+err_has "cannot access directory"
 
 testcase "warns of a kernel that writes lines it loads as read-only, and counts them"
 edited '/final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/'

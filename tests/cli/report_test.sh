@@ -61,7 +61,7 @@ refused "missing argument" report
 refused "small.yalm" report "$work/small.yalm" --store "$store"
 refused "did you mean" report quick/sharin --store "$store"
 refused "cannot be written to standard output" report "$work/small.yaml" --store "$store" -o -
-refused "there is no folder" report "$work/small.yaml" --store "$store" -o "$work/nowhere/page.html"
+refused "cannot access directory" report "$work/small.yaml" --store "$store" -o "$work/nowhere/page.html"
 refused "$work/none.sqlite" report "$work/small.yaml" --store "$work/none.sqlite" -o "$work/none.html"
 refused "more than one store" report "$store" "$store"
 refused "missing experiment" reproduce
