@@ -15,8 +15,8 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The first of: $SLUICE_HOME; the tree that the program was built in (build/<preset>/sluice); where it was installed
- * (bin/sluice and share/sluice); the tree that it was compiled from. NULL if none has the folder. */
+/* The first that contains the directory: $SLUICE_HOME; the tree of the build (build/<preset>/sluice); the installation
+ * (bin/sluice and share/sluice); the tree the program was compiled from. NULL if none does. */
 char *catalogue_folder(const char *folder) {
     char program[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -38,7 +38,7 @@ char *catalogue_folder(const char *folder) {
         else
             free(candidates[i]);
     }
-    char *plain = found ? realpath(found, NULL) : NULL; /* without the .. that messages would show */
+    char *plain = found ? realpath(found, NULL) : NULL; /* without .. in messages */
     if (!plain) return found;
     free(found);
     return plain;
@@ -48,7 +48,7 @@ static int entry_order(const void *a, const void *b) {
     return strcmp(((const struct catalogue_entry *)a)->name, ((const struct catalogue_entry *)b)->name);
 }
 
-/* The YAML files of a folder, and of folders in it, which name them: "adaptive/fig2". */
+/* The YAML files of a directory and its subdirectories, named by relative path: "adaptive/fig2". */
 static void add_folder(struct catalogue *catalogue, const char *path, const char *prefix) {
     static const char suffix[] = ".yaml";
     DIR *directory = opendir(path);
@@ -88,7 +88,7 @@ void catalogue_close(struct catalogue *catalogue) {
     free(catalogue->entries);
 }
 
-/* A word with the ending of a YAML file, or with a slash where names have none, is a path; any other is a bundled name. */
+/* A word with the extension of a YAML file, or with a slash where names have none, is a path; any other is a name. */
 static bool is_path(const char *folder, const char *word) {
     size_t length = strlen(word);
     bool slash = strcmp(folder, "experiments") == 0 ? word[0] == '/' || word[0] == '.' : strchr(word, '/') != NULL;
@@ -105,10 +105,8 @@ static void blame_unknown(const struct catalogue *catalogue, const char *folder,
     if (near)
         error_set(err, "there is no %s `%s`; did you mean `%s`?", noun, word, near);
     else
-        error_set(
-            err,
-            "there is no %s `%s`; `sluice list %s` names those there are, and a file of your own is given as ./%s.yaml",
-            noun, word, folder, word);
+        error_set(err, "there is no %s `%s`; see `sluice list %s`, or give the path of a file, as in ./%s.yaml", noun,
+                  word, folder, word);
 }
 
 char *catalogue_find(const char *folder, const char *noun, const char *word, struct error *err) {

@@ -1,5 +1,5 @@
-/* A configuration as a whole: where sections and their values live, which layer each value came from, and the cross-
- * checks at the end. How values are read is in yaml.c and value.c, how they are shown in write.c.
+/* A configuration as a whole: layout of sections and values, the layer each value came from, cross-checks. yaml.c and
+ * value.c read values, write.c writes them.
  */
 #include "config/config.h"
 
@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "config/store.h"
 
-enum { FILE_MAX_BYTES = 1 << 20 }; /* a description is a page or two; a file beyond this is no description */
+enum { FILE_MAX_BYTES = 1 << 20 }; /* a description is a few KiB; rejects anything else early */
 
 const char *const meta_keys[META_COUNT] = {"name", "description", "source"};
 
@@ -64,7 +64,7 @@ static void place(struct config *config, const struct section *section, int pare
     place_policies(config, index);
 }
 
-/* Two choices of a section may offer the same policies; its section then stands there once. */
+/* Two choices of a section may offer the same policies; the policy's section exists once. */
 static void place_policies(struct config *config, int parent) {
     const struct section *section = config->placed[parent].section;
     for (unsigned i = 0; i < section_rows(section); i++) {
@@ -75,7 +75,7 @@ static void place_policies(struct config *config, int parent) {
             const struct policy *policy = family->members[m];
             if (!policy->section) continue;
             assert(store_find_param(section, policy->name) == NOWHERE &&
-                   "a policy's section is called like a parameter beside it");
+                   "a policy's section has the name of a parameter of the same section");
             int there = store_find_section(config, parent, policy->name);
             assert(there == NOWHERE || config->placed[there].section == policy->section);
             if (there == NOWHERE) place(config, policy->section, parent, policy->name);
@@ -90,7 +90,7 @@ static void take_defaults(struct config *config) {
             struct error err = {0};
             if (yaml_read_setting(config, LAYER_DEFAULT, (int)i, (int)p, section_row(section, p)->fallback, &err))
                 continue;
-            fprintf(stderr, "a default that its own row does not allow: %s\n",
+            fprintf(stderr, "a default outside the bounds of its row: %s\n",
                     err.text); /* as assert would, with the reason */
             abort();
         }
@@ -138,7 +138,7 @@ void config_destroy(struct config *config) {
     free(config);
 }
 
-/* After a reading: `before` is what was there. A failure puts values and origins back where they were. */
+/* Ends a read: after a failure, values and origins are restored from `before`. */
 static bool settle(struct config *config, struct config *before, bool read) {
     if (!read) {
         if (config->values_size) memcpy(config->values, before->values, config->values_size);
@@ -158,7 +158,7 @@ static bool settle(struct config *config, struct config *before, bool read) {
 
 bool config_read_text(struct config *config, const char *name, const char *text, size_t length, struct error *err) {
     if (length > FILE_MAX_BYTES)
-        return error_set(err, "'%.512s' is larger than %d KiB, which no description is", name, FILE_MAX_BYTES >> 10);
+        return error_set(err, "'%.512s' is larger than %d KiB; it is not a description", name, FILE_MAX_BYTES >> 10);
     struct config *before = config_copy(config);
     uint32_t layer = store_add_layer(config, name, false);
     return settle(config, before, yaml_read_sections(config, layer, text, length, err));
@@ -170,7 +170,7 @@ bool config_read_file(struct config *config, const char *path, struct error *err
     char *text = mem_alloc(FILE_MAX_BYTES + 1, 1);
     size_t length = fread(text, 1, FILE_MAX_BYTES + 1, file);
     bool broken = ferror(file);
-    int reason = errno; /* a directory opens, and fails here */
+    int reason = errno; /* opening a directory succeeds, reading it fails */
     fclose(file);
     bool read = broken ? error_set(err, "cannot read '%.512s': %s", path, strerror(reason))
                        : config_read_text(config, path, text, length, err);
@@ -178,7 +178,7 @@ bool config_read_file(struct config *config, const char *path, struct error *err
     return read;
 }
 
-/* Follows a dotted name to a section and, with its last part, to a parameter. */
+/* Resolves a dotted name to a section and, with its last part, to a parameter. */
 static bool resolve(const struct config *config, const char *key, const char *where, int *section, int *param,
                     struct error *err) {
     char part[sizeof((struct config_entry *)0)->key];
@@ -234,7 +234,7 @@ bool config_check(const struct config *config, struct error *err) {
     return true;
 }
 
-/* The place of `section` below `parent` (NULL: anywhere), in use if any is. */
+/* The index of `section` below `parent` (NULL: anywhere), preferring one in use. */
 static const void *get(const struct config *config, const struct section *parent, const struct section *section) {
     int found = NOWHERE;
     for (unsigned i = 0; i < config->placed_count; i++) {
@@ -270,7 +270,7 @@ bool config_error(const struct config *config, const char *key, struct error *er
     struct error none = {0};
     int section, param;
     if (!resolve(config, key, "", &section, &param, &none)) {
-        assert(!"a cross-check blames a parameter that does not exist");
+        assert(!"a cross-check names a parameter that does not exist");
         return error_set(err, "%s: %s", key, message);
     }
     const struct placed *placed = &config->placed[section];

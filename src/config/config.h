@@ -1,15 +1,14 @@
-/* Configuration: every knob of the machine is one row of one table, written next to what it steers.
+/* Configuration module. It owns the parameter tables, their values and the origin of each value.
  *
- * A *parameter* is a row: name, type, default, bounds, unit, a sentence of help, and where its value lives in
- * the owner's struct. A *section* is a table of them with a dotted path ("sm", "llc", "sm.two-level"). A
- * *policy* is a named choice of a *family* (GTO of the warp schedulers); it may bring a section of its own,
- * which then is "<family's section>.<policy's name>". From these tables come the YAML schema, `--set`, the range
- * checks, `sluice list parameters`, `sluice show gpu` and the documentation: nothing is written twice.
+ * A *parameter* is a table row: name, type, default, bounds, unit, help and the offset of its value in the owner's
+ * struct. The row is written next to the code it configures. A *section* is a table with a dotted path ("sm", "llc",
+ * "sm.two-level"). A *policy* is a member of a *family* (GTO is a warp scheduler) and may have its own section,
+ * "<family's section>.<policy's name>". The YAML schema, `--set`, range checks, `sluice list parameters`, `sluice show
+ * gpu` and the documentation are generated from these tables.
  *
- * A `struct config` is built in layers (defaults, then a GPU description, then a design, then each --set), each value
- * remembering where it came from, then checked as a whole, and is const from there on.
- *
- * What this room does not do: it knows no parameter by name, and it never prints.
+ * Enters: YAML files and `--set` assignments, applied in layers (defaults, GPU description, design, each --set).
+ * Leaves: a struct per section, const after config_check(); located errors; the resolved configuration as YAML.
+ * Contract: this module knows no parameter by name and never prints.
  */
 #ifndef SLUICE_CONFIG_CONFIG_H
 #define SLUICE_CONFIG_CONFIG_H
@@ -45,7 +44,7 @@ struct stat_table;
 struct policy {
     const char *name;
     const char *help;              /* one line */
-    const struct section *section; /* its own parameters, or NULL; path relative to the family's section */
+    const struct section *section; /* the policy's parameters, or NULL; path relative to the family's section */
 };
 
 /* All policies that one choice selects from. */
@@ -59,7 +58,7 @@ struct param {
     const char *name;
     enum param_type type;
     size_t offset;
-    const char *fallback;          /* the default, as it would be written in YAML: "4", "true", "gto", "[4, 1]" */
+    const char *fallback;          /* the default, in YAML: "4", "true", "gto", "[4, 1]" */
     double min, max;               /* numbers, and each element of a list */
     unsigned min_count, max_count; /* elements of a list */
     const char *unit;
@@ -100,7 +99,7 @@ struct param {
         .help = help_ \
     }
 
-/* Hardware that a choice brings and a plain machine has not: `copies` of a table of `entries`, each so many bits. */
+/* Storage that a choice adds to the baseline machine: `copies` tables of `entries` entries of `bits` bits. */
 struct storage_item {
     const char *what;
     uint64_t copies, entries, bits;
@@ -113,14 +112,14 @@ struct section {
     const struct param *params;
     unsigned count;
     size_t size; /* of the struct that holds the values */
-    /* Cross-checks, after all values are in. Reports through config_error so that the message is located at the
-     * setting to blame. NULL if there are none. */
+    /* Cross-checks, run after all values are set. Errors go through config_error, which locates the setting at fault.
+     * May be NULL. */
     bool (*check)(const struct config *config, struct error *err);
-    /* Fills in what the hardware behind this section stores, at most STORAGE_ITEMS, and returns how many items there are. For
-     * `sluice overhead`; NULL if it stores nothing. */
+    /* Lists the storage of the hardware that this section configures, at most STORAGE_ITEMS, and returns the number of
+     * items. For `sluice overhead`; NULL if there is none. */
     unsigned (*storage)(const struct config *config, struct storage_item *items);
-    /* The section begins with the rows of this one: parameters that lower modules need to know, declared by one of them. Its
-     * struct is a prefix of this section's. NULL: there are none. */
+    /* A section whose rows come first in this one: parameters that lower modules also need, declared by one of them.
+     * Its struct is a prefix of this section's. May be NULL. */
     const struct section *base;
 };
 
@@ -136,43 +135,42 @@ static inline const struct param *section_row(const struct section *section, uns
 extern const struct section *const config_sections[];
 extern const unsigned config_section_count;
 
-/* All values at their defaults, among `sections` and every section that their families' members bring. */
+/* All values at their defaults, for `sections` and the sections of all their policies. */
 struct config *config_create(const struct section *const *sections, unsigned count);
 struct config *config_copy(const struct config *config);
 void config_destroy(struct config *config);
 
-/* Reads a YAML mapping of sections over what is there. Unknown keys, wrong types and values out of range are errors
- * at file:line:column with a remedy. On an error the configuration is unchanged. */
+/* Applies a YAML mapping of sections. Unknown keys, wrong types and values out of range are errors at file:line:column
+ * with a fix. On an error the configuration is unchanged. */
 bool config_read_file(struct config *config, const char *path, struct error *err);
 bool config_read_text(struct config *config, const char *name, const char *text, size_t length, struct error *err);
 
 /* One `key=value` as given to --set; the value is read as YAML. */
 bool config_set(struct config *config, const char *assignment, struct error *err);
 
-/* Runs the cross-checks of every section; a policy's own section is checked only while it is chosen. */
+/* Runs the cross-checks of every section; a policy's section is checked only if the policy is chosen. */
 bool config_check(const struct config *config, struct error *err);
 
-/* The values of a section: `const struct sm_config *sm = config_get(config, &sm_section);` A policy's section may stand
- * in several places (a replacement policy is offered to L1 and LLC): config_get gives the one in use, config_get_in the
+/* The values of a section: `const struct sm_config *sm = config_get(config, &sm_section);` A policy's section may exist
+ * several times (L1 and LLC offer the same replacement policies): config_get returns the one in use, config_get_in the
  * one below `parent`. */
 const void *config_get(const struct config *config, const struct section *section);
 const void *config_get_in(const struct config *config, const struct section *parent, const struct section *section);
 
-/* What the description calls itself (`name:`, `description:`, `source:` at its top level), or "". The first file that
- * gives a name keeps it: a design read over a GPU's description does not rename the GPU. */
+/* The `name:`, `description:` or `source:` of the description, or "". The first file that gives one wins: a design does
+ * not rename the GPU. */
 const char *config_description(const struct config *config);
 
-/* "file:line:column: sm.count: <message>", located where the value was given. `key` is the full dotted name. Always
- * returns false. */
+/* Sets the error "file:line:column: sm.count: <message>", located where the value was given. `key` is the full dotted
+ * name. Always returns false. */
 bool config_error(const struct config *config, const char *key, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The complete resolved configuration as YAML that config_read_file takes back. With `origins`, each line ends in a
- * comment: unit, and where the value came from. Only sections in use: a policy's own section is left out unless chosen.
- */
+/* Writes the resolved configuration as YAML that config_read_file accepts. With `origins`, each line ends in a comment
+ * with unit and origin. Sections of policies that are not chosen are omitted. */
 void config_write_yaml(const struct config *config, bool origins, FILE *out);
 
-/* For JSON, listings and documentation: every parameter that exists, in order. */
+/* Every parameter, in order, for JSON, listings and documentation. */
 struct config_entry {
     char key[128]; /* full dotted name */
     const struct section *section;

@@ -1,4 +1,4 @@
-/* The list of top-level sections, from sections.def: adding a section is one line there. */
+/* The top-level sections, from sections.def: adding a section is one line there. */
 #include "base/base.h"
 #include "config/config.h"
 

@@ -1,7 +1,7 @@
-/* The inside of a configuration, for the files of this room only.
+/* Internal representation of a configuration, private to this module.
  *
- * Sections are laid out flat, each before those of its policies, with all values in one block of memory and one origin
- * for each parameter: so a copy, and taking back a reading that failed half-way, are plain copies of two arrays.
+ * Sections are laid out flat, each before those of its policies. All values share one block of memory and each
+ * parameter has one origin, so copying a configuration and undoing a failed read are plain copies of two arrays.
  * Addresses of values never change.
  */
 #ifndef SLUICE_CONFIG_STORE_H
@@ -11,7 +11,7 @@
 
 enum { LAYER_DEFAULT = 0, NOWHERE = -1, META_COUNT = 3, META_NAME = 0, META_DESCRIPTION = 1, META_SOURCE = 2 };
 
-/* Keys beside the sections at the top of a file. */
+/* Top-level keys of a file that are not sections. */
 extern const char *const meta_keys[META_COUNT];
 
 struct origin {
@@ -24,7 +24,7 @@ struct layer {
     bool is_set;
 };
 
-/* A section in its place. */
+/* A section at its position in the tree. */
 struct placed {
     const struct section *section;
     char *path;       /* full dotted name */
@@ -50,37 +50,36 @@ static inline void *store_value(const struct config *config, const struct placed
     return config->values + placed->offset + param->offset;
 }
 
-/* Index of the section called `name` below `parent` (NOWHERE: at the top), or NOWHERE. */
+/* Index of the section called `name` below `parent` (NOWHERE: top level), or NOWHERE. */
 int store_find_section(const struct config *config, int parent, const char *name);
 /* Index of the parameter in the section's table, or NOWHERE. */
 int store_find_param(const struct section *section, const char *name);
-/* Whether no policy has to be chosen for the section to matter, or it is chosen. */
+/* Whether the section takes effect: it belongs to no policy, or its policy is chosen. */
 bool store_in_use(const struct config *config, unsigned index);
-/* Starts a layer and returns its number. */
+/* Adds a layer and returns its number. */
 uint32_t store_add_layer(struct config *config, const char *label, bool is_set);
 
-/* --- value.c: one value, as text and as memory --- */
+/* --- value.c: conversion of one value between text and memory --- */
 
 enum value_verdict { VALUE_TAKEN, VALUE_WRONG_TYPE, VALUE_OUT_OF_RANGE, VALUE_UNKNOWN_NAME, VALUE_TOO_LONG };
 
-/* Reads a scalar as one value of the parameter's type (of a list: one element) into `to`. `plain`: it was not in
- * quotes. */
+/* Converts a scalar to the parameter's type (for a list: one element) and stores it in `to`. `plain`: not quoted. */
 enum value_verdict value_parse(const struct param *param, const char *text, bool plain, void *to);
-/* Writes the value as YAML; returns the length it needs, as snprintf does. */
+/* Writes the value as YAML; returns the length needed, as snprintf does. */
 int value_format(const struct param *param, const void *from, char *text, size_t size);
 int value_format_text(const char *from, char *text, size_t size);
-/* "a whole number", for messages. */
+/* "an integer", for messages. */
 void value_describe_type(const struct param *param, char *text, size_t size);
 /* "at least 1, at most 1024 SMs", for messages. */
 void value_describe_range(const struct param *param, char *text, size_t size);
 
 /* --- yaml.c --- */
 
-/* One parameter's value from YAML text. The layer says whom to blame. */
+/* Reads one parameter's value from YAML text. The layer locates errors. */
 bool yaml_read_setting(struct config *config, uint32_t layer, int section, int param, const char *text,
                        struct error *err);
 bool yaml_read_sections(struct config *config, uint32_t layer, const char *text, size_t length, struct error *err);
-/* Says that `key` is none of the section's, with the nearest that is. NOWHERE: none of the top-level sections. */
+/* Reports that `key` is not in the section, with the nearest key. NOWHERE: not a top-level section. */
 bool yaml_blame_unknown(const struct config *config, int section, const char *key, const char *where,
                         struct error *err);
 

@@ -1,6 +1,6 @@
-/* One value: from the text of a YAML scalar to memory and back. Types are the parameter's, never guessed from the
- * text, so `no` is a name where a name is wanted and false where a truth is. Deliberately left out: octal,
- * sexagesimal, underscores, infinities.
+/* Conversion of one value between a YAML scalar and memory. The type is the parameter's and is never guessed from the
+ * text: `no` is a name for a choice and false for a boolean. Octal, sexagesimal, underscores and infinities are not
+ * supported.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "config/store.h"
 
-/* Decimal or 0x hexadecimal, with a sign. */
+/* Decimal or 0x hexadecimal, with an optional sign. */
 static enum value_verdict parse_int(const char *text, int64_t *value) {
     const char *digits = text + (*text == '-' || *text == '+');
     bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
@@ -24,8 +24,7 @@ static enum value_verdict parse_int(const char *text, int64_t *value) {
     return errno == ERANGE ? VALUE_OUT_OF_RANGE : VALUE_TAKEN;
 }
 
-/* Digits with at most one point, and an exponent. The check comes first because strtod takes more: hexadecimal, inf,
- * nan. */
+/* Digits with at most one point and an exponent. Checked first because strtod also accepts hexadecimal, inf and nan. */
 static enum value_verdict parse_real(const char *text, double *value) {
     const char *at = text + (*text == '-' || *text == '+');
     size_t whole = strspn(at, "0123456789");
@@ -47,7 +46,7 @@ static enum value_verdict parse_real(const char *text, double *value) {
     return isfinite(*value) ? VALUE_TAKEN : VALUE_OUT_OF_RANGE;
 }
 
-/* 0 and 1 are taken as well: what `false` and `true` become when a default reaches its row through another macro. */
+/* 0 and 1 are accepted because `false` and `true` expand to them when a default passes through another macro. */
 static enum value_verdict parse_bool(const char *text, bool *value) {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
@@ -102,7 +101,7 @@ enum value_verdict value_parse(const struct param *param, const char *text, bool
     return number >= param->min && number <= param->max ? VALUE_TAKEN : VALUE_OUT_OF_RANGE;
 }
 
-/* The shortest decimal that reads back as the same double. */
+/* The shortest decimal that converts back to the same double. */
 static int format_real(double value, char *text, size_t size) {
     int length = 0;
     for (int digits = 15; digits <= 17; digits++) {
@@ -114,13 +113,13 @@ static int format_real(double value, char *text, size_t size) {
     return length;
 }
 
-/* Characters that YAML does not take as they are, or takes for a line break. */
+/* Characters that YAML does not allow unescaped, or treats as a line break. */
 static bool must_escape(uint32_t c) {
     return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE ||
            c == 0xFFFF;
 }
 
-/* The character at `text`, which is UTF-8 because it came through YAML, and its length in bytes. */
+/* Decodes the character at `text` and its length in bytes; the text is valid UTF-8 because YAML accepted it. */
 static uint32_t next_character(const unsigned char *text, unsigned *bytes) {
     *bytes = text[0] < 0x80 ? 1 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
     uint32_t c = *bytes == 1 ? text[0] : text[0] & (0x7Fu >> *bytes);
@@ -191,18 +190,18 @@ int value_format(const struct param *param, const void *from, char *text, size_t
 
 void value_describe_type(const struct param *param, char *text, size_t size) {
     switch (param->type) {
-    case PARAM_INT: snprintf(text, size, "a whole number"); return;
+    case PARAM_INT: snprintf(text, size, "an integer"); return;
     case PARAM_REAL: snprintf(text, size, "a number"); return;
     case PARAM_BOOL: snprintf(text, size, "true or false"); return;
     case PARAM_TEXT: snprintf(text, size, "a line of text"); return;
     case PARAM_CHOICE: snprintf(text, size, "the name of a %s", param->family->noun); return;
-    case PARAM_LIST: snprintf(text, size, "a list of whole numbers, as in [4, 1]"); return;
+    case PARAM_LIST: snprintf(text, size, "a list of integers, as in [4, 1]"); return;
     }
 }
 
 void value_describe_range(const struct param *param, char *text, size_t size) {
     char low[40] = "", high[40] = "";
-    double huge = param->type == PARAM_REAL ? 1e300 : 9e18; /* a bound that only says "none" */
+    double huge = param->type == PARAM_REAL ? 1e300 : 9e18; /* a bound that means "unbounded" */
     if (param->min > -huge) format_real(param->min, low, sizeof low);
     if (param->max < huge) format_real(param->max, high, sizeof high);
     snprintf(text, size, "%s%s%s%s%s%s%s", *low ? "at least " : "", low, *low && *high ? ", " : "",

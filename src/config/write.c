@@ -1,12 +1,13 @@
-/* The resolved configuration as YAML that reads back to the same: sections nested as they are read, each value with,
- * if wanted, its unit and where it came from in a comment. Sections of policies that are not chosen are left out.
+/* The resolved configuration as YAML that reads back identically: nested sections, each value optionally followed by a
+ * comment with unit and origin. Sections of policies that are not chosen are omitted.
  */
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "config/store.h"
 
-/* A path may hold anything, a comment may not: a line break would end it, broken UTF-8 would spoil the whole file. */
+/* A path may contain any byte, a comment may not: a line break would end it, invalid UTF-8 would make the file invalid.
+ */
 static void write_comment_text(const char *text, FILE *out) {
     for (; *text; text++) fputc(*text >= ' ' && *text <= '~' ? *text : '?', out);
 }

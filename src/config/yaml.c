@@ -1,6 +1,5 @@
-/* A description's sections from YAML (yaml_reader.h), straight into the values. The descent follows the parameter tables
- * and stops at the first thing that they do not name, so nothing deeper, longer or more self-referential than the tables
- * is ever walked.
+/* Reads the sections of a description from YAML (yaml_reader.h) directly into the values. The descent follows the
+ * parameter tables and stops at the first unknown key, so the input cannot force deeper recursion than the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,10 @@ struct reader {
     struct config *config;
     uint32_t layer;
     bool is_set;
-    uint32_t *seen; /* line of each section and, after them, of each meta key in this file; 0: not yet */
+    uint32_t *seen; /* line of each section, then of each meta key, in this file; 0: not seen */
 };
 
-/* Keys that the section takes: its parameters and the sections of its policies. NOWHERE: the top-level sections. */
+/* Keys of the section: its parameters and the sections of its policies. NOWHERE: the top-level sections. */
 static void names_of_section(const struct config *config, int section, struct yaml_names *names) {
     names->count = 0;
     if (section != NOWHERE)
@@ -27,7 +26,7 @@ static void names_of_section(const struct config *config, int section, struct ya
         if (config->placed[i].parent == section) yaml_names_add(names, config->placed[i].name);
 }
 
-/* Full name of a parameter called `key` anywhere: what somebody means who has the right key in the wrong section. */
+/* Full name of a parameter called `key` in any section: the hint for a key in the wrong section. */
 static bool find_elsewhere(const struct config *config, const char *key, char *text, size_t size) {
     for (unsigned i = 0; i < config->placed_count; i++) {
         if (store_find_param(config->placed[i].section, key) == NOWHERE) continue;
@@ -53,7 +52,7 @@ bool yaml_blame_unknown(const struct config *config, int section, const char *ke
     return error_set(err, "%s: %s%s", place, what, known);
 }
 
-/* The current event starts the value. Leaves the event that ends it. */
+/* Reads the value that starts at the current event and stops at the event that ends it. */
 static bool read_param(struct reader *reader, int section, int index) {
     const struct placed *placed = &reader->config->placed[section];
     const struct param *param = section_row(placed->section, (unsigned)index);
@@ -70,7 +69,7 @@ static bool read_param(struct reader *reader, int section, int index) {
 
 static bool enter_section(struct reader *reader, int section, yaml_mark_t mark);
 
-/* A key of a section and its value. */
+/* One key of a section with its value. */
 static bool read_pair(struct reader *reader, int section, const char *key, yaml_mark_t mark) {
     const struct placed *placed = &reader->config->placed[section];
     int param = store_find_param(placed->section, key);
@@ -95,14 +94,14 @@ static bool read_meta(struct reader *reader, unsigned meta, yaml_mark_t mark) {
     *seen = (uint32_t)mark.line + 1;
     if (!yaml_next(&reader->yaml)) return false;
     if (reader->yaml.event.type != YAML_SCALAR_EVENT)
-        return yaml_blame(&reader->yaml, reader->yaml.at, "%s takes a text, not %s", meta_keys[meta],
+        return yaml_blame(&reader->yaml, reader->yaml.at, "%s must be text, not %s", meta_keys[meta],
                           yaml_noun(&reader->yaml));
     free(reader->config->meta[meta]);
     reader->config->meta[meta] = mem_text(yaml_scalar(&reader->yaml));
     return true;
 }
 
-/* A key at the top of a file and its value. */
+/* One top-level key of a file with its value. */
 static bool read_top_pair(struct reader *reader, const char *key, yaml_mark_t mark) {
     for (unsigned i = 0; i < META_COUNT; i++)
         if (strcmp(key, meta_keys[i]) == 0) return read_meta(reader, i, mark);
@@ -113,7 +112,7 @@ static bool read_top_pair(struct reader *reader, const char *key, yaml_mark_t ma
     return yaml_blame_unknown(reader->config, NOWHERE, key, place, reader->yaml.err);
 }
 
-/* What a key belongs to while a mapping is read. */
+/* The owner of the keys of the mapping being read. */
 struct mapping {
     struct reader *reader;
     int section;
@@ -133,7 +132,7 @@ static bool enter_section(struct reader *reader, int section, yaml_mark_t mark) 
     if (yaml_is_nothing(&reader->yaml)) return true;
     if (reader->yaml.event.type != YAML_MAPPING_START_EVENT)
         return yaml_blame(&reader->yaml, reader->yaml.at,
-                          "'%s' is a section and takes a mapping of its keys (%s: ...), not %s", placed->path,
+                          "'%s' is a section: write a mapping of its keys (%s: ...), not %s", placed->path,
                           section_rows(placed->section) ? section_row(placed->section, 0)->name : "key",
                           yaml_noun(&reader->yaml));
     return yaml_read_pairs(&reader->yaml, section_pair, &(struct mapping){reader, section});
@@ -161,10 +160,10 @@ static bool read_whole(struct reader *reader) {
         char known[400];
         names_of_section(reader->config, NOWHERE, &names);
         yaml_names_join(&names, known, sizeof known);
-        return yaml_blame(&reader->yaml, reader->yaml.at, "nothing is in here; sections are expected (%s)", known);
+        return yaml_blame(&reader->yaml, reader->yaml.at, "the file is empty; expected sections (%s)", known);
     }
     if (reader->yaml.event.type != YAML_MAPPING_START_EVENT)
-        return yaml_blame(&reader->yaml, reader->yaml.at, "a mapping of sections is expected (sm: {count: 4}), not %s",
+        return yaml_blame(&reader->yaml, reader->yaml.at, "expected a mapping of sections (sm: {count: 4}), found %s",
                           yaml_noun(&reader->yaml));
     return yaml_read_pairs(&reader->yaml, top_pair, reader) && yaml_read_tail(&reader->yaml);
 }
@@ -181,7 +180,7 @@ static bool read_lone_value(struct reader *reader, int section, int param) {
     if (!yaml_read_head(&reader->yaml)) return false;
     if (reader->yaml.event.type != YAML_STREAM_END_EVENT)
         return read_param(reader, section, param) && yaml_read_tail(&reader->yaml);
-    /* No text at all is an empty value, as it is after a colon. */
+    /* No text is an empty value, as after a colon. */
     yaml_event_delete(&reader->yaml.event);
     if (!yaml_scalar_event_initialize(&reader->yaml.event, NULL, NULL, (const yaml_char_t *)"", 0, 1, 1,
                                       YAML_PLAIN_SCALAR_STYLE))

@@ -1,4 +1,4 @@
-/* The lower half of reading YAML: events, values, mappings by tables, and blame. */
+/* YAML events, values, mappings by tables of keys, and located errors. */
 #include "config/yaml_reader.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 struct yaml_shown yaml_show(const char *text) {
     struct yaml_shown shown;
-    size_t cut = 77; /* where an overlong text ends, not within a character */
+    size_t cut = 77; /* truncates long text at a character boundary */
     int length = snprintf(shown.text, 81, "%s", text);
     while (length > 80 && cut > 0 && (shown.text[cut] & 0xC0) == 0x80) cut--;
     if (length > 80) strcpy(shown.text + cut, "...");
@@ -36,7 +36,7 @@ bool yaml_blame(const struct yaml_reader *reader, yaml_mark_t mark, const char *
     return error_set(reader->err, "%s: %s", place, message);
 }
 
-/* libyaml marks what its scanner finds, but gives only the byte offset of what is no text at all. */
+/* libyaml gives a mark for scanner errors, but only a byte offset for invalid encoding. */
 static bool blame_syntax(const struct yaml_reader *reader) {
     const yaml_parser_t *parser = &reader->parser;
     if (parser->error != YAML_READER_ERROR)
@@ -58,13 +58,13 @@ static bool refuse_extras(const struct yaml_reader *reader) {
     const yaml_char_t *anchor = NULL, *tag = NULL;
     switch (event->type) {
     case YAML_ALIAS_EVENT:
-        return yaml_blame(reader, reader->at, "aliases (*%s) are not taken; write the value out",
+        return yaml_blame(reader, reader->at, "aliases (*%s) are not supported; write the value out",
                           yaml_show((const char *)event->data.alias.anchor).text);
     case YAML_SCALAR_EVENT:
         anchor = event->data.scalar.anchor;
         tag = event->data.scalar.tag;
         if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
-            return yaml_blame(reader, reader->at, "a NUL character has no place in a value");
+            return yaml_blame(reader, reader->at, "a value must not contain a NUL character");
         break;
     case YAML_SEQUENCE_START_EVENT:
         anchor = event->data.sequence_start.anchor;
@@ -77,10 +77,10 @@ static bool refuse_extras(const struct yaml_reader *reader) {
     default: break;
     }
     if (anchor)
-        return yaml_blame(reader, reader->at, "anchors (&%s) are not taken; write the value out",
+        return yaml_blame(reader, reader->at, "anchors (&%s) are not supported; write the value out",
                           yaml_show((const char *)anchor).text);
     if (tag)
-        return yaml_blame(reader, reader->at, "tags (%s) are not taken; the type follows from the key",
+        return yaml_blame(reader, reader->at, "tags (%s) are not supported; the type follows from the key",
                           yaml_show((const char *)tag).text);
     return true;
 }
@@ -130,7 +130,7 @@ void yaml_names_hint(const struct yaml_names *names, const char *word, char *tex
         return;
     }
     yaml_names_join(names, known, sizeof known);
-    snprintf(text, size, "; there %s: %s", names->count == 1 ? "is" : "are", names->count ? known : "none");
+    snprintf(text, size, "; known: %s", names->count ? known : "none");
 }
 
 /* --- one value --- */
@@ -144,7 +144,7 @@ static bool blame_value(const struct yaml_reader *reader, const char *key, const
         value_describe_range(param, wanted, sizeof wanted);
         return yaml_blame(reader, reader->at, "%s = %s is out of range: %s", key, shown.text, wanted);
     case VALUE_TOO_LONG:
-        return yaml_blame(reader, reader->at, "%s takes at most %d bytes of text", key, CONFIG_TEXT_MAX - 1);
+        return yaml_blame(reader, reader->at, "%s must be at most %d bytes long", key, CONFIG_TEXT_MAX - 1);
     case VALUE_UNKNOWN_NAME: {
         struct yaml_names names = {.count = 0};
         char known[600];
@@ -159,15 +159,15 @@ static bool blame_value(const struct yaml_reader *reader, const char *key, const
     value_describe_type(param, wanted, sizeof wanted);
     bool quoted = reader->event.type == YAML_SCALAR_EVENT && !yaml_is_plain(reader) && param->type != PARAM_TEXT;
     if (quoted)
-        return yaml_blame(reader, reader->at, "%s takes %s, and \"%s\" in quotes is text", key, wanted, shown.text);
-    return yaml_blame(reader, reader->at, "%s takes %s, and '%s' is none", key, wanted, shown.text);
+        return yaml_blame(reader, reader->at, "%s must be %s, not the quoted text \"%s\"", key, wanted, shown.text);
+    return yaml_blame(reader, reader->at, "%s must be %s, not '%s'", key, wanted, shown.text);
 }
 
 static bool read_scalar(struct yaml_reader *reader, const char *key, const struct param *param, void *to) {
     if (reader->event.type != YAML_SCALAR_EVENT) {
         char wanted[160];
         value_describe_type(param, wanted, sizeof wanted);
-        return yaml_blame(reader, reader->at, "%s takes %s, not %s", key, wanted, yaml_noun(reader));
+        return yaml_blame(reader, reader->at, "%s must be %s, not %s", key, wanted, yaml_noun(reader));
     }
     enum value_verdict verdict = value_parse(param, yaml_scalar(reader), yaml_is_plain(reader), to);
     return verdict == VALUE_TAKEN || blame_value(reader, key, param, verdict, yaml_scalar(reader));
@@ -175,14 +175,15 @@ static bool read_scalar(struct yaml_reader *reader, const char *key, const struc
 
 static bool blame_count(const struct yaml_reader *reader, yaml_mark_t mark, const char *key, const struct param *param,
                         unsigned most) {
-    if (param->min_count == most) return yaml_blame(reader, mark, "%s takes exactly %u numbers", key, most);
-    return yaml_blame(reader, mark, "%s takes %u to %u numbers", key, param->min_count, most);
+    if (param->min_count == most) return yaml_blame(reader, mark, "%s must have exactly %u elements", key, most);
+    return yaml_blame(reader, mark, "%s must have %u to %u elements", key, param->min_count, most);
 }
 
 static bool read_list(struct yaml_reader *reader, const char *key, const struct param *param, struct int_list *list) {
     if (reader->event.type == YAML_SCALAR_EVENT)
         return blame_value(reader, key, param, VALUE_WRONG_TYPE, yaml_scalar(reader));
-    if (reader->event.type != YAML_SEQUENCE_START_EVENT) return read_scalar(reader, key, param, NULL); /* says so */
+    if (reader->event.type != YAML_SEQUENCE_START_EVENT)
+        return read_scalar(reader, key, param, NULL); /* reports the error */
     yaml_mark_t start = reader->at;
     unsigned most = param->max_count && param->max_count < CONFIG_LIST_MAX ? param->max_count : CONFIG_LIST_MAX;
     memset(list, 0, sizeof *list);
@@ -206,7 +207,7 @@ bool yaml_read_value(struct yaml_reader *reader, const char *key, const struct p
 
 bool yaml_read_text(struct yaml_reader *reader, struct arena *arena, const char **to) {
     if (reader->event.type != YAML_SCALAR_EVENT || yaml_scalar(reader)[0] == '\0')
-        return yaml_blame(reader, reader->at, "a text is expected here, not %s",
+        return yaml_blame(reader, reader->at, "expected text, found %s",
                           reader->event.type == YAML_SCALAR_EVENT ? "nothing" : yaml_noun(reader));
     *to = arena_text(arena, yaml_scalar(reader), strlen(yaml_scalar(reader)));
     return true;
@@ -260,7 +261,7 @@ bool yaml_read_form(struct yaml_reader *reader, const struct yaml_form *form, vo
     struct yaml_place own[YAML_FORM_KEYS] = {0};
     assert(form->count <= YAML_FORM_KEYS);
     if (reader->event.type != YAML_MAPPING_START_EVENT)
-        return yaml_blame(reader, reader->at, "%s is a mapping of its keys (%s: ...), not %s", form->noun,
+        return yaml_blame(reader, reader->at, "%s must be a mapping of its keys (%s: ...), not %s", form->noun,
                           form->keys[0].param.name, yaml_noun(reader));
     struct form_reading reading = {reader, form, user, to, places ? places : own};
     return yaml_read_pairs(reader, form_pair, &reading);
@@ -269,7 +270,7 @@ bool yaml_read_form(struct yaml_reader *reader, const struct yaml_form *form, vo
 bool yaml_read_elements(struct yaml_reader *reader, const char *key,
                         bool (*element)(struct yaml_reader *reader, void *user), void *user) {
     if (reader->event.type != YAML_SEQUENCE_START_EVENT)
-        return yaml_blame(reader, reader->at, "%s takes a list (- ...), not %s", key, yaml_noun(reader));
+        return yaml_blame(reader, reader->at, "%s must be a list (- ...), not %s", key, yaml_noun(reader));
     while (true) {
         if (!yaml_next(reader)) return false;
         if (reader->event.type == YAML_SEQUENCE_END_EVENT) return true;
@@ -282,7 +283,7 @@ bool yaml_read_elements(struct yaml_reader *reader, const char *key,
 void yaml_reader_open(struct yaml_reader *reader, const char *label, const char *text, size_t length,
                       struct error *err) {
     *reader = (struct yaml_reader){.label = label, .text = text, .length = length, .err = err};
-    if (!yaml_parser_initialize(&reader->parser)) abort(); /* only for want of memory */
+    if (!yaml_parser_initialize(&reader->parser)) abort(); /* out of memory */
     yaml_parser_set_input_string(&reader->parser, (const unsigned char *)text, length);
 }
 
@@ -292,14 +293,14 @@ void yaml_reader_close(struct yaml_reader *reader) {
 }
 
 bool yaml_read_head(struct yaml_reader *reader) {
-    if (!yaml_next(reader)) return false; /* the stream starts */
+    if (!yaml_next(reader)) return false; /* start of stream */
     if (!yaml_next(reader)) return false;
     return reader->event.type == YAML_STREAM_END_EVENT || yaml_next(reader);
 }
 
 bool yaml_read_tail(struct yaml_reader *reader) {
-    if (!yaml_next(reader)) return false; /* the document ends */
+    if (!yaml_next(reader)) return false; /* end of document */
     if (!yaml_next(reader)) return false;
     return reader->event.type == YAML_STREAM_END_EVENT ||
-           yaml_blame(reader, reader->at, "a second document starts here; only one is taken");
+           yaml_blame(reader, reader->at, "a second document starts here; only one is supported");
 }

@@ -18,7 +18,7 @@ static void entry_named(const struct config *config, const char *key, struct con
     memset(entry, 0, sizeof *entry);
 }
 
-TEST("a fresh configuration holds every default") {
+TEST("a new configuration contains every default") {
     struct config *config = made_up_config();
     const struct sm_made_up *sm = sm_of(config);
     CHECK_EQ(sm->count, 4);
@@ -79,7 +79,7 @@ TEST("true, yes, on and 1 are true; false, no, off and 0 are false") {
     }
 }
 
-TEST("a later layer wins, keeps what it does not name, and each value remembers its layer") {
+TEST("a later layer overrides the values it names, and each value records its layer") {
     struct config *config = made_up_config();
     struct error err = {0};
     const char *gpu = "name: gpu\nsm:\n  count: 5\n  ratio: 2\n", *design = "name: design\nsm: {ratio: 3}\n";
@@ -104,7 +104,7 @@ TEST("a later layer wins, keeps what it does not name, and each value remembers 
     config_destroy(config);
 }
 
-TEST("a reading that fails half-way changes nothing") {
+TEST("a read that fails half-way changes nothing") {
     struct config *config = made_up_config(), *untouched = made_up_config();
     struct error err = {0};
     CHECK(!read(config, "name: half\nsm: {count: 9, widths: [7, 7]}\nl1: {ways: 0}\n", &err));
@@ -120,7 +120,7 @@ TEST("a reading that fails half-way changes nothing") {
     config_destroy(untouched);
 }
 
-TEST("values stay where they are in memory while layers are added") {
+TEST("addresses of values do not change when layers are added") {
     struct config *config = made_up_config();
     struct error err = {0};
     const struct sm_made_up *sm = sm_of(config);
@@ -146,7 +146,7 @@ TEST("a copy is independent of its original") {
     config_destroy(copy);
 }
 
-TEST("a policy's section is set by its dotted name, also within another policy's") {
+TEST("a policy's section is set by its dotted name, including nested ones") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "sm.two-level.group_warps=12", &err));
@@ -161,7 +161,7 @@ TEST("a policy's section is set by its dotted name, also within another policy's
     config_destroy(config);
 }
 
-TEST("a family that two sections share has values of its own in each") {
+TEST("a family that two sections share has separate values in each") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "l1.chance.seed=11", &err));
@@ -192,7 +192,7 @@ TEST("a section is in use only while its policy is chosen, all the way up") {
     config_destroy(config);
 }
 
-TEST("a cross-check blames the place in the file where the value was given") {
+TEST("a cross-check reports the location of the value in its file") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_check(config, &err));
@@ -203,7 +203,7 @@ TEST("a cross-check blames the place in the file where the value was given") {
     config_destroy(config);
 }
 
-TEST("a cross-check blames the --set that gave the value") {
+TEST("a cross-check reports the --set that gave the value") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "l1.size_kb=20", &err));
@@ -212,7 +212,7 @@ TEST("a cross-check blames the --set that gave the value") {
     config_destroy(config);
 }
 
-TEST("a cross-check that blames a default says so") {
+TEST("a cross-check reports that a value is the default") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "l1.ways=8", &err));
@@ -232,7 +232,7 @@ TEST("a policy's section is checked only while it is chosen") {
     config_destroy(config);
 }
 
-TEST("entries list every parameter once, each section before its policies' sections") {
+TEST("entries are every parameter once, each section before those of its policies") {
     struct config *config = made_up_config();
     unsigned count = config_entry_count(config);
     CHECK_EQ(count, section_rows(&sm_made_up) + 1 + 2 * (COUNT_OF(cache_params) + COUNT_OF(chance_params) + 1));
@@ -254,7 +254,7 @@ TEST("entries list every parameter once, each section before its policies' secti
     config_destroy(config);
 }
 
-TEST("a section begins with the rows of its base, whose values both can read and whose check is made") {
+TEST("a section starts with the rows of its base, shares its values and runs its check") {
     struct config *config = made_up_config();
     struct error err = {0};
     CHECK(config_set(config, "sm.count=9", &err));

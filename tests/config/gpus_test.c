@@ -1,4 +1,4 @@
-/* The GPU descriptions hold what the papers' tables say, value by value, and fit together as machines. */
+/* The GPU descriptions match the papers' tables, value by value, and are consistent machines. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define GPUS    SLUICE_SOURCE_DIR "/gpus"
 #define DESIGNS SLUICE_SOURCE_DIR "/designs"
 
-/* A fresh configuration with a description read over it; the test ends if that fails. */
+/* A new configuration with a description applied; the test ends if that fails. */
 static struct config *load(const char *path) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};
@@ -37,7 +37,7 @@ struct row {
     const char *key, *value;
 };
 
-/* Every value stands in the file itself, not only as a default that happens to agree. */
+/* Requires that every value is given in the file, even if it equals the default. */
 static void check_rows(const struct config *config, const struct row *rows, unsigned count, int line) {
     struct test_place place = {__FILE__, line};
     for (unsigned i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static double llc_kb(const struct config *config) {
     return number_of(config, "dram.mcs") * number_of(config, "llc.slices_per_mc") * number_of(config, "llc.slice_kb");
 }
 
-TEST("adaptive-80sm is Table 1 of Adaptive Memory-Side Last-Level GPU Caching") {
+TEST("adaptive-80sm matches Table 1 of Adaptive Memory-Side Last-Level GPU Caching") {
     static const struct row rows[] = {
         {"sm.count", "80"},
         {"gpu.core_mhz", "1400"},
@@ -113,7 +113,7 @@ TEST("adaptive-80sm is Table 1 of Adaptive Memory-Side Last-Level GPU Caching") 
     config_destroy(config);
 }
 
-TEST("icc-32sm is Table I of GPU Performance Optimization via Inter-group Cache Cooperation") {
+TEST("icc-32sm matches Table I of GPU Performance Optimization via Inter-group Cache Cooperation") {
     static const struct row rows[] = {
         {"gpu.core_mhz", "1400"},
         {"sm.count", "32"},
@@ -158,7 +158,7 @@ TEST("icc-32sm is Table I of GPU Performance Optimization via Inter-group Cache 
     config_destroy(config);
 }
 
-TEST("selrep-64sm is Table I of Selective Replication in Memory-Side GPU Caches") {
+TEST("selrep-64sm matches Table I of Selective Replication in Memory-Side GPU Caches") {
     static const struct row rows[] = {
         {"sm.count", "64"},
         {"gpu.core_mhz", "1400"},
@@ -209,7 +209,7 @@ TEST("selrep-64sm is Table I of Selective Replication in Memory-Side GPU Caches"
     config_destroy(config);
 }
 
-TEST("fermi-15sm is Table 2 of Locality-Driven Dynamic GPU Cache Bypassing") {
+TEST("fermi-15sm matches Table 2 of Locality-Driven Dynamic GPU Cache Bypassing") {
     static const struct row rows[] = {
         {"sm.count", "15"},
         {"sm.warp_size", "32"},
@@ -244,7 +244,7 @@ TEST("fermi-15sm is Table 2 of Locality-Driven Dynamic GPU Cache Bypassing") {
     config_destroy(config);
 }
 
-/* Calls `each` with every .yaml of a folder; returns how many there were. */
+/* Calls `each` with every .yaml of a directory; returns their number. */
 static unsigned each_file(const char *folder, void (*each)(const char *path, const char *context),
                           const char *context) {
     DIR *dir = opendir(folder);
@@ -267,7 +267,7 @@ static void check_machine(const struct config *config) {
     CHECK_EQ((const char *)err.text, "");
 }
 
-/* The name inside a file is the name by which the file is asked for. */
+/* The name in a file is the name of the file. */
 static void check_name(const struct config *config, const char *path) {
     char expected[256];
     snprintf(expected, sizeof expected, "/%s.yaml", config_name(config));
@@ -300,12 +300,13 @@ static void check_gpu(const char *path, const char *context) {
     config_destroy(again);
 }
 
-TEST("every GPU description is a machine that fits together, and reads back from what show writes") {
+TEST("every GPU description passes its cross-checks and reads back from the output of show") {
     CHECK(each_file(GPUS, check_gpu, NULL) >= 4);
 }
 
-/* What keeps the design from fitting the machine, NULL if nothing does. A private LLC needs a slice of every controller for each
- * cluster; replication halves slices and clusters into groups, one for each copy; clusters are groups of L1s that cooperate. */
+/* Why the design does not fit the machine, NULL if it does. A private LLC needs one slice per controller for each
+ * cluster; replication splits slices and clusters into one group per replica; the groups of cooperating L1s are
+ * clusters. */
 static const char *misfit_of(const char *file, const struct config *config) {
     unsigned clusters = (unsigned)number_of(config, "gpu.clusters"),
              slices = (unsigned)number_of(config, "llc.slices_per_mc"), copies = 1;
@@ -343,11 +344,11 @@ static void check_designs_on(const char *gpu, const char *context) {
     CHECK(each_file(DESIGNS, check_design_on, gpu) >= 4);
 }
 
-TEST("every design fits on every GPU, or is refused where it is chosen with the reason") {
+TEST("every design fits every GPU, or is rejected at its choice with the reason") {
     each_file(GPUS, check_designs_on, NULL);
 }
 
-TEST("a machine that cannot be is refused with the setting to blame") {
+TEST("an inconsistent machine is rejected with the setting at fault") {
     static const struct {
         const char *setting, *message;
     } wrong[] = {

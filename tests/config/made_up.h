@@ -1,5 +1,5 @@
-/* A small made-up machine for the tests of configuration: every type of parameter, a policy with a section of its
- * own, a family that two sections share, a policy within a policy, a section that begins with the rows of another, and cross-checks. */
+/* A small artificial machine for the configuration tests: every type of parameter, a policy with its own section, a
+ * family shared by two sections, a policy within a policy, a section with a base, and cross-checks. */
 #ifndef SLUICE_TESTS_CONFIG_MADE_UP_H
 #define SLUICE_TESTS_CONFIG_MADE_UP_H
 
@@ -61,7 +61,7 @@ static const struct policy gto_policy = {"gto", "greedy then oldest", NULL},
 static const struct policy *const schedulers[] = {&gto_policy, &two_level_policy};
 static const struct family made_up_schedulers = {"warp scheduler", schedulers, COUNT_OF(schedulers)};
 
-/* What a lower module knows of the SM, too. */
+/* The parameters of the SM that a lower module also needs. */
 struct sm_made_up_base {
     int64_t count;
     double ratio;
@@ -147,7 +147,7 @@ static inline struct config *made_up_config(void) {
     return config_create(made_up_sections, COUNT_OF(made_up_sections));
 }
 
-/* The configuration as YAML, in fresh memory. */
+/* The configuration as YAML, in newly allocated memory. */
 static inline char *config_text(const struct config *config, bool origins) {
     char *text = NULL;
     size_t size = 0;
@@ -158,7 +158,7 @@ static inline char *config_text(const struct config *config, bool origins) {
     return text;
 }
 
-/* Whether all values in use are the same; where they came from does not matter. */
+/* Whether all values in use are equal, regardless of origin. */
 static inline bool config_same(const struct config *a, const struct config *b) {
     for (unsigned i = 0; i < config_entry_count(a); i++) {
         struct config_entry x, y;

@@ -1,4 +1,4 @@
-/* The name that a description gives itself. */
+/* The `name:` of a description. */
 #ifndef SLUICE_TESTS_CONFIG_NAME_H
 #define SLUICE_TESTS_CONFIG_NAME_H
 

@@ -1,11 +1,11 @@
-/* What is written reads back the same. */
+/* A written configuration reads back the same. */
 #include <inttypes.h>
 
 #include "base/random.h"
 #include "config/made_up.h"
 #include "test.h"
 
-TEST("the written configuration names values, units and origins") {
+TEST("writes values, units and origins") {
     struct config *config = made_up_config();
     struct error err = {0};
     const char *text = "name: tiny\nsm:\n  count: 9\n";
@@ -24,7 +24,7 @@ TEST("the written configuration names values, units and origins") {
     config_destroy(config);
 }
 
-TEST("only the section of the chosen policy is written") {
+TEST("writes the section of the chosen policy only") {
     struct config *config = made_up_config();
     struct error err = {0};
     char *written = config_text(config, false);
@@ -38,7 +38,7 @@ TEST("only the section of the chosen policy is written") {
     config_destroy(config);
 }
 
-/* A random character of every kind that YAML knows, as an escape. */
+/* A random character of each class that YAML escapes differently, as an escape. */
 static void append_character(char *text, uint64_t *state) {
     static const unsigned odd[] = {'"',  '\\', '\'',   '#',    ':',    ' ',    '{',    '%',      0x85,
                                    0x9f, 0xa0, 0x2028, 0x2029, 0xfeff, 0xfffe, 0xd7ff, 0x10ffff, 0x1f600};
@@ -75,7 +75,7 @@ static void set_at_random(struct config *config, uint64_t *state) {
     CHECK_EQ((const char *)err.text, "");
 }
 
-TEST("any configuration that is written reads back the same, with and without comments") {
+TEST("a written configuration reads back the same, with and without comments") {
     uint64_t state = 2019;
     for (unsigned round = 0; round < 300; round++) {
         struct config *config = made_up_config();
@@ -94,7 +94,7 @@ TEST("any configuration that is written reads back the same, with and without co
     }
 }
 
-TEST("a description of several lines and a path that is no text read back as well") {
+TEST("a multi-line description and a path that is not UTF-8 read back") {
     struct config *config = made_up_config(), *again = made_up_config();
     struct error err = {0};
     const char *text = "name: \"a\\tb \\\"c\\\"\"\n"

@@ -181,8 +181,8 @@ TEST("buffers lie where they say, and the others behind them") {
 TEST("what is wrong is said where it is, with what would be right") {
     EXPECT("", "a.yaml:1:1: nothing is launched: add launches");
     EXPECT("launch: []\n", "a.yaml:2:1: unknown key 'launch' of a launch file; did you mean 'launches'?");
-    EXPECT("buffers: 3\n", "a.yaml:2:10: buffers takes a list (- ...), not a value");
-    EXPECT("buffers: [3]\n", "a.yaml:2:11: a buffer is a mapping of its keys (name: ...), not a value");
+    EXPECT("buffers: 3\n", "a.yaml:2:10: buffers must be a list (- ...), not a value");
+    EXPECT("buffers: [3]\n", "a.yaml:2:11: a buffer must be a mapping of its keys (name: ...), not a value");
     EXPECT("buffers: [{name: a}]\n", "a.yaml:2:11: a buffer needs name and bytes");
     EXPECT("buffers: [{name: a, bytes: 0}]\n", "a.yaml:2:28: bytes = 0 is out of range: at least 1");
     EXPECT("buffers: [{name: a, name: b}]\n", "a.yaml:2:21: 'name' is given twice; the first is on line 2");
@@ -209,5 +209,5 @@ TEST("what is wrong is said where it is, with what would be right") {
     EXPECT(FILLED("16", "{set: {index: 4, value: 1}}"), "index 4 is beyond the 4 elements of a");
     EXPECT(FILLED("16", "{kind: random, low: 4}"), "a range needs both low and high");
     EXPECT(FILLED("16", "{type: u33}"), "no type called 'u33'; did you mean 'u32'?");
-    EXPECT("name: [1]\n", "a.yaml:2:7: a text is expected here, not a list");
+    EXPECT("name: [1]\n", "a.yaml:2:7: expected text, found a list");
 }

@@ -93,7 +93,7 @@ TEST("rejects invalid files with the location") {
         {"a: {title: A}\na: {title: B}\n", HEAD, "papers.yaml:2:1: duplicate paper 'a'"},
         {"a: {}\n", HEAD, "papers.yaml:1:1: paper 'a' has no title"},
         {"a: {titel: A}\n", HEAD, "papers.yaml:1:5: unknown key 'titel' of a paper; did you mean 'title'?"},
-        {"a: A\n", HEAD, "papers.yaml:1:4: a paper is a mapping of its keys"},
+        {"a: A\n", HEAD, "papers.yaml:1:4: a paper must be a mapping of its keys"},
         {"a: {title: A}\n", "id,paper\n", "results.csv:1:1: this row has 2 of 10 columns"},
         {"a: {title: A}\n", HEAD "1,a,,,,,,,,,\n", "results.csv:2:1: this row has more than 10 columns"},
         {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n2,b,,,,,,,,\n", "results.csv:3:1: unknown paper 'b'"},
