@@ -1,5 +1,5 @@
-/* The journal of a run: what was decided when, and on which numbers. For decisions that are made now and then (a kernel's
- * profile, an epoch), not for events; it is part of a run's JSON. Names are texts that live as long as the program. */
+/* The journal of a run: each decision with its time and the numbers it was based on. It is meant for infrequent
+ * decisions (a kernel's profile, an epoch), not for events, and is part of the run's JSON. Names are static strings. */
 #ifndef SLUICE_STATS_JOURNAL_H
 #define SLUICE_STATS_JOURNAL_H
 
@@ -14,7 +14,7 @@ struct journal_input {
 
 struct journal_entry {
     uint64_t cycle;
-    unsigned program; /* that it is about */
+    unsigned program; /* the program concerned */
     const char *decision, *reason;
     unsigned count;
     struct journal_input input[JOURNAL_INPUTS];

@@ -1,5 +1,5 @@
-/* The time series: at each sample, what every summed counter grew by since the sample before. A counter of another kind
- * (a largest or smallest value) has no growth that means anything: its column holds the value so far. */
+/* The time series: each sample holds the increment of every summed counter since the previous sample. Counters of other
+ * kinds (maximum, minimum) have no meaningful increment: their column holds the value so far. */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -11,8 +11,8 @@ struct series {
     unsigned columns, rows, room;
     uint64_t *cycles; /* [rows] */
     uint64_t *values; /* [rows][columns] */
-    uint64_t *last;   /* totals at the sample before */
-    struct kept {     /* for each instance, too */
+    uint64_t *last;   /* totals at the previous sample */
+    struct kept {     /* also recorded per instance */
         unsigned index, instances;
         uint64_t *values, *last; /* [rows][instances], [instances] */
     } * kept;

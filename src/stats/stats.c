@@ -1,6 +1,5 @@
-/* The registry of counters: tables in the order in which they first came, each with the blocks of its instances. It
- * only reads the blocks; they belong to the components. Totals are made when asked for, so counting itself stays one
- * increment. */
+/* The counter registry: tables in order of registration, each with the counter blocks of its instances. Components own
+ * the blocks; the registry only reads them and computes totals on demand, so counting stays a single increment. */
 #include "stats/stats.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Statistics: a counter is one row of one table, written once, next to what counts.
+/* Statistics module. It owns the counter registry and the time series; components own their counters.
  *
- * A component's counters are a struct of plain uint64_t made from an X-macro list, so that counting costs one
- * increment. The same list makes the table that reset, snapshot, difference, the terminal summary, JSON and time series
- * all walk. Nothing here is ever a ratio: ratios are derived where they are shown, from sums that add up over
- * components.
+ * A component's counters are a struct of plain uint64_t generated from an X-macro list, so counting is one increment.
+ * The same list generates the table that reset, snapshot, difference, the terminal summary, JSON and time series use.
+ * Enters: one block per instance, registered at build time. Leaves: totals, samples. Contract: no counter is a ratio;
+ * ratios are derived where they are shown, from sums over components.
  *
  * Use:
  *     #define FOO_STATS(S) \
@@ -21,7 +21,7 @@
 enum stat_kind {
     STAT_SUM, /* counts events or cycles; totals add */
     STAT_MAX, /* the largest value seen; totals take the largest */
-    STAT_MIN, /* the smallest value seen, 0 if none was; kept as value + 1 so that zeroed memory means "none" */
+    STAT_MIN, /* the smallest value seen, 0 if none; stored as value + 1 so that zeroed memory means "none" */
 };
 
 struct stat {
@@ -55,26 +55,26 @@ static inline void stat_min(uint64_t *stat, uint64_t value) {
     if (*stat == 0 || value + 1 < *stat) *stat = value + 1;
 }
 
-/* All counters of a machine: for each table, the blocks of its instances. Frozen once the machine is built. */
+/* All counters of a machine: the blocks of all instances, by table. Frozen once the machine is built. */
 struct stats;
 struct stats *stats_create(void);
 void stats_destroy(struct stats *stats);
-/* Registers one instance's block. Instances of a table are numbered in the order in which they come. */
+/* Registers the block of one instance. Instances of a table are numbered in order of registration. */
 void stats_add(struct stats *stats, const struct stat_table *table, const void *block);
 
-/* Counters over all instances, in a fixed order, by index from 0 to stats_count - 1. */
+/* Counters summed over all instances, in a fixed order, by index from 0 to stats_count - 1. */
 unsigned stats_count(const struct stats *stats);
 const struct stat *stats_stat(const struct stats *stats, unsigned index);
 void stats_name(const struct stats *stats, unsigned index, char *name, size_t size);
 uint64_t stats_total(const struct stats *stats, unsigned index);
 unsigned stats_instances(const struct stats *stats, unsigned index);
 uint64_t stats_instance(const struct stats *stats, unsigned index, unsigned instance);
-/* Its index; -1 if there is no such counter. */
+/* The index of a counter; -1 if there is no such counter. */
 int stats_find(const struct stats *stats, const char *name);
-/* By full name ("llc.read_hits"); 0 if there is no such counter, with *found (if not NULL) telling. */
+/* By full name ("llc.read_hits"); 0 if there is no such counter, which *found (if not NULL) reports. */
 uint64_t stats_get(const struct stats *stats, const char *name, _Bool *found);
 
-/* A time series: every `every` cycles a row with what each summed counter grew by. */
+/* A time series: every `every` cycles, a row of the increments of all summed counters. */
 struct series;
 struct series *series_create(const struct stats *stats, uint64_t every);
 void series_destroy(struct series *series);
@@ -83,9 +83,9 @@ uint64_t series_every(const struct series *series);
 unsigned series_rows(const struct series *series);
 uint64_t series_cycle(const struct series *series, unsigned row);
 uint64_t series_value(const struct series *series, unsigned row, unsigned index);
-/* Before the first sample: the counter is also kept for each of its instances. */
+/* Before the first sample: also records the counter per instance. */
 void series_keep_units(struct series *series, unsigned index);
-/* Counters that are, in the order in which they were asked for; -1 after the last. */
+/* The counters recorded per instance, in order of request; -1 after the last. */
 int series_kept(const struct series *series, unsigned number);
 uint64_t series_unit_value(const struct series *series, unsigned row, unsigned number, unsigned instance);
 

@@ -33,7 +33,7 @@ TEST("totals add sums, take the largest of maxima and the smallest of minima") {
     stats_destroy(stats);
 }
 
-TEST("a smallest value of zero is told from none at all") {
+TEST("a minimum of zero is distinguished from no value") {
     struct toy_stats none = {0}, zero = {0}, nine = {0};
     stat_min(&zero.fastest, 0);
     stat_min(&nine.fastest, 9);
@@ -47,7 +47,7 @@ TEST("a smallest value of zero is told from none at all") {
     stats_destroy(stats);
 }
 
-TEST("counters keep their order and names when instances of several tables come mixed") {
+TEST("counters keep their order and names when instances of several tables are registered interleaved") {
     struct toy_stats toys[2] = {{.reads = 1}, {.reads = 2}};
     struct toybox_stats boxes[2] = {{.lids = 10}, {.lids = 20}};
     struct stats *stats = stats_create();
@@ -67,7 +67,7 @@ TEST("counters keep their order and names when instances of several tables come 
     stats_destroy(stats);
 }
 
-TEST("a counter is found by its full name only, and a missing one says so") {
+TEST("a counter is found by its full name only, and a missing one is reported") {
     struct toy_stats toy = {.reads = 3};
     struct toybox_stats box = {.lids = 4};
     struct stats *stats = stats_create();
@@ -85,15 +85,15 @@ TEST("a counter is found by its full name only, and a missing one says so") {
     stats_destroy(stats);
 }
 
-TEST("a time series holds what each summed counter grew by, and adds up to its total") {
+TEST("a time series holds the increments of each summed counter, which add up to its total") {
     struct toy_stats toys[2] = {0};
     struct stats *stats = stats_create();
     stats_add(stats, &toy_stat_table, &toys[0]);
     stats_add(stats, &toy_stat_table, &toys[1]);
-    toys[0].reads = 100; /* before the series begins: not part of it */
+    toys[0].reads = 100; /* before the first sample: not part of the series */
     struct series *series = series_create(stats, 10);
     uint64_t sum = 0;
-    for (unsigned row = 0; row < 200; row++) { /* enough rows for its memory to grow */
+    for (unsigned row = 0; row < 200; row++) { /* enough rows to reallocate */
         toys[row % 2].reads += row;
         stat_max(&toys[0].queue_peak, row / 2);
         series_sample(series, 10 * (row + 1));
@@ -112,7 +112,7 @@ TEST("a time series holds what each summed counter grew by, and adds up to its t
     stats_destroy(stats);
 }
 
-TEST("a time series keeps the units of a counter that was asked for, and they add up to its rows") {
+TEST("a time series records a selected counter per instance, which add up to its rows") {
     struct toy_stats toys[2] = {{.reads = 7}, {0}};
     struct stats *stats = stats_create();
     stats_add(stats, &toy_stat_table, &toys[0]);
