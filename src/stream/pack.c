@@ -9,7 +9,7 @@ enum {
     FIELDS_AT = offsetof(struct instr, op),
     COUNT_AT = offsetof(struct instr, count)
 };
-_Static_assert(FIELDS_AT + PACK_FIELDS == offsetof(struct instr, touches), "fields are all that is between");
+_Static_assert(FIELDS_AT + PACK_FIELDS == offsetof(struct instr, touches), "the fields end at touches");
 
 /* --- writing --- */
 
@@ -27,7 +27,7 @@ static void put_fields(struct packer *packer, const uint8_t *record, uint32_t di
     for (; differ; differ &= differ - 1) put_byte(packer, record[FIELDS_AT + lowest_bit(differ)]);
 }
 
-/* A bit for each byte in which the two differ. The count of a memory record is told with its touches. */
+/* A bit for each byte that differs. The count of a memory record is encoded with its touches. */
 static inline uint32_t fields_that_differ(const struct instr *base, const struct instr *record) {
     const uint8_t *a = (const uint8_t *)base, *b = (const uint8_t *)record;
     unsigned count = instr_is_memory(record) ? COUNT_AT - FIELDS_AT : PACK_FIELDS;
@@ -89,7 +89,7 @@ void pack_put(struct packer *packer, const struct instr *base, const struct inst
 
 /* --- reading --- */
 
-/* Bytes beyond the end read as zero, and leave their mark. */
+/* Reading beyond the end returns zero and sets `overrun`. */
 static inline uint8_t get_byte(struct unpacker *from) {
     if (LIKELY(from->at < from->end)) return *from->at++;
     from->overrun = true;
@@ -132,7 +132,7 @@ static enum pack_verdict get_touches(struct unpacker *from, unsigned count, stru
     return PACK_TAKEN;
 }
 
-/* The lanes of the next record. */
+/* The active lanes of the next record. */
 static uint32_t get_lanes(struct unpacker *from) {
     struct pack_context *context = &from->context;
     uint32_t change = (uint32_t)get_varint(from), active = context->active;

@@ -1,14 +1,14 @@
-/* Recorded streams: a program's kernels with all their warps' records in one file, so that what was emulated once can be
- * simulated a hundred times. Written and read with memory that does not grow with the stream.
+/* Recorded streams: all records of all warps of a program's kernels in one file, so that a program is emulated once and
+ * simulated many times. Writing and reading need memory independent of the stream's length.
  *
- * The file, all numbers varints unless said otherwise, every part a zstd frame with its checksum:
- *     head       "sluice stream\n" and a byte: the version
+ * File format; numbers are varints unless noted, every part is a zstd frame with a checksum:
+ *     head       "sluice stream\n" and one byte: the version
  *     chunks     packed records (pack.h) of one warp, about CHUNK_BYTES before compression
- *     directory  of each kernel, after its chunks: name, grid, block, registers, shared memory, whether its program has
- *                atomics, the static records, and for every warp its chunks' places
- *     contents   workload, what its check said, totals, and where each kernel's directory is
- *     foot       where the contents are: offset and size, 8 bytes each; then "stream end\n"
- * A file that was cut off lacks its foot, and a changed byte does not pass its frame's checksum. */
+ *     directory  one per kernel, after its chunks: name, grid, block, registers, shared memory, whether the program has
+ *                atomics, the static records, and the positions of every warp's chunks
+ *     contents   workload, result of its check, totals, and the position of each directory
+ *     foot       offset and size of the contents, 8 bytes each; then "stream end\n"
+ * A truncated file has no foot, and a corrupted frame fails its checksum. */
 #ifndef SLUICE_STREAM_RECORDING_H
 #define SLUICE_STREAM_RECORDING_H
 
@@ -19,7 +19,7 @@
 
 enum { RECORDING_VERSION = 3 };
 
-/* What a recording says of itself and of each kernel. */
+/* Summary of a recording and of each kernel. */
 struct recording_kernel {
     struct kernel kernel;
     uint64_t warp_instructions, thread_instructions;
@@ -35,19 +35,19 @@ struct recording_info {
     uint64_t warp_instructions, thread_instructions;
 };
 
-/* What the program said of its results at the end. */
+/* The result of the program's check of its output. */
 struct recording_verdict {
     const char *check;  /* "passed", "failed" or "none" */
-    struct error found; /* instead of what */
+    struct error found; /* details if it failed */
 };
 
-/* Runs the source from its first kernel to its last and writes what it gives. With a `verdict` (NULL: without) the
- * program is asked for it, and the recording says the same of itself when it is simulated. `step` is asked now and then
- * with the warp instructions so far (NULL: never); false ends it. */
+/* Reads the source from the first kernel to the last and writes its streams. If `verdict` is not NULL, the program's
+ * check runs and its result is recorded, to be reported when the recording is simulated. `step` (or NULL) is called
+ * periodically with the warp instructions written so far; returning false aborts. */
 bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
                      bool (*step)(void *user, uint64_t done), void *user, struct error *err);
 
-/* A source that reads the file; NULL with an error that names file and place. */
+/* A source that reads the file; NULL with an error that names the file and the position. */
 struct stream_source *recording_open(const char *path, struct error *err);
 const struct recording_info *recording_info(const struct stream_source *source);
 

@@ -1,4 +1,4 @@
-/* What writing and reading a recording share: the marks at both ends and bytes as they are put into frames. */
+/* Shared by the writer and the reader of recordings: marks at both ends, encoding of numbers in frames. */
 #ifndef SLUICE_STREAM_RECORDING_FORMAT_H
 #define SLUICE_STREAM_RECORDING_FORMAT_H
 

@@ -9,7 +9,7 @@
 
 #include "stream/recording_format.h"
 
-/* Where a frame is, and how much is in it. */
+/* Position and uncompressed size of a frame. */
 struct frame {
     uint64_t offset, size, content;
 };
@@ -26,7 +26,7 @@ struct recording {
     struct recording_kernel *kernels;
     struct frame *directories;
     uint32_t next; /* kernel */
-    bool ended;    /* and somebody has been told */
+    bool ended;    /* next_kernel has returned false */
 
     /* of the kernel being read */
     uint8_t *directory;
@@ -36,12 +36,12 @@ struct recording {
     uint64_t *first_chunk; /* of each warp, and one beyond */
     struct frame *chunks;
     struct reader *readers;
-    struct error failure; /* what ended the streams early */
+    struct error failure; /* why the streams ended early */
 };
 
-/* A warp's place: its chunk in memory and how far it has come. The warp's state points to it. */
+/* A warp's position: its chunk in memory and the offset in it. The warp's state points here. */
 struct reader {
-    struct reader *previous, *next; /* of all that are open */
+    struct reader *previous, *next; /* list of open readers */
     struct unpacker unpacker;
     uint64_t chunk; /* the next one to fetch */
     uint8_t bytes[CHUNK_MOST_BYTES];
@@ -49,7 +49,7 @@ struct reader {
 
 /* --- numbers out of frames --- */
 
-/* What is left of a frame's content; `at` is NULL once something did not fit. */
+/* The rest of a frame's content; `at` is NULL after an overrun. */
 struct cursor {
     const uint8_t *at, *end;
 };
@@ -95,14 +95,14 @@ static void get_kernel(struct cursor *c, struct recording_kernel *k) {
 }
 
 static bool damaged(const struct recording *r, uint64_t offset, struct error *err, const char *what) {
-    return error_set(err, "%s: byte %" PRIu64 ": %s; the recording is damaged: make it anew with `sluice record`",
+    return error_set(err, "%s: byte %" PRIu64 ": %s; the recording is damaged; record it again with `sluice record`",
                      r->path, offset, what);
 }
 
 /* Reads a frame into `to`, frame->content bytes long. */
 static bool read_frame(struct recording *r, const struct frame *frame, uint8_t *to, struct error *err) {
     if (frame->offset > r->info.file_bytes || frame->size > r->info.file_bytes - frame->offset)
-        return damaged(r, frame->offset, err, "a part of the stream would lie beyond the file's end");
+        return damaged(r, frame->offset, err, "a chunk lies beyond the end of the file");
     if (r->compressed_room < frame->size) {
         r->compressed_room = round_up_power_of_two(frame->size);
         r->compressed = mem_grow(r->compressed, r->compressed_room, 1);
@@ -114,11 +114,10 @@ static bool read_frame(struct recording *r, const struct frame *frame, uint8_t *
     }
     size_t count = ZSTD_decompressDCtx(r->zstd, to, frame->content, r->compressed, frame->size);
     if (ZSTD_isError(count)) return damaged(r, frame->offset, err, ZSTD_getErrorName(count));
-    return count == frame->content ||
-           damaged(r, frame->offset, err, "a part of the stream is shorter than its entry says");
+    return count == frame->content || damaged(r, frame->offset, err, "a chunk is shorter than its directory entry");
 }
 
-/* Content sizes come from the file: a frame cannot hold much more than zstd can make of its bytes. */
+/* Content sizes come from the file and are bounded by the highest compression ratio of zstd. */
 static bool content_is_sane(const struct frame *frame) { return frame->content <= frame->size * 65536 + 65536; }
 
 /* --- the file as a whole --- */
@@ -126,22 +125,21 @@ static bool content_is_sane(const struct frame *frame) { return frame->content <
 static bool read_contents(struct recording *r, struct error *err) {
     uint8_t foot[RECORDING_FOOT_BYTES], head[RECORDING_HEAD_BYTES];
     if (pread(r->file, head, sizeof head, 0) != sizeof head || memcmp(head, RECORDING_HEAD, sizeof head - 1) != 0)
-        return error_set(err, "%s: this is no recorded stream of `sluice record`", r->path);
+        return error_set(err, "%s: not a stream recorded by `sluice record`", r->path);
     if (head[sizeof head - 1] != RECORDING_VERSION)
         return error_set(
-            err,
-            "%s: the recording has version %u, and this sluice reads version %d: make it anew, or use the sluice that wrote it",
+            err, "%s: recording version %u is not supported (expected %d); record it again, or use the matching sluice",
             r->path, head[sizeof head - 1], RECORDING_VERSION);
     struct frame contents;
     if (r->info.file_bytes < sizeof head + sizeof foot ||
         pread(r->file, foot, sizeof foot, (off_t)(r->info.file_bytes - sizeof foot)) != sizeof foot ||
         memcmp(foot + 16, RECORDING_FOOT, sizeof foot - 16) != 0)
-        return error_set(err, "%s: byte %" PRIu64 ": the recording is cut off here: its end is missing", r->path,
+        return error_set(err, "%s: byte %" PRIu64 ": the recording is truncated here; record it again", r->path,
                          r->info.file_bytes);
     memcpy(&contents.offset, foot, 8);
     memcpy(&contents.size, foot + 8, 8);
     if (contents.offset > r->info.file_bytes || contents.size > r->info.file_bytes - contents.offset)
-        return damaged(r, r->info.file_bytes - sizeof foot, err, "the contents would lie beyond the file's end");
+        return damaged(r, r->info.file_bytes - sizeof foot, err, "the contents lie beyond the end of the file");
     uint8_t *frame = mem_alloc(contents.size, 1);
     bool good = pread(r->file, frame, contents.size, (off_t)contents.offset) == (ssize_t)contents.size;
     contents.content = good ? ZSTD_getFrameContentSize(frame, contents.size) : 0;
@@ -167,7 +165,7 @@ static bool read_contents(struct recording *r, struct error *err) {
             r->info.thread_instructions += r->kernels[k].thread_instructions;
         }
         r->info.kernel_count = (uint32_t)count;
-        good = c.at || damaged(r, contents.offset, err, "the contents end too early");
+        good = c.at || damaged(r, contents.offset, err, "the contents are too short");
     }
     free(text);
     r->info.kernels = r->kernels;
@@ -193,7 +191,7 @@ static void forget_kernel(struct recording *r) {
     r->directory = NULL, r->records = NULL, r->first_chunk = NULL, r->chunks = NULL;
 }
 
-/* The list of chunks: of every warp how many, and where each is. */
+/* The chunk list: for every warp the number of chunks and their positions. */
 static void read_chunk_list(struct recording *r, struct cursor *c) {
     uint64_t room = 0, count = 0;
     r->first_chunk = mem_alloc(r->warps + 1, sizeof *r->first_chunk);
@@ -234,7 +232,7 @@ static bool read_directory(struct recording *r, uint32_t k, struct error *err) {
             if (r->records[i].op >= OP_COUNT) c.at = NULL;
     }
     read_chunk_list(r, &c);
-    return c.at || damaged(r, frame->offset, err, "a kernel's directory makes no sense");
+    return c.at || damaged(r, frame->offset, err, "a kernel's directory is invalid");
 }
 
 /* --- as a source --- */
@@ -262,11 +260,11 @@ static void open_warp(struct stream_source *source, struct warp_stream *warp) {
     warp->count = 0;
 }
 
-/* The next chunk of the warp; false if there is none, which is damage: a warp ends with its exit. */
+/* Fetches the next chunk of the warp; false if there is none, which is damage: a stream ends with an exit. */
 static bool fetch(struct recording *r, const struct warp_stream *warp, struct reader *reader) {
     uint64_t w = warp->cta * r->warps_per_cta + warp->warp;
     if (reader->chunk == r->first_chunk[w + 1])
-        return damaged(r, r->directories[r->next - 1].offset, &r->failure, "a warp's stream has no end");
+        return damaged(r, r->directories[r->next - 1].offset, &r->failure, "a warp's stream has no exit");
     const struct frame *chunk = &r->chunks[reader->chunk++];
     if (!read_frame(r, chunk, reader->bytes, &r->failure)) return false;
     reader->unpacker.at = reader->bytes;
@@ -285,7 +283,7 @@ static void refill(struct stream_source *source, struct warp_stream *warp) {
         if (reader->unpacker.at == reader->unpacker.end && reader->unpacker.context.run == 0)
             good = fetch(r, warp, reader);
         if (good && !pack_take(&reader->unpacker, r->records, r->record_count, warp))
-            good = damaged(r, r->chunks[reader->chunk - 1].offset, &r->failure, "a record makes no sense");
+            good = damaged(r, r->chunks[reader->chunk - 1].offset, &r->failure, "a record is invalid");
     }
     if (!good) warp->instr[warp->count++] = (struct instr){.op = OP_exit, .conflicts = 1};
     if (warp->instr[warp->count - 1].op == OP_exit) {
@@ -349,7 +347,7 @@ struct stream_source *recording_open(const char *path, struct error *err) {
     if (!good)
         error_set(err, "%s: %s", path, strerror(errno));
     else if (!S_ISREG(status.st_mode))
-        good = error_set(err, "%s: this is no file", path);
+        good = error_set(err, "%s: not a regular file", path);
     if (good) {
         r->info.file_bytes = (uint64_t)status.st_size;
         good = read_contents(r, err);

@@ -5,7 +5,7 @@
 
 #include "stream/recording_format.h"
 
-/* Bytes that grow. */
+/* A growing byte buffer. */
 struct bytes {
     uint8_t *data;
     size_t count, room;
@@ -39,7 +39,7 @@ struct recorder {
     ZSTD_CCtx *zstd;
     uint64_t offset;       /* in the file */
     struct bytes frame;    /* compressed */
-    struct instr *records; /* static ones, by id: the first of each that is seen */
+    struct instr *records; /* static records, by id: the first one seen of each */
     bool *known;
     uint32_t record_count;
     struct bytes chunks; /* the kernel's list: for each warp, its chunks */
@@ -47,7 +47,7 @@ struct recorder {
     uint8_t packed[CHUNK_BYTES + PACK_RECORD_BYTES];
 };
 
-/* Everything behind the head goes through here: one frame. Its size in the file, 0 on failure. */
+/* Writes one frame; everything after the head passes through here. Returns its size in the file, 0 on failure. */
 static uint64_t write_frame(struct recorder *r, const void *data, size_t count) {
     size_t most = ZSTD_compressBound(count);
     if (r->frame.room < most) r->frame.data = mem_grow(r->frame.data, r->frame.room = most, 1);
@@ -61,7 +61,7 @@ static uint64_t write_frame(struct recorder *r, const void *data, size_t count) 
     return size;
 }
 
-/* A record is packed as what differs from the first one of its id. */
+/* A record is packed as its differences from the first record of its id. */
 static const struct instr *static_record(struct recorder *r, const struct instr *record) {
     if (record->id >= r->record_count) {
         uint32_t room = (uint32_t)round_up_power_of_two((uint64_t)record->id + 64);
@@ -122,7 +122,7 @@ static bool record_warp(struct recorder *r, struct stream_source *source, struct
     return good;
 }
 
-/* Fields of a kernel, as recording_read.c takes them. */
+/* Fields of a kernel, in the order of recording_read.c. */
 static void put_kernel(struct bytes *to, const struct recording_kernel *k) {
     put_text(to, k->kernel.name);
     for (int d = 0; d < 3; d++) put_number(to, k->kernel.grid[d]);
@@ -148,13 +148,13 @@ static bool record_kernel(struct recorder *r, struct stream_source *source, stru
         warp->warp = (uint32_t)(w % kernel_warps(&totals->kernel));
         good = record_warp(r, source, warp, totals);
         if (good && step && !step(user, done + totals->warp_instructions))
-            good = error_set(r->err, "interrupted: nothing was written");
+            good = error_set(r->err, "interrupted; no recording was written");
     }
     free(warp);
     return good;
 }
 
-/* Contents: where each directory is. */
+/* The contents: the position of each directory. */
 static bool write_directory(struct recorder *r, const struct recording_kernel *totals, struct bytes *contents) {
     struct bytes directory = {0};
     put_kernel(&directory, totals);

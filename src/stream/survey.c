@@ -3,14 +3,14 @@
 #include <stdlib.h>
 
 struct line {
-    uint64_t number; /* plus 1; 0: an empty place */
+    uint64_t number; /* plus 1; 0: empty */
     uint32_t kernel; /* the last that touched it */
     uint16_t sm;     /* the first that touched it */
     bool several, read, read_only;
     struct use {
         uint16_t sm; /* the first that touched it */
         bool several, read, written;
-    } now; /* in its last kernel */
+    } now; /* state within its last kernel */
 };
 
 struct lines {
@@ -34,7 +34,7 @@ static void grow(struct lines *lines) {
     free(old.table);
 }
 
-/* The line's kernel is over. */
+/* Merges the state of the line's last kernel. */
 static void settle(struct line *line) {
     line->several |= line->now.several;
     line->read |= line->now.read;

@@ -1,11 +1,13 @@
-/* A survey of a program's streams: which memory it touches, who touches the same, and what it only reads. CTAs of every
- * launch are dealt to SMs round robin, so that this depends on the program and the number of SMs only, not on time.
+/* A survey of a program's streams: the lines it touches, shares between SMs and only reads. CTAs of every launch are
+ * assigned to SMs round robin, so the result depends on the program and the number of SMs only, not on timing.
  *
- * Touched by several is a line that two SMs access in the program's course. Shared data is such a line that somebody
- * reads: the footprints of Table 2 of Adaptive Memory-Side Last-Level GPU Caching and Tables II and III of Selective
- * Replication in Memory-Side GPU Caches; results that meet in a line which nobody reads are not data that SMs share.
- * Read-only is shared data that in some kernel several SMs read and nobody writes, so that it could be replicated there
- * (found by looking at lines: a matrix of which the kernel writes other lines counts). Only global memory counts. */
+ * several:   two or more SMs access the line during the program.
+ * shared:    several, and some SM reads it; lines that are only written are not shared data. These are the footprints
+ *            of Table 2 of Adaptive Memory-Side Last-Level GPU Caching and Tables II and III of Selective Replication
+ *            in Memory-Side GPU Caches.
+ * read-only: in some kernel several SMs read the line and none writes it, so it could be replicated. The granularity is
+ *            the line: a matrix with other lines written by the kernel counts.
+ * Only global memory counts. */
 #ifndef SLUICE_STREAM_SURVEY_H
 #define SLUICE_STREAM_SURVEY_H
 
@@ -18,7 +20,7 @@ struct survey {
     uint64_t lines, several_lines, shared_lines, read_only_lines;
 };
 
-/* Reads the source to its end. False with an error if the source failed before it. */
+/* Reads the source to its end. False with an error if the source fails. */
 bool survey_take(struct stream_source *source, unsigned sms, struct survey *survey, struct error *err);
 
 #endif

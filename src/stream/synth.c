@@ -6,11 +6,10 @@
 bool synth_buffer(struct synth *synth, unsigned buffer, uint64_t elements, struct error *err) {
     uint64_t stride = (uint64_t)synth->params.stride_bytes, room = SYNTH_LAST_ADDRESS - synth->next_address;
     if (elements > room / stride)
-        return error_set(
-            err,
-            "synth:%s would touch more than the %llu MB that its addresses span: lower workload.stride_bytes, or how"
-            " much is touched (iterations, ctas, warps, lines)",
-            synth->ops->name, (unsigned long long)((SYNTH_LAST_ADDRESS - SYNTH_FIRST_ADDRESS) >> 20));
+        return error_set(err,
+                         "synth:%s touches more than its address range of %llu MB: lower workload.stride_bytes, or the"
+                         " footprint (iterations, ctas, warps, lines)",
+                         synth->ops->name, (unsigned long long)((SYNTH_LAST_ADDRESS - SYNTH_FIRST_ADDRESS) >> 20));
     synth->base[buffer] = synth->next_address;
     uint64_t bytes = (elements * stride + 0xFFFFF) & ~UINT64_C(0xFFFFF);
     synth->next_address += min_u64(bytes, room);
@@ -53,8 +52,7 @@ void synth_add_loads(struct synth *synth) {
     }
 }
 
-/* Sums of products of what was loaded, two at a time. They are four chains, so that arithmetic never is what a round
- * waits for. */
+/* Sums of products of the loaded values, two at a time, in four chains so that arithmetic never limits a round. */
 void synth_add_compute(struct synth *synth) {
     int64_t loads = synth->params.loads;
     for (int64_t i = 0; i < synth->params.compute; i++) {
@@ -86,7 +84,7 @@ static void open_warp(struct stream_source *source, struct warp_stream *warp) {
     if (synth->ops->open) synth->ops->open(synth, warp);
 }
 
-/* After the last round comes the exit, and then nothing: SYNTH_ROUND counts it as one more round. */
+/* The exit follows the last round: SYNTH_ROUND counts it as one more round. */
 static void refill(struct stream_source *source, struct warp_stream *warp) {
     const struct synth *synth = (const struct synth *)source;
     uint64_t rounds = (uint64_t)synth->params.iterations, round = warp->state[SYNTH_ROUND];
@@ -103,7 +101,7 @@ static void refill(struct stream_source *source, struct warp_stream *warp) {
                 touch_make(address, (uint8_t)(synth->sectors << (address % TOUCH_BLOCK_BYTES / SYNTH_SECTOR_BYTES)));
             warp->instr[i].touches = i;
             i++;
-        } else { /* on to the next round */
+        } else { /* next round */
             i += synth->count - slot;
             slot = 0;
             round++;
@@ -120,7 +118,7 @@ static void restart(struct stream_source *source) { ((struct synth *)source)->la
 
 static const char *check(struct stream_source *source, struct error *found) {
     (void)source, (void)found;
-    return "none"; /* nothing is computed that could be wrong */
+    return "none"; /* no results to check */
 }
 
 static void destroy(struct stream_source *source) {
@@ -145,14 +143,14 @@ uint64_t synth_warp_instructions(const struct stream_source *source) {
     return (uint64_t)synth->params.kernels * synth->warps * ((uint64_t)synth->params.iterations * synth->count + 1);
 }
 
-/* Counts the body's memory records, and repeats it: from each of its slots on, a whole chunk can be copied. */
+/* Counts the memory records of the body and repeats it, so that a whole chunk can be copied from any slot. */
 static void finish_body(struct synth *synth) {
     while (synth->memory < synth->count && synth->body[synth->memory].count) synth->memory++;
     synth->body = mem_grow(synth->body, synth->count + STREAM_CHUNK, sizeof *synth->body);
     for (unsigned i = 0; i < STREAM_CHUNK; i++) synth->body[synth->count + i] = synth->body[i];
 }
 
-/* No access may cross into the next touched block. */
+/* An access must not cross into the next block. */
 static bool stride_fits(const struct synth *synth, struct error *err) {
     int64_t bytes = SYNTH_SECTOR_BYTES * (int64_t)__builtin_popcount(synth->sectors);
     if (synth->params.stride_bytes % bytes == 0) return true;

@@ -1,11 +1,11 @@
-/* synth:alu: arithmetic only, in chains independent enough that schedulers always find something to issue: the issue
- * width. Three in four are multiply-adds and the fourth an integer addition, all of the SP pipeline. */
+/* synth:alu: arithmetic in enough independent chains to keep the schedulers issuing; measures the issue width. Three of
+ * four instructions are multiply-adds, the fourth is an integer addition, all on the SP pipeline. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
     if (synth->params.compute == 0)
         return config_error(synth->config, "workload.compute", err,
-                            "synth:alu has nothing but arithmetic: give it at least 1 instruction");
+                            "synth:alu consists of arithmetic only: give at least 1 instruction");
     uint8_t chains = (uint8_t)synth->params.chains, constant = (uint8_t)(chains + 1);
     for (int64_t i = 0; i < synth->params.compute; i++) {
         struct instr *instr = synth_add(synth, i % 4 == 3 ? OP_int_add : OP_f32_fma);
@@ -18,7 +18,7 @@ static bool build(struct synth *synth, struct error *err) {
 
 const struct synth_ops synth_alu = {
     .name = "alu",
-    .help = "arithmetic in independent chains: the issue width",
+    .help = "arithmetic in independent chains; measures issue width",
     .own = {.ctas = 640, .warps = 8, .kernels = 1, .iterations = 20, .compute = 32, .chains = 8},
     .build = build,
 };

@@ -1,6 +1,6 @@
-/* synth:chase: one lane follows a chain of pointers, each load waiting for the one before. What a load takes is the
- * latency of wherever the footprint lives: the chain wraps around, so after the first pass it stays in the L1, the LLC
- * or neither. With more warps, each starts at another place of the same chain. */
+/* synth:chase: one lane follows a chain of pointers; each load depends on the previous one. The chain wraps around, so
+ * after the first pass the load latency is that of the L1, the LLC or DRAM, depending on the footprint. Additional
+ * warps start at other positions of the same chain. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
@@ -26,7 +26,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 
 const struct synth_ops synth_chase = {
     .name = "chase",
-    .help = "one chain of dependent loads: the latency of L1, LLC or DRAM, as the footprint decides",
+    .help = "a chain of dependent loads; measures the latency of L1, LLC or DRAM, depending on the footprint",
     .own = {.ctas = 1, .warps = 1, .kernels = 1, .iterations = 20000, .stride_bytes = 4352, .footprint_kb = 131072},
     .build = build,
     .open = open_warp,

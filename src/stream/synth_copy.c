@@ -1,5 +1,5 @@
-/* synth:copy: as synth:stream, but every line read is written to a second array: reads and writes share the way to
- * memory. */
+/* synth:copy: as synth:stream, but every line read is written to a second array; reads and writes share DRAM bandwidth.
+ */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
@@ -18,7 +18,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 
 const struct synth_ops synth_copy = {
     .name = "copy",
-    .help = "reads one array and writes another: DRAM bandwidth shared by reads and writes",
+    .help = "reads one array and writes another; measures DRAM bandwidth for mixed reads and writes",
     .own = {.ctas = 320, .warps = 4, .kernels = 1, .iterations = 64, .loads = 2, .compute = 1, .stride_bytes = 128},
     .build = build,
     .address = address,

@@ -1,7 +1,7 @@
-/* synth:hotline: every warp of every SM reads the same few lines, in the same order, past its L1. All requests meet at
- * the LLC slices that hold these lines: what is measured is what one slice's port can carry, the camping that "Adaptive
- * Memory-Side Last-Level GPU Caching" (ISCA 2019) sets out from. Lines lie a page and two lines apart, so that a
- * mapping has every bit to tell them by. */
+/* synth:hotline: every warp of every SM reads the same few lines in the same order, bypassing its L1. All requests go
+ * to the LLC slices that hold these lines, whose port bandwidth is the bottleneck: the camping that motivates "Adaptive
+ * Memory-Side Last-Level GPU Caching" (ISCA 2019). Lines are a page and two lines apart, so that they differ in the
+ * bits that any mapping uses. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
@@ -19,7 +19,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 
 const struct synth_ops synth_hotline = {
     .name = "hotline",
-    .help = "all SMs read the same few lines at the same time, past their L1s: one LLC slice's port",
+    .help = "all SMs read the same few lines at once, bypassing the L1; measures the port bandwidth of one LLC slice",
     .own = {.ctas = 320,
             .warps = 4,
             .kernels = 1,

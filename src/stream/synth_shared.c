@@ -1,19 +1,19 @@
-/* synth:shared: every CTA sweeps the same read-only footprint from its beginning, its warps taking neighbouring lines,
- * and streams through private data besides. So all SMs want the same lines at about the same time, as they do with the
- * weights of a neural network: the sharing that "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and
- * "Selective Replication in Memory-Side GPU Caches" replicate for. The private data is not marked read-only: it stands
- * for data of which a kernel's analysis cannot tell.
+/* synth:shared: every CTA sweeps the same read-only footprint from its beginning, its warps reading neighbouring lines,
+ * and also streams private data. All SMs read the same lines at about the same time, as with the weights of a neural
+ * network: the sharing that "Adaptive Memory-Side Last-Level GPU Caching" (ISCA 2019) and "Selective Replication in
+ * Memory-Side GPU Caches" exploit by replication. The private data is not marked read-only: it represents data that the
+ * compiler analysis cannot classify.
  *
- * synth:spread is the control to it: the same sweeps of the same footprint, but CTAs begin spread over it, so that they
- * share the lines and not the moment. What replication gains there, it does not gain from lines wanted at once. */
+ * synth:spread is the control experiment: the same sweeps, but CTAs start at positions spread over the footprint. Lines
+ * are shared, but not read at the same time. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
     int64_t loads = synth->params.loads, own = synth->params.private_loads;
     if (own > loads)
         return config_error(synth->config, "workload.private_loads", err,
-                            "%lld of %lld loads cannot be private: lower it or raise workload.loads", (long long)own,
-                            (long long)loads);
+                            "%lld private loads exceed the %lld loads of a round: lower it or raise workload.loads",
+                            (long long)own, (long long)loads);
     synth_add_loads(synth);
     for (int64_t i = loads - own; i < loads; i++) synth->body[i].flags = 0;
     synth_add_compute(synth);
@@ -39,7 +39,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
     return synth_element(synth, 0, here);
 }
 
-/* The values of both. */
+/* Default parameters of both. */
 #define SWEEPS \
     { \
         .ctas = 320, .warps = 4, .kernels = 1, .iterations = 80, .loads = 6, .private_loads = 1, .compute = 3, \
@@ -48,7 +48,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 
 const struct synth_ops synth_shared = {
     .name = "shared",
-    .help = "all SMs sweep one read-only footprint and stream private data: sharing in the LLC",
+    .help = "all SMs sweep one read-only footprint and stream private data; measures sharing in the LLC",
     .own = SWEEPS,
     .build = build,
     .open = open_warp,
@@ -57,7 +57,7 @@ const struct synth_ops synth_shared = {
 
 const struct synth_ops synth_spread = {
     .name = "spread",
-    .help = "the same, each CTA from a place of its own: lines are shared, but not wanted at once",
+    .help = "as synth:shared, but each CTA starts at another position; lines are shared, but not read at the same time",
     .own = SWEEPS,
     .build = build,
     .open = open_spread,

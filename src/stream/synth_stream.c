@@ -1,7 +1,7 @@
-/* synth:stream: the whole grid reads one array from front to back, each line once. In a round every warp takes a few
- * lines that follow each other, and the warps of the grid take neighbouring runs, as a grid-stride loop over wide
- * elements does: whatever part of the grid is resident reads long stretches of memory. Each loaded value is added to a
- * sum of its own: half the instructions are loads, and each load has one that depends on it. */
+/* synth:stream: the whole grid reads one array from front to back, each line once. In a round every warp reads a few
+ * consecutive lines, and neighbouring warps read neighbouring runs, as in a grid-stride loop over wide elements: the
+ * resident part of the grid reads long stretches of memory. Each loaded value is added to its own sum: half of the
+ * instructions are loads, and each load has one dependent instruction. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {
@@ -21,7 +21,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 
 const struct synth_ops synth_stream = {
     .name = "stream",
-    .help = "disjoint sequential reads, each of a new line: DRAM bandwidth",
+    .help = "disjoint sequential reads, each of a new line; measures DRAM bandwidth",
     .own = {.ctas = 320, .warps = 4, .kernels = 1, .iterations = 96, .loads = 2, .compute = 2, .stride_bytes = 128},
     .build = build,
     .address = address,

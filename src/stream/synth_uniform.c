@@ -1,5 +1,5 @@
-/* synth:uniform: random lines over a footprint: no locality but what a cache's size gives, and an even load on every
- * slice and bank. */
+/* synth:uniform: random lines of a footprint: no locality beyond what the cache size gives, and an even load on all
+ * slices and banks. */
 #include "base/random.h"
 #include "stream/synth.h"
 
@@ -9,7 +9,7 @@ static bool build(struct synth *synth, struct error *err) {
     return synth_footprint(synth, 0, err);
 }
 
-/* Every warp has a sequence of its own, which its place in the grid decides. */
+/* Every warp has its own sequence, determined by its position in the grid. */
 static void open_warp(const struct synth *synth, struct warp_stream *warp) {
     uint64_t state = (uint64_t)synth->params.seed;
     state = random_next(&state) + warp->state[SYNTH_WARP];
@@ -23,7 +23,7 @@ static uint64_t address(const struct synth *synth, struct warp_stream *warp, uin
 
 const struct synth_ops synth_uniform = {
     .name = "uniform",
-    .help = "reads of random lines over a footprint: every slice and bank, no locality",
+    .help = "reads of random lines of a footprint; loads all slices and banks evenly, without locality",
     .own = {.ctas = 320,
             .warps = 8,
             .kernels = 1,

@@ -1,7 +1,7 @@
-/* Each warp's records are packed (pack.h) into its writer's buffer; a full buffer becomes a chunk, and a warp's chunks
- * form a list that the reader eats from the front. A chunk is written once and published under the lock, so reading it
- * needs none. Since CTAs are made and consumed in about the same order, the chunks to put into the file are the newest:
- * they are wanted last. */
+/* Each warp's records are packed (pack.h) into its writer's buffer. A full buffer becomes a chunk in the warp's list,
+ * which the reader consumes from the front. A chunk is written once and published under the lock, so reading it needs
+ * no lock. CTAs are produced and consumed in about the same order, so the newest chunks are needed last and are the
+ * ones moved to the file. */
 #include "stream/trace.h"
 
 #include <errno.h>
@@ -18,15 +18,15 @@ enum { CHUNK_BYTES = 2048, PAGE_WARPS = 4096 };
 struct chunk {
     struct chunk *next;
     uint8_t *bytes;  /* NULL while they are only in the file */
-    uint64_t offset; /* there */
+    uint64_t offset; /* in the file */
     uint32_t count;
     bool in_file;
 };
 
 struct trace_writer {
     struct trace *trace;
-    struct trace_writer *previous, *next; /* of all that are open */
-    struct chunk **link;                  /* where the next chunk is to be hung; the reader leaves it in place */
+    struct trace_writer *previous, *next; /* list of open writers */
+    struct chunk **link;                  /* where the next chunk is linked; not moved by the reader */
     struct packer packer;
     uint8_t bytes[CHUNK_BYTES + PACK_RECORD_BYTES];
 };
@@ -37,17 +37,17 @@ struct trace {
     uint64_t warps;
     struct trace_writer *writers; /* open */
     int file;                     /* -1: none yet */
-    bool no_file;                 /* and none to be had */
+    bool no_file;                 /* and none can be created */
     uint64_t file_bytes, memory_limit;
     trace_patience *patience;
     void *patience_user;
-    bool cut;            /* seen by the reader: a stream that ended before its warp */
-    struct error unread; /* why the reader cut it by itself */
+    bool cut;            /* seen by the reader: a stream ended without an exit */
+    struct error unread; /* why the reader ended it */
     bool gave_up;
 
-    pthread_mutex_t lock; /* of the links between chunks and of what follows */
+    pthread_mutex_t lock; /* protects the links between chunks and the members below */
     pthread_cond_t published;
-    struct chunk ***pages; /* of PAGE_WARPS warps: the first chunk of each that has not been consumed */
+    struct chunk ***pages; /* PAGE_WARPS warps each: the first unconsumed chunk of every warp */
     bool waiting, finished;
     struct trace_use use;
 };
@@ -110,7 +110,7 @@ void trace_destroy(struct trace *trace) {
     free(trace);
 }
 
-/* Where a warp's chunks begin. */
+/* The head of a warp's chunk list. */
 static struct chunk **first_of(struct trace *trace, uint64_t cta, uint32_t warp) {
     uint64_t index = cta * trace->warps_per_cta + warp;
     assert(index < trace->warps);
@@ -123,7 +123,7 @@ static struct chunk **first_of(struct trace *trace, uint64_t cta, uint32_t warp)
 
 /* --- the file --- */
 
-/* A file without a name, so that it is gone with the process however that ends. */
+/* An unnamed file, which disappears with the process however it ends. */
 static int open_unnamed(void) {
     const char *folder = getenv("TMPDIR");
     if (!folder || !*folder) folder = "/tmp";
@@ -148,7 +148,7 @@ static bool write_all(int file, const uint8_t *bytes, size_t count, uint64_t off
     return true;
 }
 
-/* Puts the bytes into the file; false if there is no room for them, and they have to stay in memory. */
+/* Writes the bytes to the file; false if it is full and they have to stay in memory. */
 static bool spill(struct trace *trace, struct chunk *chunk, const uint8_t *bytes) {
     if (trace->file < 0 && !trace->no_file) trace->file = open_unnamed();
     if (trace->file < 0 || !write_all(trace->file, bytes, chunk->count, trace->file_bytes)) {
@@ -160,7 +160,7 @@ static bool spill(struct trace *trace, struct chunk *chunk, const uint8_t *bytes
     return true;
 }
 
-/* False if the file does not give back what was written to it. */
+/* False if the file does not return what was written. */
 static bool fetch(struct trace *trace, struct chunk *chunk) {
     uint8_t *bytes = mem_alloc(chunk->count, 1);
     size_t have = 0;
@@ -245,13 +245,13 @@ void trace_finish(struct trace *trace, bool complete) {
 
 /* --- reading --- */
 
-/* A warp's place, in warp_stream.state. */
+/* A warp's position, in warp_stream.state. */
 struct place {
     struct pack_context context; /* three words */
     uint64_t offset;             /* in the first chunk */
     bool ended;
 };
-_Static_assert(sizeof(struct place) <= sizeof((struct warp_stream *)NULL)->state, "a place fits in a warp's state");
+_Static_assert(sizeof(struct place) <= sizeof((struct warp_stream *)NULL)->state, "a position fits in a warp's state");
 
 void trace_open(struct trace *trace, struct warp_stream *warp) {
     (void)trace;
@@ -261,10 +261,10 @@ void trace_open(struct trace *trace, struct warp_stream *warp) {
     memcpy(warp->state, &place, sizeof place);
 }
 
-/* Waits for a chunk to be hung here; NULL if none will come. */
+/* Waits for a chunk to be linked here; NULL if none will follow. */
 static struct chunk *await(struct trace *trace, struct chunk *const *link) {
     pthread_mutex_lock(&trace->lock);
-    struct timespec until = {0}; /* stands while other warps' chunks wake the reader */
+    struct timespec until = {0}; /* not extended when other warps' chunks wake the reader */
     while (!*link && !trace->finished && !trace->gave_up) {
         if (!until.tv_sec) until = deadline_in(DEADLINE_PATIENCE_MS);
         trace->waiting = true;
@@ -281,7 +281,7 @@ static struct chunk *await(struct trace *trace, struct chunk *const *link) {
     return chunk;
 }
 
-/* Lets go of a consumed chunk, whose successor is known, or not to come. */
+/* Releases a consumed chunk whose successor is known or will not come. */
 static void consume(struct trace *trace, struct chunk **first, struct chunk *next) {
     struct chunk *chunk = *first;
     pthread_mutex_lock(&trace->lock);
@@ -292,7 +292,7 @@ static void consume(struct trace *trace, struct chunk **first, struct chunk *nex
     free(chunk);
 }
 
-/* As many records as the chunk and the warp's buffer have, at most. */
+/* As many records as the chunk provides and the warp's buffer holds. */
 static void take(struct trace *trace, struct chunk *chunk, struct place *place, struct warp_stream *warp) {
     struct unpacker from = {place->context, chunk->bytes + place->offset, chunk->bytes + chunk->count, false};
     bool good = pack_take(&from, trace->records, trace->record_count, warp);
@@ -303,7 +303,7 @@ static void take(struct trace *trace, struct chunk *chunk, struct place *place, 
     place->offset = (uint64_t)(from.at - chunk->bytes);
 }
 
-/* A buffer never reaches over two chunks, so that what it holds does not depend on what has been published. */
+/* A buffer never spans two chunks, so that its content does not depend on what has been published. */
 void trace_refill(struct trace *trace, struct warp_stream *warp) {
     struct chunk **first = first_of(trace, warp->cta, warp->warp);
     struct place place;
@@ -320,7 +320,7 @@ void trace_refill(struct trace *trace, struct warp_stream *warp) {
     if (chunk && (chunk->bytes || fetch(trace, chunk))) {
         take(trace, chunk, &place, warp);
         if (place.ended) consume(trace, first, NULL);
-    } else { /* the warp did not come to its end */
+    } else { /* the warp has no exit */
         place.ended = true;
         trace->cut |= !trace->gave_up;
         warp->instr[warp->count++] =

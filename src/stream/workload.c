@@ -21,10 +21,10 @@ static bool check_section(const struct config *config, struct error *err) {
     double kb = given->footprint_mb * 1024;
     if (given->footprint_mb != 0 && given->footprint_kb != 0)
         return config_error(config, "workload.footprint_mb", err,
-                            "workload.footprint_kb is given as well: give one of the two");
+                            "workload.footprint_kb is also given: give only one of them");
     if (kb != floor(kb))
         return config_error(config, "workload.footprint_mb", err,
-                            "%g MB is no whole number of KB: give workload.footprint_kb", given->footprint_mb);
+                            "%g MB is not a multiple of 1 KB: use workload.footprint_kb", given->footprint_mb);
     return true;
 }
 
@@ -33,8 +33,8 @@ static const struct param params[] = {
     WORKLOAD_PARAMS(X)
 #undef X
         P_REAL(struct workload_config, footprint_mb, 0, 0, 3328, "MB",
-               "footprint_kb in MB; 0: the workload's own, or footprint_kb"),
-    P_BOOL(struct workload_config, cache_global, false, "loads go past the L1"),
+               "footprint_kb in MB; 0: workload default, or footprint_kb"),
+    P_BOOL(struct workload_config, cache_global, false, "loads bypass the L1"),
 };
 
 const struct section workload_section = {
@@ -46,7 +46,7 @@ const struct section workload_section = {
     .check = check_section,
 };
 
-/* "ctas=640 warps=8 ...": the parameters that a workload has, with or without its own values. */
+/* "ctas=640 warps=8 ...": the parameters of a workload, with or without their defaults. */
 static void describe(const struct synth_ops *ops, bool values, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -64,10 +64,10 @@ static bool refuse(const struct config *config, const struct synth_ops *ops, con
     char key[64], has[256];
     snprintf(key, sizeof key, "workload.%s", param);
     describe(ops, false, has, sizeof has);
-    return config_error(config, key, err, "synth:%s has no such parameter: it has %s", ops->name, has);
+    return config_error(config, key, err, "synth:%s has no such parameter; known: %s", ops->name, has);
 }
 
-/* What was given where the workload has the parameter, and its own value where nothing was. */
+/* The given value of each parameter that the workload has, or its default. */
 static bool resolve(const struct config *config, const struct synth_ops *ops, struct workload_config *resolved,
                     struct error *err) {
     struct workload_config given = *(const struct workload_config *)config_get(config, &workload_section);
@@ -104,7 +104,7 @@ static bool unknown(const char *name, struct error *err) {
     else if (near_bare)
         error_set(err, "there is no workload `%s`; did you mean `%s%s`?", name, synth_prefix, near_bare);
     else
-        error_set(err, "there is no workload `%s`; `sluice list workloads` names them all", name);
+        error_set(err, "there is no workload `%s`; see `sluice list workloads`", name);
     for (size_t i = 0; i < COUNT_OF(synths); i++) free(full[i]);
     return false;
 }
@@ -116,7 +116,7 @@ struct stream_source *workload_open(const struct config *config, const char *nam
         size_t length = strlen(ops->name);
         if (strncmp(name + prefix, ops->name, length) != 0) continue;
         if (name[prefix + length] == ':') {
-            error_set(err, "synth:%s comes in no sizes: leave out `%s` and set workload.iterations instead", ops->name,
+            error_set(err, "synth:%s has no sizes: remove `%s` and set workload.iterations instead", ops->name,
                       name + prefix + length);
             return NULL;
         }

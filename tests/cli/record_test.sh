@@ -42,7 +42,7 @@ status_is 2
 err_has "bad.stream: byte"
 sluice info README.md
 status_is 2
-err_has "no recorded stream"
+err_has "not a stream recorded by"
 
 testcase "a failed recording keeps the previous file"
 cp "$work/mm.stream" "$work/kept.stream"

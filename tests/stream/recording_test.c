@@ -1,4 +1,4 @@
-/* Recorded streams: what is read back is what was written, and nothing that is not. */
+/* Recorded streams: a recording reads back exactly what was written, and damage is detected. */
 #include "stream/recording.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool write_to(const char *path, struct stream_source *source, struct erro
     return fclose(out) == 0 && good;
 }
 
-/* A number that any difference in kernels, records or touches changes. */
+/* A hash over kernels, records and touches. */
 static uint64_t digest(struct stream_source *source) {
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     struct kernel kernel;
@@ -55,7 +55,7 @@ static uint64_t digest(struct stream_source *source) {
     return sum;
 }
 
-TEST("a recording gives back every record of a program, from the start as often as one likes") {
+TEST("a recording reads back every record of a program, also after restarts") {
     static const char *const names[] = {"va:tiny", "mm:tiny"};
     for (unsigned i = 0; i < COUNT_OF(names); i++) {
         struct error err = {0};
@@ -84,7 +84,7 @@ static bool first_has_atomics(struct stream_source *source) {
     return kernel.atomics;
 }
 
-TEST("a kernel says whether its program has atomics on memory that CTAs share, emulated or recorded") {
+TEST("a kernel reports atomics on memory shared between CTAs, emulated and recorded") {
     static const struct {
         const char *name;
         bool atomics;
@@ -122,7 +122,7 @@ static uint8_t *sample(size_t *size) {
     return bytes;
 }
 
-/* Whether the file is found out, when it is opened or while it is read. */
+/* Whether damage is detected, on opening or while reading. */
 static bool found_out(const uint8_t *bytes, size_t size) {
     char *path = temporary();
     FILE *out = fopen(path, "wb");
@@ -143,7 +143,7 @@ static bool found_out(const uint8_t *bytes, size_t size) {
     return found;
 }
 
-TEST("a recording that is cut off anywhere is refused") {
+TEST("a recording truncated anywhere is rejected") {
     size_t size;
     uint8_t *bytes = sample(&size);
     REQUIRE(bytes);
@@ -154,7 +154,7 @@ TEST("a recording that is cut off anywhere is refused") {
     free(bytes);
 }
 
-TEST("a recording with a changed byte is found out or, in a frame's unused bits, reads the same") {
+TEST("a corrupted byte is detected or, in a frame's unused bits, reads back the same") {
     size_t size;
     uint8_t *bytes = sample(&size);
     REQUIRE(bytes);

@@ -1,4 +1,4 @@
-/* The survey's words on two programs whose memory is known. */
+/* The survey of two programs with known footprints. */
 #include "stream/survey.h"
 
 #include "host/source.h"
@@ -15,7 +15,7 @@ static struct survey surveyed(const char *name, unsigned sms) {
     return survey;
 }
 
-TEST("vector addition touches each line of three arrays, and no two SMs the same one") {
+TEST("vector addition touches each line of three arrays, none of them from two SMs") {
     struct survey survey = surveyed("va:tiny", 80);
     CHECK_EQ(survey.lines, 3 * ((50000 * 4 + SURVEY_LINE_BYTES - 1) / SURVEY_LINE_BYTES));
     CHECK_EQ(survey.several_lines, 0u);
@@ -23,8 +23,8 @@ TEST("vector addition touches each line of three arrays, and no two SMs the same
 }
 
 TEST(
-    "a matrix product shares its factors, which it only reads; where tiles meet in a line of its result, SMs touch the "
-    "same line without sharing data") {
+    "a matrix product shares its read-only factors; tiles that meet in a line of the result are touched by several SMs "
+    "but are not shared data") {
     struct survey survey = surveyed("mm:tiny", 80);
     uint64_t matrix = 64 * 64 * 4 / SURVEY_LINE_BYTES;
     CHECK_EQ(survey.lines, 3 * matrix);
@@ -35,7 +35,7 @@ TEST(
 
 TEST("on one SM nothing is shared") { CHECK_EQ(surveyed("mm:tiny", 1).several_lines, 0u); }
 
-TEST("what several SMs read in one kernel and write in another is read-only; what they read and write in one is not") {
+TEST("read-only lines may be written in another kernel than the one that reads them") {
     struct survey chain = surveyed("2mm:tiny", 32), weights = surveyed("bp:tiny", 32);
     CHECK_EQ(chain.read_only_lines, chain.shared_lines);
     CHECK(weights.read_only_lines > 0);
@@ -47,7 +47,7 @@ static void fails(void *user, struct host *host) {
     host_fail(host, "no kernel to launch");
 }
 
-TEST("a survey of a program that fails is an error") {
+TEST("a survey of a failing program is an error") {
     struct error err = {0};
     struct survey survey;
     struct stream_source *source = program_source_create(&(struct host_program){.run = fails});

@@ -29,7 +29,7 @@ static struct stream_source *open_good(const char *name, const char *const *sett
     return source;
 }
 
-/* All records of a warp, one after the other. */
+/* Reads the records of a warp one by one. */
 struct reader {
     struct stream_source *source;
     struct warp_stream warp;
@@ -60,7 +60,7 @@ static uint64_t mix(uint64_t digest, const void *data, size_t size) {
     return digest;
 }
 
-/* A record with what it touches, but without where that stands in the buffer. */
+/* A record with its touches, without their index in the buffer. */
 static uint64_t record_digest(uint64_t digest, const struct reader *reader, const struct instr *instr) {
     struct instr copy = *instr;
     copy.touches = 0;
@@ -83,7 +83,7 @@ static void name_at(unsigned i, char *name, size_t size) {
     snprintf(name, size, "%s", info.name);
 }
 
-TEST("the eight generated workloads are there") {
+TEST("there are eight generated workloads") {
     static const char *const expected[] = {"synth:chase",   "synth:stream", "synth:copy",   "synth:hotline",
                                            "synth:uniform", "synth:shared", "synth:spread", "synth:alu"};
     REQUIRE(workload_count() == COUNT_OF(expected));
@@ -96,7 +96,7 @@ TEST("the eight generated workloads are there") {
     }
 }
 
-TEST("every stream is well formed, ends in its only exit, and has the length that was announced") {
+TEST("every stream is well formed, ends in its only exit and has the announced length") {
     for (unsigned i = 0; i < workload_count(); i++) {
         char name[32];
         name_at(i, name, sizeof name);
@@ -139,7 +139,7 @@ TEST("every stream is well formed, ends in its only exit, and has the length tha
     }
 }
 
-TEST("a source restarted, and another of the same settings, give the same kernels and streams") {
+TEST("a restarted source, and another with the same settings, produce the same kernels and streams") {
     for (unsigned i = 0; i < workload_count(); i++) {
         char name[32];
         name_at(i, name, sizeof name);
@@ -170,7 +170,7 @@ TEST("a source restarted, and another of the same settings, give the same kernel
     }
 }
 
-TEST("what a warp's stream holds does not depend on the order in which warps are read") {
+TEST("a warp's stream does not depend on the order in which warps are read") {
     for (unsigned i = 0; i < workload_count(); i++) {
         char name[32];
         name_at(i, name, sizeof name);
@@ -183,7 +183,7 @@ TEST("what a warp's stream holds does not depend on the order in which warps are
         bool open[8] = {0};
         unsigned running = 8;
         for (unsigned w = 0; w < 8; w++) digest[w] = 1;
-        while (running > 0) { /* some records of a random warp, opened only when its turn first comes */
+        while (running > 0) { /* some records of a random warp, opened on first use */
             uint64_t w = random_below(&state, 8), some = 1 + random_below(&state, 30);
             if (!open[w]) reader_open(&reader[w], source, w / 2, (uint32_t)(w % 2));
             open[w] = true;
@@ -204,7 +204,7 @@ TEST("what a warp's stream holds does not depend on the order in which warps are
     }
 }
 
-TEST("every load of synth:chase waits for the one before, and passes repeat over the footprint") {
+TEST("every load of synth:chase depends on the previous one, and the chain repeats over the footprint") {
     struct stream_source *source = open_good(
         "synth:chase", SETTINGS("workload.footprint_kb=16", "workload.stride_bytes=128", "workload.iterations=300"));
     struct kernel kernel;
@@ -230,7 +230,7 @@ TEST("every load of synth:chase waits for the one before, and passes repeat over
     source->ops->destroy(source);
 }
 
-TEST("cache_global sends every load past the L1, and synth:hotline's go past it by themselves") {
+TEST("cache_global makes every load bypass the L1; those of synth:hotline always do") {
     static const char *const names[] = {"synth:chase",   "synth:stream", "synth:copy",
                                         "synth:uniform", "synth:shared", "synth:hotline"};
     for (unsigned i = 0; i < COUNT_OF(names); i++) {
@@ -257,8 +257,8 @@ static int touch_order(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Collects what the warps of the first `ctas` CTAs touch by records of class `op` with the given flags (any if
- * negative), sorted; the caller frees. */
+/* The sorted touches of the first `ctas` CTAs by records of class `op` with the given flags (negative: any); the caller
+ * frees. */
 static uint64_t *touches_of(struct stream_source *source, uint64_t ctas, uint8_t op, int flags, size_t *count,
                             uint64_t *records) {
     uint64_t *touches = NULL;
@@ -287,21 +287,21 @@ static size_t distinct(const uint64_t *touches, size_t count) {
     return different;
 }
 
-TEST("half of what synth:stream does before it exits are loads, each of a new line, and together they leave no gap") {
+TEST("half of the instructions of synth:stream are loads, each of a new line, without gaps") {
     struct stream_source *source = open_good("synth:stream", SETTINGS("workload.ctas=8"));
     size_t count;
     uint64_t records;
     uint64_t *touches = touches_of(source, 8, OP_load, -1, &count, &records);
-    CHECK_EQ(2 * count, records - 8 * 4); /* that many warps */
+    CHECK_EQ(2 * count, records - 8 * 4); /* the number of warps */
     CHECK_EQ(distinct(touches, count), count);
     CHECK_EQ(touch_address(touches[count - 1]) - touch_address(touches[0]),
-             (count / 2 - 1) * 256); /* two lines to a block */
+             (count / 2 - 1) * 256); /* two lines per block */
     for (size_t i = 0; i < count; i++) CHECK_EQ(touch_sectors(touches[i]), i % 2 ? 0xF0 : 0x0F);
     free(touches);
     source->ops->destroy(source);
 }
 
-TEST("several loads of synth:stream are independent, and each is used by an addition of its own") {
+TEST("several loads of synth:stream are independent, and each has its own dependent addition") {
     struct stream_source *source = open_good("synth:stream", SETTINGS("workload.loads=4", "workload.compute=4"));
     struct reader reader;
     reader_open(&reader, source, 0, 0);
@@ -323,7 +323,7 @@ TEST("several loads of synth:stream are independent, and each is used by an addi
     source->ops->destroy(source);
 }
 
-TEST("synth:copy writes as much as it reads, elsewhere, and each store waits for its load") {
+TEST("synth:copy writes as much as it reads, to another array, and each store depends on its load") {
     struct stream_source *source = open_good("synth:copy", SETTINGS("workload.ctas=4"));
     size_t reads, writes;
     uint64_t records;
@@ -360,7 +360,8 @@ TEST("all warps of synth:hotline read the same few lines in the same order") {
     source->ops->destroy(source);
 }
 
-TEST("synth:uniform covers its footprint evenly and stays inside it, differently for each warp and seed") {
+TEST(
+    "synth:uniform covers its footprint evenly and stays inside it, with a different sequence for each warp and seed") {
     struct stream_source *source = open_good("synth:uniform", SETTINGS("workload.footprint_kb=64", "workload.ctas=16"));
     size_t count;
     uint64_t records;
@@ -393,7 +394,7 @@ TEST("every CTA of synth:shared sweeps the same read-only footprint, and private
     CHECK(all[shared - 1] < private[0]);
     struct reader reader[4];
     for (uint64_t cta = 0; cta < 4; cta++) reader_open(&reader[cta], source, cta, 3);
-    for (unsigned r = 0; r < 100; r++) { /* in step: the same shared line at the same place of the stream */
+    for (unsigned r = 0; r < 100; r++) { /* in step: the same shared line at the same position of the stream */
         const struct instr *instr[4];
         for (unsigned cta = 0; cta < 4; cta++) instr[cta] = reader_next(&reader[cta]);
         if (instr[0]->op != OP_load) continue;
@@ -407,7 +408,7 @@ TEST("every CTA of synth:shared sweeps the same read-only footprint, and private
     source->ops->destroy(source);
 }
 
-TEST("a CTA of synth:spread sweeps the lines of synth:shared, from its own part of the footprint on") {
+TEST("a CTA of synth:spread sweeps the lines of synth:shared, starting in its own part of the footprint") {
     static const char *const settings[] = {"workload.footprint_kb=32", "workload.ctas=4", NULL};
     struct stream_source *spread = open_good("synth:spread", settings), *shared = open_good("synth:shared", settings);
     uint64_t first = 0;
@@ -431,7 +432,7 @@ TEST("a CTA of synth:spread sweeps the lines of synth:shared, from its own part 
     shared->ops->destroy(shared);
 }
 
-TEST("synth:alu computes only, and an instruction depends on none of the chains' others") {
+TEST("synth:alu is arithmetic only, in independent chains") {
     struct stream_source *source = open_good("synth:alu", NO_SETTINGS);
     struct reader reader;
     reader_open(&reader, source, 0, 0);
@@ -447,7 +448,7 @@ TEST("synth:alu computes only, and an instruction depends on none of the chains'
     source->ops->destroy(source);
 }
 
-TEST("an unknown workload is named back with the nearest one") {
+TEST("an unknown workload is reported with the nearest name") {
     struct error err = {0};
     CHECK(!open_with("synth:strem", NO_SETTINGS, &err));
     CHECK_TEXT(err.text, "did you mean `synth:stream`?");
@@ -465,12 +466,12 @@ TEST("an unknown workload is named back with the nearest one") {
     CHECK_TEXT(err.text, "no sizes");
 }
 
-TEST("a parameter that a workload does not have is refused with those that it has") {
+TEST("a parameter that a workload does not have is rejected with those that it has") {
     struct error err = {0};
     CHECK(!open_with("synth:alu", SETTINGS("workload.loads=2"), &err));
     CHECK_TEXT(
         err.text,
-        "workload.loads: synth:alu has no such parameter: it has ctas, warps, kernels, iterations, compute, chains");
+        "workload.loads: synth:alu has no such parameter; known: ctas, warps, kernels, iterations, compute, chains");
     err = (struct error){0};
     CHECK(!open_with("synth:alu", SETTINGS("workload.cache_global=true"), &err));
     CHECK_TEXT(err.text, "workload.cache_global");
@@ -479,19 +480,19 @@ TEST("a parameter that a workload does not have is refused with those that it ha
     CHECK_TEXT(err.text, "workload.footprint_mb");
 }
 
-TEST("parameters that contradict each other are refused with a remedy") {
+TEST("contradictory parameters are rejected with a fix") {
     static const struct {
         const char *name, *settings[3], *text;
     } bad[] = {
-        {"synth:chase", {"workload.footprint_kb=4", "workload.footprint_mb=1"}, "give one of the two"},
-        {"synth:chase", {"workload.footprint_mb=0.0001"}, "no whole number of KB"},
+        {"synth:chase", {"workload.footprint_kb=4", "workload.footprint_mb=1"}, "give only one of them"},
+        {"synth:chase", {"workload.footprint_mb=0.0001"}, "not a multiple of 1 KB"},
         {"synth:chase", {"workload.footprint_kb=1", "workload.stride_bytes=2048"}, "does not fit in a footprint"},
         {"synth:chase", {"workload.stride_bytes=40"}, "multiple"},
         {"synth:uniform", {"workload.stride_bytes=160"}, "multiple"},
-        {"synth:shared", {"workload.private_loads=7"}, "cannot be private"},
+        {"synth:shared", {"workload.private_loads=7"}, "private loads exceed"},
         {"synth:stream",
          {"workload.iterations=1000000000", "workload.ctas=1048576"},
-         "would touch more than the 3328 MB"},
+         "touches more than its address range of 3328 MB"},
         {"synth:alu", {"workload.compute=0"}, "at least 1 instruction"},
     };
     for (unsigned i = 0; i < COUNT_OF(bad); i++) {
@@ -501,7 +502,7 @@ TEST("parameters that contradict each other are refused with a remedy") {
     }
 }
 
-TEST("zero can be asked for where it means something: no arithmetic, no private loads") {
+TEST("zero is a valid value of compute and private_loads") {
     struct stream_source *source =
         open_good("synth:shared", SETTINGS("workload.compute=0", "workload.private_loads=0", "workload.iterations=5"));
     struct reader reader;

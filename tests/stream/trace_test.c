@@ -1,4 +1,5 @@
-/* Packed records and traces: what comes out is what went in, whoever is faster and wherever it was kept. */
+/* Packed records and traces read back exactly, whatever the relative speed of the threads and wherever chunks are kept.
+ */
 #include "stream/trace.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@
 
 enum { STATIC_RECORDS = 200 };
 
-/* Static records of all classes, with registers that mean nothing. */
+/* Static records of all classes, with arbitrary registers. */
 static void make_records(struct instr *records) {
     uint64_t random = 11;
     for (uint32_t i = 0; i < STATIC_RECORDS; i++) {
@@ -25,7 +26,7 @@ static void make_records(struct instr *records) {
     records[STATIC_RECORDS - 1].op = OP_exit;
 }
 
-/* Record `index` of a warp: mostly straight ahead, sometimes anything. Its touches go to `touches`. */
+/* Record `index` of a warp: mostly consecutive, sometimes random. Its touches go to `touches`. */
 static struct instr make_record(const struct instr *records, uint64_t *random, uint32_t *id, uint64_t *touches) {
     if (random_below(random, 12) == 0) *id = (uint32_t)random_below(random, STATIC_RECORDS - 1);
     if (++*id >= STATIC_RECORDS - 1) *id = 0;
@@ -53,7 +54,7 @@ static bool same_record(const struct instr *a, const struct instr *b) {
     return memcmp(a, b, offsetof(struct instr, touches)) == 0;
 }
 
-TEST("random records come out of their packing as they went in") {
+TEST("random records unpack to what was packed") {
     struct instr records[STATIC_RECORDS];
     make_records(records);
     enum { COUNT = 20000 };
@@ -82,7 +83,7 @@ TEST("random records come out of their packing as they went in") {
     free(bytes);
 }
 
-TEST("straight-line code packs into less than a byte a record, a coalesced access into a few") {
+TEST("straight-line code packs into less than a byte per record, a coalesced access into a few bytes") {
     struct instr records[STATIC_RECORDS];
     make_records(records);
     for (unsigned i = 0; i < STATIC_RECORDS; i++) records[i].op = OP_other;
@@ -101,7 +102,7 @@ TEST("straight-line code packs into less than a byte a record, a coalesced acces
     CHECK(packer.used - before <= 4);
 }
 
-TEST("no bytes make unpacking fail otherwise than by its verdict") {
+TEST("unpacking arbitrary bytes fails only with its return value") {
     struct instr records[STATIC_RECORDS], record;
     make_records(records);
     uint64_t random = 3, touches[STREAM_TOUCHES];
@@ -125,7 +126,7 @@ struct work {
     struct kernel kernel;
     struct instr records[STATIC_RECORDS];
     struct trace *trace;
-    unsigned length; /* records of a warp, at most; each has its own number */
+    unsigned length; /* at most, per warp; the length varies between warps */
     bool complete;
 };
 
@@ -141,7 +142,7 @@ static void work_init(struct work *work, unsigned ctas, unsigned warps, unsigned
     work->trace = trace_create(&work->kernel, work->records, STATIC_RECORDS, memory_bytes);
 }
 
-/* Writes all warps, in turns of random length within a window of four CTAs. */
+/* Writes all warps, interleaved in bursts of random length within a window of four CTAs. */
 static void *write_all(void *user) {
     struct work *work = user;
     unsigned warps = kernel_warps(&work->kernel), ctas = (unsigned)kernel_ctas(&work->kernel);
@@ -179,7 +180,7 @@ static void *write_all(void *user) {
     return NULL;
 }
 
-/* Reads a warp to its end and compares. Returns how many records it had. */
+/* Reads a warp to its end and compares. Returns the number of its records. */
 static unsigned read_warp(struct work *work, uint64_t cta, uint32_t warp) {
     struct warp_stream stream = {.cta = cta, .warp = warp};
     uint64_t random = cta * kernel_warps(&work->kernel) + warp, touches[STREAM_TOUCHES];
@@ -211,7 +212,7 @@ static void read_all(struct work *work) {
         for (uint32_t warp = 0; warp < kernel_warps(&work->kernel); warp++) read_warp(work, cta, warp);
 }
 
-TEST("a trace gives back every warp's records, written before or while they are read") {
+TEST("a trace reads back every warp's records, written before or during reading") {
     struct work work;
     work_init(&work, 10, 3, 3000, TRACE_MEMORY_BYTES);
     write_all(&work);
@@ -227,7 +228,7 @@ TEST("a trace gives back every warp's records, written before or while they are 
     trace_destroy(work.trace);
 }
 
-TEST("what is more than the memory allowed goes to a file and comes back the same") {
+TEST("records beyond the memory limit go to a file and read back the same") {
     struct work work;
     work_init(&work, 12, 4, 4000, 10000);
     write_all(&work);
@@ -239,7 +240,7 @@ TEST("what is more than the memory allowed goes to a file and comes back the sam
     trace_destroy(work.trace);
 }
 
-TEST("without a folder for the file everything stays in memory") {
+TEST("without a directory for the file all records stay in memory") {
     setenv("TMPDIR", "/no/such/folder", 1);
     struct work work;
     work_init(&work, 4, 2, 2000, 0);
@@ -249,7 +250,7 @@ TEST("without a folder for the file everything stays in memory") {
     trace_destroy(work.trace);
 }
 
-TEST("what the file has no room for stays in memory") {
+TEST("records that do not fit in the file stay in memory") {
     signal(SIGXFSZ, SIG_IGN);
     REQUIRE(setrlimit(RLIMIT_FSIZE, &(struct rlimit){50000, 50000}) == 0);
     struct work work;
@@ -262,7 +263,7 @@ TEST("what the file has no room for stays in memory") {
     trace_destroy(work.trace);
 }
 
-TEST("a warp of a kernel that failed ends, after what was written, with an exit") {
+TEST("a warp of a failed kernel ends with an exit after the records written") {
     struct work work;
     work_init(&work, 4, 2, 3000, TRACE_MEMORY_BYTES);
     work.complete = false;
@@ -277,7 +278,7 @@ TEST("a warp of a kernel that failed ends, after what was written, with an exit"
 
 static bool no_patience(void *user) { return ++*(unsigned *)user < 2; }
 
-TEST("a reader whose patience ends gets exits, and what was not read is released") {
+TEST("a reader that gives up gets exits, and unread records are released") {
     struct work work;
     work_init(&work, 2, 1, 2, TRACE_MEMORY_BYTES);
     unsigned asked = 0;
@@ -293,10 +294,10 @@ TEST("a reader whose patience ends gets exits, and what was not read is released
     trace_destroy(work.trace);
 }
 
-TEST("a stream whose file has lost its end stops with an exit, and the trace says why") {
+TEST("a stream whose file is truncated ends with an exit, and the trace reports why") {
     struct work work;
     work_init(&work, 4, 2, 3000, 0);
-    int file = dup(STDIN_FILENO); /* the lowest number that is free, which the trace's file will have */
+    int file = dup(STDIN_FILENO); /* the lowest free descriptor, which the trace's file will get */
     close(file);
     write_all(&work);
     REQUIRE(ftruncate(file, 100) == 0);
