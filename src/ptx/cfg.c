@@ -5,7 +5,7 @@ static bool leaves(const struct op *op) {
 }
 static bool branches(const struct op *op) { return op->operation == OPERATION_bra || op->operation == OPERATION_brx; }
 
-/* Marks the operations that begin a block. */
+/* Marks the operations that start a block. */
 static void leaders_mark(const struct program_function *f, uint8_t *leader) {
     if (f->op_count) leader[0] = 1;
     for (uint32_t i = 0; i < f->op_count; i++) {
@@ -23,7 +23,7 @@ static uint32_t block_at(const struct cfg *cfg, const struct program_function *f
     return op < f->op_count ? cfg->block_of[op] : cfg->count;
 }
 
-/* The successors of a block, written to `out` if it is not NULL; their number. */
+/* The successors of a block, written to `out` if it is not NULL; returns their number. */
 static uint32_t successors(const struct cfg *cfg, const struct program_function *f, const struct cfg_block *block,
                            uint32_t *out) {
     uint32_t count = 0;
@@ -45,8 +45,8 @@ static uint32_t successors(const struct cfg *cfg, const struct program_function 
 struct reverse {
     uint32_t *first, *list; /* predecessors of each block and of the exit */
     uint32_t *order;        /* blocks in postorder of the reverse graph */
-    uint32_t *number;       /* their place in it; the exit has the highest */
-    uint8_t *root;          /* leads to the exit though no edge says so */
+    uint32_t *number;       /* postorder number; the exit has the highest */
+    uint8_t *root;          /* has a virtual edge to the exit */
 };
 
 static void reverse_edges(struct arena *arena, const struct cfg *cfg, struct reverse *r) {
@@ -62,7 +62,7 @@ static void reverse_edges(struct arena *arena, const struct cfg *cfg, struct rev
             r->list[next[cfg->successors[cfg->blocks[b].successor + i]]++] = b;
 }
 
-/* Numbers everything from which `from` can be reached and that has no number yet. */
+/* Numbers every unnumbered block from which `from` can be reached. */
 static void reverse_visit(const struct cfg *cfg, struct reverse *r, uint32_t from, uint8_t *seen, uint32_t *stack,
                           uint32_t *next, uint32_t *count) {
     uint32_t depth = 0;

@@ -1,8 +1,8 @@
-/* The control-flow graph of a lowered function, and where its branches' paths meet again: at the immediate
- * post-dominator, the first block that every path to the function's end must pass.
+/* The control-flow graph of a lowered function and the reconvergence point of each branch: its immediate
+ * post-dominator, the first block that every path to the function's end passes.
  *
- * Found as Cooper, Harvey and Kennedy do ("A Simple, Fast Dominance Algorithm", 2001) on the reverse graph, with a
- * virtual exit behind every block that leaves. A loop without a way out counts as leaving from its last block. */
+ * Computed as in Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reverse graph with a
+ * virtual exit after every block that leaves. A loop without an exit counts as leaving from its last block. */
 #ifndef SLUICE_PTX_CFG_H
 #define SLUICE_PTX_CFG_H
 
@@ -23,7 +23,7 @@ struct cfg {
 };
 
 struct cfg *cfg_create(struct arena *arena, const struct program_function *function);
-/* Writes op.reconverge of every branch. */
+/* Sets op.reconverge of every branch. */
 void cfg_reconverge(const struct cfg *cfg, struct program_function *function);
 
 #endif

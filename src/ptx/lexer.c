@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text ends with a NUL that is none of its bytes, so one character may always be looked ahead. */
+/* The text is followed by a NUL that is not part of it, so one character of lookahead is always valid. */
 static bool is_letter(char c) { return isalpha((unsigned char)c) || c == '_' || c == '$'; }
 static bool is_follower(char c) { return is_letter(c) || isdigit((unsigned char)c); }
 
@@ -31,7 +31,7 @@ void lexer_skip_line(struct lexer *lexer) {
     while (lexer->at < end && *lexer->at != '\n') lexer->at++;
 }
 
-/* Steps over one character of blank or comment. */
+/* Skips one character of whitespace or comment. */
 static void step(struct lexer *lexer) {
     if (*lexer->at++ != '\n') return;
     lexer->line++;
@@ -49,7 +49,7 @@ static bool skip_blanks(struct lexer *lexer, struct error *err) {
             struct ptx_place start = here(lexer);
             for (lexer->at += 2; !(lexer->at[0] == '*' && lexer->at[1] == '/'); step(lexer))
                 if (lexer->at >= end)
-                    return ptx_error(lexer->module, start, err, "a comment that never ends; expected '*/'");
+                    return ptx_error(lexer->module, start, err, "unterminated comment; expected '*/'");
             lexer->at += 2;
         } else {
             break;
@@ -63,7 +63,7 @@ static unsigned digit_value(char c) {
     return isalpha((unsigned char)c) ? (unsigned)(tolower((unsigned char)c) - 'a') + 10 : 99;
 }
 
-/* Digits of a base from `at`; how many there were. */
+/* Scans digits of a base from `at`; returns their number. */
 static unsigned digits(const char *at, unsigned base, uint64_t *value, bool *too_large) {
     unsigned count = 0;
     *value = 0;
@@ -73,7 +73,7 @@ static unsigned digits(const char *at, unsigned base, uint64_t *value, bool *too
     return count;
 }
 
-/* Decimal with a point or an exponent. The digits are checked here because strtod takes more. */
+/* Decimal with a point or an exponent. Digits are checked here because strtod accepts more. */
 static const char *decimal_float(const char *at, struct token *token) {
     at += strspn(at, "0123456789");
     if (*at == '.') at += 1 + strspn(at + 1, "0123456789");
@@ -98,7 +98,8 @@ static bool number(struct lexer *lexer, struct token *token, struct error *err) 
         unsigned wanted = form == 'f' ? 8 : 16, count = digits(at + 2, base, &token->value, &too_large);
         if (count != wanted)
             return ptx_error(lexer->module, token->place, err,
-                             "a number that starts with 0%c has %u hexadecimal digits; found %u", at[1], wanted, count);
+                             "a number that starts with 0%c must have %u hexadecimal digits; found %u", at[1], wanted,
+                             count);
         token->kind = TOKEN_FLOAT;
         token->single = form == 'f';
         at += 2 + count;
@@ -117,11 +118,12 @@ static bool number(struct lexer *lexer, struct token *token, struct error *err) 
         } else {
             bool octal = at[0] == '0' && count > 1;
             if (digits(at, octal ? 8 : 10, &token->value, &too_large) != count)
-                return ptx_error(lexer->module, token->place, err, "an octal number (it starts with 0) has an 8 or 9");
+                return ptx_error(lexer->module, token->place, err,
+                                 "digit 8 or 9 in an octal number (a leading 0 means octal)");
             at += count;
         }
     }
-    if (too_large) return ptx_error(lexer->module, token->place, err, "a number that does not fit in 64 bits");
+    if (too_large) return ptx_error(lexer->module, token->place, err, "the number does not fit in 64 bits");
     if (token->kind == TOKEN_INTEGER) {
         token->is_unsigned = *at == 'U' || token->value > INT64_MAX;
         at += *at == 'U';
@@ -137,14 +139,14 @@ static bool number(struct lexer *lexer, struct token *token, struct error *err) 
 static bool string(struct lexer *lexer, struct token *token, struct error *err) {
     size_t length = strcspn(lexer->at + 1, "\"\n");
     if (lexer->at[1 + length] != '"')
-        return ptx_error(lexer->module, token->place, err, "a string that does not end on its line; expected '\"'");
+        return ptx_error(lexer->module, token->place, err, "unterminated string; expected '\"'");
     *token =
         (struct token){.kind = TOKEN_STRING, .text = lexer->at + 1, .length = (uint32_t)length, .place = token->place};
     lexer->at += length + 2;
     return true;
 }
 
-/* The rest of a word with a dot: letters, digits, and more of them after a double colon. */
+/* The rest of a dotted word: letters and digits, also after a double colon. */
 static void dotted(const char *at, struct token *token) {
     const char *end = at;
     while (is_follower(*end) || (end[0] == ':' && end[1] == ':' && is_follower(end[2]))) end += *end == ':' ? 3 : 1;
@@ -169,7 +171,7 @@ static bool mark(struct lexer *lexer, struct token *token, struct error *err) {
     char c = *lexer->at;
     if (c == '\0' || !strchr("{}[]()<>,;:@!|&^~+-*/%=?", c))
         return ptx_error(lexer->module, token->place, err,
-                         isprint((unsigned char)c) ? "'%c' means nothing in PTX" : "byte 0x%02x means nothing in PTX",
+                         isprint((unsigned char)c) ? "'%c' is not valid in PTX" : "byte 0x%02x is not valid in PTX",
                          (unsigned char)c);
     token->kind = c;
     token->length = 1;
@@ -181,7 +183,7 @@ bool lexer_next(struct lexer *lexer, struct token *token, struct error *err) {
     const char *at = lexer->at, *start = lexer->module->text;
     *token = (struct token){.text = at, .place = here(lexer)};
     if (at == start + lexer->module->text_bytes) return true;
-    bool after_word = at > start && is_follower(at[-1]); /* tex.2d: a modifier may start with a digit there */
+    bool after_word = at > start && is_follower(at[-1]); /* tex.2d: a modifier may start with a digit here */
     if (is_letter(*at) || (*at == '%' && is_letter(at[1]))) {
         token->kind = TOKEN_WORD;
         token->length = lexer_word_length(at);

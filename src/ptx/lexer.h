@@ -1,15 +1,15 @@
-/* The words of PTX: identifiers, words with a dot, numbers, strings and marks, each with its place in the text.
- * Comments and blanks are passed over. Grammar: "Parallel Thread Execution ISA" 9.0, section 4 (Syntax). */
+/* The PTX lexer: identifiers, dotted words, numbers, strings and punctuation, each with its position. Comments and
+ * whitespace are skipped. Grammar: "Parallel Thread Execution ISA" 9.0, section 4 (Syntax). */
 #ifndef SLUICE_PTX_LEXER_H
 #define SLUICE_PTX_LEXER_H
 
 #include "ptx/module.h"
 
-/* A mark of one character is its own kind. */
+/* The kind of a one-character token is the character. */
 enum token_kind {
     TOKEN_END = 0,
     TOKEN_WORD = 256, /* mov, %r1, $L_1, _ */
-    TOKEN_DOTTED,     /* .global, .L2::128B: text without the dot, place of the dot */
+    TOKEN_DOTTED,     /* .global, .L2::128B: text without the dot, position of the dot */
     TOKEN_INTEGER,
     TOKEN_FLOAT,
     TOKEN_STRING, /* text without the quotes */
@@ -25,16 +25,16 @@ enum token_kind {
 
 struct token {
     int kind;
-    bool is_unsigned; /* INTEGER: with U, or too large for a signed one */
+    bool is_unsigned; /* INTEGER: with U suffix, or too large for int64_t */
     bool single;      /* FLOAT: written as 0f... */
     uint32_t length;
     const char *text;
-    uint64_t value; /* INTEGER; FLOAT: bits of a double, or of a float where `single` */
+    uint64_t value; /* INTEGER; FLOAT: bits of a double, or of a float if `single` */
     struct ptx_place place;
 };
 
 struct lexer {
-    const struct ptx_module *module; /* whose text is read */
+    const struct ptx_module *module; /* the module being read */
     const char *at, *line_start;
     uint32_t line;
 };
@@ -42,7 +42,7 @@ struct lexer {
 void lexer_start(struct lexer *lexer, const struct ptx_module *module);
 bool lexer_next(struct lexer *lexer, struct token *token, struct error *err);
 void lexer_skip_line(struct lexer *lexer);
-/* How many characters an identifier that starts at `text` has. */
+/* Length of the identifier that starts at `text`. */
 uint32_t lexer_word_length(const char *text);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* A register that is read in some block before that block writes it lives across blocks and has a bit in the sets;
- * the others live and die inside one block. */
+/* A register that some block reads before writing it is live across blocks and has a bit in the sets; the others are
+ * live within one block only. */
 struct flow {
     const struct lowering *l;
     const struct cfg *cfg;
@@ -13,8 +13,8 @@ struct flow {
     uint32_t *reg;             /* of each bit */
     uint32_t bits, words;      /* words of 64 bits in a set */
     uint64_t *in, *gen, *kill; /* by block */
-    uint8_t *live;             /* of each register, while a block is walked */
-    uint32_t *from, *to;       /* live range of each register: operations; from > to: never met */
+    uint8_t *live;             /* of each register, during the walk of a block */
+    uint32_t *from, *to;       /* live range of each register: operations; from > to: unused */
 };
 
 static unsigned units_of(const struct flow *f, uint32_t reg) {
@@ -27,7 +27,7 @@ static bool write_kills(const struct flow *f, uint32_t op, uint32_t reg) {
     return !f->l->function->ops[op].guard && !f->l->source->registers[reg].vector;
 }
 
-/* Gives a bit to every register that some block reads before writing it. */
+/* Assigns a bit to every register that some block reads before writing it. */
 static void find_global(struct flow *f, struct arena *arena) {
     uint32_t count = f->l->source->register_count;
     uint32_t *written_in = arena_alloc(arena, count + 1, sizeof *written_in); /* block plus 1 */
@@ -102,7 +102,7 @@ static void range_extend(struct flow *f, uint32_t reg, uint32_t op) {
     if (op > f->to[reg] || f->to[reg] == UINT32_MAX) f->to[reg] = op;
 }
 
-/* Walks a block backward from what lives at its end. */
+/* Walks a block backward, starting with the registers live at its end. */
 static void walk(struct flow *f, uint32_t b, const uint64_t *out, struct liveness *liveness) {
     const struct cfg_block *block = &f->cfg->blocks[b];
     uint32_t units = 0;
@@ -122,7 +122,7 @@ static void walk(struct flow *f, uint32_t b, const uint64_t *out, struct livenes
         uint32_t written = 0;
         for (uint32_t k = 0; k < r->write_count; k++) {
             range_extend(f, write[k], i);
-            if (!f->live[write[k]]) written += units_of(f, write[k]); /* nobody reads it, yet it needs a place */
+            if (!f->live[write[k]]) written += units_of(f, write[k]); /* never read, but it occupies a register */
         }
         if (units + written > liveness->units) liveness->units = units + written;
         for (uint32_t k = 0; k < r->write_count; k++)
@@ -141,14 +141,14 @@ static void walk(struct flow *f, uint32_t b, const uint64_t *out, struct livenes
         f->live[f->reg[bit]] = 0;
         if (has_bit(in, bit)) range_extend(f, f->reg[bit], block->first);
     }
-    for (uint32_t i = block->first; i < block->end; i++) /* what a guarded write alone made never came to an end */
+    for (uint32_t i = block->first; i < block->end; i++) /* ranges started by a guarded write only have no end */
         for (uint32_t k = 0; k < f->registers[i].read_count + f->registers[i].write_count; k++)
             f->live[f->pool[f->registers[i].first + k]] = 0;
 }
 
-/* ---- numbers ---- */
+/* ---- register numbers ---- */
 
-/* Numbers that are free, the one free for longest first. */
+/* Free numbers, least recently freed first. */
 struct free_numbers {
     uint8_t ring[STREAM_REGISTERS];
     unsigned first, count;
@@ -165,7 +165,7 @@ static void number_give(struct free_numbers *f, uint8_t number) {
     f->ring[(f->first + f->count++) % STREAM_REGISTERS] = number;
 }
 
-/* Registers in lists by the operation at which their range begins, or ends. */
+/* Registers bucketed by the operation at which their range starts, or ends. */
 static uint32_t *lists_by(struct arena *arena, uint32_t ops, uint32_t registers, const uint32_t *at, uint32_t *next) {
     uint32_t *head = arena_alloc(arena, ops + 1, sizeof *head);
     for (uint32_t r = registers; r-- > 0;)
@@ -177,7 +177,7 @@ static void number_ranges(struct arena *arena, const struct flow *f, struct live
     uint32_t ops = f->l->function->op_count, registers = f->l->source->register_count, shared = 0;
     uint32_t *next_from = arena_alloc(arena, registers + 1, sizeof *next_from);
     uint32_t *next_to = arena_alloc(arena, registers + 1, sizeof *next_to);
-    uint8_t *owner = arena_alloc(arena, registers + 1, 1); /* took its number from the free ones */
+    uint8_t *owner = arena_alloc(arena, registers + 1, 1); /* has a number of its own */
     uint32_t *begins = lists_by(arena, ops, registers, f->from, next_from);
     uint32_t *ends = lists_by(arena, ops, registers, f->to, next_to);
     struct free_numbers numbers = {.count = 0};

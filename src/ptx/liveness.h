@@ -1,15 +1,14 @@
-/* Which registers hold values that are still wanted, by backward dataflow over a function's blocks, and what follows:
- * how many registers a thread needs, and the numbers by which a scoreboard tells them apart.
+/* Register liveness by backward dataflow over a function's blocks. It yields the number of registers a thread needs and
+ * the register numbers that the scoreboard uses.
  *
- * Registers needed are the 32-bit units live at once at the worst place (a 64-bit register counts two, one of 16 bits
- * one, a predicate none), at a call with those of what is called.
+ * Registers needed: the largest number of 32-bit units live at once (a 64-bit register counts two, a 16-bit register
+ * one, a predicate none); at a call, including the callee's.
  *
- * Numbers 1..255 are given to live ranges in the order in which they begin, the number that has been free longest
- * first, so that a number comes back late and two instructions seldom look dependent that are not. Predicates have
- * numbers of the same kind. Where more than 255 ranges overlap, further ones share numbers in turn. A range is taken
- * as one stretch of the text from first to last place where the register lives.
+ * Numbers 1..255 are assigned to live ranges in order of their start, least recently freed first, so that reuse rarely
+ * creates false dependences. Predicates share these numbers. If more than 255 ranges overlap, further ones share
+ * numbers round robin. A range extends from the first to the last operation at which the register is live.
  *
- * A guarded write leaves the old value to the lanes that the guard holds back, so it does not end a range. */
+ * A guarded write keeps the old value in the lanes that the guard masks, so it does not end a range. */
 #ifndef SLUICE_PTX_LIVENESS_H
 #define SLUICE_PTX_LIVENESS_H
 
@@ -21,7 +20,7 @@ struct call_site {
 };
 
 struct liveness {
-    uint32_t units;  /* most at once, calls left out */
+    uint32_t units;  /* largest number at once, without calls */
     uint8_t *number; /* of each register of the function */
     struct call_site *calls;
     uint32_t call_count;

@@ -1,10 +1,10 @@
-/* Lowering: an instruction's operands become places. Registers get their room in the window when they are first met,
- * so that a declared range costs nothing; immediates become rows of constants, each kept once; addresses of variables
- * are constants too, but for those of the frame, which an operation of its own computes.
+/* Lowering of operands to places. A register gets its place in the window at its first use, so declared but unused
+ * registers cost nothing; immediates become rows of constants, each stored once; addresses of variables are constants
+ * too, except those in the frame, which a separate operation computes.
  *
- * Rules of PTX ISA 9.0 that are checked here: kinds and number of operands, a register's type against the
- * instruction's (equal width; bit types fit any of their width; integers fit integers), the wider registers that ld, st
- * and cvt may have, ranges of immediates, alignment of static addresses. */
+ * Rules of PTX ISA 9.0 checked here: kinds and number of operands, a register's type against the instruction's (equal
+ * width; bit types match any type of their width; integers match integers), the wider registers that ld, st and cvt
+ * allow, ranges of immediates, alignment of static addresses. */
 #include "ptx/lower.h"
 
 #include <inttypes.h>
@@ -95,7 +95,7 @@ uint32_t lower_constant(struct lowering *l, uint64_t bits, unsigned bytes) {
     if (!slot->bytes) {
         *slot = (struct constant){bits, place_make(PLACE_CONSTANT, l->constants.count * 2 * WARP_LANES), bytes};
         l->constant_count++;
-        for (unsigned row = 0; row < (bytes + 1) / 2; row++) { /* a row holds two bytes a lane */
+        for (unsigned row = 0; row < (bytes + 1) / 2; row++) { /* a row holds two bytes per lane */
             uint8_t *lanes = list_add(l->arena, &l->constants, 2 * WARP_LANES);
             for (unsigned i = 0; i < 2 * WARP_LANES; i++) {
                 unsigned byte = (row * 2 * WARP_LANES + i) % bytes;
@@ -106,13 +106,13 @@ uint32_t lower_constant(struct lowering *l, uint64_t bits, unsigned bytes) {
     return slot->place;
 }
 
-/* What a literal means as a value of the type. */
+/* The value of a literal in the given type. */
 static bool literal_bits(struct lowering *l, const struct ptx_operand *o, enum ptx_type type, uint64_t *bits) {
     enum ptx_type_kind kind = ptx_type_kind(type);
     unsigned width = ptx_type_bits(type);
     if (o->kind == PTX_OPERAND_FLOAT) {
         if ((kind != PTX_FLOAT && kind != PTX_BITS) || width < 32 || width > 64)
-            return lower_fail(l, o->place, "a floating-point number cannot be a .%s", ptx_type_name(type));
+            return lower_fail(l, o->place, "a floating-point number cannot have type .%s", ptx_type_name(type));
         double wide;
         float narrow;
         uint32_t word = (uint32_t)o->value;
@@ -131,7 +131,7 @@ static bool literal_bits(struct lowering *l, const struct ptx_operand *o, enum p
         return true;
     }
     if (kind == PTX_FLOAT && width > 16)
-        return lower_fail(l, o->place, "an integer cannot be a .%s; write it as 0%c... or with a point",
+        return lower_fail(l, o->place, "an integer cannot have type .%s; write it as 0%c... or with a decimal point",
                           ptx_type_name(type), width == 64 ? 'd' : 'f');
     int64_t least = width >= 64 ? INT64_MIN : -(INT64_C(1) << (width - 1));
     int64_t most = width >= 64 ? INT64_MAX : (INT64_C(1) << width) - 1;
@@ -150,7 +150,7 @@ static uint32_t window_take(struct lowering *l, unsigned lane_bytes, unsigned ve
     return at;
 }
 
-/* The place of a register (of a component of it), or the number of a predicate. */
+/* The place of a register (or of one component), or the index of a predicate. */
 static uint32_t register_place(struct lowering *l, const struct ptx_operand *o) {
     const struct ptx_register *reg = &l->source->registers[o->index];
     uint32_t *place = &l->place[o->index];
@@ -167,12 +167,12 @@ static bool register_check(struct lowering *l, const struct ptx_operand *o, enum
     const struct ptx_register *reg = &l->source->registers[o->index];
     if ((reg->vector != 0) != (o->component != 0) || o->component > reg->vector)
         return lower_fail(l, o->place,
-                          reg->vector ? "`%s` is a vector: name one of its components"
-                                      : "`%s` is no vector and has no components",
+                          reg->vector ? "`%s` is a vector; name one of its components"
+                                      : "`%s` is not a vector and has no components",
                           reg->name);
     if (!type_fits(reg->type, type, relaxed))
-        return lower_fail(l, o->place, "`%s` is a .%s register; the instruction wants .%s%s", reg->name,
-                          ptx_type_name(reg->type), ptx_type_name(type), relaxed ? " or a wider integer" : "");
+        return lower_fail(l, o->place, "`%s` is a .%s register; expected .%s%s", reg->name, ptx_type_name(reg->type),
+                          ptx_type_name(type), relaxed ? " or a wider integer" : "");
     return true;
 }
 
@@ -180,7 +180,7 @@ static void note(struct lowering *l, struct list *list, uint32_t reg) {
     *(uint32_t *)list_add(l->scratch, list, sizeof(uint32_t)) = reg;
 }
 
-/* Where a result goes that nobody wants. */
+/* A scratch place for an unused result. */
 static uint32_t spare_place(struct lowering *l, enum ptx_type type) {
     if (type == PTX_pred) {
         if (!l->spare_predicate) l->spare_predicate = ++l->function->predicates - 1;
@@ -199,7 +199,7 @@ bool lower_target(struct lowering *l, const struct ptx_operand *o, enum ptx_type
         return true;
     }
     if (o->kind != PTX_OPERAND_REGISTER)
-        return lower_fail(l, o->place, "a register was expected here, to write a .%s to", ptx_type_name(type));
+        return lower_fail(l, o->place, "expected a register as the .%s destination", ptx_type_name(type));
     if (o->negated) return lower_fail(l, o->place, "a destination cannot be negated");
     if (!register_check(l, o, type, relaxed)) return false;
     *place = register_place(l, o);
@@ -212,11 +212,11 @@ bool lower_target(struct lowering *l, const struct ptx_operand *o, enum ptx_type
 /* ---- sources ---- */
 
 static bool predicate_source(struct lowering *l, const struct ptx_operand *o, uint32_t *place) {
-    if (o->kind == PTX_OPERAND_INTEGER) { /* anything but 0 is true; predicate 0 is, too */
+    if (o->kind == PTX_OPERAND_INTEGER) { /* non-zero is true, as is predicate 0 */
         *place = (uint32_t)(o->value == 0) ^ o->negated;
         return true;
     }
-    if (o->kind != PTX_OPERAND_REGISTER) return lower_fail(l, o->place, "a predicate was expected here");
+    if (o->kind != PTX_OPERAND_REGISTER) return lower_fail(l, o->place, "expected a predicate");
     if (!register_check(l, o, PTX_pred, false)) return false;
     *place = register_place(l, o) << 1 | o->negated;
     note(l, &l->reads, o->index);
@@ -227,17 +227,16 @@ static bool special_source(struct lowering *l, const struct ptx_operand *o, enum
                            uint32_t *place) {
     if (o->component == 4) return *place = lower_constant(l, 0, 4), true;
     *place = special_place(o->index, o->component ? o->component - 1u : 0);
-    if (*place == PLACE_NONE) return lower_fail(l, o->place, "this special register can be read by mov only");
+    if (*place == PLACE_NONE) return lower_fail(l, o->place, "only mov can read this special register");
     if (!type_fits(PTX_b32, type, relaxed))
-        return lower_fail(l, o->place, "a special register has 32 bits; the instruction wants .%s",
-                          ptx_type_name(type));
+        return lower_fail(l, o->place, "a special register has 32 bits; expected .%s", ptx_type_name(type));
     return true;
 }
 
-/* The address of a variable or function: a constant, or for a variable of the frame an operation before this one. */
+/* The address of a variable or function: a constant, or for a frame variable an operation inserted before this one. */
 static bool symbol_source(struct lowering *l, const struct ptx_operand *o, enum ptx_type type, uint32_t *place) {
     if (ptx_type_bits(type) < 32 || ptx_type_bits(type) > 64 || ptx_type_kind(type) == PTX_FLOAT)
-        return lower_fail(l, o->place, "an address is an integer of 32 or 64 bits, no .%s", ptx_type_name(type));
+        return lower_fail(l, o->place, "an address must be an integer of 32 or 64 bits, not .%s", ptx_type_name(type));
     uint64_t address = o->kind == PTX_OPERAND_FUNCTION ? FUNCTION_ADDRESS + 16 * (uint64_t)o->index
                                                        : l->layout->address[o->index] + (uint64_t)o->value;
     if (o->kind == PTX_OPERAND_VARIABLE && l->layout->in_frame[o->index]) {
@@ -276,7 +275,7 @@ bool lower_source(struct lowering *l, const struct ptx_operand *o, enum ptx_type
         break;
     case PTX_OPERAND_INTEGER:
     case PTX_OPERAND_FLOAT:
-        if (type == PTX_b128) return lower_fail(l, o->place, "there are no numbers of 128 bits");
+        if (type == PTX_b128) return lower_fail(l, o->place, "128-bit literals are not supported");
         if (!literal_bits(l, o, type, &bits)) return false;
         *place = lower_constant(l, bits, width);
         break;
@@ -285,7 +284,7 @@ bool lower_source(struct lowering *l, const struct ptx_operand *o, enum ptx_type
         if (!symbol_source(l, o, type, place)) return false;
         width = register_bytes(type);
         break;
-    default: return lower_fail(l, o->place, "a .%s value was expected here", ptx_type_name(type));
+    default: return lower_fail(l, o->place, "expected a .%s value", ptx_type_name(type));
     }
     if (bytes) *bytes = (uint8_t)width;
     return true;
@@ -321,7 +320,7 @@ static bool vector_operand(struct lowering *l, const struct form_shape *shape, c
                            enum ptx_type type, struct op *op, uint8_t *bytes) {
     bool is_register = o->kind == PTX_OPERAND_REGISTER && !o->component;
     unsigned count = o->kind == PTX_OPERAND_VECTOR ? o->count : is_register ? l->source->registers[o->index].vector : 0;
-    if (count != op->vector) return lower_fail(l, o->place, "a vector of %u elements was expected here", op->vector);
+    if (count != op->vector) return lower_fail(l, o->place, "expected a vector of %u elements", op->vector);
     for (unsigned i = 0; i < count && !*bytes; i++) {
         struct ptx_operand element = element_of(l, o, i);
         if (element.kind == PTX_OPERAND_REGISTER)
@@ -338,7 +337,7 @@ static bool vector_operand(struct lowering *l, const struct form_shape *shape, c
                                                                      &width))
             return false;
         if (!sink && *bytes && width != *bytes)
-            return lower_fail(l, element.place, "the elements of a vector must be of one width");
+            return lower_fail(l, element.place, "the elements of a vector must have the same width");
         if (!*bytes) *bytes = width;
     }
     op->elements = l->elements.count;
@@ -348,7 +347,7 @@ static bool vector_operand(struct lowering *l, const struct form_shape *shape, c
 
 /* [register + n], [variable + n] or [n]. */
 static bool address_operand(struct lowering *l, const struct ptx_operand *o, struct op *op) {
-    if (o->kind != PTX_OPERAND_ADDRESS) return lower_fail(l, o->place, "an address in brackets was expected here");
+    if (o->kind != PTX_OPERAND_ADDRESS) return lower_fail(l, o->place, "expected an address in brackets");
     const struct ptx_operand *base = &l->source->operands[o->first];
     uint8_t bytes = 0;
     op->immediate = o->value;
@@ -359,7 +358,7 @@ static bool address_operand(struct lowering *l, const struct ptx_operand *o, str
         bool far_space =
             op->space == PTX_SPACE_GENERIC || op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_CONST;
         if (narrow && far_space && op->space != PTX_SPACE_CONST && l->module->address_bits == 64)
-            return lower_fail(l, base->place, "`%s` has 32 bits, an address has 64", reg->name);
+            return lower_fail(l, base->place, "`%s` has 32 bits; an address has 64", reg->name);
         op->source = narrow ? PTX_u32 : PTX_u64;
         if (!lower_source(l, base, op->source, false, &op->a, &bytes)) return false;
         if (op->space == PTX_SPACE_PARAM && !l->source->is_kernel) op->space = PTX_SPACE_LOCAL;
@@ -368,7 +367,7 @@ static bool address_operand(struct lowering *l, const struct ptx_operand *o, str
         bool generic = op->space == PTX_SPACE_GENERIC &&
                        (variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST);
         if (variable->space != op->space && !generic)
-            return lower_fail(l, base->place, "`%s` is not in the space that the instruction accesses", variable->name);
+            return lower_fail(l, base->place, "`%s` is not in the state space of the instruction", variable->name);
         op->immediate += base->value + (int64_t)l->layout->address[base->index];
         op->modifiers |= MOD_STATIC;
         if (l->layout->in_frame[base->index]) op->modifiers |= MOD_FRAME;
@@ -376,7 +375,7 @@ static bool address_operand(struct lowering *l, const struct ptx_operand *o, str
         op->immediate += base->value;
         op->modifiers |= MOD_STATIC;
     } else
-        return lower_fail(l, base->place, "an address is a register or variable, plus a number");
+        return lower_fail(l, base->place, "an address must be a register or variable plus a constant");
     return true;
 }
 
@@ -389,7 +388,7 @@ static bool operand_lower(struct lowering *l, const struct form_shape *shape, co
     case 'm': return address_operand(l, o, op);
     case 'h': return lower_source(l, o, type, false, &unused, NULL);
     case 'i':
-        if (o->kind != PTX_OPERAND_INTEGER) return lower_fail(l, o->place, "a number was expected here");
+        if (o->kind != PTX_OPERAND_INTEGER) return lower_fail(l, o->place, "expected a number");
         op->immediate = o->value;
         return true;
     case 'd':
@@ -455,7 +454,7 @@ static bool lower_instr(struct lowering *l, const struct ptx_instr *instr) {
     return true;
 }
 
-/* A body whose end can be reached leaves there. */
+/* A body whose end can be reached returns there. */
 static void lower_end(struct lowering *l) {
     const struct op *ops = l->ops.items, *last = l->ops.count ? &ops[l->ops.count - 1] : NULL;
     uint32_t end = l->ops.count;
@@ -485,7 +484,7 @@ static void lower_end(struct lowering *l) {
     *(struct op_registers *)list_add(l->scratch, &l->registers, sizeof(struct op_registers)) = (struct op_registers){0};
 }
 
-/* Branches were lowered with labels' instructions as targets. */
+/* Converts branch targets from instructions to operations. */
 static void resolve_targets(struct lowering *l) {
     struct op *ops = l->ops.items;
     for (uint32_t i = 0; i < l->ops.count; i++)
@@ -497,14 +496,14 @@ static void resolve_targets(struct lowering *l) {
             list[targets[i].first + k] = l->op_of[list[targets[i].first + k]];
 }
 
-/* Formals that are registers lie at the window's start, where callers put them (layout_create). */
+/* Formals in registers are at the start of the window, where callers write them (layout_create). */
 static bool place_formals(struct lowering *l, const uint32_t *formals, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_variable *formal = &l->module->variables[formals[i]];
         if (formal->register_index == PTX_NONE) continue;
         const struct ptx_register *reg = &l->source->registers[formal->register_index];
         if (reg->type == PTX_pred || reg->vector)
-            return lower_fail(l, formal->place, "a predicate or vector cannot be handed over");
+            return lower_fail(l, formal->place, "a predicate or vector cannot be a parameter");
         l->place[formal->register_index] = 1 + window_take(l, register_bytes(reg->type), 1);
         assert(l->place[formal->register_index] == 1 + l->layout->address[formals[i]]);
     }

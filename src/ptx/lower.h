@@ -1,6 +1,6 @@
-/* What the files of lowering share. program.c drives: layout places the variables, forms recognises an instruction,
- * lower.c turns its operands into places, families completes what is not plain, records says what the stream will carry,
- * cfg and liveness look at the result. */
+/* Shared by the files of lowering. program.c drives them: layout places the variables, forms matches an instruction,
+ * lower.c turns its operands into places, families handles irregular instructions, records builds the static stream
+ * records, cfg and liveness analyse the result. */
 #ifndef SLUICE_PTX_LOWER_H
 #define SLUICE_PTX_LOWER_H
 
@@ -12,17 +12,17 @@ struct list {
     void *items;
     uint32_t count, room;
 };
-void *list_add(struct arena *arena, struct list *list, size_t size); /* a zeroed item */
+void *list_add(struct arena *arena, struct list *list, size_t size); /* appends a zeroed item */
 
-/* ---- forms: the rows of lower_forms.def, taken apart ---- */
+/* ---- forms: the parsed rows of lower_forms.def ---- */
 
 enum { FORM_REFUSED = 1 << 30, FORM_SLOTS = 14, FORM_WORDS = 28, FORM_SHAPES = 7, FORM_TYPES = 3 };
 
-/* Modifiers of which an instruction has one, or at most one. */
+/* Alternative modifiers of which an instruction has exactly one, or at most one. */
 struct form_slot {
     bool optional, is_type, is_mode;
     uint8_t count;
-    uint8_t word[FORM_WORDS]; /* enum ptx_modifier; PTX_MOD_other holds a place */
+    uint8_t word[FORM_WORDS]; /* enum ptx_modifier; PTX_MOD_other is a placeholder */
 };
 
 enum shape_rule { SHAPE_FIRST_TYPE, SHAPE_SECOND_TYPE, SHAPE_WIDE, SHAPE_ADDRESS, SHAPE_FIXED };
@@ -42,26 +42,26 @@ struct form {
     form_family *family;
     uint32_t flags;
     uint8_t operation;
-    uint8_t slot_count, shape_count, required; /* shapes that are not optional */
-    bool any_operands;                         /* the family counts them */
+    uint8_t slot_count, shape_count, required; /* number of mandatory shapes */
+    bool any_operands;                         /* checked by the family */
     struct form_slot slot[FORM_SLOTS];
     struct form_shape shape[FORM_SHAPES];
 };
 
 struct forms {
     struct form *form;
-    uint32_t first[PTX_MN_COUNT + 1]; /* the forms of a mnemonic stand together */
+    uint32_t first[PTX_MN_COUNT + 1]; /* the forms of a mnemonic are consecutive */
 };
 
 const struct forms *forms_create(struct arena *arena);
 
-/* The form of an instruction, its fields put in `op` and its types in `types`. NULL if there is none; then with `err`
- * the reason. */
+/* Matches an instruction to its form and sets the fields of `op` and `types`. NULL if there is none, with the reason in
+ * `err` if given. */
 const struct form *forms_match(const struct forms *forms, const struct ptx_module *module,
                                const struct ptx_instr *instr, struct op *op, uint8_t types[FORM_TYPES],
                                struct error *err);
 bool forms_refused(const struct forms *forms, const struct ptx_module *module, const struct ptx_instr *instr);
-/* "atom.add.u32", cut to fit. */
+/* "atom.add.u32", truncated to fit. */
 const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 
 #define FAMILIES(X) \
@@ -70,22 +70,22 @@ const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 FAMILIES(X)
 #undef X
 
-/* ---- layout: where variables are ---- */
+/* ---- layout: addresses of variables ---- */
 
 struct layout {
-    uint64_t *address;    /* of each variable: in its space, its kernel's parameter block, its function's frame, or as a
+    uint64_t *address; /* of each variable: in its space, its kernel's parameter block, its function's frame, or for a
                         * .reg formal in its function's window */
-    bool *in_frame;       /* `address` counts from the frame */
-    struct list *callees; /* of each function: those that it names, uint32_t */
+    bool *in_frame;    /* `address` is relative to the frame */
+    struct list *callees; /* of each function: the functions it names, uint32_t */
     bool *address_taken;  /* functions that an indirect call may reach */
     bool *calls_indirectly;
     bool *is_common; /* shared variables that device functions use */
     uint64_t common_bytes;
-    uint64_t dynamic_from; /* where unsized shared memory begins, as device functions see it */
+    uint64_t dynamic_from; /* start of unsized shared memory, for device functions */
 };
 
 bool layout_create(struct program *program, struct arena *scratch, struct layout *layout, struct error *err);
-/* Places what a function sees of shared memory: to be called before its instructions are lowered. */
+/* Places the shared variables that a function sees; call it before lowering the function's instructions. */
 void layout_enter(struct program *program, struct layout *layout, uint32_t function);
 static inline uint64_t layout_next(uint64_t offset, uint64_t align_bytes) {
     return align_bytes > 1 ? (offset + align_bytes - 1) / align_bytes * align_bytes : offset;
@@ -93,7 +93,7 @@ static inline uint64_t layout_next(uint64_t offset, uint64_t align_bytes) {
 
 /* ---- lowering of one function ---- */
 
-/* Registers that an operation reads and writes, as spans of one pool: reads, then writes. */
+/* Registers that an operation reads and writes, as spans of one pool: reads first, then writes. */
 struct op_registers {
     uint32_t first, read_count, write_count;
 };
@@ -103,41 +103,41 @@ struct lowering {
     struct program *program;
     const struct forms *forms;
     struct layout *layout;
-    struct arena *arena, *scratch; /* of the program; of this function's lowering */
+    struct arena *arena, *scratch; /* lifetime of the program; of lowering this function */
     struct error *err;
 
     uint32_t index;
     const struct ptx_function *source;
     struct program_function *function;
-    uint32_t *place;   /* of each register, plus 1; 0 = none yet */
-    uint32_t spare[5]; /* places of 1 << i bytes a lane that are written for nothing, plus 1 */
+    uint32_t *place;   /* of each register, plus 1; 0 = not assigned */
+    uint32_t spare[5]; /* scratch places of 1 << i bytes per lane for unused results, plus 1 */
     uint32_t spare_predicate;
-    uint32_t *op_of; /* of each instruction and of the end */
+    uint32_t *op_of; /* operation of each instruction, and of the end */
     struct list ops, elements, target_list, targets, arguments, calls;
     struct list constants, constant_table; /* bytes; a hash table over them */
     uint32_t constant_count;
     struct list registers;     /* struct op_registers of each operation */
     struct list pool;          /* uint32_t */
-    struct list reads, writes; /* of the operation being made */
+    struct list reads, writes; /* of the current operation */
 };
 
 bool lower_function(struct lowering *l);
 bool lower_fail(struct lowering *l, struct ptx_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For the families. A source's place; `bytes`, if not NULL, takes the width of its register, and when it is not 0 says
- * how wide a constant shall be. */
+/* For the families: the place of a source. `bytes`, if not NULL, receives the width of its register; if it is not 0 on
+ * entry, it gives the width of a constant. */
 bool lower_source(struct lowering *l, const struct ptx_operand *operand, enum ptx_type type, bool relaxed,
                   uint32_t *place, uint8_t *bytes);
 bool lower_target(struct lowering *l, const struct ptx_operand *operand, enum ptx_type type, bool relaxed,
                   uint32_t *place, uint8_t *bytes);
 uint32_t lower_constant(struct lowering *l, uint64_t bits, unsigned bytes);
 struct op *lower_emit(struct lowering *l, const struct op *op, const struct ptx_instr *instr);
-/* The plain way: each operand by its shape. */
+/* Plain lowering: each operand by its shape. */
 bool lower_operands(struct lowering *l, const struct form *form, const struct ptx_instr *instr, struct op *op,
                     const uint8_t *types);
-enum ptx_type type_plain(enum ptx_type type); /* bit types as unsigned ones */
-unsigned register_bytes(enum ptx_type type);  /* of a lane */
+enum ptx_type type_plain(enum ptx_type type); /* bit types become unsigned types */
+unsigned register_bytes(enum ptx_type type);  /* per lane */
 
 /* ---- records ---- */
 void record_make(const struct lowering *l, const struct op *op, struct instr *record);

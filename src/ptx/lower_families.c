@@ -1,5 +1,5 @@
-/* Families of instructions that a row of lower_forms.def alone does not describe: mov of vectors and symbols, conversions
- * with their rules of rounding, memory, barriers, branches and calls. */
+/* Instruction families that need more than a row of lower_forms.def: mov of vectors and symbols, conversions with their
+ * rounding rules, memory, barriers, branches and calls. */
 #include <string.h>
 
 #include "ptx/lower.h"
@@ -21,7 +21,7 @@ bool lower_testp(struct lowering *l, const struct ptx_instr *instr, struct op *o
     return true;
 }
 
-/* Which comparisons a type has. */
+/* The comparisons that a type supports. */
 static bool compare_check(struct lowering *l, const struct ptx_instr *instr, const struct op *op, enum ptx_type type) {
     enum compare compare = op->compare;
     bool real = is_float(type), equality = compare == COMPARE_EQ || compare == COMPARE_NE;
@@ -29,11 +29,11 @@ static bool compare_check(struct lowering *l, const struct ptx_instr *instr, con
                 : ptx_type_kind(type) == PTX_BITS   ? equality
                 : ptx_type_kind(type) == PTX_SIGNED ? compare <= COMPARE_GE
                                                     : compare <= COMPARE_HS;
-    if (!fits) return lower_fail(l, instr->place, "a .%s cannot be compared in this way", ptx_type_name(type));
+    if (!fits) return lower_fail(l, instr->place, "this comparison is not defined for .%s", ptx_type_name(type));
     if ((op->modifiers & MOD_FTZ) && type != PTX_f32 && type != PTX_f16 && type != PTX_f16x2)
-        return lower_fail(l, instr->place, ".ftz is for .f32 and .f16, not for .%s", ptx_type_name(type));
+        return lower_fail(l, instr->place, ".ftz applies to .f32 and .f16, not to .%s", ptx_type_name(type));
     if ((op->boolean != BOOLEAN_NONE) != (op->c != PLACE_NONE))
-        return lower_fail(l, instr->place, "a predicate to combine with, and .and, .or or .xor, come together");
+        return lower_fail(l, instr->place, "a predicate operand requires .and, .or or .xor, and vice versa");
     return true;
 }
 
@@ -47,7 +47,7 @@ bool lower_set(struct lowering *l, const struct ptx_instr *instr, struct op *op,
     return compare_check(l, instr, op, types[1]);
 }
 
-/* The immediate as the emulator reads it: bytes of the result, selectors of a and b, whether the result is signed. */
+/* Encodes the immediate for the emulator: bytes of the result, selectors of a and b, signedness of the result. */
 bool lower_video(struct lowering *l, const struct ptx_instr *instr, struct op *op, const uint8_t *types) {
     (void)l;
     switch (instr->mnemonic) {
@@ -67,13 +67,14 @@ bool lower_video(struct lowering *l, const struct ptx_instr *instr, struct op *o
 
 /* ---- moving ---- */
 
-/* mov.b64 {a, b}, c and mov.b64 c, {a, b}: each element has its share of the bits. */
+/* mov.b64 {a, b}, c and mov.b64 c, {a, b}: each element is an equal share of the bits. */
 static bool mov_vector(struct lowering *l, const struct ptx_instr *instr, struct op *op, enum ptx_type type,
                        const struct ptx_operand *vector, const struct ptx_operand *whole, bool unpack) {
     static const uint8_t share_types[] = {PTX_b8, PTX_b16, PTX_b32, PTX_b64};
     unsigned bits = ptx_type_bits(type), count = vector->count;
     if (ptx_type_kind(type) != PTX_BITS || count < 2 || count > 4 || !is_power_of_two(count) || bits / count < 8)
-        return lower_fail(l, instr->place, "a vector is moved as .b16, .b32, .b64 or .b128, by its number of bits");
+        return lower_fail(l, instr->place,
+                          "a vector must be moved as .b16, .b32, .b64 or .b128, according to its size");
     enum ptx_type share = share_types[log2_floor(bits / count) - 3];
     uint32_t place[4];
     uint8_t width;
@@ -92,10 +93,10 @@ static bool mov_vector(struct lowering *l, const struct ptx_instr *instr, struct
                   : lower_target(l, whole, type, false, &op->dst, &op->dst_bytes);
 }
 
-/* Special registers have 32 bits, or change and then as many as the instruction asks for. */
+/* Fixed special registers have 32 bits; changing ones have the width of the instruction. */
 static bool mov_special(struct lowering *l, struct op *op, const struct ptx_operand *from, enum ptx_type type) {
     if (is_float(type) || type == PTX_pred || ptx_type_bits(type) > 64)
-        return lower_fail(l, from->place, "a special register is an integer");
+        return lower_fail(l, from->place, "a special register must be read as an integer");
     if (special_place(from->index, 0) == PLACE_NONE) {
         op->operation = OPERATION_special;
         op->immediate = from->index;
@@ -124,8 +125,8 @@ bool lower_mov(struct lowering *l, const struct ptx_instr *instr, struct op *op,
 
 /* ---- converting ---- */
 
-/* Rounding is written exactly where the result may be inexact: to an integer from a float .r?i, to a float from an
- * integer or a wider float .r?; a float may also be rounded to an integral one of its own type. */
+/* A rounding mode is required exactly if the result may be inexact: .r?i for float to integer, .r? for integer to float
+ * or a wider float to a narrower one; a float may also be rounded to an integral value of its own type. */
 bool lower_cvt(struct lowering *l, const struct ptx_instr *instr, struct op *op, const uint8_t *types) {
     enum ptx_type to = types[0], from = types[1];
     bool whole = op->rounding >= ROUND_RNI, none = op->rounding == ROUND_DEFAULT, good;
@@ -141,10 +142,10 @@ bool lower_cvt(struct lowering *l, const struct ptx_instr *instr, struct op *op,
     if (!good)
         return lower_fail(l, instr->place, "cvt to .%s from .%s %s", ptx_type_name(to), ptx_type_name(from),
                           none                             ? "needs a rounding mode"
-                          : is_float(to) != is_float(from) ? "takes another kind of rounding"
-                                                           : "cannot take this rounding mode");
+                          : is_float(to) != is_float(from) ? "requires another kind of rounding"
+                                                           : "does not support this rounding mode");
     if ((op->modifiers & MOD_FTZ) && to != PTX_f32 && from != PTX_f32)
-        return lower_fail(l, instr->place, ".ftz is for .f32");
+        return lower_fail(l, instr->place, ".ftz applies to .f32 only");
     return true;
 }
 
@@ -160,15 +161,15 @@ bool lower_memory(struct lowering *l, const struct ptx_instr *instr, struct op *
     bool store = op->operation == OPERATION_st, load = op->operation == OPERATION_ld;
     unsigned bytes = ptx_type_bytes(types[0]) * op->vector;
     *(store ? &op->dst_bytes : &op->src_bytes) = (uint8_t)ptx_type_bytes(op->source);
-    if (bytes > 32) return lower_fail(l, instr->place, "a lane accesses at most 32 bytes at once, not %u", bytes);
+    if (bytes > 32) return lower_fail(l, instr->place, "a lane accesses at most 32 bytes, not %u", bytes);
     bool frame = op->modifiers & MOD_FRAME;
     if (!load && (op->space == PTX_SPACE_CONST || (op->space == PTX_SPACE_PARAM && !frame)))
-        return lower_fail(l, instr->place, "this memory can only be read");
+        return lower_fail(l, instr->place, "this state space is read-only");
     if ((op->modifiers & MOD_STATIC) && (uint64_t)op->immediate % bytes)
-        return lower_fail(l, instr->place, "the address is not a multiple of the %u bytes that are accessed", bytes);
+        return lower_fail(l, instr->place, "the address is not a multiple of the access size, %u bytes", bytes);
     for (unsigned i = 0; i < instr->modifier_count; i++)
         if ((instr->modifier[i] == PTX_MOD_nc || instr->modifier[i] == PTX_MOD_ro) && op->space != PTX_SPACE_GLOBAL)
-            return lower_fail(l, instr->place, ".%s is for .global", ptx_modifier_text(instr->modifier[i]));
+            return lower_fail(l, instr->place, ".%s applies to .global only", ptx_modifier_text(instr->modifier[i]));
     return true;
 }
 
@@ -185,11 +186,12 @@ bool lower_barrier(struct lowering *l, const struct ptx_instr *instr, struct op 
     int64_t value;
     const struct ptx_operand *barrier = operand_at(l, instr, first);
     if (constant_of(barrier, &value) && (value < 0 || value > 15))
-        return lower_fail(l, barrier->place, "barriers are numbered 0 to 15");
+        return lower_fail(l, barrier->place, "the barrier must be 0 to 15");
     if (op->b == PLACE_NONE)
         op->b = lower_constant(l, 0, 4);
     else if (constant_of(&barrier[1], &value) && (value < 0 || value > 1024 || value % WARP_LANES))
-        return lower_fail(l, barrier[1].place, "the threads of a barrier are a multiple of 32, up to 1024");
+        return lower_fail(l, barrier[1].place,
+                          "the number of threads of a barrier must be a multiple of 32, at most 1024");
     op->immediate = constant_of(barrier, &value) ? value : 0;
     return true;
 }
@@ -201,24 +203,24 @@ bool lower_leave(struct lowering *l, const struct ptx_instr *instr, struct op *o
     if (l->source->is_kernel) op->operation = OPERATION_exit;
     for (uint32_t i = 0; i < l->source->return_count; i++) {
         uint32_t reg = l->module->variables[l->source->returns[i]].register_index;
-        if (reg != PTX_NONE) *(uint32_t *)list_add(l->scratch, &l->reads, sizeof reg) = reg; /* its value is wanted */
+        if (reg != PTX_NONE) *(uint32_t *)list_add(l->scratch, &l->reads, sizeof reg) = reg; /* the branch reads it */
     }
     return true;
 }
 
-/* Targets are instructions here; lower_function makes operations of them when all are known. */
+/* Targets are instructions here; lower_function converts them to operations once all are known. */
 bool lower_branch(struct lowering *l, const struct ptx_instr *instr, struct op *op, const uint8_t *types) {
     (void)types;
     const struct ptx_operand *target = operand_at(l, instr, instr->count - 1);
     if (op->operation == OPERATION_bra) {
-        if (target->kind != PTX_OPERAND_LABEL) return lower_fail(l, target->place, "a label was expected here");
+        if (target->kind != PTX_OPERAND_LABEL) return lower_fail(l, target->place, "expected a label");
         op->target = l->source->labels[target->index].instr;
         return true;
     }
     if (target->kind != PTX_OPERAND_TARGETS || l->source->targets[target->index].kind != PTX_BRANCH_TARGETS)
-        return lower_fail(l, target->place, "a list of .branchtargets was expected here");
+        return lower_fail(l, target->place, "expected a .branchtargets list");
     const struct ptx_targets *list = &l->source->targets[target->index];
-    if (list->count == 0) return lower_fail(l, target->place, "`%s` names no label", list->name);
+    if (list->count == 0) return lower_fail(l, target->place, "`%s` contains no label", list->name);
     op->target = l->targets.count;
     *(struct op_targets *)list_add(l->arena, &l->targets, sizeof(struct op_targets)) =
         (struct op_targets){l->target_list.count, list->count};
@@ -229,7 +231,7 @@ bool lower_branch(struct lowering *l, const struct ptx_instr *instr, struct op *
 
 /* ---- calls ---- */
 
-/* The shape of what is called: a function's own formals, or a prototype's, laid out by the same rule. */
+/* The signature of the callee: a function's formals or a prototype's, laid out by the same rule. */
 struct callee {
     const struct ptx_function *function; /* or */
     const struct ptx_targets *prototype;
@@ -261,7 +263,7 @@ static struct formal formal_at(const struct lowering *l, const struct callee *ca
     return (struct formal){layout_next(offset, bytes[2 * i + 1]), bytes[2 * i], false};
 }
 
-/* One value between the caller (a .param variable, a register, a number) and the callee's formal. */
+/* One value passed between the caller (a .param variable, register or number) and the callee's formal. */
 static bool argument_add(struct lowering *l, const struct ptx_operand *actual, struct formal formal, bool is_return) {
     struct op_argument argument = {.callee = (uint32_t)formal.offset, .bytes = (uint32_t)formal.bytes};
     argument.callee_is_place = formal.in_register; /* PLACE_REGISTER is block 0: the offset is the place */
@@ -270,12 +272,13 @@ static bool argument_add(struct lowering *l, const struct ptx_operand *actual, s
     if (variable && variable->space == PTX_SPACE_PARAM && l->layout->in_frame[actual->index]) {
         argument.caller = (uint32_t)l->layout->address[actual->index];
         if (variable->size_bytes != formal.bytes)
-            return lower_fail(l, actual->place, "`%s` has %llu bytes, the function's parameter %llu", variable->name,
-                              (unsigned long long)variable->size_bytes, (unsigned long long)formal.bytes);
+            return lower_fail(l, actual->place, "`%s` has %llu bytes; the parameter of the function has %llu",
+                              variable->name, (unsigned long long)variable->size_bytes,
+                              (unsigned long long)formal.bytes);
     } else {
         static const uint8_t types[] = {PTX_b8, PTX_b16, PTX_b32, PTX_b64, PTX_b128};
         if (!is_power_of_two(formal.bytes) || formal.bytes > 16)
-            return lower_fail(l, actual->place, "a .param variable of %llu bytes was expected here",
+            return lower_fail(l, actual->place, "expected a .param variable of %llu bytes",
                               (unsigned long long)formal.bytes);
         enum ptx_type type = types[log2_floor(formal.bytes)];
         bool relaxed = formal.bytes == 1;
@@ -284,7 +287,7 @@ static bool argument_add(struct lowering *l, const struct ptx_operand *actual, s
         if (!(is_return ? lower_target : lower_source)(l, actual, type, relaxed, &argument.caller, &width))
             return false;
         if (width != register_bytes(type))
-            return lower_fail(l, actual->place, "a register of %u bits was expected here", 8 * register_bytes(type));
+            return lower_fail(l, actual->place, "expected a register of %u bits", 8 * register_bytes(type));
     }
     *(struct op_argument *)list_add(l->arena, &l->arguments, sizeof argument) = argument;
     return true;
@@ -302,15 +305,15 @@ static bool arguments_add(struct lowering *l, const struct ptx_instr *instr, con
     return true;
 }
 
-/* What an indirect call may come to: its prototype, or the first function of its list, whose likes all others must be. */
+/* The signature of an indirect call: its prototype, or the first function of its list, which all others must match. */
 static bool callee_indirect(struct lowering *l, const struct ptx_instr *instr, const struct ptx_operand *shape,
                             struct callee *callee) {
     if (!shape || shape->kind != PTX_OPERAND_TARGETS)
-        return lower_fail(l, instr->place, "an indirect call needs a .callprototype or .calltargets");
+        return lower_fail(l, instr->place, "an indirect call requires a .callprototype or .calltargets");
     const struct ptx_targets *targets = &l->source->targets[shape->index];
     if (targets->kind == PTX_CALL_PROTOTYPE) return callee->prototype = targets, true;
     if (targets->kind != PTX_CALL_TARGETS || targets->count == 0)
-        return lower_fail(l, shape->place, "`%s` names no function", targets->name);
+        return lower_fail(l, shape->place, "`%s` contains no function", targets->name);
     callee->function = &l->module->functions[targets->index[0]];
     return true;
 }
@@ -330,16 +333,16 @@ bool lower_call(struct lowering *l, const struct ptx_instr *instr, struct op *op
         else if (!is_list && !shape)
             shape = operand;
         else
-            return lower_fail(l, operand->place, "one operand too many for a call");
+            return lower_fail(l, operand->place, "too many operands of call");
     }
-    if (!target) return lower_fail(l, instr->place, "a call needs a function");
+    if (!target) return lower_fail(l, instr->place, "expected a function to call");
     struct callee callee = {0};
     if (target->kind == PTX_OPERAND_FUNCTION) {
         callee.function = &l->module->functions[target->index];
         op->target = target->index;
         if (callee.function->is_kernel) return lower_fail(l, target->place, "`%s` is a kernel", callee.function->name);
         if (!l->program->functions[target->index].defined && !l->program->functions[target->index].builtin)
-            return lower_fail(l, target->place, "`%s` is declared and not defined in this module",
+            return lower_fail(l, target->place, "`%s` is declared but not defined in this module",
                               callee.function->name);
     } else {
         op->operation = OPERATION_call_indirect;

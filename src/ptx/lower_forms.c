@@ -1,5 +1,5 @@
-/* Recognises instructions: takes lower_forms.def apart once, then finds the row that an instruction's modifiers and
- * number of operands fit, and puts what the modifiers say into the operation. */
+/* Instruction matching: parses lower_forms.def once, finds the row that fits an instruction's modifiers and number of
+ * operands, and sets the operation's fields from the modifiers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const struct row rows[] = {
 };
 #undef lower_plain
 
-/* Modifiers that set a flag of the operation where they stand as themselves, not as a mode. */
+/* Modifiers that set a flag of the operation unless they select a mode. */
 static const uint32_t modifier_flag[PTX_MOD_COUNT] = {
     [PTX_MOD_ftz] = MOD_FTZ,      [PTX_MOD_sat] = MOD_SAT,
     [PTX_MOD_cc] = MOD_CC_OUT,    [PTX_MOD_approx] = MOD_APPROX,
@@ -34,7 +34,7 @@ static const uint32_t modifier_flag[PTX_MOD_COUNT] = {
     [PTX_MOD_uni] = MOD_UNIFORM,  [PTX_MOD_add] = MOD_ACCUMULATE,
 };
 
-/* ---- taking rows apart ---- */
+/* ---- parsing the rows ---- */
 
 struct names {
     uint8_t sorted[PTX_MOD_COUNT];
@@ -57,11 +57,11 @@ static uint8_t name_find(const struct names *names, const char *text, size_t len
         else
             high = middle;
     }
-    assert(!"a word of lower_forms.def is no modifier");
+    assert(!"a word of lower_forms.def is not a modifier");
     return PTX_MOD_other;
 }
 
-/* `.x`, `.(x|y)`, `.<x|y>`, each perhaps in brackets. Returns what follows. */
+/* `.x`, `.(x|y)`, `.<x|y>`, optionally in brackets. Returns the rest. */
 static const char *slot_read(const struct names *names, const char *at, struct form_slot *slot) {
     slot->optional = *at == '[';
     at += slot->optional ? 2 : 1;
@@ -156,7 +156,7 @@ static int slot_position(const struct form_slot *slot, unsigned modifier) {
     return -1;
 }
 
-/* The slots that the instruction's modifiers fill, -1 where one fits none. True if the whole fits. */
+/* Assigns the instruction's modifiers to slots, -1 for one that fits none. True if the form matches. */
 static bool form_fit(const struct form *form, const struct ptx_instr *instr, int8_t slot_of[PTX_MODIFIERS],
                      unsigned *fitting) {
     uint32_t filled = 0;
@@ -170,7 +170,7 @@ static bool form_fit(const struct form *form, const struct ptx_instr *instr, int
                 if (slot_position(&form->slot[s], instr->modifier[i]) >= 0)
                     slot_of[i] = (int8_t)s;
                 else if (is_type && !form->slot[s].optional)
-                    break; /* types keep their order */
+                    break; /* types must be in order */
             }
         if (slot_of[i] < 0) return false;
         filled |= UINT32_C(1) << slot_of[i];
@@ -194,7 +194,7 @@ static uint8_t cache_of(unsigned modifier) {
     }
 }
 
-/* What a modifier says, in the operation. Anything stronger than .weak goes past caches that are not coherent. */
+/* Applies a modifier to the operation. Any semantics stronger than .weak bypass caches that are not coherent. */
 static void modifier_apply(const struct form_slot *slot, unsigned modifier, struct op *op, uint8_t types[FORM_TYPES],
                            unsigned *type_count) {
     uint8_t value = (uint8_t)ptx_modifier_value(modifier);
@@ -231,12 +231,12 @@ const char *instr_text(const struct ptx_instr *instr, char *text, size_t size) {
     return text;
 }
 
-/* Why none of a mnemonic's forms fits: a word that is nowhere among them, the number of operands, or the combination. */
+/* Explains why no form matches: a modifier that none has, the number of operands, or the combination. */
 static void explain(const struct forms *forms, const struct ptx_module *module, const struct ptx_instr *instr,
                     const struct form *nearest, bool all_fit, struct error *err) {
     const char *name = ptx_mnemonic_name(instr->mnemonic);
     if (!nearest) {
-        ptx_error(module, instr->place, err, "`%s` has no form that can be executed", name);
+        ptx_error(module, instr->place, err, "`%s` has no supported form", name);
         return;
     }
     for (unsigned i = 0; i < instr->modifier_count; i++) {
@@ -247,7 +247,7 @@ static void explain(const struct forms *forms, const struct ptx_module *module, 
         struct ptx_place place = {instr->place.line, instr->modifier_column[i],
                                   instr->place.offset + (instr->modifier_column[i] - instr->place.column)};
         if (!known) {
-            ptx_error(module, place, err, "`%s` takes no .%s; nearest is %s", name,
+            ptx_error(module, place, err, "`%s` does not accept .%s; nearest form: %s", name,
                       ptx_modifier_text(instr->modifier[i]), nearest->syntax);
             return;
         }
@@ -255,11 +255,11 @@ static void explain(const struct forms *forms, const struct ptx_module *module, 
     char text[128];
     instr_text(instr, text, sizeof text);
     if (all_fit)
-        ptx_error(module, instr->place, err, "`%s` with %u operand%s; it takes %u%s: %s", text, instr->count,
+        ptx_error(module, instr->place, err, "`%s` with %u operand%s; expected %u%s: %s", text, instr->count,
                   instr->count == 1 ? "" : "s", nearest->required,
                   nearest->required < nearest->shape_count ? " or more" : "", nearest->syntax);
     else
-        ptx_error(module, instr->place, err, "there is no `%s`; nearest is %s", text, nearest->syntax);
+        ptx_error(module, instr->place, err, "there is no `%s`; nearest form: %s", text, nearest->syntax);
 }
 
 const struct form *forms_match(const struct forms *forms, const struct ptx_module *module,

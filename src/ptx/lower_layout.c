@@ -1,14 +1,14 @@
-/* Where variables are.
+/* Addresses of variables.
  *
- * Global and constant ones of the whole module lie in one image from its address on, those with an initialiser first so
- * that large ones without cost nothing. A kernel's parameters lie in its parameter block. A device function's frame
- * begins with its parameters in order, then its return values, then come local variables and the .param variables
- * by which it calls others (a kernel's frame has only these).
+ * Global and constant variables of the module are in one image, those with an initialiser first so that large
+ * uninitialised ones cost nothing. A kernel's parameters are in its parameter block. A device function's frame starts
+ * with its parameters in order, then its return values, then local variables and the .param variables of its calls (a
+ * kernel's frame has only these).
  *
- * Shared variables that device functions use have the same offsets for every kernel, from 0 on, since such a function
- * is lowered once. A kernel that can reach one of these functions has that common part, and its own variables behind
- * it; any other kernel has only its own, from 0 on. Only variables that are used count. Unsized ones begin behind all
- * others; if a device function uses one, its place is behind the largest kernel that can reach such a function. */
+ * Shared variables used by device functions have the same offsets for every kernel, starting at 0, since a device
+ * function is lowered once. A kernel that can reach such a function has this common part, followed by its own
+ * variables; any other kernel has only its own, starting at 0. Only used variables count. Unsized variables follow all
+ * others; if a device function uses one, it follows the largest kernel that can reach such a function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum {
 };
 #define IMAGE_LIMIT_BYTES (UINT64_C(1) << 40)
 
-/* ---- who names whom ---- */
+/* ---- the call graph ---- */
 
 static void callee_add(struct arena *arena, struct layout *layout, uint32_t from, uint32_t to) {
     *(uint32_t *)list_add(arena, &layout->callees[from], sizeof(uint32_t)) = to;
@@ -59,7 +59,7 @@ static void find_callees(const struct ptx_module *module, struct arena *arena, s
             if (layout->address_taken[g]) callee_add(arena, layout, f, g);
 }
 
-/* Calls `visit` with every function that `from` can come to, itself first. */
+/* Calls `visit` with every function reachable from `from`, itself first. */
 static void reach(const struct ptx_module *module, const struct layout *layout, uint32_t from,
                   void (*visit)(void *user, uint32_t function), void *user) {
     bool *seen = mem_alloc(module->function_count, sizeof *seen);
@@ -80,11 +80,11 @@ static void reach(const struct ptx_module *module, const struct layout *layout, 
 static bool limit_check(const struct ptx_module *module, const struct ptx_variable *variable, uint64_t bytes,
                         uint64_t limit, const char *what, struct error *err) {
     if (bytes <= limit) return true;
-    return ptx_error(module, variable->place, err, "`%s` makes it %llu bytes of %s; at most %llu are possible",
-                     variable->name, (unsigned long long)bytes, what, (unsigned long long)limit);
+    return ptx_error(module, variable->place, err, "`%s` needs %llu bytes of %s; the limit is %llu", variable->name,
+                     (unsigned long long)bytes, what, (unsigned long long)limit);
 }
 
-/* Formals one behind the other, from `*offset` on in the block or frame, registers in the window. */
+/* Places formals consecutively from `*offset` in the block or frame, registers in the window. */
 static bool place_formals(struct program *program, struct layout *layout, uint32_t f, const uint32_t *formals,
                           uint32_t count, uint64_t *offset, uint64_t *window, struct error *err) {
     const struct ptx_module *module = program->module;
@@ -127,9 +127,9 @@ static bool place_frames(struct program *program, struct layout *layout, struct 
         uint64_t *end = &bytes[variable->function];
         layout->in_frame[v] = true;
         layout->address[v] = layout_next(*end, variable->align_bytes);
-        good = limit_check(module, variable, variable->size_bytes, FRAME_LIMIT_BYTES, "a thread's memory", err);
+        good = limit_check(module, variable, variable->size_bytes, FRAME_LIMIT_BYTES, "thread-local memory", err);
         *end = layout->address[v] + variable->size_bytes;
-        good = good && limit_check(module, variable, *end, FRAME_LIMIT_BYTES, "a thread's memory", err);
+        good = good && limit_check(module, variable, *end, FRAME_LIMIT_BYTES, "thread-local memory", err);
     }
     for (uint32_t f = 0; f < module->function_count; f++)
         program->functions[f].frame_bytes = (uint32_t)layout_next(bytes[f], 4);
@@ -181,13 +181,14 @@ static bool relocate(const struct program *program, const struct layout *layout,
         const struct ptx_variable *target = &module->variables[relocation->index];
         if (!in_image(target))
             return ptx_error(module, variable->place, err,
-                             "`%s` holds the address of `%s`, which is no defined variable"
+                             "`%s` holds the address of `%s`, which is not a defined variable"
                              " of global or constant memory",
                              variable->name, target->name);
         value += layout->address[relocation->index];
     }
     if (relocation->offset > variable->size_bytes || relocation->bytes > variable->size_bytes - relocation->offset)
-        return ptx_error(module, variable->place, err, "an initialiser of `%s` goes beyond its end", variable->name);
+        return ptx_error(module, variable->place, err, "an initialiser of `%s` is larger than the variable",
+                         variable->name);
     for (unsigned i = 0; i < relocation->bytes && i < 8; i++)
         bytes[relocation->offset + i] = (uint8_t)(value >> (8 * i));
     return true;
@@ -207,7 +208,7 @@ static bool fill_image(struct program *program, const struct layout *layout, str
     return true;
 }
 
-/* Variables that another module would have to define may be declared, not used. */
+/* Variables defined in another module may be declared, but not used. */
 static bool check_defined(const struct ptx_module *module, struct error *err) {
     for (uint32_t f = 0; f < module->function_count; f++)
         for (uint32_t i = 0; i < module->functions[f].operand_count; i++) {
@@ -216,7 +217,7 @@ static bool check_defined(const struct ptx_module *module, struct error *err) {
             const struct ptx_variable *variable = &module->variables[operand->index];
             bool far_space = variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST;
             if (far_space && !in_image(variable))
-                return ptx_error(module, operand->place, err, "`%s` is declared .extern and not defined in this module",
+                return ptx_error(module, operand->place, err, "`%s` is declared .extern but not defined in this module",
                                  variable->name);
         }
     return true;
@@ -227,7 +228,7 @@ static bool check_defined(const struct ptx_module *module, struct error *err) {
 struct shared_use {
     const struct ptx_module *module;
     const struct layout *layout;
-    bool common, dynamic; /* device functions that were reached use shared variables, unsized ones */
+    bool common, dynamic; /* reachable device functions use shared variables, unsized ones */
     uint64_t dynamic_align;
 };
 
@@ -262,7 +263,7 @@ static void place_common(const struct ptx_module *module, struct layout *layout)
     }
 }
 
-/* Places the kernel's own variables behind the common ones; where they end. */
+/* Places the kernel's own variables after the common ones; returns their end. */
 static uint64_t place_own(const struct ptx_module *module, struct layout *layout, uint32_t kernel,
                           const struct shared_use *use, const struct ptx_variable **last) {
     const struct ptx_function *function = &module->functions[kernel];
@@ -297,8 +298,8 @@ static bool place_shared(struct program *program, struct layout *layout, struct 
         uint64_t end = place_own(module, layout, f, &use, &last);
         if (end > SHARED_LIMIT_BYTES)
             return ptx_error(module, last ? last->place : module->functions[f].place, err,
-                             "`%s` needs %llu bytes of shared memory; at most %u are possible",
-                             module->functions[f].name, (unsigned long long)end, (unsigned)SHARED_LIMIT_BYTES);
+                             "`%s` needs %llu bytes of shared memory; the limit is %u", module->functions[f].name,
+                             (unsigned long long)end, (unsigned)SHARED_LIMIT_BYTES);
         if (use.dynamic_align) end = layout_next(end, max_u64(use.dynamic_align, DYNAMIC_ALIGN));
         program->functions[f].shared_bytes = (uint32_t)end;
         if (use.dynamic) layout->dynamic_from = max_u64(layout->dynamic_from, end);

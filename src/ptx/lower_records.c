@@ -1,8 +1,8 @@
-/* What the stream says of an operation: its class, and of a memory access the space, cache operator and size. What only
- * a run knows (lanes, blocks touched, bank conflicts) the emulator adds. */
+/* Static stream records of operations: class, and for a memory access the space, cache operator and size. The emulator
+ * adds the dynamic part (lanes, touched blocks, bank conflicts). */
 #include "ptx/lower.h"
 
-/* Classes as floats and doubles have them. 64-bit integers count as 32-bit ones, halves as floats. */
+/* Timing classes of float and double operations. 64-bit integers count as 32-bit ones, halves as floats. */
 static enum op_class class_of(const struct op *op) {
     static const uint8_t base[] = {
 #define X(name, class) OP_##class,
@@ -45,8 +45,7 @@ void record_make(const struct lowering *l, const struct op *op, struct instr *re
     case OPERATION_st:
     case OPERATION_atom:
     case OPERATION_red:
-        if (op->space == PTX_SPACE_PARAM &&
-            (op->modifiers & MOD_FRAME)) { /* a value on its way to or from a function */
+        if (op->space == PTX_SPACE_PARAM && (op->modifiers & MOD_FRAME)) { /* a value passed to or from a function */
             record->op = OP_other;
             break;
         }

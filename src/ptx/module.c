@@ -54,8 +54,8 @@ void ptx_module_destroy(struct ptx_module *module) {
     if (module) arena_destroy(module->arena);
 }
 
-/* The line a place is in, and below it a caret. Of a long line a part is shown. Tabs are kept in both, so that the
- * caret stands right whatever their width; the bytes that continue a UTF-8 character take no column. */
+/* The source line with a caret below it, shortened if long. Both keep tabs, so the caret is in place for any tab width;
+ * continuation bytes of UTF-8 take no column. */
 static void point_at(const struct ptx_module *module, struct ptx_place place, char *out, size_t size) {
     enum { BEFORE = 100, SHOWN = 160 };
     const char *end = module->text + module->text_bytes, *at = module->text + place.offset;

@@ -1,9 +1,8 @@
-/* PTX as written: what the parser makes of a module's text, and what lowering and analyses read. Names are resolved
- * (registers, variables, labels, functions are numbers), instructions are not yet understood: an instruction is its
- * mnemonic, its modifiers in the order of the text, and its operands. Every part knows its place in the text, so that
- * whoever finds fault with it can show the line.
+/* PTX module: the parsed form of PTX text, input of lowering and analyses. Names are resolved (registers, variables,
+ * labels and functions are indices); instructions are not interpreted: an instruction is its mnemonic, its modifiers in
+ * source order and its operands. Every part has a position for error messages.
  *
- * Grammar and meaning: NVIDIA, "Parallel Thread Execution ISA" 9.0. */
+ * Grammar and semantics: NVIDIA, "Parallel Thread Execution ISA" 9.0. */
 #ifndef SLUICE_PTX_MODULE_H
 #define SLUICE_PTX_MODULE_H
 
@@ -25,7 +24,7 @@ enum ptx_type_kind ptx_type_kind(enum ptx_type type);
 const char *ptx_type_name(enum ptx_type type);
 
 enum ptx_space {
-    PTX_SPACE_GENERIC, /* none is written */
+    PTX_SPACE_GENERIC, /* no space given */
     PTX_SPACE_GLOBAL,
     PTX_SPACE_CONST,
     PTX_SPACE_SHARED,
@@ -34,8 +33,8 @@ enum ptx_space {
     PTX_SPACE_COUNT,
 };
 
-/* Mnemonics and modifiers are tables (mnemonics.def, modifiers.def); a mnemonic that Sluice knows but does not execute
- * is marked there. PTX_MOD_other stands for a modifier that belongs only to such an instruction. */
+/* Mnemonics and modifiers are tables (mnemonics.def, modifiers.def); an instruction that Sluice parses but does not
+ * execute is marked there. PTX_MOD_other represents any modifier that only such instructions have. */
 enum ptx_mnemonic {
 #define X(name, support) PTX_MN_##name,
 #include "ptx/mnemonics.def"
@@ -50,7 +49,7 @@ enum ptx_modifier {
     PTX_MOD_COUNT,
 };
 
-/* What a modifier speaks about; `value` is of the class's own enumeration. */
+/* Modifier classes; `value` belongs to the enumeration of the class. */
 enum ptx_modifier_class {
     PTX_CLASS_TYPE,      /* enum ptx_type */
     PTX_CLASS_SPACE,     /* enum ptx_space */
@@ -61,7 +60,7 @@ enum ptx_modifier_class {
     PTX_CLASS_CACHE,     /* .ca .cg .cs .lu .cv .wb .wt .nc .ro */
     PTX_CLASS_SEMANTICS, /* .weak .volatile .relaxed .acquire .release .acq_rel .sc .mmio */
     PTX_CLASS_SCOPE,     /* .cta .cluster .gpu .gl .sys */
-    PTX_CLASS_HINT,      /* .L1::evict_first, .L2::128B and the like: accepted, without effect */
+    PTX_CLASS_HINT,      /* .L1::evict_first, .L2::128B etc.: accepted, without effect */
     PTX_CLASS_ATOMIC,    /* enum atomic */
     PTX_CLASS_MODE,      /* all others: .lo .hi .wide .sat .ftz .approx .full .cc .sync .aligned .uni .up .down ... */
     PTX_CLASS_OTHER,
@@ -82,8 +81,8 @@ enum ptx_operand_kind {
     PTX_OPERAND_REGISTER, /* index: of the function's registers */
     PTX_OPERAND_SPECIAL,  /* index: enum special, program.h */
     PTX_OPERAND_INTEGER,  /* value */
-    PTX_OPERAND_FLOAT,    /* value: bits of a double; `single`: written as 0f..., the bits are those of a float */
-    PTX_OPERAND_VARIABLE, /* index: of the module's variables; value: what is added to the address */
+    PTX_OPERAND_FLOAT,    /* value: bits of a double; `single`: written as 0f..., bits of a float */
+    PTX_OPERAND_VARIABLE, /* index: of the module's variables; value: offset */
     PTX_OPERAND_FUNCTION, /* index: of the module's functions: a call's target, or its address */
     PTX_OPERAND_LABEL,    /* index: of the function's labels */
     PTX_OPERAND_TARGETS,  /* index: of the function's target lists (.branchtargets, .calltargets, .callprototype) */
@@ -108,15 +107,15 @@ struct ptx_operand {
 enum { PTX_MODIFIERS = 14 };
 
 struct ptx_instr {
-    struct ptx_place place;  /* of the mnemonic (after a guard) */
+    struct ptx_place place;  /* of the mnemonic, after the guard */
     uint16_t mnemonic;       /* enum ptx_mnemonic */
     uint16_t modifier_count; /* each modifier is an enum ptx_modifier */
     uint16_t modifier[PTX_MODIFIERS];
-    uint16_t modifier_column[PTX_MODIFIERS]; /* of its dot; all on the mnemonic's line */
+    uint16_t modifier_column[PTX_MODIFIERS]; /* of its dot; all on the line of the mnemonic */
     bool guarded, guard_negated;
     uint32_t guard;                    /* register */
     uint32_t first, count;             /* operands, in the function's pool */
-    uint32_t source_file, source_line; /* of the .loc before it; 0 = none */
+    uint32_t source_file, source_line; /* of the preceding .loc; 0 = none */
 };
 
 struct ptx_register {
@@ -128,30 +127,30 @@ struct ptx_register {
 
 enum ptx_linkage { PTX_LINKAGE_NONE, PTX_LINKAGE_VISIBLE, PTX_LINKAGE_EXTERN, PTX_LINKAGE_WEAK, PTX_LINKAGE_COMMON };
 
-/* A word of an initialiser that is the address of a symbol. */
+/* A word of an initialiser that is a symbol's address. */
 struct ptx_relocation {
     uint64_t offset; /* in the variable */
     uint32_t index;  /* of a variable or function */
     bool is_function;
     bool generic;  /* generic(symbol) */
-    uint8_t bytes; /* 1 to 8, the lowest of the address; 4 or 8 but for masks as in 0xFF(symbol) */
+    uint8_t bytes; /* 1 to 8, the lowest of the address; 4 or 8 except for masks such as 0xFF(symbol) */
     int64_t addend;
 };
 
-/* A variable of any space, at module scope, in a function or a parameter. All live in one table of the module;
- * `function` says whose it is. */
+/* A variable of any space, at module scope, in a function or a parameter. The module has one table of all variables;
+ * `function` is the owner. */
 struct ptx_variable {
     const char *name;
     uint8_t space;   /* enum ptx_space */
     uint8_t type;    /* of an element */
     uint8_t linkage; /* enum ptx_linkage */
     bool is_parameter, is_return;
-    bool unsized;            /* .extern .shared x[]: takes what the launch gives */
+    bool unsized;            /* .extern .shared x[]: sized by the launch */
     uint32_t function;       /* index, or PTX_NONE */
     uint32_t register_index; /* of a .reg parameter (space GENERIC): its function's register; otherwise PTX_NONE */
     uint64_t size_bytes;
     uint32_t align_bytes;
-    uint8_t *initial; /* size_bytes of them, or NULL: zeros */
+    uint8_t *initial; /* size_bytes bytes, or NULL: zeros */
     struct ptx_relocation *relocations;
     uint32_t relocation_count;
     struct ptx_place place;
@@ -159,19 +158,19 @@ struct ptx_variable {
 
 struct ptx_label {
     const char *name;
-    uint32_t instr; /* the instruction that follows it; may be the function's count */
+    uint32_t instr; /* the following instruction; may be the function's instruction count */
     struct ptx_place place;
 };
 
 enum ptx_targets_kind { PTX_BRANCH_TARGETS, PTX_CALL_TARGETS, PTX_CALL_PROTOTYPE };
 
-/* A declared list of labels or functions, or the shape of an indirect call. */
+/* A declared list of labels or functions, or the prototype of an indirect call. */
 struct ptx_targets {
     const char *name;
     uint8_t kind;    /* enum ptx_targets_kind */
     uint32_t *index; /* labels or functions */
     uint32_t count;
-    uint32_t *return_bytes, *parameter_bytes; /* of a prototype: size and alignment of each, pairwise */
+    uint32_t *return_bytes, *parameter_bytes; /* prototype: pairs of size and alignment */
     uint32_t return_count, parameter_count;
     struct ptx_place place;
 };
@@ -200,7 +199,7 @@ struct ptx_function {
 enum { PTX_NONE = UINT32_MAX };
 
 struct ptx_module {
-    const char *file; /* as the user named it */
+    const char *file; /* as given by the user */
     const char *text;
     size_t text_bytes;
     unsigned version_major, version_minor;
@@ -210,17 +209,17 @@ struct ptx_module {
     uint32_t variable_count;
     struct ptx_function *functions;
     uint32_t function_count;
-    const char **source_files; /* by number of .file; NULL where none */
+    const char **source_files; /* by .file number; NULL if undefined */
     uint32_t source_file_count;
-    struct arena *arena; /* everything above lives here */
+    struct arena *arena; /* owns everything above */
 };
 
-/* Parses `bytes` of text (copied). NULL with a located error: file:line:column, the line, a caret, what was expected. */
+/* Parses `bytes` of text (copied). NULL with a located error: file:line:column, problem, source line and caret. */
 struct ptx_module *ptx_parse(const char *file, const char *text, size_t bytes, struct error *err);
 struct ptx_module *ptx_parse_file(const char *file, struct error *err);
 void ptx_module_destroy(struct ptx_module *module);
 
-/* Fills err with "file:line:column: text", the source line and a caret. Returns false. */
+/* Sets err to "file:line:column: text", the source line and a caret. Returns false. */
 bool ptx_error(const struct ptx_module *module, struct ptx_place place, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

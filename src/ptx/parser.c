@@ -84,7 +84,7 @@ bool parser_debug_directive(struct parser *p, enum directive directive) {
                                                       : "a declaration, a directive of a function or an instruction");
 }
 
-/* What stands between a function's parameters and its body. */
+/* The directives between a function's parameters and its body. */
 static bool function_directive(struct parser *p, struct ptx_function *function) {
     uint32_t directive = parser_word(p, IN_DIRECTIVES, &p->token), ignored[3];
     uint64_t number;
@@ -113,7 +113,7 @@ static bool function_directive(struct parser *p, struct ptx_function *function) 
     }
 }
 
-/* The function's number: a new one, or that of its declaration before. */
+/* The index of the function: a new one, or that of an earlier declaration. */
 static bool function_number(struct parser *p, const struct token *name, bool is_kernel) {
     const struct symbol *known = names_find(&p->names, IN_NAMES, name->text, name->length);
     if (known && known->kind == SYMBOL_FUNCTION) {
@@ -132,7 +132,7 @@ static bool function_number(struct parser *p, const struct token *name, bool is_
     return parser_declare(p, name, SYMBOL_FUNCTION, p->function);
 }
 
-/* Parameters or returns of a declaration and of what comes after it are alike. */
+/* Parameters or returns must match those of the earlier declaration. */
 static bool same_shape(struct parser *p, const struct ptx_function *old, const char *what, const uint32_t *before,
                        uint32_t before_count, const struct list *now, struct ptx_place place) {
     if (before_count != now->count)
@@ -157,8 +157,8 @@ static bool function_shape(struct parser *p, struct list *returns, struct list *
         (!same_shape(p, function, "return", function->returns, function->return_count, returns, place) ||
          !same_shape(p, function, "parameter", function->parameters, function->parameter_count, parameters, place)))
         return false;
-    if (function->has_body) return true;          /* declared once more: the body knows its own */
-    for (uint32_t i = 0; i < returns->count; i++) /* read before the function's name was */
+    if (function->has_body) return true;          /* redeclaration: the body has its own */
+    for (uint32_t i = 0; i < returns->count; i++) /* parsed before the function's name */
         ((struct ptx_variable *)list_at(&p->variables, *(uint32_t *)list_at(returns, i)))->function = p->function;
     function->return_count = returns->count;
     function->returns = list_keep(returns, p->module->arena);
@@ -190,7 +190,7 @@ static bool function_body(struct parser *p, const struct ptx_function *function)
     return true;
 }
 
-/* From the directives after the parameters: the body, or ';'. */
+/* From the directives after the parameters to the end of the body, or ';'. */
 static bool function_rest(struct parser *p) {
     struct ptx_function function = *(struct ptx_function *)list_at(&p->functions, p->function);
     while (parser_is(p, TOKEN_DOTTED))
@@ -210,7 +210,7 @@ static bool function_rest(struct parser *p) {
     return true;
 }
 
-/* From after .entry or .func. */
+/* After .entry or .func. */
 static bool function_read(struct parser *p, bool is_kernel, uint8_t linkage) {
     struct list returns = {.item_bytes = sizeof(uint32_t)}, parameters = {.item_bytes = sizeof(uint32_t)};
     struct token name;
@@ -237,7 +237,7 @@ static bool function_read(struct parser *p, bool is_kernel, uint8_t linkage) {
     return true;
 }
 
-/* .alias a, b; a is called, b runs. Both are kept as two operands until all is read. */
+/* .alias a, b; calls of a execute b. Both are stored as two operands until the whole module is read. */
 static bool alias(struct parser *p) {
     for (unsigned i = 0; i < 2; i++) {
         struct token name = p->token;
@@ -254,7 +254,7 @@ static bool alias(struct parser *p) {
     return true;
 }
 
-/* .version 8.0, from after the directive */
+/* .version 8.0, after the directive */
 static bool version(struct parser *p) {
     struct ptx_module *module = p->module;
     char text[32];
@@ -263,8 +263,9 @@ static bool version(struct parser *p) {
     if (sscanf(text, "%3u.%3u", &module->version_major, &module->version_minor) != 2)
         return parser_expected(p, "a version, such as 7.0");
     if (module->version_major == 0 || module->version_major > 9)
-        return ptx_error(module, p->token.place, p->err, "PTX %u.%u is not known; the newest that is: 9.0",
-                         module->version_major, module->version_minor);
+        return ptx_error(module, p->token.place, p->err,
+                         "PTX %u.%u is not supported; the newest supported version is 9.0", module->version_major,
+                         module->version_minor);
     return parser_next(p);
 }
 
@@ -285,12 +286,12 @@ static bool address_size(struct parser *p) {
     uint64_t bits;
     if (!parser_integer(p, 64, "32 or 64", &bits)) return false;
     if (bits != 32 && bits != 64)
-        return ptx_error(p->module, place, p->err, "addresses of %u bits; expected 32 or 64", (unsigned)bits);
+        return ptx_error(p->module, place, p->err, "an address size of %u bits; expected 32 or 64", (unsigned)bits);
     p->module->address_bits = (unsigned)bits;
     return true;
 }
 
-/* A variable or function, from its linkage on. */
+/* A variable or function, starting with its linkage. */
 static bool declaration(struct parser *p) {
     uint8_t linkage = PTX_LINKAGE_NONE;
     if (p->module->target[0] == '\0') return parser_expected(p, "'.target' before the first declaration");
@@ -315,7 +316,7 @@ static bool declaration(struct parser *p) {
 }
 
 static bool module_statement(struct parser *p) {
-    if (parser_is(p, '@')) { /* @@DWARF: debugging text of old compilers, line by line */
+    if (parser_is(p, '@')) { /* @@DWARF: debug information of old compilers, line by line */
         lexer_skip_line(&p->lexer);
         return parser_next(p);
     }
@@ -342,7 +343,7 @@ static bool module_statement(struct parser *p) {
     }
 }
 
-/* Whoever names an alias means the function behind it. */
+/* References to an alias refer to its function. */
 static bool resolve_aliases(struct parser *p) {
     struct ptx_module *module = p->module;
     uint32_t *behind = mem_alloc(module->function_count, sizeof *behind);
@@ -351,10 +352,11 @@ static bool resolve_aliases(struct parser *p) {
     for (uint32_t i = 0; ok && i < p->aliases.count; i += 2) {
         const struct ptx_operand *name = list_at(&p->aliases, i), *meant = list_at(&p->aliases, i + 1);
         if (!module->functions[meant->index].has_body)
-            ok = ptx_error(module, meant->place, p->err, "'%.80s' has no body; an alias stands for a function that has",
+            ok = ptx_error(module, meant->place, p->err,
+                           "'%.80s' has no body; an alias must refer to a function with a body",
                            module->functions[meant->index].name);
         if (module->functions[name->index].has_body)
-            ok = ptx_error(module, name->place, p->err, "'%.80s' has a body of its own; an alias has none",
+            ok = ptx_error(module, name->place, p->err, "'%.80s' has a body; an alias must not have one",
                            module->functions[name->index].name);
         behind[name->index] = meant->index;
     }
@@ -379,10 +381,10 @@ static bool resolve_aliases(struct parser *p) {
 static bool module_read(struct parser *p) {
     struct ptx_module *module = p->module;
     if (module->text_bytes > LIMIT_TEXT_BYTES)
-        return ptx_error(module, (struct ptx_place){1, 1, 0}, p->err, "a text of more than 1 GiB");
+        return ptx_error(module, (struct ptx_place){1, 1, 0}, p->err, "the module is larger than 1 GiB");
     if (!parser_next(p)) return false;
     if (!parser_is(p, TOKEN_DOTTED) || parser_word(p, IN_DIRECTIVES, &p->token) != DIRECTIVE_version)
-        return parser_expected(p, "'.version', which is the first of a PTX module");
+        return parser_expected(p, "'.version', the first directive of a PTX module");
     while (!parser_is(p, TOKEN_END))
         if (!module_statement(p)) return false;
     if (module->target[0] == '\0') return parser_expected(p, "'.target'");
@@ -401,7 +403,7 @@ struct ptx_module *ptx_parse(const char *file, const char *text, size_t bytes, s
     *module = (struct ptx_module){.file = arena_text(arena, file, strlen(file)),
                                   .text = arena_text(arena, bytes ? text : "", bytes),
                                   .text_bytes = bytes,
-                                  .address_bits = 64, /* 32, by the letter: no device of today has them */
+                                  .address_bits = 64, /* the manual's default is 32, which no current device uses */
                                   .arena = arena};
     struct parser p;
     parser_init(&p, module, err);

@@ -1,15 +1,15 @@
-/* The parser's inside: what its files share. A module is read in one pass, a token at a time, with one table of names
- * for everything declared: a scope is a mark in it, and leaving the scope forgets what came after. Labels alone may be
- * used before they stand, so what a name in a label's place means is settled when its scope closes.
+/* Internals of the parser. A module is read in one pass, token by token, with one symbol table: a scope is a mark in
+ * it, and leaving the scope removes the symbols above the mark. Only labels may be used before their definition; they
+ * are resolved when their scope closes.
  *
  *   parser.c             modules, functions, directives
  *   parser_body.c        statements: labels, guards, instructions, operands, nested scopes
  *   parser_variable.c    registers, variables, parameters and their initialisers
  *   parser_expression.c  constant expressions
- *   parser_names.c       names, lists and the words of the language
+ *   parser_names.c       symbol tables, lists, keywords
  *
- * Every function that may fail returns false after filling the error; nothing recurses deeper than a limit below, and
- * memory is bounded by the length of the text. */
+ * Every function that can fail returns false after setting the error. Recursion is bounded by the limits below, and
+ * memory by the length of the text. */
 #ifndef SLUICE_PTX_PARSER_H
 #define SLUICE_PTX_PARSER_H
 
@@ -42,32 +42,32 @@ enum {
     LIMIT_SOURCE_FILES = 1 << 16, /* the highest number of .file */
     LIMIT_ALIGN = 1 << 16,        /* bytes */
     LIMIT_TEXT_BYTES = 1 << 30,
-    INITIAL_BYTES_ALWAYS = 1 << 26, /* what initialised variables of a module may take together ... */
-    INITIAL_BYTES_PER_BYTE = 16,    /* ... and more for each byte of its text */
+    INITIAL_BYTES_ALWAYS = 1 << 26, /* total size of a module's initialised variables ... */
+    INITIAL_BYTES_PER_BYTE = 16,    /* ... plus this for each byte of its text */
 };
 #define LIMIT_VARIABLE_BYTES (UINT64_C(1) << 32)
 
-/* A growing array outside the arena; what stays is copied there once its length is known. */
+/* A growing array outside the arena; list_keep copies it there once its length is known. */
 struct list {
     unsigned char *data;
     size_t item_bytes;
     uint32_t count, capacity;
 };
 
-void *list_push(struct list *list); /* zeroed; may move the others */
+void *list_push(struct list *list); /* appends a zeroed item; may move the others */
 static inline void *list_at(const struct list *list, uint32_t i) { return list->data + i * list->item_bytes; }
 void list_free(struct list *list);
-void *list_keep(struct list *list, struct arena *arena); /* a copy; the list is empty then */
+void *list_keep(struct list *list, struct arena *arena); /* copies the items and empties the list */
 
-/* What a name means. The spaces of names do not meet: a range %r<9> is known by its stem, a register of it that has
- * been used belongs to its range. */
+/* Name spaces. They are disjoint: a range %r<9> is entered by its stem, a used register of a range belongs to the
+ * range. */
 enum symbol_space {
     IN_MNEMONICS,
     IN_MODIFIERS,
     IN_DIRECTIVES,
     IN_NAMES,
     IN_RANGES,
-    IN_RANGE_MEMBERS, /* plus the range's number */
+    IN_RANGE_MEMBERS, /* plus the index of the range */
 };
 
 enum symbol_kind {
@@ -82,9 +82,9 @@ enum symbol_kind {
 };
 
 struct symbol {
-    const char *text; /* in the module's text, or a word of the language */
+    const char *text; /* in the module's text, or a keyword */
     uint32_t length, hash, space;
-    uint32_t next; /* in its bucket, plus 1 */
+    uint32_t next; /* next in the bucket, plus 1 */
     uint32_t index;
     uint8_t kind;
     struct ptx_place place;
@@ -96,17 +96,17 @@ struct names {
     uint32_t bucket_count;
 };
 
-/* The innermost symbol of that name, NULL if there is none; and the next one out. */
+/* The innermost symbol with the name, NULL if there is none; and the next outer one. */
 struct symbol *names_find(const struct names *names, uint32_t space, const char *text, uint32_t length);
 struct symbol *names_outer(const struct names *names, const struct symbol *symbol);
 struct symbol *names_add(struct names *names, uint32_t space, const char *text, uint32_t length);
-/* Forgets all but the first `count` symbols. */
+/* Removes all but the first `count` symbols. */
 void names_release(struct names *names, uint32_t count);
 static inline uint32_t names_position(const struct names *names, const struct symbol *symbol) {
     return (uint32_t)(symbol - (const struct symbol *)(const void *)names->symbols.data);
 }
 
-/* Registers declared as stem<count>. Only those that are used become registers of the function. */
+/* Registers declared as stem<count>. Only those used become registers of the function. */
 struct range {
     uint32_t count;
     uint8_t type, vector;
@@ -116,7 +116,7 @@ struct range {
 };
 
 struct scope {
-    uint32_t names, labels, pending; /* how many there were when it opened */
+    uint32_t names, labels, pending; /* counts at the start of the scope */
     struct ptx_place place;
 };
 
@@ -124,20 +124,20 @@ struct parser {
     struct ptx_module *module;
     struct error *err;
     struct lexer lexer;
-    struct token token; /* the next, not yet taken */
+    struct token token; /* lookahead */
     unsigned depth;     /* of expressions and operands */
 
-    struct names words, names, labels, members; /* members: of ranges, and used */
+    struct names words, names, labels, members; /* members: used registers of ranges */
     struct list variables, functions, ranges, source_files, aliases;
     uint64_t initial_bytes;
 
-    /* Of the function that is read. */
+    /* The function being parsed. */
     uint32_t function; /* PTX_NONE: none */
-    uint32_t reserved; /* the variable that stands for the system's shared memory; PTX_NONE: none asks for it */
-    uint16_t mnemonic; /* of the instruction that is read */
+    uint32_t reserved; /* the variable for the system's shared memory; PTX_NONE: not used */
+    uint16_t mnemonic; /* of the instruction being parsed */
     struct list registers, instrs, operands, function_labels, targets;
-    struct list stack;   /* operands that are not yet part of one */
-    struct list pending; /* operands whose label is to be found: their numbers */
+    struct list stack;   /* operands not yet moved to the pool */
+    struct list pending; /* indices of operands with unresolved labels */
     struct list scopes;
     uint32_t source_file, source_line;
 };
@@ -145,16 +145,16 @@ struct parser {
 /* parser_names.c */
 void parser_init(struct parser *p, struct ptx_module *module, struct error *err);
 void parser_free(struct parser *p);
-/* The number of a word of the language in one of its spaces; PTX_NONE if it is none. */
+/* The index of a keyword in a name space; PTX_NONE if unknown. */
 uint32_t parser_word(const struct parser *p, uint32_t space, const struct token *token);
 char *parser_text(const struct parser *p, const struct token *token);
-/* "; did you mean 'x'?" or nothing, for a word of the language and for a declared name. */
+/* "; did you mean 'x'?" or "", for a keyword and for a declared name. */
 const char *parser_word_hint(const struct parser *p, uint32_t space, const struct token *token);
 const char *parser_name_hint(const struct parser *p, const struct names *names, const struct token *token);
 
 /* Tokens. */
 bool parser_next(struct parser *p);
-bool parser_expected(struct parser *p, const char *what); /* says so, and what stands there instead */
+bool parser_expected(struct parser *p, const char *what); /* reports what was found and what was expected */
 bool parser_take(struct parser *p, int kind, const char *what);
 static inline bool parser_is(const struct parser *p, int kind) { return p->token.kind == kind; }
 bool parser_is_word(const struct parser *p, const char *word);
@@ -168,7 +168,7 @@ struct constant {
 };
 bool parser_expression(struct parser *p, struct constant *value);
 bool parser_integer_expression(struct parser *p, int64_t *value);
-/* + or - and an integer expression, if either stands there. */
+/* + or - and an integer expression, if present. */
 bool parser_offset(struct parser *p, int64_t *value);
 double constant_double(const struct constant *value);
 
@@ -180,7 +180,7 @@ bool parser_variables(struct parser *p, uint8_t space, uint8_t linkage);
 bool parser_parameters(struct parser *p, struct list *list, bool is_return);
 bool parser_parameters_declare(struct parser *p, const uint32_t *list, uint32_t count);
 
-/* parser_body.c: from after the brace that opens it to the one that closes it. */
+/* parser_body.c: from after the opening brace to the closing one. */
 bool parser_body(struct parser *p, struct ptx_place open);
 
 /* parser.c */

@@ -1,5 +1,5 @@
-/* A function's body. Operands are pushed on a stack as they are read; when the brace, bracket or semicolon after them
- * comes, those above the mark move to the function's pool side by side, and a composite takes their place. */
+/* Function bodies. Operands are pushed on a stack as they are read; at the closing brace, bracket or semicolon those
+ * above the mark move to the function's pool, and a composite operand replaces them. */
 #include <string.h>
 
 #include "ptx/parser.h"
@@ -20,7 +20,7 @@ static bool unknown(struct parser *p, const char *what, const struct names *name
                      name->text, parser_name_hint(p, names, name));
 }
 
-/* Labels used in the scope and found in it are settled; the others are left to the scope around it. */
+/* Resolves labels defined in the scope; unresolved ones are left to the enclosing scope. */
 static bool scope_close(struct parser *p) {
     struct scope scope = *(struct scope *)list_at(&p->scopes, p->scopes.count - 1);
     uint32_t left = scope.pending, *pending = (uint32_t *)(void *)p->pending.data;
@@ -44,7 +44,7 @@ static bool scope_close(struct parser *p) {
     return true;
 }
 
-/* Moves operands from `mark` of the stack to the pool; where they start there. */
+/* Moves operands from `mark` of the stack to the pool; returns their index there. */
 static uint32_t settle(struct parser *p, uint32_t mark) {
     uint32_t first = p->operands.count;
     for (uint32_t i = mark; i < p->stack.count; i++) {
@@ -81,7 +81,7 @@ static bool push_constant(struct parser *p) {
     return true;
 }
 
-/* A register that a range gives, made when it is first used. */
+/* A register of a range, created at its first use. */
 static uint32_t member(struct parser *p, const struct symbol *stem, const struct token *name) {
     uint32_t space = IN_RANGE_MEMBERS + stem->index;
     const struct symbol *known = names_find(&p->members, space, name->text, name->length);
@@ -94,8 +94,8 @@ static uint32_t member(struct parser *p, const struct symbol *stem, const struct
     return p->registers.count - 1;
 }
 
-/* A range that holds the name: its stem and a number below its count, written without needless zeros. Of several, the
- * innermost; *beyond is one whose count is too small. */
+/* The innermost range that contains the name: its stem and a number below its count, without leading zeros. *beyond is
+ * one whose count is too small. */
 static const struct symbol *range_of(const struct parser *p, const struct token *name, uint32_t *number,
                                      const struct symbol **beyond) {
     const struct symbol *best = NULL;
@@ -119,13 +119,13 @@ static const struct symbol *range_of(const struct parser *p, const struct token 
     return best;
 }
 
-/* A register, special register, variable or function; *found is false, without an error, if the name is none. */
+/* A register, special register, variable or function; *found is false, without an error, if the name is unknown. */
 static bool push_named(struct parser *p, const struct token *name, bool *found) {
     const struct symbol *symbol = names_find(&p->names, IN_NAMES, name->text, name->length), *beyond = NULL;
     uint32_t number = 0;
     const struct symbol *stem = range_of(p, name, &number, &beyond);
     *found = true;
-    if (stem && (!symbol || stem > symbol)) { /* the inner, or of the same scope the later */
+    if (stem && (!symbol || stem > symbol)) { /* the inner one, or the later one in the same scope */
         const struct range *range = list_at(&p->ranges, stem->index);
         if (!range->is_special) {
             push(p, PTX_OPERAND_REGISTER, member(p, stem, name), name->place);
@@ -159,16 +159,15 @@ static bool is_vector(const struct parser *p, const struct ptx_operand *operand)
     return ((const struct ptx_register *)list_at(&p->registers, operand->index))->vector != 0;
 }
 
-/* .x of a vector. The byte and half selectors of video instructions are passed over where the instruction is one that
- * is refused anyway. */
+/* The .x of a vector. Byte and half selectors of video instructions are skipped if the instruction is not executed. */
 static bool component(struct parser *p) {
     if (!parser_is(p, TOKEN_DOTTED)) return true;
     struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
     const char *letters = "xyzwrgba", *at = p->token.length == 1 ? strchr(letters, p->token.text[0]) : NULL;
     if (!at && !ptx_mnemonic_supported(p->mnemonic)) return parser_next(p);
-    if (!at) return parser_expected(p, "',' or ';' (of a vector: .x, .y, .z or .w)");
+    if (!at) return parser_expected(p, "',' or ';' (for a vector: .x, .y, .z or .w)");
     if (!is_vector(p, operand))
-        return ptx_error(p->module, p->token.place, p->err, "found '.%c', but the register is no vector",
+        return ptx_error(p->module, p->token.place, p->err, "found '.%c', but the register is not a vector",
                          p->token.text[0]);
     operand->component = (uint8_t)((at - letters) % 4 + 1);
     return parser_next(p);
@@ -178,13 +177,14 @@ static bool push_operand(struct parser *p);
 
 static bool nested(struct parser *p) {
     if (++p->depth > LIMIT_OPERAND)
-        return ptx_error(p->module, p->token.place, p->err, "an operand nested more than %d deep", LIMIT_OPERAND);
+        return ptx_error(p->module, p->token.place, p->err, "operands are nested more than %d levels deep",
+                         LIMIT_OPERAND);
     bool ok = push_operand(p);
     p->depth--;
     return ok;
 }
 
-/* {a, b} and (a, b), from the opening mark. */
+/* {a, b} and (a, b), starting at the opening delimiter. */
 static bool push_group(struct parser *p, enum ptx_operand_kind kind, int close) {
     struct ptx_place place = p->token.place;
     uint32_t mark = p->stack.count;
@@ -201,7 +201,7 @@ static bool push_group(struct parser *p, enum ptx_operand_kind kind, int close) 
     return true;
 }
 
-/* [base], [base + constant], [constant]; a texture's coordinates may follow after a comma. */
+/* [base], [base + constant], [constant]; texture coordinates may follow after a comma. */
 static bool push_address(struct parser *p) {
     struct ptx_place place = p->token.place;
     uint32_t mark = p->stack.count;
@@ -224,19 +224,19 @@ static bool push_address(struct parser *p) {
     return true;
 }
 
-/* The name of a label or list, looked for when the scope closes. */
+/* The name of a label or list, resolved when the scope closes. */
 static bool push_label(struct parser *p, const struct token *name) {
     push(p, PTX_OPERAND_LABEL, PTX_NONE, name->place);
     return true;
 }
 
-/* A call's target has been read: what follows may be the name of a list. */
+/* After the target of a call: the name of a list may follow. */
 static bool target_read(const struct parser *p) {
     return p->depth == 0 && p->stack.count > 0 &&
            (p->stack.count > 1 || ((const struct ptx_operand *)list_at(&p->stack, 0))->kind != PTX_OPERAND_LIST);
 }
 
-/* Names that PTX gives a meaning Sluice has none for; a module may not use them as its own. */
+/* Predefined names of PTX that Sluice does not support; a module may not declare them. */
 static bool is_refused_special(const struct token *name) {
     static const char *const stems[] = {"%is_explicit_cluster", "%current_graph_exec", "%pm"};
     for (unsigned i = 0; i < COUNT_OF(stems); i++)
@@ -244,8 +244,8 @@ static bool is_refused_special(const struct token *name) {
     return false;
 }
 
-/* %reserved_smem_offset_...: shared memory that the system keeps for itself, and hands to cooperative groups. It is one more
- * shared variable of the module, for those who ask for it. */
+/* %reserved_smem_offset_...: shared memory reserved by the system for cooperative groups. It becomes a shared variable
+ * of the modules that use it. */
 enum { RESERVED_BYTES = 1024 };
 static bool push_reserved(struct parser *p, const struct token *name) {
     static const struct {
@@ -307,7 +307,7 @@ static bool push_word(struct parser *p) {
     return component(p);
 }
 
-/* p|q, from the '|' with p on the stack. */
+/* p|q, starting at the '|' with p on the stack. */
 static bool push_pair(struct parser *p, struct ptx_place place) {
     uint32_t mark = p->stack.count - 1;
     if (!parser_next(p)) return false;
@@ -334,7 +334,7 @@ static bool push_operand(struct parser *p) {
             ((struct ptx_operand *)list_at(&p->stack, p->stack.count - 1))->negated = true;
             return true;
         }
-        p->lexer = before; /* a constant expression that starts with it */
+        p->lexer = before; /* it starts a constant expression */
         p->token = mark;
         return push_constant(p);
     }
@@ -368,7 +368,7 @@ static bool modifiers(struct parser *p, struct ptx_instr *instr) {
     return true;
 }
 
-/* From after the mnemonic. */
+/* After the mnemonic. */
 static bool instruction(struct parser *p, const struct token *word, struct ptx_instr *instr) {
     uint32_t mnemonic = parser_word(p, IN_MNEMONICS, word);
     if (mnemonic == PTX_NONE)
@@ -393,10 +393,10 @@ static bool instruction(struct parser *p, const struct token *word, struct ptx_i
     return true;
 }
 
-/* From after '@'. */
+/* After '@'. */
 static bool guarded(struct parser *p) {
     struct ptx_instr instr = {.guarded = true};
-    if (parser_is(p, '@')) { /* @@DWARF: debugging text of old compilers, line by line */
+    if (parser_is(p, '@')) { /* @@DWARF: debug information of old compilers, line by line */
         lexer_skip_line(&p->lexer);
         return parser_next(p);
     }
@@ -414,7 +414,7 @@ static bool guarded(struct parser *p) {
     const struct ptx_register *reg =
         operand->kind == PTX_OPERAND_REGISTER ? list_at(&p->registers, operand->index) : NULL;
     if (!reg || reg->type != PTX_pred || reg->vector)
-        return ptx_error(p->module, name.place, p->err, "'%.*s' is no predicate; expected a register of type .pred",
+        return ptx_error(p->module, name.place, p->err, "'%.*s' is not a predicate; expected a register of type .pred",
                          (int)min_u64(name.length, 80), name.text);
     instr.guard = operand->index;
     struct token word = p->token;
@@ -425,7 +425,7 @@ static bool declare_label(struct parser *p, const struct token *name, uint8_t ki
     const struct scope *scope = list_at(&p->scopes, p->scopes.count - 1);
     const struct symbol *known = names_find(&p->labels, IN_NAMES, name->text, name->length);
     if (known && names_position(&p->labels, known) >= scope->labels)
-        return ptx_error(p->module, name->place, p->err, "label '%.*s' already stands on line %u",
+        return ptx_error(p->module, name->place, p->err, "label '%.*s' is already defined on line %u",
                          (int)min_u64(name->length, 80), name->text, known->place.line);
     struct symbol *symbol = names_add(&p->labels, IN_NAMES, name->text, name->length);
     symbol->kind = kind;
@@ -434,7 +434,7 @@ static bool declare_label(struct parser *p, const struct token *name, uint8_t ki
     return true;
 }
 
-/* Names of labels or functions. They wait among the operands and are collected at the function's end. */
+/* Names of labels or functions. They are kept among the operands and collected at the end of the function. */
 static bool target_list(struct parser *p, struct ptx_targets *targets) {
     p->mnemonic = targets->kind == PTX_BRANCH_TARGETS ? PTX_MN_bra : PTX_MN_call;
     p->stack.count = 0;
@@ -448,7 +448,7 @@ static bool target_list(struct parser *p, struct ptx_targets *targets) {
             return ptx_error(p->module, place, p->err, "expected a function");
         targets->count++;
     } while (parser_is(p, ','));
-    targets->return_count = settle(p, 0); /* where they wait */
+    targets->return_count = settle(p, 0); /* their position among the operands */
     return true;
 }
 
@@ -462,7 +462,7 @@ static uint32_t *sizes(struct parser *p, const struct list *list) {
     return bytes;
 }
 
-/* (returns) _ (parameters): only their sizes stay. */
+/* (returns) _ (parameters): only the sizes are kept. */
 static bool prototype(struct parser *p, struct ptx_targets *targets) {
     struct list lists[2] = {{.item_bytes = sizeof(uint32_t)}, {.item_bytes = sizeof(uint32_t)}};
     uint32_t variables = p->variables.count, registers = p->registers.count;
@@ -484,7 +484,7 @@ static bool prototype(struct parser *p, struct ptx_targets *targets) {
     return ok;
 }
 
-/* label: .branchtargets, .calltargets or .callprototype, from the directive. */
+/* label: .branchtargets, .calltargets or .callprototype, starting at the directive. */
 static bool labelled_list(struct parser *p, const struct token *label, uint32_t directive) {
     struct ptx_targets targets = {.name = parser_text(p, label), .place = label->place};
     targets.kind = directive == DIRECTIVE_branchtargets ? PTX_BRANCH_TARGETS
@@ -527,7 +527,7 @@ static bool directive_statement(struct parser *p) {
         return parser_next(p) && parser_variables(p, spaces[directive], linkage);
     if (directive == DIRECTIVE_branchtargets || directive == DIRECTIVE_calltargets ||
         directive == DIRECTIVE_callprototype)
-        return ptx_error(p->module, p->token.place, p->err, "a list of targets has a name; expected 'name:' before it");
+        return ptx_error(p->module, p->token.place, p->err, "a target list needs a name; expected 'name:' before it");
     return parser_debug_directive(p, directive);
 }
 
@@ -543,14 +543,15 @@ static bool statement(struct parser *p) {
         return parser_is(p, ':') ? labelled(p, &token) : instruction(p, &token, &instr);
     case '{':
         if (p->scopes.count >= LIMIT_SCOPES)
-            return ptx_error(p->module, token.place, p->err, "scopes nested more than %d deep", LIMIT_SCOPES);
+            return ptx_error(p->module, token.place, p->err, "scopes are nested more than %d levels deep",
+                             LIMIT_SCOPES);
         scope_open(p);
         return parser_next(p);
     default: return parser_expected(p, "an instruction, a label, a directive or '}'");
     }
 }
 
-/* Branch targets have been found: from the operands they waited in, to their lists. */
+/* Moves resolved branch targets from the operands to their lists. */
 static bool collect_targets(struct parser *p) {
     for (uint32_t i = 0; i < p->targets.count; i++) {
         struct ptx_targets *targets = list_at(&p->targets, i);
@@ -559,7 +560,7 @@ static bool collect_targets(struct parser *p) {
         for (uint32_t k = 0; k < targets->count; k++) {
             const struct ptx_operand *operand = list_at(&p->operands, targets->return_count + k);
             if (operand->kind == PTX_OPERAND_TARGETS)
-                return ptx_error(p->module, operand->place, p->err, "found a list of targets, expected a label");
+                return ptx_error(p->module, operand->place, p->err, "found a target list, expected a label");
             targets->index[k] = operand->index;
         }
         targets->return_count = 0;
@@ -568,10 +569,9 @@ static bool collect_targets(struct parser *p) {
 }
 
 bool parser_body(struct parser *p, struct ptx_place open) {
-    uint32_t outside = p->scopes.count - 1; /* the function's own scope is open */
+    uint32_t outside = p->scopes.count - 1; /* the function's scope is already open */
     for (;;) {
-        if (parser_is(p, TOKEN_END))
-            return ptx_error(p->module, open, p->err, "the function that starts here never ends; expected '}'");
+        if (parser_is(p, TOKEN_END)) return ptx_error(p->module, open, p->err, "unterminated function; expected '}'");
         if (!parser_is(p, '}')) {
             if (!statement(p)) return false;
             continue;

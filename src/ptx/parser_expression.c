@@ -1,5 +1,5 @@
-/* Constant expressions, by precedence climbing. Integers are 64 bits, signed unless a literal has U or does not fit,
- * and mixed ones are unsigned; floats are doubles ("Parallel Thread Execution ISA", section 4.5). Integer overflow
+/* Constant expressions, by precedence climbing. Integers have 64 bits and are signed unless a literal has U or does not
+ * fit; mixed operands are unsigned; floats are doubles ("Parallel Thread Execution ISA", section 4.5). Integer overflow
  * wraps. */
 #include <string.h>
 
@@ -114,17 +114,17 @@ static bool apply(struct parser *p, const struct token *operator, const struct c
     }
     if (a->is_float || b.is_float)
         return float_operation(kind, constant_double(a), constant_double(&b), value) ||
-               ptx_error(p->module, operator->place, p->err, "'%.*s' needs integers on both sides",
+               ptx_error(p->module, operator->place, p->err, "'%.*s' requires integers on both sides",
                          (int)operator->length, operator->text);
     if ((kind == '/' || kind == '%') && b.bits == 0)
-        return ptx_error(p->module, operator->place, p->err, "a division by zero");
+        return ptx_error(p->module, operator->place, p->err, "division by zero");
     *value = integer_operation(kind, a, &b);
     return true;
 }
 
 static bool choice(struct parser *p, struct constant *value);
 
-/* (.s64) or (.u64) of what follows, or a whole expression. */
+/* A cast (.s64) or (.u64), or a parenthesised expression. */
 static bool unary(struct parser *p, struct constant *value);
 
 static bool parenthesised(struct parser *p, struct constant *value) {
@@ -134,7 +134,7 @@ static bool parenthesised(struct parser *p, struct constant *value) {
     if (type != PTX_MOD_s64 && type != PTX_MOD_u64) return parser_expected(p, "'.s64' or '.u64'");
     struct ptx_place place = p->token.place;
     if (!parser_next(p) || !parser_take(p, ')', "')'") || !unary(p, value)) return false;
-    if (value->is_float) return ptx_error(p->module, place, p->err, "a float is not cast; expected an integer");
+    if (value->is_float) return ptx_error(p->module, place, p->err, "a float cannot be cast; expected an integer");
     value->is_unsigned = type == PTX_MOD_u64;
     return true;
 }
@@ -161,7 +161,7 @@ static bool unary_inner(struct parser *p, struct constant *value) {
         return true;
     case '~':
         if (!parser_next(p) || !unary(p, value)) return false;
-        if (value->is_float) return ptx_error(p->module, token.place, p->err, "'~' needs an integer");
+        if (value->is_float) return ptx_error(p->module, token.place, p->err, "'~' requires an integer");
         *value = of_integer(~value->bits, value->is_unsigned);
         return true;
     default: break;
@@ -173,7 +173,8 @@ static bool unary_inner(struct parser *p, struct constant *value) {
 
 static bool unary(struct parser *p, struct constant *value) {
     if (++p->depth > LIMIT_EXPRESSION)
-        return ptx_error(p->module, p->token.place, p->err, "an expression nested more than %d deep", LIMIT_EXPRESSION);
+        return ptx_error(p->module, p->token.place, p->err, "the expression is nested more than %d levels deep",
+                         LIMIT_EXPRESSION);
     bool ok = unary_inner(p, value);
     p->depth--;
     return ok;
@@ -193,7 +194,8 @@ static bool choice(struct parser *p, struct constant *value) {
     if (!binary(p, 1, value)) return false;
     if (!parser_is(p, '?')) return true;
     if (++p->depth > LIMIT_EXPRESSION)
-        return ptx_error(p->module, p->token.place, p->err, "an expression nested more than %d deep", LIMIT_EXPRESSION);
+        return ptx_error(p->module, p->token.place, p->err, "the expression is nested more than %d levels deep",
+                         LIMIT_EXPRESSION);
     struct constant yes, no;
     bool ok = parser_next(p) && choice(p, &yes) && parser_take(p, ':', "':'") && choice(p, &no);
     p->depth--;
@@ -215,5 +217,5 @@ bool parser_integer_expression(struct parser *p, int64_t *value) {
 bool parser_offset(struct parser *p, int64_t *value) {
     *value = 0;
     if (!parser_is(p, '+') && !parser_is(p, '-')) return true;
-    return parser_integer_expression(p, value); /* the sign is the expression's first */
+    return parser_integer_expression(p, value); /* the sign belongs to the expression */
 }

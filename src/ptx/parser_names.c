@@ -62,7 +62,7 @@ struct symbol *names_add(struct names *names, uint32_t space, const char *text, 
     symbol->length = length;
     symbol->space = space;
     symbol->hash = hash_of(space, text, length);
-    if (names->symbols.count > names->bucket_count) { /* link all anew, the oldest first, into twice the buckets */
+    if (names->symbols.count > names->bucket_count) { /* rehash into twice the buckets, oldest first */
         names->bucket_count = names->bucket_count ? 2 * names->bucket_count : 64;
         names->buckets = mem_grow(names->buckets, names->bucket_count, sizeof *names->buckets);
         memset(names->buckets, 0, names->bucket_count * sizeof *names->buckets);
@@ -73,7 +73,7 @@ struct symbol *names_add(struct names *names, uint32_t space, const char *text, 
     return symbol;
 }
 
-/* The newest symbol is always the first of its bucket. */
+/* The newest symbol is always first in its bucket. */
 void names_release(struct names *names, uint32_t count) {
     while (names->symbols.count > count) {
         struct symbol *symbol = symbol_at(names, --names->symbols.count);
@@ -162,7 +162,7 @@ char *parser_text(const struct parser *p, const struct token *token) {
     return arena_text(p->module->arena, token->text, token->length);
 }
 
-/* A range answers with a member of its own, the one whose number was written if it has that. */
+/* The register of the range closest to the name: the same number if it exists. */
 static const char *candidate(const struct parser *p, const struct symbol *symbol, const char *word) {
     if (symbol->kind != SYMBOL_RANGE) return arena_text(p->module->arena, symbol->text, symbol->length);
     const struct range *range = list_at(&p->ranges, symbol->index);
@@ -175,7 +175,7 @@ static const char *candidate(const struct parser *p, const struct symbol *symbol
     return arena_text(p->module->arena, name, strlen(name));
 }
 
-/* Looked for only once, when the module is refused; of very many names only the newest are compared. */
+/* Runs once, when the module is rejected; with very many names only the newest are compared. */
 static const char *hint(const struct parser *p, const struct names *names, uint32_t space_from, uint32_t space_to,
                         const struct token *token) {
     enum { COMPARED = 4096 };
@@ -209,7 +209,7 @@ bool parser_expected(struct parser *p, const char *what) {
     const struct token *token = &p->token;
     const char *mark = token->kind == TOKEN_STRING ? "\"" : "'", *dot = token->kind == TOKEN_DOTTED ? "." : "";
     if (token->kind == TOKEN_END)
-        return ptx_error(p->module, token->place, p->err, "found the end of the text, expected %s", what);
+        return ptx_error(p->module, token->place, p->err, "found the end of the file, expected %s", what);
     return ptx_error(p->module, token->place, p->err, "found %s%s%.*s%s, expected %s", mark, dot,
                      (int)min_u64(token->length, 80), token->text, mark, what);
 }
@@ -232,14 +232,14 @@ bool parser_integer(struct parser *p, uint64_t limit, const char *what, uint64_t
     return parser_next(p);
 }
 
-/* From an opening mark to the one that closes it, whatever lies between. */
+/* Skips from an opening delimiter to the matching closing one. */
 bool parser_skip_group(struct parser *p, int open, int close) {
     char what[4] = {'\'', (char)open, '\'', '\0'};
     struct ptx_place start = p->token.place;
     if (!parser_take(p, open, what)) return false;
     for (uint32_t depth = 1; depth > 0;) {
         if (parser_is(p, TOKEN_END))
-            return ptx_error(p->module, start, p->err, "'%c' is never closed; expected '%c'", open, close);
+            return ptx_error(p->module, start, p->err, "'%c' is not closed; expected '%c'", open, close);
         depth += parser_is(p, open) ? 1 : 0;
         depth -= parser_is(p, close) ? 1 : 0;
         if (!parser_next(p)) return false;

@@ -1,5 +1,5 @@
-/* What a module or a function declares: registers, variables of every space, parameters. An initialiser's bytes are
- * made here; addresses of symbols stay relocations until the program is laid out. */
+/* Declarations of a module or function: registers, variables of every space, parameters. Initialisers are converted to
+ * bytes here; addresses of symbols stay relocations until layout. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ bool parser_declare(struct parser *p, const struct token *name, uint8_t kind, ui
     return true;
 }
 
-/* What stands between a declaration's space and its name. */
+/* The words between a declaration's space and its name. */
 struct shape {
     uint8_t type, vector;
     uint32_t align_bytes;
@@ -33,13 +33,12 @@ static bool shape_align(struct parser *p, uint32_t *align_bytes) {
     uint64_t value;
     if (!parser_integer(p, LIMIT_ALIGN, "an alignment in bytes", &value)) return false;
     if (!is_power_of_two(value))
-        return ptx_error(p->module, place, p->err, "an alignment of %llu, which is not a power of two",
-                         (unsigned long long)value);
+        return ptx_error(p->module, place, p->err, "alignment %llu is not a power of two", (unsigned long long)value);
     *align_bytes = (uint32_t)value;
     return true;
 }
 
-/* One word with a dot; *known is false when it is none of a shape's. */
+/* One dotted word; *known is false if it is not part of a shape. */
 static bool shape_word(struct parser *p, struct shape *shape, bool *known) {
     uint32_t directive = parser_word(p, IN_DIRECTIVES, &p->token);
     uint32_t modifier = parser_word(p, IN_MODIFIERS, &p->token);
@@ -55,7 +54,7 @@ static bool shape_word(struct parser *p, struct shape *shape, bool *known) {
         shape->type = (uint8_t)ptx_modifier_value(modifier);
     } else if (class == PTX_CLASS_VECTOR && shape->vector == 0 && ptx_modifier_value(modifier) <= 4) {
         shape->vector = (uint8_t)ptx_modifier_value(modifier);
-    } else if (class != PTX_CLASS_SPACE || !shape->is_pointer) { /* .ptr .global: where it points to */
+    } else if (class != PTX_CLASS_SPACE || !shape->is_pointer) { /* .ptr .global: the space of its target */
         *known = false;
         return true;
     }
@@ -83,7 +82,7 @@ static uint32_t add_register(struct parser *p, const struct token *name, const s
     return p->registers.count - 1;
 }
 
-/* stem<count>, from the '<'. */
+/* stem<count>, starting at the '<'. */
 static bool register_range(struct parser *p, const struct token *stem, const struct shape *shape) {
     uint64_t count;
     if (!parser_next(p) || !parser_integer(p, LIMIT_REGISTERS, "a number of registers", &count) ||
@@ -104,12 +103,12 @@ static bool register_range(struct parser *p, const struct token *stem, const str
     return true;
 }
 
-/* From after `.reg`. */
+/* After `.reg`. */
 bool parser_registers(struct parser *p) {
     struct shape shape;
     if (!shape_read(p, &shape)) return false;
     if (ptx_type_kind(shape.type) == PTX_OPAQUE)
-        return ptx_error(p->module, p->token.place, p->err, "a register cannot be of type .%s",
+        return ptx_error(p->module, p->token.place, p->err, "a register cannot have type .%s",
                          ptx_type_name(shape.type));
     for (;;) {
         struct token name = p->token;
@@ -124,9 +123,9 @@ bool parser_registers(struct parser *p) {
     }
 }
 
-/* An array's dimensions; a vector's elements are the innermost. The first may be left open. */
+/* The dimensions of an array; a vector's elements are the innermost. The first dimension may be empty. */
 struct extents {
-    uint64_t bytes[LIMIT_DIMENSIONS + 3]; /* of one element of each level: [0] is the whole, the last a scalar */
+    uint64_t bytes[LIMIT_DIMENSIONS + 3]; /* of one element of each level: [0] is the whole array, the last a scalar */
     unsigned levels;
     bool open;
 };
@@ -139,7 +138,7 @@ static bool extents_read(struct parser *p, const struct shape *shape, struct ext
     while (parser_is(p, '[')) {
         int64_t value = 0;
         if (count == LIMIT_DIMENSIONS)
-            return ptx_error(p->module, p->token.place, p->err, "an array of more than %d dimensions",
+            return ptx_error(p->module, p->token.place, p->err, "an array must have at most %d dimensions",
                              LIMIT_DIMENSIONS);
         if (!parser_next(p)) return false;
         struct ptx_place at = p->token.place;
@@ -147,7 +146,7 @@ static bool extents_read(struct parser *p, const struct shape *shape, struct ext
             extents->open = true;
         else if (!parser_integer_expression(p, &value))
             return false;
-        if (value < 0) return ptx_error(p->module, at, p->err, "an array of %lld elements", (long long)value);
+        if (value < 0) return ptx_error(p->module, at, p->err, "an array cannot have %lld elements", (long long)value);
         length[count++] = (uint64_t)value;
         if (!parser_take(p, ']', "']'")) return false;
     }
@@ -157,11 +156,11 @@ static bool extents_read(struct parser *p, const struct shape *shape, struct ext
     for (unsigned i = count; i-- > 0;)
         if (__builtin_mul_overflow(extents->bytes[i + 1], length[i], &extents->bytes[i]) ||
             extents->bytes[i] > LIMIT_VARIABLE_BYTES)
-            return ptx_error(p->module, place, p->err, "an array of more than 4 GiB");
+            return ptx_error(p->module, place, p->err, "an array must not exceed 4 GiB");
     return true;
 }
 
-/* Bytes of a variable as its initialiser is read. */
+/* The bytes of a variable while its initialiser is read. */
 struct image {
     const struct shape *shape;
     const struct extents *extents;
@@ -170,7 +169,7 @@ struct image {
     struct list relocations;
 };
 
-/* Room for `bytes` at `offset`; NULL, without an error, beyond what initialisers may take. */
+/* Space for `bytes` at `offset`; NULL, without an error, beyond the limit of initialisers. */
 static uint8_t *image_room(struct image *image, uint64_t offset, uint64_t bytes) {
     uint64_t end = offset + bytes;
     if (end > image->limit) return NULL;
@@ -186,7 +185,7 @@ static uint8_t *image_room(struct image *image, uint64_t offset, uint64_t bytes)
 }
 
 static bool too_much(struct parser *p, struct ptx_place place) {
-    return ptx_error(p->module, place, p->err, "the module's initialised variables take more than %d MiB together",
+    return ptx_error(p->module, place, p->err, "the module's initialised variables exceed %d MiB in total",
                      INITIAL_BYTES_ALWAYS >> 20);
 }
 
@@ -210,7 +209,7 @@ static bool scalar_value(struct parser *p, struct image *image, uint64_t offset,
             return ptx_error(p->module, place, p->err, "%lld does not fit in .%s", (long long)number,
                              ptx_type_name(type));
     }
-    if (bits == 0) return true; /* as what is not written is */
+    if (bits == 0) return true; /* unwritten bytes are zero */
     uint8_t *room = image_room(image, offset, bytes);
     if (!room) return too_much(p, place);
     memcpy(room, &bits, bytes < 8 ? bytes : 8);
@@ -218,8 +217,7 @@ static bool scalar_value(struct parser *p, struct image *image, uint64_t offset,
     return true;
 }
 
-/* symbol, symbol+offset, generic(symbol), generic(symbol+offset)+offset: the address, as a relocation without a place.
- * */
+/* symbol, symbol+offset, generic(symbol), generic(symbol+offset)+offset: the address, as a relocation. */
 static bool address_of(struct parser *p, struct ptx_relocation *relocation) {
     *relocation = (struct ptx_relocation){0};
     int64_t inner = 0, outer;
@@ -236,7 +234,7 @@ static bool address_of(struct parser *p, struct ptx_relocation *relocation) {
     if (!parser_offset(p, &outer)) return false;
     const struct symbol *symbol = names_find(&p->names, IN_NAMES, name.text, name.length);
     if (!symbol || (symbol->kind != SYMBOL_VARIABLE && symbol->kind != SYMBOL_FUNCTION))
-        return ptx_error(p->module, name.place, p->err, "'%.*s' is no variable or function declared before%s",
+        return ptx_error(p->module, name.place, p->err, "'%.*s' is not a variable or function declared above%s",
                          (int)min_u64(name.length, 80), name.text, parser_name_hint(p, &p->names, &name));
     relocation->index = symbol->index;
     relocation->is_function = symbol->kind == SYMBOL_FUNCTION;
@@ -244,13 +242,13 @@ static bool address_of(struct parser *p, struct ptx_relocation *relocation) {
     return true;
 }
 
-/* Parts of an address, as in 0xFF(x), 0xFF00(x), ...: the lowest starts a relocation, and each next one that lies
- * behind it lengthens it. */
+/* Bytes of an address, as in 0xFF(x), 0xFF00(x), ...: the lowest starts a relocation, each consecutive one extends it.
+ */
 static bool masked_part(struct parser *p, struct image *image, uint64_t offset, uint64_t mask,
                         struct ptx_relocation *part, struct ptx_place place) {
     unsigned bytes = ptx_type_bytes(image->shape->type), from = mask == 0 ? 0 : lowest_bit(mask) / 8;
     if (mask != low_mask(8 * bytes) << 8 * from || from % bytes != 0)
-        return ptx_error(p->module, place, p->err, "a mask that does not choose the %u bytes of a .%s", bytes,
+        return ptx_error(p->module, place, p->err, "the mask does not select %u bytes for a .%s", bytes,
                          ptx_type_name(image->shape->type));
     if (from == 0) {
         part->bytes = (uint8_t)bytes;
@@ -261,7 +259,7 @@ static bool masked_part(struct parser *p, struct image *image, uint64_t offset, 
         image->relocations.count > 0 ? list_at(&image->relocations, image->relocations.count - 1) : NULL;
     if (!last || last->offset + from != offset || last->bytes != from || last->index != part->index ||
         last->is_function != part->is_function || last->generic != part->generic || last->addend != part->addend)
-        return ptx_error(p->module, place, p->err, "bytes of an address are taken from the lowest up, side by side");
+        return ptx_error(p->module, place, p->err, "bytes of an address must be consecutive, starting with the lowest");
     last->bytes = (uint8_t)(from + bytes);
     return true;
 }
@@ -291,8 +289,8 @@ static bool scalar(struct parser *p, struct image *image, uint64_t offset) {
     return masked_part(p, image, offset, value.bits, &relocation, place);
 }
 
-/* {a, b, {c, d}, ...} of one level, from `offset`; *end is where the next would lie. A level of an array may also be
- * filled without braces of its own. */
+/* {a, b, {c, d}, ...} of one level, from `offset`; *end is the position of the next. Inner braces of an array may be
+ * omitted. */
 static bool braces(struct parser *p, struct image *image, unsigned level, uint64_t offset, uint64_t *end) {
     const struct extents *extents = image->extents;
     uint64_t at = offset, limit = level == 0 && extents->open ? LIMIT_VARIABLE_BYTES : offset + extents->bytes[level];
@@ -301,8 +299,7 @@ static bool braces(struct parser *p, struct image *image, unsigned level, uint64
         bool nested = parser_is(p, '{');
         if (nested && level + 1 > extents->levels) return parser_expected(p, "a value");
         uint64_t bytes = extents->bytes[nested ? level + 1 : extents->levels], unused;
-        if (bytes > limit - at)
-            return ptx_error(p->module, p->token.place, p->err, "more values than the variable holds");
+        if (bytes > limit - at) return ptx_error(p->module, p->token.place, p->err, "more values than elements");
         if (nested && (at - offset) % (bytes ? bytes : 1) != 0) return parser_expected(p, "a value");
         if (!(nested ? braces(p, image, level + 1, at, &unused) : scalar(p, image, at))) return false;
         at += bytes;
@@ -318,7 +315,7 @@ static uint64_t initial_limit(const struct parser *p) {
     return all - p->initial_bytes;
 }
 
-/* From after the '='. */
+/* After the '='. */
 static bool initialiser(struct parser *p, struct ptx_variable *variable, const struct shape *shape,
                         const struct extents *extents) {
     struct ptx_place place = p->token.place;
@@ -334,7 +331,7 @@ static bool initialiser(struct parser *p, struct ptx_variable *variable, const s
               : extents->levels ? parser_expected(p, "'{'")
                                 : scalar(p, &image, 0);
     if (ok && extents->open) variable->size_bytes = end;
-    if (ok && image.used > 0) { /* otherwise all is zero */
+    if (ok && image.used > 0) { /* otherwise all bytes are zero */
         if (variable->size_bytes > initial_limit(p)) {
             ok = too_much(p, place);
         } else {
@@ -350,7 +347,7 @@ static bool initialiser(struct parser *p, struct ptx_variable *variable, const s
     return ok;
 }
 
-/* An extern or common one may be declared again: the number it has, or PTX_NONE. */
+/* The index of an earlier declaration of an extern or common variable, or PTX_NONE. */
 static uint32_t declared_before(const struct parser *p, const struct token *name, const struct ptx_variable *variable) {
     const struct symbol *known = names_find(&p->names, IN_NAMES, name->text, name->length);
     if (!known || known->kind != SYMBOL_VARIABLE || p->function != PTX_NONE) return PTX_NONE;
@@ -364,7 +361,8 @@ static uint32_t declared_before(const struct parser *p, const struct token *name
 static bool dimensioned(struct parser *p, const struct shape *shape, struct ptx_variable *variable,
                         struct extents *extents) {
     if (shape->type == PTX_pred)
-        return ptx_error(p->module, variable->place, p->err, "a predicate lives in a register, not in memory");
+        return ptx_error(p->module, variable->place, p->err,
+                         "a predicate cannot be in memory; declare it as a register");
     if (!extents_read(p, shape, extents)) return false;
     variable->size_bytes = extents->bytes[0];
     variable->unsized = extents->open;
@@ -387,7 +385,7 @@ static bool variable_read(struct parser *p, const struct shape *shape, uint8_t s
                                     .place = name.place};
     if (!dimensioned(p, shape, &variable, &extents)) return false;
     uint32_t index = declared_before(p, &name, &variable);
-    if (index == PTX_NONE) { /* known in its own initialiser */
+    if (index == PTX_NONE) { /* its initialiser may refer to it */
         index = p->variables.count;
         if (!parser_declare(p, &name, SYMBOL_VARIABLE, index)) return false;
         *(struct ptx_variable *)list_push(&p->variables) = variable;
@@ -395,21 +393,22 @@ static bool variable_read(struct parser *p, const struct shape *shape, uint8_t s
     if (parser_is(p, '=')) {
         if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_CONST)
             return ptx_error(p->module, p->token.place, p->err,
-                             "only variables of global and constant space have an initialiser");
+                             "only variables in .global and .const space can have an initialiser");
         if (!parser_next(p) || !initialiser(p, &variable, shape, &extents)) return false;
         variable.unsized = false;
     }
     if (variable.unsized && linkage != PTX_LINKAGE_EXTERN && space != PTX_SPACE_PARAM)
-        return ptx_error(p->module, name.place, p->err, "an array without a length is .extern or has an initialiser");
+        return ptx_error(p->module, name.place, p->err,
+                         "an array without a length must be .extern or have an initialiser");
     struct ptx_variable *entry = list_at(&p->variables, index);
     if (linkage != PTX_LINKAGE_EXTERN || entry->linkage == PTX_LINKAGE_EXTERN) *entry = variable;
     return true;
 }
 
-/* From after the space. */
+/* After the space. */
 bool parser_variables(struct parser *p, uint8_t space, uint8_t linkage) {
     struct shape shape;
-    if (parser_is(p, '[') && !parser_skip_group(p, '[', ']')) return false; /* .const[2]: a bank, of old */
+    if (parser_is(p, '[') && !parser_skip_group(p, '[', ']')) return false; /* .const[2]: a bank, in old PTX */
     if (!shape_read(p, &shape)) return false;
     for (;;) {
         if (!variable_read(p, &shape, space, linkage)) return false;
@@ -462,7 +461,7 @@ bool parser_parameters_declare(struct parser *p, const uint32_t *list, uint32_t 
         const struct ptx_variable *variable = list_at(&p->variables, list[i]);
         struct token name = {.text = p->module->text + variable->place.offset, .place = variable->place};
         name.length = lexer_word_length(name.text);
-        if (name.length == 1 && name.text[0] == '_') continue; /* of a prototype */
+        if (name.length == 1 && name.text[0] == '_') continue; /* in a prototype */
         bool in_register = variable->register_index != PTX_NONE;
         if (!parser_declare(p, &name, in_register ? SYMBOL_REGISTER : SYMBOL_VARIABLE,
                             in_register ? variable->register_index : list[i]))

@@ -4,8 +4,8 @@
 
 #include "ptx/lower.h"
 
-/* Values are numbers: nothing, what local and shared memory hold, each of the module's variables, of each reached
- * function its registers as they are at labels, then a value for each definition as it is met. */
+/* Values are indices: nothing; the contents of local and shared memory; each module variable; for each reached function
+ * its registers at labels; then one value per definition. */
 enum { VALUE_NONE, VALUE_LOCAL, VALUE_SHARED, VALUE_VARIABLES };
 
 struct edge {
@@ -24,13 +24,13 @@ struct walk {
     struct list reached; /* uint32_t */
     struct list edges, seeds, objects, accesses; /* of the types above */
 
-    /* the function being walked */
+    /* the current function */
     uint32_t index;
     const struct ptx_function *function;
-    uint32_t *now;     /* the value last given to each register since a label; 0 = what the label found */
-    struct list fresh; /* registers given one */
-    uint32_t left;     /* of those, how many have been put down for the labels */
-    uint32_t *only;    /* the one instruction that writes each register, plus 1; 0 = none, PTX_NONE = several */
+    uint32_t *now;     /* last definition of each register since a label; 0 = the value at the label */
+    struct list fresh; /* registers with a definition since the label */
+    uint32_t left;     /* number of those already merged into the values at labels */
+    uint32_t *only;    /* the only instruction that writes each register, plus 1; 0 = none, PTX_NONE = several */
 };
 
 static uint32_t value_make(struct walk *w) { return w->value_count++; }
@@ -68,7 +68,7 @@ static uint32_t register_read(const struct walk *w, uint32_t reg) {
     return w->now[reg] ? w->now[reg] : w->registers[w->index] + reg;
 }
 
-/* A new value for a register. Under a guard, or of one component, the old one stays with it. */
+/* A new value for a register. Under a guard, or for one component, it includes the old value. */
 static uint32_t register_write(struct walk *w, uint32_t reg, bool guarded) {
     if (w->function->registers[reg].type == PTX_pred) return VALUE_NONE;
     uint32_t value = value_make(w);
@@ -78,7 +78,7 @@ static uint32_t register_write(struct walk *w, uint32_t reg, bool guarded) {
     return value;
 }
 
-/* Control may go from here to a label: it finds there what registers hold now. */
+/* Control may reach a label from here: merges the current values into those at labels. */
 static void registers_leave(struct walk *w) {
     const uint32_t *fresh = w->fresh.items;
     for (; w->left < w->fresh.count; w->left++)
@@ -103,7 +103,7 @@ static void variable_flow(struct walk *w, uint32_t variable, uint32_t to) {
     seed_add(w, global ? object_at(w, variable, 0) : POINTER_ELSEWHERE, to);
 }
 
-/* What an operand may hold flows to a value; of a composite, what each of its elements may. */
+/* Adds a flow from an operand to a value; for a composite, from each of its elements. */
 static void operand_flow(struct walk *w, const struct ptx_operand *o, uint32_t to) {
     switch ((enum ptx_operand_kind)o->kind) {
     case PTX_OPERAND_REGISTER: edge_add(w, register_read(w, o->index), to); break;
@@ -119,7 +119,7 @@ static void operand_flow(struct walk *w, const struct ptx_operand *o, uint32_t t
     }
 }
 
-/* The registers that an operand names as a destination get the value, each with what it had if it may keep it. */
+/* Assigns the value to the registers of a destination operand, merging the old value where it may remain. */
 static void operand_define(struct walk *w, const struct ptx_instr *instr, const struct ptx_operand *o, uint32_t value) {
     if (o->kind == PTX_OPERAND_REGISTER) edge_add(w, value, register_write(w, o->index, instr->guarded));
     for (uint32_t i = 0; i < o->count; i++) operand_define(w, instr, &w->function->operands[o->first + i], value);
@@ -133,7 +133,7 @@ static enum ptx_space instr_space(const struct ptx_instr *instr) {
     return PTX_SPACE_GENERIC;
 }
 
-/* The bytes of an element; 0 if it cannot be an address. */
+/* The size of an element in bytes; 0 if it cannot be an address. */
 static unsigned pointer_bytes(const struct walk *w, const struct ptx_instr *instr) {
     for (unsigned i = 0; i < instr->modifier_count; i++) {
         if (ptx_modifier_class(instr->modifier[i]) != PTX_CLASS_TYPE) continue;
@@ -152,8 +152,8 @@ static void access_add(struct walk *w, const struct ptx_instr *instr, const stru
         (struct pointer_access){w->index, (uint32_t)(instr - w->function->instrs), reads, writes, value};
 }
 
-/* Whether an address is a known place of a .param variable: named, or by registers that are written once, as copies of
- * it and sums with numbers. */
+/* Whether an address is a known offset of a .param variable: named directly, or through registers that are written once
+ * by moves and additions of constants. */
 static bool parameter_place(const struct walk *w, const struct ptx_operand *address, uint32_t *variable,
                             int64_t *offset) {
     enum { COPIES = 64 };
@@ -174,7 +174,7 @@ static bool parameter_place(const struct walk *w, const struct ptx_operand *addr
     return true;
 }
 
-/* A load of .param: a kernel's parameters are where pointers begin; others are on their way to or from a function. */
+/* A load of .param: in a kernel, parameters are the origin of pointers; otherwise the value is passed at a call. */
 static void parameter_load(struct walk *w, const struct ptx_instr *instr, unsigned bytes) {
     const struct ptx_operand *to = operand_at(w, instr, 0), *address = operand_at(w, instr, 1);
     uint32_t variable = 0;
@@ -193,7 +193,7 @@ static void parameter_load(struct walk *w, const struct ptx_instr *instr, unsign
     }
 }
 
-/* What memory of a space gives to who reads it. */
+/* The values that a load from a space may return. */
 static uint32_t memory_load(struct walk *w, enum ptx_space space, unsigned bytes) {
     if (space == PTX_SPACE_LOCAL) return VALUE_LOCAL;
     if (space == PTX_SPACE_SHARED) return VALUE_SHARED;
@@ -202,7 +202,7 @@ static uint32_t memory_load(struct walk *w, enum ptx_space space, unsigned bytes
     return value;
 }
 
-/* What is written to local or shared memory will be read there; what goes to global memory comes back from anywhere. */
+/* A store to local or shared memory flows to loads there; a store to global memory may be loaded through anything. */
 static void memory_store(struct walk *w, enum ptx_space space, const struct ptx_operand *o) {
     bool generic = space == PTX_SPACE_GENERIC;
     if (generic || space == PTX_SPACE_LOCAL || space == PTX_SPACE_PARAM) operand_flow(w, o, VALUE_LOCAL);
@@ -269,13 +269,12 @@ static uint32_t formal_value(const struct walk *w, uint32_t callee, uint32_t for
     return reg == PTX_NONE ? VALUE_VARIABLES + formal : w->registers[callee] + reg;
 }
 
-/* What a call hands over, in either direction: lists of the caller, either of which may be NULL. */
+/* The values passed at a call, in one direction: operand lists of the caller, each possibly NULL. */
 struct passed {
     const struct ptx_operand *arguments, *returns;
 };
 
-/* A call of one function that may be meant. What the device library supplies writes to no data structure, and returns
- * memory of the heap. */
+/* A call of one possible target. Functions of the device library write to no data structure and return heap memory. */
 static void function_call(struct walk *w, const struct ptx_instr *instr, uint32_t callee, const struct passed *passed) {
     const struct ptx_function *function = &w->module->functions[callee];
     const struct ptx_operand *actuals = w->function->operands;
@@ -302,11 +301,11 @@ static void walk_call(struct walk *w, const struct ptx_instr *instr) {
         function_call(w, instr, target->index, &passed);
         return;
     }
-    struct ptx_instr maybe = *instr; /* each function may be it: what others return stays */
+    struct ptx_instr maybe = *instr; /* one of several targets: keep the values of the others */
     maybe.guarded = true;
     const struct ptx_targets *list =
         shape && shape->kind == PTX_OPERAND_TARGETS ? &w->function->targets[shape->index] : NULL;
-    bool named = list && list->kind == PTX_CALL_TARGETS; /* otherwise it may be any of them */
+    bool named = list && list->kind == PTX_CALL_TARGETS; /* otherwise any function with a body */
     for (uint32_t i = 0; i < (named ? list->count : w->module->function_count); i++) {
         uint32_t f = named ? list->index[i] : i;
         if (!w->module->functions[f].is_kernel && w->module->functions[f].has_body)
@@ -316,7 +315,7 @@ static void walk_call(struct walk *w, const struct ptx_instr *instr) {
 
 /* ---- instructions ---- */
 
-/* Which operands flow to the first: all from this one on. Products and left shifts are numbers. */
+/* The first operand that flows to the destination; all later ones do too. Products and left shifts are numbers. */
 enum { FLOW_ALL = 1, FLOW_ADDEND = 3, FLOW_NOTHING = UINT8_MAX };
 static uint8_t flow_from(enum ptx_mnemonic mnemonic) {
     switch (mnemonic) {
@@ -363,7 +362,7 @@ static void walk_instr(struct walk *w, const struct ptx_instr *instr) {
         operand_define(w, instr, operand_at(w, instr, 0), value);
         break;
     }
-    /* These have no destination, or one that is no address. */
+    /* No destination, or one that is not an address. */
     case PTX_MN_stackrestore:
     case PTX_MN_prefetch:
     case PTX_MN_prefetchu:
@@ -398,9 +397,9 @@ static void walk_function(struct walk *w, uint32_t f) {
     registers_forget(w);
 }
 
-/* ---- the sets ---- */
+/* ---- the fixed point ---- */
 
-/* Edges stand in the order of the text, so one pass settles all but what loops and calls carry back. */
+/* Edges are in source order, so one pass settles everything except loops and calls. */
 static void sets_grow(const struct walk *w, struct pointers *p) {
     p->words = (p->object_count + 63) / 64;
     p->sets = arena_alloc(w->arena, (size_t)w->value_count * p->words, sizeof *p->sets);

@@ -1,5 +1,5 @@
-/* A program from a module: variables are placed, functions lowered one after the other, analysed, and their records
- * numbered. All instructions that are not executed are found before anything is lowered, so that one error names them. */
+/* Builds a program from a module: places variables, lowers and analyses functions one by one, numbers their records.
+ * Unsupported instructions are collected before lowering, so that one error lists them all. */
 #include "ptx/program.h"
 
 #include <inttypes.h>
@@ -33,9 +33,9 @@ uint32_t special_place(enum special special, unsigned component) {
     return place_make(PLACE_SPECIAL, (row + (specials[special].vector ? component : 0)) * 4 * WARP_LANES);
 }
 
-/* ---- what is refused ---- */
+/* ---- unsupported instructions ---- */
 
-/* The instruction's name as it is written, unknown modifiers and all. */
+/* The instruction's name as written, including unknown modifiers. */
 static const char *written_text(const struct ptx_module *module, const struct ptx_instr *instr, char *text,
                                 size_t size) {
     size_t length = 0, from = instr->place.offset;
@@ -90,8 +90,8 @@ static bool check_supported(const struct forms *forms, const struct ptx_module *
     if (!count) return true;
     char more[32] = "";
     if (count > refusal.named) snprintf(more, sizeof more, "\n  and %u more", count - refusal.named);
-    return error_set(err, "%.200s: %u instruction%s cannot be executed:%s%s", module->file, count,
-                     count == 1 ? "" : "s", refusal.text, more);
+    return error_set(err, "%.200s: %u unsupported instruction%s:%s%s", module->file, count, count == 1 ? "" : "s",
+                     refusal.text, more);
 }
 
 /* ---- functions ---- */
@@ -118,7 +118,7 @@ static void functions_declare(struct program *program) {
     }
 }
 
-/* The records of a function, with the numbers of the registers that each operation reads and writes. */
+/* The records of a function, with the register numbers that each operation reads and writes. */
 static struct instr *records_make(const struct lowering *l, const struct liveness *liveness) {
     const struct program_function *f = l->function;
     struct instr *records = arena_alloc(l->arena, f->op_count + 1, sizeof *records);
@@ -135,7 +135,7 @@ static struct instr *records_make(const struct lowering *l, const struct livenes
     return records;
 }
 
-/* What a function's registers depend on: its own, and at each call those of the functions called. */
+/* Register need of a function: its own registers and, at each call, those of the callees. */
 struct need {
     uint32_t units, call_count;
     struct call_site *calls;
@@ -154,7 +154,7 @@ static bool function_make(struct program *program, const struct forms *forms, st
                          .source = &program->module->functions[f],
                          .function = &program->functions[f]};
     l.pool = (struct list){.items = arena_alloc(l.scratch, 16, sizeof(uint32_t)),
-                           .room = 16}; /* an empty span points somewhere */
+                           .room = 16}; /* so that an empty span has a valid pointer */
     layout_enter(program, layout, f);
     bool good = lower_function(&l);
     if (good) {
@@ -173,8 +173,8 @@ static bool function_make(struct program *program, const struct forms *forms, st
 
 /* ---- registers ---- */
 
-/* What ptxas's kernels have beyond the values that live: R1, which always holds the stack's top, and about one more for
- * pairs that must begin at an even number. */
+/* Registers of ptxas kernels beyond the live values: R1, which always holds the top of the stack, and about one more
+ * for pairs that must start at an even number. */
 enum { ABI_REGISTERS = 2 };
 
 static uint32_t callee_registers(const struct program *program, const struct layout *layout, const struct op *call) {
@@ -185,7 +185,7 @@ static uint32_t callee_registers(const struct program *program, const struct lay
     return most;
 }
 
-/* Callees before callers; one that is being looked at already (recursion) counts as nothing. */
+/* Callees before callers; a function already in progress (recursion) counts as zero. */
 static void registers_count(struct program *program, const struct layout *layout, const struct need *needs) {
     uint32_t count = program->function_count, depth = 0;
     uint8_t *seen = mem_alloc(count + 1, 1);
@@ -232,7 +232,7 @@ static void records_join(struct program *program) {
     }
 }
 
-/* Loads of what no kernel that reaches them writes are marked in the stream. */
+/* Marks the loads of data that no kernel reaching them writes. */
 static void records_mark(struct program *program) {
     program->readonly = readonly_create(program->arena, program->module);
     for (uint32_t f = 0; f < program->function_count; f++) {

@@ -1,13 +1,13 @@
-/* PTX as executed: each function an array of fixed-size operations whose registers, immediates and targets are resolved,
- * so that the emulator never looks at a name. Lowering (lower.c) makes it from a module; it refuses what Sluice does not
- * execute, naming instruction and line.
+/* Executable PTX: each function is an array of fixed-size operations with resolved registers, immediates and targets,
+ * so the emulator never handles names. Lowering (lower.c) builds it from a module and rejects unsupported instructions
+ * with name and line.
  *
- * Where an operand lives is a `place`: 32 bits, two of them saying which of the warp's blocks, the rest a byte offset:
- *   PLACE_REGISTER  the register window of the running function: a register is 32 lanes side by side, each as wide as
+ * An operand's location is a `place`: 32 bits, two of them selecting one of the warp's blocks, the rest a byte offset:
+ *   PLACE_REGISTER  the register window of the running function: a register is 32 consecutive lanes, each as wide as
  *                   the register (2, 4, 8 or 16 bytes; .b8 registers take 2)
- *   PLACE_CONSTANT  the function's constants, already spread over 32 lanes of the operand's width
+ *   PLACE_CONSTANT  the function's constants, replicated over 32 lanes of the operand's width
  *   PLACE_SPECIAL   the warp's fixed special registers (specials.def)
- * Predicates are bits: predicate k of a window is one 32-bit mask; an operand that is a predicate holds k << 1 | negated.
+ * Predicates are bits: predicate k of a window is one 32-bit mask; a predicate operand is k << 1 | negated.
  * Predicate 0 is always true. */
 #ifndef SLUICE_PTX_PROGRAM_H
 #define SLUICE_PTX_PROGRAM_H
@@ -32,7 +32,7 @@ enum special {
 };
 
 enum rounding {
-    ROUND_DEFAULT, /* none is written: to nearest even where the operation rounds, exact conversion otherwise */
+    ROUND_DEFAULT, /* not given: to nearest even if the operation rounds, exact conversion otherwise */
     ROUND_RN,
     ROUND_RZ,
     ROUND_RM,
@@ -105,28 +105,28 @@ enum op_modifier {
     MOD_FRAME = 1 << 17,  /* the address is relative to the frame's local base */
     MOD_STATIC = 1 << 18, /* the address is the same for all lanes (no register) */
     MOD_OOB = 1 << 19,
-    MOD_UNIFORM = 1 << 20, /* .uni: all active lanes go the same way */
+    MOD_UNIFORM = 1 << 20, /* .uni: all active lanes take the same direction */
 };
 
 enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
 enum { PLACE_SHIFT = 30, PLACE_NONE = UINT32_MAX, WARP_LANES = 32 };
 static inline uint32_t place_make(unsigned block, uint32_t offset) { return (uint32_t)block << PLACE_SHIFT | offset; }
 
-/* Where a FIXED special register is, `component` 0 to 2 of a vector; PLACE_NONE for one that changes. */
+/* The place of a FIXED special register, `component` 0 to 2 of a vector; PLACE_NONE for a CHANGING one. */
 uint32_t special_place(enum special special, unsigned component);
-enum { SPECIAL_ROWS = 64 }; /* rows of 32 lanes that a special block has room for */
+enum { SPECIAL_ROWS = 64 }; /* rows of 32 lanes in a special block */
 
 struct op {
     uint8_t operation;            /* enum operation */
     uint8_t element;              /* enum ptx_type */
-    uint8_t source;               /* enum ptx_type: a second type where there is one */
+    uint8_t source;               /* enum ptx_type: the second type, if any */
     uint8_t rounding;             /* enum rounding */
     uint8_t compare;              /* enum compare, testp */
     uint8_t boolean;              /* enum boolean */
     uint8_t mode;                 /* enumeration of the operation */
     uint8_t space;                /* enum ptx_space */
     uint8_t vector;               /* memory, pack, unpack: elements; 1 = scalar, operands in place */
-    uint8_t dst_bytes, src_bytes; /* width of a register where it may differ from the type's */
+    uint8_t dst_bytes, src_bytes; /* register width, where it may differ from the type's */
     uint8_t cache;                /* enum cache_operator */
     uint32_t modifiers;           /* enum op_modifier */
     uint32_t guard;               /* predicate operand; 0 = always */
@@ -139,7 +139,7 @@ struct op {
     union {
         int64_t immediate;
         struct {
-            uint32_t reconverge; /* branches: where the paths meet again: an operation, or the function's count */
+            uint32_t reconverge; /* branches: reconvergence point, an operation or the function's operation count */
             uint32_t arguments;  /* calls: index in the function's argument lists */
         };
     };
@@ -147,8 +147,8 @@ struct op {
     uint32_t instr; /* of the module's function */
 };
 
-/* One value handed over at a call. Each side is an offset in the frame (.param space) or the place of a register (or
- * constant) of the caller's or callee's window; a predicate is never handed over. */
+/* One value passed at a call. Each side is an offset in the frame (.param space) or the place of a register (or
+ * constant) in the caller's or callee's window; predicates are never passed. */
 struct op_argument {
     uint32_t caller, callee, bytes;
     bool caller_is_place, callee_is_place;
@@ -163,7 +163,7 @@ struct op_targets {
     uint32_t first, count; /* in `target_list` */
 };
 
-/* Functions that the device library supplies when a module declares but does not define them. */
+/* Functions of the device library, available if a module declares them without defining them. */
 enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
 
 struct program_function {
@@ -171,7 +171,7 @@ struct program_function {
     bool is_kernel, defined;
     uint8_t builtin; /* enum builtin */
     struct op *ops;
-    const struct instr *records; /* what the stream says of each operation, but for what only a run knows */
+    const struct instr *records; /* the static stream record of each operation */
     uint32_t op_count, first_id; /* records[i].id == first_id + i */
     uint32_t *element_list, *target_list;
     struct op_argument *arguments;
@@ -182,15 +182,15 @@ struct program_function {
     uint32_t constant_bytes;
     uint32_t window_bytes; /* registers */
     uint32_t predicates;   /* at least 1: predicate 0 */
-    uint32_t frame_bytes;  /* local memory of one thread: local variables and .param space of a device function */
-    uint32_t shared_bytes; /* kernels: static shared memory, with that of functions it calls */
+    uint32_t frame_bytes;  /* local memory per thread: local variables and .param space of a device function */
+    uint32_t shared_bytes; /* kernels: static shared memory, including that of callees */
     uint32_t
-        parameter_bytes; /* kernels: the parameter block; device functions: their formals lie at the frame's start */
-    uint32_t registers;  /* 32-bit registers a thread needs, calls included: most live at once, for occupancy */
+        parameter_bytes; /* kernels: the parameter block; device functions: their formals, at the start of the frame */
+    uint32_t registers;  /* 32-bit registers per thread, for occupancy: largest number live at once, including calls */
     uint32_t max_threads[3], required_threads[3];
 };
 
-/* A variable at module scope, of global or constant space, placed in the image. */
+/* A module-scope variable of global or constant space, placed in the image. */
 struct program_variable {
     const char *name;
     uint8_t space;
@@ -202,46 +202,46 @@ struct readonly;
 
 struct program {
     const struct ptx_module *module;
-    struct program_function *functions; /* by the module's numbers */
+    struct program_function *functions; /* indexed as in the module */
     uint32_t function_count;
     struct instr *records; /* of all functions, by id */
     uint32_t record_count;
-    uint64_t image_address; /* module variables: image_bytes from here are to be put in device memory */
+    uint64_t image_address; /* module variables: image_bytes from here, to be copied to device memory */
     uint64_t image_bytes;
-    uint64_t initial_bytes; /* `image` holds this many, the rest of the variables are zeros */
+    uint64_t initial_bytes; /* size of `image`; the remaining variables are zero */
     uint8_t *image;
     struct program_variable *variables;
     uint32_t variable_count;
-    struct readonly *readonly; /* what each kernel only reads (ptx/readonly.h) */
+    struct readonly *readonly; /* read-only data of each kernel (ptx/readonly.h) */
     struct arena *arena;
 };
 
-/* What kernels' parameters look like: offset, size and alignment in the parameter block. */
+/* Layout of a kernel parameter: offset, size and alignment in the parameter block. */
 struct program_parameter {
     const char *name;
     uint8_t type;
     uint32_t offset, size_bytes, align_bytes;
 };
 
-/* Generic addresses: windows of shared, local and parameter space; everything else is global (and constant) memory. */
+/* Generic addresses: windows of shared, local and parameter space; all others are global (and constant) memory. */
 #define WINDOW_SHARED UINT64_C(0x0100000000000000)
 #define WINDOW_LOCAL  UINT64_C(0x0200000000000000)
 #define WINDOW_PARAM  UINT64_C(0x0300000000000000)
 #define WINDOW_MASK   UINT64_C(0xFF00000000000000)
-/* "Addresses" of functions, for indirect calls: this plus the function's number times 16. */
+/* Base of function "addresses" for indirect calls: this plus 16 times the function's index. */
 #define FUNCTION_ADDRESS UINT64_C(0x0400000000000000)
 
-/* The module must outlive the program. All unsupported instructions of kernels and what they call are named in one
- * error. */
+/* The module must outlive the program. One error lists all unsupported instructions of the kernels and their callees.
+ */
 struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err);
 void program_destroy(struct program *program);
 
 const struct program_function *program_kernel(const struct program *program, const char *name);
-/* Parameter i of a kernel; false when there is none. */
+/* Parameter i of a kernel; false if there is none. */
 bool program_parameter(const struct program *program, const struct program_function *kernel, unsigned i,
                        struct program_parameter *parameter);
 
-/* Names every instruction that Sluice does not execute; their number. `found` may be NULL. */
+/* Reports every unsupported instruction; returns their number. `found` may be NULL. */
 typedef void program_found(void *user, const struct ptx_function *function, const struct ptx_instr *instr,
                            const char *text);
 unsigned program_unsupported(const struct ptx_module *module, program_found *found, void *user);

@@ -8,8 +8,8 @@
 
 /* ---- verdicts ---- */
 
-/* What a write does to a data structure: nothing, if it cannot go there. The first that may go there is told, before
- * any that only may go anywhere. */
+/* Applies a write to the verdict of a data structure. The first write that may target it is reported, in preference to
+ * writes to untraceable addresses. */
 static void structure_meet(struct readonly_structure *structure, const struct pointers *pointers,
                            const struct pointer_access *access, uint32_t object) {
     bool may = pointers_may(pointers, access, object), traced = pointers_traced(pointers, access);
@@ -47,7 +47,7 @@ static int by_place(const void *a, const void *b) {
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Loads of one kernel join what other kernels have said of them: 0 nobody yet, then 1 + whether all agree. */
+/* Merges the marks of one kernel's loads with those of other kernels: 0 none yet, then 1 + whether all agree. */
 enum { SAID_NOTHING, SAID_NO, SAID_YES };
 
 static void kernel_judge(struct arena *arena, const struct ptx_module *module, uint32_t f, struct readonly *readonly) {
@@ -88,7 +88,7 @@ struct readonly *readonly_create(struct arena *arena, const struct ptx_module *m
     return readonly;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 const char *readonly_name(const struct ptx_module *module, const struct readonly_structure *structure, char *text,
                           size_t size) {
@@ -118,8 +118,8 @@ const char *readonly_why(const struct ptx_module *module, const struct readonly_
 
 /* ---- as PTX ---- */
 
-/* Where .ro belongs: behind the space, cache operator and .nc. 0 where the text has it already, or a generic address, or
- * modifiers on several lines. */
+/* The position for .ro: after the space, cache operator and .nc. 0 if the text already has it, the address is generic,
+ * or the modifiers are on several lines. */
 static size_t mark_offset(const struct ptx_module *module, const struct ptx_instr *instr) {
     bool global = false;
     unsigned behind = 0;

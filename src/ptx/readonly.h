@@ -1,14 +1,14 @@
-/* Which data structures a kernel only reads, and what follows for its loads: the compile-time half of "Selective
- * Replication in Memory-Side GPU Caches" (section III-A). A data structure is read-only in a kernel if no store, atomic
- * or reduction of it, or of a function it calls, may go there (pointers.h). A store through a pointer that cannot be
- * traced may go anywhere, and then nothing is read-only.
+/* Read-only data structures of a kernel and the loads that access them: the compiler analysis of "Selective Replication
+ * in Memory-Side GPU Caches" (section III-A). A data structure is read-only in a kernel if no store, atomic or
+ * reduction of the kernel or its callees may write to it (pointers.h). A store through an untraceable pointer may write
+ * anywhere; then nothing is read-only.
  *
- * A load is marked if all it may read is read-only in every kernel that reaches it, so that a function that several
- * kernels call has one verdict. Loads that ask for what others write (.volatile, .relaxed, .acquire, .mmio, .cv) are
+ * A load is marked if everything it may read is read-only in every kernel that reaches it, so that a function called by
+ * several kernels has one verdict. Loads that observe concurrent writes (.volatile, .relaxed, .acquire, .mmio, .cv) are
  * not marked.
  *
- * Parameters that point to the same memory, one of them written, are beyond what PTX says; so are the promises of
- * ld.global.nc and ld.global.ro. The emulator watches every line that is loaded so (emu/promise.c). */
+ * PTX does not declare aliasing between parameters, and ld.global.nc and ld.global.ro are promises of the programmer.
+ * The emulator therefore checks every line loaded as read-only (emu/promise.c). */
 #ifndef SLUICE_PTX_READONLY_H
 #define SLUICE_PTX_READONLY_H
 
@@ -24,37 +24,36 @@ enum readonly_verdict {
 };
 
 struct readonly_structure {
-    uint32_t variable; /* of the module: in global space, or the parameter that holds the pointer ... */
-    uint64_t offset;   /* ... there */
-    uint32_t accesses; /* instructions that may go there */
+    uint32_t variable; /* in global space, or the parameter that holds the pointer ... */
+    uint64_t offset;   /* ... at this offset */
+    uint32_t accesses; /* instructions that may access it */
     uint8_t verdict;   /* enum readonly_verdict */
     uint32_t by_function, by_instr;
 };
 
 struct readonly_kernel {
     uint32_t function;
-    struct readonly_structure *structures; /* those that are accessed, as they are declared */
+    struct readonly_structure *structures; /* accessed structures, in order of declaration */
     uint32_t structure_count;
 };
 
 struct readonly {
     struct readonly_kernel *kernels;
     uint32_t kernel_count;
-    uint8_t *
-        *marked; /* of each function and instruction: a load of read-only data; NULL for one that nothing reaches */
+    uint8_t **marked; /* [function][instruction]: a load of read-only data; NULL for an unreachable function */
 };
 
-/* Kept in `arena`. The module must be one that can be lowered. */
+/* Allocated in `arena`. The module must be one that lowers without error. */
 struct readonly *readonly_create(struct arena *arena, const struct ptx_module *module);
 
-/* "buffers+8", "table": cut to fit. */
+/* "buffers+8", "table": truncated to fit. */
 const char *readonly_name(const struct ptx_module *module, const struct readonly_structure *structure, char *text,
                           size_t size);
 /* "2 instructions read it", "st.global.u32 at line 12 writes it". */
 const char *readonly_why(const struct ptx_module *module, const struct readonly_structure *structure, char *text,
                          size_t size);
 
-/* The module's text with ld.global.ro for every marked load of .global; how many there are. */
+/* The module's text with ld.global.ro for every marked load of .global; returns their number. */
 uint32_t readonly_rewrite(const struct ptx_module *module, const struct readonly *readonly, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* Where the paths of branches meet again. */
+/* Reconvergence points of branches. */
 #include "ptx/compile.h"
 
-/* The reconvergence of the n-th branch of a body. */
+/* The reconvergence point of the n-th branch of a body. */
 static uint32_t meets(const struct program_function *f, unsigned n) {
     for (uint32_t i = 0; i < f->op_count; i++)
         if ((f->ops[i].operation == OPERATION_bra || f->ops[i].operation == OPERATION_brx) && n-- == 0)
@@ -9,7 +9,7 @@ static uint32_t meets(const struct program_function *f, unsigned n) {
     return UINT32_MAX;
 }
 
-TEST("the sides of an if meet behind it") {
+TEST("the sides of an if reconverge after it") {
     struct compiled c = compile(PTX_KERNEL("@%p1 bra other;\nadd.s32 %r1, %r1, 1;\nbra end;\n"
                                            "other: add.s32 %r1, %r1, 2;\nend: add.s32 %r1, %r1, 3;\nret;"));
     REQUIRE(c.program);
@@ -18,7 +18,7 @@ TEST("the sides of an if meet behind it") {
     compiled_release(&c);
 }
 
-TEST("a loop's lanes meet behind the loop") {
+TEST("the lanes of a loop reconverge after the loop") {
     struct compiled c = compile(PTX_KERNEL("again: add.s32 %r1, %r1, 1;\n@%p1 bra inner;\nadd.s32 %r2, %r2, 1;\n"
                                            "inner: add.s32 %r3, %r3, 1;\n@%p2 bra again;\nadd.s32 %r1, %r1, 3;\nret;"));
     REQUIRE(c.program);
@@ -27,23 +27,23 @@ TEST("a loop's lanes meet behind the loop") {
     compiled_release(&c);
 }
 
-TEST("paths that leave separately meet at the function's end") {
+TEST("paths that leave separately reconverge at the function's end") {
     struct compiled c = compile(PTX_KERNEL("@%p1 bra other;\nret;\nother: add.s32 %r1, %r1, 2;\nexit;"));
     REQUIRE(c.program);
     CHECK_EQ(meets(&c.program->functions[0], 0), 4u);
     compiled_release(&c);
 }
 
-TEST("a guarded exit inside a loop lets the rest meet as if it were not there") {
+TEST("a guarded exit in a loop does not change the reconvergence of the other lanes") {
     struct compiled c =
         compile(PTX_KERNEL("@%p1 bra skip;\n@%p2 exit;\nadd.s32 %r1, %r1, 1;\nskip: add.s32 %r1, %r1, 3;\nret;"));
     REQUIRE(c.program);
-    /* one path never comes to `skip`: only the end is common to all */
+    /* one path never reaches `skip`: only the end is common to all */
     CHECK_EQ(meets(&c.program->functions[0], 0), 5u);
     compiled_release(&c);
 }
 
-TEST("a branch by index meets behind all its targets") {
+TEST("an indexed branch reconverges after all its targets") {
     struct compiled c = compile(PTX_KERNEL("table: .branchtargets one, two, three;\nbrx.idx %r1, table;\n"
                                            "one: add.s32 %r1, %r1, 1;\nbra end;\ntwo: add.s32 %r1, %r1, 2;\nbra end;\n"
                                            "three: add.s32 %r1, %r1, 3;\nend: add.s32 %r1, %r1, 3;\nret;"));
@@ -56,7 +56,7 @@ TEST("a branch by index meets behind all its targets") {
     compiled_release(&c);
 }
 
-TEST("a loop without a way out is analysed like any other") {
+TEST("a loop without an exit is analysed like any other") {
     struct compiled c = compile(PTX_KERNEL("again: @%p1 bra odd;\nadd.s32 %r1, %r1, 1;\nodd: add.s32 %r1, %r1, 2;\n"
                                            "bra again;\nunreached: bra unreached;"));
     REQUIRE(c.program);
@@ -64,7 +64,7 @@ TEST("a loop without a way out is analysed like any other") {
     compiled_release(&c);
 }
 
-/* Post-dominance by its definition: b post-dominates a if without b no path from a comes to the end. */
+/* Post-dominance by definition: b post-dominates a if no path from a reaches the end without b. */
 static bool reaches_end(const struct program_function *f, uint32_t from, uint32_t without, uint8_t *seen) {
     if (from == f->op_count) return true;
     if (from == without || seen[from]) return false;
@@ -76,7 +76,7 @@ static bool reaches_end(const struct program_function *f, uint32_t from, uint32_
            ((!jumps || op->guard) && reaches_end(f, from + 1, without, seen));
 }
 
-/* A loop without a way out has no place in the definition. */
+/* The definition does not cover loops without an exit. */
 static bool all_reach_end(const struct program_function *f) {
     for (uint32_t i = 0; i < f->op_count; i++) {
         uint8_t seen[256] = {0};
@@ -90,7 +90,7 @@ static bool post_dominates(const struct program_function *f, uint32_t b, uint32_
     return b == f->op_count || !reaches_end(f, a, b, seen);
 }
 
-TEST("random graphs: the meeting place post-dominates the branch and nothing nearer does") {
+TEST("random graphs: the reconvergence point is the nearest post-dominator of the branch") {
     uint64_t state = 12345;
     unsigned checked = 0;
     for (unsigned round = 0; round < 200; round++) {
@@ -113,7 +113,7 @@ TEST("random graphs: the meeting place post-dominates the branch and nothing nea
             if (f->ops[i].operation != OPERATION_bra || !f->ops[i].guard) continue;
             uint32_t meet = f->ops[i].reconverge;
             CHECK(post_dominates(f, meet, i) && meet != i);
-            for (uint32_t b = 0; b < f->op_count; b++) /* any other post-dominator lies behind the nearest */
+            for (uint32_t b = 0; b < f->op_count; b++) /* any other post-dominator also post-dominates the nearest */
                 if (b != i && b != meet && post_dominates(f, b, i))
                     CHECK(meet < f->op_count && post_dominates(f, b, meet));
             checked++;

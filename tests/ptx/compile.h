@@ -1,4 +1,4 @@
-/* For tests: PTX text to a program, and a program's function as text. */
+/* For tests: compiles PTX text to a program, and prints a function of it. */
 #ifndef SLUICE_TESTS_PTX_COMPILE_H
 #define SLUICE_TESTS_PTX_COMPILE_H
 
@@ -12,7 +12,7 @@
 #include "test.h"
 
 #define PTX_HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
-/* A kernel with some registers of every kind; its body begins on line 8. */
+/* A kernel with some registers of every kind; its body starts on line 8. */
 #define PTX_KERNEL(body) \
     PTX_HEAD \
     ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .align 16 .b8 box[32]) {\n" \
@@ -22,7 +22,7 @@
 
 struct compiled {
     struct ptx_module *module;
-    struct program *program; /* NULL: `err` says why */
+    struct program *program; /* NULL: see `err` */
     struct error err;
 };
 
@@ -33,7 +33,7 @@ static inline struct compiled compile(const char *text) {
     return c;
 }
 
-/* The kernel of PTX_KERNEL around a body that a test puts together. */
+/* The kernel of PTX_KERNEL around a body given at run time. */
 static inline struct compiled compile_body(const char *body) {
     static const char around[] = PTX_KERNEL("#");
     const char *at = strchr(around, '#');

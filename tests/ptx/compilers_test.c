@@ -1,6 +1,6 @@
-/* PTX of real compilers: the CUDA programs of compilers/ as clang makes them, and nvcc where it is found
- * ($CUDA_HOME/bin or the PATH), for several devices and levels of optimisation. All must leave the words that the
- * same source leaves as a program of the host. */
+/* PTX of real compilers: the CUDA programs of compilers/, compiled by clang and, if available ($CUDA_HOME/bin or the
+ * PATH), by nvcc, for several devices and optimisation levels. All must produce the words that the same source produces
+ * as a host program. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void words_start(struct words *words) {
     }
 }
 
-/* --- a folder of its own for what compilers write --- */
+/* --- a directory for compiler output --- */
 
 static char *temporary_folder(void) {
     static char folder[PATH_BYTES];
@@ -45,7 +45,7 @@ static char *temporary_folder(void) {
     return mkdtemp(folder);
 }
 
-/* The words that the program leaves on the host. */
+/* The words that the program produces on the host. */
 static bool reference_run(const char *folder, const char *program, struct words *words) {
     char path[PATH_BYTES], command[COMMAND_BYTES];
     snprintf(path, sizeof path, "%s/reference.so", folder);
@@ -63,7 +63,7 @@ static bool reference_run(const char *folder, const char *program, struct words 
     return reference;
 }
 
-/* A file's text, to be freed; NULL if it cannot be read. */
+/* The text of a file, to be freed; NULL if it cannot be read. */
 static char *file_text(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
@@ -113,7 +113,7 @@ static bool sluice_run(const char *text, size_t size, struct words *words, struc
     return good;
 }
 
-/* One way to compile: the beginning of a command. Whether the program's PTX runs to the words of the host. */
+/* Compiles with the given start of a command; whether the program's PTX produces the words of the host. */
 static bool compiled_same(const char *compiler, const char *folder, const char *program, const struct words *wanted) {
     char path[PATH_BYTES], command[COMMAND_BYTES];
     snprintf(path, sizeof path, "%s/program.ptx", folder);
@@ -142,7 +142,7 @@ static bool compiled_same(const char *compiler, const char *folder, const char *
     return same;
 }
 
-/* A program compiled in every way of a list that ends with NULL; `before` is what the commands have in common. */
+/* Compiles a program in every way of a NULL-terminated list; `before` is the common part of the commands. */
 static void program_same(const char *program, const char *before, const char *const *ways) {
     const char *folder = temporary_folder();
     static struct words wanted;
@@ -160,7 +160,7 @@ static void program_same(const char *program, const char *before, const char *co
     "clang -x cuda --cuda-device-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17 -ffp-contract=off " \
     "-I'" SLUICE_SOURCE_DIR "/workloads' -S"
 
-TEST("programs that clang compiles, unoptimised and optimised, leave what they leave on the host") {
+TEST("programs compiled by clang, unoptimised and optimised, produce the results of the host") {
     static const char *const ways[] = {"-O0 --cuda-gpu-arch=sm_35", "-O3 --cuda-gpu-arch=sm_80", NULL};
 #define X(program) program_same(#program, CLANG, ways);
     PROGRAMS(X)
@@ -178,7 +178,7 @@ static void clang_same(const char *program) {
     program_same(program, CLANG, list);
 }
 
-/* nvcc, if there is one: NULL otherwise. */
+/* The path of nvcc; NULL if there is none. */
 static const char *nvcc_find(void) {
     static char path[PATH_BYTES];
     const char *home = getenv("CUDA_HOME");
@@ -187,7 +187,7 @@ static const char *nvcc_find(void) {
     return system("command -v nvcc >/dev/null 2>&1") == 0 ? "nvcc" : NULL;
 }
 
-/* Of the devices that this nvcc knows, the oldest, the newest and one between. */
+/* The oldest, the newest and a middle one of the devices that this nvcc supports. */
 enum { NVCC_ARCHS = 3 };
 static bool nvcc_archs(const char *nvcc, char archs[NVCC_ARCHS][32]) {
     char command[COMMAND_BYTES], all[64][32];

@@ -1,5 +1,6 @@
-/* The conformance table: PTX instructions as text, through parser, lowering and emulator, against results that were computed
- * from PTX's manual with whole numbers and fractions (conformance.py). An instruction's cases are the threads of one kernel. */
+/* The conformance table: PTX instructions as text, through parser, lowering and emulator, compared with results
+ * computed from the PTX manual in exact arithmetic (conformance.py). The cases of an instruction are the threads of one
+ * kernel. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static unsigned values_read(const char *text, struct value *values, unsigned roo
         at += (int)used;
     return count;
 }
-/* " 7f 1 = 80~2": numbers up to `end`; each may have a tolerance. */
+/* " 7f 1 = 80~2": numbers up to `end`, each with an optional tolerance. */
 static unsigned numbers_read(const char *text, char end, uint64_t *numbers, uint64_t *tolerance, unsigned room) {
     unsigned count = 0;
     for (char *at = (char *)text; count < room; count++) {
@@ -73,7 +74,7 @@ static void kernel_write(FILE *out, const struct instruction *in) {
     fputs("    ret;\n}\n", out);
 }
 
-/* Runs the kernel over the cases' slots of memory. */
+/* Runs the kernel on the memory slots of the cases. */
 static bool kernel_run(const char *text, size_t bytes, uint8_t *slots, unsigned cases, struct error *err) {
     struct device device;
     device_init(&device);
@@ -97,7 +98,7 @@ static bool kernel_run(const char *text, size_t bytes, uint8_t *slots, unsigned 
     return ran;
 }
 
-/* Checks one instruction; prints each case that differs. */
+/* Checks one instruction; prints each failing case. */
 static bool instruction_holds(const struct instruction *in) {
     static uint8_t slots[CASES * SLOT_BYTES];
     memset(slots, 0, sizeof slots);
@@ -125,7 +126,7 @@ static bool instruction_holds(const struct instruction *in) {
     return holds;
 }
 
-/* Reads the next instruction with its cases; `line` holds the line after them. */
+/* Reads the next instruction with its cases; `line` is then the line after them. */
 static bool instruction_read(FILE *table, char *line, struct instruction *in) {
     while (line[0] == '#' || line[0] == '\n')
         if (!fgets(line, LINE_BYTES, table)) return false;
@@ -149,7 +150,7 @@ static bool instruction_read(FILE *table, char *line, struct instruction *in) {
     return in->case_count > 0;
 }
 
-TEST("every instruction of the conformance table gives what PTX's manual says, in every case") {
+TEST("every instruction of the conformance table gives the result of the PTX manual, in every case") {
     FILE *table = fopen(SLUICE_SOURCE_DIR "/tests/ptx/conformance.txt", "r");
     REQUIRE(table);
     char line[LINE_BYTES] = "#";

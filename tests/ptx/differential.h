@@ -1,15 +1,14 @@
-/* Random programs, each written twice: as a PTX module and as C that means the same (differential_prelude.h). A
- * program has a kernel `k` and up to three device functions; it works on registers of every class and on the
- * thread's own bytes of global, shared and local memory, with nested if and else, loops that break and continue,
- * switches, calls, returns and predicated instructions. All of it depends on a seed only. Threads have different
- * data, so they go different ways.
+/* Random programs, each written twice: as a PTX module and as equivalent C (differential_prelude.h). A program has a
+ * kernel `k` and up to three device functions; it operates on registers of every class and on the thread's own bytes of
+ * global, shared and local memory, with nested if and else, loops with break and continue, switches, calls, returns and
+ * predicated instructions. Everything depends on a seed only. Threads have different data, so they diverge.
  *
- * The writer goes through the program once and writes both texts side by side. Statements are numbered in the order
- * they are drawn; one that is to be left out is drawn all the same and not written, so what is left is the same
- * program without it: that is how a failing program is made small.
+ * The generator traverses the program once and writes both texts in parallel. Statements are numbered in the order of
+ * generation; an omitted statement is generated but not written, so the rest is the same program without it: this is
+ * how a failing program is reduced.
  *
- * Left out: what depends on other threads (collectives, atomics, barriers), approximations and halves, which have
- * tests of their own. */
+ * Not covered: operations across threads (collectives, atomics, barriers), approximations and halves, which have their
+ * own tests. */
 #ifndef SLUICE_TESTS_PTX_DIFFERENTIAL_H
 #define SLUICE_TESTS_PTX_DIFFERENTIAL_H
 
@@ -23,11 +22,11 @@
 
 #include "base/base.h"
 
-/* A thread's bytes: what it finds and may change in global memory, and what it leaves. */
+/* A thread's bytes: input and working area in global memory, and output. */
 enum { DIFF_SLOT_BYTES = 128, DIFF_OUT_BYTES = 256, DIFF_SHARED_BYTES = 64, DIFF_LOCAL_BYTES = 64, DIFF_THREADS = 40 };
 enum { DIFF_STATEMENTS = 4096, DIFF_FUNCTIONS = 3, DIFF_ARGUMENTS = 4, DIFF_DEPTH = 3, DIFF_TEXT = 160 };
 
-/* Register classes: how they are called in both texts, their PTX type, and how many there are. */
+/* Register classes: names in both texts, PTX type, and number of registers. */
 static const struct diff_class {
     char name;
     unsigned bytes, count;
@@ -41,7 +40,7 @@ enum { DIFF_VALUE_CLASSES = COUNT_OF(diff_classes) - 1 };
 struct diff_function {
     const struct diff_class *arguments[DIFF_ARGUMENTS], *result;
     unsigned argument_count;
-    bool in_registers; /* handed over in registers, not in .param space */
+    bool in_registers; /* passed in registers instead of .param space */
 };
 
 struct diff {
@@ -53,11 +52,11 @@ struct diff {
     unsigned function_count;
     const struct diff_function *inside; /* NULL: the kernel */
     unsigned callable;                  /* functions that may be called from here */
-    unsigned loops[DIFF_DEPTH + 1];     /* labels of those around */
+    unsigned loops[DIFF_DEPTH + 1];     /* labels of the enclosing loops */
     unsigned loop_depth;
 };
 
-/* --- chance --- */
+/* --- random choices --- */
 
 static inline uint64_t diff_random(struct diff *diff) { /* splitmix64 */
     uint64_t z = (diff->state += UINT64_C(0x9E3779B97F4A7C15));
@@ -68,7 +67,7 @@ static inline uint64_t diff_random(struct diff *diff) { /* splitmix64 */
 static inline unsigned diff_below(struct diff *diff, unsigned n) { return (unsigned)(diff_random(diff) >> 32) % n; }
 static inline bool diff_chance(struct diff *diff, unsigned one_in) { return diff_below(diff, one_in) == 0; }
 
-/* 64 bits that hold something near an edge: of an integer or of a float, of any width. */
+/* 64 bits with a value near a limit of an integer or float of any width. */
 static inline uint64_t diff_edge(struct diff *diff) {
     static const uint64_t edges[] = {
         0,
@@ -157,11 +156,11 @@ static inline void diff_put(const struct diff *diff, FILE *out, const char *form
 #define C(...)   diff_put(diff, diff->c, __VA_ARGS__)
 
 static inline unsigned diff_type_bits(const char *type) { return (unsigned)atoi(type + 1); }
-static inline bool diff_is_type(const char *word) { /* and no f4e or rc8 */
+static inline bool diff_is_type(const char *word) { /* and not f4e or rc8 */
     return strcmp(word, "pred") == 0 || (strchr("usbf", word[0]) && strspn(word + 1, "123468") + 1 == strlen(word));
 }
 
-/* The class of registers that hold a type; those of 8 bits live in registers of 16. */
+/* The register class of a type; 8-bit types use 16-bit registers. */
 static inline const struct diff_class *diff_class_of(const char *type) {
     if (strcmp(type, "pred") == 0) return &diff_classes[DIFF_VALUE_CLASSES];
     const unsigned bits = diff_type_bits(type);
@@ -197,9 +196,9 @@ static inline struct diff_operand diff_immediate(const char *type, uint64_t valu
 
 /* --- instructions --- */
 
-/* The instructions to draw from: (a|b) is a choice. Then the operands, destination first, by type: T U V the types
- * of the mnemonic in order, W twice as wide as the first, u 32 bits, n a count of bits, i a byte and o a small
- * number that are written out, p a predicate, P two of them. */
+/* The instructions to choose from: (a|b) is a choice. Then the operands, destination first, by type: T U V the types of
+ * the mnemonic in order, W twice as wide as the first, u 32 bits, n a number of bits, i an immediate byte and o a small
+ * immediate, p a predicate, P two of them. */
 #define INT64 "u64|s64"
 #define INT32 "u32|s32"
 #define INTS  "(u16|s16|" INT32 "|" INT64 ")"
@@ -280,14 +279,14 @@ static const char *const diff_rows[] = {
 #undef FTZ
 #undef SAT
 
-/* The end of the group that opens at `at`. */
+/* The end of the group that starts at `at`. */
 static inline const char *diff_group_end(const char *at) {
     int depth = 0;
     do depth += (*at == '(') - (*at == ')');
     while (at++, depth);
     return at;
 }
-/* Writes `from` up to `end` with its choices made; where it stopped writing. */
+/* Writes `from` up to `end` with its choices made; returns the end of the output. */
 static inline char *diff_expand(struct diff *diff, const char *from, const char *end, char *to) {
     while (from < end) {
         if (*from != '(') {
@@ -307,7 +306,7 @@ static inline char *diff_expand(struct diff *diff, const char *from, const char 
     return to;
 }
 
-/* A mnemonic taken apart: types in order, and the beginning of a call in C. */
+/* A parsed mnemonic: types in order, and the start of a call in C. */
 struct diff_mnemonic {
     char name[16], types[3][8], flags[DIFF_TEXT];
     unsigned type_count;
@@ -326,7 +325,7 @@ static inline struct diff_mnemonic diff_take_apart(const char *text) {
     return m;
 }
 
-/* Guards are the same in both texts: all of one statement, or none. */
+/* Guards are the same in both texts: for all of one statement, or none. */
 struct diff_guard {
     char ptx[16], c[16];
 };
@@ -340,7 +339,7 @@ static inline struct diff_guard diff_guard(struct diff *diff, unsigned one_in) {
     return guard;
 }
 
-/* An operand as the letter of a row asks for. */
+/* An operand for the letter of a row. */
 static inline struct diff_operand diff_operand(struct diff *diff, const struct diff_mnemonic *m, char letter,
                                                bool is_source) {
     const char *type = "b32";
@@ -397,7 +396,7 @@ static inline void diff_one(struct diff *diff) {
     diff_instruction(diff, row, guard.ptx, guard.c);
 }
 
-/* Instructions that hand a carry on. */
+/* Carry chains. */
 static inline void diff_chain(struct diff *diff) {
     static const char *const chains[][3] = {
         {"add.cc.$ T T T", "addc.cc.$ T T T", "addc.$ T T T"},
@@ -418,7 +417,7 @@ static inline void diff_chain(struct diff *diff) {
 
 /* --- memory --- */
 
-/* Where a program may load and store: space, address and C's array. Functions have their local memory only. */
+/* Memory that a program accesses: space, address and C array. Functions have their local memory only. */
 static const struct diff_area {
     const char *space, *base, *c;
     unsigned bytes;
@@ -503,7 +502,7 @@ static inline void diff_if(struct diff *diff, unsigned depth) {
     C("    }\n");
 }
 
-/* Counted; the test stands before or after the body. */
+/* Counted loops; the test is before or after the body. */
 static inline void diff_loop(struct diff *diff, unsigned depth) {
     const unsigned label = diff->labels++, counter = diff->loop_depth;
     const bool test_first = diff_chance(diff, 2);
@@ -532,7 +531,7 @@ static inline void diff_loop(struct diff *diff, unsigned depth) {
         C("    L%u_next:; } while (--c%u); L%u_end:;\n", label, counter, label);
 }
 
-/* break and continue, also out of several loops. */
+/* break and continue, also out of nested loops. */
 static inline void diff_jump(struct diff *diff) {
     const unsigned label = diff->loops[diff_below(diff, diff->loop_depth)];
     const char *where = diff_chance(diff, 2) ? "end" : "next";
@@ -642,7 +641,7 @@ static inline void diff_block(struct diff *diff, unsigned depth) {
 
 /* --- functions and the kernel --- */
 
-/* Registers and what statements need besides them. */
+/* Registers and other declarations of statements. */
 static inline void diff_declare(struct diff *diff) {
     PTX("    .local .align 16 .b8 loc[%d];\n    .reg .pred %%t;\n    .reg .b32 %%x, %%c<%d>;\n", DIFF_LOCAL_BYTES,
         DIFF_DEPTH);
@@ -659,13 +658,13 @@ static inline void diff_declare(struct diff *diff) {
     }
     PTX("    mov.u64 %%alocal, loc;\n    cvta.local.u64 %%aglocal, %%alocal;\n");
 }
-/* A register gets a first value. */
+/* Initialises a register. */
 static inline void diff_set(struct diff *diff, const struct diff_class *class, unsigned i) {
     const struct diff_operand to = diff_register(class, i), from = diff_immediate(class->type, diff_edge(diff));
     PTX("    mov.%s %s, %s;\n", class->type, to.ptx, from.ptx);
     C("    %s = %s;\n", to.c, from.c);
 }
-/* Predicates, and the bytes of an area, from registers. */
+/* Initialises predicates and the bytes of an area from registers. */
 static inline void diff_start(struct diff *diff, const char *space, const char *base, const char *c, unsigned bytes) {
     const struct diff_class *l = diff_class_of("b64");
     for (unsigned at = 0; at < bytes; at += 8) {
@@ -720,7 +719,7 @@ static inline void diff_function(struct diff *diff, unsigned which) {
     diff->inside = NULL;
 }
 
-/* What the kernel leaves: every register, and its bytes of shared and local memory. */
+/* Writes the kernel's output: every register, and its bytes of shared and local memory. */
 static inline void diff_end(struct diff *diff) {
     unsigned at = 0;
     for (unsigned k = 0; k < DIFF_VALUE_CLASSES; k++)
@@ -742,7 +741,7 @@ static inline void diff_end(struct diff *diff) {
     C("    memcpy(out + %u, shared, %d);\n", at, DIFF_SHARED_BYTES);
 }
 
-/* The kernel's thread t of its CTA works on slot t of the grid. */
+/* Thread t of the kernel's CTA operates on slot t of the grid. */
 static inline void diff_kernel(struct diff *diff) {
     PTX(".visible .entry k(.param .u64 slots, .param .u64 outs)\n{\n    .shared .align 16 .b8 tile[%d];\n",
         DIFF_SHARED_BYTES * DIFF_THREADS);
@@ -774,7 +773,8 @@ static inline void diff_kernel(struct diff *diff) {
     C("}\n");
 }
 
-/* Writes program `seed` to both files; how many statements it has. The C of several programs may follow one another. */
+/* Writes program `seed` to both files; returns its number of statements. The C of several programs may be concatenated.
+ */
 static inline unsigned diff_write(uint64_t seed, const bool *omitted, FILE *ptx, FILE *c) {
     struct diff *diff = &(struct diff){
         .ptx = ptx, .c = c, .seed = seed, .state = seed * UINT64_C(0x2545F4914F6CDD1D) + 1, .omitted = omitted};

@@ -1,11 +1,11 @@
-/* What PTX's instructions mean, in C: included by the programs that differential.h writes. ptx_NAME(types,
- * modifiers, operands) is the instruction NAME of PTX ISA 9.7 on the bits of its operands; a result is as wide as
- * what it is assigned to.
+/* PTX instructions in C, included by the programs that differential.h generates. ptx_NAME(types, modifiers, operands)
+ * is the instruction NAME of PTX ISA 9.7 on the bits of its operands; a result has the width of the variable that it is
+ * assigned to.
  *
- * Integers are computed as the mathematical numbers they stand for (128 bits hold them all) and cut to size once.
- * Floats are those of the host in the mode asked for; a volatile operand keeps the compiler from moving them out of
- * it. Nothing of src/ is used here: that is the point. Where the manual leaves a result open it is the one
- * documented in emu/real.h (NaNs) and emu/integer.c (division by zero). */
+ * Integers are computed exactly (128 bits suffice) and truncated once. Floats are the host's in the requested rounding
+ * mode; a volatile operand prevents the compiler from moving them across mode changes. Nothing of src/ is used here, to
+ * keep the comparison independent. Results that the manual leaves undefined are those documented in emu/real.h (NaNs)
+ * and emu/integer.c (division by zero). */
 #include <fenv.h>
 #include <math.h>
 #include <stdint.h>
@@ -86,7 +86,7 @@ static u64 double_bits(double d) {
 static u64 top(int t) { return t == T_f64 ? UINT64_C(0x7FF) << 52 : UINT64_C(0xFF) << 23; } /* infinity */
 static u64 sign(int t) { return UINT64_C(1) << ((t & WIDTH) - 1); }
 static u64 magnitude(int t, u64 x) { return cut(t, x) & ~sign(t); }
-static u64 normal(int t) { return UINT64_C(1) << (t == T_f64 ? 52 : 23); } /* the least */
+static u64 normal(int t) { return UINT64_C(1) << (t == T_f64 ? 52 : 23); } /* the smallest normal number */
 static int is_nan(int t, u64 x) { return magnitude(t, x) > top(t); }
 static u64 flush(int t, u64 m, u64 x) {
     return t == T_f32 && m & M_ftz && magnitude(t, x) < normal(t) ? x & sign(t) : x;
@@ -109,7 +109,7 @@ static void mode(u64 m) {
                                     : FE_TONEAREST);
 }
 
-/* One expression for both widths, in the rounding mode of m. */
+/* One expression for both widths, in rounding mode m. */
 #define IN_MODE(T, a_, b_, c_, bits, ...) \
     do { \
         volatile T va = (a_), vb = (b_), vc = (c_), vr; \
@@ -140,7 +140,7 @@ REAL(real_sub, (int t, u64 m, u64 a, u64 b), b, 0, a - b, a - b)
 REAL(real_mul, (int t, u64 m, u64 a, u64 b), b, 0, a *b, a *b)
 REAL(real_div, (int t, u64 m, u64 a, u64 b), b, 0, a / b, a / b)
 
-/* The order of floats as one of integers: -0 below +0. */
+/* The order of floats as an order of integers: -0 below +0. */
 static int64_t order(int t, u64 x) { return x & sign(t) ? -(int64_t)magnitude(t, x) - 1 : (int64_t)magnitude(t, x); }
 static u64 real_extreme(int t, u64 m, u64 a, u64 b, int is_max) {
     u64 x = flush(t, m, a), y = flush(t, m, b);
@@ -312,7 +312,7 @@ static u64 ptx_dp2a(int t, int u, u64 m, u64 a, u64 b, u64 c) {
     for (int i = 0; i < 2; i++) c += (u64)(val(16 | (t & SIGNED), a >> 16 * i) * val(8 | (u & SIGNED), b >> 8 * i));
     return c;
 }
-/* Of four bytes each: packed, or with .add all together on top of c. */
+/* On four bytes: packed, or with .add summed onto c. */
 #define VIDEO(name, ...) \
     static u64 ptx_##name(int t, int u, int v, u64 m, u64 a_, u64 b_, u64 c) { \
         u64 packed = 0, sum = c; \
@@ -383,7 +383,7 @@ static u64 from_integer(int t, int u, u64 m, u64 a) {
     mode(m);
     if (u & SIGNED)
         f = (float)s, d = (double)s;
-    else if (n >> 63) { /* halved, its last bit kept sticky, and doubled: rounds as the whole */
+    else if (n >> 63) { /* halved with a sticky last bit, and doubled: rounds like the whole */
         const volatile int64_t half = (int64_t)(n >> 1 | (n & 1));
         f = (float)half, d = (double)half;
         f = f * 2, d = d * 2;
@@ -414,7 +414,7 @@ static u64 ptx_cvt(int t, int u, u64 m, u64 a) {
         r = to_integer(t, u, m, a);
     else
         r = (u64)(m & M_sat ? within(t, val(u, a)) : val(u, a));
-    return (u64)val(t, r); /* a register that is wider is filled as the type says */
+    return (u64)val(t, r); /* a wider register is extended by the type */
 }
 
 /* --- memory --- */

@@ -1,7 +1,7 @@
-/* Differential fuzzing: random programs (differential.h) run by Sluice as PTX and by the host as C must leave the
- * same bytes, in every thread. A batch of programs is one translation unit for the host's compiler ($CC, or clang,
- * which is quick without optimisation), whose result is loaded here. A program that differs is made small, and both
- * its texts are kept in a temporary folder. */
+/* Differential fuzzing: random programs (differential.h), executed by Sluice as PTX and by the host as C, must produce
+ * the same bytes in every thread. A batch of programs is one translation unit for the host's compiler ($CC, or clang,
+ * which is fast without optimisation); the shared object is loaded here. A program that differs is reduced, and both of
+ * its texts are kept in a temporary directory. */
 #include "ptx/differential.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 enum { BLOCKS = 2, THREADS = BLOCKS * DIFF_THREADS, TRIES = 400 };
 enum { PATH_BYTES = 512, SAYS_BYTES = sizeof((struct error *)0)->text };
 
-/* What threads work on and leave: the slots, then the outputs. */
+/* The memory of the threads: slots, then outputs. */
 struct bytes {
     uint8_t slots[THREADS][DIFF_SLOT_BYTES], outs[THREADS][DIFF_OUT_BYTES];
 };
@@ -37,7 +37,7 @@ static void host_path(const struct host_side *side, char *path, const char *name
     snprintf(path, PATH_BYTES, "%s/%s", side->folder, name);
 }
 
-/* Programs of `count` seeds, with statements left out of them. False when the compiler fails. */
+/* Compiles the programs of `count` seeds, with statements omitted. False if the compiler fails. */
 static bool host_compile(struct host_side *side, uint64_t first, unsigned count, const bool *omitted) {
     const char *parent = getenv("TMPDIR"), *compiler = getenv("CC");
     snprintf(side->folder, sizeof side->folder, "%s/sluice-differential-XXXXXX", parent ? parent : "/tmp");
@@ -72,7 +72,7 @@ static void host_release(struct host_side *side) {
         host_path(side, path, names[i]);
         unlink(path);
     }
-    rmdir(side->folder); /* stays if a failure was kept there */
+    rmdir(side->folder); /* fails if a failing program is kept there */
 }
 
 /* --- Sluice's side --- */
@@ -103,7 +103,7 @@ static bool sluice_run(const char *text, size_t size, struct bytes *bytes, struc
 
 /* --- both --- */
 
-/* Whether a program of the object leaves the same on both sides; if not, `says` tells the first difference. */
+/* Whether a program gives the same result on both sides; if not, `says` describes the first difference. */
 static bool same(const struct host_side *side, uint64_t seed, const bool *omitted, char says[], size_t room) {
     static struct bytes wanted, got;
     char *text = NULL;
@@ -129,7 +129,7 @@ static bool same(const struct host_side *side, uint64_t seed, const bool *omitte
     return good;
 }
 
-/* Whether the program still differs with these statements left out. */
+/* Whether the program still differs with these statements omitted. */
 static bool differs_without(uint64_t seed, const bool *omitted) {
     struct host_side side = {0};
     char says[SAYS_BYTES];
@@ -138,7 +138,7 @@ static bool differs_without(uint64_t seed, const bool *omitted) {
     return differs;
 }
 
-/* Leaves out ever smaller runs of statements as long as the difference stays; keeps both texts of what is left. */
+/* Omits ever smaller runs of statements while the difference persists; keeps both texts of the rest. */
 static void keep_small(const struct host_side *side, uint64_t seed) {
     static bool omitted[DIFF_STATEMENTS];
     memset(omitted, 0, sizeof omitted);
@@ -182,9 +182,9 @@ static void programs_agree(uint64_t first, unsigned count) {
     host_release(&side);
 }
 
-TEST("300 random programs leave the same bytes as PTX and as C") { programs_agree(1, 300); }
+TEST("300 random programs produce the same bytes as PTX and as C") { programs_agree(1, 300); }
 
-/* Ten thousand, by the hundreds, that they may run side by side. */
+/* Ten thousand programs, in tests of a hundred so that they can run in parallel. */
 #define MANY(first) \
     TEST_LONG("500 random programs from number " #first " on leave the same bytes as PTX and as C") { \
         programs_agree(first, 500); \

@@ -1,9 +1,9 @@
-/* A lowered function as text: an operation a line,
+/* A lowered function as text, one operation per line,
  *
  *     7 @!p2 mad_lo s32 r384 <- r0 s384 c64=0x4 ; int_mad 5 <- 3 9
  *
- * its number, guard, name, types and modes; results and sources (r: byte of the register window, c: of the constants
- * with the first word there, s: of the special block, p: predicate); behind the semicolon what the stream says: class
+ * index, guard, name, types and modes; results and sources (r: byte of the register window, c: byte of the constants
+ * with the first word there, s: byte of the special block, p: predicate); after the semicolon the stream record: class
  * and register numbers. */
 #ifndef SLUICE_TESTS_PTX_DUMP_H
 #define SLUICE_TESTS_PTX_DUMP_H
@@ -26,7 +26,7 @@ static const char *const class_names[] = {
 
 enum { IS_DST = 1, IS_DST2 = 2, IS_A = 4, IS_B = 8, IS_C = 16, IS_D = 32 };
 
-/* Which of an operation's operands are predicates. */
+/* The operands of an operation that are predicates. */
 static inline unsigned predicate_operands(const struct op *op) {
     bool pred = op->element == PTX_pred;
     switch (op->operation) {

@@ -1,4 +1,4 @@
-/* A module's function by its name. */
+/* Finds a function of a module by name. */
 #ifndef SLUICE_TESTS_PTX_FIND_H
 #define SLUICE_TESTS_PTX_FIND_H
 

@@ -1,11 +1,11 @@
-/* The words of PTX. */
+/* Tokens of PTX. */
 #include "ptx/lexer.h"
 
 #include <string.h>
 
 #include "test.h"
 
-/* Reads the text token by token; the last is the end or what could not be read. */
+/* Reads the text token by token; stops at the end or at the first error. */
 struct reading {
     struct ptx_module module;
     struct lexer lexer;
@@ -24,7 +24,7 @@ static bool is(const struct token *token, int kind, const char *text) {
     return token->kind == kind && token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-TEST("an instruction is read as words, modifiers, numbers and marks, each with its place") {
+TEST("an instruction is split into words, modifiers, numbers and punctuation, each with its position") {
     static const struct {
         int kind;
         const char *text;
@@ -59,7 +59,7 @@ TEST("an instruction is read as words, modifiers, numbers and marks, each with i
     }
 }
 
-TEST("integers are decimal, hexadecimal, octal or binary, and unsigned where they say or must") {
+TEST("integers are decimal, hexadecimal, octal or binary, and unsigned with U or if too large") {
     static const struct {
         const char *text;
         uint64_t value;
@@ -89,7 +89,7 @@ TEST("integers are decimal, hexadecimal, octal or binary, and unsigned where the
     }
 }
 
-TEST("floats are written by their bits or in decimal") {
+TEST("floats are given by their bits or in decimal") {
     static const struct {
         const char *text;
         uint64_t bits;
@@ -117,22 +117,22 @@ TEST("floats are written by their bits or in decimal") {
     }
 }
 
-TEST("what is no word of PTX is named with its place") {
+TEST("invalid text is reported with its position") {
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"  `", "a.ptx:1:3: '`' means nothing in PTX\n  `\n  ^"},
-        {"\x01", "a.ptx:1:1: byte 0x01 means nothing in PTX\n?\n^"},
-        {"/* x\n\n", "a.ptx:1:1: a comment that never ends; expected '*/'"},
-        {"\"abc\n\"", "a.ptx:1:1: a string that does not end on its line; expected '\"'"},
-        {"0f12", "a.ptx:1:1: a number that starts with 0f has 8 hexadecimal digits; found 2"},
-        {"0d3FF00000000000000", "has 16 hexadecimal digits; found 17"},
+        {"  `", "a.ptx:1:3: '`' is not valid in PTX\n  `\n  ^"},
+        {"\x01", "a.ptx:1:1: byte 0x01 is not valid in PTX\n?\n^"},
+        {"/* x\n\n", "a.ptx:1:1: unterminated comment; expected '*/'"},
+        {"\"abc\n\"", "a.ptx:1:1: unterminated string; expected '\"'"},
+        {"0f12", "a.ptx:1:1: a number that starts with 0f must have 8 hexadecimal digits; found 2"},
+        {"0d3FF00000000000000", "must have 16 hexadecimal digits; found 17"},
         {"0x", "expected hexadecimal digits after '0x'"},
         {"0b2", "expected binary digits after '0b'"},
-        {"089", "an octal number (it starts with 0) has an 8 or 9"},
+        {"089", "digit 8 or 9 in an octal number (a leading 0 means octal)"},
         {"18446744073709551616", "does not fit in 64 bits"},
         {"12ab", "a.ptx:1:3: found 'a' in a number"},
-        {". ", "'.' means nothing in PTX"},
+        {". ", "'.' is not valid in PTX"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct reading reading;

@@ -1,9 +1,9 @@
-/* Registers: how many a thread needs, and the numbers that records carry. */
+/* Registers per thread, and the register numbers of records. */
 #include "ptx/compile.h"
 
 #include "base/base.h"
 
-enum { ABI = 2 }; /* what every kernel has beyond the values that live */
+enum { ABI = 2 }; /* registers of every kernel beyond the live values */
 
 static uint32_t registers_of(const char *text) {
     struct compiled c = compile(text);
@@ -13,7 +13,7 @@ static uint32_t registers_of(const char *text) {
     return registers;
 }
 
-TEST("registers needed are the units live at once: two for 64 bits, one for 16, none for predicates") {
+TEST("registers needed are the 32-bit units live at once: two for 64 bits, one for 16, none for predicates") {
     CHECK_EQ(registers_of(
                  PTX_KERNEL("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nadd.s32 %r3, %r1, %r2;\nst.global.u32 [0], %r3;\nret;")),
              2u + ABI);
@@ -22,7 +22,7 @@ TEST("registers needed are the units live at once: two for 64 bits, one for 16, 
              3u + ABI);
 }
 
-TEST("a value read after a loop lives through it") {
+TEST("a value read after a loop is live throughout it") {
     CHECK_EQ(registers_of(PTX_KERNEL(
                  "ld.param.u64 %d1, [buffer];\nmov.u32 %r1, 0;\nmov.u32 %r2, 5;\n"
                  "again: add.s32 %r1, %r1, 1;\nmov.u32 %r3, %r1;\nsetp.lt.s32 %p1, %r3, 9;\n@%p1 bra again;\n"
@@ -30,7 +30,7 @@ TEST("a value read after a loop lives through it") {
              2u + 1 + 1 + 1 + ABI); /* d1, r2, r1, r3 */
 }
 
-TEST("a call needs what lives across it and what the function needs; recursion counts once") {
+TEST("a call needs the registers live across it and those of the callee; recursion counts once") {
     uint32_t n =
         registers_of(PTX_HEAD ".func f() { .reg .b32 %r<9>; mov.u32 %r1, 1; mov.u32 %r2, 2; mov.u32 %r3, 3;\n"
                               "add.s32 %r1, %r1, %r2; add.s32 %r1, %r1, %r3; st.local.u32 [0], %r1; call f; ret; }\n"
@@ -39,7 +39,7 @@ TEST("a call needs what lives across it and what the function needs; recursion c
     CHECK_EQ(n, 3u + 3 + ABI);
 }
 
-TEST("numbers of records tell values that live together apart, and come back late") {
+TEST("values live at the same time have different numbers, and numbers are reused late") {
     char body[16384];
     size_t used = 0;
     for (unsigned i = 0; i < 90; i++)
@@ -56,7 +56,7 @@ TEST("numbers of records tell values that live together apart, and come back lat
     compiled_release(&c);
 }
 
-TEST("more values than numbers share them") {
+TEST("values beyond the available numbers share them") {
     char text[65536];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", PTX_HEAD ".entry k() { .reg .b32 %r<400>;\n");
     for (unsigned i = 0; i < 400; i++)
@@ -72,7 +72,7 @@ TEST("more values than numbers share them") {
     compiled_release(&c);
 }
 
-TEST("a guard is a source; a guarded write leaves the old value") {
+TEST("a guard is a source; a guarded write keeps the old value live") {
     struct compiled c = compile(
         PTX_KERNEL("mov.u32 %r1, 1;\nsetp.eq.s32 %p1, %r1, 1;\n@%p1 mov.u32 %r1, 2;\nst.global.u32 [0], %r1;\nret;"));
     REQUIRE(c.program);

@@ -1,9 +1,9 @@
-/* Lowering: what instructions become, what is refused and with which words, where variables are. */
+/* Lowering: operations of instructions, rejected instructions and their errors, placement of variables. */
 #include "ptx/compile.h"
 
 #include "base/base.h"
 
-/* Forms as they are lowered: an instruction, and what its line of the dump holds. */
+/* Lowered forms: an instruction and a part of its line in the dump. */
 static const struct {
     const char *ptx, *dump;
 } lowered[] = {
@@ -77,7 +77,7 @@ static const struct {
     {"nanosleep.u32 100;", "nanosleep"},
 };
 
-TEST("an instruction becomes the operation that its row of the forms says") {
+TEST("an instruction is lowered to the operation of its form") {
     for (unsigned i = 0; i < COUNT_OF(lowered); i++) {
         char body[256];
         snprintf(body, sizeof body, "%s\nret;", lowered[i].ptx);
@@ -93,41 +93,41 @@ TEST("an instruction becomes the operation that its row of the forms says") {
     }
 }
 
-/* Mistakes: the error says where and what. */
+/* Errors with location and fix. */
 static const struct {
     const char *ptx, *error;
 } mistakes[] = {
-    {"add.s32 %r1, %r2;", "8:1: `add.s32` with 2 operands; it takes 3"},
+    {"add.s32 %r1, %r2;", "8:1: `add.s32` with 2 operands; expected 3"},
     {"add.sat.u32 %r1, %r2, %r3;", "8:1: there is no `add.sat.u32`"},
-    {"add.wide.u32 %r1, %r2, %r3;", "8:4: `add` takes no .wide"},
-    {"add.f32 %f1, %r1, %d1;", "8:19: `%d1` is a .b64 register; the instruction wants .f32"},
+    {"add.wide.u32 %r1, %r2, %r3;", "8:4: `add` does not accept .wide"},
+    {"add.f32 %f1, %r1, %d1;", "8:19: `%d1` is a .b64 register; expected .f32"},
     {"mad.lo.s32 %r1, %h1, %r2, %r3;", "8:17: `%h1` is a .b16 register"},
     {"add.s32 %r1, %r2, 4294967296;", "8:19: 4294967296 does not fit .s32"},
-    {"add.s32 5, %r2, %r3;", "a register was expected here"},
-    {"add.f32 %f1, %f2, 1;", "an integer cannot be a .f32"},
-    {"add.s32 %r1, %r2, 1.5;", "a floating-point number cannot be a .s32"},
-    {"setp.lo.s32 %p1, %r1, %r2;", "cannot be compared"},
-    {"setp.lt.and.s32 %p1, %r1, %r2;", "come together"},
-    {"setp.eq.s32 %r1, %r1, %r2;", "the instruction wants .pred"},
+    {"add.s32 5, %r2, %r3;", "expected a register as the .s32 destination"},
+    {"add.f32 %f1, %f2, 1;", "an integer cannot have type .f32"},
+    {"add.s32 %r1, %r2, 1.5;", "a floating-point number cannot have type .s32"},
+    {"setp.lo.s32 %p1, %r1, %r2;", "this comparison is not defined for .s32"},
+    {"setp.lt.and.s32 %p1, %r1, %r2;", "a predicate operand requires .and, .or or .xor"},
+    {"setp.eq.s32 %r1, %r1, %r2;", "expected .pred"},
     {"cvt.s32.f32 %r1, %f1;", "needs a rounding mode"},
-    {"cvt.rn.f64.f32 %g1, %f1;", "cannot take this rounding mode"},
+    {"cvt.rn.f64.f32 %g1, %f1;", "does not support this rounding mode"},
     {"cvt.rzi.f32.s32 %f1, %r1;", "another kind of rounding"},
-    {"ld.global.f32 %r1, [%r2];", "has 32 bits, an address has 64"},
-    {"ld.global.u64 %r1, [%d1];", "the instruction wants .u64"},
+    {"ld.global.f32 %r1, [%r2];", "has 32 bits; an address has 64"},
+    {"ld.global.u64 %r1, [%d1];", "expected .u64"},
     {"ld.global.v4.f32 {%f1, %f2}, [%d1];", "a vector of 4 elements"},
     {"ld.global.v8.f64 {%g1,%g2,%g3,%g4,%g1,%g2,%g3,%g4}, [%d1];", "at most 32 bytes"},
-    {"ld.param.u64 %d1, [buffer+4];", "not a multiple of the 8 bytes"},
-    {"st.param.u32 [n], %r1;", "can only be read"},
-    {"ld.shared.u32 %r1, [own];", "not in the space"},
-    {"ld.shared.nc.u32 %r1, [%r2];", ".nc is for .global"},
+    {"ld.param.u64 %d1, [buffer+4];", "not a multiple of the access size, 8 bytes"},
+    {"st.param.u32 [n], %r1;", "this state space is read-only"},
+    {"ld.shared.u32 %r1, [own];", "not in the state space of the instruction"},
+    {"ld.shared.nc.u32 %r1, [%r2];", ".nc applies to .global only"},
     {"bar.sync 16;", "0 to 15"},
     {"bar.sync 1, 33;", "a multiple of 32"},
     {"not.b32 %r1, !%r2;", "only a predicate can be negated"},
-    {"mov.b64 {%r1, %r2, %r3}, %d1;", "a vector is moved as"},
+    {"mov.b64 {%r1, %r2, %r3}, %d1;", "a vector must be moved as"},
     {"mov.b32 %r1, %v1;", "name one of its components"},
 };
 
-TEST("a mistake is named with its line and column") {
+TEST("an error is reported with its line and column") {
     for (unsigned i = 0; i < COUNT_OF(mistakes); i++) {
         char body[256];
         snprintf(body, sizeof body, "%s\nret;", mistakes[i].ptx);
@@ -160,7 +160,7 @@ static void count_found(void *user, const struct ptx_function *function, const s
     ++*(unsigned *)user;
 }
 
-TEST("all that is not executed is named in one error") {
+TEST("one error lists all unsupported instructions") {
     struct compiled c =
         compile(PTX_KERNEL("cp.async.ca.shared.global [%r1], [%d1], 4;\n"
                            "add.s32 %r1, %r2, %r3;\n"
@@ -169,7 +169,7 @@ TEST("all that is not executed is named in one error") {
                            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g1,%g2}, {%g1}, {%g2}, {%g1,%g2};\n"
                            "ret;"));
     CHECK(!c.program);
-    CHECK_TEXT(c.err.text, "test.ptx: 4 instructions cannot be executed");
+    CHECK_TEXT(c.err.text, "test.ptx: 4 unsupported instructions");
     CHECK_TEXT(c.err.text, "line 8: `cp.async");
     CHECK_TEXT(c.err.text, "line 10: `st.async");
     CHECK_TEXT(c.err.text, "line 11: `barrier.cluster.arrive` in `k`");
@@ -180,19 +180,19 @@ TEST("all that is not executed is named in one error") {
     compiled_release(&c);
 }
 
-TEST("more than a few unsupported instructions are counted") {
+TEST("a long list of unsupported instructions is shortened") {
     char text[4096];
     int used = snprintf(text, sizeof text, "%s", PTX_HEAD ".entry k() { .reg .b32 %r<9>;\n");
     for (unsigned i = 0; i < 12; i++) used += snprintf(text + used, sizeof text - (size_t)used, "cp.async.wait_all;\n");
     snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
     struct compiled c = compile(text);
     CHECK(!c.program);
-    CHECK_TEXT(c.err.text, "12 instructions");
+    CHECK_TEXT(c.err.text, "12 unsupported instructions");
     CHECK_TEXT(c.err.text, "and 4 more");
     compiled_release(&c);
 }
 
-TEST("records carry class, space, cache operator, size and flags") {
+TEST("records have class, space, cache operator, size and flags") {
     struct compiled c = compile(PTX_KERNEL("ld.param.u64 %d1, [buffer];\n"
                                            "ld.global.nc.v4.f32 {%f1,%f2,%f3,%f4}, [%d1];\n"
                                            "ld.global.ro.u8 %r1, [%d1];\n"
@@ -223,7 +223,7 @@ TEST("records carry class, space, cache operator, size and flags") {
     compiled_release(&c);
 }
 
-TEST("a constant is kept once, spread over the lanes") {
+TEST("a constant is stored once, replicated over the lanes") {
     struct compiled c = compile(PTX_KERNEL("add.s32 %r1, %r2, 7;\nxor.b32 %r1, %r1, 7;\nadd.s64 %d1, %d2, 7;\nret;"));
     REQUIRE(c.program);
     const struct program_function *f = &c.program->functions[0];
@@ -235,7 +235,7 @@ TEST("a constant is kept once, spread over the lanes") {
     compiled_release(&c);
 }
 
-TEST("a declared range of registers costs only what is used") {
+TEST("only the used registers of a range take space") {
     struct compiled c = compile(PTX_HEAD ".entry k() { .reg .b32 %r<5000>; mov.u32 %r4999, %r7; ret; }");
     REQUIRE(c.program);
     CHECK_EQ(c.program->functions[0].window_bytes, 256u);
@@ -267,7 +267,7 @@ TEST("module variables are placed in the image, initialisers with addresses firs
     compiled_release(&c);
 }
 
-TEST("what is declared and not defined may not be used") {
+TEST("a variable or function that is not defined must not be used") {
     struct compiled c =
         compile(PTX_HEAD ".extern .global .u32 e;\n.entry k() { .reg .b32 %r<3>; ld.global.u32 %r1, [e]; ret; }\n");
     CHECK(!c.program);
@@ -275,7 +275,7 @@ TEST("what is declared and not defined may not be used") {
     compiled_release(&c);
     c = compile(PTX_HEAD ".extern .func g();\n.entry k() { call g; ret; }\n");
     CHECK(!c.program);
-    CHECK_TEXT(c.err.text, "`g` is declared and not defined");
+    CHECK_TEXT(c.err.text, "`g` is declared but not defined");
     compiled_release(&c);
 }
 
@@ -287,12 +287,12 @@ static const char *const shared_text = PTX_HEAD
     ".entry dynamic() { .reg .b32 %r<3>; .shared .b32 one; mov.u32 %r1, one; mov.u32 %r2, more; ret; }\n"
     ".entry largest() { .reg .b32 %r<3>; mov.u32 %r1, other; call f; ret; }\n";
 
-TEST("shared memory of device functions has one place, that of kernels only what they use") {
+TEST("shared variables of device functions have one address, kernels have only the variables they use") {
     struct compiled c = compile(shared_text);
     REQUIRE(c.program);
     const struct program *p = c.program;
     CHECK_EQ(program_kernel(p, "alone")->shared_bytes, 64u);
-    /* common at 0, its own behind it; unsized memory behind the largest kernel that reaches f */
+    /* common part at 0, followed by its own; unsized memory after the largest kernel that reaches f */
     CHECK_EQ(program_kernel(p, "largest")->shared_bytes, 176u);
     CHECK_EQ(program_kernel(p, "caller")->shared_bytes, 176u);
     CHECK_EQ(program_kernel(p, "dynamic")->shared_bytes, 16u);
@@ -330,11 +330,11 @@ TEST("calls copy between the caller's frame and the callee's formals") {
     CHECK_EQ(k->arguments[2].callee, 24u);
     CHECK_EQ(k->arguments[2].caller, 24u);
     CHECK(!k->arguments[0].caller_is_place && !k->arguments[0].callee_is_place);
-    CHECK_EQ(k->records[0].op, OP_other); /* no memory access: a value on its way */
+    CHECK_EQ(k->records[0].op, OP_other); /* not a memory access: a passed value */
     compiled_release(&c);
 }
 
-TEST("a call's values must be as many and as large as the function's") {
+TEST("the arguments of a call must match the parameters in number and size") {
     static const char *const head =
         PTX_HEAD ".func f(.param .b32 a) { ret; }\n.entry k() { .param .b64 p; .reg .b32 %%r<3>; %s ret; }\n";
     static const struct {
@@ -363,7 +363,7 @@ TEST("formals may be registers") {
     compiled_release(&c);
 }
 
-TEST("a kernel's parameters have offsets in its block") {
+TEST("a kernel's parameters have offsets in its parameter block") {
     struct compiled c = compile(PTX_KERNEL("ret;"));
     REQUIRE(c.program);
     const struct program_function *k = program_kernel(c.program, "k");
@@ -377,7 +377,7 @@ TEST("a kernel's parameters have offsets in its block") {
     compiled_release(&c);
 }
 
-TEST("a body without an end leaves there") {
+TEST("a body without a return returns at its end") {
     struct compiled c = compile(PTX_HEAD ".entry k() { .reg .pred %p<2>; @%p1 bra done; done: }\n.func f() { }\n");
     REQUIRE(c.program);
     CHECK_EQ(c.program->functions[0].ops[1].operation, OPERATION_exit);

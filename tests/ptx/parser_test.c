@@ -1,4 +1,4 @@
-/* PTX as written becomes a module, or is refused where it is wrong. */
+/* Parsing of PTX text to a module, and the errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct ptx_module *parse(const char *text) {
     return module;
 }
 
-/* The text must be refused, and the message hold all of `part`. */
+/* The text must be rejected with a message that contains `part`. */
 static void refuse(const char *text, const char *part) {
     struct error err = {0};
     struct ptx_module *module = ptx_parse("a.ptx", text, strlen(text), &err);
@@ -30,7 +30,7 @@ static void refuse(const char *text, const char *part) {
     ptx_module_destroy(module);
 }
 
-/* In a kernel with some registers, on line 6. */
+/* A kernel with some registers; the body is on line 6. */
 #define BODY_BEFORE \
     HEAD ".entry k(.param .u64 a, .param .u32 n)\n" \
          "{ .reg .pred p<3>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .v4 .f32 v;\n"
@@ -42,7 +42,7 @@ static const struct ptx_variable *variable(const struct ptx_module *module, cons
     return NULL;
 }
 
-/* Instructions as text again, names in place of numbers: what the module holds is what was written. */
+/* Instructions printed with names instead of indices: compares the module with the text. */
 static void show_operand(const struct ptx_module *module, const struct ptx_function *function, uint32_t index,
                          FILE *out) {
     const struct ptx_operand *operand = &function->operands[index];
@@ -106,7 +106,7 @@ static const char *show(const struct ptx_module *module, uint32_t f) {
     return text;
 }
 
-TEST("instructions of every shape are read as written") {
+TEST("instructions of every shape are parsed completely") {
     static const struct {
         const char *text, *shown;
     } cases[] = {
@@ -148,7 +148,7 @@ TEST("instructions of every shape are read as written") {
     }
 }
 
-TEST("constant expressions follow C's operators in 64 bits") {
+TEST("constant expressions evaluate as in C, in 64 bits") {
     static const struct {
         const char *text;
         int64_t value;
@@ -191,14 +191,14 @@ TEST("constant expressions follow C's operators in 64 bits") {
         CHECK_EQ(operand->value, cases[i].value);
         ptx_module_destroy(module);
     }
-    refuse(BODY("mov.b64 %d1, 1/0;"), "a.ptx:6:15: a division by zero");
-    refuse(BODY("mov.b64 %d1, 1.5&2;"), "'&' needs integers on both sides");
-    refuse(BODY("mov.b64 %d1, ~1.5;"), "'~' needs an integer");
+    refuse(BODY("mov.b64 %d1, 1/0;"), "a.ptx:6:15: division by zero");
+    refuse(BODY("mov.b64 %d1, 1.5&2;"), "'&' requires integers on both sides");
+    refuse(BODY("mov.b64 %d1, ~1.5;"), "'~' requires an integer");
     refuse(BODY("mov.b64 %d1, (.s32)1;"), "found '.s32', expected '.s64' or '.u64'");
     refuse(BODY("ld.global.b64 %d1, [%d1+1.5];"), "found a float, expected an integer");
 }
 
-TEST("a module says its version, target and address size") {
+TEST("a module has a version, target and address size") {
     struct ptx_module *module =
         parse(".version 6.5 // x\n.target sm_90a, texmode_independent, debug\n.address_size 32");
     CHECK_EQ(module->version_major, 6u);
@@ -207,14 +207,14 @@ TEST("a module says its version, target and address size") {
     CHECK_EQ(module->address_bits, 32u);
     CHECK_EQ(module->function_count, 0u);
     ptx_module_destroy(module);
-    refuse("", "a.ptx:1:1: found the end of the text, expected '.version', which is the first of a PTX module");
-    refuse("\177ELF", "byte 0x7f means nothing in PTX");
-    refuse(".version 10.1", "PTX 10.1 is not known; the newest that is: 9.0");
+    refuse("", "a.ptx:1:1: found the end of the file, expected '.version', the first directive of a PTX module");
+    refuse("\177ELF", "byte 0x7f is not valid in PTX");
+    refuse(".version 10.1", "PTX 10.1 is not supported; the newest supported version is 9.0");
     refuse(".version 7", "found '7', expected a version");
     refuse(".version 7.0\n.entry k(){}", "a.ptx:2:1: found '.entry', expected '.target' before the first declaration");
     refuse(".version 7.0", "expected '.target'");
     refuse(".version 7.0 .target gfx900", "found 'gfx900', expected a target, such as sm_70");
-    refuse(".version 7.0 .target sm_70 .address_size 48", "addresses of 48 bits; expected 32 or 64");
+    refuse(".version 7.0 .target sm_70 .address_size 48", "an address size of 48 bits; expected 32 or 64");
 }
 
 TEST("kernels and functions have their parameters, returns, linkage and limits") {
@@ -240,7 +240,7 @@ TEST("kernels and functions have their parameters, returns, linkage and limits")
     const struct ptx_variable *a = &module->variables[k->parameters[0]], *s = &module->variables[k->parameters[1]];
     CHECK_EQ(a->name, "a");
     CHECK_EQ(a->size_bytes, 8u);
-    CHECK_EQ(a->align_bytes, 8u); /* .align after .ptr is of what it points to */
+    CHECK_EQ(a->align_bytes, 8u); /* .align after .ptr applies to the target */
     CHECK(a->is_parameter && a->space == PTX_SPACE_PARAM && a->function == 0);
     CHECK_EQ(s->size_bytes, 24u);
     CHECK_EQ(s->align_bytes, 8u);
@@ -263,7 +263,7 @@ TEST("kernels and functions have their parameters, returns, linkage and limits")
     ptx_module_destroy(module);
 }
 
-TEST("a function declared before its body is one function, and both must agree") {
+TEST("a declaration and its definition are one function and must match") {
     struct ptx_module *module = parse(HEAD ".func (.param .b32 r) f(.param .b64 x);\n"
                                            ".entry k() { .param .b32 q; .param .b64 w; call (q), f, (w); ret; }\n"
                                            ".visible .func (.param .b32 r) f(.param .b64 y) { .reg .b64 d;\n"
@@ -284,7 +284,7 @@ TEST("a function declared before its body is one function, and both must agree")
     refuse(HEAD ".global .b32 f;\n.func f();", "'f' is already declared on line 4");
 }
 
-TEST("calls are direct, by prototype or by a list of targets") {
+TEST("calls are direct, by prototype or by a target list") {
     struct ptx_module *module =
         parse(HEAD ".func (.param .b32 r) f(.param .b32 x); .func g(); .func h();\n"
                    ".entry k() { .reg .b64 %d<2>; .reg .b32 i; .param .b32 q; .param .align 8 .b8 w[16];\n"
@@ -322,11 +322,11 @@ TEST("calls are direct, by prototype or by a list of targets") {
     refuse(BODY("call k, (nothing);"), "unknown register or variable 'nothing'");
     refuse(BODY("call %d1, (%r1), proto;"), "a.ptx:6:18: unknown label 'proto'");
     refuse(BODY("x: .calltargets k, j;"), "a.ptx:6:20: ");
-    refuse(BODY(".branchtargets a, b;"), "a list of targets has a name; expected 'name:' before it");
-    refuse(BODY("x: .branchtargets y; y: .branchtargets x;"), "found a list of targets, expected a label");
+    refuse(BODY(".branchtargets a, b;"), "a target list needs a name; expected 'name:' before it");
+    refuse(BODY("x: .branchtargets y; y: .branchtargets x;"), "found a target list, expected a label");
 }
 
-TEST("who names an alias means the function behind it") {
+TEST("an alias refers to its function") {
     struct ptx_module *module = parse(HEAD ".func a(); .entry k() { call a; }\n.func b() { ret; }\n.alias a, b;\n"
                                            ".global .u64 p = a;");
     CHECK_EQ(show(module, 1), "call b; ");
@@ -336,7 +336,7 @@ TEST("who names an alias means the function behind it") {
     refuse(HEAD ".func ab();\n.alias ac, ab;", "unknown function 'ac'; did you mean 'ab'?");
 }
 
-TEST("of a range only the registers that are used are kept, under their own names") {
+TEST("only the used registers of a range exist") {
     struct ptx_module *module =
         parse(BODY(".reg .f64 %x<1000000>; add.f64 %x999999, %x0, %x999999; .reg .b32 one, %r1<3>;\n"
                    "mov.b32 one, %r12; mov.b32 one, %r8;"));
@@ -355,12 +355,12 @@ TEST("of a range only the registers that are used are kept, under their own name
     refuse(BODY(".reg .b32 %r<2>;"), "registers '%r<...>' are already declared on line 5");
     refuse(BODY(".reg .b32 v;"), "a.ptx:6:11: 'v' is already declared on line 5");
     refuse(BODY(".reg .b32 %laneid;"), "'%laneid' is a special register; expected another name");
-    refuse(BODY(".reg .texref t;"), "a register cannot be of type .texref");
+    refuse(BODY(".reg .texref t;"), "a register cannot have type .texref");
     refuse(BODY(".reg .b33 t;"), "a.ptx:6:6: found '.b33', expected a type; did you mean '.b");
-    refuse(BODY("mov.f32 %f1, %f2.x;"), "found '.x', but the register is no vector");
+    refuse(BODY("mov.f32 %f1, %f2.x;"), "found '.x', but the register is not a vector");
 }
 
-TEST("an inner scope has registers, variables and labels of its own") {
+TEST("an inner scope has its own registers, variables and labels") {
     struct ptx_module *module =
         parse(BODY("mov.b32 %r1, 1; { .reg .b64 %r<4>; mov.b64 %r1, 2; mov.b32 %r5, 3; } mov.b32 %r1, 4;\n"
                    "{ .reg .b16 %r1; L: bra L; bra M; M: { bra L; L: bra M; } }\n"
@@ -377,7 +377,7 @@ TEST("an inner scope has registers, variables and labels of its own") {
     ptx_module_destroy(module);
     refuse(BODY("{ .reg .b32 in; } mov.b32 in, 1;"), "unknown register or variable 'in'");
     refuse(BODY("{ IN: } bra IN;"), "a.ptx:6:13: unknown label 'IN'");
-    refuse(BODY("A: A: ret;"), "a.ptx:6:4: label 'A' already stands on line 6");
+    refuse(BODY("A: A: ret;"), "a.ptx:6:4: label 'A' is already defined on line 6");
 }
 
 static uint64_t bits_at(const struct ptx_variable *variable, uint64_t offset, unsigned bytes) {
@@ -386,7 +386,7 @@ static uint64_t bits_at(const struct ptx_variable *variable, uint64_t offset, un
     return bits;
 }
 
-TEST("variables have a space, a size, an alignment and their first bytes") {
+TEST("variables have a space, a size, an alignment and initial bytes") {
     struct ptx_module *module =
         parse(HEAD ".visible .global .align 16 .b8 plain[40]; .global .u32 one = 7, two = -1, three[2] = {1};\n"
                    ".const .f32 c[2][3] = {{1.5, 0f40000000}, {-1, 2, 3}}; .const[2] .f64 d = 0.5;\n"
@@ -442,7 +442,7 @@ TEST("variables have a space, a size, an alignment and their first bytes") {
     CHECK_EQ(bits_at(variable(module, "two"), 0, 4), 0xFFFFFFFFu);
     CHECK_EQ(bits_at(variable(module, "three"), 0, 8), 1u);
     CHECK_EQ(bits_at(variable(module, "c"), 0, 8), UINT64_C(0x400000003FC00000));
-    CHECK_EQ(bits_at(variable(module, "c"), 8, 8), UINT64_C(0xBF80000000000000)); /* the second row starts anew */
+    CHECK_EQ(bits_at(variable(module, "c"), 8, 8), UINT64_C(0xBF80000000000000)); /* start of the second row */
     CHECK_EQ(bits_at(variable(module, "d"), 0, 8), UINT64_C(0x3FE0000000000000));
     CHECK_EQ(bits_at(variable(module, "flat"), 0, 8), UINT64_C(0xFFFC000300020001));
     CHECK_EQ(bits_at(variable(module, "vec"), 8, 8), UINT64_C(0x0000000400000003));
@@ -453,7 +453,7 @@ TEST("variables have a space, a size, an alignment and their first bytes") {
     ptx_module_destroy(module);
 }
 
-TEST("an initialiser may hold addresses, whole, generic or by bytes") {
+TEST("an initialiser may contain addresses: complete, generic or by bytes") {
     struct ptx_module *module =
         parse(HEAD ".global .u32 x; .global .b8 y[9]; .func f();\n"
                    ".global .u64 p[5] = {x, generic(y)+4, f, generic(y+1), x-4};\n"
@@ -492,36 +492,37 @@ TEST("an initialiser may hold addresses, whole, generic or by bytes") {
     CHECK_EQ(m->initial[10], 7u);
     CHECK_EQ(variable(module, "self")->relocation_count, 1u);
     ptx_module_destroy(module);
-    refuse(HEAD ".global .u32 tabel; .global .u64 p = table;", "'table' is no variable or function declared before; "
+    refuse(HEAD ".global .u32 tabel; .global .u64 p = table;", "'table' is not a variable or function declared above; "
                                                                "did you mean 'tabel'?");
     refuse(HEAD ".global .u16 p = p;", "an address does not fit in .u16");
-    refuse(HEAD ".global .b8 p[2] = {0xFF(p), 0xFF0000(p)};", "from the lowest up, side by side");
-    refuse(HEAD ".global .b8 p[2] = {0xFFF(p)};", "a mask that does not choose the 1 bytes of a .b8");
+    refuse(HEAD ".global .b8 p[2] = {0xFF(p), 0xFF0000(p)};", "must be consecutive, starting with the lowest");
+    refuse(HEAD ".global .b8 p[2] = {0xFFF(p)};", "the mask does not select 1 bytes for a .b8");
 }
 
-TEST("a declaration that makes no sense is refused where it goes wrong") {
+TEST("an invalid declaration is rejected at the position of the error") {
     static const struct {
         const char *text, *error;
     } cases[] = {
         {".global .u8 x = 256;", "a.ptx:4:17: 256 does not fit in .u8"},
         {".global .s16 x[2] = {-32769};", "-32769 does not fit in .s16"},
-        {".global .u32 x[2] = {1, 2, 3};", "a.ptx:4:28: more values than the variable holds"},
-        {".global .u32 x[2][2] = {{1, 2, 3}};", "more values than the variable holds"},
+        {".global .u32 x[2] = {1, 2, 3};", "a.ptx:4:28: more values than elements"},
+        {".global .u32 x[2][2] = {{1, 2, 3}};", "more values than elements"},
         {".global .u32 x[2] = {{{1}}};", "found '{', expected a value"},
         {".global .u32 x[2] = 1;", "found '1', expected '{'"},
         {".global .u32 x[2] = {1, 2;", "found ';', expected ',' or '}'"},
         {".global .u32 x = 1.5;", "found a float, expected a value of type .u32"},
-        {".shared .u32 x = 1;", "only variables of global and constant space have an initialiser"},
-        {".global .u32 x[];", "an array without a length is .extern or has an initialiser"},
+        {".shared .u32 x = 1;", "only variables in .global and .const space can have an initialiser"},
+        {".global .u32 x[];", "an array without a length must be .extern or have an initialiser"},
         {".global .u32 x[2][];", "found ']', expected a constant"},
-        {".global .u32 x[-1];", "an array of -1 elements"},
-        {".global .u32 x[1073741825];", "an array of more than 4 GiB"},
-        {".global .u32 x[4294967296][4294967296];", "an array of more than 4 GiB"},
-        {".global .u32 x[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1];", "an array of more than 16 dimensions"},
-        {".global .b8 x[4000000000] = {1};", "initialised variables take more than 64 MiB together"},
-        {".global .b8 x[][2000000000] = {{}, {1}};", "initialised variables take more than 64 MiB together"},
-        {".global .pred x;", "a predicate lives in a register, not in memory"},
-        {".global .align 3 .u32 x;", "a.ptx:4:16: an alignment of 3, which is not a power of two"},
+        {".global .u32 x[-1];", "an array cannot have -1 elements"},
+        {".global .u32 x[1073741825];", "an array must not exceed 4 GiB"},
+        {".global .u32 x[4294967296][4294967296];", "an array must not exceed 4 GiB"},
+        {".global .u32 x[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1];",
+         "an array must have at most 16 dimensions"},
+        {".global .b8 x[4000000000] = {1};", "initialised variables exceed 64 MiB in total"},
+        {".global .b8 x[][2000000000] = {{}, {1}};", "initialised variables exceed 64 MiB in total"},
+        {".global .pred x;", "a predicate cannot be in memory; declare it as a register"},
+        {".global .align 3 .u32 x;", "a.ptx:4:16: alignment 3 is not a power of two"},
         {".global .u32 .u32 x;", "a.ptx:4:14: found '.u32', expected a name"},
         {".global x;", "found 'x', expected a type"},
         {".global .u32 x\n.global .u32 y;", "a.ptx:5:1: found '.global', expected ',' or ';'"},
@@ -532,9 +533,9 @@ TEST("a declaration that makes no sense is refused where it goes wrong") {
         {".entry (.param .u32 x) k() {}", "found '(', expected a kernel's name"},
         {".entry k() .maxntid x {}", "found 'x', expected a number"},
         {".entry k() .maxntidx 4 {}", "unknown directive '.maxntidx'; did you mean '.maxntid'?"},
-        {".entry k()\n{ ret;\n", "a.ptx:5:1: the function that starts here never ends; expected '}'\n{ ret;\n^"},
+        {".entry k()\n{ ret;\n", "a.ptx:5:1: unterminated function; expected '}'\n{ ret;\n^"},
         {"mov.u32 a, b;", "found 'mov', expected a directive, such as '.entry'"},
-        {".section .debug_info {", "'{' is never closed; expected '}'"},
+        {".section .debug_info {", "'{' is not closed; expected '}'"},
         {".file 70000 \"x\"", "70000 is too large: expected a file's number, at most 65536"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -544,7 +545,7 @@ TEST("a declaration that makes no sense is refused where it goes wrong") {
     }
 }
 
-TEST("a statement that is wrong is shown with its line, a caret and what was expected") {
+TEST("the error of an invalid statement has the source line, a caret and what was expected") {
     refuse(BODY("\tadd.s32 \t%r1, %r2 %r3;"), "a.ptx:6:20: found '%r3', expected ',' or ';'\n"
                                               "\tadd.s32 \t%r1, %r2 %r3;\n"
                                               "\t        \t         ^");
@@ -557,8 +558,8 @@ TEST("a statement that is wrong is shown with its line, a caret and what was exp
     refuse(BODY("mov.u32 %r1, %envreg32;"), "unknown register '%envreg32'; did you mean '%envreg31'?");
     refuse(BODY("ld.param.u64 %d1, [nn];"), "unknown register or variable 'nn'; did you mean 'n'?");
     refuse(BODY("LOOP: bra LOP;"), "a.ptx:6:11: unknown label 'LOP'; did you mean 'LOOP'?");
-    refuse(BODY("@%r1 bra X;"), "'%r1' is no predicate; expected a register of type .pred");
-    refuse(BODY("@%laneid bra X;"), "'%laneid' is no predicate");
+    refuse(BODY("@%r1 bra X;"), "'%r1' is not a predicate; expected a register of type .pred");
+    refuse(BODY("@%laneid bra X;"), "'%laneid' is not a predicate");
     refuse(BODY("@p7 bra X;"), "unknown register 'p7': line 5 declares p<3>");
     refuse(BODY("@p1 {ret;}"), "found '{', expected an instruction");
     refuse(BODY("add.s32 %r1, %r2,;"), "found ';', expected an operand");
@@ -566,7 +567,7 @@ TEST("a statement that is wrong is shown with its line, a caret and what was exp
     refuse(BODY("ld.global.u32 %r1, [%d1+%d2];"), "found '%d2', expected a constant");
     refuse(BODY("ld.global.u32 %r1, [%d1, %d2];"), "found ',', expected ']'");
     refuse(BODY("mov.b64 %d1, {%r1, %r2;"), "found ';', expected ',' or '}'");
-    refuse(BODY("mov.b32 %r1, {{{{{%r1}}}}};"), "an operand nested more than 4 deep");
+    refuse(BODY("mov.b32 %r1, {{{{{%r1}}}}};"), "operands are nested more than 4 levels deep");
     refuse(BODY(".loc 1 2"), "found '}', expected a number");
     refuse(BODY(".entry x() {}"),
            "found '.entry', expected a declaration, a directive of a function or an instruction");
@@ -575,7 +576,7 @@ TEST("a statement that is wrong is shown with its line, a caret and what was exp
     refuse(BODY("ld.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.u32 %r1, [%d1];"), "more than 14 modifiers");
 }
 
-TEST("of a long line only a part is shown, with the caret in its place") {
+TEST("a long source line is shortened around the caret") {
     char line[1001], text[4096];
     memset(line, ' ', 1000);
     line[1000] = '\0';
@@ -588,7 +589,7 @@ TEST("of a long line only a part is shown, with the caret in its place") {
     CHECK_EQ(strchr(shown, '?') - shown, strchr(below, '^') - below);
 }
 
-TEST("debugging text is read over, and instructions know their source line") {
+TEST("debug information is skipped, and instructions have their source line") {
     struct ptx_module *module =
         parse(HEAD ".file 2 \"b.cu\", 1700000000, 99\n.file 1 \"a.cu\"\n@@DWARF .byte 0x1 } {\n"
                    ".entry k() { $L__begin:\nnop_is_a_label: .loc 1 7 3\nret;\n"
@@ -606,7 +607,7 @@ TEST("debugging text is read over, and instructions know their source line") {
     ptx_module_destroy(module);
 }
 
-TEST("a modifier knows its column") {
+TEST("a modifier has its column") {
     struct ptx_module *module = parse(BODY("@p1 add.sat .s32 %r1, %r1, 1;"));
     const struct ptx_instr *instr = &module->functions[0].instrs[0];
     CHECK_EQ(instr->place.column, 5u);
@@ -624,19 +625,19 @@ static char *repeated(const char *before, const char *many, unsigned count, cons
     return text;
 }
 
-TEST("no depth of nesting brings the parser down") {
+TEST("deep nesting is rejected") {
     static const struct {
         const char *before, *many, *error;
     } cases[] = {
-        {".entry k() {", "{", "scopes nested more than 256 deep"},
-        {".global .u32 x = ", "(", "an expression nested more than 100 deep"},
-        {".global .u32 x = ", "-", "an expression nested more than 100 deep"},
-        {".global .u32 x = 1", "?1", "an expression nested more than 100 deep"},
+        {".entry k() {", "{", "scopes are nested more than 256 levels deep"},
+        {".global .u32 x = ", "(", "the expression is nested more than 100 levels deep"},
+        {".global .u32 x = ", "-", "the expression is nested more than 100 levels deep"},
+        {".global .u32 x = 1", "?1", "the expression is nested more than 100 levels deep"},
         {".global .u32 x[1] = ", "{", "found '{', expected a value"},
-        {".entry k() { mov.b32 ", "{", "an operand nested more than 4 deep"},
-        {".entry k() { ld.b32 ", "[", "an operand nested more than 4 deep"},
-        {".section .x ", "{", "'{' is never closed"},
-        {".global .attribute", "(", "'(' is never closed"},
+        {".entry k() { mov.b32 ", "{", "operands are nested more than 4 levels deep"},
+        {".entry k() { ld.b32 ", "[", "operands are nested more than 4 levels deep"},
+        {".section .x ", "{", "'{' is not closed"},
+        {".global .attribute", "(", "'(' is not closed"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         char *text = repeated(cases[i].before, cases[i].many, 100000, "");
@@ -645,7 +646,7 @@ TEST("no depth of nesting brings the parser down") {
     }
 }
 
-TEST("a large module is read whole") {
+TEST("a large module is parsed completely") {
     char *text = repeated(".entry k() { .reg .b32 %r<9>; .reg .pred p;",
                           "{ .reg .b32 t; A: @p bra A; mov.b32 t, %r3; @p bra END; }\n", 50000, " END: ret; }");
     struct ptx_module *module = parse(text);
@@ -656,7 +657,7 @@ TEST("a large module is read whole") {
     free(text);
 }
 
-TEST("a file that cannot be read is named") {
+TEST("a file that cannot be read is reported") {
     struct error err = {0};
     CHECK(!ptx_parse_file("/nowhere/a.ptx", &err));
     CHECK_TEXT(err.text, "/nowhere/a.ptx: No such file or directory");

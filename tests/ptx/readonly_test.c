@@ -1,4 +1,4 @@
-/* What a kernel only reads: verdicts on kernels of a few lines, each with one way in which a pointer travels. */
+/* Read-only data structures: verdicts on short kernels, each with one kind of pointer flow. */
 #include "ptx/readonly.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "ptx/program.h"
 #include "test.h"
 
-/* Kernel k of the pointers a, b and c and the number n; %a, %b, %c and %n hold them. Its body begins at line 8. */
+/* Kernel k of the pointers a, b and c and the number n, in %a, %b, %c and %n. Its body starts at line 8. */
 #define KERNEL(declarations, body) \
     ".version 8.0\n.target sm_80\n.address_size 64\n" declarations "\n" \
     ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n" \
@@ -46,7 +46,7 @@ static void fixture_close(struct fixture *x) {
     ptx_module_destroy(x->module);
 }
 
-/* How many loads the stream carries as read-only. */
+/* The number of loads marked read-only in the stream. */
 static unsigned marked(const struct fixture *x) {
     unsigned count = 0;
     for (uint32_t i = 0; i < x->program->record_count; i++)
@@ -62,7 +62,7 @@ static void expect(const char *ptx, const char *verdicts, unsigned loads) {
     fixture_close(&x);
 }
 
-TEST("what is loaded and not stored is read-only") {
+TEST("data that is loaded and never stored is read-only") {
     expect(KERNEL("", "ld.global.f32 %f1, [%a];\nst.global.f32 [%b], %f1;"), "a reads, b written 9", 1);
 }
 
@@ -72,7 +72,7 @@ TEST("an update in place is read-write, and so are atomics and reductions") {
            "a written 8, b written 9, c reads", 1);
 }
 
-TEST("addresses are followed through arithmetic") {
+TEST("addresses are traced through arithmetic") {
     expect(
         KERNEL("",
                "mul.wide.u32 %x1, %n, 4; add.s64 %x2, %a, %x1; mad.wide.u32 %x3, %n, 8, %b; sub.s64 %x4, %c, 8;\n"
@@ -80,34 +80,34 @@ TEST("addresses are followed through arithmetic") {
         "a reads, b written 9, c reads", 2);
 }
 
-TEST("an index from memory does not make a pointer unknown, however wide it is") {
+TEST("an index loaded from memory does not make a pointer unknown, whatever its width") {
     expect(KERNEL("", "ld.global.u32 %r1, [%a]; mul.wide.u32 %x1, %r1, 4; add.s64 %x2, %b, %x1;\n"
                       "st.global.u32 [%x2], %n;\n"
                       "ld.global.u64 %x3, [%a]; shl.b64 %x4, %x3, 3; add.s64 %x5, %x4, %b; st.global.u32 [%x5], %n;"),
            "a reads, b written 9", 2);
 }
 
-TEST("a store through a pointer from memory may go anywhere; a load through one is not marked") {
+TEST("a store through a pointer from memory may write anywhere; a load through one is not marked") {
     expect(KERNEL("", "ld.global.u64 %x1, [%a];\nst.global.u32 [%x1], 1;\nld.global.u32 %r1, [%b];"),
            "a beyond 9, b beyond 9", 0);
     expect(KERNEL("", "ld.global.u64 %x1, [%a];\nld.global.u32 %r1, [%x1];\nst.global.u32 [%b], %r1;"),
            "a reads, b written 10", 1);
 }
 
-TEST("a pointer put together of halves, or of a number, may go anywhere") {
+TEST("a pointer assembled from halves or from a number may point anywhere") {
     expect(KERNEL("", "ld.global.v2.u32 {%r1, %r2}, [%a]; mov.b64 %x1, {%r1, %r2};\nst.global.u32 [%x1], 1;"),
            "a beyond 9", 0);
     expect(KERNEL("", "mov.u64 %x1, 4096;\nst.global.u32 [%x1], 1; ld.global.u32 %r1, [%a];"), "a beyond 9", 0);
 }
 
-TEST("a select writes to either") {
+TEST("a store through a select may write to either operand") {
     expect(
         KERNEL("",
                "setp.eq.u32 %p1, %n, 0; selp.b64 %x1, %a, %b, %p1;\nst.global.u32 [%x1], 1; ld.global.u32 %r1, [%c];"),
         "a written 9, b written 9, c reads", 1);
 }
 
-TEST("pointers that a loop exchanges are followed around it") {
+TEST("pointers that a loop exchanges are traced") {
     expect(KERNEL("", "mov.u64 %x1, %a; mov.u64 %x2, %b;\n"
                       "LOOP: ld.global.u32 %r1, [%x1];\nst.global.u32 [%x2], %r1;\n"
                       "ld.global.u32 %r2, [%c];\n"
@@ -116,12 +116,12 @@ TEST("pointers that a loop exchanges are followed around it") {
            "a written 10, b written 10, c reads", 1);
 }
 
-TEST("a register that is used again holds what it was last given") {
+TEST("a reused register has its last value") {
     expect(KERNEL("", "mov.u64 %x1, %a; ld.global.u32 %r1, [%x1]; mov.u64 %x1, %b;\nst.global.u32 [%x1], %r1;"),
            "a reads, b written 9", 1);
 }
 
-TEST("under a guard, or after a join, it may still hold what it had") {
+TEST("after a guarded write or a join, a register may have its old value") {
     expect(KERNEL("", "setp.eq.u32 %p1, %n, 0; mov.u64 %x1, %a; @%p1 mov.u64 %x1, %b;\nst.global.u32 [%x1], 1;"),
            "a written 9, b written 9", 0);
     expect(KERNEL("", "setp.eq.u32 %p1, %n, 0; mov.u64 %x1, %a; @%p1 bra JOIN; mov.u64 %x1, %b;\n"
@@ -129,7 +129,7 @@ TEST("under a guard, or after a join, it may still hold what it had") {
            "a written 9, b written 9", 0);
 }
 
-TEST("generic addresses are followed, to global memory and elsewhere") {
+TEST("generic addresses are traced, to global memory and elsewhere") {
     expect(KERNEL(".shared .align 4 .b8 tile[64];",
                   "cvta.to.global.u64 %x1, %a; cvta.global.u64 %x2, %x1; ld.u32 %r1, [%x2];\n"
                   "mov.u64 %x3, tile; cvta.shared.u64 %x4, %x3; st.u32 [%x4], %r1;\nst.u32 [%b], %r1;"),
@@ -140,7 +140,7 @@ TEST("generic addresses are followed, to global memory and elsewhere") {
            "a reads", 0);
 }
 
-TEST("of a structure in memory that is written in one member nothing is read-only") {
+TEST("no member of a structure in memory is read-only if one is written") {
     expect(KERNEL("", "ld.global.f32 %f1, [%a];\nst.global.f32 [%a+16], %f1;"), "a written 9", 0);
 }
 
@@ -148,7 +148,7 @@ TEST("of a structure in memory that is written in one member nothing is read-onl
     ".version 8.0\n.target sm_80\n.address_size 64\n" \
     ".visible .entry k(.param .align 16 .b8 s[24]) {\n.reg .b64 %x<9>; .reg .b32 %r<9>;\n"
 
-TEST("each member of a structure that is passed by value is a pointer of its own") {
+TEST("each member of a structure passed by value is a separate pointer") {
     expect(PASSED "ld.param.v2.u64 {%x1, %x2}, [s]; ld.param.u64 %x3, [s+16];\nld.global.u32 %r1, [%x1];\n"
                   "st.global.u32 [%x2], %r1;\nld.global.u32 %r2, [%x3]; ret;\n}\n",
            "s+0 reads, s+8 written 8, s+16 reads", 2);
@@ -158,14 +158,14 @@ TEST("each member of a structure that is passed by value is a pointer of its own
            "s+0 reads, s+16 written 8", 1);
 }
 
-TEST("a parameter that is indexed holds any pointer") {
+TEST("an indexed parameter may be any of its pointers") {
     expect(PASSED "mov.b64 %x4, s; mov.u32 %r1, %tid.x; mul.wide.u32 %x5, %r1, 8; add.s64 %x6, %x4, %x5;\n"
                   "ld.param.u64 %x1, [%x6]; ld.param.u64 %x2, [s]; ld.global.u32 %r2, [%x2];\n"
                   "st.global.u32 [%x1], %r2; ret;\n}\n",
            "s+0 beyond 8", 0);
 }
 
-TEST("variables of the module are data structures, too") {
+TEST("module variables are data structures") {
     expect(
         KERNEL(
             ".global .align 4 .b8 table[64]; .global .align 4 .b8 sums[64];",
@@ -173,7 +173,7 @@ TEST("variables of the module are data structures, too") {
         "table reads, sums written 9", 2);
 }
 
-TEST("pointers are followed through local and shared memory") {
+TEST("pointers are traced through local and shared memory") {
     expect(KERNEL(".shared .align 8 .b8 tile[64];",
                   ".local .align 8 .b8 slot[16];\nst.local.u64 [slot], %a; ld.local.u64 %x1, [slot];\n"
                   "st.shared.u64 [tile], %b; ld.shared.u64 %x2, [tile];\n"
@@ -188,7 +188,7 @@ TEST("pointers are followed through local and shared memory") {
     ".func (.reg .b64 %out) same(.reg .b64 %in) { add.s64 %out, %in, 4; ret; }"
 #define CALL_PUT(pointer) "{ .param .b64 p0; st.param.b64 [p0], " pointer "; call.uni put, (p0); }\n"
 
-TEST("a function that stores writes what it is passed, and what one returns is followed") {
+TEST("stores of a function apply to its arguments, and return values are traced") {
     expect(KERNEL(FUNCTIONS, "ld.global.u32 %r1, [%a]; ld.global.u32 %r2, [%b];\n" CALL_PUT("%b")),
            "a reads, b written 4", 1);
     expect(KERNEL(FUNCTIONS,
@@ -200,13 +200,13 @@ TEST("a function that stores writes what it is passed, and what one returns is f
            "b reads, c written 9", 1);
 }
 
-TEST("an indirect call may reach every function of its kind") {
+TEST("an indirect call may reach every function") {
     expect(KERNEL(FUNCTIONS, "mov.u64 %x1, put; { .param .b64 p0; st.param.b64 [p0], %b;\n"
                              "P: .callprototype _ (.param .b64 _); call %x1, (p0), P; }\nld.global.u32 %r1, [%b];"),
            "b written 4", 0);
 }
 
-TEST("memory of the device's heap is no parameter's") {
+TEST("heap memory belongs to no parameter") {
     expect(
         KERNEL(
             ".extern .func (.param .b64 r) malloc(.param .b64 n);",
@@ -215,7 +215,7 @@ TEST("memory of the device's heap is no parameter's") {
         "a reads", 1);
 }
 
-TEST("a function that two kernels call is marked only where both agree") {
+TEST("a load of a function called by two kernels is marked only if both agree") {
     expect(
         KERNEL(
             ".func (.reg .b32 %v) get(.reg .b64 %p) { ld.global.u32 %v, [%p]; ret; }\n"
@@ -225,7 +225,7 @@ TEST("a function that two kernels call is marked only where both agree") {
         "a reads", 0);
 }
 
-TEST("what asks for the writes of others is not marked, and .nc and .ro are promises") {
+TEST("loads that observe concurrent writes are not marked; .nc and .ro are trusted") {
     expect(KERNEL("",
                   "ld.volatile.global.u32 %r1, [%a]; ld.relaxed.gpu.global.u32 %r2, [%a]; ld.global.cv.u32 %r3, [%a];"),
            "a reads", 0);
@@ -233,7 +233,7 @@ TEST("what asks for the writes of others is not marked, and .nc and .ro are prom
            2);
 }
 
-TEST("the reason names instruction and line") {
+TEST("the reason gives instruction and line") {
     struct fixture x;
     char why[128];
     REQUIRE(fixture_open(
@@ -247,7 +247,7 @@ TEST("the reason names instruction and line") {
     fixture_close(&x);
 }
 
-TEST("a rewritten module marks the same loads by itself, and rewriting it again changes nothing") {
+TEST("a rewritten module has the same marked loads, and rewriting it again changes nothing") {
     struct fixture x, y;
     REQUIRE(fixture_open(
         &x,
