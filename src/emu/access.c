@@ -1,12 +1,11 @@
-/* Loads and stores: where each lane's address leads, and the bytes between there and the registers.
+/* Loads and stores: address resolution per lane, and the transfer between memory and registers.
  *
- * Most accesses have all their lanes in one region (an allocation, the CTA's shared memory, the kernel's parameters)
- * and take the short way: one check for the whole warp, then a loop over lanes, or one copy where lanes lie side by
- * side. The rest goes lane by lane. Local memory is kept as the hardware has it: a row for every word, in it the 32
- * lanes.
+ * Most accesses have all lanes in one region (an allocation, the CTA's shared memory, the kernel's parameters) and take
+ * the fast path: one check for the whole warp, then a loop over lanes, or one copy if lanes are contiguous. Others are
+ * handled lane by lane. Local memory has the hardware's layout: a row for every word, with the 32 lanes in it.
  *
- * An access that is misaligned or leaves its region is a fault. Lanes store in ascending order: of several that write
- * to one place the highest wins. */
+ * An access that is misaligned or outside its region is a fault. Lanes store in ascending order: if several write to
+ * one address, the highest lane wins. */
 #include "emu/cta.h"
 
 #include <inttypes.h>
@@ -46,7 +45,7 @@ enum ptx_space space_resolve(enum ptx_space space, uint64_t *address) {
     return found;
 }
 
-/* The space that all lanes' addresses lead to, which are then made relative to it; GENERIC if they differ. */
+/* The space of all lanes' addresses, which are made relative to it; GENERIC if they differ. */
 enum ptx_space space_common(enum ptx_space space, uint64_t address[WARP_LANES]) {
     if (space != PTX_SPACE_GENERIC) return space;
     uint64_t differ = 0;
@@ -92,7 +91,7 @@ uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, 
     return offset < region.size_bytes && bytes <= region.size_bytes - offset ? region.bytes + offset : NULL;
 }
 
-/* The lanes' addresses as offsets from one piece of memory; NULL if it does not hold all of them, aligned. */
+/* The lanes' addresses as offsets in one region; NULL unless all lanes are inside and aligned. */
 uint8_t *space_at_all(struct warp_state *w, enum ptx_space space, const uint64_t address[WARP_LANES], unsigned bytes,
                       enum access_kind kind, uint64_t offset[WARP_LANES]) {
     struct region region = region_of(w, space, address[0], kind);
@@ -146,7 +145,7 @@ static void nearest_allocation(const struct memory *memory, uint64_t address, ch
         best = a, distance = d, after = address >= end;
     }
     if (!best)
-        snprintf(text, room, "nothing is allocated");
+        snprintf(text, room, "there are no allocations");
     else if (!distance && !after)
         snprintf(text, room, "beyond the end of the %" PRIu64 "-byte allocation at 0x%" PRIx64, best->size_bytes,
                  best->address);
@@ -157,7 +156,7 @@ static void nearest_allocation(const struct memory *memory, uint64_t address, ch
 
 void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space, uint64_t address,
                   unsigned bytes, enum access_kind kind) {
-    static const char *const verbs[] = {"reads", "writes", "changes"};
+    static const char *const verbs[] = {"reads", "writes", "updates"};
     static const char *const names[] = {"generic", "global", "constant", "shared", "local", "parameter"};
     char where[160];
     uint32_t size = space == PTX_SPACE_SHARED  ? w->run->shared_bytes
@@ -168,16 +167,16 @@ void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum
     else if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST)
         nearest_allocation(&w->run->device->memory, address, where, sizeof where);
     else if (space == PTX_SPACE_PARAM && kind != ACCESS_READ)
-        snprintf(where, sizeof where, "parameters are only read");
+        snprintf(where, sizeof where, "parameters are read-only");
     else if (space == PTX_SPACE_LOCAL && kind == ACCESS_ATOMIC)
-        snprintf(where, sizeof where, "there are no atomics on local memory");
+        snprintf(where, sizeof where, "atomics on local memory are not supported");
     else
-        snprintf(where, sizeof where, "outside of the %u bytes there are", size);
+        snprintf(where, sizeof where, "outside the %u bytes available", size);
     fault_set(w, op, lane, "%s %u bytes of %s memory at 0x%" PRIx64 ": %s", verbs[kind], bytes, names[space], address,
               where);
 }
 
-/* Between memory and registers. Rows are indexed by log2 of the bytes in memory and of those in the register. */
+/* Transfers between memory and registers. Tables are indexed by log2 of the bytes in memory and in the register. */
 
 typedef void mover(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask);
 typedef unsigned __int128 w128;
@@ -291,7 +290,7 @@ static void region_move(struct warp_state *w, const struct op *op, const struct 
     }
 }
 
-/* All lanes at one local address: whole words of the 32 lanes lie side by side, as they do in a row of registers. */
+/* All lanes at one local address: the words of the 32 lanes are contiguous, as in a row of registers. */
 static bool local_rows(struct warp_state *w, const struct op *op, const struct shape *shape,
                        const uint64_t address[WARP_LANES], unsigned bytes) {
     if (shape->element_bytes != 4 || shape->register_bytes != 4 || !local_holds(w, address[0], bytes)) return false;

@@ -1,6 +1,6 @@
-/* Approximate operations, PTX ISA 9.7.3: computed in double and rounded once, which is well within the errors that PTX
- * allows, with the values PTX's tables give for zeros, infinities and NaN. They do not repeat the last bits of any
- * particular GPU. */
+/* Approximate operations, PTX ISA 9.7.3: computed in double and rounded once, well within the error bounds of PTX, with
+ * the results of PTX's tables for zeros, infinities and NaN. They do not reproduce the last bits of any particular GPU.
+ */
 #include <math.h>
 
 #include "emu/real.h"
@@ -12,7 +12,7 @@ static inline f64 divided(f32 a, f32 b, bool full) {
     return vanishes ? (f64)a * __builtin_copysign(0.0, (f64)b) : (f64)a / (f64)b;
 }
 
-/* The 20 highest bits of fraction count, of operand and result; PTX: rcp.approx.ftz.f64, rsqrt.approx.ftz.f64. */
+/* Only the 20 highest fraction bits of operand and result count: rcp.approx.ftz.f64, rsqrt.approx.ftz.f64. */
 static inline f64 upper_half(f64 x) { return f64_of(f64_bits(x) & UINT64_C(0xFFFFFFFF00000000)); }
 static inline f64 f64_flushed(f64 x) { return fabs(x) < 0x1p-1022 ? copysign(0.0, x) : x; }
 static inline f64 coarse_operand(f64 x) { return f64_flushed(upper_half(x)); }

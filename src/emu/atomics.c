@@ -1,13 +1,13 @@
-/* Atomics and reductions: lanes in ascending order, each reads, computes and writes before the next.
+/* Atomics and reductions: lanes execute in ascending order, each one atomically.
  *
- * PTX ISA, atom: inc and dec wrap at their operand; f32 additions in global memory flush subnormal numbers to zero,
- * those in shared memory do not; halves keep them. */
+ * PTX ISA, atom: inc and dec wrap at their operand; f32 additions flush subnormal numbers to zero in global memory, but
+ * not in shared memory; halves keep them. */
 #include "emu/cta.h"
 #include "emu/real.h"
 
 #include <string.h>
 
-/* What one operation and type makes of an old value. */
+/* The new value from the old one, for one operation and type. */
 typedef uint64_t combine(uint64_t old, uint64_t b, uint64_t c);
 
 #define COMBINE(name, expression) \
@@ -70,7 +70,7 @@ static combine *combine_find(const struct op *op) {
     }
 }
 
-/* One lane's memory, or a fault. */
+/* The memory of one lane, or a fault. */
 static uint8_t *lane_at(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space,
                         uint64_t address, unsigned bytes) {
     space = space_resolve(space, &address);
@@ -79,7 +79,7 @@ static uint8_t *lane_at(struct warp_state *w, const struct op *op, unsigned lane
     return at;
 }
 
-/* Inlined for each width, so that a value is read and written by one instruction of the host. */
+/* Inlined for each width, so that a value is read and written by a single host instruction. */
 __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask,
                                                              unsigned bytes) {
     struct warp_state *w = warp_state(warp);
@@ -109,7 +109,7 @@ static void execute_2(struct warp *warp, const struct op *op, uint32_t mask) { a
 static void execute_4(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 4); }
 static void execute_8(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 8); }
 
-/* exch and cas of 16 bytes. */
+/* 16-byte exch and cas. */
 static void execute_16(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
     uint64_t address[WARP_LANES];
@@ -117,7 +117,7 @@ static void execute_16(struct warp *warp, const struct op *op, uint32_t mask) {
     enum ptx_space common = space_common(op->space, address);
     if (w->writer) touch_note(w, mask, common, address, 16, ACCESS_ATOMIC);
     const uint8_t *b = warp_place(warp, op->b), *c = op->mode == ATOMIC_CAS ? warp_place(warp, op->c) : b;
-    uint8_t old[WARP_LANES][16]; /* the destination may be a source, too */
+    uint8_t old[WARP_LANES][16]; /* the destination may also be a source */
     FOR_LANES (lane, mask) {
         uint8_t *at = lane_at(w, op, lane, common, address[lane], 16);
         if (!at) return;

@@ -1,13 +1,13 @@
-/* The CTA's barriers: sixteen, each counts the warps that have come to it.
+/* The CTA's sixteen barriers; each counts the warps that have arrived.
  *
- * A warp counts as a whole, whichever of its lanes come (GPGPU-Sim, and the hardware before Volta). Warps that have
- * ended are not waited for, unless the barrier was given a number of threads smaller than the CTA. When all warps that
- * live wait, nobody will ever come: a fault. */
+ * A warp counts as a whole, whichever of its lanes arrive (GPGPU-Sim, and hardware before Volta). Exited warps are not
+ * waited for unless the barrier was given a number of threads smaller than the CTA. If all live warps wait, the barrier
+ * is deadlocked: a fault. */
 #include "emu/cta.h"
 
 #include <stdio.h>
 
-/* What bar.red gives its warps. */
+/* Writes the result of bar.red. */
 static void reduction_write(struct warp_state *w, const struct cta_barrier *barrier) {
     const struct op *op = w->waits_at;
     if (op->operation != OPERATION_bar_red) return;
@@ -40,7 +40,7 @@ static void deadlock_check(struct warp_state *w) {
         if (waiting->status != WARP_WAITING) continue;
         const struct cta_barrier *barrier = &cta->barriers[waiting->waits_barrier];
         fault_set(waiting, waiting->waits_at, lowest_bit(waiting->waits_mask),
-                  "barrier %u can never be passed: %u of %u warps have come, and all warps of the block that live wait",
+                  "deadlock at barrier %u: %u of %u warps have arrived, and all live warps of the block wait",
                   waiting->waits_barrier, barrier->arrived, barrier->expected ? barrier->expected : cta->live);
         return;
     }
@@ -51,8 +51,8 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
     uint32_t id = lane_u32(w, op->a, mask), threads = op->b == PLACE_NONE ? 0 : lane_u32(w, op->b, mask);
     if (id >= CTA_BARRIERS || threads % WARP_LANES || threads > CTA_WARPS * WARP_LANES) {
         fault_set(w, op, lowest_bit(mask),
-                  "there is no barrier %u for %u threads: barriers are 0 to 15, threads a multiple of 32 up to 1024",
-                  id, threads);
+                  "barrier %u with %u threads: the barrier must be 0 to 15, threads a multiple of 32, at most 1024", id,
+                  threads);
         return;
     }
     struct cta_barrier *barrier = &cta->barriers[id];

@@ -1,15 +1,15 @@
 /* Logic, shifts and bit fields, PTX ISA 9.7.1 and 9.7.8, and the dot products of bytes. */
 #include "emu/lanes.h"
 
-/* Shifts clamp: by the width or more gives 0, or the sign. */
+/* Shift amounts clamp: the width or more gives 0, or the sign. */
 #define BITS(T)               ((u32)(8 * sizeof(T)))
 #define LEFT(T, x, n)         ((n) < BITS(T) ? (T)((x) << ((n) & (BITS(T) - 1))) : (T)0)
 #define RIGHT(T, x, n)        ((n) < BITS(T) ? (T)((x) >> ((n) & (BITS(T) - 1))) : (T)0)
 #define RIGHT_SIGNED(T, x, n) ((T)((x) >> ((n) < BITS(T) ? (n) : BITS(T) - 1)))
 #define SHIFT(name, T, ...)   BINARY(name, T, T, u32, __VA_ARGS__)
-#define LOW_ONES(T, n)        ((T)(LEFT(T, (T)1, n) - 1)) /* the lowest n bits, n up to any number */
+#define LOW_ONES(T, n)        ((T)(LEFT(T, (T)1, n) - 1)) /* the lowest n bits, for any n */
 
-/* The highest bit that differs from the sign, counted from 0; all ones if there is none. */
+/* The highest bit that differs from the sign, from 0; all ones if there is none. */
 static inline u32 highest_u32(u32 x) { return x ? 31u - (u32)__builtin_clz(x) : UINT32_MAX; }
 static inline u32 highest_u64(u64 x) { return x ? 63u - (u32)__builtin_clzll(x) : UINT32_MAX; }
 static inline u32 shiftamt(u32 highest, u32 msb, u32 modifiers) {
@@ -24,7 +24,7 @@ static inline u32 reversed(u32 x) {
     return __builtin_bswap32(x);
 }
 
-/* Field of `len` bits from `pos`; beyond the top bit it is zero, or the sign of the field. */
+/* The field of `len` bits from `pos`; bits beyond the top are zero, or the sign of the field. */
 #define EXTRACT(name, T, U, shift) \
     static inline T name(T a, u32 pos, u32 len) { \
         const T field = shift; \
@@ -53,7 +53,7 @@ static u32 nth_set(u32 mask, u32 base, s32 offset) {
     return UINT32_MAX;
 }
 
-/* How many bits: the amount modulo 32, or up to 32. */
+/* The shift amount: modulo 32, or clamped to 32. */
 static inline u32 width32(u32 amount, bool wrap) { return wrap ? amount & 31 : amount < 32 ? amount : 32; }
 static inline u32 bmsk(u32 position, u32 amount, bool wrap) {
     const u32 ones = LOW_ONES(u32, width32(amount, wrap));
@@ -62,13 +62,13 @@ static inline u32 bmsk(u32 position, u32 amount, bool wrap) {
 
 static inline u64 joined(u32 low, u32 high) { return (u64)high << 32 | low; }
 
-/* The selector's nibbles for prmt's fixed modes, by the lowest two bits of c. */
+/* The selector nibbles of prmt's fixed modes, by the lowest two bits of c. */
 static const u16 prmt_selectors[][4] = {
     [PRMT_F4E] = {0x3210, 0x4321, 0x5432, 0x6543}, [PRMT_B4E] = {0x5670, 0x6701, 0x7012, 0x0123},
     [PRMT_RC8] = {0x0000, 0x1111, 0x2222, 0x3333}, [PRMT_ECL] = {0x3210, 0x3211, 0x3222, 0x3333},
     [PRMT_ECR] = {0x0000, 0x1110, 0x2210, 0x3210}, [PRMT_RC16] = {0x1010, 0x3232, 0x1010, 0x3232},
 };
-/* One byte of the result: a byte of the pair, or with the nibble's top bit its sign eight times. */
+/* One byte of the result: a byte of the pair, or its replicated sign if the nibble's top bit is set. */
 static inline u32 prmt_byte(u64 pair, u32 nibble, u32 at) {
     const u32 byte = (u32)(pair >> (8 * (nibble & 7))) & 0xFF;
     return (nibble & 8 ? (byte & 0x80 ? 0xFFu : 0u) : byte) << at;
@@ -80,7 +80,7 @@ static inline u32 prmt(u64 pair, u32 s) {
 TERNARY(prmt_index, u32, u32, u32, u32, prmt(joined(a, b), c))
 TERNARY(prmt_mode, u32, u32, u32, u32, prmt(joined(a, b), prmt_selectors[op->mode][c & 3]))
 
-/* A byte or half-word of a register, extended as the register's type says. */
+/* A byte or half-word of a register, extended by the register's type. */
 static inline s32 piece(u32 x, unsigned at, unsigned bits, bool is_signed) {
     const u32 up = x << (32 - bits - at);
     return is_signed ? (s32)up >> (32 - bits) : (s32)(up >> (32 - bits));
@@ -142,7 +142,7 @@ ALL(DEFINE)
 static const op_table table = {ALL(ENTER)[PTX_s32][OPERATION_dp4a] = dp4a_of_u32, [PTX_s32][OPERATION_dp2a] =
                                                                                       dp2a_of_u32};
 
-/* lop3: the table's bit 4a + 2b + c; each bit spread over a word, then chosen by c, by b and by a. */
+/* lop3: bit 4a + 2b + c of the table; each table bit is spread over a word, then selected by c, b and a. */
 #define CHOOSE(by, one, zero) (((one) & (by)) | ((zero) & ~(by)))
 HANDLER(lop3) {
     LANES(u32, a, op->a);

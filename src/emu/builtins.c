@@ -1,8 +1,8 @@
-/* Functions that CUDA's device library supplies through ordinary calls: vprintf, malloc, free, __assertfail. Lanes go
- * one after the other, in ascending order, so that what is printed has one order, too.
+/* Functions of CUDA's device library, called like ordinary functions: vprintf, malloc, free, __assertfail. Lanes
+ * execute in ascending order, so the order of printed text is deterministic.
  *
- * malloc takes from the device's memory, so that an access outside of what it gave is found; its limit is the device's
- * heap. free of anything else is a fault. vprintf gives back the number of arguments it used, as CUDA's does. */
+ * malloc allocates device memory, so accesses outside the block are detected; its limit is the device's heap. free of
+ * any other address is a fault. vprintf returns the number of arguments used, as CUDA's does. */
 #include "emu/cta.h"
 #include "emu/print.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A call's values in the frame: parameter `i`, and the return value. */
+/* The values of a call in the frame: parameter `i` and the return value. */
 struct builtin_call {
     struct warp_state *w;
     const struct op *op;
@@ -34,13 +34,13 @@ static void result(const struct builtin_call *call, unsigned lane, uint64_t valu
                true);
 }
 
-/* Bytes behind a generic address as the lane sees it. */
+/* The memory at a generic address of the lane. */
 static bool lane_read(struct warp_state *w, unsigned lane, uint64_t address, void *data, unsigned bytes) {
     enum ptx_space space = space_resolve(PTX_SPACE_GENERIC, &address);
     return space_copy(w, lane, space, address, data, bytes, ACCESS_READ);
 }
 
-/* A string; false if it leaves memory before its end. It is cut to fit. */
+/* Copies a string, truncated to fit; false if it leaves memory before its end. */
 static bool lane_text(struct warp_state *w, unsigned lane, uint64_t address, char *text, size_t room) {
     for (size_t i = 0; i + 1 < room; i++) {
         if (!lane_read(w, lane, address + i, &text[i], 1)) return false;
@@ -68,7 +68,7 @@ static void run_vprintf(const struct builtin_call *call, unsigned lane) {
     char text[PRINT_TEXT_BYTES];
     int used = print_format(printing_read, &printing, format, parameter(call, lane, 1), text, &bad);
     if (used < 0) {
-        fault_set(w, call->op, lane, "printf reads at 0x%" PRIx64 ", where no memory is", bad);
+        fault_set(w, call->op, lane, "printf reads unallocated memory at 0x%" PRIx64, bad);
         return;
     }
     if (device->print) device->print(device->print_user, text, strlen(text));
@@ -91,7 +91,7 @@ static void run_free(const struct builtin_call *call, unsigned lane) {
     if (!address) return;
     const struct allocation *found = memory_find(&device->memory, address);
     if (!found || found->address != address || found->size_bytes > device->heap_used) {
-        fault_set(call->w, call->op, lane, "free of 0x%" PRIx64 ", which malloc did not give", address);
+        fault_set(call->w, call->op, lane, "free of 0x%" PRIx64 ", which malloc did not return", address);
         return;
     }
     device->heap_used -= found->size_bytes;
@@ -100,7 +100,7 @@ static void run_free(const struct builtin_call *call, unsigned lane) {
 
 static void run_assertfail(const struct builtin_call *call, unsigned lane) {
     char text[3][256];
-    static const uint32_t texts[3] = {0, 1, 3}; /* message, file, function; the line stands between them */
+    static const uint32_t texts[3] = {0, 1, 3}; /* message, file, function; the line is between them */
     for (unsigned i = 0; i < 3; i++)
         if (!lane_text(call->w, lane, parameter(call, lane, texts[i]), text[i], sizeof text[i])) strcpy(text[i], "?");
     fault_set(call->w, call->op, lane, "%s:%u: %s: assertion `%s` failed", text[1], (unsigned)parameter(call, lane, 2),

@@ -1,7 +1,7 @@
-/* Calls: a function called gets a window of registers and a frame of local memory of its own, above its caller's.
+/* Calls: a called function gets its own window of registers and frame of local memory, above its caller's.
  *
- * What is handed over is copied, both ways, as the lists that lowering made say. Recursion ends at STACK_LIMIT_BYTES
- * per thread, of which a call takes its frame and its registers (which a real GPU would have to spill).
+ * Arguments and results are copied according to the lists built by lowering. The stack is limited to STACK_LIMIT_BYTES
+ * per thread; a call uses its frame and its registers (which a real GPU would spill).
  *
  * Local memory starts as zeros and is not cleared between CTAs; neither are the registers of a called function. */
 #include "emu/cta.h"
@@ -18,7 +18,7 @@ static uint8_t *grow_lines(uint8_t *old, size_t old_bytes, size_t bytes) {
     return fresh;
 }
 
-/* The running frame has changed: places count from it now. */
+/* Updates the bases of places after the running frame has changed. */
 static void frame_enter(struct warp_state *w) {
     w->frame = &w->frames[w->frame_count - 1];
     const struct program_function *function = w->frame->code->function;
@@ -69,7 +69,7 @@ bool frame_push(struct warp_state *w, const struct function_code *code, const st
     return true;
 }
 
-/* One side of a copy: a row of registers, or bytes of each lane's frame. */
+/* One side of a copy: a row of registers, or bytes in each lane's frame. */
 struct side {
     uint8_t *row;
     uint32_t local;

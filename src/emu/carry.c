@@ -1,11 +1,10 @@
-/* Arithmetic with the condition code, PTX ISA 9.7.2: add.cc, addc, sub.cc, subc, mad.cc, madc on 32 and 64 bits. The flag
- * is a bit for each lane of warp->carry. After a subtraction it says that there was a borrow, and subc takes it as
- * such. */
+/* Arithmetic with the condition code, PTX ISA 9.7.2: add.cc, addc, sub.cc, subc, mad.cc, madc on 32 and 64 bits. The
+ * flag is one bit per lane in warp->carry. After a subtraction it is the borrow, which subc consumes. */
 #include "emu/lanes.h"
 
 enum { ADD, SUB };
 
-/* (a op b) with the flag in and out as the modifiers say; W is the unsigned type twice as wide as U. */
+/* (a op b) with the flag in and out as given by the modifiers; W is the unsigned type twice as wide as U. */
 #define CHAIN(U, W, direction, expression_a, expression_b) \
     do { \
         const u32 in = op->modifiers & MOD_CC_IN ? warp->carry : 0; \
@@ -21,7 +20,7 @@ enum { ADD, SUB };
         LANES_STORE(U, op->dst, result); \
     } while (0)
 
-/* T: the element, U: unsigned of its size, W: unsigned twice as wide, P: what a product is computed in. */
+/* T: the element, U: unsigned of its size, W: unsigned twice as wide, P: the type for products. */
 #define CHAIN_ADD(name, T, U, W, direction) \
     HANDLER(name) { \
         LANES(U, a, op->a); \

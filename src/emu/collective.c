@@ -1,15 +1,14 @@
-/* Operations in which the lanes of a warp look at each other, and what else a lane learns of its surroundings:
- * shuffles, votes, matches, reductions, changing special registers, address spaces, the stack.
+/* Operations across the lanes of a warp (shuffles, votes, matches, reductions) and access to the environment: changing
+ * special registers, address spaces, the stack.
  *
- * A member mask (.sync) restricts who takes part to those of its lanes that execute the operation now: under the SIMT
- * stack there is nobody to wait for. Lanes that come with different masks (tiles of cooperative groups) are so many
- * groups, each on its own. A shuffle from a lane that does not take part gives the lane's own value, where
- * PTX leaves it undefined. */
+ * Participants of a .sync operation are the lanes of the member mask that execute it now: with a SIMT stack there is
+ * nothing to wait for. Lanes with different masks (tiles of cooperative groups) form separate groups. A shuffle from a
+ * lane that does not participate returns the lane's own value, where PTX leaves it undefined. */
 #include "emu/cta.h"
 
 #include <string.h>
 
-/* With the width known to the compiler each of these is a short loop. */
+/* With a compile-time width each of these is a short loop. */
 static inline void row_load(const uint8_t *row, unsigned bytes, uint64_t value[WARP_LANES]) {
     for (unsigned i = 0; i < WARP_LANES; i++) {
         value[i] = 0;
@@ -44,12 +43,12 @@ static void row_fill(struct warp_state *w, uint32_t place, unsigned bytes, uint6
 
 static unsigned dst_bytes(const struct op *op) { return op->dst_bytes ? op->dst_bytes : ptx_type_bytes(op->element); }
 
-/* Lanes that take part: those of the member mask `place`, if there is one, that are here. */
+/* Participating lanes: the active lanes of the member mask `place`, if there is one. */
 static uint32_t members(const struct warp_state *w, uint32_t place, uint32_t mask) {
     return place == PLACE_NONE ? mask : mask & lane_u32(w, place, mask);
 }
 
-/* Shuffles (PTX ISA, shfl.sync): the lane to read from, and whether it lies within the segment. */
+/* Shuffles (PTX ISA, shfl.sync): the source lane, and whether it is within the segment. */
 static bool shuffle_source(enum shfl mode, unsigned lane, uint32_t b, uint32_t c, unsigned *source) {
     unsigned bound = c & 31, segment = c >> 8 & 31;
     unsigned highest = (lane & segment) | (bound & ~segment), lowest = lane & segment;
@@ -138,7 +137,7 @@ static void execute_elect(struct warp *warp, const struct op *op, uint32_t mask)
     if (op->dst2 != PLACE_NONE) warp_set_predicate(warp, op->dst2, leader, mask);
 }
 
-/* The lanes that come with the same member mask at a time; a group writes no register of another one's lanes. */
+/* Executes one group of lanes with equal member masks at a time; a group writes only its own lanes' registers. */
 static void by_group(op_handler *execute, uint32_t place, struct warp *warp, const struct op *op, uint32_t mask) {
     const uint32_t *named = warp_place(warp, place);
     for (uint32_t rest = mask, group; rest; rest &= ~group) {
@@ -163,7 +162,7 @@ static void execute_activemask(struct warp *warp, const struct op *op, uint32_t 
     row_fill(warp_state(warp), op->dst, dst_bytes(op), mask, mask);
 }
 
-/* Special registers that change. Time is what has been executed: by the warp, or by the whole run. */
+/* Changing special registers. Time is the number of executed instructions: of the warp, or of the whole run. */
 static uint64_t special_value(const struct warp_state *w, enum special special) {
     uint64_t timer = w->run->counts.warp_instructions;
     switch (special) {
@@ -226,7 +225,7 @@ static void execute_isspacep(struct warp *warp, const struct op *op, uint32_t ma
     warp_set_predicate(warp, op->dst, holds, mask);
 }
 
-/* The stack. One that a lane needs is there for all: addresses are the same in every lane. */
+/* The stack. Space that one lane needs is allocated for all: addresses are the same in every lane. */
 
 static void execute_alloca(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
@@ -250,7 +249,7 @@ static void execute_stacksave(struct warp *warp, const struct op *op, uint32_t m
     row_fill(w, op->dst, dst_bytes(op), w->frame->local_top, mask);
 }
 
-/* Only when all lanes of the function do it: what the others have taken may lie above. */
+/* Only if all lanes of the function do it: allocations of the others may be above. */
 static void execute_stackrestore(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
     if (mask != (w->frame->mask & w->live)) return;
@@ -262,7 +261,7 @@ static void execute_stackrestore(struct warp *warp, const struct op *op, uint32_
 }
 
 static void execute_trap(struct warp *warp, const struct op *op, uint32_t mask) {
-    fault_set(warp_state(warp), op, lowest_bit(mask), "the program stops itself");
+    fault_set(warp_state(warp), op, lowest_bit(mask), "the program executed trap");
 }
 
 static void execute_nothing(struct warp *warp, const struct op *op, uint32_t mask) { (void)warp, (void)op, (void)mask; }

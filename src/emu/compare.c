@@ -1,11 +1,11 @@
-/* Comparison and selection, PTX ISA 9.7.6: setp, set, selp, slct. A comparison of 32 lanes is a word of bits, combined with
- * another predicate where the instruction says so. Of packed halves, setp's two results are those of the lower and the
+/* Comparison and selection, PTX ISA 9.7.6: setp, set, selp, slct. A comparison of 32 lanes is a word of bits,
+ * optionally combined with another predicate. For packed halves, the two results of setp are those of the lower and the
  * upper half. */
 #include "emu/real.h"
 
 typedef u32 compare_lanes(const void *a, const void *b);
 
-/* Integers of one type, then floats: ordered comparisons fail with a NaN, unordered ones hold. */
+/* Integers of one type, then floats: with a NaN, ordered comparisons are false and unordered ones true. */
 #define INTEGER_COMPARE(X, T) \
     X(T, EQ, a == b) \
     X(T, NE, a != b) \
@@ -81,7 +81,7 @@ static const struct comparison *comparison_find(enum ptx_type type, enum compare
     return &comparisons[type][unsigned_names[compare] ? unsigned_names[compare] : compare];
 }
 
-/* Halves, and floats that are flushed first, are compared as floats. */
+/* Halves, and floats with .ftz, are compared as floats. */
 static void widen(f32 *to, const struct warp *warp, uint32_t place, const struct op *op, unsigned half) {
     const bool packed = op->element == PTX_f16x2 || op->element == PTX_bf16x2;
     const bool brain = op->element == PTX_bf16 || op->element == PTX_bf16x2;
@@ -152,7 +152,7 @@ HANDLER(set) {
         LANES_STORE(u32, op->dst, words);
 }
 
-/* Choosing is the same for all types of a size. */
+/* Selection is the same for all types of a size. */
 #define SELP(U) \
     HANDLER(selp_##U) { \
         LANES(U, a, op->a); \
@@ -166,7 +166,7 @@ SELP(u16)
 SELP(u32)
 SELP(u64)
 
-/* c >= 0, where a NaN is not and -0 is. */
+/* c >= 0: false for NaN, true for -0. */
 #define SLCT(U) \
     TERNARY(slct_s32_##U, U, U, U, s32, c >= 0 ? a : b) \
     TERNARY(slct_f32_##U, U, U, U, f32, c >= 0 ? a : b) \

@@ -1,8 +1,8 @@
-/* cvt and cvt.pack, PTX ISA 9.7.9.21: between all integer and floating-point types. The frequent pairs have handlers of
- * their own; any other conversion goes through 64-bit integers or doubles in three steps: read, convert, write.
+/* cvt and cvt.pack, PTX ISA 9.7.9.21: between all integer and floating-point types. Frequent pairs have their own
+ * handlers; any other conversion goes through 64-bit integers or doubles in three steps: read, convert, write.
  *
- * From a float to an integer the value is rounded as the instruction says and clamped to the type; NaN becomes 0, or where
- * one side has 64 bits only the top bit. A register wider than its type has zeros or copies of the sign above. */
+ * Float to integer: the value is rounded as given by the instruction and clamped to the type; NaN becomes 0, or only
+ * the top bit if one side has 64 bits. A register wider than its type is zero- or sign-extended. */
 #include <math.h>
 
 #include "emu/real.h"
@@ -62,7 +62,7 @@ static void floats_from_bits(f64 *to, const u64 *bits, enum ptx_type type, bool 
     }
 }
 
-/* What a number too large for f16 or bf16 becomes. */
+/* The result of an overflow in f16 or bf16. */
 static struct overflow overflow_of(enum rounding rounding, u64 infinity) {
     const u64 most = infinity - 1;
     return (struct overflow){rounding == ROUND_RZ || rounding == ROUND_RM ? most : infinity,
@@ -76,7 +76,7 @@ static inline u32 tf32_of(f32 x, enum rounding rounding) {
     return x != x ? 0x7FFFFFFF : (bits & 0x7FFFFFFF) == 0x7F800000 ? bits : (bits + half) & ~UINT32_C(0x1FFF);
 }
 
-/* Doubles as bits of a float type, rounded in the host's mode, which is op->rounding. */
+/* Doubles as bits of a float type, rounded in the host's mode, which is set from op->rounding. */
 static void bits_from_floats(u64 *to, const f64 *x, const struct op *op) {
     const bool ftz = op->modifiers & MOD_FTZ;
     switch (op->element) {
@@ -102,13 +102,13 @@ static void round_to_integers(f64 *x, enum rounding rounding) {
     }
 }
 
-/* 0 or less is what .sat and .relu make zero; .relu keeps NaN. */
+/* .sat and .relu turn values of 0 or less into zero; .relu keeps NaN. */
 static void limit_floats(f64 *x, u32 modifiers) {
     if (modifiers & MOD_SAT) EACH_LANE x[i] = f64_saturated(x[i]);
     if (modifiers & MOD_RELU) EACH_LANE x[i] = x[i] != x[i] || x[i] > 0 ? x[i] : 0.0;
 }
 
-/* Clamped to the type's range. The limits of 64 bits are not doubles: what reaches 2^63 or 2^64 is too large. */
+/* Clamps to the type's range. The upper 64-bit limits are not doubles: 2^63 or 2^64 and above are too large. */
 static inline u64 integer_of(f64 x, struct type_facts to, u64 nan) {
     const bool is_signed = to.kind == SIGNED;
     const f64 beyond = is_signed ? ldexp(1.0, to.bits - 1) : ldexp(1.0, to.bits), least = is_signed ? -beyond : 0.0;
@@ -119,11 +119,11 @@ static inline u64 integer_of(f64 x, struct type_facts to, u64 nan) {
     return is_signed ? (u64)(s64)x : (u64)x;
 }
 
-/* An integer as a double; one of more than 53 bits keeps the lost part in its last bit, if only halves come of it. */
+/* An integer as a double; with more than 53 bits, the lost part is kept in the last bit, for rounding to halves. */
 static inline u64 sticky(u64 magnitude) {
     return magnitude >> 53 ? (magnitude & ~UINT64_C(0x7FF)) | (u64)((magnitude & 0x7FF) != 0) << 11 : magnitude;
 }
-/* Compilers convert unsigned numbers by differences, whose zero is negative when rounding down: the sign is set apart. */
+/* Compilers convert unsigned integers by a subtraction whose zero is negative when rounding down: fixes the sign. */
 static inline f64 magnitude_from_integer(u64 x) { return f64_of(f64_bits((f64)x) & INT64_MAX); }
 static inline f64 odd_from_integer(u64 x, bool is_signed) {
     return is_signed && (s64)x < 0 ? -magnitude_from_integer(sticky(0 - x)) : magnitude_from_integer(sticky(x));
@@ -140,7 +140,7 @@ static void bits_from_integers(u64 *to, const u64 *x, bool is_signed, const stru
     }
 }
 
-/* Clamps a 64-bit integer to a narrower type, or one of the other sign. */
+/* Clamps a 64-bit integer to a narrower type or to the other signedness. */
 static inline u64 clamped(u64 x, bool from_signed, struct type_facts to) {
     const s64 least = to.kind == SIGNED ? (s64)(~UINT64_C(0) << (to.bits - 1u)) : 0;
     const u64 most = to.kind == SIGNED ? low_mask(to.bits - 1u) : low_mask(to.bits);
@@ -148,14 +148,14 @@ static inline u64 clamped(u64 x, bool from_signed, struct type_facts to) {
     return (from_signed && (s64)x < 0) || x <= most ? x : most;
 }
 
-/* The value of a cvt for each lane, still to be extended. */
+/* The value of a cvt for each lane, before extension. */
 static void convert(u64 *to, const u64 *raw, const struct op *op) {
     const struct type_facts from = facts[op->source], target = facts[op->element];
     u64 x[WARP_LANES];
     f64 real[WARP_LANES];
     if (from.kind != FLOAT) {
         EACH_LANE x[i] = extended(raw[i], from.bits, from.kind == SIGNED);
-        if (op->modifiers & MOD_SAT) { /* of floats, 0 to 1 */
+        if (op->modifiers & MOD_SAT) { /* for floats: 0 to 1 */
             const struct type_facts limits =
                 target.kind == FLOAT ? (struct type_facts){.bits = 1, .kind = UNSIGNED} : target;
             EACH_LANE x[i] = clamped(x[i], from.kind == SIGNED, limits);
@@ -204,7 +204,7 @@ HANDLER(cvt_directed) {
     rounding_run(pair ? cvt_pair : cvt, op->rounding, warp, op, mask);
 }
 
-/* cvt.pack: a and b clamped, a above b; with a third operand, whose lowest bits move up to make room. */
+/* cvt.pack: a and b clamped, a above b; with a third operand, its lowest bits move up. */
 static inline u32 packed(s32 a, s32 b, u32 c, struct type_facts to, bool has_c) {
     const u32 ones = (u32)low_mask(to.bits);
     const u32 upper = (u32)clamped((u64)(s64)a, true, to) & ones, lower = (u32)clamped((u64)(s64)b, true, to) & ones;
@@ -213,7 +213,7 @@ static inline u32 packed(s32 a, s32 b, u32 c, struct type_facts to, bool has_c) 
 BINARY(cvt_pack_16, u32, s32, s32, packed(a, b, 0, facts[op->element], false))
 TERNARY(cvt_pack_8, u32, s32, s32, u32, packed(a, b, c, facts[op->element], true))
 
-/* The frequent ones, in registers of their types' width and without modifiers. */
+/* Frequent conversions, with registers of their types' width and without modifiers. */
 #define IN_RANGE(x, low, high) ((x) >= (low) && (x) < (high) ? (x) : 0)
 static inline s32 s32_of(f32 x) {
     const s32 inside = (s32)IN_RANGE(x, -0x1p31f, 0x1p31f);
@@ -256,7 +256,7 @@ static op_handler *frequent_find(const struct op *op) {
     return NULL;
 }
 
-/* Between integers, the narrower type decides: its bits of the source register, extended to the result's. */
+/* Between integers: the bits of the narrower type, extended to the result's width. */
 #define EXTEND_TO(K, S) \
     UNARY(K##_##S##_u16, u16, S, (K)a) UNARY(K##_##S##_u32, u32, S, (K)a) UNARY(K##_##S##_u64, u64, S, (K)a)
 #define EXTEND(K) EXTEND_TO(K, u16) EXTEND_TO(K, u32) EXTEND_TO(K, u64)

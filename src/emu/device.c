@@ -1,4 +1,4 @@
-/* The device: memory, and modules on it. Loading a module finds out once what executes each of its operations. */
+/* The device: memory and loaded modules. Loading a module resolves the handler of each operation once. */
 #include "emu/cta.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ struct loaded_module *device_load(struct device *device, struct ptx_module *modu
     const struct program *program = loaded->program;
     if (!program->image_bytes) return loaded;
     if (memory_allocate(&device->memory, program->image_bytes) != address) {
-        error_set(err, "%s: no room for %llu bytes of variables", module->file,
+        error_set(err, "%s: cannot allocate %llu bytes for variables", module->file,
                   (unsigned long long)program->image_bytes);
         loaded_free(loaded);
         return NULL;

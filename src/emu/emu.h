@@ -1,9 +1,9 @@
-/* The emulator: executes kernels exactly and says of every warp instruction what timing needs to know. It knows nothing
- * of time: the order in which warps take turns is a function of program and launch only (grid.c), so every design
- * simulates the same instructions.
+/* Emulator module: executes kernels and records for every warp instruction what timing needs. It has no notion of time:
+ * the order in which warps execute depends on program and launch only (grid.c), so every design simulates the same
+ * instructions.
  *
- * Enters: a program (ptx/program.h), a launch, the device's memory. Leaves: changed memory, printed text, and for each
- * warp a stream of records into a trace (stream/trace.h), if one is given. */
+ * Enters: a program (ptx/program.h), a launch, the device's memory. Leaves: updated memory, printed text, and for each
+ * warp a stream of records in a trace (stream/trace.h), if one is given. */
 #ifndef SLUICE_EMU_EMU_H
 #define SLUICE_EMU_EMU_H
 
@@ -16,19 +16,19 @@ struct trace;
 
 struct device {
     struct memory memory;
-    /* Device-side printf; NULL: the text is dropped. */
+    /* Device-side printf; NULL: the text is discarded. */
     void (*print)(void *user, const char *text, size_t bytes);
     void *print_user;
-    uint64_t heap_bytes, heap_used; /* device-side malloc: limit and use */
+    uint64_t heap_bytes, heap_used; /* device-side malloc: limit and bytes allocated */
     uint64_t launches;              /* so far: %gridid */
-    const atomic_bool *stop;        /* not NULL: once true, emu_run fails soon, between two quanta */
+    const atomic_bool *stop;        /* if not NULL and true, emu_run fails at the end of the quantum */
 };
 
 void device_init(struct device *device);
 void device_release(struct device *device);
 
-/* A module on the device: its program, with the module's variables in device memory. NULL with a located error.
- * Owns the module from here on, also when it fails. */
+/* Loads a module: builds its program and places its variables in device memory. NULL with a located error. Takes
+ * ownership of the module, also on failure. */
 struct loaded_module;
 struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err);
 void device_unload(struct device *device, struct loaded_module *loaded);
@@ -44,14 +44,14 @@ struct launch {
 
 struct emu_counts {
     uint64_t warp_instructions, thread_instructions;
-    /* Lines that the kernel loaded as read-only and also wrote: counted when there is a trace. */
+    /* Lines that the kernel loaded as read-only and also wrote; counted only with a trace. */
     uint64_t read_only_violations;
-    struct error violation; /* the first of them */
+    struct error violation; /* describes the first one */
 };
 
-/* Runs the kernel to its end. False with an error that names kernel, line of PTX, block, thread and address when the
- * program does what it must not: an access outside of any allocation or misaligned, a trap, a failed assertion, a
- * barrier that can never be passed; or when the launch does not fit the kernel. */
+/* Runs the kernel to its end. False if the launch does not fit the kernel, or the program faults: an access outside any
+ * allocation or misaligned, a trap, a failed assertion, a barrier deadlock. The error gives kernel, line of PTX, block,
+ * thread and address. */
 bool emu_run(struct device *device, const struct launch *launch, struct trace *trace, struct emu_counts *counts,
              struct error *err);
 

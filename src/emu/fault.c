@@ -1,5 +1,5 @@
-/* What a program must not do ends its run with an error that says where: the line of PTX and its text, kernel, block
- * and thread. The first one counts. */
+/* A fault ends the run with an error that gives the line of PTX and its text, kernel, block and thread. The first one
+ * is reported. */
 #include "emu/cta.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static uint32_t function_of(const struct program *program, const struct op *op) 
     return i;
 }
 
-/* The instruction's text on one line, as far as it fits. */
+/* The instruction's text on one line, truncated to fit. */
 static void instruction_text(const struct ptx_module *module, const struct op *op, uint32_t function, char *text,
                              size_t room) {
     *text = 0;

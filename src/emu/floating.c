@@ -1,8 +1,8 @@
-/* Arithmetic on f32 and f64, PTX ISA 9.7.3: IEEE 754 by the host's, in any rounding mode, with .ftz and .sat after
+/* f32 and f64 arithmetic, PTX ISA 9.7.3: the host's IEEE 754 arithmetic in any rounding mode, with .ftz and .sat after
  * rounding. Approximations are in approx.c, minimum and maximum in minmax.c, f16 and bf16 in half.c. */
 #include "emu/real.h"
 
-/* in(x): an operand; out(x): the result, of f32's four combinations. */
+/* in(x): an operand; out(x): the result, for the four combinations of .ftz and .sat. */
 #define IN_plain(x)    (x)
 #define IN_ftz(x)      f32_flushed(x)
 #define IN_sat(x)      (x)
@@ -22,7 +22,7 @@
     X(sqrt, v, UNARY_SAME, OUT_##v(__builtin_sqrtf(IN_##v(a)))) \
     X(abs, v, UNARY_SAME, __builtin_fabsf(IN_##v(a))) \
     X(neg, v, UNARY_SAME, -IN_##v(a))
-/* A double's NaN is chosen apart: only a warp that has one pays for it. */
+/* The NaN of a double is selected separately: only a warp that has one pays for it. */
 #define DOUBLE_NAN(name, b_place, c_place, ...) \
     HANDLER(name) { \
         LANES(f64, a, op->a); \
@@ -63,7 +63,7 @@ SINGLE(DEFINE_SINGLE, sat)
 SINGLE(DEFINE_SINGLE, ftz_sat)
 DOUBLE(DEFINE)
 
-/* By MOD_FTZ and MOD_SAT. */
+/* Indexed by MOD_FTZ and MOD_SAT. */
 static op_handler *const single[4][OPERATION_COUNT] = {
     {SINGLE(ENTER_SINGLE, plain)[OPERATION_copysign] = copysign_f32},
     [MOD_FTZ] = {SINGLE(ENTER_SINGLE, ftz)},
@@ -80,7 +80,7 @@ static op_handler *to_nearest(const struct op *op) {
 
 HANDLER(directed) { rounding_run(to_nearest(op), op->rounding, warp, op, mask); }
 
-/* testp: by the bits. Exponent and fraction of an f32 or f64 in one unsigned word: infinity is `top`. */
+/* testp on the bits: exponent and fraction of an f32 or f64 in one unsigned word; infinity is `top`. */
 static inline bool tested(enum testp test, u64 magnitude, u64 top, u64 least) {
     switch (test) {
     case TESTP_FINITE: return magnitude < top;
@@ -90,7 +90,7 @@ static inline bool tested(enum testp test, u64 magnitude, u64 top, u64 least) {
     case TESTP_NORMAL: return magnitude >= least && magnitude < top;
     case TESTP_SUBNORMAL: return magnitude > 0 && magnitude < least;
     }
-    assert(!"a test");
+    assert(!"unknown testp mode");
     return false;
 }
 #define TESTP(name, U, magnitude_mask, top, least) \

@@ -1,10 +1,10 @@
-/* The order of emulation: a function of program and launch only, so that what races do is the same in every run.
+/* The order of emulation: a function of program and launch only, so that races resolve the same way in every run.
  *
- * CTAs enter in grid order into a window; in every round each warp of each of them runs for a quantum of instructions,
- * or to a barrier or its end. A CTA that has ended is replaced by the next one. If all of them spin on what a later CTA
- * will do, the window must let it in. Whoever spins changes nothing: after some rounds in which no CTA has ended and
- * global memory has stayed as it was, the window doubles. It also doubles, ever more rarely, if only no CTA has ended,
- * since one may count its turns in memory while it waits. */
+ * CTAs enter a window in grid order; in every round each warp of the window runs for a quantum of instructions, or to a
+ * barrier or its end. A finished CTA is replaced by the next one. If all CTAs of the window spin on a later CTA, the
+ * window must admit it: after several rounds in which no CTA has finished and global memory has not changed, the window
+ * doubles. It also doubles, at increasing intervals, if merely no CTA has finished, since a waiting CTA may count its
+ * rounds in memory. */
 #include "emu/cta.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct window {
     struct cta *ctas;
     uint32_t count, room;
     uint64_t next, ended;
-    uint64_t idle_rounds, quiet_rounds; /* without an end; and without a change of memory */
+    uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
     uint64_t patience;
 };
 
@@ -35,18 +35,18 @@ static bool launch_fits(const struct launch *launch, struct error *err) {
     const uint32_t *grid = launch->grid, *block = launch->block;
     for (unsigned i = 0; i < 3; i++) {
         if (!grid[i] || grid[i] > grid_max[i])
-            return error_set(
-                err, "launch of %s: a grid of %ux%ux%u blocks; each is at least 1, at most 2147483647x65535x65535",
-                kernel->name, grid[0], grid[1], grid[2]);
+            return error_set(err,
+                             "launch of %s: a grid of %ux%ux%u blocks; dimensions must be at least 1 and at most 2147483647x65535x65535",
+                             kernel->name, grid[0], grid[1], grid[2]);
         if (!block[i] || block[i] > block_max[i])
-            return error_set(err, "launch of %s: a block of %ux%ux%u threads; each is at least 1, at most 1024x1024x64",
+            return error_set(err, "launch of %s: a block of %ux%ux%u threads; dimensions must be at least 1 and at most 1024x1024x64",
                              kernel->name, block[0], block[1], block[2]);
     }
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     const uint32_t *most = kernel->max_threads, *exact = kernel->required_threads;
     uint64_t limit = most[0] ? (uint64_t)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : THREADS_MAX;
     if (threads > min_u64(limit, THREADS_MAX))
-        return error_set(err, "launch of %s: a block of %ux%ux%u has %u threads; at most %u are possible", kernel->name,
+        return error_set(err, "launch of %s: a block of %ux%ux%u has %u threads; the limit is %u", kernel->name,
                          block[0], block[1], block[2], (unsigned)threads, (unsigned)min_u64(limit, THREADS_MAX));
     for (unsigned i = 0; exact[0] && i < 3; i++)
         if (block[i] != (exact[i] ? exact[i] : 1))
@@ -54,13 +54,12 @@ static bool launch_fits(const struct launch *launch, struct error *err) {
                              kernel->name, block[0], block[1], block[2], exact[0], exact[1] ? exact[1] : 1,
                              exact[2] ? exact[2] : 1);
     if ((uint64_t)kernel->shared_bytes + launch->dynamic_shared_bytes > SHARED_MAX)
-        return error_set(err,
-                         "launch of %s: %u bytes of static and %u of dynamic shared memory; at most %u are possible",
+        return error_set(err, "launch of %s: %u bytes of static and %u of dynamic shared memory; the limit is %u",
                          kernel->name, kernel->shared_bytes, launch->dynamic_shared_bytes, SHARED_MAX);
     return true;
 }
 
-/* Local memory of a warp as the stream sees it: the kernel's frame and some room for what it calls. */
+/* Local memory of a warp in the stream: the kernel's frame and some space for callees. */
 static uint32_t local_stride(const struct program *program, const struct program_function *kernel) {
     uint64_t bytes = kernel->frame_bytes, deepest = 0;
     for (uint32_t i = 0; kernel->call_count && i < program->function_count; i++)
@@ -100,7 +99,7 @@ static void window_widen(struct window *window, struct run *run, uint32_t count)
         window->ctas = mem_grow(window->ctas, count, sizeof *window->ctas);
         memset(window->ctas + window->room, 0, (count - window->room) * sizeof *window->ctas);
         window->room = count;
-        /* Warps point back to their CTA, which has moved. */
+        /* Warps point to their CTA, which has moved. */
         for (uint32_t c = 0; c < window->count; c++)
             for (uint32_t i = 0; i < run->warps; i++) window->ctas[c].warps[i].warp.cta = &window->ctas[c];
     }

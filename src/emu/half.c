@@ -1,12 +1,12 @@
-/* Arithmetic on f16, bf16 and pairs of them, PTX ISA 9.7.4: computed in double, where products are exact and sums keep what a
- * single rounding needs, then rounded once. A register of pairs is 64 halves side by side.
+/* f16 and bf16 arithmetic, scalar and packed, PTX ISA 9.7.4: computed in double, where products are exact and sums keep
+ * the bits needed for a single rounding, then rounded once. A register of pairs is 64 consecutive halves.
  *
- * fma.oob: as fma, but zero where an operand is the out-of-bounds NaN (0xFFFF). */
+ * fma.oob: as fma, but zero if an operand is the out-of-bounds NaN (0xFFFF). */
 #include <math.h>
 
 #include "emu/real.h"
 
-/* A handler reads its operands as doubles, computes, and writes halves: three loops over 32 or 64 of them. */
+/* A handler reads its operands as doubles, computes, and writes halves: three loops over 32 or 64 elements. */
 #define COUNT(packed)     ((packed) ? 2 * WARP_LANES : WARP_LANES)
 #define EACH_HALF(packed) for (unsigned i = 0; i < COUNT(packed); i++)
 
@@ -42,7 +42,7 @@
 FORMAT(f16, F16_LEAST, 0x0400, F16_NEAREST)
 FORMAT(bf16, F32_LEAST, 0x0080, BF16_NEAREST)
 
-/* Products of halves are exact in double; of the sum no bit may be lost that decides a tie. */
+/* Products of halves are exact in double; sums must keep every bit that decides a tie. */
 static inline f64 fused(f64 a, f64 b, f64 c) { return f64_sum_odd(a * b, c); }
 
 #define HALF(name, T, packed, b_place, c_place, ...) \
@@ -65,7 +65,7 @@ static inline f64 fused(f64 a, f64 b, f64 c) { return f64_sum_odd(a * b, c); }
 #define HALF_2(name, T, packed, ...) HALF(name, T, packed, op->b, op->b, __VA_ARGS__)
 #define HALF_3(name, T, packed, ...) HALF(name, T, packed, op->b, op->c, __VA_ARGS__)
 
-/* On the bits alone. */
+/* Operations on the bits. */
 #define HALF_BITS(name, T, packed, expression) \
     HANDLER(name) { \
         const u16 flushed = op->modifiers & MOD_FTZ ? T##_LEAST_BITS : 0; \
@@ -94,7 +94,7 @@ static inline f64 fused(f64 a, f64 b, f64 c) { return f64_sum_odd(a * b, c); }
 #define ALL(X) \
     FAMILY(X, f16, f16, false) FAMILY(X, f16x2, f16, true) FAMILY(X, bf16, bf16, false) FAMILY(X, bf16x2, bf16, true)
 
-/* fma.oob of any format: as fma, then zero where an operand is out of bounds. */
+/* fma.oob of any format: as fma, then zero if an operand is out of bounds. */
 #define OUT_OF_BOUNDS(E, packed) \
     HANDLER(oob_##E) { \
         LANES(u16, a, op->a); \

@@ -1,4 +1,4 @@
-/* What executes an operation on registers: asks each family in turn. */
+/* Finds the handler of a register operation: asks each family. */
 #include <fenv.h>
 
 #include "emu/lanes.h"
@@ -22,7 +22,7 @@ op_handler *op_handler_find(const struct op *op) {
     return NULL;
 }
 
-/* The compiler moves no arithmetic of a handler it cannot see across these calls. */
+/* Calls that the compiler cannot see through, so that it moves no arithmetic of a handler across them. */
 void rounding_run(op_handler *handler, enum rounding rounding, struct warp *warp, const struct op *op, uint32_t mask) {
     static const int host[] = {[ROUND_RZ] = FE_TOWARDZERO, [ROUND_RM] = FE_DOWNWARD, [ROUND_RP] = FE_UPWARD};
     assert(is_directed(rounding));

@@ -1,10 +1,10 @@
-/* Integer arithmetic, PTX ISA 9.7.1: results wrap around. What PTX leaves to the machine follows NVIDIA's: the quotient
- * and the remainder of a division by zero are all ones, and the smallest number divided by -1 is itself, remainder 0.
- * Carry chains are in carry.c. */
+/* Integer arithmetic, PTX ISA 9.7.1: results wrap around. Behaviour that PTX leaves undefined follows NVIDIA's
+ * hardware: quotient and remainder of a division by zero are all ones; the smallest number divided by -1 is itself,
+ * remainder 0. Carry chains are in carry.c. */
 #include "emu/lanes.h"
 
 #define IS_SIGNED(T)            ((T)-1 < (T)1)
-#define PRODUCT(U, a, b)        (1u * (U)(a) * (U)(b)) /* two 16-bit numbers must not multiply as C's signed ints */
+#define PRODUCT(U, a, b)        (1u * (U)(a) * (U)(b)) /* avoids the promotion of 16-bit operands to signed int */
 #define HIGH(T, W, a, b)        (((W)(a) * (W)(b)) >> (8 * sizeof(T)))
 #define LOW24(T, x)             ((T)((u32)(x) << 8) >> 8)
 #define PRODUCT24(T, W, a, b)   ((W)LOW24(T, a) * (W)LOW24(T, b))
@@ -56,14 +56,14 @@
     ONLY32(X, u32, u64) \
     ONLY32(X, s32, s64)
 
-/* .sat, which only s32 has. */
+/* .sat, for s32 only. */
 #define SATURATING(X) \
     X(add, s32, BINARY_SAME, CLAMP_S32((s64)a + b)) \
     X(sub, s32, BINARY_SAME, CLAMP_S32((s64)a - b)) \
     X(mad_hi, s32, TERNARY_SAME, CLAMP_S32(HIGH(s32, s64, a, b) + c)) \
     X(mad24_hi, s32, TERNARY_SAME, CLAMP_S32((s64)(s32)(PRODUCT24(s32, s64, a, b) >> 16) + c))
 
-/* Two 16-bit numbers in a register of 32 bits: f of each pair of halves. */
+/* Two 16-bit numbers in a 32-bit register: f of each pair of halves. */
 #define LOWER(T, x)        ((T)(x))
 #define UPPER(T, x)        ((T)((x) >> 16))
 #define BOTH(lower, upper) ((u32)(u16)(lower) | (u32)(u16)(upper) << 16)
@@ -79,7 +79,7 @@
     X(min, T, HALVES, E, LESSER) \
     X(max, T, HALVES, E, GREATER)
 
-/* min.relu and max.relu: nothing below zero. */
+/* min.relu and max.relu: negative results become zero. */
 #define NOT_NEGATIVE(x)    ((x) > 0 ? (x) : 0)
 #define LESSER_RELU(x, y)  NOT_NEGATIVE(LESSER(x, y))
 #define GREATER_RELU(x, y) NOT_NEGATIVE(GREATER(x, y))

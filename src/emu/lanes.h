@@ -1,6 +1,6 @@
-/* How an operation visits its 32 lanes: a loop without branches from the operands' places into a local array, which the
- * compiler turns into vector code, and one store of the whole array, or a blend where some lanes are off. The macros
- * below write such a handler around one expression in a, b, c, d (the lane's operands). */
+/* Loops over 32 lanes: a branch-free loop from the operands' places into a local array, which the compiler vectorises,
+ * then one store of the whole array, or a blend if some lanes are inactive. The macros below generate such a handler
+ * from one expression in a, b, c, d (the lane's operands). */
 #ifndef SLUICE_EMU_LANES_H
 #define SLUICE_EMU_LANES_H
 
@@ -8,7 +8,7 @@
 
 #include "emu/warp.h"
 
-/* Elements, named as PTX names its types, with the unsigned type of their size and the type twice as wide. */
+/* Elements, named as in PTX, with the unsigned type of their size and the type twice as wide. */
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -25,12 +25,12 @@ __extension__ typedef __int128 s128;
 #define HANDLER(name) static void name(struct warp *warp, const struct op *op, uint32_t mask)
 #define EACH_LANE     for (unsigned i = 0; i < WARP_LANES; i++)
 
-/* The lanes of operand `name`. Registers are untyped memory: another operation may have stored another type there. */
+/* The lanes of operand `name`. Registers are untyped memory: the last writer may have used another type. */
 #define LANES(T, name, place) \
     typedef T name##_element __attribute__((may_alias)); \
     const name##_element *name##_lanes = (const name##_element *)warp_place(warp, place)
 
-/* Stores an array of 32 values in a place: those of the lanes in `mask`. */
+/* Stores an array of 32 values in a place, for the lanes in `mask`. */
 #define LANES_STORE(T, place, values) \
     do { \
         typedef T stored_element __attribute__((may_alias)); \
@@ -95,30 +95,30 @@ __extension__ typedef __int128 s128;
         LANES_STORE(D, op->dst, result); \
     }
 
-/* The same with all operands of the result's type. */
+/* As above, with all operands of the result's type. */
 #define UNARY_SAME(name, T, ...)   UNARY(name, T, T, __VA_ARGS__)
 #define BINARY_SAME(name, T, ...)  BINARY(name, T, T, T, __VA_ARGS__)
 #define TERNARY_SAME(name, T, ...) TERNARY(name, T, T, T, T, __VA_ARGS__)
 
-/* A family is a list of lines X(operation, element, shape, arguments of the shape ...); it is read twice, to define the
- * handlers and to enter them in the family's table. */
+/* A family is a list of X(operation, element, shape, arguments of the shape ...), expanded twice: to define the
+ * handlers and to fill the family's table. */
 typedef op_handler *op_table[PTX_TYPE_COUNT][OPERATION_COUNT];
 #define DEFINE(operation, T, shape, ...) shape(operation##_of_##T, T, __VA_ARGS__)
 #define ENTER(operation, T, ...)         [PTX_##T][OPERATION_##operation] = operation##_of_##T,
 
-/* Each family's part of op_handler_find: NULL for what is not its own. */
+/* Each family's part of op_handler_find: NULL for operations of other families. */
 typedef op_handler *op_finder(const struct op *op);
 op_finder integer_find, carry_find, bits_find, video_find, compare_find, move_find, floating_find, minmax_find,
     approx_find, half_find, convert_find;
 
-/* Bytes of a type, as a power of two; predicates count as bytes. */
+/* log2 of a type's size in bytes; predicates count as bytes. */
 unsigned type_size_log2(enum ptx_type type);
 
-/* Not to nearest, and not to an integer. */
+/* Whether the mode is neither to nearest nor to an integer. */
 static inline bool is_directed(enum rounding rounding) {
     return rounding == ROUND_RZ || rounding == ROUND_RM || rounding == ROUND_RP;
 }
-/* Runs `handler` with the host rounding as `rounding` says, and to nearest again afterwards. */
+/* Runs `handler` with the host's rounding mode set to `rounding`, then restores round to nearest. */
 void rounding_run(op_handler *handler, enum rounding rounding, struct warp *warp, const struct op *op, uint32_t mask);
 
 #endif

@@ -1,19 +1,19 @@
-/* Allocations are mappings of the host that reserve nothing: a page costs memory once it is touched, so a program may
- * allocate as generously as it would on the device. They are found by binary search; most accesses meet the allocation
- * of the one before and do not search (memory_at). */
+/* Allocations are host mappings without reservation: a page uses memory only once it is touched, so a program can
+ * allocate as much as on the device. Lookup is a binary search; most accesses hit the allocation of the previous access
+ * and do not search (memory_at). */
 #include "emu/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Everything lies below the windows of generic addressing. */
+/* All addresses are below the windows of generic addressing. */
 static const uint64_t memory_end = UINT64_C(1) << 56;
 
 void memory_init(struct memory *memory) { *memory = (struct memory){.next = MEMORY_FIRST_ADDRESS}; }
 
 static uint64_t line_count(const struct allocation *allocation) {
-    return (allocation->size_bytes >> MEMORY_LINE_LOG2) + 2; /* it may begin and end within one */
+    return (allocation->size_bytes >> MEMORY_LINE_LOG2) + 2; /* both ends may be within a line */
 }
 
 static void unmap(const struct allocation *allocation) {
@@ -21,7 +21,7 @@ static void unmap(const struct allocation *allocation) {
     if (allocation->marks) munmap(allocation->marks, line_count(allocation));
 }
 
-/* Pages of the host that cost nothing before they are touched; NULL if it has no room for them. */
+/* Host pages that use no memory until touched; NULL if the host has no address space left. */
 static uint8_t *map(uint64_t size_bytes) {
     void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return bytes == MAP_FAILED ? NULL : bytes;
@@ -33,7 +33,7 @@ void memory_release(struct memory *memory) {
     *memory = (struct memory){0};
 }
 
-/* How many allocations begin at or below the address. */
+/* The number of allocations that start at or below the address. */
 static uint32_t rank(const struct memory *memory, uint64_t address) {
     uint32_t low = 0, high = memory->count;
     while (low < high) {

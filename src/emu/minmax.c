@@ -1,6 +1,6 @@
-/* min and max of f32 and f64, PTX ISA 9.7.3: with one NaN the other operand, or with .NaN a NaN; -0 is less than +0;
- * .xorsign.abs compares magnitudes and gives the result the product of the signs; with three operands .abs compares
- * magnitudes only. */
+/* min and max of f32 and f64, PTX ISA 9.7.3: with one NaN the result is the other operand, or with .NaN a NaN; -0 is
+ * less than +0; .xorsign.abs compares magnitudes and gives the result the product of the signs; with three operands
+ * .abs compares magnitudes only. */
 #include "emu/real.h"
 
 #define PLAIN(operation, is_max) \

@@ -1,4 +1,4 @@
-/* mov of every width, and between a register and the pieces of a vector, PTX ISA 9.7.9.4. */
+/* mov of every width, and between a register and the elements of a vector, PTX ISA 9.7.9.4. */
 #include "emu/lanes.h"
 
 UNARY_SAME(mov_u16, u16, a)
@@ -6,7 +6,7 @@ UNARY_SAME(mov_u32, u32, a)
 UNARY_SAME(mov_u64, u64, a)
 UNARY_SAME(mov_u128, u128, a)
 
-/* A vector's piece, `bytes` wide, in a register that may be wider: zeros above. */
+/* An element of a vector, `bytes` wide, zero-extended to a register that may be wider. */
 static void piece_read(u64 *to, const struct warp *warp, uint32_t place, unsigned register_bytes, unsigned bytes) {
     const uint8_t *from = warp_place(warp, place);
     EACH_LANE {
@@ -24,7 +24,7 @@ static unsigned width(unsigned given, unsigned piece_bytes) {
     return given ? given : piece_bytes < 2 ? 2 : piece_bytes;
 }
 
-/* dst = the pieces side by side, first lowest; in two words where it has 128 bits. */
+/* dst = the concatenated elements, first lowest; two words if it has 128 bits. */
 HANDLER(pack) {
     const unsigned whole = 1u << type_size_log2(op->element), bytes = whole / op->vector;
     const unsigned from = width(op->src_bytes, bytes);

@@ -1,5 +1,5 @@
-/* Device-side printf: the format is taken apart here, each conversion is left to the host's snprintf. An unknown
- * conversion is printed as it stands, as CUDA does; %n is one of them. */
+/* Device-side printf: the format is parsed here, each conversion is done by the host's snprintf. An unknown conversion,
+ * including %n, is printed unchanged, as CUDA does. */
 #include "emu/print.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void put_string(struct printer *p, const char *spec) {
     p->used += min_u64((size_t)snprintf(p->text + p->used, room(p), spec, text), room(p) - 1);
 }
 
-/* Flags, width and precision go to `spec` as they stand, with the values of `*` put in. */
+/* Copies flags, width and precision to `spec`, with the values of `*` inserted. */
 static char options(struct printer *p, char *spec, unsigned *used) {
     for (;;) {
         char c = next(p);
@@ -77,7 +77,7 @@ static char options(struct printer *p, char *spec, unsigned *used) {
         } else {
             return c;
         }
-        if (*used > SPEC_BYTES - 16) return 0; /* nobody writes that */
+        if (*used > SPEC_BYTES - 16) return 0; /* too long to be a format */
     }
 }
 
@@ -86,7 +86,7 @@ static char length_skip(struct printer *p, char c, bool *wide) {
     return c;
 }
 
-/* Widths of many digits would make much of nothing. */
+/* Limits widths of many digits. */
 static bool too_wide(const char *spec) {
     unsigned digits = 0;
     for (; *spec; spec++) {

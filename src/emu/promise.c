@@ -1,10 +1,10 @@
-/* The promise of a load that is marked read-only: the kernel does not write what it reads. Each line of 128 bytes
- * remembers, for as long as the kernel runs, whether it was loaded so and whether it was written; one with both, in
- * whatever order, is a violation. Lines are what a cache replicates: two data structures that share one break the
- * promise, too. Watched only where a trace is made, since that is where the mark goes.
+/* Checks the promise of a load marked read-only: the kernel does not write what it loads. Each 128-byte line records
+ * during a kernel whether it was loaded that way and whether it was written; a line with both, in any order, is a
+ * violation. The granularity is the line because caches replicate lines: two data structures that share one line also
+ * violate the promise. Checked only when a trace is recorded, since the mark is for the trace.
  *
- * "Selective Replication in Memory-Side GPU Caches" (section III-A) trusts its compiler, which cannot see that two
- * parameters point to the same memory. */
+ * "Selective Replication in Memory-Side GPU Caches" (section III-A) relies on its compiler, which cannot detect that
+ * two parameters point to the same memory. */
 #include "emu/cta.h"
 
 #include <inttypes.h>

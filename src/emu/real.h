@@ -1,8 +1,8 @@
-/* Floating-point values by their rules in PTX: which NaN a result is, what .ftz and .sat make of it, and the halves, which
- * are computed as doubles and rounded once.
+/* Floating-point semantics of PTX: NaN results, .ftz and .sat, and halves, which are computed as doubles and rounded
+ * once.
  *
- * NaN: an f32 result is 0x7FFFFFFF, one of f16 or bf16 0x7FFF (PTX: canonical); an f64 result is the first operand that
- * is a NaN, made quiet, or 0xFFF8000000000000 where the operation makes one. */
+ * NaN: an f32 result is 0x7FFFFFFF, an f16 or bf16 result 0x7FFF (PTX: canonical); an f64 result is the first NaN
+ * operand, made quiet, or 0xFFF8000000000000 if the operation creates the NaN. */
 #ifndef SLUICE_EMU_REAL_H
 #define SLUICE_EMU_REAL_H
 
@@ -31,7 +31,7 @@ static inline f64 f64_of(u64 bits) {
 
 #define F32_NAN      __builtin_nanf("0x3fffff")
 #define F64_NAN      (-__builtin_nan(""))
-#define F32_LEAST    0x1p-126f /* normal numbers: smaller ones are subnormal */
+#define F32_LEAST    0x1p-126f /* smallest normal number */
 #define F16_LEAST    0x1p-14f
 #define F32_INFINITY __builtin_inff()
 #define F64_INFINITY __builtin_inf()
@@ -51,21 +51,21 @@ static inline f64 f64_result(f64 x, f64 a, f64 b, f64 c) {
 /* f16 and bf16 as floats: exact. */
 static inline f32 f16_to_f32(u16 h) {
     const u32 magnitude = (u32)(h & 0x7FFF) << 13, sign = (u32)(h & 0x8000) << 16;
-    const f32 scaled = f32_of(magnitude) * 0x1p112f; /* subnormal ones, too */
+    const f32 scaled = f32_of(magnitude) * 0x1p112f; /* also correct for subnormal numbers */
     return f32_of(((h & 0x7C00) == 0x7C00 ? magnitude | 0x7F800000 : f32_bits(scaled)) | sign);
 }
 static inline f32 bf16_to_f32(u16 h) { return f32_of((u32)h << 16); }
 
-/* What an overflow becomes in a format, by sign: infinity, or the largest number where the rounding mode is away from
- * it. */
+/* The result of an overflow in a format, by sign: infinity, or the largest number if the rounding mode is directed away
+ * from it. */
 struct overflow {
     u64 positive, negative;
 };
 
-/* x rounded once, in the host's rounding mode, to a format of `fraction` bits whose exponents start at that of `least`: the sum with a
- * number of x's sign whose last bit weighs as much as the result's must round there. Then the bits are those of a double,
- * shifted, after a product has moved the smallest exponents of both formats together. All in words of 64 bits, for the
- * sake of vector code. */
+/* Rounds x once, in the host's rounding mode, to a format of `fraction` bits whose exponents start at that of `least`:
+ * adding a number of x's sign whose last bit has the weight of the result's last bit rounds there. The result has the
+ * bits of a double, shifted, after a multiplication has aligned the smallest exponents of both formats. All in 64-bit
+ * words, to allow vectorisation. */
 static inline u64 f64_narrowed(f64 x, unsigned fraction, f64 least, f64 scale, f64 beyond, u64 infinity,
                                struct overflow overflow) {
     const f64 magnitude = __builtin_fabs(x);
@@ -86,7 +86,7 @@ static inline u64 f64_to_bf16(f64 x, struct overflow overflow) {
 #define F16_NEAREST  ((struct overflow){0x7C00, 0x7C00})
 #define BF16_NEAREST ((struct overflow){0x7F80, 0x7F80})
 
-/* a + b with the lost part kept in the last bit (rounded to odd), so that rounding it again to fewer bits is right. */
+/* a + b rounded to odd: the lost part is kept in the last bit, so that a second rounding to fewer bits is correct. */
 static inline f64 f64_sum_odd(f64 a, f64 b) {
     const f64 sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part);
     const bool inexact = lost > 0 || lost < 0, away = (lost > 0) == (sum > 0);
@@ -94,7 +94,7 @@ static inline f64 f64_sum_odd(f64 a, f64 b) {
     return f64_of(inexact && !(bits & 1) ? (away ? bits + 1 : bits - 1) : bits);
 }
 
-/* min and max by PTX's rules: a number wins over NaN unless .NaN is given, -0 is less than +0. */
+/* min and max: a number wins over NaN unless .NaN is given, -0 is less than +0. */
 #define REAL_MINMAX(T, fabs, copysign) \
     static inline T T##_lesser(T a, T b, bool nan_wins) { \
         const T number = a < b ? a : b < a ? b : __builtin_signbit(a) ? a : b; \

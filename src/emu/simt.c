@@ -1,11 +1,11 @@
-/* The SIMT stack: which lanes of a warp go on together.
+/* The SIMT stack of a warp: which lanes execute together.
  *
- * As GPGPU-Sim 3.2.2 does it: a branch whose lanes part turns the top entry into the one that waits at the branch's
- * immediate post-dominator and pushes an entry for each group. A path runs to its end before its sibling starts, hence
- * calls are properly nested, too: a function's paths lie above those of its caller.
+ * As in GPGPU-Sim 3.2.2: a divergent branch turns the top entry into one that waits at the branch's immediate
+ * post-dominator and pushes an entry for each group. A path runs to its end before its sibling starts, so calls nest
+ * properly: a function's paths are above those of its caller.
  *
- * Left out: the independent thread scheduling of Volta. Lanes of one warp that wait for each other by spinning do not
- * get on, as on the GPUs before it. */
+ * Not modelled: Volta's independent thread scheduling. Lanes of one warp that spin on each other deadlock, as on
+ * earlier GPUs. */
 #include "emu/cta.h"
 
 void simt_push(struct warp_state *w, struct path path) {
@@ -19,7 +19,7 @@ void simt_push(struct warp_state *w, struct path path) {
 void simt_diverge(struct warp_state *w, const struct path *groups, unsigned count, uint32_t reconverge) {
     struct path *top = &w->paths[w->path_count - 1];
     if (top->reconverge == reconverge)
-        w->path_count--; /* the entry below already waits there for all of them */
+        w->path_count--; /* the entry below already waits there for all lanes */
     else
         top->pc = reconverge;
     for (unsigned i = 0; i < count; i++)

@@ -1,13 +1,12 @@
-/* What the stream says of a memory operation: the sectors it touches, the passes it needs over shared memory's banks,
- * the lanes that meet on one word.
+/* The stream record of a memory operation: touched sectors, passes over the banks of shared memory, lanes that access
+ * one word.
  *
- * Local memory appears in the stream as the hardware lays it out: word k of the 32 lanes side by side, so that a wide
- * access of a lane is several words in several rows. Every warp has an area of its own there, which CTAs use again
- * LOCAL_CTAS later: more than any machine holds at once, few enough that areas are found in caches again. Parameters
- * lie in constant memory, at an address of their own.
+ * Local memory has the hardware's layout in the stream: word k of the 32 lanes is contiguous, so a wide access of a
+ * lane is several words in several rows. Every warp has its own area, which is reused LOCAL_CTAS CTAs later: more than
+ * any machine holds at once, few enough for reuse in caches. Parameters are in constant memory, at a separate address.
  *
- * Simplifications: a generic access whose lanes are in several spaces is recorded as a global one of those lanes that
- * are in global memory; of a wide local access whose lanes point to many different places the first 32 blocks count. */
+ * Simplifications: a generic access to several spaces is recorded as a global access of the lanes in global memory; of
+ * a wide local access to many different addresses the first 32 blocks are recorded. */
 #include "emu/cta.h"
 
 #include <string.h>
@@ -16,13 +15,13 @@ enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32, LOCAL_WORDS = SECTOR_BYTES
 #define TRACE_LOCAL     UINT64_C(0x010000000000)
 #define TRACE_PARAMETER UINT64_C(0x020000000000)
 
-/* What an access touches, piece by piece: pieces are of one size, a power of two up to a sector, and aligned. */
+/* The pieces of an access: all of one size, a power of two up to a sector, and aligned. */
 struct pieces {
     unsigned count, bytes;
     uint64_t address[WARP_LANES * LOCAL_WORDS];
 };
 
-/* Most accesses come in ascending order already, for which this is one look at each. */
+/* Most accesses are already sorted, which costs one comparison per piece. */
 static void pieces_sort(struct pieces *p) {
     for (unsigned i = 1; i < p->count; i++) {
         uint64_t piece = p->address[i];
@@ -32,8 +31,8 @@ static void pieces_sort(struct pieces *p) {
     }
 }
 
-/* Sorted pieces become touched blocks; a sector is filled when all its pieces are there. Notes the piece that most
- * lanes want, too. */
+/* Converts sorted pieces to touched blocks; a sector is full if all its pieces are present. Also finds the largest
+ * number of lanes on one piece. */
 static void pieces_note(const struct pieces *p, struct access_note *note) {
     uint64_t sector = 0;
     unsigned filled = SECTOR_BYTES, same = 0, most = 0;
@@ -67,7 +66,7 @@ static void pieces_local(const struct warp_state *w, struct pieces *p, uint32_t 
         FOR_LANES (lane, mask) p->address[p->count++] = area + local_offset(address[lane] + word, lane) % stride;
 }
 
-/* No two lanes want the same bank: the common case. */
+/* No two lanes access the same bank: the common case. */
 static bool banks_distinct(uint32_t mask, const uint64_t *address, unsigned bytes) {
     unsigned words = bytes < BANK_BYTES ? 1 : bytes / BANK_BYTES, lanes = 0;
     uint64_t wanted = low_mask(words), banks = 0;
@@ -79,8 +78,8 @@ static bool banks_distinct(uint32_t mask, const uint64_t *address, unsigned byte
     return lanes && (unsigned)__builtin_popcount((uint32_t)(banks | banks >> BANKS)) == lanes * words;
 }
 
-/* Passes over the banks for one group of lanes. A word is read once for all lanes that want it; an atomic changes it
- * once for each. */
+/* Bank passes for one group of lanes. A word is read once for all lanes that access it; an atomic updates it once per
+ * lane. */
 static unsigned bank_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
     uint64_t words[BANKS][WARP_LANES];
     uint8_t count[BANKS] = {0};
@@ -97,7 +96,7 @@ static unsigned bank_passes(uint32_t mask, const uint64_t *address, unsigned byt
     return most;
 }
 
-/* Wide accesses go by halves (8 bytes) and quarters (16 bytes) of the warp. */
+/* Wide accesses are split into halves (8 bytes) and quarters (16 bytes) of the warp. */
 static unsigned shared_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
     unsigned groups = bytes <= 4 ? 1 : bytes / 4, lanes = WARP_LANES / groups, passes = 0;
     for (unsigned g = 0; g < groups; g++)
@@ -105,7 +104,7 @@ static unsigned shared_passes(uint32_t mask, const uint64_t *address, unsigned b
     return passes;
 }
 
-/* The lanes of a mixed access that are in global memory. */
+/* The lanes of a mixed access in global memory. */
 static uint32_t global_lanes(uint32_t mask, const uint64_t *address) {
     uint32_t global = 0;
     FOR_LANES (lane, mask) {

@@ -1,9 +1,9 @@
-/* Byte-wise video operations, PTX ISA 9.7.20: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4, vset4. Four bytes are chosen from
- * the eight of a and b for each side, extended as the operands' types say and worked on in parallel; the results replace bytes
- * of c, or with .add their sum is added to c.
+/* Byte-wise video operations, PTX ISA 9.7.20: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4, vset4. For each side, four
+ * bytes are selected from the eight of a and b, extended by the operands' types and processed in parallel; the results
+ * replace bytes of c, or with .add their sum is added to c.
  *
- * The operation's immediate: bits 0-3 the bytes of the result that count, bits 4-19 a's selector, bits 20-35 b's, four
- * bits to a byte; bit 36: the result is signed. */
+ * The immediate of the operation: bits 0-3 mask the bytes of the result, bits 4-19 are a's selector, bits 20-35 b's,
+ * four bits per byte; bit 36: the result is signed. */
 #include "emu/lanes.h"
 
 static inline s32 selected(u64 pair, u32 selector, unsigned k, bool is_signed) {
@@ -32,7 +32,7 @@ static s32 video_byte(const struct op *op, s32 x, s32 y) {
     case VIDEO_MAX: return x > y ? x : y;
     case VIDEO_SET: return compared(op->compare, x, y);
     }
-    assert(!"a video operation");
+    assert(!"unknown video operation");
     return 0;
 }
 

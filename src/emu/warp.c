@@ -1,13 +1,13 @@
-/* A warp's turn: fetch, guard, execute, and say to the stream what happened.
+/* Execution of a warp: fetch, guard, execute, record.
  *
- * Straight-line code and uniform branches stay in one loop; what changes the SIMT stack leaves it. An operation's
- * record is put after it was executed, since only then is known what it touched, or that it was the warp's last. */
+ * Straight-line code and uniform branches stay in one loop; operations that change the SIMT stack leave it. A record is
+ * written after execution, when the touched blocks are known, and whether it was the warp's last instruction. */
 #include "emu/cta.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The block of special registers that stay the same, as specials.def numbers its rows. */
+/* The block of fixed special registers, with the rows of specials.def. */
 struct special_block {
 #define FIXED_ROWS(name, vector)    uint32_t name[(vector) ? 3 : 1][WARP_LANES];
 #define CHANGING_ROWS(name, vector) /* read by an operation */
@@ -99,7 +99,7 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
         record.conflicts = w->note.conflicts;
         record.count = w->note.count;
         if (record.space != SPACE_GLOBAL)
-            record.flags &= (uint8_t)~INSTR_READ_ONLY; /* a generic address led elsewhere */
+            record.flags &= (uint8_t)~INSTR_READ_ONLY; /* a generic address in another space */
         if (w->run->loaded->promises) promise_note(w, &w->frame->code->function->ops[pc], &record);
     } else if (memory) {
         record.op = OP_other;
@@ -109,7 +109,7 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
 
 /* Control */
 
-/* Lanes by equal keys: the group with the highest lane comes first. */
+/* Groups lanes by equal keys: the group with the highest lane comes first. */
 static unsigned groups_make(const uint64_t key[WARP_LANES], uint32_t mask, struct path groups[WARP_LANES]) {
     unsigned count = 0;
     while (mask) {
@@ -137,7 +137,7 @@ static void table_branch(struct warp_state *w, const struct op *op, uint32_t pc,
     for (unsigned i = 0; i < WARP_LANES; i++) next[i] = pc + 1;
     FOR_LANES (lane, taken) {
         if (index[lane] >= list->count) {
-            fault_set(w, op, lane, "index %u of a list of %u targets", index[lane], list->count);
+            fault_set(w, op, lane, "index %u is out of range: the list has %u targets", index[lane], list->count);
             return;
         }
         next[lane] = function->target_list[list->first + index[lane]];
@@ -150,8 +150,8 @@ static void table_branch(struct warp_state *w, const struct op *op, uint32_t pc,
         simt_diverge(w, groups, count, op->reconverge);
 }
 
-/* Lanes that call different functions do so one group after the other: each comes back to this operation with one
- * target. False if that is still to come. */
+/* Lanes that call different functions execute group by group: each returns to this operation with one target. False if
+ * the operation has to be executed again. */
 static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc, uint32_t mask) {
     uint64_t address[WARP_LANES];
     row_read(w, op->a, op->src_bytes ? op->src_bytes : 8, address);
@@ -164,7 +164,7 @@ static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc
     }
     const struct function_code *target = call_target(w, address[lowest_bit(mask)]);
     if (!target) {
-        fault_set(w, op, lowest_bit(mask), "no function has the address 0x%llx",
+        fault_set(w, op, lowest_bit(mask), "there is no function at address 0x%llx",
                   (unsigned long long)address[lowest_bit(mask)]);
         return true;
     }
@@ -173,7 +173,7 @@ static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc
     return true;
 }
 
-/* Executes an operation that is more than a uniform step; false: it has only been split, and comes again. */
+/* Executes an operation that is not a uniform step; false: the path was only split, and the operation repeats. */
 static bool control_step(struct warp_state *w, const struct op *op, enum step_kind kind, uint32_t pc, uint32_t mask,
                          uint32_t active) {
     struct instr record = record_of(w, pc, mask);
@@ -215,7 +215,7 @@ static void implicit_return(struct warp_state *w, uint32_t active) {
     barrier_warp_ended(w);
 }
 
-/* Runs the top path until it has ended, parts, or the quantum is used up; what is left of it. */
+/* Runs the top path until it ends, diverges or the quantum is used up; returns the rest of the quantum. */
 static unsigned path_run(struct warp_state *w, unsigned quantum) {
     struct path *path = &w->paths[w->path_count - 1];
     const struct function_code *code = w->frame->code;

@@ -1,5 +1,5 @@
-/* A warp as its operations see it: 32 lanes, registers side by side. The files that execute operations (integer.c,
- * floating.c, half.c, convert.c, ...) are lists of small functions over this; warp.c decides which one runs next. */
+/* A warp as operations see it: 32 lanes, with the registers of a lane row contiguous. Operations (integer.c,
+ * floating.c, half.c, convert.c, ...) are lists of small functions on it; warp.c selects the next one. */
 #ifndef SLUICE_EMU_WARP_H
 #define SLUICE_EMU_WARP_H
 
@@ -8,18 +8,18 @@
 struct cta;
 
 struct warp {
-    uint8_t *base[PLACE_BLOCKS]; /* where a place's offset counts from: window, constants, special registers */
+    uint8_t *base[PLACE_BLOCKS]; /* base addresses of places: window, constants, special registers */
     uint32_t *predicates;        /* of the running function; [0] is all ones */
-    const uint32_t *elements;    /* of the running function: its element list (pack, unpack) */
-    uint32_t carry;              /* the condition code, a bit for each lane */
+    const uint32_t *elements;    /* element list of the running function (pack, unpack) */
+    uint32_t carry;              /* the condition code, one bit per lane */
     struct cta *cta;
 };
 
-/* Executes `op` for the lanes in `mask`: reads all sources before it writes, and leaves other lanes alone. */
+/* Executes `op` for the lanes in `mask`: reads all sources before writing, and does not change other lanes. */
 typedef void op_handler(struct warp *warp, const struct op *op, uint32_t mask);
 
-/* What executes an operation that concerns only registers; NULL if there is no such combination. Asked once for each
- * operation of a program, when it is loaded. */
+/* The handler of an operation that accesses only registers; NULL if the combination is not supported. Called once for
+ * each operation when a program is loaded. */
 op_handler *op_handler_find(const struct op *op);
 
 static inline void *warp_place(const struct warp *warp, uint32_t place) {

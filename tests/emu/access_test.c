@@ -1,7 +1,7 @@
-/* Tests of loads and stores, and what the stream says of them. */
+/* Loads and stores, and their stream records. */
 #include "emu/run_ptx.h"
 
-TEST("narrow loads extend by the sign of their type, narrow stores cut") {
+TEST("narrow loads extend by the signedness of their type, narrow stores truncate") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -24,7 +24,7 @@ TEST("narrow loads extend by the sign of their type, narrow stores cut") {
     run_end(&run);
 }
 
-TEST("scattered lanes reach their own addresses, and of several that store to one place the highest wins") {
+TEST("scattered lanes reach their own addresses, and of several that store to one address the highest wins") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run, PTX_KERNEL(
@@ -37,7 +37,7 @@ TEST("scattered lanes reach their own addresses, and of several that store to on
     run_end(&run);
 }
 
-TEST("generic addresses lead to shared, local and global memory, also when lanes differ") {
+TEST("generic addresses access shared, local and global memory, also if lanes differ") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -54,7 +54,7 @@ TEST("generic addresses lead to shared, local and global memory, also when lanes
     run_end(&run);
 }
 
-TEST("isspacep tells the spaces of generic addresses apart") {
+TEST("isspacep identifies the space of a generic address") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -71,7 +71,7 @@ TEST("isspacep tells the spaces of generic addresses apart") {
     run_end(&run);
 }
 
-TEST("an access behind an allocation is a fault that says where, by whom, and what is near") {
+TEST("an access beyond an allocation is a fault that reports address, thread and nearest allocation") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run,
                    PTX_KERNEL("mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3;\nld.global.u32 %r3, [%rd4+65520];"),
@@ -83,7 +83,7 @@ TEST("an access behind an allocation is a fault that says where, by whom, and wh
     run_end(&run);
 }
 
-TEST("misaligned accesses and those outside of shared or local memory are faults") {
+TEST("misaligned accesses and those outside shared or local memory are faults") {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -91,12 +91,12 @@ TEST("misaligned accesses and those outside of shared or local memory are faults
         {PTX_KERNEL("ld.global.v4.u32 {%r3,%r4,%r5,%r6}, [%rd0+8];"),
          "reads 16 bytes of global memory at 0xc0000008: misaligned"},
         {PTX_KERNEL(".shared .b32 s[4]; mov.u32 %r3, s; st.shared.u32 [%r3+16], %r0;"),
-         "shared memory at 0x10: outside of the 16 bytes"},
+         "shared memory at 0x10: outside the 16 bytes"},
         {PTX_KERNEL(".local .b32 l[4]; mov.u64 %rd3, l; ld.local.u32 %r3, [%rd3+4096];"),
          "local memory at 0x1000: outside"},
         {PTX_KERNEL("mov.u64 %rd3, 0; ld.u32 %r3, [%rd3];"), "0x0: "},
         {PTX_KERNEL("mov.u64 %rd3, -4; ld.u32 %r3, [%rd3];"), "0xfffffffffffffffc"},
-        {PTX_KERNEL("mov.u64 %rd3, -8; atom.global.add.u64 %rd4, [%rd3], 1;"), "changes 8 bytes"},
+        {PTX_KERNEL("mov.u64 %rd3, -8; atom.global.add.u64 %rd4, [%rd3], 1;"), "updates 8 bytes"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct ptx_run run = {0};
@@ -120,7 +120,7 @@ TEST("variables of the module have their initial values and keep what kernels st
     run_end(&run);
 }
 
-/* What a stream says of the first store behind `address computation`. */
+/* The record of the first store after `address computation`. */
 static struct instr traced(const char *text, enum op_class op, uint64_t touch[32]) {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
@@ -137,7 +137,7 @@ static struct instr traced(const char *text, enum op_class op, uint64_t touch[32
     return found;
 }
 
-TEST("the stream has the sectors that a store touches, and says whether it fills them") {
+TEST("the record of a store has its touched sectors and whether they are full") {
     uint64_t touch[32];
     struct instr instr = traced(PTX_KERNEL("st.global.u32 [%rd2], %r0;"), OP_store, touch);
     CHECK_EQ(instr.count, 1u);
@@ -156,7 +156,7 @@ TEST("the stream has the sectors that a store touches, and says whether it fills
     CHECK_EQ(instr.bytes_log2, 0u);
 }
 
-TEST("shared memory needs a pass for each word of the busiest bank") {
+TEST("shared memory takes one pass per word of the busiest bank") {
     static const struct {
         const char *text;
         unsigned passes;
@@ -190,7 +190,7 @@ TEST("shared memory needs a pass for each word of the busiest bank") {
     }
 }
 
-TEST("a word of local memory lies side by side for the lanes of a warp") {
+TEST("a word of local memory is contiguous over the lanes of a warp") {
     uint64_t touch[32];
     struct instr instr = traced(PTX_KERNEL(".local .align 8 .b32 l[8]; st.local.u32 [l+4], %r0;"), OP_store, touch);
     CHECK_EQ(instr.space, SPACE_LOCAL);
@@ -202,7 +202,7 @@ TEST("a word of local memory lies side by side for the lanes of a warp") {
     CHECK_EQ(touch_sectors(touch[0]), 0xFFu);
 }
 
-TEST("a memory operation that no lane executes is no access") {
+TEST("a memory operation without active lanes is not an access") {
     uint64_t touch[32];
     struct instr instr =
         traced(PTX_KERNEL("setp.gt.u32 %p1, %r0, 99; @%p1 st.global.u32 [%rd2], %r0; st.global.u32 [%rd2+128], %r0;"),

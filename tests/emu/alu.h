@@ -1,5 +1,5 @@
-/* A warp for operations on registers: sixteen registers as wide as the widest, and so many predicates that a register's
- * place, read as a predicate, is one, too. */
+/* A warp for register operations: sixteen registers of the widest type, and enough predicates that a register's place
+ * is also valid as a predicate. */
 #ifndef SLUICE_TESTS_EMU_ALU_H
 #define SLUICE_TESTS_EMU_ALU_H
 

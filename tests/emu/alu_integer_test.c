@@ -1,4 +1,4 @@
-/* Integer operations against arithmetic on 128-bit integers, bit by bit where PTX's text is so. */
+/* Integer operations compared with 128-bit integer arithmetic, bit by bit where PTX defines them that way. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
 
-/* The operands of one lane: as numbers of the element's type, and raw. */
+/* The operands of one lane: as numbers of the element's type, and as raw bits. */
 struct lane {
     unsigned bits;
     bool is_signed;
@@ -24,7 +24,7 @@ static wide number(uint64_t raw, unsigned bits, bool is_signed) {
 static wide limit(wide x) { return x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x; }
 static wide absolute(wide x) { return x < 0 ? -x : x; }
 static wide product(const struct lane *l) {
-    /* of two 64-bit numbers: up to 128 bits, so the sign is taken apart */
+    /* 64 x 64 bits give up to 128 bits, so the sign is handled separately */
     return l->is_signed ? l->a * l->b : (wide)((uwide)l->a * (uwide)l->b);
 }
 static wide high(const struct lane *l) {
@@ -67,7 +67,7 @@ static wide ref_shl(const struct lane *l) {
 }
 static wide ref_shr(const struct lane *l) {
     const uint32_t n = (uint32_t)l->raw[1];
-    return l->a >> (n > 100 ? 100 : n); /* 100 bits are more than any element has */
+    return l->a >> (n > 100 ? 100 : n); /* more than the width of any element */
 }
 static unsigned bit(uint64_t x, unsigned k) { return x >> k & 1; }
 static wide ref_bfe(const struct lane *l) {
@@ -160,7 +160,7 @@ enum {
     C_WIDE = 512
 };
 enum { ALL = R16 | R32 | R64 };
-/* Which elements, and which operands have a width of their own. */
+/* Elements of each operation, and operands with another width. */
 static const struct row {
     const char *name;
     enum operation operation;
@@ -218,7 +218,7 @@ static const struct row {
     {"prmt", OPERATION_prmt, R32 | UNSIGNED_ONLY, 0, ref_prmt},
 };
 
-/* Small numbers, numbers about the limits of every width, and any. */
+/* Small numbers, numbers around the limits of every width, and random ones. */
 static uint64_t operand(uint64_t *random) {
     const uint64_t any = random_next(random);
     switch (any % 6) {
@@ -248,7 +248,7 @@ static bool check_row(const struct row *row, unsigned log2, bool is_signed, uint
     struct op op = alu_op(row->operation, types[is_signed][log2]);
     op.modifiers = row->modifiers;
     const uint32_t mask = random_next(random) % 4 ? UINT32_MAX : (uint32_t)random_next(random);
-    const unsigned alias = (unsigned)(random_next(random) % 4); /* the result may replace an operand */
+    const unsigned alias = (unsigned)(random_next(random) % 4); /* the destination may be an operand */
     const unsigned dst = alias && width[alias] == width[ALU_D] ? alias : ALU_D;
     op.dst = alu_place(dst);
     for (unsigned k = ALU_A; k <= ALU_E; k++)
@@ -274,7 +274,7 @@ static bool check_row(const struct row *row, unsigned log2, bool is_signed, uint
     return true;
 }
 
-TEST("integer operations equal arithmetic on wide integers, in active lanes only, and may overwrite an operand") {
+TEST("integer operations match wide integer arithmetic in active lanes, also if they overwrite an operand") {
     uint64_t random = 1;
     for (size_t r = 0; r < COUNT_OF(rows); r++)
         for (unsigned log2 = 1; log2 <= 3; log2++)

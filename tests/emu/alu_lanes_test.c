@@ -1,9 +1,9 @@
-/* What holds of every operation on registers, whatever it computes. */
+/* Properties of every register operation. */
 #include <stdio.h>
 
 #include "emu/alu.h"
 
-/* The operations that op_handler_find is asked for. */
+/* The operations with a handler in op_handler_find. */
 static bool is_register_operation(enum operation operation) {
     return operation != OPERATION_mov_frame && operation <= OPERATION_cvt_pack;
 }
@@ -30,7 +30,7 @@ static void copy(struct alu *to, const struct alu *from) {
     to->warp.elements = to->elements;
 }
 
-/* Calls `body` for operations that have a handler: every operation and element with one choice of the rest. */
+/* Calls `body` for every operation and element with a handler, with one choice of the other fields. */
 static unsigned each_operation(uint64_t *random, bool (*body)(op_handler *, const struct op *, uint64_t *)) {
     static const uint32_t modifiers[] = {0,
                                          MOD_FTZ,
@@ -52,7 +52,7 @@ static unsigned each_operation(uint64_t *random, bool (*body)(op_handler *, cons
                 op.modifiers = modifiers[m];
                 op.source = (uint8_t)(operation == OPERATION_cvt ? random_below(random, PTX_TYPE_COUNT) : PTX_s32);
                 op.rounding = (uint8_t)random_below(random, ROUND_RP + 1);
-                op.compare = (uint8_t)random_below(random, 6); /* of every kind there are at least six */
+                op.compare = (uint8_t)random_below(random, 6); /* every kind has at least six */
                 op.vector = 2;
                 op.immediate = (int64_t)random_next(random);
                 if (!is_register_operation(operation)) continue;
@@ -82,12 +82,12 @@ static bool mask_parts(op_handler *handler, const struct op *op, uint64_t *rando
     const bool nothing = CHECK(same(&none, &start)), everything = CHECK(same(&parts, &whole));
     return nothing && everything;
 }
-TEST("lanes are independent: an operation for some lanes and then for the others is the operation for all") {
+TEST("lanes are independent: executing some lanes and then the others equals executing all") {
     uint64_t random = 5;
     CHECK(each_operation(&random, mask_parts) > 500);
 }
 
-/* A lane's bytes of the result register do not change unless it is active. */
+/* The bytes of an inactive lane in the result register do not change. */
 static bool single_lane(op_handler *handler, const struct op *op, uint64_t *random) {
     static struct alu all, one, start;
     fill(&start, random);
@@ -96,9 +96,9 @@ static bool single_lane(op_handler *handler, const struct op *op, uint64_t *rand
     handler(&all.warp, op, UINT32_MAX);
     copy(&one, &start);
     handler(&one.warp, op, UINT32_MAX);
-    unsigned written = 0; /* bytes that do not depend on what was there */
+    unsigned written = 0; /* bytes independent of the previous contents */
     for (unsigned i = 0; i < ALU_REGISTER_BYTES; i++) written += all.registers[ALU_D][i] == one.registers[ALU_D][i];
-    if (written == 0) return true; /* a predicate, or elements */
+    if (written == 0) return true; /* a predicate or elements */
     const unsigned lane = (unsigned)random_below(random, WARP_LANES), width = written / WARP_LANES;
     copy(&one, &start);
     handler(&one.warp, op, UINT32_C(1) << lane);
@@ -107,7 +107,7 @@ static bool single_lane(op_handler *handler, const struct op *op, uint64_t *rand
         if (i / width != lane) holds &= one.registers[ALU_D][i] == start.registers[ALU_D][i];
     return CHECK(holds);
 }
-TEST("an inactive lane's bytes of the result stay as they are") {
+TEST("the result bytes of an inactive lane do not change") {
     uint64_t random = 6;
     CHECK(each_operation(&random, single_lane) > 500);
 }
@@ -120,13 +120,13 @@ static bool onto_operand(op_handler *handler, const struct op *op, uint64_t *ran
     struct op aliased = *op;
     aliased.dst = op->a;
     handler(&onto.warp, &aliased, UINT32_MAX);
-    if (op->operation == OPERATION_unpack) return true; /* its results are the elements */
+    if (op->operation == OPERATION_unpack) return true; /* its results are elements */
     const unsigned a = op->a >> 1, d = op->dst >> 1;
     unsigned bytes = 0;
     while (bytes < ALU_REGISTER_BYTES && onto.registers[ALU_A][bytes] == apart.registers[ALU_D][bytes]) bytes++;
     return CHECK(bytes >= 2 * WARP_LANES || onto.predicates[a] == apart.predicates[d]);
 }
-TEST("a result may replace the first operand") {
+TEST("the destination may be the first operand") {
     uint64_t random = 7;
     CHECK(each_operation(&random, onto_operand) > 500);
 }

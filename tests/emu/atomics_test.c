@@ -1,7 +1,7 @@
-/* Tests of atomics. */
+/* Atomics. */
 #include "emu/run_ptx.h"
 
-/* One lane applies `instruction` (of %r3 or %rd3 on [in]) to `before`: what is returned, and what is left. */
+/* One lane applies `instruction` (of %r3 or %rd3 on [in]) to `before`: the value returned and the value stored. */
 static void applied(const char *instruction, uint64_t before, uint64_t operand, uint64_t *old, uint64_t *after) {
     static const char frame[] = PTX_KERNEL(
         "ld.global.u64 %rd3, [%rd1+8]; cvt.u32.u64 %r3, %rd3; mov.b32 %f3, %r3; mov.b64 %fd3, %rd3; cvt.u16.u32 %h3, %r3;\n"
@@ -22,7 +22,7 @@ static void applied(const char *instruction, uint64_t before, uint64_t operand, 
     run_end(&run);
 }
 
-TEST("every atomic leaves what PTX says and gives back what was there") {
+TEST("every atomic stores the value that PTX defines and returns the old one") {
     static const struct {
         const char *instruction;
         uint64_t before, operand, after;
@@ -88,7 +88,7 @@ TEST("reductions and atomics on shared memory add up over all lanes and warps") 
     run_end(&run);
 }
 
-TEST("the stream says how many lanes meet on the busiest word") {
+TEST("the record has the number of lanes on the busiest word") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
     REQUIRE(run_trace(

@@ -1,4 +1,4 @@
-/* Tests of printf, malloc, free and assertions. */
+/* printf, malloc, free and assertions. */
 #include "emu/run_ptx.h"
 
 #include "emu/print.h"
@@ -10,7 +10,7 @@
     ".global .align 1 .b8 hello[12] = {116, 37, 100, 58, 32, 37, 46, 49, 102, 10, 0};\n" /* "t%d: %.1f\n" */ \
     ".global .align 1 .b8 what[6] = {120, 32, 62, 32, 48, 0}; .global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};\n"
 
-TEST("printf prints what each lane says, in order of lanes") {
+TEST("printf prints the text of each lane, in lane order") {
     struct ptx_run run = {0};
     bool good = run_ptx(
         &run,
@@ -28,7 +28,7 @@ TEST("printf prints what each lane says, in order of lanes") {
     run_end(&run);
 }
 
-TEST("malloc gives memory of its own to every lane, until the heap is used up; free gives it back") {
+TEST("malloc returns separate memory to every lane until the heap is exhausted; free releases it") {
     static const char text[] = PTX_KERNEL_WITH(
         DECLARATIONS,
         "{ .param .b64 n; .param .b64 r; st.param.b64 [n], 1000; call (r), malloc, (n); ld.param.b64 %rd3, [r]; }\n"
@@ -45,11 +45,11 @@ TEST("malloc gives memory of its own to every lane, until the heap is used up; f
     run_end(&run);
 }
 
-TEST("free of what malloc did not give, and an access behind what it gave, are faults") {
+TEST("free of another address, and an access beyond the allocated memory, are faults") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL_WITH(DECLARATIONS, "{ .param .b64 p; st.param.b64 [p], %rd0; call free, (p); }"), 1,
                    1));
-    CHECK_TEXT(run.err.text, "free of 0xc0000000, which malloc did not give");
+    CHECK_TEXT(run.err.text, "free of 0xc0000000, which malloc did not return");
     run_end(&run);
     run = (struct ptx_run){0};
     CHECK(!run_ptx(
@@ -62,7 +62,7 @@ TEST("free of what malloc did not give, and an access behind what it gave, are f
     run_end(&run);
 }
 
-TEST("a failed assertion names its text, file, line, block and thread") {
+TEST("a failed assertion reports its text, file, line, block and thread") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(
         &run,
@@ -82,7 +82,7 @@ static bool read_host(void *user, uint64_t address, void *data, unsigned bytes) 
     return true;
 }
 
-TEST("formats mean what they mean in C") {
+TEST("formats work as in C") {
     struct {
         int32_t i;
         uint32_t u;

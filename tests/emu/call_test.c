@@ -1,4 +1,4 @@
-/* Tests of calls. */
+/* Calls. */
 #include "emu/run_ptx.h"
 
 static const char functions[] = PTX_HEADER
@@ -18,7 +18,7 @@ static const char functions[] = PTX_HEADER
     ".visible .entry k(.param .u64 out, .param .u64 in) { .reg .pred %p<10>; .reg .b32 %r<60>; .reg .b64 %rd<60>;\n"
     "ld.param.u64 %rd0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 4; add.s64 %rd2, %rd0, %rd2; mov.u32 %r9, 0;\n$\nst.global.u32 [%rd2], %r9; ret; }\n";
 
-/* What 32 lanes leave behind; false with the error. */
+/* The results of 32 lanes; false with the error. */
 static bool called(const char *body, uint32_t out[32], struct error *err) {
     char text[8192];
     run_fill(text, sizeof text, functions, body);
@@ -34,7 +34,7 @@ static bool called(const char *body, uint32_t out[32], struct error *err) {
     "{ .param .b32 a; .param .b32 b; st.param.b32 [a], " from "; call (b), " function ", (a); ld.param.b32 " to \
     ", [b]; }\n"
 
-TEST("values go to a function and come back, by parameters and by registers") {
+TEST("arguments and results are passed by parameters and by registers") {
     uint32_t out[32];
     struct error err;
     REQUIRE(called(CALL_PARAM("twice", "%r0", "%r9") "call (%r9), thrice, (%r9);", out, &err));
@@ -45,7 +45,7 @@ TEST("values go to a function and come back, by parameters and by registers") {
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 1100 + i);
 }
 
-TEST("recursion gives every lane its own depth") {
+TEST("recursion depth may differ between lanes") {
     static const uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13};
     uint32_t out[32];
     struct error err;
@@ -53,14 +53,14 @@ TEST("recursion gives every lane its own depth") {
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], fib[i & 7]);
 }
 
-TEST("recursion without an end is a fault") {
+TEST("infinite recursion is a fault") {
     uint32_t out[32];
     struct error err;
     CHECK(!called(CALL_PARAM("forever", "%r0", "%r9"), out, &err));
     CHECK_TEXT(err.text, "calls are nested too deeply");
 }
 
-TEST("a call under a guard leaves the other lanes alone, and divergent calls return to where lanes meet") {
+TEST("a guarded call does not affect other lanes, and divergent calls return to the reconvergence point") {
     uint32_t out[32];
     struct error err;
     REQUIRE(called(
@@ -74,7 +74,7 @@ TEST("a call under a guard leaves the other lanes alone, and divergent calls ret
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], i < 8 ? 0u : 5u);
 }
 
-TEST("indirect calls go by groups of lanes with one target") {
+TEST("indirect calls execute in groups of lanes with equal targets") {
     uint32_t out[32];
     struct error err;
     bool good = called(
@@ -87,5 +87,5 @@ TEST("indirect calls go by groups of lanes with one target") {
     CHECK(!called(
         "mov.u64 %rd5, 64; { .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; proto: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %rd5, (a), proto; ld.param.b32 %r9, [b]; }",
         out, &err));
-    CHECK_TEXT(err.text, "no function has the address 0x40");
+    CHECK_TEXT(err.text, "there is no function at address 0x40");
 }

@@ -1,9 +1,9 @@
-/* Tests of what the lanes of a warp and the warps of a CTA do together. */
+/* Operations across the lanes of a warp and the warps of a CTA. */
 #include "emu/run_ptx.h"
 
 #define STORE "st.global.u32 [%rd2], %r9;"
 
-/* The 32 words that a body leaves. */
+/* The 32 result words of a body. */
 static void results(const char *text, uint32_t out[32]) {
     struct ptx_run run = {0};
     bool good = run_ptx(&run, text, 1, 32);
@@ -13,7 +13,7 @@ static void results(const char *text, uint32_t out[32]) {
     run_end(&run);
 }
 
-TEST("shuffles read the lane that their mode names, within segments") {
+TEST("shuffles read the lane selected by their mode, within segments") {
     uint32_t out[32];
     results(PTX_KERNEL("mul.lo.u32 %r3, %r0, 3; shfl.sync.up.b32 %r9, %r3, 2, 0, -1;" STORE), out);
     for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], 3 * (i < 2 ? i : i - 2));
@@ -30,10 +30,11 @@ TEST("shuffles read the lane that their mode names, within segments") {
     results(PTX_KERNEL(
                 "setp.lt.u32 %p2, %r0, 16; mov.u32 %r9, 50; @%p2 shfl.sync.bfly.b32 %r9, %r0, 16, 31, 0xFFFF;" STORE),
             out);
-    for (unsigned i = 0; i < 32; i++) CHECK_EQ(out[i], i < 16 ? i : 50); /* an absent source gives one's own value */
+    for (unsigned i = 0; i < 32; i++)
+        CHECK_EQ(out[i], i < 16 ? i : 50); /* an inactive source lane yields the lane's own value */
 }
 
-TEST("votes count the lanes that take part") {
+TEST("votes count the participating lanes") {
     uint32_t out[32];
     results(PTX_KERNEL("setp.lt.u32 %p1, %r0, 5; vote.sync.ballot.b32 %r9, %p1, -1;" STORE), out);
     CHECK_EQ(out[9], 31u);
@@ -70,7 +71,7 @@ TEST("match finds equal values, redux combines, elect picks the lowest lane") {
     CHECK_EQ(out[4], 104u);
 }
 
-TEST("lanes that come with different member masks are groups of their own") {
+TEST("lanes with different member masks form separate groups") {
     /* %r4: the mask of the eight lanes around a lane */
 #define TILE \
     "and.b32 %r3, %r0, 24; shl.b32 %r4, 255, %r3; and.b32 %r5, %r0, 1; setp.ne.u32 %p1, %r5, 0; mul.lo.u32 %r6, %r0, %r0;"
@@ -91,7 +92,7 @@ TEST("lanes that come with different member masks are groups of their own") {
 #undef TILE
 }
 
-TEST("a barrier lets nobody pass before all have come") {
+TEST("a barrier blocks until all warps have arrived") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -115,7 +116,7 @@ TEST("bar.red counts and combines the predicates of the block") {
     run_end(&run);
 }
 
-TEST("a producer arrives, consumers wait; warps that ended are not waited for") {
+TEST("a producer arrives, consumers wait; exited warps are not waited for") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
     REQUIRE(run_trace(
@@ -138,14 +139,14 @@ TEST("a producer arrives, consumers wait; warps that ended are not waited for") 
     run_end(&run);
 }
 
-TEST("a barrier that nobody else will come to is a fault") {
+TEST("a barrier deadlock is a fault") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("setp.lt.u32 %p1, %r0, 32; @%p1 bar.sync 1, 64; @!%p1 bar.sync 2, 64;"), 1, 64));
-    CHECK_TEXT(run.err.text, "barrier 1 can never be passed: 1 of 2 warps have come");
+    CHECK_TEXT(run.err.text, "deadlock at barrier 1: 1 of 2 warps have arrived");
     run_end(&run);
 }
 
-TEST("clocks count what the warp has executed, and are the same in every run") {
+TEST("clocks count executed instructions and are the same in every run") {
     uint32_t out[32], again[32];
     const char *text = PTX_KERNEL(
         "mov.u32 %r3, %clock; mov.u32 %r4, %clock; sub.u32 %r9, %r4, %r3; mov.u64 %rd3, %clock64; mov.u64 %rd4, %globaltimer; st.global.u64 [%rd0+4096], %rd3;" STORE);

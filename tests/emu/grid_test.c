@@ -1,7 +1,7 @@
-/* Tests of launches and the order of emulation. */
+/* Launches and the order of emulation. */
 #include "emu/run_ptx.h"
 
-TEST("a CTA that spins on a flag of a much later CTA ends") {
+TEST("a CTA that spins on a flag of a much later CTA completes") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -13,7 +13,7 @@ TEST("a CTA that spins on a flag of a much later CTA ends") {
     run_end(&run);
 }
 
-TEST("all CTAs of a large grid but the last wait for the last one, and end") {
+TEST("all CTAs of a large grid wait for the last one and complete") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -27,7 +27,7 @@ TEST("all CTAs of a large grid but the last wait for the last one, and end") {
     run_end(&run);
 }
 
-TEST("blocks and threads of three dimensions number their threads x first") {
+TEST("threads and blocks of three dimensions are numbered x first") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -43,7 +43,7 @@ TEST("blocks and threads of three dimensions number their threads x first") {
     run_end(&run);
 }
 
-TEST("launches that no device or kernel allows are refused with the reason") {
+TEST("launches beyond the limits of the device or kernel are rejected with the reason") {
     struct ptx_run run = {0};
     REQUIRE(
         run_load(&run, PTX_HEADER ".visible .entry k(.param .u64 out, .param .u64 in) .maxntid 64, 1, 1 { ret; }\n"));
@@ -56,7 +56,7 @@ TEST("launches that no device or kernel allows are refused with the reason") {
         {{1, 65536, 1}, {32, 1, 1}, 0, "a grid of 1x65536x1"},
         {{1, 1, 1}, {0, 1, 1}, 0, "a block of 0x1x1"},
         {{1, 1, 1}, {1, 1, 65}, 0, "a block of 1x1x65"},
-        {{1, 1, 1}, {65, 1, 1}, 0, "has 65 threads; at most 64"},
+        {{1, 1, 1}, {65, 1, 1}, 0, "has 65 threads; the limit is 64"},
         {{1, 1, 1}, {32, 1, 1}, 300000, "300000 of dynamic shared memory"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -71,7 +71,7 @@ TEST("launches that no device or kernel allows are refused with the reason") {
     run_end(&run);
 }
 
-TEST("dynamic shared memory is as large as the launch says") {
+TEST("dynamic shared memory has the size given by the launch") {
     struct ptx_run run = {0};
     REQUIRE(run_load(
         &run,
@@ -85,11 +85,11 @@ TEST("dynamic shared memory is as large as the launch says") {
     CHECK_EQ(run_u32(&run)[5], 128u);
     launch.dynamic_shared_bytes = 124;
     CHECK(!emu_run(&run.device, &launch, NULL, NULL, &run.err));
-    CHECK_TEXT(run.err.text, "thread (31,0,0): writes 4 bytes of shared memory at 0x7c: outside of the 124 bytes");
+    CHECK_TEXT(run.err.text, "thread (31,0,0): writes 4 bytes of shared memory at 0x7c: outside the 124 bytes");
     run_end(&run);
 }
 
-TEST("a kernel whose CTAs race leaves the same streams and memory every time") {
+TEST("a kernel with races produces the same streams and memory every time") {
     static const char text[] = PTX_KERNEL(
         "mov.u32 %r5, 0; loop: atom.global.add.u32 %r3, [%rd1], 1; and.b32 %r4, %r3, 1023; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd0, %rd3; st.global.u32 [%rd3], %r2;\n"
         "ld.global.u32 %r6, [%rd1+64]; add.u32 %r6, %r6, %r2; st.global.u32 [%rd1+64], %r6; and.b32 %r7, %r3, 7; add.u32 %r5, %r5, 1; add.u32 %r7, %r7, %r5; setp.lt.u32 %p1, %r7, 11; @%p1 bra loop;");
@@ -113,12 +113,11 @@ TEST("a kernel whose CTAs race leaves the same streams and memory every time") {
 TEST("trap ends the run") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("setp.eq.u32 %p1, %r2, 70; @%p1 trap;"), 2, 64));
-    CHECK_TEXT(run.err.text, "block (1,0,0), thread (6,0,0): the program stops itself");
+    CHECK_TEXT(run.err.text, "block (1,0,0), thread (6,0,0): the program executed trap");
     run_end(&run);
 }
 
-TEST(
-    "the system's part of shared memory is the CTA's own, beside its variables, and takes room only if it is asked for") {
+TEST("the system's reserved shared memory is per CTA, apart from variables, and present only if used") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,

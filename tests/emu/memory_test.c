@@ -1,4 +1,4 @@
-/* The device's memory: what exists, where, and what is found out about accesses that miss it. */
+/* Device memory: allocation, lookup, and detection of invalid accesses. */
 #include "emu/memory.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "test.h"
 
-TEST("allocations follow one another, aligned, from the first address on") {
+TEST("allocations are consecutive and aligned, starting at the first address") {
     struct memory memory;
     memory_init(&memory);
     CHECK_EQ(memory_allocate(&memory, 1), MEMORY_FIRST_ADDRESS);
@@ -17,7 +17,7 @@ TEST("allocations follow one another, aligned, from the first address on") {
     memory_release(&memory);
 }
 
-TEST("memory is zero at first and keeps what is written") {
+TEST("memory is initially zero and keeps what is written") {
     struct memory memory;
     memory_init(&memory);
     uint64_t a = memory_allocate(&memory, 1000), b = memory_allocate(&memory, 1000);
@@ -31,7 +31,7 @@ TEST("memory is zero at first and keeps what is written") {
     memory_release(&memory);
 }
 
-TEST("an access that leaves its allocation by one byte is found, also where the next one begins") {
+TEST("an access one byte beyond its allocation is detected, also if another one starts there") {
     struct memory memory;
     memory_init(&memory);
     uint64_t a = memory_allocate(&memory, 256), b = memory_allocate(&memory, 10);
@@ -47,7 +47,7 @@ TEST("an access that leaves its allocation by one byte is found, also where the 
     memory_release(&memory);
 }
 
-TEST("what was freed is gone, and its addresses are not given again") {
+TEST("freed memory is inaccessible, and its addresses are not reused") {
     struct memory memory;
     memory_init(&memory);
     uint64_t a = memory_allocate(&memory, 64), b = memory_allocate(&memory, 64);
@@ -63,7 +63,7 @@ TEST("what was freed is gone, and its addresses are not given again") {
     memory_release(&memory);
 }
 
-TEST("a place of one's own is taken if nothing is there, and later allocations go behind it") {
+TEST("an allocation at a given address succeeds if the range is free, and later ones follow it") {
     struct memory memory;
     memory_init(&memory);
     CHECK(memory_place(&memory, 0xD0000000, 4096));
@@ -77,7 +77,7 @@ TEST("a place of one's own is taken if nothing is there, and later allocations g
     memory_release(&memory);
 }
 
-TEST("far more than the host has can be allocated as long as it is not touched") {
+TEST("allocations may exceed the host's memory if they are not touched") {
     struct memory memory;
     memory_init(&memory);
     uint64_t big = UINT64_C(1) << 40, a = memory_allocate(&memory, big);
@@ -90,7 +90,7 @@ TEST("far more than the host has can be allocated as long as it is not touched")
     memory_release(&memory);
 }
 
-TEST("among many allocations each address finds its own") {
+TEST("every address finds its allocation among many") {
     enum { COUNT = 500 };
     struct memory memory;
     uint64_t address[COUNT], size[COUNT], random = 1;

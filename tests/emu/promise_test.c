@@ -1,7 +1,7 @@
-/* Lines that a kernel loads as read-only and writes all the same. */
+/* Lines that a kernel loads as read-only and also writes. */
 #include "emu/run_ptx.h"
 
-/* Runs kernel k of `out` and `in`, with these as its parameters, and leaves the counts. */
+/* Runs kernel k with the parameters `out` and `in` and keeps the counts. */
 static bool promise_run(struct ptx_run *run, const char *text, uint64_t out_offset, bool alias) {
     if (!run_load(run, text)) return false;
     uint64_t parameters[2] = {run->out + out_offset, alias ? run->out : run->in};
@@ -19,14 +19,14 @@ static bool promise_run(struct ptx_run *run, const char *text, uint64_t out_offs
 static const char copy[] = PTX_KERNEL("mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3;\n"
                                       "ld.global.u32 %r3, [%rd4];\nst.global.u32 [%rd2], %r3;");
 
-TEST("a kernel that keeps its promise violates nothing") {
+TEST("a kernel that does not write read-only data has no violations") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 0, false));
     CHECK_EQ(run.counts.read_only_violations, 0u);
     run_end(&run);
 }
 
-TEST("parameters that point to the same memory are found when it is written") {
+TEST("aliased parameters are detected when one is written") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 0, true));
     CHECK_EQ(run.counts.read_only_violations, 1u);
@@ -34,9 +34,9 @@ TEST("parameters that point to the same memory are found when it is written") {
     run_end(&run);
 }
 
-TEST("lines count, not words: neighbours within one are a violation, those beyond it are none") {
+TEST("the granularity is the line: neighbours within one are a violation, those in the next are not") {
     struct ptx_run run;
-    REQUIRE(promise_run(&run, copy, 64, true)); /* 128 bytes are loaded from 0 on and written from 64 on */
+    REQUIRE(promise_run(&run, copy, 64, true)); /* loads 128 bytes from 0, writes them from 64 */
     CHECK_EQ(run.counts.read_only_violations, 1u);
     run_end(&run);
     REQUIRE(promise_run(&run, copy, 128, true));
@@ -44,7 +44,7 @@ TEST("lines count, not words: neighbours within one are a violation, those beyon
     run_end(&run);
 }
 
-TEST("a load after the store is a violation like one before it, and a line is counted once") {
+TEST("a load after the store is also a violation, and a line is counted once") {
     struct ptx_run run;
     REQUIRE(
         promise_run(&run,
@@ -56,7 +56,7 @@ TEST("a load after the store is a violation like one before it, and a line is co
     run_end(&run);
 }
 
-TEST("ld.global.ro and ld.global.nc of what the kernel writes are broken promises") {
+TEST("ld.global.ro and ld.global.nc of written data are violations") {
     static const char *const loads[] = {"ld.global.ro.u32", "ld.global.nc.u32"};
     for (unsigned i = 0; i < 2; i++) {
         char text[2048];
@@ -68,7 +68,7 @@ TEST("ld.global.ro and ld.global.nc of what the kernel writes are broken promise
     }
 }
 
-TEST("the next kernel may write what the one before only read") {
+TEST("the next kernel may write what the previous one only read") {
     struct ptx_run run;
     REQUIRE(promise_run(&run, copy, 0, false));
     uint64_t parameters[2] = {run.in, run.out};
@@ -83,7 +83,7 @@ TEST("the next kernel may write what the one before only read") {
     run_end(&run);
 }
 
-TEST("a generic load carries the mark only when it reads global memory") {
+TEST("a generic load has the mark only if it reads global memory") {
     static struct run_stream stream;
     struct ptx_run run;
     REQUIRE(run_trace(

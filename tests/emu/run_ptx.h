@@ -1,4 +1,4 @@
-/* Runs a kernel written as PTX text: load, launch with 64-bit parameters, look at memory, printed text and streams. */
+/* Runs a kernel given as PTX text: load, launch with 64-bit parameters, access to memory, printed text and streams. */
 #ifndef SLUICE_TESTS_EMU_RUN_PTX_H
 #define SLUICE_TESTS_EMU_RUN_PTX_H
 
@@ -12,8 +12,8 @@
 
 #define PTX_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 
-/* A kernel `k` of two pointers. It finds: %rd0 = out, %rd1 = in, %r0 = thread of the block, %r1 = block, %r2 = thread of the
- * grid, %rd2 = &out[%r2] (of 32 bits), and registers to spare; `declarations` stand before it. */
+/* A kernel `k` with two pointers. Its body has: %rd0 = out, %rd1 = in, %r0 = thread in block, %r1 = block, %r2 = thread
+ * in grid, %rd2 = &out[%r2] (of 32 bits), and spare registers; `declarations` precede it. */
 #define PTX_KERNEL_WITH(declarations, ...) \
     PTX_HEADER declarations \
         "\n.visible .entry k(.param .u64 out, .param .u64 in) {\n" \
@@ -63,7 +63,7 @@ static inline struct launch run_launch_of(struct ptx_run *run, uint32_t blocks, 
                            .parameters = (const uint8_t *)parameters};
 }
 
-/* Runs to the end what has been loaded. */
+/* Runs the loaded kernel to its end. */
 static inline bool run_loaded(struct ptx_run *run, uint32_t blocks, uint32_t threads) {
     uint64_t parameters[2] = {run->out, run->in};
     struct launch launch = run_launch_of(run, blocks, threads, parameters);
@@ -74,7 +74,7 @@ static inline bool run_ptx(struct ptx_run *run, const char *text, uint32_t block
     return run_load(run, text) && run_loaded(run, blocks, threads);
 }
 
-/* `frame` with `part` in the place of its "$". */
+/* `frame` with `part` in place of its "$". */
 static inline void run_fill(char *text, size_t room, const char *frame, const char *part) {
     const char *at = strchr(frame, '$');
     snprintf(text, room, "%.*s%s%s", (int)(at - frame), frame, part, at + 1);
@@ -95,7 +95,7 @@ static inline void run_end(struct ptx_run *run) {
     device_release(&run->device);
 }
 
-/* The stream of one warp of a run, as the machine would see it. */
+/* The stream of one warp of a run, as the machine reads it. */
 struct run_stream {
     struct instr instr[4096];
     uint64_t touch[4096][32];

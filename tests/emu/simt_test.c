@@ -1,7 +1,7 @@
-/* Tests of lanes that part and meet again. */
+/* Divergence and reconvergence. */
 #include "emu/run_ptx.h"
 
-TEST("lanes that part at a branch meet again behind it") {
+TEST("lanes that diverge at a branch reconverge after it") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(&run,
                     PTX_KERNEL("setp.lt.u32 %p1, %r0, 10; mov.u32 %r3, 1; @%p1 bra small; mov.u32 %r3, 2; small:\n"
@@ -11,7 +11,7 @@ TEST("lanes that part at a branch meet again behind it") {
     run_end(&run);
 }
 
-TEST("of two groups the one without the highest lane runs first") {
+TEST("the group without the highest lane runs first") {
     struct ptx_run run = {0};
     REQUIRE(
         run_ptx(&run,
@@ -22,7 +22,7 @@ TEST("of two groups the one without the highest lane runs first") {
     run_end(&run);
 }
 
-TEST("a loop runs as often as each lane wants") {
+TEST("a loop runs a different number of times per lane") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(&run,
                     PTX_KERNEL("mov.u32 %r3, 0; mov.u32 %r4, 0; again: add.u32 %r4, %r4, %r3; add.u32 %r3, %r3, 1;\n"
@@ -32,7 +32,7 @@ TEST("a loop runs as often as each lane wants") {
     run_end(&run);
 }
 
-TEST("lanes that exit early drop out, the others go on") {
+TEST("lanes that exit early are removed, the others continue") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
     REQUIRE(run_trace(&run,
@@ -49,7 +49,7 @@ TEST("lanes that exit early drop out, the others go on") {
     run_end(&run);
 }
 
-TEST("nested branches and an early return inside them keep their masks apart") {
+TEST("nested branches and an early return inside them keep separate masks") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -66,7 +66,7 @@ TEST("nested branches and an early return inside them keep their masks apart") {
     run_end(&run);
 }
 
-TEST("brx.idx goes by groups of equal targets") {
+TEST("brx.idx executes in groups of equal targets") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,
@@ -78,16 +78,16 @@ TEST("brx.idx goes by groups of equal targets") {
     run_end(&run);
 }
 
-TEST("brx.idx outside of its list is a fault") {
+TEST("brx.idx with an index beyond its list is a fault") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("ts: .branchtargets A, B;\nbrx.idx %r0, ts; A: mov.u32 %r4, 5; B: mov.u32 %r4, 6;"),
                    1, 32));
-    CHECK_TEXT(run.err.text, "index 2 of a list of 2 targets");
+    CHECK_TEXT(run.err.text, "index 2 is out of range: the list has 2 targets");
     CHECK_TEXT(run.err.text, "thread (2,0,0)");
     run_end(&run);
 }
 
-TEST("a guard keeps an operation from the lanes for which it is false") {
+TEST("a guard masks the lanes for which it is false") {
     struct ptx_run run = {0};
     REQUIRE(
         run_ptx(&run,
