@@ -1,8 +1,7 @@
-/* A launch file is read by tables of its keys (config/yaml_reader.h); then everything that can be wrong with it is looked
- * for before anything runs, the PTX and the fit of every launch included. The program that it stands for is then short:
- * buffers, fills, launches.
+/* A launch file is read by tables of its keys (config/yaml_reader.h) and checked completely before anything runs,
+ * including the PTX and the fit of every launch. Running it is then short: buffers, fills, launches.
  *
- * Deliberately left out: expressions, loops over sizes, copies between launches. Who needs them writes a program. */
+ * Not supported: expressions, loops over sizes, copies between launches. Use a program for these. */
 #include "host/launch_file.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include "config/yaml_reader.h"
 #include "emu/emu.h"
 
-/* --- what a file holds --- */
+/* --- contents of a file --- */
 
 /* Types of elements and scalars: name, C type, kind. */
 #define ELEMENT_LIST(X) \
@@ -50,7 +49,7 @@ static const struct policy *const elements[] = {
 };
 static const struct family element_family = {"type", elements, COUNT_OF(elements)};
 
-/* How a buffer is filled. */
+/* The kinds of buffer initialisation. */
 #define FILL_LIST(X) X(zeros) X(const) X(iota) X(lcg) X(random) X(file)
 #define X(name_)     static const struct policy fill_##name_ = {.name = #name_, .help = ""};
 FILL_LIST(X)
@@ -62,7 +61,7 @@ static const struct policy *const fills[] = {
 };
 static const struct family fill_family = {"fill", fills, COUNT_OF(fills)};
 
-/* A number as it was written: what it is depends on a type that may come later. */
+/* A number as written: its meaning depends on a type that may follow. */
 struct literal {
     const char *text; /* NULL: not given */
     struct yaml_place place;
@@ -199,10 +198,10 @@ static bool read_setting(struct yaml_reader *reader, void *user) {
     struct setting *setting = ARENA_APPEND(reading->file->arena, fill->settings, fill->setting_count);
     if (!yaml_read_form(reader, &setting_form, reading->file, setting, places)) return false;
     if (places[0].line && places[1].line) return true;
-    return error_at(reader->err, reader->label, start.line, start.column, "a setting needs index and value");
+    return error_at(reader->err, reader->label, start.line, start.column, "a setting requires index and value");
 }
 
-/* One, or a list of them. */
+/* One element or a list of them. */
 static bool read_settings(struct yaml_reader *reader, void *user, void *to) {
     struct reading reading = {user, (char *)to - offsetof(struct fill, settings)};
     if (reader->event.type == YAML_MAPPING_START_EVENT) return read_setting(reader, &reading);
@@ -253,7 +252,7 @@ static bool read_buffer(struct yaml_reader *reader, void *user) {
     buffer->fill = (struct fill){.kind = &fill_zeros, .type = &element_u32.policy, .seed = 1};
     if (!yaml_read_form(reader, &buffer_form, file, buffer, buffer->places)) return false;
     if (buffer->name && buffer->bytes) return true;
-    return error_at(reader->err, reader->label, start.line, start.column, "a buffer needs name and bytes");
+    return error_at(reader->err, reader->label, start.line, start.column, "a buffer requires name and bytes");
 }
 static bool read_buffers(struct yaml_reader *reader, void *user, void *to) {
     (void)to;
@@ -273,7 +272,7 @@ static bool read_kernel(struct yaml_reader *reader, void *user) {
     struct yaml_place start = yaml_place_of(reader);
     if (!yaml_read_form(reader, &kernel_form, file, kernel, kernel->places)) return false;
     if (kernel->symbol) return true;
-    return error_at(reader->err, reader->label, start.line, start.column, "a kernel needs symbol");
+    return error_at(reader->err, reader->label, start.line, start.column, "a kernel requires symbol");
 }
 static bool read_kernels(struct yaml_reader *reader, void *user, void *to) {
     (void)to;
@@ -298,9 +297,10 @@ static bool read_argument(struct yaml_reader *reader, void *user) {
     int ways = (argument->buffer != NULL) + (argument->scalar != NULL) + (argument->bytes != NULL);
     bool fits = ways == 1 && (argument->scalar != NULL) == (argument->value.text != NULL) &&
                 (argument->buffer || !argument->places[ARGUMENT_OFFSET].line);
-    return fits || error_at(reader->err, reader->label, argument->place.line, argument->place.column,
-                            "an argument is {buffer: NAME} (with an offset, if any), {scalar: TYPE, value: NUMBER} or"
-                            " {bytes: HEX}");
+    return fits ||
+           error_at(reader->err, reader->label, argument->place.line, argument->place.column,
+                    "an argument must be {buffer: NAME} (optionally with offset), {scalar: TYPE, value: NUMBER} or"
+                    " {bytes: HEX}");
 }
 static bool read_arguments(struct yaml_reader *reader, void *user, void *to) {
     struct reading reading = {user, (char *)to - offsetof(struct launch_row, arguments)};
@@ -326,7 +326,7 @@ static bool read_launch(struct yaml_reader *reader, void *user) {
     if (!yaml_read_form(reader, &launch_form, file, launch, launch->places)) return false;
     if (launch->kernel && launch->grid.count && launch->block.count) return true;
     return error_at(reader->err, reader->label, launch->place.line, launch->place.column,
-                    "a launch needs kernel, grid and block");
+                    "a launch requires kernel, grid and block");
 }
 static bool read_launches(struct yaml_reader *reader, void *user, void *to) {
     (void)to;
@@ -346,7 +346,7 @@ FORM(file_form, "a launch file", file_keys);
 static bool read_document(struct launch_file *file, struct yaml_reader *reader) {
     if (!yaml_read_head(reader)) return false;
     if (reader->event.type == YAML_STREAM_END_EVENT || yaml_is_nothing(reader))
-        return yaml_blame(reader, reader->at, "nothing is in here; a launch file has ptx, buffers and launches");
+        return yaml_blame(reader, reader->at, "the file is empty; a launch file has ptx, buffers and launches");
     return yaml_read_form(reader, &file_form, file, file, file->places) && yaml_read_tail(reader);
 }
 
@@ -365,7 +365,7 @@ static bool read_file(struct launch_file *file, struct error *err) {
 
 #define BLAME(file, place_, err, ...) error_at(err, (file)->path, (place_).line, (place_).column, __VA_ARGS__)
 
-/* A path of the file, which counts from the file's folder. */
+/* A path in the file, relative to the file's directory. */
 static char *path_beside(const struct launch_file *file, const char *path) {
     const char *slash = strrchr(file->path, '/');
     return path[0] == '/' || !slash ? mem_text(path)
@@ -416,20 +416,20 @@ static bool check_literal(const struct launch_file *file, const struct literal *
     } else if (integer_parse(literal->text, element, &number->integer)) {
         return true;
     }
-    return BLAME(file, literal->place, err, "'%s' is no %s", yaml_show(literal->text).text, type->name);
+    return BLAME(file, literal->place, err, "'%s' is not a valid %s", yaml_show(literal->text).text, type->name);
 }
 
 static void element_store(const struct element *element, struct number number, uint8_t *to) {
     float single = (float)number.real;
     if (element->kind != REAL)
-        memcpy(to, &number.integer, element->bytes); /* little-endian, as the device */
+        memcpy(to, &number.integer, element->bytes); /* little-endian, as on the device */
     else if (element->bytes == 4)
         memcpy(to, &single, sizeof single);
     else
         memcpy(to, &number.real, sizeof number.real);
 }
 
-/* Content of exactly the buffer's size. */
+/* The content of a file that must have exactly the buffer's size. */
 static bool check_content(struct launch_file *file, const struct buffer *buffer, const char *name,
                           struct yaml_place place, uint8_t **content, struct error *err) {
     struct error inner = {0};
@@ -439,7 +439,7 @@ static bool check_content(struct launch_file *file, const struct buffer *buffer,
     free(path);
     if (!*content) return BLAME(file, place, err, "%s", inner.text);
     if (bytes == (uint64_t)buffer->bytes) return true;
-    return BLAME(file, place, err, "%s has %zu bytes, and buffer %s has %" PRId64, name, bytes, buffer->name,
+    return BLAME(file, place, err, "%s has %zu bytes, but buffer %s has %" PRId64, name, bytes, buffer->name,
                  buffer->bytes);
 }
 
@@ -460,20 +460,21 @@ static bool check_fill(struct launch_file *file, struct buffer *buffer, struct e
     for (unsigned i = 0; i < COUNT_OF(numbers); i++)
         if (!check_literal(file, numbers[i].literal, fill->type, numbers[i].number, err)) return false;
     if ((fill->kind == &fill_const) != (fill->value.text != NULL))
-        return BLAME(file, place, err, "a fill has a value if it is of kind const, and only then");
+        return BLAME(file, place, err, "value is required for a fill of kind const, and not allowed otherwise");
     if ((fill->kind == &fill_file) != (fill->file != NULL))
-        return BLAME(file, place, err, "a fill has a file if it is of kind file, and only then");
+        return BLAME(file, place, err, "file is required for a fill of kind file, and not allowed otherwise");
     if (buffer->bytes % element->bytes != 0)
-        return BLAME(file, buffer->places[BUFFER_BYTES], err, "%" PRId64 " bytes are no whole number of %s",
+        return BLAME(file, buffer->places[BUFFER_BYTES], err, "%" PRId64 " bytes are not a multiple of the size of %s",
                      buffer->bytes, fill->type->name);
     if ((fill->low.text != NULL) != (fill->high.text != NULL))
-        return BLAME(file, place, err, "a range needs both low and high");
+        return BLAME(file, place, err, "a range requires both low and high");
     for (unsigned i = 0; i < fill->setting_count; i++) {
         struct setting *setting = &fill->settings[i];
         if (!check_literal(file, &setting->value, fill->type, &setting->number, err)) return false;
         if (setting->index >= buffer->bytes / (int64_t)element->bytes)
-            return BLAME(file, setting->value.place, err, "index %" PRId64 " is beyond the %" PRId64 " elements of %s",
-                         setting->index, buffer->bytes / (int64_t)element->bytes, buffer->name);
+            return BLAME(file, setting->value.place, err,
+                         "index %" PRId64 " is out of range: there are %" PRId64 " elements in %s", setting->index,
+                         buffer->bytes / (int64_t)element->bytes, buffer->name);
     }
     return !fill->file || check_content(file, buffer, fill->file, place, &fill->content, err);
 }
@@ -483,33 +484,33 @@ static bool check_buffers(struct launch_file *file, struct memory *memory, struc
         struct buffer *buffer = &file->buffers[i];
         for (unsigned j = 0; j < i; j++)
             if (strcmp(buffer->name, file->buffers[j].name) == 0)
-                return BLAME(file, buffer->places[BUFFER_NAME], err, "there are two buffers called '%s'",
+                return BLAME(file, buffer->places[BUFFER_NAME], err, "there are two buffers named '%s'",
                              yaml_show(buffer->name).text);
         if (buffer->address && buffer->gpgpusim_addr)
             return BLAME(file, buffer->places[BUFFER_ADDRESS], err,
-                         "gpgpusim_addr is given as well: give one of the two");
+                         "gpgpusim_addr is also given: give only one of them");
         if (!buffer->address) buffer->address = buffer->gpgpusim_addr;
         if (!check_fill(file, buffer, err)) return false;
         if ((buffer->places[BUFFER_SUM].line || buffer->places[BUFFER_XOR].line) && buffer->bytes % 4 != 0)
             return BLAME(file, buffer->places[BUFFER_BYTES], err,
-                         "sums are of 32-bit words, and %" PRId64 " bytes are no whole number of them", buffer->bytes);
+                         "sums are over 32-bit words, but %" PRId64 " bytes are not a multiple of 4", buffer->bytes);
         if (buffer->expected && !check_content(file, buffer, buffer->expected, buffer->places[BUFFER_EXPECTED],
                                                &buffer->expected_content, err))
             return false;
     }
-    /* Those with a place of their own come first, so that the others go behind them. */
+    /* Buffers with a given address come first, so that the others are placed after them. */
     for (unsigned i = 0; i < file->buffer_count; i++) {
         const struct buffer *buffer = &file->buffers[i];
         if (buffer->address && !memory_place(memory, (uint64_t)buffer->address, (uint64_t)buffer->bytes))
             return BLAME(file,
                          buffer->places[buffer->places[BUFFER_ADDRESS].line ? BUFFER_ADDRESS : BUFFER_GPGPUSIM_ADDR],
-                         err, "buffer %s overlaps another, or is more than there is room for", buffer->name);
+                         err, "buffer %s overlaps another or does not fit in memory", buffer->name);
     }
     for (unsigned i = 0; i < file->buffer_count; i++) {
         struct buffer *buffer = &file->buffers[i];
         if (!buffer->address) buffer->address = (int64_t)memory_allocate(memory, (uint64_t)buffer->bytes);
         if (!buffer->address)
-            return BLAME(file, buffer->places[BUFFER_BYTES], err, "there is no room for buffer %s", buffer->name);
+            return BLAME(file, buffer->places[BUFFER_BYTES], err, "buffer %s does not fit in memory", buffer->name);
     }
     return true;
 }
@@ -530,10 +531,10 @@ static bool check_hex(struct launch_file *file, struct argument *argument, struc
     return nibbles % 2 == 0 && nibbles < 1u << 31
                ? true
                : BLAME(file, argument->places[ARGUMENT_BYTES], err,
-                       "bytes are pairs of hexadecimal digits, lowest address first, as in \"01 00 ff\"");
+                       "bytes must be pairs of hexadecimal digits, lowest address first, as in \"01 00 ff\"");
 }
 
-/* What the argument is, as bytes. */
+/* The argument as bytes. */
 static bool check_argument(struct launch_file *file, struct argument *argument, struct error *err) {
     if (argument->bytes) return check_hex(file, argument, err);
     argument->content = arena_alloc(file->arena, 8, 1);
@@ -555,7 +556,7 @@ static bool check_argument(struct launch_file *file, struct argument *argument, 
     }
     char hint[900];
     yaml_names_hint(&names, argument->buffer, hint, sizeof hint);
-    return BLAME(file, argument->places[ARGUMENT_BUFFER], err, "no buffer called '%s'%s",
+    return BLAME(file, argument->places[ARGUMENT_BUFFER], err, "there is no buffer '%s'%s",
                  yaml_show(argument->buffer).text, hint);
 }
 
@@ -568,7 +569,7 @@ static const struct program_function *find_kernel(const struct launch_file *file
     for (uint32_t i = 0; i < program->function_count; i++)
         if (program->functions[i].is_kernel) yaml_names_add(&names, program->functions[i].name);
     yaml_names_hint(&names, name, hint, sizeof hint);
-    BLAME(file, place, err, "%s has no kernel called '%s'%s", file->ptx_path, yaml_show(name).text, hint);
+    BLAME(file, place, err, "%s has no kernel '%s'%s", file->ptx_path, yaml_show(name).text, hint);
     return NULL;
 }
 
@@ -579,13 +580,13 @@ static bool check_arguments(struct launch_file *file, const struct program *prog
     while (program_parameter(program, kernel, count, &parameter)) count++;
     if (count != launch->argument_count)
         return BLAME(file, launch->argument_count ? launch->places[LAUNCH_ARGS] : launch->place, err,
-                     "kernel %s takes %u arguments, and args has %u", kernel->name, count, launch->argument_count);
+                     "kernel %s has %u parameters, but args has %u", kernel->name, count, launch->argument_count);
     for (unsigned i = 0; i < count; i++) {
         struct argument *argument = &launch->arguments[i];
         if (!check_argument(file, argument, err)) return false;
         program_parameter(program, kernel, i, &parameter);
         if (argument->size_bytes != parameter.size_bytes)
-            return BLAME(file, argument->place, err, "parameter %s of kernel %s takes %u bytes, and this has %u",
+            return BLAME(file, argument->place, err, "parameter %s of kernel %s has %u bytes, but this argument has %u",
                          parameter.name, kernel->name, parameter.size_bytes, argument->size_bytes);
     }
     return true;
@@ -595,7 +596,7 @@ static bool check_size(const struct launch_file *file, const struct int_list *li
                        const char *noun, double most, struct error *err) {
     double all = 1;
     for (unsigned i = 0; i < list->count; i++) all *= (double)list->value[i];
-    return all <= most || BLAME(file, place, err, "these are %.0f %s; at most %.0f are possible", all, noun, most);
+    return all <= most || BLAME(file, place, err, "%.0f %s exceed the limit of %.0f", all, noun, most);
 }
 
 static bool check_launches(struct launch_file *file, const struct program *program, struct error *err) {
@@ -621,10 +622,10 @@ static bool check_launches(struct launch_file *file, const struct program *progr
                 launch->registers = (uint32_t)file->kernels[j].registers_per_thread;
     }
     if (file->launch_count > 0) return true;
-    return error_at(err, file->path, 1, 1, "nothing is launched: add launches");
+    return error_at(err, file->path, 1, 1, "the file launches nothing: add launches");
 }
 
-/* Everything that the run will do before its first launch, once on a device of its own. */
+/* A trial run of everything before the first launch, on a separate device. */
 static bool check_all(struct launch_file *file, struct error *err) {
     struct device device;
     device_init(&device);
@@ -646,7 +647,7 @@ static bool find_ptx(struct launch_file *file, const char *ptx, struct error *er
     else if (file->ptx)
         file->ptx_path = path_beside(file, file->ptx);
     else
-        return error_at(err, file->path, 1, 1, "no PTX is named: add `ptx: FILE`, or give --ptx FILE");
+        return error_at(err, file->path, 1, 1, "no PTX is given: add `ptx: FILE`, or use --ptx FILE");
     return true;
 }
 
@@ -675,7 +676,7 @@ const char *launch_file_name(const struct launch_file *file) { return file->name
 
 /* --- running --- */
 
-/* Element `i` of a fill that computes them one by one; `state` is the generator's. */
+/* Element `i` of a fill that generates elements one by one; `state` is the generator's. */
 static struct number fill_element(const struct fill *fill, uint64_t i, uint64_t *state) {
     const struct element *element = (const struct element *)fill->type;
     struct number number = fill->value_number;
@@ -763,15 +764,15 @@ static bool check_sums(struct host *host, const struct buffer *buffer, const uin
                 {BUFFER_XOR, "final_xor_u32", mix, buffer->final_xor_u32}};
     for (unsigned i = 0; i < COUNT_OF(sums); i++)
         if (buffer->places[sums[i].key].line && sums[i].found != sums[i].wanted)
-            return host_fail(host, "buffer %s: %s is %u, and should be %" PRId64, buffer->name, sums[i].name,
-                             sums[i].found, sums[i].wanted);
+            return host_fail(host, "buffer %s: %s is %u, expected %" PRId64, buffer->name, sums[i].name, sums[i].found,
+                             sums[i].wanted);
     return true;
 }
 
 static bool check_expected(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
     for (int64_t i = 0; buffer->expected && i < buffer->bytes; i++)
         if (memory[i] != buffer->expected_content[i])
-            return host_fail(host, "buffer %s differs from %s, first at byte %" PRId64 ": 0x%02x, and should be 0x%02x",
+            return host_fail(host, "buffer %s differs from %s, first at byte %" PRId64 ": 0x%02x, expected 0x%02x",
                              buffer->name, buffer->expected, i, memory[i], buffer->expected_content[i]);
     return true;
 }

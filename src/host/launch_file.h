@@ -1,5 +1,5 @@
-/* Launch files: YAML that says how to run the kernels of a PTX file, for who has no program for it: buffers and how they
- * are filled, launches in order, what to verify and to write out afterwards. docs/launch-files.md describes them. */
+/* Launch files: YAML that describes how to run the kernels of a PTX file without a host program: buffers and their
+ * contents, launches in order, results to verify and to write. See docs/launch-files.md. */
 #ifndef SLUICE_HOST_LAUNCH_FILE_H
 #define SLUICE_HOST_LAUNCH_FILE_H
 
@@ -7,17 +7,17 @@
 
 struct launch_file;
 
-/* Reads and checks everything: the file, what it names, the PTX and whether launches fit its kernels. `ptx` may be NULL if
- * the file names its own; what is given here wins. NULL with a located error. */
+/* Reads and checks the file, the files it names, the PTX and the fit of its launches. `ptx` overrides the PTX named in
+ * the file; it may be NULL if the file names one. NULL with a located error. */
 struct launch_file *launch_file_open(const char *path, const char *ptx, struct error *err);
 void launch_file_close(struct launch_file *file);
 
 const char *launch_file_name(const struct launch_file *file);
-/* A source that runs it. The file must outlive the source. */
+/* A source that runs the file, which must outlive the source. */
 struct stream_source *launch_file_source(const struct launch_file *file);
 
-/* Buffers to be written out, in order; false when there is no such one. The content is NULL until the source's program
- * has ended, and stays as long as the source. */
+/* Buffers to be written out, in order; false after the last. The content is NULL until the source's program has ended,
+ * and is valid for the lifetime of the source. */
 struct launch_dump {
     const char *path;
     uint64_t size_bytes;

@@ -15,31 +15,31 @@ struct host {
     struct loaded_module **modules;
     unsigned module_count;
     struct error err;
-    atomic_bool stop; /* nobody wants the rest */
+    atomic_bool stop; /* the rest is not needed */
 };
 
-/* A launch on its way from the program to the machine. */
+/* A launch passed from the program to the machine. */
 struct launched {
     struct kernel kernel;
     struct trace *trace;
-    struct emu_counts *counts; /* known when the launch has returned to the program */
+    struct emu_counts *counts; /* valid once the launch has returned to the program */
 };
 
 struct program_source {
     struct stream_source source;
     struct host_program program;
-    struct host host; /* the thread's while it runs */
+    struct host host; /* owned by the thread while it runs */
     pthread_t thread;
     bool started;
-    struct launched reading; /* the machine's kernel */
-    bool told;               /* next_kernel has said that there are no more */
-    uint64_t violations;     /* of the kernels before it */
+    struct launched reading; /* the kernel that the machine reads */
+    bool told;               /* next_kernel has returned false */
+    uint64_t violations;     /* of the previous kernels */
     struct error violation;  /* the first */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
-    struct launched next; /* its trace is NULL until the program launches, and again when the machine has taken it */
-    bool resting;         /* in step: what was launched last is emulated, and the program waits to be asked for more */
+    struct launched next; /* its trace is NULL until the program launches, and again after the machine has taken it */
+    bool resting;         /* in step: the last launch is emulated, and the program waits for the next request */
     bool over;            /* the program has ended */
 };
 
@@ -73,7 +73,7 @@ static void host_close(struct host *host) {
     device_release(&host->device);
 }
 
-/* Without a thread the program ends before its first launch, with a failure. */
+/* If the thread cannot be started, the program fails before its first launch. */
 static void start(struct program_source *source) {
     int number = pthread_create(&source->thread, NULL, run_program, source);
     source->started = number == 0;
@@ -89,7 +89,7 @@ static void launched_drop(struct launched *launched) {
     launched->counts = NULL;
 }
 
-/* Ends the program wherever it is and forgets its launches. */
+/* Stops the program wherever it is and discards its launches. */
 static void stop(struct program_source *source) {
     if (source->started) {
         pthread_mutex_lock(&source->lock);
@@ -110,7 +110,7 @@ static void stop(struct program_source *source) {
 static bool has_launched(const struct program_source *source) { return source->next.trace || source->over; }
 static bool is_resting(const struct program_source *source) { return source->resting || source->over; }
 
-/* Waits for the program's thread; false if the reader has not the patience. */
+/* Waits for the program's thread; false if the reader gives up. */
 static bool await(struct program_source *source, bool (*ready)(const struct program_source *source)) {
     bool patient = true;
     pthread_mutex_lock(&source->lock);
@@ -126,7 +126,7 @@ static bool await(struct program_source *source, bool (*ready)(const struct prog
     return patient;
 }
 
-/* From its rest, in step. */
+/* Resumes the program, in step. */
 static void wake(struct program_source *source) {
     pthread_mutex_lock(&source->lock);
     source->resting = false;
@@ -148,8 +148,8 @@ static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     struct program_source *source = (struct program_source *)base;
     if (source->told || was_cut(source)) return false;
     source->started ? wake(source) : start(source);
-    if (!await(source, has_launched)) return false; /* and the emulation of what has been read is over */
-    violations_add(source, source->reading.counts); /* its launch has returned to the program, which has gone on */
+    if (!await(source, has_launched)) return false; /* emulation of the kernel read is complete */
+    violations_add(source, source->reading.counts); /* its launch has returned to the program */
     launched_drop(&source->reading);
     source->reading = source->next;
     source->told = !source->reading.trace;
@@ -181,8 +181,8 @@ static void restart(struct stream_source *base) {
     host_open(&source->host, &print_to);
 }
 
-/* A trace is cut by its reader, which then has the error, or only after its writer, having failed, has finished it; so
- * the error is there, and stays. */
+/* A trace is cut either by its reader, which then has the error, or after its failed writer has finished it; in both
+ * cases the error is set and does not change. */
 static const char *failure(const struct stream_source *base) {
     const struct program_source *source = (const struct program_source *)base;
     const char *unread = source->reading.trace ? trace_failure(source->reading.trace) : NULL;
@@ -251,7 +251,7 @@ struct host *program_source_host(struct stream_source *base) {
     return source->told ? &source->host : NULL;
 }
 
-/* --- what a program does --- */
+/* --- host operations --- */
 
 bool host_fail(struct host *host, const char *format, ...) {
     char text[sizeof host->err.text];
@@ -276,13 +276,13 @@ void host_module(struct host *host, const char *name, const char *text, size_t b
 uint64_t host_alloc(struct host *host, uint64_t bytes) {
     if (host_failed(host)) return 0;
     uint64_t address = memory_allocate(&host->device.memory, bytes);
-    if (!address) host_fail(host, "there is no room for %llu bytes of device memory", (unsigned long long)bytes);
+    if (!address) host_fail(host, "cannot allocate %llu bytes of device memory", (unsigned long long)bytes);
     return address;
 }
 
 void host_place(struct host *host, uint64_t address, uint64_t bytes) {
     if (!host_failed(host) && !memory_place(&host->device.memory, address, bytes))
-        host_fail(host, "there is no room for %llu bytes of device memory at 0x%llx", (unsigned long long)bytes,
+        host_fail(host, "cannot allocate %llu bytes of device memory at 0x%llx", (unsigned long long)bytes,
                   (unsigned long long)address);
 }
 
@@ -290,8 +290,8 @@ void *host_memory(struct host *host, uint64_t address, uint64_t bytes) {
     if (host_failed(host)) return NULL;
     void *at = memory_at(&host->device.memory, address, bytes);
     if (!at)
-        host_fail(host, "%llu bytes at 0x%llx do not lie in one allocation of device memory", (unsigned long long)bytes,
-                  (unsigned long long)address);
+        host_fail(host, "%llu bytes at 0x%llx are not within one allocation of device memory",
+                  (unsigned long long)bytes, (unsigned long long)address);
     return at;
 }
 
@@ -309,11 +309,11 @@ uint64_t host_symbol(struct host *host, const char *name, uint64_t *bytes) {
             return program->variables[i].address;
         }
     }
-    if (!host_failed(host)) host_fail(host, "no loaded module has a variable called %s", name);
+    if (!host_failed(host)) host_fail(host, "no loaded module has a variable %s", name);
     return 0;
 }
 
-/* The parameter block, or NULL with a failure if the arguments are not what the kernel takes. */
+/* The parameter block, or NULL with a failure if the arguments do not match the kernel's parameters. */
 static uint8_t *make_parameters(struct host *host, const struct program *program, const struct program_function *kernel,
                                 const struct host_launch *launch) {
     uint8_t *block = mem_alloc(kernel->parameter_bytes + 1, 1);
@@ -323,28 +323,29 @@ static uint8_t *make_parameters(struct host *host, const struct program *program
         if (count >= launch->argument_count) continue;
         const struct host_argument *argument = &launch->arguments[count];
         if (argument->size_bytes != parameter.size_bytes)
-            host_fail(host, "kernel %s: argument %u has %u bytes, and parameter %s takes %u", kernel->name, count,
+            host_fail(host, "kernel %s: argument %u has %u bytes, but parameter %s has %u", kernel->name, count,
                       argument->size_bytes, parameter.name, parameter.size_bytes);
         else
             memcpy(block + parameter.offset, argument->bytes ? argument->bytes : &argument->u8, argument->size_bytes);
     }
     if (count != launch->argument_count)
-        host_fail(host, "kernel %s takes %u arguments and is given %u", kernel->name, count, launch->argument_count);
+        host_fail(host, "kernel %s has %u parameters, but %u arguments are given", kernel->name, count,
+                  launch->argument_count);
     if (!host->err.set) return block;
     free(block);
     return NULL;
 }
 
-/* Whether a trace of it can be made at all; whether the kernel can be launched so is for emu_run to say. */
+/* Whether the launch can be traced; emu_run checks whether it fits the kernel. */
 static bool launch_is_sane(struct host *host, const struct launch *launch) {
     const uint32_t *grid = launch->grid, *block = launch->block;
     double ctas = (double)grid[0] * grid[1] * grid[2], threads = (double)block[0] * block[1] * block[2];
     if (ctas >= 1 && ctas <= INT32_MAX && threads >= 1 && threads <= 1024) return true;
-    return host_fail(host, "kernel %s: %ux%ux%u CTAs of %ux%ux%u threads; there must be 1 to %d CTAs of 1 to 1024",
+    return host_fail(host, "kernel %s: %ux%ux%u CTAs of %ux%ux%u threads; expected 1 to %d CTAs of 1 to 1024",
                      launch->kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], INT32_MAX);
 }
 
-/* Offers the launch to the machine as soon as that has begun the one before; false if nobody wants it. */
+/* Offers the launch to the machine once it has started the previous one; false if it is not needed. */
 static bool hand_over(struct program_source *source, const struct launched *launched) {
     pthread_mutex_lock(&source->lock);
     while (source->next.trace && !atomic_load(&source->host.stop)) pthread_cond_wait(&source->changed, &source->lock);
@@ -355,7 +356,7 @@ static bool hand_over(struct program_source *source, const struct launched *laun
     return wanted;
 }
 
-/* Until the machine asks for the next launch. */
+/* Waits until the machine requests the next launch. */
 static void rest(struct program_source *source) {
     pthread_mutex_lock(&source->lock);
     source->resting = true;
@@ -405,5 +406,5 @@ void host_launch(struct host *host, const struct host_launch *launch) {
         free(parameters);
         return;
     }
-    if (!host_failed(host)) host_fail(host, "no loaded module has a kernel called %s", launch->kernel);
+    if (!host_failed(host)) host_fail(host, "no loaded module has a kernel %s", launch->kernel);
 }

@@ -70,7 +70,7 @@ testcase "a wrong sum fails the check, and both sums are reported"
 edited 's/final_sum_u32: 1742383104/final_sum_u32: 7/'
 sluice run --launch "$work/launch.yaml" $small --json "$work/bad.json"
 status_is 1
-err_has "final_sum_u32 is 1742383104, and should be 7"
+err_has "final_sum_u32 is 1742383104, expected 7"
 holds "failed" grep -q '"check": "failed"' "$work/bad.json"
 
 testcase "repeat launches a kernel several times"
@@ -128,23 +128,23 @@ testcase "reports errors in a launch file with location and fix"
 edited 's/kernel: saxpy/kernel: saxpi/'
 refused "did you mean 'saxpy'"
 edited 's/buffer: x/buffer: z/'
-refused "no buffer called 'z'"
+refused "there is no buffer 'z'"
 edited 's/bytes: 400000/bites: 400000/'
 refused "unknown key 'bites' of a buffer; did you mean 'bytes'"
 edited 's/kind: iota/kind: itoa/'
 refused "did you mean 'iota'"
 edited 's/scalar: f32, value: 2/scalar: s32, value: 2.5/'
-refused "'2.5' is no s32"
+refused "'2.5' is not a valid s32"
 edited 's/scalar: f32/scalar: f64/'
-refused "takes 4 bytes, and this has 8"
+refused "has 4 bytes, but this argument has 8"
 edited '/buffer: x/d'
-refused "takes 4 arguments, and args has 3"
+refused "has 4 parameters, but args has 3"
 edited 's/\[256\]/[1025]/'
 refused "block[0] = 1025 is out of range"
 edited 's/name: y/name: x/'
 refused "two buffers called 'x'"
 edited 's/ptx: .*//'
-refused "no PTX is named"
+refused "no PTX is given"
 
 testcase "reports errors in the PTX with their location"
 edited 's/zzz//'

@@ -1,4 +1,4 @@
-/* Launch files: what each of their words means, and what is said of those that mean nothing. */
+/* Launch files: the meaning of each key, and the errors of invalid files. */
 #include "host/launch_file.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define LAUNCH_ADD "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: a}, {scalar: u32, value: 0}]}\n"
 
-/* A folder with files of its own for each test. */
+/* A directory with files for each test. */
 static char folder[] = "/tmp/sluice-launch-XXXXXX";
 
 static char *put_file(const char *name, const void *content, size_t bytes) {
@@ -46,7 +46,7 @@ static struct launch_file *open_text(const char *text, struct error *err) {
     return file;
 }
 
-/* Runs the file; its first dump goes to `to`, whose size it must have. */
+/* Runs the file; its first dump is copied to `to` and must have its size. */
 static void run_text(const char *text, void *to, size_t bytes, const char *check, int line) {
     struct test_place place = {__FILE__, line};
     struct error err = {0};
@@ -89,7 +89,7 @@ static void expect(const char *text, const char *message, int line) {
 
 #define FILLED(bytes, fill) "buffers:\n  - {name: a, bytes: " bytes ", dump: d, fill: " fill "}\n" LAUNCH_ADD
 
-TEST("fills give what they say") {
+TEST("each kind of fill produces its values") {
     uint32_t u[4];
     float f[4];
     RUN(FILLED("16", "zeros"), u, "none");
@@ -114,7 +114,7 @@ TEST("fills give what they say") {
     CHECK_EQ(b[5], 255u);
 }
 
-TEST("random fills stay in their range, differ by seed and repeat") {
+TEST("random fills stay in their range, depend on the seed and are repeatable") {
     double d[64], again[64];
     int16_t s[64];
     RUN(FILLED("512", "{kind: random, type: f64, low: -2, high: 3, seed: 4}"), d, "none");
@@ -129,7 +129,7 @@ TEST("random fills stay in their range, differ by seed and repeat") {
     for (unsigned i = 0; i < 64; i++) CHECK(s[i] >= -1 && s[i] <= 1);
 }
 
-TEST("single elements are set after the fill, and files fill and are compared") {
+TEST("set applies after the fill; files provide initial and expected contents") {
     uint32_t u[4];
     RUN(FILLED("16", "{kind: iota, set: [{index: 1, value: 70}, {index: 3, value: 90}]}"), u, "none");
     CHECK_EQ(u[1] + u[3] + u[2], 162u);
@@ -144,7 +144,7 @@ TEST("single elements are set after the fill, and files fill and are compared") 
         word, "passed");
 }
 
-TEST("sums and expectations decide the check") {
+TEST("sums and expected contents determine the check") {
     RUN("buffers:\n  - {name: a, bytes: 16, dump: d, fill: {kind: iota}, final_sum_u32: 6, final_xor_u32: 0}\n" LAUNCH_ADD,
         (uint8_t[16]){0}, "passed");
     RUN("buffers:\n  - {name: a, bytes: 16, dump: d, fill: {kind: iota}, final_xor_u32: 1}\n" LAUNCH_ADD,
@@ -167,47 +167,47 @@ TEST("arguments are addresses with an offset, scalars and bytes; launches repeat
     CHECK_EQ(u[0], 10u + 257 + 6);
 }
 
-TEST("buffers lie where they say, and the others behind them") {
+TEST("buffers are placed at given addresses, the others after them") {
     uint64_t addresses[2] = {0};
     RUN("buffers:\n  - {name: b, bytes: 300}\n  - {name: a, bytes: 16, dump: d, gpgpusim_addr: 0xC0010000}\n"
         "launches:\n  - {kernel: add, grid: [1], block: [1], args: [{buffer: b, offset: -256}, {scalar: u32, value: 5}]}\n",
         addresses, "none");
-    CHECK_EQ(addresses[0], 5u); /* b is the next after a: 256 bytes before b is a */
+    CHECK_EQ(addresses[0], 5u); /* b follows a, so a is 256 bytes before b */
     EXPECT(
         "buffers:\n  - {name: a, bytes: 300, address: 0xC0000000}\n  - {name: b, bytes: 300, address: 0xC0000100}\n" LAUNCH_ADD,
         "a.yaml:4:36: buffer b overlaps another");
 }
 
-TEST("what is wrong is said where it is, with what would be right") {
-    EXPECT("", "a.yaml:1:1: nothing is launched: add launches");
+TEST("errors give the location and the fix") {
+    EXPECT("", "a.yaml:1:1: the file launches nothing: add launches");
     EXPECT("launch: []\n", "a.yaml:2:1: unknown key 'launch' of a launch file; did you mean 'launches'?");
     EXPECT("buffers: 3\n", "a.yaml:2:10: buffers must be a list (- ...), not a value");
     EXPECT("buffers: [3]\n", "a.yaml:2:11: a buffer must be a mapping of its keys (name: ...), not a value");
-    EXPECT("buffers: [{name: a}]\n", "a.yaml:2:11: a buffer needs name and bytes");
+    EXPECT("buffers: [{name: a}]\n", "a.yaml:2:11: a buffer requires name and bytes");
     EXPECT("buffers: [{name: a, bytes: 0}]\n", "a.yaml:2:28: bytes = 0 is out of range: at least 1");
     EXPECT("buffers: [{name: a, name: b}]\n", "a.yaml:2:21: 'name' is given twice; the first is on line 2");
-    EXPECT("launches: [{kernel: add}]\n", "a.yaml:2:12: a launch needs kernel, grid and block");
-    EXPECT("launches: [{kernel: ad, grid: [1], block: [1]}]\n", "a.ptx has no kernel called 'ad'; did you mean 'add'?");
+    EXPECT("launches: [{kernel: add}]\n", "a.yaml:2:12: a launch requires kernel, grid and block");
+    EXPECT("launches: [{kernel: ad, grid: [1], block: [1]}]\n", "a.ptx has no kernel 'ad'; did you mean 'add'?");
     EXPECT("launches: [{kernel: add, grid: [1], block: [1]}]\n",
-           "a.yaml:2:12: kernel add takes 2 arguments, and args has 0");
+           "a.yaml:2:12: kernel add has 2 parameters, but args has 0");
     EXPECT(
         "launches: [{kernel: add, grid: [1], block: [512, 4], args: [{scalar: u64, value: 0}, {scalar: u32, value: 0}]}]\n",
-        "a.yaml:2:44: these are 2048 threads; at most 1024 are possible");
+        "a.yaml:2:44: 2048 threads exceed the limit of 1024");
     EXPECT("launches: [{kernel: add, grid: [0], block: [1]}]\n", "grid[0] = 0 is out of range");
     EXPECT("launches: [{kernel: add, grid: [1], block: [1], args: [{scalar: u8}]}]\n",
-           "a.yaml:2:56: an argument is {buffer: NAME}");
+           "a.yaml:2:56: an argument must be {buffer: NAME}");
     EXPECT("launches: [{kernel: pair, grid: [1], block: [1], args: [{scalar: u64, value: 0}, {bytes: 0g}]}]\n",
-           "bytes are pairs of hexadecimal digits");
+           "bytes must be pairs of hexadecimal digits");
     EXPECT(
         "launches: [{kernel: add, grid: [1], block: [1], args: [{scalar: u64, value: -1}, {scalar: u32, value: 0}]}]\n",
-        "a.yaml:2:77: '-1' is no u64");
+        "a.yaml:2:77: '-1' is not a valid u64");
     EXPECT("kernels: [{symbol: add, static_shared_bytes: 16}]\n" LAUNCH_ADD,
            "kernel add has 0 bytes of static shared memory");
-    EXPECT(FILLED("16", "{kind: const}"), "a fill has a value if it is of kind const, and only then");
+    EXPECT(FILLED("16", "{kind: const}"), "value is required for a fill of kind const, and not allowed otherwise");
     EXPECT(FILLED("16", "{kind: file, file: no-such}"), "no-such: No such file");
-    EXPECT(FILLED("17", "zeros"), "17 bytes are no whole number of u32");
-    EXPECT(FILLED("16", "{set: {index: 4, value: 1}}"), "index 4 is beyond the 4 elements of a");
-    EXPECT(FILLED("16", "{kind: random, low: 4}"), "a range needs both low and high");
+    EXPECT(FILLED("17", "zeros"), "17 bytes are not a multiple of the size of u32");
+    EXPECT(FILLED("16", "{set: {index: 4, value: 1}}"), "index 4 is out of range: there are 4 elements in a");
+    EXPECT(FILLED("16", "{kind: random, low: 4}"), "a range requires both low and high");
     EXPECT(FILLED("16", "{type: u33}"), "no type called 'u33'; did you mean 'u32'?");
     EXPECT("name: [1]\n", "a.yaml:2:7: expected text, found a list");
 }

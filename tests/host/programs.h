@@ -1,4 +1,4 @@
-/* Small PTX kernels, and what tests of programs share. */
+/* Small PTX kernels and helpers shared by the tests of programs. */
 #ifndef SLUICE_TESTS_EMU_PROGRAMS_H
 #define SLUICE_TESTS_EMU_PROGRAMS_H
 
@@ -8,7 +8,7 @@
 
 static inline struct dim dim1(uint32_t x) { return (struct dim){x, 1, 1}; }
 
-/* Device memory to the host's. */
+/* Copies device memory to the host. */
 static inline void host_read(struct host *host, void *to, uint64_t from, uint64_t bytes) {
     const void *at = host_memory(host, from, bytes);
     if (at) memcpy(to, at, bytes);
@@ -30,7 +30,7 @@ static inline void host_read(struct host *host, void *to, uint64_t from, uint64_
     "  st.global.u32 [%rd3], %r3;\n" \
     "  ret;\n}\n"
 
-/* spin(p): waits until p[0] is not zero. */
+/* spin(p): spins until p[0] is not zero. */
 #define PTX_SPIN \
     ".visible .entry spin(.param .u64 p) {\n" \
     "  .reg .pred %p<2>;\n  .reg .b32 %r<2>;\n  .reg .b64 %rd<2>;\n" \

@@ -1,4 +1,4 @@
-/* Programs as sources: launches reach the reader in order, results the program, and failures whoever runs it. */
+/* Programs as sources: the reader receives launches in order, the program its results, the caller failures. */
 #include "host/source.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const char text[] = PTX_HEAD PTX_ADD PTX_SPIN PTX_PAIR;
 
 struct story {
     unsigned launches, value, runs;
-    uint64_t fault_at; /* the launch that is given a wrong address; 0: none */
+    uint64_t fault_at; /* the launch with an invalid address; 0: none */
     unsigned seen;     /* launches that have returned */
 };
 
@@ -33,7 +33,7 @@ static void tell_story(void *user, struct host *host) {
 static bool check_story(void *user, struct host *host) {
     struct story *story = user;
     unsigned wanted = story->launches * (story->launches + 1) / 2;
-    return story->value == wanted || host_fail(host, "it is %u, and should be %u", story->value, wanted);
+    return story->value == wanted || host_fail(host, "it is %u, expected %u", story->value, wanted);
 }
 
 static struct stream_source *story_source(struct story *story) {
@@ -41,7 +41,7 @@ static struct stream_source *story_source(struct story *story) {
         &(struct host_program){.name = "story", .run = tell_story, .check = check_story, .user = story});
 }
 
-/* Reads a kernel to its end; its warp instructions. */
+/* Reads a kernel to its end; returns its warp instructions. */
 static unsigned read_kernel(struct stream_source *source, const struct kernel *kernel) {
     unsigned count = 0;
     for (uint64_t cta = 0; cta < kernel_ctas(kernel); cta++)
@@ -71,7 +71,7 @@ static unsigned read_all(struct stream_source *source, unsigned *kernels) {
     return count;
 }
 
-TEST("a program's launches are read in order, its results are its own, and its check is made") {
+TEST("launches are read in order, results return to the program, and its check runs") {
     struct story story = {.launches = 5};
     struct stream_source *source = story_source(&story);
     struct error found = {0};
@@ -83,11 +83,11 @@ TEST("a program's launches are read in order, its results are its own, and its c
     CHECK_EQ(source->ops->check(source, &found), "passed");
     story.value = 16;
     CHECK_EQ(source->ops->check(source, &found), "failed");
-    CHECK_EQ(found.text, "it is 16, and should be 15");
+    CHECK_EQ(found.text, "it is 16, expected 15");
     source->ops->destroy(source);
 }
 
-TEST("a restarted program runs again from the start and gives the same streams") {
+TEST("a restarted program runs again from the start and produces the same streams") {
     struct story story = {.launches = 3};
     struct stream_source *source = story_source(&story);
     unsigned kernels, count = read_all(source, &kernels);
@@ -103,7 +103,7 @@ TEST("a restarted program runs again from the start and gives the same streams")
     source->ops->destroy(source);
 }
 
-TEST("emulation does not get further ahead than one kernel") {
+TEST("emulation is at most one kernel ahead") {
     struct story story = {.launches = 9};
     struct stream_source *source = story_source(&story);
     struct kernel kernel;
@@ -115,14 +115,14 @@ TEST("emulation does not get further ahead than one kernel") {
     source->ops->destroy(source);
 }
 
-TEST("in step, a program rests while its kernel is read, and a forked child reads it, too") {
+TEST("in step, a program waits while its kernel is read, and a forked child can read it too") {
     struct story story = {.launches = 3};
     struct stream_source *source = story_source(&story);
     struct kernel kernel;
     source->in_step = true;
     unsigned i = 0;
     for (; source->ops->next_kernel(source, &kernel); i++) {
-        CHECK_EQ(story.seen, i); /* this one has not returned */
+        CHECK_EQ(story.seen, i); /* this launch has not returned */
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) _exit((int)read_kernel(source, &kernel));
@@ -135,10 +135,10 @@ TEST("in step, a program rests while its kernel is read, and a forked child read
     CHECK_EQ(i, 3u);
     source->ops->restart(source);
     CHECK(source->ops->next_kernel(source, &kernel));
-    source->ops->destroy(source); /* while it rests */
+    source->ops->destroy(source); /* while it waits */
 }
 
-TEST("a fault ends the streams of its kernel and the program, and is told once it is reached") {
+TEST("a fault ends the streams of its kernel and the program, and is reported once it is reached") {
     struct story story = {.launches = 5, .fault_at = 3};
     struct stream_source *source = story_source(&story);
     struct kernel kernel;
@@ -163,7 +163,7 @@ static void forget(void *user, struct host *host) {
     HOST_LAUNCH(host, "spin", dim1(2), dim1(64), 0, HOST_U64(p));
 }
 
-TEST("a program that would never end is stopped by its destruction") {
+TEST("destroying the source stops a program that would never end") {
     struct stream_source *source = program_source_create(&(struct host_program){.name = "spin", .run = forget});
     struct kernel kernel;
     CHECK(source->ops->next_kernel(source, &kernel));
@@ -177,7 +177,7 @@ static void wait_long(void *user, struct host *host) {
     while (!host_failed(host)) continue;
 }
 
-TEST("a reader whose patience ends is told of no more kernels, and of no failure") {
+TEST("a reader that gives up gets no more kernels and no failure") {
     unsigned asked = 0;
     struct stream_source *source = program_source_create(&(struct host_program){.name = "slow", .run = wait_long});
     source->patience = impatient;
@@ -206,20 +206,20 @@ static void failing(void *user, struct host *host) {
     case 8: host_symbol(host, "chair", NULL); break;
     default: break;
     }
-    host_fail(host, "only the first is told");
+    host_fail(host, "a later failure");
 }
 
-TEST("what a program does wrong between its launches is told in words") {
+TEST("errors between launches are reported") {
     static const char *const words[] = {
         "test.ptx:1:1",
-        "no room for 36028797018963968 bytes",
-        "no loaded module has a kernel called sub",
-        "kernel add takes 2 arguments and is given 1",
-        "argument 1 has 8 bytes, and parameter n takes 4",
+        "cannot allocate 36028797018963968 bytes",
+        "no loaded module has a kernel sub",
+        "kernel add has 2 parameters, but 1 arguments are given",
+        "argument 1 has 8 bytes, but parameter n has 4",
         "of 2048x1x1 threads",
         "256 bytes at 0x",
-        "no room for 1 bytes of device memory at 0x",
-        "no loaded module has a variable called chair",
+        "cannot allocate 1 bytes of device memory at 0x",
+        "no loaded module has a variable chair",
     };
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         struct stream_source *source =
@@ -242,7 +242,7 @@ static void use_symbol(void *user, struct host *host) {
     *(uint32_t *)user += (uint32_t)bytes * 1000;
 }
 
-TEST("variables of a module are found by name, and structs are handed over by their bytes") {
+TEST("variables of a module are found by name, and structs are passed as bytes") {
     uint32_t result = 0;
     struct stream_source *source =
         program_source_create(&(struct host_program){.name = "symbol", .run = use_symbol, .user = &result});
