@@ -1,6 +1,6 @@
-/* Any bytes as a description: reading either fails with a message and changes nothing, or what was read is written and
- * read back the same. Entry point for libFuzzer; the test in tests/config/corpus_test.c replays data/fuzz/config
- * through it. */
+/* Reads arbitrary bytes as a description: reading fails with a message and changes nothing, or the result is written
+ * and reads back the same. Entry point for libFuzzer; tests/config/corpus_test.c replays data/fuzz/config through it.
+ */
 #include "config/made_up.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,4 @@
-/* The corpus of a fuzzer, replayed by tests. A harness is no test of its own: it is linked by the fuzzer, and included by
- * the test. */
+/* Replays a fuzzer's corpus in a test. A harness is not a test by itself: the fuzzer links it, the test includes it. */
 #ifndef SLUICE_TESTS_FUZZ_CORPUS_H
 #define SLUICE_TESTS_FUZZ_CORPUS_H
 
@@ -9,7 +8,7 @@
 
 #include "test.h"
 
-/* Hands over every file of data/fuzz/NAME; returns how many there were. */
+/* Passes every file of data/fuzz/NAME; returns their number. */
 static inline unsigned corpus_replay(const char *name, void (*replay)(const uint8_t *data, size_t size)) {
     char path[1024];
     snprintf(path, sizeof path, SLUICE_SOURCE_DIR "/data/fuzz/%s", name);

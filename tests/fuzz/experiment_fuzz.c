@@ -1,5 +1,5 @@
-/* Any bytes as an experiment: it is refused with a located message, or what was read holds together (every number points
- * into its table). Entry point for libFuzzer; the test in tests/lab/corpus_test.c replays data/fuzz/experiment through
+/* Reads arbitrary bytes as an experiment: it is rejected with a located message, or the result is consistent (every
+ * index is within its table). Entry point for libFuzzer; tests/lab/corpus_test.c replays data/fuzz/experiment through
  * it. */
 #include <stdlib.h>
 #include <string.h>

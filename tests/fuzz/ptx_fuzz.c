@@ -1,5 +1,5 @@
-/* Any bytes as a module: it is refused with a located message, or what was read holds together (every number points
- * into its table) and is lowered or refused with a message. Entry point for libFuzzer; the test in
+/* Reads arbitrary bytes as a module: it is rejected with a located message, or the result is consistent (every index is
+ * within its table) and is lowered or rejected with a message. Entry point for libFuzzer;
  * tests/ptx/parser_corpus_test.c replays data/fuzz/ptx through it.
  *
  *     clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Isrc -Itests \
@@ -62,7 +62,7 @@ static void variable_holds(const struct ptx_module *module, const struct ptx_var
     must(variable->function == PTX_NONE || variable->function < module->function_count);
     must(variable->type < PTX_TYPE_COUNT && variable->space < PTX_SPACE_COUNT);
     must(is_power_of_two(variable->align_bytes) && variable->size_bytes <= UINT64_C(1) << 32);
-    if (variable->initial) /* all of them are there, as the sanitizer sees */
+    if (variable->initial) /* reads all bytes, for the sanitizer */
         must(memchr(variable->initial, 0, variable->size_bytes) || variable->initial[variable->size_bytes - 1]);
     for (uint32_t i = 0; i < variable->relocation_count; i++) {
         const struct ptx_relocation *relocation = &variable->relocations[i];

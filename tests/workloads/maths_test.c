@@ -1,6 +1,6 @@
-/* The mathematics of workloads/cuda.h, run in the emulator (maths.cu) and compared with the host's library: what is one
- * instruction must give the library's very values, the rest may be as far from long double's as cuda.h says of each
- * function (`NAME: N ulp`). Zeros of either sign are alike. */
+/* The mathematical functions of workloads/cuda.h, executed in the emulator (maths.cu) and compared with the host's
+ * library: functions that are one instruction must be exact, the others within the error that cuda.h states for each
+ * (`NAME: N ulp`). Zeros of either sign are equal. */
 #include <float.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 enum { BLOCKS = 16, THREADS = 128, COUNT = BLOCKS * THREADS, ROUNDS = 4 };
 
-/* A line of maths.def as the host sees it. */
+/* A line of maths.def for the host. */
 struct maths {
     const char *name;
     bool exact, is_double;
@@ -43,7 +43,7 @@ static const struct maths functions[] = {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* --- arguments, and what becomes of them --- */
+/* --- arguments and results --- */
 
 /* An array of float or double. */
 static long double real_get(const struct maths *f, const void *array, unsigned i) {
@@ -56,8 +56,8 @@ static void real_put(const struct maths *f, void *array, unsigned i, long double
         ((float *)array)[i] = (float)value;
 }
 
-/* First all pairs of edges (kinds of numbers, where polynomials meet, close to multiples of pi / 2, where exponentials
- * end), then numbers of the span and any bits in turn. */
+/* First all pairs of edge cases (kinds of numbers, boundaries of polynomials, multiples of pi / 2, limits of
+ * exponentials), then alternating numbers of the span and random bits. */
 static void argument_put(const struct maths *f, void *array, unsigned at, unsigned place, unsigned i,
                          uint64_t *random) {
 #define OF(constant) (f->is_double ? DBL_##constant : FLT_##constant)
@@ -78,7 +78,7 @@ static void argument_put(const struct maths *f, void *array, unsigned at, unsign
         memcpy((char *)array + at * (f->is_double ? 8 : 4), &bits, f->is_double ? 8 : 4);
 }
 
-/* The distance in units of the last place that the truth has in the function's type. */
+/* The distance in units in the last place of the exact result in the function's type. */
 static double ulps(const struct maths *f, long double found, long double truth) {
     const long double rounded = f->is_double ? (long double)(double)truth : (long double)(float)truth;
     if (isnan(found) || isnan(truth)) return isnan(found) && isnan(truth) ? 0 : INFINITY;
@@ -118,7 +118,7 @@ static struct worst maths_run(struct ptx_run *run, const struct maths *f) {
     return worst;
 }
 
-/* --- what cuda.h promises --- */
+/* --- the error bounds of cuda.h --- */
 
 static const char *file_text(const char *path, char *text, size_t room) {
     FILE *file = fopen(path, "rb");
@@ -133,7 +133,7 @@ static const char *header_text(void) {
     return file_text(SLUICE_SOURCE_DIR "/workloads/cuda.h", text, sizeof text);
 }
 
-/* The N of ` NAME: N ulp`; -1 if nothing is said of it. */
+/* The N of ` NAME: N ulp`; -1 if not stated. */
 static double stated_ulps(const char *header, const char *name) {
     char mark[32];
     snprintf(mark, sizeof mark, " %s: ", name);
@@ -141,7 +141,7 @@ static double stated_ulps(const char *header, const char *name) {
     return at ? strtod(at + strlen(mark), NULL) : -1;
 }
 
-TEST("the real functions of workloads/cuda.h are as close to the host's library as it says") {
+TEST("the real functions of workloads/cuda.h are within their stated error of the host's library") {
     static char ptx[256 * 1024];
     const char *header = header_text();
     struct ptx_run run;
@@ -150,18 +150,18 @@ TEST("the real functions of workloads/cuda.h are as close to the host's library 
         const struct worst worst = maths_run(&run, f);
         const double stated = f->exact ? 0 : stated_ulps(header, f->name);
         if (!CHECK(worst.ulps >= 0 && worst.ulps <= stated))
-            printf("    %s(%.9Lg, %.9Lg) is %.9Lg, and should be %.9Lg: %.3g ulp off, where %g are stated\n", f->name,
+            printf("    %s(%.9Lg, %.9Lg) is %.9Lg, expected %.9Lg: error of %.3g ulp, stated bound %g\n", f->name,
                    worst.x, worst.y, worst.found, worst.truth, worst.ulps, stated);
     }
     run_end(&run);
 }
 
-TEST("every real function of workloads/cuda.h is compared") {
+TEST("every real function of workloads/cuda.h is tested") {
     unsigned found = 0;
     for (const char *at = strstr(header_text(), "/* Float:"); at && (at = strstr(at, "\nSLUICE_INLINE ")); at++) {
         char name[32];
         REQUIRE(sscanf(at, " SLUICE_INLINE %*[a-z] %31[^(]", name) == 1);
-        if (strncmp(name, "sluice_", 7) == 0) continue; /* a part of others */
+        if (strncmp(name, "sluice_", 7) == 0) continue; /* a helper of others */
         found++;
         unsigned i = 0;
         while (i < FUNCTIONS && strcmp(functions[i].name, name) != 0) i++;

@@ -1,11 +1,11 @@
-/* Every bundled workload computes at its smallest size what its reference on the CPU says. */
+/* Every bundled workload computes the result of its CPU reference at its smallest size. */
 #include "base/line_map.h"
 #include "ptx/program.h"
 #include "ptx/readonly.h"
 #include "test.h"
 #include "work.h"
 
-TEST("every workload has a tiny and a small size, and a name of its own") {
+TEST("every workload has a tiny and a small size, and a unique name") {
     CHECK(workload_total > 0);
     for (unsigned i = 0; i < workload_total; i++) {
         bool tiny = false, small = false;
@@ -30,7 +30,7 @@ static const struct {
     const char *former, *current;
 } renamed[] = {{"s000", "adaptive"}, {"s002", "icc"}, {"s003", "selrep"}, {"s004", "bypass"}};
 
-TEST("every former name of a size opens the size that is now named after its paper") {
+TEST("every former name of a size selects the size that is now named after its paper") {
     for (unsigned i = 0; i < COUNT_OF(renamed); i++) {
         unsigned found = 0;
         CHECK_EQ(work_size_name(renamed[i].former), renamed[i].current);
@@ -55,7 +55,7 @@ TEST("a workload's name keeps everything but a former size") {
     }
 }
 
-TEST("an unknown size is answered with all sizes and the nearest") {
+TEST("an unknown size is reported with all sizes and the nearest") {
     struct error near = {0}, far = {0};
     CHECK(!opens("lud", "adaptve", &near) && !opens("lud", "enormous", &far));
     CHECK_EQ(near.text, "lud has no size `adaptve`: it has tiny, small, adaptive, icc, selrep, bypass; did you mean "
@@ -63,12 +63,12 @@ TEST("an unknown size is answered with all sizes and the nearest") {
     CHECK_EQ(far.text, "lud has no size `enormous`: it has tiny, small, adaptive, icc, selrep, bypass");
 }
 
-/* What looks at a program's streams: called at the beginning of each kernel (with neither warp nor record), and for each
- * of its records. May be NULL. */
+/* An observer of a program's streams: called at the start of each kernel (without warp and record), and for each of its
+ * records. May be NULL. */
 typedef void visitor(void *user, const struct kernel *kernel, const struct warp_stream *warp,
                      const struct instr *instr);
 
-/* Reads all records of all kernels, as a machine would; their number. */
+/* Reads all records of all kernels, as a machine would; returns their number. */
 static uint64_t drain(struct stream_source *source, visitor *visit, void *user) {
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     uint64_t records = 0;
@@ -91,7 +91,7 @@ static uint64_t drain(struct stream_source *source, visitor *visit, void *user) 
     return records;
 }
 
-TEST("every workload computes what its reference says, at its smallest size") {
+TEST("every workload matches its reference at its smallest size") {
     for (unsigned i = 0; i < workload_total; i++) {
         char *name = text_format("%s:tiny", workloads[i]->name);
         struct error err = {0}, found = {0};
@@ -105,10 +105,10 @@ TEST("every workload computes what its reference says, at its smallest size") {
     }
 }
 
-/* What became of the lines and loads of a kernel, as far as its streams tell. */
+/* Lines and loads of a kernel, from its streams. */
 struct seen {
     struct line_map lines;        /* value[0]: SEEN_... */
-    uint64_t loads, marked, both; /* global loads; those marked read-only; lines that were loaded so and written */
+    uint64_t loads, marked, both; /* global loads; those marked read-only; lines loaded as read-only and also written */
 };
 enum { SEEN_MARKED = 1, SEEN_WRITTEN = 2 };
 
@@ -130,7 +130,7 @@ static void see(void *user, const struct kernel *kernel, const struct warp_strea
         }
 }
 
-TEST("no workload writes what the analysis says that its kernel only reads") {
+TEST("no workload writes data that the analysis classifies as read-only") {
     struct seen all = {0};
     line_map_init(&all.lines);
     for (unsigned i = 0; i < workload_total; i++) {
@@ -146,11 +146,11 @@ TEST("no workload writes what the analysis says that its kernel only reads") {
         free(name);
     }
     CHECK_EQ(all.both, 0u);
-    CHECK(2 * all.marked > all.loads); /* and it says so of most loads */
+    CHECK(2 * all.marked > all.loads); /* most loads are read-only */
     line_map_release(&all.lines);
 }
 
-/* Which kernels ran, and which static instructions wrote memory. */
+/* The kernels that ran, and the static instructions that wrote memory. */
 struct writes {
     const struct program *program;
     uint8_t executed[1 << 16], ran[256];
@@ -169,7 +169,7 @@ static void writes_note(void *user, const struct kernel *kernel, const struct wa
     }
 }
 
-/* Whether the write that the analysis holds against a data structure was executed. */
+/* Whether the write that makes a data structure read-write was executed. */
 static bool was_written(const struct writes *writes, const struct readonly_structure *structure) {
     const struct program_function *function = &writes->program->functions[structure->by_function];
     for (uint32_t i = 0; i < function->op_count; i++)
@@ -177,7 +177,7 @@ static bool was_written(const struct writes *writes, const struct readonly_struc
     return false;
 }
 
-TEST("what the analysis says to be written is written by the instruction that it names") {
+TEST("data classified as written is written by the instruction that the analysis names") {
     static struct writes writes;
     for (unsigned i = 0; i < workload_total; i++) {
         char *name = text_format("%s:tiny", workloads[i]->name);
