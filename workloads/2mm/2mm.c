@@ -36,4 +36,4 @@ static const struct work_size sizes[] = {
     {"icc", {1024, 64}},
 };
 
-WORKLOAD(mm2, "2mm", .help = "two matrix products in a row, without tiles", .parameters = "n rows");
+WORKLOAD(mm2, "2mm", .help = "two consecutive matrix products, without tiling", .parameters = "n rows");

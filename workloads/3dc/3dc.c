@@ -50,5 +50,5 @@ static const struct work_size sizes[] = {
     {"icc", {194, 256, 256}}, {"selrep", {50, 512, 512}},
 };
 
-WORKLOAD(conv3d, "3dc", .aliases = "3dconv", .help = "3-D convolution, a launch for each plane",
+WORKLOAD(conv3d, "3dc", .aliases = "3dconv", .help = "3-D convolution, one launch per plane",
          .parameters = "planes rows columns");

@@ -201,4 +201,4 @@ static const struct work_size sizes[] = {
     {"icc", {55, 1, 0, 56}},   {"selrep", {55, 1, 0, 56}},
 };
 
-WORKLOAD(an, "an", .help = "AlexNet, above all its first two layers", .parameters = "side shrink whole most");
+WORKLOAD(an, "an", .help = "AlexNet, mainly its first two layers", .parameters = "side shrink whole most");

@@ -160,4 +160,4 @@ static const struct work_size sizes[] = {
     {"bypass", {256, 1, 15}},
 };
 
-WORKLOAD(bh, "bh", .help = "Barnes-Hut: gravity of bodies through an octree", .parameters = "bodies steps sms");
+WORKLOAD(bh, "bh", .help = "Barnes-Hut n-body simulation with an octree", .parameters = "bodies steps sms");

@@ -56,4 +56,4 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {3, 256}}, {"small", {32, 2048}}, {"adaptive", {1024, 512}}, {"selrep", {1024, 512}}};
 
-WORKLOAD(bino, "bino", .help = "binomial options: compute bound", .parameters = "options steps");
+WORKLOAD(bino, "bino", .help = "binomial option pricing; compute bound", .parameters = "options steps");

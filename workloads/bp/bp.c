@@ -81,5 +81,4 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {{"tiny", {512, 1}},  {"small", {65536, 4}},   {"adaptive", {229376, 1}},
                                          {"icc", {65536, 1}}, {"selrep", {229376, 1}}, {"bypass", {65536, 1}}};
 
-WORKLOAD(bp, "bp", .aliases = "backprop", .help = "back propagation: streams of weights",
-         .parameters = "inputs rounds");
+WORKLOAD(bp, "bp", .aliases = "backprop", .help = "back propagation; streams weights", .parameters = "inputs rounds");

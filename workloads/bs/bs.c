@@ -48,4 +48,4 @@ static const struct work_size sizes[] = {
     {"selrep", {4000000, 3}},
 };
 
-WORKLOAD(bs, "bs", .help = "Black-Scholes option prices: streams and arithmetic", .parameters = "options launches");
+WORKLOAD(bs, "bs", .help = "Black-Scholes option pricing; streaming with arithmetic", .parameters = "options launches");

@@ -107,4 +107,4 @@ static const struct work_size sizes[] = {
     {"selrep", {1000000, 0, 55000}}, {"bypass", {1000000, 6000, 10000}},
 };
 
-WORKLOAD(bt, "bt", .help = "searches in a B+ tree of order 256", .parameters = "keys ranges points");
+WORKLOAD(bt, "bt", .help = "point and range searches in a B+ tree of order 256", .parameters = "keys ranges points");

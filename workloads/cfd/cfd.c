@@ -196,5 +196,4 @@ static const struct work_size sizes[] = {
     {"bypass", {2880, 2, 1}},
 };
 
-WORKLOAD(cfd, "cfd", .help = "Euler's equations on an unstructured mesh",
-         .parameters = "elements iterations read_only");
+WORKLOAD(cfd, "cfd", .help = "Euler equations on an unstructured mesh", .parameters = "elements iterations read_only");

@@ -46,4 +46,4 @@ static void run(struct work *work) {
 
 static const struct work_size sizes[] = {{"tiny", {8}}, {"small", {384}}, {"bypass", {448}}};
 
-WORKLOAD(fft, "fft", .help = "Fourier transforms in shared memory", .parameters = "batch");
+WORKLOAD(fft, "fft", .help = "batch of 1024-point FFTs in shared memory", .parameters = "batch");

@@ -49,4 +49,4 @@ static void run(struct work *work) {
 
 static const struct work_size sizes[] = {{"tiny", {24}}, {"small", {160}}, {"icc", {208}}, {"bypass", {4}}};
 
-WORKLOAD(gaussian, "gaussian", .aliases = "gs", .help = "Gaussian elimination column by column", .parameters = "n");
+WORKLOAD(gaussian, "gaussian", .aliases = "gs", .help = "Gaussian elimination, column by column", .parameters = "n");

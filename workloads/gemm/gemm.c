@@ -28,4 +28,4 @@ static const struct work_size sizes[] = {
     {"tiny", {64}}, {"small", {320}}, {"adaptive", {480}}, {"icc", {512}}, {"selrep", {480}},
 };
 
-WORKLOAD(gemm, "gemm", .help = "matrix product without tiles, sums kept in memory", .parameters = "n");
+WORKLOAD(gemm, "gemm", .help = "matrix product without tiling, sums kept in memory", .parameters = "n");

@@ -41,5 +41,5 @@ static const struct work_size sizes[] = {
     {"icc", {4096, 1024}},
 };
 
-WORKLOAD(gesummv, "gesummv", .aliases = "gsmt", .help = "two matrix-vector products: lanes a row apart",
+WORKLOAD(gesummv, "gesummv", .aliases = "gsmt", .help = "two matrix-vector products; uncoalesced, lanes one row apart",
          .parameters = "n steps");

@@ -61,5 +61,5 @@ static void run(struct work *work) {
 
 static const struct work_size sizes[] = {{"tiny", {50, 4, 2}}, {"small", {512, 4, 2}}, {"bypass", {512, 2, 2}}};
 
-WORKLOAD(hs, "hs", .aliases = "hotspot", .help = "hot spots on a chip: a stencil in pyramids of steps",
+WORKLOAD(hs, "hs", .aliases = "hotspot", .help = "thermal simulation of a chip; pyramidal stencil",
          .parameters = "n steps height");

@@ -122,5 +122,5 @@ static const struct work_size sizes[] = {
     {"bypass", {609, 590, 51, 25, 10, 1}},
 };
 
-WORKLOAD(ht, "ht", .help = "heart wall tracking by correlation with templates",
+WORKLOAD(ht, "ht", .help = "heart wall tracking by template correlation",
          .parameters = "rows columns points radius reach frames");

@@ -142,5 +142,5 @@ static const struct work_size sizes[] = {
     {"bypass", {192, 144, 36, 16, 12}},
 };
 
-WORKLOAD(lfk, "lfk", .help = "leukocytes: gradient fit, dilation, flow around cells",
+WORKLOAD(lfk, "lfk", .help = "leukocyte tracking: gradient fit, dilation, gradient vector flow",
          .parameters = "width height cells iterations reach");

@@ -49,4 +49,4 @@ static const struct work_size sizes[] = {
     {"icc", {512, 32}}, {"selrep", {2912, 1}}, {"bypass", {144, 9}},
 };
 
-WORKLOAD(lud, "lud", .help = "LU decomposition in blocks", .parameters = "n steps");
+WORKLOAD(lud, "lud", .help = "blocked LU decomposition", .parameters = "n steps");

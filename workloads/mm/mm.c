@@ -26,4 +26,4 @@ static const struct work_size sizes[] = {
     {"mm_1", {112, 112, 40}}, {"mm_2", {272, 272, 8}},  {"mm_3", {480, 480, 2}},     {"mm_4", {512, 928, 1}},
 };
 
-WORKLOAD(mm, "mm", .help = "matrix multiply by tiles in shared memory", .parameters = "n depth launches");
+WORKLOAD(mm, "mm", .help = "matrix product, tiled in shared memory", .parameters = "n depth launches");

@@ -25,4 +25,4 @@ static const struct work_size sizes[] = {
     {"bypass", {256}},
 };
 
-WORKLOAD(mmc, "mmc", .help = "matrix multiply in blocks for the L1", .parameters = "n");
+WORKLOAD(mmc, "mmc", .help = "matrix product, blocked for the L1", .parameters = "n");

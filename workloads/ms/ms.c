@@ -78,4 +78,4 @@ static const struct work_size sizes[] = {
     {"selrep", {1048576, 0}},
 };
 
-WORKLOAD(ms, "ms", .help = "merge sort of keys and values", .parameters = "pairs merges");
+WORKLOAD(ms, "ms", .help = "merge sort of key-value pairs", .parameters = "pairs merges");

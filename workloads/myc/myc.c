@@ -134,5 +134,5 @@ static const struct work_size sizes[] = {
     {"bypass", {312, 2}},
 };
 
-WORKLOAD(myc, "myc", .help = "heart muscle cell: 91 differential equations, tiny launches",
+WORKLOAD(myc, "myc", .help = "cardiac myocyte model: 91 differential equations, very small launches",
          .parameters = "steps cells");

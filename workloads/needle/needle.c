@@ -50,5 +50,5 @@ static void run(struct work *work) {
 
 static const struct work_size sizes[] = {{"tiny", {96}}, {"small", {1024}}, {"icc", {2048}}, {"bypass", {192}}};
 
-WORKLOAD(needle, "needle", .aliases = "nw", .help = "Needleman-Wunsch alignment by anti-diagonals of tiles",
+WORKLOAD(needle, "needle", .aliases = "nw", .help = "Needleman-Wunsch alignment, by anti-diagonals of tiles",
          .parameters = "n");

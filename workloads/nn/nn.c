@@ -74,4 +74,4 @@ static const struct work_size sizes[] = {
     {"nn_2", {768, 2, 100}},   {"nn_3", {1536, 2, 40}},  {"nn_4", {3072, 2, 15}},
 };
 
-WORKLOAD(nn, "nn", .help = "neural network that reads digits", .parameters = "images layers units");
+WORKLOAD(nn, "nn", .help = "neural network for digit recognition", .parameters = "images layers units");

@@ -41,5 +41,5 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {2000, 30, 20}}, {"small", {100000, 41, 20}}, {"bypass", {100000, 100, 20}}};
 
-WORKLOAD(pf, "pf", .aliases = "pathfinder", .help = "cheapest path through a grid, in pyramids of rows",
+WORKLOAD(pf, "pf", .aliases = "pathfinder", .help = "cheapest path through a grid; pyramidal dynamic programming",
          .parameters = "columns rows height");

@@ -138,4 +138,4 @@ static const struct work_size sizes[] = {
     {"bypass", {1000, 128, 2}},
 };
 
-WORKLOAD(ptf, "ptf", .help = "particle filter that tracks an object", .parameters = "particles side frames");
+WORKLOAD(ptf, "ptf", .help = "particle filter for object tracking", .parameters = "particles side frames");

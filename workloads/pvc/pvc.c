@@ -125,4 +125,4 @@ static const struct work_size sizes[] = {
     {"icc", {65536, 4096, 1024}},
 };
 
-WORKLOAD(pvc, "pvc", .help = "page view count, as map and reduce", .parameters = "lines pages visitors");
+WORKLOAD(pvc, "pvc", .help = "page view count (MapReduce)", .parameters = "lines pages visitors");

@@ -25,4 +25,4 @@ static const struct work_size sizes[] = {
     {"icc", {32768, 4}},
 };
 
-WORKLOAD(reduction, "reduction", .help = "sum of an array: one stream", .parameters = "elements_512 launches");
+WORKLOAD(reduction, "reduction", .help = "sum of an array; streams one array", .parameters = "elements_512 launches");

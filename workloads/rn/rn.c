@@ -155,4 +155,4 @@ static const struct work_size sizes[] = {
     {"selrep", {56, 256, 64, 0}},
 };
 
-WORKLOAD(rn, "rn", .help = "ResNet-50, about the join of two blocks", .parameters = "side wide narrow from_image");
+WORKLOAD(rn, "rn", .help = "ResNet-50, around the junction of two blocks", .parameters = "side wide narrow from_image");

@@ -91,5 +91,5 @@ static void run(struct work *work) {
 
 static const struct work_size sizes[] = {{"tiny", {60, 50, 2}}, {"small", {502, 458, 2}}, {"bypass", {160, 152, 1}}};
 
-WORKLOAD(sd1, "sd1", .aliases = "srad_v1", .help = "speckle-reducing diffusion through index arrays",
+WORKLOAD(sd1, "sd1", .aliases = "srad_v1", .help = "speckle-reducing anisotropic diffusion with index arrays",
          .parameters = "rows columns iterations");

@@ -73,4 +73,5 @@ static void run(struct work *work) {
 
 static const struct work_size sizes[] = {{"tiny", {64, 2}}, {"small", {512, 2}}, {"bypass", {2048, 1}}};
 
-WORKLOAD(sd2, "sd2", .aliases = "srad_v2", .help = "speckle-reducing diffusion in tiles", .parameters = "n iterations");
+WORKLOAD(sd2, "sd2", .aliases = "srad_v2", .help = "speckle-reducing anisotropic diffusion, tiled",
+         .parameters = "n iterations");

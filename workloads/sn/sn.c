@@ -49,4 +49,4 @@ static const struct work_size sizes[] = {
     {"selrep", {111, 48}},
 };
 
-WORKLOAD(sn, "sn", .help = "SqueezeNet's first layer, in double precision", .parameters = "side filters");
+WORKLOAD(sn, "sn", .help = "first layer of SqueezeNet, in double precision", .parameters = "side filters");

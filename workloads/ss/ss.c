@@ -62,4 +62,4 @@ static const struct work_size sizes[] = {
     {"icc", {1024, 128}},
 };
 
-WORKLOAD(ss, "ss", .help = "similarity of documents, as map and reduce", .parameters = "documents dimensions");
+WORKLOAD(ss, "ss", .help = "document similarity score (MapReduce)", .parameters = "documents dimensions");

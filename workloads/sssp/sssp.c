@@ -85,4 +85,4 @@ static const struct work_size sizes[] = {
     {"bypass", {17, 8}},
 };
 
-WORKLOAD(sssp, "sssp", .help = "shortest paths from one node, by relaxing all edges", .parameters = "node_bits degree");
+WORKLOAD(sssp, "sssp", .help = "single-source shortest paths by relaxing all edges", .parameters = "node_bits degree");

@@ -40,5 +40,5 @@ static const struct work_size sizes[] = {
     {"icc", {1024, 48, 256}},
 };
 
-WORKLOAD(syrk, "syrk", .help = "product of a matrix and its transpose: lanes a row apart",
+WORKLOAD(syrk, "syrk", .help = "product of a matrix and its transpose; uncoalesced, lanes one row apart",
          .parameters = "n rows steps");

@@ -27,4 +27,4 @@ static const struct work_size sizes[] = {
     {"selrep", {47000000}},
 };
 
-WORKLOAD(va, "va", .help = "vector addition: pure streams", .parameters = "elements");
+WORKLOAD(va, "va", .help = "vector addition; pure streaming", .parameters = "elements");
