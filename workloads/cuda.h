@@ -1,9 +1,8 @@
-/* What CUDA C expects to find, as far as the kernels of this folder use it, so that Debian's clang makes PTX of them
- * without the CUDA toolkit: built-in variables, vector types, intrinsics, and the mathematics that a device has no
- * instruction for.
+/* The part of CUDA C that the kernels of this directory use, so that Debian's clang compiles them to PTX without the
+ * CUDA toolkit: built-in variables, vector types, intrinsics, and mathematical functions without a machine instruction.
  *
- * The functions below aim at what CUDA's own promise (a few units in the last place) with about as many instructions.
- * `NAME: N ulp` bounds how far one is off in the emulator, for all arguments that its comment does not except;
+ * The functions below aim at the accuracy of CUDA's (a few units in the last place) with about as many instructions.
+ * `NAME: N ulp` bounds the error in the emulator, for all arguments except those excluded in the comment;
  * tests/workloads/maths_test.c compares with the host's library. */
 #ifndef SLUICE_WORKLOADS_CUDA_H
 #define SLUICE_WORKLOADS_CUDA_H
@@ -55,7 +54,7 @@ SLUICE_INLINE float4 make_float4(float x, float y, float z, float w) { return {x
 SLUICE_INLINE uint2 make_uint2(uint x, uint y) { return {x, y}; }
 SLUICE_INLINE uint4 make_uint4(uint x, uint y, uint z, uint w) { return {x, y, z, w}; }
 
-/* threadIdx and its kin: values, so that they cannot be written. */
+/* threadIdx etc.: values, so that they cannot be assigned. */
 SLUICE_INLINE uint3 sluice_tid() {
     return {(uint)__nvvm_read_ptx_sreg_tid_x(), (uint)__nvvm_read_ptx_sreg_tid_y(), (uint)__nvvm_read_ptx_sreg_tid_z()};
 }
@@ -110,7 +109,7 @@ SLUICE_INLINE bool __any(bool p) {
     return any != 0;
 }
 
-/* Loads by the read-only path. */
+/* Loads through the read-only path. */
 SLUICE_INLINE float __ldg(const float *p) {
     float v;
     asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
@@ -135,7 +134,7 @@ SLUICE_INLINE int __float_as_int(float a) { return __nvvm_bitcast_f2i(a); }
 SLUICE_INLINE double sluice_double(uint high, uint low) { return __nvvm_lohi_i2d((int)low, (int)high); }
 SLUICE_INLINE int sluice_high(double a) { return __nvvm_d2i_hi(a); }
 
-/* Float: what is an instruction, rounded once. */
+/* Float: single instructions, rounded once. */
 SLUICE_INLINE float fabsf(float x) { return __builtin_fabsf(x); }
 SLUICE_INLINE float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 SLUICE_INLINE float floorf(float x) { return __builtin_floorf(x); }
@@ -145,10 +144,10 @@ SLUICE_INLINE float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
 SLUICE_INLINE float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
 SLUICE_INLINE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 
-/* Float: what makes do with one that is approximate, and with the rounding of what goes into it and comes out.
+/* Float: based on one approximate instruction, with rounded input and output.
  * rsqrtf: 1 ulp, __logf: 2 ulp, __sinf: 1 ulp, __cosf: 1 ulp.
  * __expf: 65 ulp at the ends, growing with |x|. __powf: 128 ulp for 0 < x < 10^6, |y| < 100, growing with |y log x|.
- * __fdividef: 1 ulp, where the divisor is not above 2^126. */
+ * __fdividef: 1 ulp, for divisors up to 2^126. */
 SLUICE_INLINE float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
 SLUICE_INLINE float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.442695041f); }
 SLUICE_INLINE float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.6931471806f; }
@@ -157,16 +156,16 @@ SLUICE_INLINE float __powf(float x, float y) { return __nvvm_ex2_approx_f(y * __
 SLUICE_INLINE float __sinf(float x) { return __nvvm_sin_approx_f(x); }
 SLUICE_INLINE float __cosf(float x) { return __nvvm_cos_approx_f(x); }
 
-/* Float: what takes several. e^x = 2^n * e^r with |r| <= ln 2 / 2, the instruction doing the small power exactly
- * enough. expf: 1 ulp. */
+/* Float: several instructions. e^x = 2^n * e^r with |r| <= ln 2 / 2, for which the instruction is accurate enough.
+ * expf: 1 ulp. */
 SLUICE_INLINE float expf(float x) {
     float n = rintf(fminf(fmaxf(x * 1.442695041f, -150.0f), 150.0f));
     float r = fmaf(n, -1.428606820e-06f, fmaf(n, -6.931457520e-01f, x));
-    float half = rintf(n * 0.5f); /* in two factors, since 2^n may not be normal */
+    float half = rintf(n * 0.5f); /* two factors, since 2^n may be subnormal */
     return __nvvm_ex2_approx_f(r * 1.442695041f) * __nvvm_ex2_approx_f(half) * __nvvm_ex2_approx_f(n - half);
 }
 
-/* log x = n log 2 + log m with m in [2/3, 4/3): log m = 2 artanh((m - 1) / (m + 1)), an odd series that is short there.
+/* log x = n log 2 + log m with m in [2/3, 4/3): log m = 2 artanh((m - 1) / (m + 1)), an odd series that converges fast.
  * logf: 2 ulp. */
 SLUICE_INLINE float logf(float x) {
     float scale = 0;
@@ -179,7 +178,7 @@ SLUICE_INLINE float logf(float x) {
     return x == __int_as_float(0x7f800000) ? x : y;
 }
 
-/* Where 1 - 2 / (e^2x + 1) would cancel, an odd polynomial. tanhf: 2 ulp. */
+/* An odd polynomial where 1 - 2 / (e^2x + 1) would cancel. tanhf: 2 ulp. */
 SLUICE_INLINE float tanhf(float x) {
     float a = fabsf(x), x2 = x * x;
     if (a < 0.55f)
@@ -188,8 +187,8 @@ SLUICE_INLINE float tanhf(float x) {
     return x < 0 ? -t : t;
 }
 
-/* Sine and cosine: the argument less its multiple of pi / 2 in three parts, then polynomials.
- * sinf: 2 ulp, cosf: 2 ulp, both for |x| <= 10^5: beyond, the multiple takes more digits than a float has. */
+/* Sine and cosine: the argument minus its multiple of pi / 2 in three parts, then polynomials.
+ * sinf: 2 ulp, cosf: 2 ulp, both for |x| <= 10^5: beyond, the multiple needs more digits than a float has. */
 SLUICE_INLINE float sluice_sine(float x, int quarter) {
     float n = rintf(x * 0.6366197724f);
     float r = fmaf(n, -5.390302953e-15f, fmaf(n, -7.549789415e-08f, fmaf(n, -1.570796251f, x)));
@@ -203,7 +202,7 @@ SLUICE_INLINE float sluice_sine(float x, int quarter) {
 SLUICE_INLINE float sinf(float x) { return sluice_sine(x, 0); }
 SLUICE_INLINE float cosf(float x) { return sluice_sine(x, 1); }
 
-/* Double: what is an instruction, rounded once. */
+/* Double: single instructions, rounded once. */
 SLUICE_INLINE double fabs(double x) { return __builtin_fabs(x); }
 SLUICE_INLINE double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 SLUICE_INLINE double floor(double x) { return __builtin_floor(x); }
@@ -214,8 +213,8 @@ SLUICE_INLINE double fma(double a, double b, double c) { return __nvvm_fma_rn_d(
 
 SLUICE_INLINE double sluice_power_of_two(int n) { return sluice_double((uint)(1023 + n) << 20, 0); }
 
-/* As expf, with a polynomial for e^r. That is of use for small r only: x ends at -750, where e^x is 0 (a NaN passes);
- * beyond the upper end of n, a large r only adds to infinity. exp: 1 ulp. */
+/* As expf, with a polynomial for e^r, which is accurate for small r only: x is clamped at -750, where e^x is 0 (a NaN
+ * is kept); beyond the upper end of n, a large r still gives infinity. exp: 1 ulp. */
 SLUICE_INLINE double exp(double x) {
     x = x < -750.0 ? -750.0 : x;
     double n = rint(fmin(x * 1.4426950408889634, 1030.0));
@@ -244,8 +243,8 @@ SLUICE_INLINE double log(double x) {
     return x == sluice_double(0x7ff00000, 0) ? x : y;
 }
 
-/* Through double, which has the digits that the exponential of a product takes. powf: 1 ulp; of negative x (and -0) no
- * kernel asks. */
+/* Through double, which has enough digits for the exponential of a product. powf: 1 ulp; not defined for negative x and
+ * -0, which no kernel uses. */
 SLUICE_INLINE float powf(float x, float y) {
     float p = (float)exp((double)y * log((double)x));
     return x == 1.0f || y == 0 ? 1.0f : p;

@@ -1,7 +1,7 @@
 #include "product.h"
 
-/* The kernels add up in single precision. Sums of n products from [-1, 1] wander to about sqrt(n), and n roundings to
- * 2^-24 of that, themselves random, to 2^-24 sqrt(n) of it: 2e-6 for the deepest product here, of 1024 terms. */
+/* The kernels sum in single precision. The sum of n products from [-1, 1] is about sqrt(n), with a relative error of
+ * about 2^-24 sqrt(n) from n random roundings: 2e-6 for the deepest product here, of 1024 terms. */
 static const double TOLERANCE = 1e-5;
 
 void product_expect(struct work *work, const char *what, const float *c, const struct product *p) {

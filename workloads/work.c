@@ -6,7 +6,7 @@
 
 uint64_t work_alloc(struct work *work, uint64_t bytes) { return host_alloc(work->host, bytes); }
 
-/* A failed host has no memory to show; hosts write on regardless, into a spare page of their own, and are not heard. */
+/* After a failure there is no device memory; the program continues with a spare buffer whose contents are ignored. */
 void *work_view(struct work *work, uint64_t address, uint64_t bytes) {
     void *view = host_memory(work->host, address, bytes);
     return view ? view : mem_alloc(bytes, 1);
@@ -32,8 +32,8 @@ void work_expect(struct work *work, bool holds, const char *what) {
 
 static void differs(struct work *work, const char *what, uint64_t i, double found, double expected) {
     work->wrong = true;
-    snprintf(work->found, sizeof work->found, "%s[%llu] is %.9g, and should be %.9g", what, (unsigned long long)i,
-             found, expected);
+    snprintf(work->found, sizeof work->found, "%s[%llu] is %.9g, expected %.9g", what, (unsigned long long)i, found,
+             expected);
 }
 
 void work_expect_i32(struct work *work, const char *what, const int32_t *found, const int32_t *expected,
@@ -126,7 +126,7 @@ static const struct work_size *find_size(const struct workload *workload, const 
     }
     const char *near = nearest_name(name, names, workload->size_count);
     if (!found)
-        error_set(err, "%s has no size `%s`: it has %s%s%s%s", workload->name, name, all,
+        error_set(err, "%s has no size `%s`; known: %s%s%s%s", workload->name, name, all,
                   near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
     free(names);
     return found;
@@ -174,8 +174,7 @@ struct stream_source *work_open(const char *name, bool verify, struct error *err
     if (!workload) {
         const char *near = work_near(name);
         error_set(err, "there is no workload `%s`; %s%s%s", bare,
-                  near ? "did you mean `" : "`sluice list workloads` names them all", near ? near : "",
-                  near ? "`?" : "");
+                  near ? "did you mean `" : "see `sluice list workloads`", near ? near : "", near ? "`?" : "");
     }
     free(bare);
     const char *colon = strchr(name, ':');

@@ -1,9 +1,9 @@
-/* A bundled workload: one of the programs that the four papers evaluate, as its host does it. NAME.c makes inputs from a
- * fixed seed, launches the kernels of NAME.ptx (made from NAME.cu) in the order of the original program, and compares what
- * they computed with a reference on the CPU.
+/* Bundled workloads: the programs that the four papers evaluate. NAME.c is the host program: it generates inputs from a
+ * fixed seed, launches the kernels of NAME.ptx (compiled from NAME.cu) in the order of the original program, and checks
+ * the results against a CPU reference.
  *
- * A workload is one folder and one line in workloads.def. It appears in `sluice list workloads`, in `sluice run NAME:SIZE`
- * and in the table of docs/workloads.md by that. */
+ * A workload is one directory and one line in workloads.def, which adds it to `sluice list workloads`, `sluice run
+ * NAME:SIZE` and the table of docs/workloads.md. */
 #ifndef SLUICE_WORKLOADS_WORK_H
 #define SLUICE_WORKLOADS_WORK_H
 
@@ -17,9 +17,9 @@
 
 enum { WORK_PARAMETERS = 8 };
 
-/* One size: its name and the values of the workload's parameters, in their order. `tiny` is for tests, `small` lets the
- * mechanisms under study act, and one for each paper that uses the program (adaptive, icc, selrep, bypass) is as large as in
- * that paper. */
+/* One size: its name and the values of the workload's parameters, in order. `tiny` is for tests, `small` is large
+ * enough for the mechanisms under study to take effect, and one for each paper that uses the program (adaptive, icc,
+ * selrep, bypass) matches that paper. */
 struct work_size {
     const char *name;
     int64_t value[WORK_PARAMETERS];
@@ -30,22 +30,22 @@ struct work {
     struct host *host;
     const int64_t *size; /* values of the parameters */
     bool verify;
-    uint64_t random; /* the seed's state: the same in every run */
+    uint64_t random; /* state of the generator: the same in every run */
     bool wrong;
     char found[256]; /* the first difference from the reference */
 };
 
 struct workload {
-    const char *name, *aliases; /* aliases: separated by blanks; NULL if there are none */
+    const char *name, *aliases; /* aliases: separated by spaces; NULL if there are none */
     const char *help;
-    const char *parameters; /* names of the sizes' values, separated by blanks */
+    const char *parameters; /* names of the sizes' values, separated by spaces */
     const struct work_size *sizes;
     unsigned size_count;
     const char *ptx, *ptx_end;
     void (*run)(struct work *work);
 };
 
-/* The PTX of workloads/NAME/NAME.ptx, carried by the program, as symbols NAME_ptx and NAME_ptx_end. */
+/* The PTX of workloads/NAME/NAME.ptx, embedded in the program as symbols NAME_ptx and NAME_ptx_end. */
 #define WORK_PTX(symbol, path) EMBED(symbol##_ptx, path)
 
 #define WORKLOAD(symbol, name_, ...) \
@@ -57,9 +57,9 @@ struct workload {
                                                .run = run, \
                                                __VA_ARGS__}
 
-/* --- what hosts share --- */
+/* --- shared by host programs --- */
 
-/* Device memory of `count` elements, with the host's view of it: filled and read in place. */
+/* Device memory of `count` elements with direct access from the host. */
 uint64_t work_alloc(struct work *work, uint64_t bytes);
 void *work_view(struct work *work, uint64_t address, uint64_t bytes);
 #define WORK_NEW(work, type, count, address) \
@@ -71,11 +71,11 @@ uint32_t work_below(struct work *work, uint32_t bound);
 float work_between(struct work *work, float low, float high);
 void work_fill(struct work *work, float *data, uint64_t count, float low, float high);
 
-/* A copy of what the host sees now, to compute a reference from; the caller frees it. */
+/* A copy of the current data, to compute a reference from; the caller frees it. */
 void *work_copy(const void *data, uint64_t bytes);
 
-/* Compares results with the reference: equal, or within `tolerance` of the larger of |expected| and `scale`. The first
- * difference is kept; nothing is compared after it. */
+/* Compares results with the reference: equal, or within `tolerance` of the larger of |expected| and `scale`. Only the
+ * first difference is recorded. */
 void work_expect_i32(struct work *work, const char *what, const int32_t *found, const int32_t *expected,
                      uint64_t count);
 void work_expect_f32(struct work *work, const char *what, const float *found, const float *expected, uint64_t count,
@@ -96,20 +96,20 @@ static inline uint32_t blocks_of(int64_t count, int64_t block) { return (uint32_
 extern const struct workload *const workloads[];
 extern const unsigned workload_total;
 
-/* The workload of that name or alias, or NULL. */
+/* The workload with the name or alias, or NULL. */
 const struct workload *work_find(const char *name);
 
-/* The current name of a size: `adaptive` for its former name `s000`, any other name unchanged. The first use of a former
- * name in a process prints a deprecation line on standard error. */
+/* The current name of a size: `adaptive` for its former name `s000`, any other name unchanged. The first use of a
+ * former name in a process prints a deprecation line on standard error. */
 const char *work_size_name(const char *name);
 
 /* "NAME" or "NAME:SIZE" with the current name of the size; the caller frees it. */
 char *work_current_name(const char *name);
 
-/* Its name, or a name near to what was written before a colon; NULL if nothing is. */
+/* The workload's name, or the closest name to the part before the colon; NULL if none is close. */
 const char *work_near(const char *name);
 
-/* The stream of "NAME" or "NAME:SIZE" (without a size: small). NULL with an error that knows near names. */
+/* The stream of "NAME" or "NAME:SIZE" (without a size: small). NULL with an error that suggests similar names. */
 struct stream_source *work_open(const char *name, bool verify, struct error *err);
 
 #endif

@@ -72,7 +72,7 @@ out_has "(bypass)"
 testcase "rejects an unknown size of a workload by its current name, with the nearest"
 sluice run mm:s004
 status_is 2
-err_has 'mm has no size `bypass`: it has tiny, small, adaptive,'
+err_has 'mm has no size `bypass`; known: tiny, small, adaptive,'
 sluice run an:adaptiv
 status_is 2
 err_has 'did you mean `adaptive`?'

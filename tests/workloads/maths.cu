@@ -1,4 +1,4 @@
-/* A kernel for each real function of cuda.h: out[i] = f(x[i], y[i], z[i]), the arguments one array behind the other. */
+/* A kernel for each real function of cuda.h: out[i] = f(x[i], y[i], z[i]), with the arguments in consecutive arrays. */
 #include "cuda.h"
 
 #define EXACT(real, name, arguments) \

@@ -1,4 +1,4 @@
-/* D = (A B) C: two matrix products without tiles, the second reading what the first wrote. */
+/* D = (A B) C: two matrix products without tiling; the second reads the result of the first. */
 #include "product.h"
 
 WORK_PTX(mm2, "2mm/2mm.ptx");
@@ -16,7 +16,7 @@ static void run(struct work *work) {
     float *ha = WORK_NEW(work, float, part, &a), *hb = WORK_NEW(work, float, square, &b),
           *hc = WORK_NEW(work, float, square, &c), *hd = WORK_NEW(work, float, part, &d),
           *htmp = WORK_NEW(work, float, part, &tmp);
-    float bound = 1 / sqrtf((float)n); /* so that the second product's factors, too, are about 1 */
+    float bound = 1 / sqrtf((float)n); /* keeps the factors of the second product at about 1 */
     work_fill(work, ha, part, -1, 1);
     work_fill(work, hb, square, -bound, bound);
     work_fill(work, hc, square, -1, 1);

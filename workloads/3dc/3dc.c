@@ -1,11 +1,11 @@
-/* 3-D convolution, a launch for each plane. */
+/* 3-D convolution, one launch per plane. */
 #include "work.h"
 
 WORK_PTX(conv3d, "3dc/3dc.ptx");
 
 enum { BLOCK_X = 32, BLOCK_Y = 8 };
 
-/* The stencil: offsets of a tap and its weight. */
+/* The stencil: offsets and weight of each tap. */
 static const struct {
     int i, j, k, weight;
 } taps[] = {
@@ -14,7 +14,7 @@ static const struct {
     {0, 0, 0, 6},    {0, 1, 0, 9},    {-1, -1, 1, -8}, {0, 0, 1, 7},   {1, 1, 1, 10},
 };
 
-/* Fifteen roundings, each to 2^-24 of a sum that stays below 98, the weights' magnitudes taken together. */
+/* Fifteen roundings, each to 2^-24 of a sum below 98, the sum of the weights' magnitudes. */
 static const double TOLERANCE = 1e-6, WEIGHTS = 98;
 
 static float convolve(const float *a, int64_t nj, int64_t nk) {

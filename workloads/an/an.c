@@ -1,4 +1,4 @@
-/* AlexNet, layer by layer. Each layer is compared with a reference that starts from what the device had before it. */
+/* AlexNet, layer by layer. Each layer is compared with a reference computed from the device's input to that layer. */
 #include "work.h"
 
 WORK_PTX(an, "an/an.ptx");
@@ -18,7 +18,7 @@ static struct maps maps_new(struct work *work, int64_t count, int64_t side) {
     return m;
 }
 
-/* Random weights, so small that sums of `inputs` products stay near one. */
+/* Random weights, small enough that sums of `inputs` products stay near 1. */
 static struct maps weights_new(struct work *work, int64_t outputs, int64_t inputs) {
     struct maps w = maps_new(work, outputs * inputs, 1);
     float most = 2 / sqrtf((float)inputs);
@@ -26,10 +26,10 @@ static struct maps weights_new(struct work *work, int64_t outputs, int64_t input
     return w;
 }
 
-/* A layer's own arrays and numbers, for its launches and its reference. */
+/* The arrays and parameters of a layer, for its launches and its reference. */
 struct layer {
     struct maps in, out, weights, bias;
-    int64_t kernel, groups, computed; /* output maps computed of each group */
+    int64_t kernel, groups, computed; /* output maps computed per group */
 };
 
 static float rectified(double sum) { return sum < 0 ? 0 : (float)sum; }
@@ -38,7 +38,7 @@ static float first_neuron(const struct layer *l, int64_t map, int64_t row, int64
     double sum = (double)l->bias.host[map];
     for (int64_t i = 0; i < FIRST_KERNEL; i++)
         for (int64_t j = 0; j < FIRST_KERNEL * COLOURS;
-             j++) { /* colours of a pixel are side by side, of a weight not */
+             j++) { /* the colours of a pixel are interleaved, those of a weight are not */
             const float *pixel =
                 l->in.host + (row * FIRST_STRIDE + i) * l->in.side * COLOURS + column * FIRST_STRIDE * COLOURS;
             int64_t w = ((map * COLOURS + j % COLOURS) * FIRST_KERNEL + i) * FIRST_KERNEL + j / COLOURS;
@@ -86,8 +86,8 @@ static float connected_neuron(const struct layer *l, int64_t unit, int64_t row, 
 
 typedef float neuron(const struct layer *, int64_t map, int64_t row, int64_t column);
 
-/* Compares what the device computed; or computes it here, if the device is not to. Sums of up to 9,216 products in
- * float are off by some 1e-5 of their size, which is about one. */
+/* Compares the device's result, or computes it on the host if the device does not. Sums of up to 9,216 products in
+ * float have a relative error of about 1e-5 at magnitude 1. */
 static void settle(struct work *work, const char *what, const struct layer *l, neuron *reference, bool device) {
     if (device && !work->verify) return;
     int64_t side = l->out.side, group = l->groups > 1 ? l->out.count / l->groups : l->out.count;
@@ -102,7 +102,7 @@ static void settle(struct work *work, const char *what, const struct layer *l, n
     }
 }
 
-/* The original covers maps that are too large for a CTA by four launches. */
+/* The original covers maps that are too large for a CTA with four launches. */
 #define FOR_QUARTERS(side, row0, column0) \
     for (int64_t row0 = 0; row0 < (side); row0 += QUARTER) \
         for (int64_t column0 = 0; column0 < (side); column0 += QUARTER)
@@ -145,7 +145,7 @@ static struct maps pool(struct work *work, struct maps in, bool device) {
     return l.out;
 }
 
-/* One launch for each group; at most `most` output maps of each. */
+/* One launch per group; at most `most` output maps of each. */
 static struct maps convolve(struct work *work, struct maps in, int64_t kernel, int64_t groups, int64_t count,
                             int64_t most) {
     int64_t inputs = in.count / groups, group = count / groups;
@@ -178,10 +178,10 @@ static struct maps connect(struct work *work, struct maps in, int64_t units, boo
     return l.out;
 }
 
-/* Without `whole` the device does what takes the time in the first two layers: it convolves. */
+/* Without `whole` the device only executes the convolutions of the first two layers, which take most of the time. */
 static void run(struct work *work) {
     int64_t side = work->size[0], shrink = work->size[1], whole = work->size[2], most = work->size[3];
-    int64_t half = 48 / shrink; /* of the first layer's 96 maps; the other layers' follow */
+    int64_t half = 48 / shrink; /* of the first layer's 96 maps; the other layers scale with it */
     struct maps m = first(work, 2 * half, side);
     m = pool(work, normalise(work, m, whole), whole);
     m = convolve(work, m, 5, 2, 2 * (128 / shrink), most);
@@ -195,7 +195,7 @@ static void run(struct work *work) {
     connect(work, m, 1000 / shrink, false);
 }
 
-/* A side of 55 is the original's: 227 x 227 pixels. */
+/* The original has a side of 55: 227 x 227 pixels. */
 static const struct work_size sizes[] = {
     {"tiny", {15, 48, 1, 64}}, {"small", {19, 1, 0, 32}},  {"adaptive", {55, 1, 0, 56}},
     {"icc", {55, 1, 0, 56}},   {"selrep", {55, 1, 0, 56}},

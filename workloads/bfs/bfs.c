@@ -1,4 +1,4 @@
-/* Breadth-first search: two launches a level, until no node was reached. */
+/* Breadth-first search: two launches per level, until no node is reached. */
 #include "work.h"
 
 WORK_PTX(bfs, "bfs/bfs.ptx");
@@ -9,8 +9,8 @@ struct node {
     int32_t first, edges;
 };
 
-/* Each node is tied to two to four others at random; an edge leads both ways. The ends of tie k are elements 2k and
- * 2k + 1; the caller frees them. */
+/* Each node has undirected edges to two to four random others. The ends of edge k are elements 2k and 2k + 1; the
+ * caller frees them. */
 static int32_t *make_ties(struct work *work, struct node *nodes, int32_t count, int64_t *directed) {
     int32_t *ties = mem_alloc((size_t)count * EDGES_MOST * 2, sizeof *ties);
     *directed = 0;
@@ -34,7 +34,7 @@ static void place_edges(const int32_t *ties, int64_t directed, const struct node
     free(next);
 }
 
-/* By a queue, node by node. */
+/* Reference: queue-based, node by node. */
 static void reference(const struct node *nodes, const int32_t *edges, int32_t *cost, int32_t count) {
     int32_t *queue = mem_alloc((size_t)count, sizeof *queue), head = 0, tail = 0;
     for (int32_t i = 0; i < count; i++) cost[i] = -1;

@@ -1,12 +1,12 @@
-/* Barnes-Hut: seven launches a step. A step is checked from the bodies that it began with: that the tree holds them
- * all, that forces are near those of a direct sum, and that bodies moved as these forces say. */
+/* Barnes-Hut: seven launches per step. Each step is checked from its initial bodies: the tree contains all of them,
+ * forces are close to a direct sum, and bodies move according to these forces. */
 #include "work.h"
 
 WORK_PTX(bh, "bh/bh.ptx");
 
 enum { OCTANTS = 8, SAMPLES = 64 };
 
-/* CTAs per SM and their threads, as the original's launches have them for Fermi. */
+/* CTAs per SM and threads per CTA, as in the original's launches for Fermi. */
 static const struct {
     const char *name;
     uint32_t ctas, threads;
@@ -14,7 +14,7 @@ static const struct {
                {"bh_sort", 6, 64}, {"bh_force", 5, 256},  {"bh_move", 1, 1024}};
 enum { FORCE = 5, MOVE };
 
-/* As the kernels have it. */
+/* As in the kernels. */
 struct space {
     uint64_t x[3], mass, v[3], a[3], child, count, start, sorted, box, state, radius;
     int32_t bodies, nodes;
@@ -27,7 +27,7 @@ struct view {
 
 static const float step = 0.025f, softening2 = 0.0025f, open2 = 4; /* theta = 0.5 */
 
-/* A cluster that is denser towards its centre: directions even, distances too. */
+/* A cluster that is denser towards its centre: uniform in direction and in distance. */
 static void make_bodies(struct work *work, const struct space *space, const struct view *view) {
     for (int32_t i = 0; i < space->bodies; i++) {
         float p[3], r2;
@@ -78,9 +78,9 @@ static void verify_tree(struct work *work, const struct space *space, const stru
     }
 }
 
-/* Some bodies' accelerations against the sum over all others. A cell is opened within twice its side, so that its
- * quadrupole, which is left out, is at most a few hundredths of its pull, and these mostly cancel: 5 % for a body, and
- * 1 % (root mean square) for all. */
+/* Compares the accelerations of some bodies with a direct sum. A cell is opened within twice its side, so its neglected
+ * quadrupole is at most a few percent of its force, and these errors mostly cancel: 5 % for one body, 1 % (root mean
+ * square) for all. */
 static void verify_forces(struct work *work, const struct space *space, const struct view *view) {
     double error2 = 0, total2 = 0;
     int32_t samples = space->bodies < SAMPLES ? space->bodies : SAMPLES;

@@ -30,8 +30,8 @@ static double reference(const struct option *o, int64_t steps, double *value) {
     return value[0];
 }
 
-/* All are positive, so that each of the steps adds at most a few halves of a unit in the last place. Of the
- * deepest trees, which take as long on the CPU, some are checked. */
+/* All terms are positive, so each step adds at most a few half units in the last place. Of the deepest trees, which
+ * take long on the CPU, only some are checked. */
 static void verify(struct work *work, const struct option *option, const float *price, int64_t count, int64_t steps) {
     double *value = mem_alloc((size_t)steps + 1, sizeof *value);
     for (int64_t i = 0; i < count; i += 1 + count * steps * steps / 1000000000) {

@@ -8,12 +8,12 @@ static const double RATE = 0.3, MOMENTUM = 0.3;
 
 static float squash(float x) { return 1 / (1 + expf(-x)); }
 
-/* The hidden units' share of the error, once the partial sums are known: to one output and back. */
+/* The error of the hidden units from the partial sums: forward to one output and back. */
 static void hidden_deltas(struct work *work, const float *weights, const float *partial, int64_t parts, float *delta) {
     float hidden[ROW], out[ROW], sum = 0;
     work_fill(work, out, ROW, 0, 1);
     for (int j = 1; j < ROW; j++) {
-        hidden[j] = weights[j]; /* the bias' weight */
+        hidden[j] = weights[j]; /* the weight of the bias */
         for (int64_t k = 0; k < parts; k++) hidden[j] += partial[k * HIDDEN + j - 1];
         hidden[j] = squash(hidden[j]);
         sum += hidden[j] * out[j];
@@ -22,7 +22,7 @@ static void hidden_deltas(struct work *work, const float *weights, const float *
     for (int j = 1; j < ROW; j++) delta[j] = hidden[j] * (1 - hidden[j]) * error * out[j];
 }
 
-/* 16 products are added: their rounding is a few units in the last place of numbers below 1. */
+/* 16 products are added: the error is a few units in the last place of numbers below 1. */
 static void verify_forward(struct work *work, const float *input, const float *weights, const float *partial,
                            int64_t n) {
     for (int64_t k = 0; k < n / SIDE; k++)
@@ -64,7 +64,7 @@ static void run(struct work *work) {
                     HOST_S32(HIDDEN));
         if (work->verify) verify_forward(work, hinput, weights0, hpartial, n);
         hidden_deltas(work, weights0, hpartial, parts, hdelta);
-        /* The kernel left products where the weights were. */
+        /* The kernel stored products in place of the weights. */
         memcpy(hweights, weights0, count * sizeof(float));
         WORK_LAUNCH(work, "bp_adjust", grid, block, HOST_U64(delta), HOST_S32(HIDDEN), HOST_U64(input),
                     HOST_U64(weights), HOST_U64(old));

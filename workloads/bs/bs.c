@@ -1,4 +1,4 @@
-/* Black-Scholes option prices: three input streams, two output streams, arithmetic between. */
+/* Black-Scholes option pricing: three input streams, two output streams, and arithmetic. */
 #include "work.h"
 
 WORK_PTX(bs, "bs/bs.ptx");
@@ -6,8 +6,8 @@ WORK_PTX(bs, "bs/bs.ptx");
 enum { THREADS = 128 };
 static const float RATE = 0.02f, VOLATILITY = 0.3f;
 
-/* Prices reach 100. The kernel's normal distribution is off by 7.5e-8 and single precision by about as much, but its
- * argument comes from a fast logarithm and a fast quotient, good to about 1e-6 each. */
+/* Prices reach 100. The kernel's normal distribution has an error of 7.5e-8 and single precision about the same, but
+ * its argument comes from a fast logarithm and a fast division with errors of about 1e-6 each. */
 static const double TOLERANCE = 1e-5, SCALE = 100;
 
 static double normal(double d) { return 0.5 * erfc(-d * sqrt(0.5)); }

@@ -1,4 +1,4 @@
-/* Point and range searches in a B+ tree. Nodes are half full, as insertion in ascending order leaves them. */
+/* Point and range searches in a B+ tree. Nodes are half full, as after insertion in ascending order. */
 #include "work.h"
 
 WORK_PTX(bt, "bt/bt.ptx");
@@ -17,11 +17,11 @@ struct tree {
     int32_t height, node_count; /* height: steps from the root to a leaf */
 };
 
-/* The i-th key; odd numbers are in no tree. */
+/* The i-th key; odd numbers are not in the tree. */
 static int32_t key_of(int64_t i) { return (int32_t)(2 * i); }
 
-/* A level of the tree from its `first` node on: node i has up to FILL of the `count` things below it, which are
- * records or the nodes from `below` on, each standing for `span` keys. */
+/* A level of the tree, starting at node `first`: node i has up to FILL of the `count` children, which are records or
+ * the nodes from `below` on, each covering `span` keys. */
 static void fill_level(struct node *nodes, int32_t first, int64_t count, int32_t below, int64_t span, bool leaf) {
     for (int64_t done = 0; done < count; done += FILL) {
         struct node *node = &nodes[first + done / FILL];
@@ -34,7 +34,7 @@ static void fill_level(struct node *nodes, int32_t first, int64_t count, int32_t
     }
 }
 
-/* Nodes in the order of their level, the root first. */
+/* Nodes in level order, the root first. */
 static struct tree plant(struct work *work, int64_t keys) {
     struct tree tree = {0};
     int64_t width[LEVELS] = {blocks_of(keys, FILL)};
@@ -54,7 +54,7 @@ static struct tree plant(struct work *work, int64_t keys) {
     return tree;
 }
 
-/* One in sixteen asks for a key that is not there, and finds nothing: its answer stays as it was. */
+/* One query in sixteen is for a missing key; its answer is unchanged. */
 static void find_points(struct work *work, const struct tree *tree, int64_t keys, int64_t queries) {
     uint64_t current, offset, wanted, answers;
     WORK_NEW(work, int32_t, queries, &current);

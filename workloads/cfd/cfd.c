@@ -1,6 +1,6 @@
-/* Euler's equations on an unstructured mesh. The mesh is a diamond lattice, whose sites have four neighbours each in
- * directions that add up to nothing, as the faces of a tetrahedron have; its numbers are shuffled within windows, so
- * that neighbours are near but in no order. */
+/* Euler equations on an unstructured mesh. The mesh is a diamond lattice, whose sites have four neighbours in
+ * directions that sum to zero, like the faces of a tetrahedron; numbers are shuffled within windows, so that neighbours
+ * are close but unordered. */
 #include "work.h"
 
 WORK_PTX(cfd, "cfd/cfd.ptx");
@@ -10,9 +10,9 @@ enum { DENSITY, MOMENTUM, ENERGY = 4 };
 
 #define GAMMA 1.4
 
-/* Arrays of n elements: element i's k-th value is at i + k * n. */
+/* Arrays of n elements: the k-th value of element i is at i + k * n. */
 struct mesh {
-    int64_t n; /* a multiple of the CTAs' size */
+    int64_t n; /* a multiple of the CTA size */
     uint64_t neighbours, normals, areas, variables, old, fluxes, factors;
     int32_t *host_neighbours;
     float *host_normals, *host_areas, *host_variables, *host_old, *host_far;
@@ -20,7 +20,8 @@ struct mesh {
 
 /* --- the mesh --- */
 
-/* Site 2 c is joined to site 2 c + 1 and to those of the cells before it along each axis; 2 c + 1 to those after. */
+/* Site 2 c is connected to site 2 c + 1 and to those of the preceding cells along each axis; 2 c + 1 to the following.
+ */
 static int64_t joined(int64_t site, int64_t cells, int k) {
     int64_t side = (int64_t)cbrt((double)cells), along[] = {0, 1, side, side * side};
     int64_t cell = site / 2, to = site % 2 ? cell + along[k] : cell - along[k];
@@ -53,7 +54,7 @@ static void mesh_elements(struct work *work, struct mesh *mesh, int64_t elements
     free(number);
 }
 
-/* The last CTA is filled up with copies of the last element. */
+/* The last CTA is padded with copies of the last element. */
 static void pad(void *array, int64_t elements, int64_t n, int rows) {
     int32_t *words = array;
     for (int64_t k = 0; k < rows; k++)
@@ -72,7 +73,7 @@ static struct mesh mesh_new(struct work *work, int64_t elements) {
     mesh.host_far = work_view(work, far_field, VARIABLES * sizeof *mesh.host_far);
     mesh.fluxes = work_alloc(work, (uint64_t)(n * VARIABLES) * sizeof(float));
     mesh.factors = work_alloc(work, (uint64_t)n * sizeof(float));
-    /* air at 1.2 times the speed of sound along x, a little disturbed */
+    /* air at 1.2 times the speed of sound along x, slightly disturbed */
     static const float far[VARIABLES] = {1.4f, 1.4f * 1.2f, 0, 0, 2.5f + 0.7f * 1.44f};
     memcpy(mesh.host_far, far, sizeof far);
     mesh_elements(work, &mesh, elements);
@@ -103,7 +104,7 @@ static struct state state_of(const double *values, int64_t i, int64_t n) {
     return s;
 }
 
-/* Adds `weight` times what flows through a face of that normal. */
+/* Adds `weight` times the flux through a face with the normal. */
 static void flow_through(double *flux, const struct state *s, const double *normal, double weight) {
     double through = 0;
     for (int axis = 0; axis < AXES; axis++) through += normal[axis] * s->value[MOMENTUM + axis] / s->value[DENSITY];
@@ -159,7 +160,7 @@ static void verify(struct work *work, const struct mesh *m, const float *first, 
     for (int64_t k = 0; k < iterations; k++) reference_iteration(m, values, values + count, values + 2 * count);
     for (int64_t i = 0; i < count && !work->wrong; i++) {
         float expected = (float)values[i];
-        /* a few dozen float operations at each of a few steps, on values of about one */
+        /* a few dozen float operations in each of a few steps, on values of about 1 */
         work_expect_f32(work, "variable", &m->host_variables[i], &expected, 1, 1e-4, 1);
     }
     free(values);

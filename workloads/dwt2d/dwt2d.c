@@ -5,7 +5,7 @@ WORK_PTX(dwt2d, "dwt2d/dwt2d.ptx");
 
 enum { COLOURS = 3, STEP = 8, MOST_STEPS = 15, SPLIT_THREADS = 256 };
 
-/* The original's choice of a strip's columns. */
+/* The width of a strip, as chosen by the original. */
 static uint32_t columns_of(int64_t width) { return width >= 960 ? 192 : width >= 480 ? 128 : 64; }
 
 static void forward(struct work *work, uint64_t in, uint64_t out, int64_t width, int64_t height, int64_t pitch) {
@@ -15,8 +15,8 @@ static void forward(struct work *work, uint64_t in, uint64_t out, int64_t width,
                 HOST_S32((int32_t)pitch), HOST_U32(steps));
 }
 
-/* One line of `n` values, `stride` apart: low frequencies to its first half, high ones to its second. Both ends are
- * mirrored: the neighbour beyond an end is the one on its other side. */
+/* One line of `n` values, `stride` apart: low frequencies to the first half, high ones to the second. Both ends are
+ * mirrored. */
 static void lift(int32_t *line, int64_t n, int64_t stride, int32_t *spare) {
     for (int64_t i = 0; i < n; i++) spare[i] = line[i * stride];
     for (int64_t i = 1; i < n; i += 2) spare[i] -= (spare[i - 1] + spare[i + 1 < n ? i + 1 : i - 1]) >> 1;
@@ -25,7 +25,7 @@ static void lift(int32_t *line, int64_t n, int64_t stride, int32_t *spare) {
     for (int64_t i = 0; i < n; i++) line[(i % 2 * ((n + 1) / 2) + i / 2) * stride] = spare[i];
 }
 
-/* Rows, then columns, of the quarter that is left at each level. Shifts of integers: equal to the last bit. */
+/* Rows, then columns, of the remaining quarter at each level. Integer shifts: exact. */
 static void verify(struct work *work, const uint8_t *pixels, int colour, const int32_t *found) {
     int64_t side = work->size[0], levels = work->size[1];
     int32_t *plane = mem_alloc((size_t)(side * side), sizeof *plane), *spare = mem_alloc((size_t)side, sizeof *spare);
@@ -53,7 +53,7 @@ static void run(struct work *work) {
                 HOST_U64(in[0]), HOST_U64(in[1]), HOST_U64(in[2]), HOST_S32((int32_t)count));
     for (int c = 0; c < COLOURS; c++) {
         for (int64_t n = side, level = 0; level < levels; level++, n = (n + 1) / 2) {
-            /* the low frequencies of the level before are copied back, as the original does */
+            /* the low frequencies of the previous level are copied back, as in the original */
             for (int64_t y = 0; level > 0 && y < n; y++)
                 memcpy(host_in[c] + y * side, host_out[c] + y * side, (size_t)n * sizeof(int32_t));
             forward(work, in[c], out[c], n, n, side);

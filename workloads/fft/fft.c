@@ -1,4 +1,4 @@
-/* A batch of Fourier transforms of 1,024 points. */
+/* A batch of 1,024-point FFTs. */
 #include "work.h"
 
 #include <complex.h>
@@ -7,7 +7,7 @@ WORK_PTX(fft, "fft/fft.ptx");
 
 enum { POINTS = 1024, THREADS = POINTS / 4 };
 
-/* By halves, even and odd points apart: in double, so that what differs is the kernel's. */
+/* Reference: recursive, even and odd points separately, in double, so that differences are the kernel's. */
 static void transform(const double complex *root, const float *in, int64_t stride, double complex *out, int64_t n) {
     if (n == 1) {
         out[0] = (double)in[0] + (double)in[1] * I;
@@ -30,7 +30,7 @@ static void verify(struct work *work, const float *in, const float *out, int64_t
         transform(root, in + i * 2 * POINTS, 1, value, POINTS);
         for (int k = 0; k < POINTS; k++)
             expected[2 * k] = (float)creal(value[k]), expected[2 * k + 1] = (float)cimag(value[k]);
-        /* Sums of 1,024 numbers below 1 are of the order of 32; ten levels round them. */
+        /* Sums of 1,024 numbers below 1 are about 32; ten levels round them. */
         work_expect_f32(work, "out", out + i * 2 * POINTS, expected, 2 * POINTS, 1e-6, 32);
     }
 }

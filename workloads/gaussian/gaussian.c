@@ -1,11 +1,11 @@
-/* Gaussian elimination, and the system's solution. */
+/* Gaussian elimination and the solution of the system. */
 #include "work.h"
 
 WORK_PTX(gaussian, "gaussian/gaussian.ptx");
 
 enum { THREADS = 512, SIDE = 4 };
 
-/* Solves the triangular system that the kernels leave. */
+/* Solves the triangular system computed by the kernels. */
 static double *substitute(const float *a, const float *b, int64_t n) {
     double *x = mem_alloc((size_t)n, sizeof *x);
     for (int64_t i = n - 1; i >= 0; i--) {
@@ -23,7 +23,7 @@ static void run(struct work *work) {
     m = work_alloc(work, count * sizeof(float));
     work_fill(work, ha, count, -1, 1);
     work_fill(work, hb, (uint64_t)n, -1, 1);
-    /* No pivot comes near 0: a random matrix's eigenvalues stay within sqrt(n / 3). */
+    /* No pivot is close to 0: the eigenvalues of the random part stay within sqrt(n / 3). */
     for (int64_t i = 0; i < n; i++) ha[i * n + i] += 2 * sqrtf((float)n);
     float *a0 = work_copy(ha, count * sizeof *ha), *b0 = work_copy(hb, (uint64_t)n * sizeof *hb);
     for (int32_t t = 0; t < n - 1 && !host_failed(work->host); t++) {
@@ -33,8 +33,8 @@ static void run(struct work *work) {
                     HOST_U64(a), HOST_U64(b), HOST_S32((int32_t)n), HOST_S32(t));
     }
     if (work->verify) {
-        /* The solution goes back into the system as it was: a0 x is b0 but for the rounding of n steps on numbers of
-         * the order of 1. */
+        /* The solution is inserted into the original system: a0 x equals b0 up to the rounding of n steps on numbers of
+         * about 1. */
         double *x = substitute(ha, hb, n);
         for (int64_t i = 0; i < n && !work->wrong; i++) {
             double sum = 0, right = (double)b0[i];

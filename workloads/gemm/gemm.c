@@ -1,4 +1,4 @@
-/* C = alpha A B + beta C without tiles. */
+/* C = alpha A B + beta C without tiling. */
 #include "product.h"
 
 WORK_PTX(gemm, "gemm/gemm.ptx");

@@ -1,4 +1,4 @@
-/* y = alpha A x + beta B x, a thread a row. */
+/* y = alpha A x + beta B x, one row per thread. */
 #include "work.h"
 
 WORK_PTX(gesummv, "gesummv/gesummv.ptx");
@@ -6,8 +6,8 @@ WORK_PTX(gesummv, "gesummv/gesummv.ptx");
 enum { THREADS = 256 };
 static const float ALPHA = 1.5f, BETA = 1.25f;
 
-/* The kernel's two sums are of products from [-1, 1], in single precision: errors of about 2^-24 n on values of about
- * sqrt(n), 2e-6 for n = 1024. */
+/* The two sums are of products from [-1, 1] in single precision: errors of about 2^-24 n on values of about sqrt(n),
+ * 2e-6 for n = 1024. */
 static const double TOLERANCE = 1e-5;
 
 static double dot(const float *row, const float *x, int64_t steps) {

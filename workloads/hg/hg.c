@@ -1,4 +1,4 @@
-/* A histogram of bytes: partial ones of a fixed number of CTAs, then their sum. */
+/* A histogram of bytes: partial histograms of a fixed number of CTAs, then their sum. */
 #include "work.h"
 
 WORK_PTX(hg, "hg/hg.ptx");

@@ -1,12 +1,12 @@
-/* Hot spots: temperature on a chip over time. */
+/* Thermal simulation of a chip. */
 #include "work.h"
 
 WORK_PTX(hs, "hs/hs.ptx");
 
 enum { SIDE = 16 };
 
-/* The chip, in SI units: 16 mm square, half a millimetre of silicon; a step is short enough for the greatest power
- * density that the model allows to change a cell by a thousandth of a degree. */
+/* The chip, in SI units: 16 mm square, half a millimetre of silicon; a step is short enough that the maximum power
+ * density changes a cell by a thousandth of a degree. */
 struct chip {
     float step_over_cap, rx1, ry1, rz1;
 };
@@ -19,7 +19,7 @@ static struct chip chip_of(int64_t n) {
                          (float)(conduct * cell * cell / thick)};
 }
 
-/* A step of the whole grid; outside of it is as warm as its edge. */
+/* A step of the whole grid; cells outside have the temperature of the edge. */
 static void step(const struct chip *chip, const float *power, const float *now, float *next, int64_t n) {
     for (int64_t y = 0; y < n; y++)
         for (int64_t x = 0; x < n; x++) {
@@ -52,7 +52,7 @@ static void run(struct work *work) {
     }
     if (work->verify) {
         for (int64_t i = 0; i < steps; i++) step(&chip, hpower, expected[i % 2], expected[(i + 1) % 2], n);
-        /* A step rounds a few times by half a unit in the last place, and evens out what earlier ones did. */
+        /* A step rounds a few times by half a unit in the last place and smooths earlier errors. */
         work_expect_f32(work, "temperature", hgrid[at], expected[steps % 2], count, 2e-6, 1);
     }
     free(expected[0]);

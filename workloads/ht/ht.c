@@ -1,11 +1,11 @@
-/* Heart wall tracking: one launch a frame. Every frame is checked from the points and templates that it began with. */
+/* Heart wall tracking: one launch per frame. Every frame is checked from its initial points and templates. */
 #include "work.h"
 
 WORK_PTX(ht, "ht/ht.ptx");
 
 enum { THREADS = 256, DRIFT = 2 };
 
-/* As the kernel has it. */
+/* As in the kernel. */
 struct tracker {
     uint64_t templates, scores, row, column;
     int32_t columns, radius, reach;
@@ -16,7 +16,7 @@ struct view {
     int32_t *row, *column;
 };
 
-/* Ultrasound as far as a correlation sees it: speckle, smooth over a few pixels, that drifts from frame to frame. */
+/* Synthetic ultrasound: speckle, smooth over a few pixels, that drifts from frame to frame. */
 static float *make_tissue(struct work *work, int64_t rows, int64_t columns) {
     float *noise = mem_alloc((size_t)(rows * columns), sizeof *noise);
     float *tissue = mem_alloc((size_t)(rows * columns), sizeof *tissue);
@@ -52,8 +52,8 @@ static double correlation(const float *a, const float *b, int32_t stride, int32_
     return (sab / n - sa / n * sb / n) / sqrt((saa / n - sa / n * sa / n) * (sbb / n - sb / n * sb / n));
 }
 
-/* One point of one frame. Sums of squares of some thousand floats less the square of their mean lose about three
- * digits, hence 1e-3 of a correlation that is between -1 and 1. The place follows from the scores exactly. */
+/* One point of one frame. Sums of squares of some thousand floats minus the square of their mean lose about three
+ * digits, hence 1e-3 of a correlation between -1 and 1. The position follows exactly from the scores. */
 static void verify_point(struct work *work, const struct tracker *tracker, const float *frame, const float *template,
                          const float *follower, const float *scores, const int32_t was[2], const int32_t is[2]) {
     int32_t radius = tracker->radius, reach = tracker->reach, side = 2 * radius + 1, window = 2 * reach + 1, best = 0;

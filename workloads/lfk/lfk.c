@@ -1,4 +1,4 @@
-/* Leukocyte detection and tracking: gicov and dilate once over the frame, then the flow around each cell. */
+/* Leukocyte detection and tracking: gicov and dilate once per frame, then the flow around each cell. */
 #include "work.h"
 
 WORK_PTX(lfk, "lfk/lfk.ptx");
@@ -46,7 +46,7 @@ static void make_constants(struct work *work, struct constants *k, int32_t reach
     put(work, "lfk_disc", k->disc, sizeof k->disc);
 }
 
-/* What is near zero is the square of a sum of terms that cancel: 1e-3, of 0.1 at least. */
+/* Values near zero are the square of a sum of cancelling terms: 1e-3, of at least 0.1. */
 static void verify_gicov(struct work *work, const struct constants *k, const float *gx, const float *gy,
                          const float *score, int64_t width, int64_t height) {
     for (int64_t y = MARGIN; y < height - MARGIN && !work->wrong; y++)
@@ -83,8 +83,8 @@ static void verify_dilate(struct work *work, const struct constants *k, const fl
 
 static double heaviside(double x) { return 0.5 + 0.3183098862 * x / (0.02 + fabs(x)); }
 
-/* One cell's flow; in double, so that what a few hundred iterations of floats differ by shows: they contract towards
- * the image, so that errors do not grow, and 1e-4 holds them. */
+/* The flow of one cell, in double. The iterations contract towards the image, so errors do not grow: 1e-4 after a few
+ * hundred iterations. */
 static void verify_flow(struct work *work, const float *image, const float *found, int64_t iterations) {
     double *flow = mem_alloc(AREA, sizeof *flow), *next = mem_alloc(AREA, sizeof *next);
     for (int i = 0; i < AREA; i++) flow[i] = (double)image[i];

@@ -5,7 +5,7 @@ WORK_PTX(lud, "lud/lud.ptx");
 
 enum { BLOCK = 16 };
 
-/* What the first `pivots` pivots make of the matrix: eliminated one by one, each at once from all that remains. */
+/* Eliminates the first `pivots` pivots one by one. */
 static double *reference(const float *matrix, int64_t n, int64_t pivots) {
     double *m = mem_alloc((size_t)(n * n), sizeof *m);
     for (int64_t i = 0; i < n * n; i++) m[i] = (double)matrix[i];
@@ -22,7 +22,7 @@ static void run(struct work *work) {
     uint64_t count = (uint64_t)(n * n), m;
     float *hm = WORK_NEW(work, float, count, &m);
     work_fill(work, hm, count, -1, 1);
-    /* No pivot comes near 0: a random matrix's eigenvalues stay within sqrt(n / 3). */
+    /* No pivot is close to 0: the eigenvalues of the random part stay within sqrt(n / 3). */
     for (int64_t i = 0; i < n; i++) hm[i * n + i] += 2 * sqrtf((float)n);
     double *expected = work->verify ? reference(hm, n, steps * BLOCK) : NULL;
     for (int64_t k = 0; k < steps; k++) {
@@ -36,7 +36,7 @@ static void run(struct work *work) {
         LAUNCH("lud_internal", DIM(rest, rest), DIM(BLOCK, BLOCK));
 #undef LAUNCH
     }
-    /* Elements are of the order of 1 (multipliers of 1 / sqrt(n)) and sums of up to n rounded products. */
+    /* Elements are about 1 (multipliers about 1 / sqrt(n)) and sums of up to n rounded products. */
     for (uint64_t i = 0; expected && i < count && !work->wrong; i++) {
         float element = (float)expected[i];
         work_expect_f32(work, "m", hm + i, &element, 1, 1e-5, 1);

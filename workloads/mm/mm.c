@@ -1,4 +1,4 @@
-/* Matrix multiplication by tiles in shared memory. */
+/* Matrix product, tiled in shared memory. */
 #include "product.h"
 
 WORK_PTX(mm, "mm/mm.ptx");

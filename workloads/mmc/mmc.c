@@ -1,4 +1,4 @@
-/* Matrix multiplication in blocks for the L1 cache. */
+/* Matrix product, blocked for the L1 cache. */
 #include "product.h"
 
 WORK_PTX(mmc, "mmc/mmc.ptx");

@@ -1,4 +1,4 @@
-/* Merge sort of pairs of a key and a value. */
+/* Merge sort of key-value pairs. */
 #include "work.h"
 
 WORK_PTX(ms, "ms/ms.ptx");
@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Stretches sorted by key; equal keys stay in their order, which is that of the values. */
+/* Runs sorted by key; equal keys keep their order, which is that of the values. */
 static void verify(struct work *work, const uint32_t *keys, const struct pairs *found, int64_t count, int64_t stretch) {
     uint64_t *expected = mem_alloc((size_t)count, sizeof *expected);
     for (int64_t i = 0; i < count; i++) expected[i] = (uint64_t)keys[i] << 32 | (uint64_t)i;
@@ -35,7 +35,7 @@ static void verify(struct work *work, const uint32_t *keys, const struct pairs *
     free(expected);
 }
 
-/* Stretches of `stride` merged pairwise. `at`: ranks in a and b, then limits in a and b. */
+/* Pairwise merge of runs of `stride`. `at`: ranks in a and b, then limits in a and b. */
 static void merge(struct work *work, const struct pairs *from, const struct pairs *to, const uint64_t *at,
                   int64_t count, int64_t stride) {
     int32_t samples = (int32_t)(count / SAMPLE / 2);
@@ -53,7 +53,8 @@ static void run(struct work *work) {
     int64_t count = work->size[0], merges = work->size[1];
     struct pairs a = pairs_new(work, count), b = pairs_new(work, count);
     for (int64_t i = 0; i < count; i++) {
-        a.host_keys[i] = work_below(work, UINT32_MAX) >> work_below(work, 32); /* few bits: some keys are equal */
+        a.host_keys[i] =
+            work_below(work, UINT32_MAX) >> work_below(work, 32); /* few bits, so that some keys are equal */
         a.host_values[i] = (uint32_t)i;
     }
     uint32_t *keys = work_copy(a.host_keys, (uint64_t)count * sizeof *keys);
@@ -70,7 +71,7 @@ static void run(struct work *work) {
     free(keys);
 }
 
-/* Pairs: a multiple of 1,024 times two to the number of merges. */
+/* The number of pairs is a multiple of 1,024 times two to the number of merges. */
 static const struct work_size sizes[] = {
     {"tiny", {4096, 2}},
     {"small", {131072, 7}},

@@ -1,4 +1,5 @@
-/* Myocyte: the host integrates by Fehlberg's method of order 7(8), whose thirteen stages are a launch each. */
+/* Cardiac myocyte: the host integrates by Fehlberg's method of order 7(8), one launch for each of its thirteen stages.
+ */
 #include "work.h"
 
 WORK_PTX(myc, "myc/myc.ptx");
@@ -6,7 +7,7 @@ WORK_PTX(myc, "myc/myc.ptx");
 enum { MEMBRANE = 46, GATES = 40, COMPARTMENT = 15, COMPARTMENTS = 3, PARAMETERS = 16, STAGES = 13, THREADS = 32 };
 enum { EQUATIONS = MEMBRANE + COMPARTMENTS * COMPARTMENT };
 
-/* Fehlberg, NASA TR R-287 (1968), order 7(8): where each stage is taken, and from which of the earlier ones. */
+/* Fehlberg, NASA TR R-287 (1968), order 7(8): the time of each stage, and its weights of the earlier ones. */
 static const double at[STAGES] = {0, 2. / 27, 1. / 9, 1. / 6, 5. / 12, 1. / 2, 5. / 6, 1. / 6, 2. / 3, 1. / 3, 1, 0, 1};
 static const double from[STAGES][STAGES - 1] = {
     {0},
@@ -26,7 +27,7 @@ static const double from[STAGES][STAGES - 1] = {
 static const double result[STAGES] = {0,       0,        0,        0, 0,         34. / 105, 9. / 35,
                                       9. / 35, 9. / 280, 9. / 280, 0, 41. / 840, 41. / 840};
 
-/* Period and strength of the stimulus; the middle of the gates; conductances of sodium, potassium and calcium; pump,
+/* Period and strength of the stimulus; midpoint of the gates; conductances of sodium, potassium and calcium; pump,
  * leak, uptake. */
 static const float parameters[PARAMETERS] = {1000, 10, -40, 0.3f, 0.2f, 0.02f, 0.5f, 0.05f, 1e-3f};
 
@@ -77,8 +78,8 @@ static void calmodulin(const float *y, double calcium, double *f) {
     }
 }
 
-/* One launch's derivatives, each from terms that are of the size of 1 at most but for the voltage's, which are of that
- * of 10: six digits of a float, less one for the terms' number. */
+/* The derivatives of one launch, each a sum of terms of at most about 1, for the voltage about 10: six digits of a
+ * float, minus one for the number of terms. */
 static void verify_stage(struct work *work, const struct cell *cell, double time) {
     double f[EQUATIONS];
     membrane(time, cell->hy, f);

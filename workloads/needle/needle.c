@@ -5,7 +5,7 @@ WORK_PTX(needle, "needle/needle.ptx");
 
 enum { TILE = 16, LETTERS = 24, PENALTY = 10 };
 
-/* Scores of the pairs of two sequences: letters that agree score high, others by a table of -4 to 3. */
+/* Scores of the pairs of two sequences: equal letters score high, others -4 to 3 from a table. */
 static void make_reference(struct work *work, int32_t *reference, int64_t side) {
     int32_t table[LETTERS][LETTERS];
     for (int i = 0; i < LETTERS; i++)

@@ -1,9 +1,9 @@
-/* A network of four layers that reads handwritten digits, many images at once. */
+/* A neural network of four layers for handwritten digits, for many images at once. */
 #include "work.h"
 
 WORK_PTX(nn, "nn/nn.ptx");
 
-/* A layer: its CTAs of an image, the threads of each and its weights; neurons it reads of an image and writes. */
+/* A layer: CTAs per image, threads per CTA and weights; neurons read and written per image. */
 struct layer {
     const char *kernel, *what;
     uint32_t units, side;
@@ -17,7 +17,7 @@ static const struct layer layers[LAYERS] = {
     {"nn_layer4", "layer 4", 10, 1, 100, 1 + 100},
 };
 
-/* Weights of a unit are stored this far apart: layer 2 leaves room for a bias of each map, as the original does. */
+/* The stride between a unit's weights: layer 2 has space for a bias of each map, as in the original. */
 static int64_t weight_stride(int layer) { return layer == 1 ? 26 * 6 : layers[layer].weights; }
 
 /* The sum of products of neuron (x, y) of a unit. */
@@ -33,7 +33,7 @@ static double product_sum(int layer, const float *in, const float *w, int64_t x,
     return sum;
 }
 
-/* All neurons of some images; layers 1 and 2 square, so that x and y follow from the place. */
+/* All neurons of some images; layers 1 and 2 are square, so x and y follow from the index. */
 static void verify(struct work *work, int layer, const float *in, const float *weights, const float *out,
                    uint32_t units, int64_t image) {
     const struct layer *l = &layers[layer];
@@ -42,7 +42,7 @@ static void verify(struct work *work, int layer, const float *in, const float *w
         const float *w = weights + i / area * weight_stride(layer);
         double sum = product_sum(layer, in + image * l->inputs, w, i % l->side, i % area / l->side);
         float expected = (float)(1.7159 * tanh(2.0 / 3.0 * sum));
-        /* Up to 1,250 products below one added in float, and CUDA's tanh: some 1e-5. */
+        /* Up to 1,250 products below 1 added in float, and CUDA's tanh: about 1e-5. */
         work_expect_f32(work, l->what, &out[image * l->units * area + i], &expected, 1, 1e-4, 1);
     }
 }
@@ -67,7 +67,7 @@ static void run(struct work *work) {
     }
 }
 
-/* 768 images have 5.7 MB of neurons that several SMs read. Of the largest only some filters of layer 2 are computed. */
+/* 768 images have 5.7 MB of neurons read by several SMs. The largest sizes compute only some filters of layer 2. */
 static const struct work_size sizes[] = {
     {"tiny", {2, 4, 3}},       {"small", {128, 2, 100}}, {"adaptive", {768, 2, 100}},
     {"selrep", {768, 2, 100}}, {"nn_0", {80, 2, 100}},   {"nn_1", {384, 2, 100}},

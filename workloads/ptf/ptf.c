@@ -1,25 +1,25 @@
-/* Particle filter: five launches a frame. Every frame is checked from the particles that it began with, so that no
- * difference in rounding can grow from frame to frame. */
+/* Particle filter: five launches per frame. Every frame is checked from its initial particles, so that rounding
+ * differences cannot accumulate. */
 #include "work.h"
 
 WORK_PTX(ptf, "ptf/ptf.ptx");
 
 enum { THREADS = 512, RADIUS = 5, DISC = 2 * RADIUS + 1, BACKGROUND = 100, OBJECT = 228 };
 
-/* As the kernels have it. */
+/* As in the kernels. */
 struct filter {
     uint64_t x, y, new_x, new_y, weights, likelihood, cdf, u, sums, noise_x, noise_y, video, pixels, object;
     int32_t particles, points, side, frames;
 };
 
-/* The host's view of it. */
+/* The same on the host. */
 struct view {
     double *x, *y, *new_x, *new_y, *cdf, *u, *noise_x, *noise_y;
     const uint8_t *video;
     int32_t *object;
 };
 
-/* Nearly a normal distribution of variance 1: the sum of twelve even ones. */
+/* Approximately normal with variance 1: the sum of twelve uniform numbers. */
 static double normal(struct work *work) {
     double sum = -6;
     for (int i = 0; i < 12; i++) sum += (double)work_between(work, 0, 1);
@@ -28,7 +28,7 @@ static double normal(struct work *work) {
 
 static uint8_t clamp(double v) { return v < 0 ? 0 : v > 255 ? 255 : (uint8_t)v; }
 
-/* A bright disc that goes down one and left two pixels a frame, in noise. */
+/* A bright disc that moves down one and left two pixels per frame, in noise. */
 static void make_video(struct work *work, const struct filter *filter, uint8_t *video) {
     int32_t side = filter->side, frames = filter->frames;
     for (int32_t r = 0; r < side; r++)
@@ -63,8 +63,8 @@ static double likelihood_at(const struct filter *filter, const struct view *view
     return sum / filter->points;
 }
 
-/* Likelihoods are sums of some hundreds, so that their exponentials keep about 1e-13 of relative precision; sums over
- * particles add to that in another order. Which particle is taken follows from the distribution alone, exactly. */
+/* Likelihoods are sums of some hundreds, so their exponentials have a relative precision of about 1e-13; sums over
+ * particles add in another order. The selected particle follows exactly from the distribution. */
 static void verify_frame(struct work *work, const struct filter *filter, const struct view *view, const double *old_x,
                          const double *old_y, int32_t k) {
     int32_t n = filter->particles;

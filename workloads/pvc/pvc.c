@@ -14,7 +14,7 @@ struct log {
     int32_t count, padded;
 };
 
-/* "/site12/page345/...\tvisitor\n": addresses of 20 to 70 characters, some of them much more popular than others. */
+/* "/site12/page345/...\tvisitor\n": addresses of 20 to 70 characters, some much more popular than others. */
 static void write_log(struct work *work, struct log *log, uint32_t pages, uint32_t visitors) {
     int32_t end = 0;
     for (int32_t i = 0; i < log->count; i++) {
@@ -29,7 +29,7 @@ static void write_log(struct work *work, struct log *log, uint32_t pages, uint32
     }
 }
 
-/* Groups the lines by what stands before `stop`. */
+/* Groups the lines by the text before `stop`. */
 static void group(struct work *work, struct log *log, char stop) {
     while (log->padded / 2 >= log->count) log->padded /= 2;
     struct dim all = DIM(blocks_of(log->padded, THREADS));
@@ -44,7 +44,7 @@ static void group(struct work *work, struct log *log, char stop) {
                 HOST_U64(log->size), HOST_S32(log->count));
 }
 
-/* The lines of a set of groups as a text up to `stop`, for sorting. */
+/* The lines of a set of groups as text up to `stop`, for sorting. */
 struct view {
     const uint8_t *text;
     size_t bytes;
@@ -58,7 +58,7 @@ static int by_text(const void *a, const void *b) {
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* The first line and the size of every group of `lines` by their text up to `stop`, in sizes[line]; others have 0. */
+/* The first line and the size of every group of `lines` by their text up to `stop`, in sizes[line]; 0 for others. */
 static void count_by_text(const struct log *log, const int32_t *lines, int32_t count, char stop, int32_t *sizes) {
     struct view *views = mem_alloc((size_t)count, sizeof *views);
     for (int32_t i = 0; i < count; i++) {
@@ -75,7 +75,7 @@ static void count_by_text(const struct log *log, const int32_t *lines, int32_t c
     free(views);
 }
 
-/* Sorting by hashes keeps equal lines in their order: the head of a group is its first line, as it is by text. */
+/* Sorting by hashes keeps the order of equal lines: the head of a group is its first line, as by text. */
 static void verify_groups(struct work *work, const struct log *log, char stop, int32_t total) {
     int32_t *expected = mem_alloc((size_t)total, sizeof *expected), *found = mem_alloc((size_t)total, sizeof *found);
     struct log whole = *log;
@@ -118,7 +118,7 @@ static void run(struct work *work) {
     if (work->verify) verify_groups(work, &log, '\t', lines);
 }
 
-/* The number of lines is a power of two: the sort's. */
+/* The number of lines is a power of two, as the sort requires. */
 static const struct work_size sizes[] = {
     {"tiny", {512, 32, 32}},
     {"small", {16384, 1024, 512}},

@@ -13,7 +13,7 @@ static void run(struct work *work) {
     for (int64_t i = 0; i < launches; i++)
         WORK_LAUNCH(work, "reduction", DIM(CTAS), DIM(THREADS), HOST_U64(in), HOST_U64(out), HOST_U32((uint32_t)n));
     if (!work->verify) return;
-    /* A CTA's sum of small integers stays below 2^24: single precision is exact, whatever the order. */
+    /* The sum of small integers of a CTA is below 2^24: single precision is exact in any order. */
     float expected[CTAS] = {0};
     for (uint64_t i = 0; i < n; i++) expected[i / STEP % CTAS] += hin[i];
     work_expect_f32(work, "out", hout, expected, CTAS, 0, 0);

@@ -1,5 +1,5 @@
-/* ResNet-50's first layer and the first two blocks of its second stage, or only what lies about the join of those
- * blocks. Each launch is compared with a reference that starts from what the device had before it. */
+/* ResNet-50: the first layer and the first two blocks of the second stage, or only the part around the junction of
+ * these blocks. Each launch is compared with a reference computed from the device's input to it. */
 #include "work.h"
 
 WORK_PTX(rn, "rn/rn.ptx");
@@ -25,7 +25,7 @@ static struct maps maps_random(struct work *work, int64_t count, int64_t side, f
     return m;
 }
 
-/* A CTA has a map, a thread a tile of it that is as small as the CTA's size allows. */
+/* A CTA computes a map, a thread the smallest tile of it that the CTA size allows. */
 static int32_t tile_of(struct maps m) { return (int32_t)blocks_of(m.side, WIDEST); }
 static struct dim block_of(struct maps m) {
     uint32_t width = m.side < WIDEST ? (uint32_t)m.side : WIDEST;
@@ -35,7 +35,7 @@ static struct dim block_of(struct maps m) {
     WORK_LAUNCH(work, kernel, DIM((uint32_t)(out).count), block_of(out), __VA_ARGS__, HOST_S32((int32_t)(out).side), \
                 HOST_S32(tile_of(out)))
 
-/* Sums of up to some hundred products in float are off by less than 1e-5 of their size, which is about one. */
+/* Sums of up to some hundred products in float have a relative error below 1e-5 at magnitude 1. */
 static void expect(struct work *work, const char *what, float found, double expected) {
     float value = (float)expected;
     work_expect_f32(work, what, &found, &value, 1, 1e-4, 1);
@@ -69,7 +69,7 @@ static struct maps convolve(struct work *work, struct maps in, int64_t kernel, i
     return out;
 }
 
-/* Batch normalisation, scale and rectification, in place, each a kernel of its own. */
+/* Batch normalisation, scale and rectification, in place, one kernel each. */
 static void settle(struct work *work, struct maps m, bool rectify) {
     struct maps mean = maps_random(work, m.count, 1, -0.1f, 0.1f), variance = maps_random(work, m.count, 1, 0.5f, 2),
                 gain = maps_random(work, m.count, 1, 0.5f, 2), shift = maps_random(work, m.count, 1, -0.1f, 0.1f);
@@ -94,7 +94,7 @@ static struct maps convolve_settled(struct work *work, struct maps in, int64_t k
     return out;
 }
 
-/* The end of a block: what it computed and its shortcut. */
+/* The end of a block: its result plus its shortcut. */
 static void join(struct work *work, struct maps m, struct maps shortcut) {
     int64_t count = m.count * m.side * m.side;
     float *before = work_copy(m.host, (uint64_t)count * sizeof *before);
@@ -120,7 +120,7 @@ static struct maps pool(struct work *work, struct maps in) {
     return out;
 }
 
-/* From the image to the end of the first block, which widens the maps' number; its last sum is left to the caller. */
+/* From the image to the end of the first block, which increases the number of maps; the caller adds its last sum. */
 static struct maps first_block(struct work *work, int64_t side, int64_t wide, int64_t narrow, struct maps *shortcut) {
     struct maps image = maps_random(work, COLOURS, 4 * side, -1, 1);
     struct maps x = pool(work, convolve_settled(work, image, 7, 2, narrow, true));
@@ -147,7 +147,7 @@ static void run(struct work *work) {
     join(work, y, x);
 }
 
-/* Side 56, 256 and 64 maps are the original's. */
+/* The original has side 56, 256 and 64 maps. */
 static const struct work_size sizes[] = {
     {"tiny", {7, 8, 3, 1}},
     {"small", {28, 64, 32, 0}},

@@ -1,4 +1,4 @@
-/* Speckle-reducing anisotropic diffusion with neighbours through index arrays. */
+/* Speckle-reducing anisotropic diffusion with index arrays for neighbours. */
 #include "work.h"
 
 WORK_PTX(sd1, "sd1/sd1.ptx");
@@ -6,13 +6,13 @@ WORK_PTX(sd1, "sd1/sd1.ptx");
 enum { THREADS = 512 };
 static const float LAMBDA = 0.5f;
 
-/* The neighbours before and after each of `count` positions; the ends are their own. */
+/* The neighbours before and after each of `count` positions; the ends are their own neighbours. */
 static void make_neighbours(struct work *work, int64_t count, uint64_t *before, uint64_t *after) {
     int32_t *b = WORK_NEW(work, int32_t, count, before), *a = WORK_NEW(work, int32_t, count, after);
     for (int32_t i = 0; i < count; i++) b[i] = i > 0 ? i - 1 : 0, a[i] = i < count - 1 ? i + 1 : i;
 }
 
-/* Iterations on the whole image, in double; the image is by columns. */
+/* Iterations on the whole image, in double; the image is stored by columns. */
 static void reference(const float *picture, float *result, int64_t rows, int64_t columns, int64_t iterations) {
     int64_t count = rows * columns;
     double *j = mem_alloc((size_t)count, sizeof *j), *c = mem_alloc((size_t)count, sizeof *c);
@@ -46,7 +46,7 @@ static void reference(const float *picture, float *result, int64_t rows, int64_t
     free(flow);
 }
 
-/* Folds both arrays into their first elements, by 512 in a launch. */
+/* Reduces both arrays to their first elements, by a factor of 512 per launch. */
 static void reduce(struct work *work, int64_t count, uint64_t sums, uint64_t squares) {
     for (int64_t stride = 1; count > 1 || stride == 1; count = blocks_of(count, THREADS), stride *= THREADS)
         WORK_LAUNCH(work, "sd1_reduce", DIM(blocks_of(count, THREADS)), DIM(THREADS), HOST_S32((int32_t)count),
@@ -82,7 +82,7 @@ static void run(struct work *work) {
     if (work->verify) {
         float *expected = mem_alloc((size_t)count, sizeof *expected);
         reference(picture, expected, rows, columns, work->size[2]);
-        /* Out of 255, where a unit in the last place of e^x is 3e-5: an iteration adds a few of these. */
+        /* Up to 255, where a unit in the last place of e^x is 3e-5: an iteration adds a few of these. */
         work_expect_f32(work, "image", himage, expected, (uint64_t)count, 1e-5, 255);
         free(expected);
     }

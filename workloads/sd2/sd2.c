@@ -1,4 +1,4 @@
-/* Speckle-reducing anisotropic diffusion in tiles. */
+/* Speckle-reducing anisotropic diffusion, tiled. */
 #include "work.h"
 
 WORK_PTX(sd2, "sd2/sd2.ptx");
@@ -6,7 +6,7 @@ WORK_PTX(sd2, "sd2/sd2.ptx");
 enum { SIDE = 16, REGION = 128 };
 static const float LAMBDA = 0.5f;
 
-/* How speckled the upper left corner of the image is: its variance over its squared mean. */
+/* The speckle of the upper left corner of the image: variance over squared mean. */
 static float speckle(const float *image, int64_t n) {
     int64_t side = n < REGION ? n : REGION;
     double sum = 0, squares = 0, count = (double)(side * side);
@@ -19,7 +19,7 @@ static float speckle(const float *image, int64_t n) {
     return (float)((squares / count - mean * mean) / (mean * mean));
 }
 
-/* One iteration on the whole image; c and flow are room for coefficients and derivatives. */
+/* One iteration on the whole image; c and flow are buffers for coefficients and derivatives. */
 static void iterate(float *image, float *c, float (*flow)[4], int64_t n) {
     float q0 = speckle(image, n);
     for (int64_t y = 0; y < n; y++)
@@ -45,7 +45,7 @@ static void iterate(float *image, float *c, float (*flow)[4], int64_t n) {
 static void verify(struct work *work, const float *found, float *image, int64_t n) {
     float *c = mem_alloc((size_t)(n * n), sizeof *c), (*flow)[4] = mem_alloc((size_t)(n * n), sizeof *flow);
     for (int64_t i = 0; i < work->size[1]; i++) iterate(image, c, flow, n);
-    /* Values between 1 and e: a few units in the last place an iteration, more where q is a difference of equals. */
+    /* Values between 1 and e: a few units in the last place per iteration, more where q is a difference of equals. */
     work_expect_f32(work, "image", found, image, (uint64_t)(n * n), 1e-5, 1);
     free(c);
     free(flow);

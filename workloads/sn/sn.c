@@ -1,4 +1,4 @@
-/* SqueezeNet's first layer: seven by seven taps of three colours, in double precision. */
+/* The first layer of SqueezeNet: 7 x 7 taps of three colours, in double precision. */
 #include "work.h"
 
 WORK_PTX(sn, "sn/sn.ptx");
@@ -19,7 +19,7 @@ static void verify(struct work *work, const double *weights, const double *maps,
     for (int64_t i = 0; i < filters * side * side && !work->wrong; i++) {
         int64_t row = i / side % side, column = i % side;
         double expected = reference(weights + i / side / side * TAPS * COLOURS, planes, 2 * side + 5, row, column);
-        /* 147 products below 255, added in another order and partly fused: off by some 1e-14 of the largest sums */
+        /* 147 products below 255, added in another order and partly fused: about 1e-14 of the largest sums */
         work_expect_f64(work, "map", &maps[i], &expected, 1, 1e-12, 255);
     }
 }
@@ -41,7 +41,7 @@ static void run(struct work *work) {
     if (work->verify) verify(work, host_weights, host_maps, host_planes);
 }
 
-/* A side of 111 is the original's: 227 x 227 pixels. */
+/* The original has a side of 111: 227 x 227 pixels. */
 static const struct work_size sizes[] = {
     {"tiny", {31, 2}},
     {"small", {111, 4}},

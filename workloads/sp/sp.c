@@ -1,11 +1,11 @@
-/* Survey propagation on a random 3-SAT formula of 4.2 clauses for each variable: as many as make it hard. */
+/* Survey propagation on a random 3-SAT formula with 4.2 clauses per variable, the hard region. */
 #include "work.h"
 
 WORK_PTX(sp, "sp/sp.ptx");
 
 enum { LITERALS = 3, CTAS = 480, THREADS = 256 };
 
-/* Which edges belong to each of `nodes`: those of node n are edges_of[first[n]] to edges_of[first[n + 1] - 1]. */
+/* The edges of each of `nodes`: those of node n are edges_of[first[n]] to edges_of[first[n + 1] - 1]. */
 struct index {
     uint64_t first, edges_of;
     int32_t *host_first, *host_edges_of;
@@ -33,11 +33,11 @@ struct surveys {
     float *zero, *same, *opposite, *eta;
 };
 
-/* As the kernels do it, in their order: what they compute has no fused operations, so results are equal to the last bit
- * or nearly. */
+/* As in the kernels, in the same order: the kernels have no fused operations, so results are equal to the last bit or
+ * nearly. */
 static void reference_pi(const struct formula *f, struct surveys *s) {
     for (int64_t e = 0; e < f->edges; e++) {
-        float product[2] = {1, 1}; /* over edges of the same sign, and of the opposite one */
+        float product[2] = {1, 1}; /* over edges of the same sign and of the opposite sign */
         const int32_t *range = &f->variables.host_first[f->variable[e]];
         for (int32_t i = range[0]; i < range[1]; i++) {
             int32_t other = f->variables.host_edges_of[i];
@@ -62,7 +62,7 @@ static void reference_eta(const struct formula *f, struct surveys *s) {
     }
 }
 
-/* From the first surveys on, however many rounds: nothing of the device's is used. */
+/* From the initial surveys, for any number of rounds, independent of the device's results. */
 static void verify(struct work *work, const struct formula *f, const struct surveys *found, const float *first,
                    int64_t rounds) {
     uint64_t bytes = (uint64_t)f->edges * sizeof(float);
@@ -93,7 +93,7 @@ static void run(struct work *work) {
     s.same = WORK_NEW(work, float, f.edges, &same);
     s.opposite = WORK_NEW(work, float, f.edges, &opposite);
     for (int64_t e = 0; e < f.edges; e++) f.clause[e] = (int32_t)(e / LITERALS);
-    for (int64_t e = f.edges - 1; e > 0; e--) { /* edges in no order */
+    for (int64_t e = f.edges - 1; e > 0; e--) { /* shuffles the edges */
         int64_t other = work_below(work, (uint32_t)e + 1);
         int32_t c = f.clause[e];
         f.clause[e] = f.clause[other], f.clause[other] = c;

@@ -9,7 +9,7 @@ struct pair {
     int32_t row, column;
 };
 
-/* Exclusive prefix sums in place: CTAs scan 512 elements each, their sums are scanned in turn and added. */
+/* Exclusive prefix sums in place: CTAs scan 512 elements each, their sums are scanned recursively and added. */
 static void scan(struct work *work, uint64_t data, int64_t count) {
     uint32_t ctas = blocks_of(count, SCANNED);
     uint64_t sums = work_alloc(work, ctas * sizeof(int32_t));
@@ -20,8 +20,8 @@ static void scan(struct work *work, uint64_t data, int64_t count) {
                 HOST_S32((int32_t)count));
 }
 
-/* Both sums have the terms' own order; the kernel adds four at once and multiplies and adds in one rounding, so that
- * a few hundred terms differ by some units of the sixth digit. */
+/* Both sums add the terms in order; the kernel adds four at once with fused multiply-adds, so a few hundred terms
+ * differ by some units in the sixth digit. */
 static void verify(struct work *work, const float *features, const struct pair *keys, const float *values,
                    int64_t documents, int64_t dimensions) {
     double *norm = mem_alloc((size_t)documents, sizeof *norm);

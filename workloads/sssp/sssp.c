@@ -1,4 +1,4 @@
-/* Shortest paths from one node: all nodes relax their edges again and again, until a round changes nothing. */
+/* Single-source shortest paths: all nodes relax their edges until a round changes nothing. */
 #include "work.h"
 
 WORK_PTX(sssp, "sssp/sssp.ptx");
@@ -10,8 +10,8 @@ struct graph {
     int32_t *first, *target, *weight;
 };
 
-/* A recursive-matrix edge: in each of `bits` steps one quarter of what is left of the adjacency matrix, with the odds
- * 45 : 22 : 22 : 11 that the Lonestar suite's graphs have. */
+/* A recursive-matrix edge: each of `bits` steps selects a quarter of the remaining adjacency matrix, with the odds
+ * 45 : 22 : 22 : 11 of the Lonestar suite's graphs. */
 static void draw_edge(struct work *work, unsigned bits, int32_t *from, int32_t *to) {
     *from = *to = 0;
     for (unsigned b = 0; b < bits; b++) {
@@ -21,7 +21,7 @@ static void draw_edge(struct work *work, unsigned bits, int32_t *from, int32_t *
     }
 }
 
-/* Rows in order; within a row the edges as they were drawn. */
+/* Rows in order; within a row the edges in order of generation. */
 static void make_graph(struct work *work, struct graph *graph, unsigned bits) {
     int32_t *from = mem_alloc((size_t)graph->edges, sizeof *from), *to = mem_alloc((size_t)graph->edges, sizeof *to),
             *next = mem_alloc((size_t)graph->nodes, sizeof *next);
@@ -40,8 +40,8 @@ static void make_graph(struct work *work, struct graph *graph, unsigned bits) {
     free(next);
 }
 
-/* Distances are right if no edge can shorten one, and each but the source's is reached by an edge that makes it so
- * long: weights are positive, so that such edges lead back to the source. Where nothing leads stays far. */
+/* Distances are correct if no edge shortens one, and each except the source's is attained by an edge: weights are
+ * positive, so such edges lead back to the source. Unreachable nodes stay FAR. */
 static void verify(struct work *work, const struct graph *graph, const int32_t *distance, int32_t source) {
     uint8_t *reached = mem_alloc((size_t)graph->nodes, 1);
     reached[source] = 1;

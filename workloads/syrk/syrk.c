@@ -1,4 +1,4 @@
-/* C = alpha A A' + beta C, the lanes of a warp a row of A apart. */
+/* C = alpha A A' + beta C; the lanes of a warp are one row of A apart. */
 #include "product.h"
 
 WORK_PTX(syrk, "syrk/syrk.ptx");

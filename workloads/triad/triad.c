@@ -1,4 +1,4 @@
-/* Triad: c = a + s b over an array that passes through the device chunk by chunk, for chunks of doubling size. */
+/* Triad: c = a + s b on an array that is processed on the device in chunks, for chunks of doubling size. */
 #include "work.h"
 
 WORK_PTX(triad, "triad/triad.ptx");
@@ -6,7 +6,7 @@ WORK_PTX(triad, "triad/triad.ptx");
 enum { THREADS = 128, FLOATS_PER_KB = 1024 / sizeof(float) };
 static const float S = 1.75f;
 
-/* One rounding or two, of a + s b, with a and b from [0, 10). */
+/* One or two roundings of a + s b, with a and b from [0, 10). */
 static const double TOLERANCE = 0x1p-22, SCALE = 1;
 
 static void expect_triad(struct work *work, const float *a, const float *b, const float *c, uint64_t count) {
@@ -16,7 +16,7 @@ static void expect_triad(struct work *work, const float *a, const float *b, cons
     }
 }
 
-/* The buffers of a chunk on the device. There are two: while one is computed, the other is filled. */
+/* The device buffers of a chunk. There are two: one is filled while the other is processed. */
 struct buffers {
     uint64_t a, b, c;
     float *ha, *hb, *hc;

@@ -1,4 +1,4 @@
-/* Vector addition: three streams, nothing is used twice. */
+/* Vector addition: three streams, no reuse. */
 #include "work.h"
 
 WORK_PTX(va, "va/va.ptx");
