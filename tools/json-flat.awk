@@ -1,5 +1,5 @@
-# Turns a JSON document into lines of `path<TAB>value`, as in `stats.l1.hits<TAB>1234` and `kernels.0.name<TAB>alu`, so that shell scripts can read it
-# with nothing but awk. Escapes in strings are left as they are, except \" and \\.
+# Converts a JSON document to lines of `path<TAB>value`, as in `stats.l1.hits<TAB>1234` and `kernels.0.name<TAB>alu`, so that shell scripts can read it
+# with awk alone. Escapes in strings are kept, except \" and \\.
 
 function skip_space() { while (match(substr(text, at, 1), /[ \t\r\n]/)) at++ }
 

@@ -1,4 +1,4 @@
-# Writes OUTPUT, a header with one digest over SOURCES, names from ROOT on. The file is left alone if it would be the same, so that nothing is built anew.
+# Writes OUTPUT, a header with one digest over SOURCES, named relative to ROOT. An unchanged file is not rewritten, which avoids rebuilds.
 list(SORT SOURCES)
 set(all "")
 foreach(source ${SOURCES})

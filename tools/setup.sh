@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by ./check, ./demo and bench/run: what a machine needs before it can build, and how it builds.
+# Sourced by ./check, ./demo and bench/run: required packages, and the build.
 #
-# On Debian (and what descends from it) missing packages are installed with apt-get, as root or through sudo; apt is not touched when nothing is
-# missing. Elsewhere the missing programs are named and left to the user.
+# On Debian and its derivatives missing packages are installed with apt-get, as root or through sudo; apt is not called if nothing is
+# missing. On other systems the missing programs are reported.
 
-# Prints one line for whoever is watching, and stops.
+# Prints an error and exits.
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2
     exit 1
@@ -14,7 +14,7 @@ processors() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
 
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# need PACKAGE...: makes sure that these Debian packages are installed.
+# need PACKAGE...: installs missing Debian packages.
 need() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         need_elsewhere
@@ -30,11 +30,11 @@ need() {
     done
     [ -n "$missing" ] || return 0
     [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
-        fail "packages are missing, and installing them takes root or sudo: apt-get install$missing"
+        fail "missing packages; installing them requires root or sudo: apt-get install$missing"
     printf 'installing%s\n' "$missing" >&2
     local log
     log=$(mktemp)
-    # A package list that is empty or out of date is only known by the install failing.
+    # An empty or outdated package list only shows when the install fails.
     if ! apt_get_install "$log" && ! { as_root apt-get update >>"$log" 2>&1 && apt_get_install "$log"; }; then
         tail -n 20 "$log" >&2
         rm -f "$log"
@@ -51,26 +51,26 @@ apt_get_install() {
 need_elsewhere() {
     local program
     for program in cmake ninja gcc pkg-config; do
-        command -v "$program" >/dev/null || fail "$program is missing (docs/dependencies.md names everything needed)"
+        command -v "$program" >/dev/null || fail "$program is missing (see docs/dependencies.md)"
     done
     pkg-config --exists yaml-0.1 libzstd sqlite3 libxxhash ||
-        fail "libyaml, libzstd, SQLite or xxHash with their headers are missing (docs/dependencies.md names everything needed)"
+        fail "libyaml, libzstd, SQLite or xxHash with their headers are missing (see docs/dependencies.md)"
 }
 
-# What ./check and ./demo build with: docs/dependencies.md says what each is for.
+# Packages for building; docs/dependencies.md explains each.
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
 
-# What a report is made with.
+# Packages for reports.
 report_packages="libjs-chart.js gnuplot-nox"
 
-# What ./check tests with.
+# Packages for testing.
 test_packages="clang clang-format python3"
 
-# For the tests of runs on a cluster and of a report in a browser, which ./check --full installs.
+# Packages for the cluster and browser tests of ./check --full.
 cluster_packages="slurm-wlm munge"
 browser_packages="chromium"
 
-# build PRESET [TARGET]: configures and builds, quietly unless something goes wrong.
+# build PRESET [TARGET]: configures and builds; prints only errors.
 build() {
     local log
     log=$(mktemp)

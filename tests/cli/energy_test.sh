@@ -4,8 +4,8 @@
 testcase "tools/energy-fit reproduces the bundled tables, with errors below 15 % at every reference point"
 python3 tools/energy-fit --check >"$work/fit" 2>&1
 check $? "$(tail -n 1 "$work/fit")"
-holds "errors" awk '/^the largest error/ { found = 1; good = $(NF - 1) < 15 } END { exit !(found && good) }' "$work/fit"
-holds "what leaving a point out does is told of every quantity" test "$(grep -c 'left out' "$work/fit")" -eq 72
+holds "errors" awk '/^largest error/ { found = 1; good = $(NF - 1) < 15 } END { exit !(found && good) }' "$work/fit"
+holds "the leave-one-out error is reported for every quantity" test "$(grep -c 'leave-one-out' "$work/fit")" -eq 72
 
 testcase "overhead reports the sums of the papers"
 sluice overhead --design adaptive
