@@ -1,5 +1,5 @@
-/* Atomics whose results do not depend on who comes first, on global and shared memory, and a lock that blocks take
- * in turn. */
+/* Atomics whose results do not depend on order, on global and shared memory, and a lock that blocks acquire one after
+ * another. */
 #include "compilers.h"
 
 enum { BINS = 64 };
@@ -34,7 +34,7 @@ KERNEL {
     for (unsigned seen = out[BINS + 3], old; (old = atomicCAS(&out[BINS + 3], seen, seen + x % 100)) != seen;)
         seen = old;
     atomicAdd((ulong64 *)&out[BINS + 4], (ulong64)x * x);
-    if (t == 0) { /* one of a warp: others would wait for it where paths meet */
+    if (t == 0) { /* one lane per warp: the others would block it at the reconvergence point */
         while (atomicExch(&lock, 1u)) continue;
         volatile unsigned *sum = &out[BINS + 6];
         *sum = *sum + (x & 7) + 1;

@@ -1,11 +1,11 @@
-/* Functions that stay functions: recursion, pointers to functions, virtual ones, structs handed over and given back. */
+/* Functions that are not inlined: recursion, function pointers, virtual functions, structs as arguments and results. */
 #include "compilers.h"
 
 static __device__ __noinline__ unsigned ackermann(unsigned m, unsigned n) {
     return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
 }
 
-static __device__ __noinline__ void sorted(unsigned *a, int n) { /* quick sort of a local array */
+static __device__ __noinline__ void sorted(unsigned *a, int n) { /* quicksort of a local array */
     if (n < 2) return;
     const unsigned pivot = a[n / 2];
     int i = 0, j = n - 1;

@@ -1,9 +1,9 @@
-/* What the programs of this folder share. Each is compiled three ways, and all must give the same words: to PTX by
+/* Shared by the programs of this directory. Each is compiled in three ways that must produce the same words: to PTX by
  * clang (with Sluice's header for CUDA C), to PTX by nvcc (with its own), and for the host as REFERENCE.
  *
- * A program is a kernel k(out, in) for BLOCKS x THREADS threads; `in` has WORDS random words and `out` as many for
- * results. Where threads do not need one another EACH_THREAD makes kernel and reference of one function; elsewhere
- * both are written down. */
+ * A program is a kernel k(out, in) for BLOCKS x THREADS threads; `in` has WORDS random words and `out` the same number
+ * for results. If threads are independent, EACH_THREAD derives kernel and reference from one function; otherwise both
+ * are written out. */
 #ifndef SLUICE_TESTS_PTX_COMPILERS_H
 #define SLUICE_TESTS_PTX_COMPILERS_H
 

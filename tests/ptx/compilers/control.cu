@@ -1,4 +1,4 @@
-/* Branches as compilers make them: loops that leave early, switches that become tables, jumps, short circuits. */
+/* Control flow as compilers generate it: loops with early exits, switches as jump tables, jumps, short circuits. */
 #include "compilers.h"
 
 static __device__ unsigned steps(unsigned n) { /* Collatz */

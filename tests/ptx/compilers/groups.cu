@@ -1,5 +1,5 @@
-/* Cooperative groups, which nvcc makes of special registers, shuffles and barriers of its own kind. Others get the
- * same by hand. */
+/* Cooperative groups, which nvcc compiles to special registers, shuffles and its own barriers. Other compilers get an
+ * equivalent written by hand. */
 #include "compilers.h"
 
 enum { TILE = 8 };

@@ -1,7 +1,7 @@
-/* Halves as compilers keep them: 16 bits in memory, computed as floats. */
+/* Halves as compilers use them: 16 bits in memory, computed as floats. */
 #include "compilers.h"
 
-#if defined REFERENCE /* of finite numbers, by their bits: not every host has halves */
+#if defined REFERENCE /* for finite numbers, on the bits: not every host has halves */
 static float widened(unsigned short half) {
     const unsigned sign = (unsigned)(half & 0x8000) << 16, bits = sign | ((half & 0x7FFFu) << 13) + (112u << 23);
     float x;

@@ -1,4 +1,4 @@
-/* What a device can ask of its library: formatted text, memory of its own. */
+/* Functions of the device library: printf and malloc. */
 #include "compilers.h"
 
 #ifdef REFERENCE

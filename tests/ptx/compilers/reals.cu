@@ -1,4 +1,4 @@
-/* Floats and doubles by IEEE's operations, one rounding each; the compilers are told not to fuse any. */
+/* IEEE operations on floats and doubles, one rounding each; the compilers must not fuse them. */
 #include "compilers.h"
 
 static __device__ unsigned bits(float x) {
@@ -21,7 +21,7 @@ static __device__ float polynomial(float x) {
     for (int k = 1; k < 8; k++) r = r * x + 1.0f / (float)k;
     return r;
 }
-static __device__ double root(double x) { /* Newton's, until nothing moves */
+static __device__ double root(double x) { /* Newton's method, until it converges */
     double r = x > 1 ? x : 1;
     for (int k = 0; k < 40; k++) {
         const double next = 0.5 * (r + x / r);

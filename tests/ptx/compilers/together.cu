@@ -1,4 +1,5 @@
-/* Threads of a block together: shared memory between barriers, shuffles, votes; sums over warps and blocks. */
+/* Cooperation of the threads of a block: shared memory between barriers, shuffles, votes; sums over warps and blocks.
+ */
 #include "compilers.h"
 
 #ifdef REFERENCE

@@ -1,5 +1,5 @@
-/* Data of every size: small integers, 64 bits, bit fields, unions, vectors, tables in constant memory, arrays that
- * need addresses. */
+/* Data of every size: small integers, 64 bits, bit fields, unions, vectors, tables in constant memory, arrays with
+ * computed addresses. */
 #include "compilers.h"
 
 static __constant__ unsigned primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
