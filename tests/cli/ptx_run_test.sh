@@ -142,7 +142,7 @@ refused "has 4 parameters, but args has 3"
 edited 's/\[256\]/[1025]/'
 refused "block[0] = 1025 is out of range"
 edited 's/name: y/name: x/'
-refused "two buffers called 'x'"
+refused "two buffers named 'x'"
 edited 's/ptx: .*//'
 refused "no PTX is given"
 

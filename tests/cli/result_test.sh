@@ -89,7 +89,7 @@ holds "/dev/null is still a device" test -c /dev/null
 testcase "rejects an unwritable result file before the run, and fails on a full disk"
 sluice run synth:alu --json "$work"
 status_is 2
-err_has "folder"
+err_has "directory"
 sluice run synth:alu --json ""
 status_is 2
 # shellcheck disable=SC2086

@@ -318,7 +318,7 @@ TEST("a table of one's own that is wrong is refused at its line, with what would
     CHECK_TEXT(read_own("description: d\nbuffer_write_pj: {bit: 1}\n").text, ":2:19: unknown key 'bit' of a sum");
     CHECK_TEXT(read_own("description: d\nbuffer_write_pj: {bits: 1}\n").text, "a table of routers needs source");
     CHECK_TEXT(read_own("description: d\nclock_pj: {bits: -1}\n").text, ":2:");
-    CHECK_TEXT(read_own("- 1\n").text, "a table of routers is a mapping");
+    CHECK_TEXT(read_own("- 1\n").text, "a table of routers must be a mapping");
     struct config *config = run_config("adaptive-80sm", SETTINGS("energy.gpu=gpu-vulta"));
     struct error err = {0};
     CHECK(!energy_open(config, &err));
