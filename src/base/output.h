@@ -24,8 +24,7 @@ bool output_close(struct output *output, bool keep, struct error *err);
  * the same name is unchanged. */
 bool output_write(const char *path, void (*write)(FILE *out, const void *what), const void *what, struct error *err);
 
-/* A file in memory whose content is `*text` after closing; the caller frees it. NULL with an error if memory runs out.
- */
+/* A file in memory whose content is `*text` after closing; the caller frees it. NULL with an error on failure. */
 FILE *text_open(char **text, size_t *length, struct error *err);
 /* False with an error, and *text NULL, if any write failed. */
 bool text_close(FILE *file, char **text, struct error *err);

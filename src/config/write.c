@@ -6,8 +6,7 @@
 #include "base/base.h"
 #include "config/store.h"
 
-/* A path may contain any byte, a comment may not: a line break would end it, invalid UTF-8 would make the file invalid.
- */
+/* A path may contain any byte, a comment may not: a line break would end it, invalid UTF-8 would spoil the file. */
 static void write_comment_text(const char *text, FILE *out) {
     for (; *text; text++) fputc(*text >= ' ' && *text <= '~' ? *text : '?', out);
 }

@@ -141,8 +141,7 @@ op_handler *collective_handler_find(const struct op *op);
 
 /* The SIMT stack (simt.c). */
 void simt_push(struct warp_state *w, struct path path);
-/* Splits the lanes of the top path into `count` groups, the first of which runs last; they reconverge at `reconverge`.
- */
+/* Splits the lanes of the top path into `count` groups that meet at `reconverge`; the first group runs last. */
 void simt_diverge(struct warp_state *w, const struct path *groups, unsigned count, uint32_t reconverge);
 /* Lanes leave the running function or the kernel. */
 void simt_return(struct warp_state *w, uint32_t lanes);

@@ -36,10 +36,10 @@ static bool launch_fits(const struct launch *launch, struct error *err) {
     for (unsigned i = 0; i < 3; i++) {
         if (!grid[i] || grid[i] > grid_max[i])
             return error_set(err,
-                             "launch of %s: a grid of %ux%ux%u blocks; dimensions must be at least 1 and at most 2147483647x65535x65535",
+                             "launch of %s: a grid of %ux%ux%u blocks; dimensions must be 1 to 2147483647x65535x65535",
                              kernel->name, grid[0], grid[1], grid[2]);
         if (!block[i] || block[i] > block_max[i])
-            return error_set(err, "launch of %s: a block of %ux%ux%u threads; dimensions must be at least 1 and at most 1024x1024x64",
+            return error_set(err, "launch of %s: a block of %ux%ux%u threads; dimensions must be 1 to 1024x1024x64",
                              kernel->name, block[0], block[1], block[2]);
     }
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];

@@ -177,7 +177,7 @@ static void number_ranges(struct arena *arena, const struct flow *f, struct live
     uint32_t ops = f->l->function->op_count, registers = f->l->source->register_count, shared = 0;
     uint32_t *next_from = arena_alloc(arena, registers + 1, sizeof *next_from);
     uint32_t *next_to = arena_alloc(arena, registers + 1, sizeof *next_to);
-    uint8_t *owner = arena_alloc(arena, registers + 1, 1); /* has a number of its own */
+    uint8_t *owner = arena_alloc(arena, registers + 1, 1); /* does not share its number */
     uint32_t *begins = lists_by(arena, ops, registers, f->from, next_from);
     uint32_t *ends = lists_by(arena, ops, registers, f->to, next_to);
     struct free_numbers numbers = {.count = 0};

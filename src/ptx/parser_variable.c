@@ -242,8 +242,7 @@ static bool address_of(struct parser *p, struct ptx_relocation *relocation) {
     return true;
 }
 
-/* Bytes of an address, as in 0xFF(x), 0xFF00(x), ...: the lowest starts a relocation, each consecutive one extends it.
- */
+/* Bytes of an address, as in 0xFF(x), 0xFF00(x), ...: the lowest starts a relocation, consecutive ones extend it. */
 static bool masked_part(struct parser *p, struct image *image, uint64_t offset, uint64_t mask,
                         struct ptx_relocation *part, struct ptx_place place) {
     unsigned bytes = ptx_type_bytes(image->shape->type), from = mask == 0 ? 0 : lowest_bit(mask) / 8;

@@ -231,8 +231,7 @@ struct program_parameter {
 /* Base of function "addresses" for indirect calls: this plus 16 times the function's index. */
 #define FUNCTION_ADDRESS UINT64_C(0x0400000000000000)
 
-/* The module must outlive the program. One error lists all unsupported instructions of the kernels and their callees.
- */
+/* The module must outlive the program. One error lists all unsupported instructions of kernels and callees. */
 struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err);
 void program_destroy(struct program *program);
 

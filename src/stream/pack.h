@@ -63,8 +63,7 @@ enum pack_verdict {
     PACK_BAD,  /* not a valid encoding */
 };
 
-/* Unpacks the next record; its touches go to `touches`, which has space for `room`. `records`: static records, by id.
- */
+/* Unpacks the next record; `touches` has space for `room` touches. `records`: static records, by id. */
 enum pack_verdict pack_get(struct unpacker *unpacker, const struct instr *records, uint32_t record_count,
                            struct instr *record, uint64_t *touches, unsigned room);
 /* Fills the warp's buffer, from its first touch on, with as many records as are available and fit. False if the

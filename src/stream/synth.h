@@ -72,8 +72,7 @@ struct instr *synth_add(struct synth *synth, enum op_class op);
 void synth_add_loads(struct synth *synth);
 void synth_add_compute(struct synth *synth);
 
-/* The first of the `length` elements that a warp accesses in one round when the whole grid traverses an array in step.
- */
+/* The first of the `length` elements that a warp accesses per round when the grid traverses an array in step. */
 static inline uint64_t synth_run(const struct synth *synth, const struct warp_stream *warp, uint64_t round,
                                  uint64_t length) {
     return (round * synth->warps + warp->state[SYNTH_WARP]) * length;

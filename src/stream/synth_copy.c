@@ -1,5 +1,4 @@
-/* synth:copy: as synth:stream, but every line read is written to a second array; reads and writes share DRAM bandwidth.
- */
+/* synth:copy: as synth:stream, but every line read is written to a second array; both share DRAM bandwidth. */
 #include "stream/synth.h"
 
 static bool build(struct synth *synth, struct error *err) {

@@ -773,8 +773,7 @@ static inline void diff_kernel(struct diff *diff) {
     C("}\n");
 }
 
-/* Writes program `seed` to both files; returns its number of statements. The C of several programs may be concatenated.
- */
+/* Writes program `seed` to both files; returns its number of statements. The C of programs may be concatenated. */
 static inline unsigned diff_write(uint64_t seed, const bool *omitted, FILE *ptx, FILE *c) {
     struct diff *diff = &(struct diff){
         .ptx = ptx, .c = c, .seed = seed, .state = seed * UINT64_C(0x2545F4914F6CDD1D) + 1, .omitted = omitted};

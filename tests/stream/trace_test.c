@@ -1,5 +1,4 @@
-/* Packed records and traces read back exactly, whatever the relative speed of the threads and wherever chunks are kept.
- */
+/* Packed records and traces read back exactly, for any relative speed of threads and location of chunks. */
 #include "stream/trace.h"
 
 #include <pthread.h>

@@ -20,8 +20,7 @@ struct mesh {
 
 /* --- the mesh --- */
 
-/* Site 2 c is connected to site 2 c + 1 and to those of the preceding cells along each axis; 2 c + 1 to the following.
- */
+/* Site 2 c is connected to site 2 c + 1 and to those of preceding cells along each axis; 2 c + 1 to following. */
 static int64_t joined(int64_t site, int64_t cells, int k) {
     int64_t side = (int64_t)cbrt((double)cells), along[] = {0, 1, side, side * side};
     int64_t cell = site / 2, to = site % 2 ? cell + along[k] : cell - along[k];

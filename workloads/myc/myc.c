@@ -1,5 +1,4 @@
-/* Cardiac myocyte: the host integrates by Fehlberg's method of order 7(8), one launch for each of its thirteen stages.
- */
+/* Cardiac myocyte: the host integrates by Fehlberg's method of order 7(8), one launch per stage (thirteen). */
 #include "work.h"
 
 WORK_PTX(myc, "myc/myc.ptx");
