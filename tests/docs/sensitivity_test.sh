@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The measurements in docs/model.md are those of this tree: unloaded latencies to the cycle, and how the assumed values matter, to half a point.
+# The measurements in docs/model/README.md are those of this tree: zero-load latencies to the cycle, sensitivities to assumed values to half a point.
 #
-# The table of sensitivities takes a minute, so only its first row is measured unless SLUICE_LONG_TESTS=1. --update writes what was measured into the page.
+# The table of sensitivities takes a minute: only its first row is measured unless SLUICE_LONG_TESTS=1. --update writes the measurements into the page.
 . "$(dirname "$0")/../testlib.sh"
 
-page=docs/model.md
+page=docs/model/README.md
 update=
 case " $* " in *' --update '*) update=yes SLUICE_LONG_TESTS=1 ;; esac
 
@@ -15,7 +15,7 @@ counter() {
     "$SLUICE" run "$@" --json - | awk -f tools/json-flat.awk | awk -F '\t' -v key="$key" '$1 == key { print $2; found = 1 } END { if (!found) print "none" }'
 }
 
-# row LABEL: the cells behind it, separated by blanks. columns LABEL: the same of the table's head.
+# row LABEL: the cells after it, separated by blanks.
 row() { awk -F ' *[|] *' -v label="$1" '$2 == label { for (i = 3; i < NF; i++) printf "%s ", $i; exit }' $page; }
 
 # put LABEL CELLS...: writes a row back.
@@ -41,7 +41,7 @@ for level in 'L1 hit' 'LLC hit, one sector' 'memory, bank closed'; do
         measured+="$(latency --gpu "$gpu" $settings) "
     done
     [ -z "$update" ] || put "$level" $measured
-    testcase "latencies of docs/model.md: $level"
+    testcase "latencies of docs/model/README.md: $level"
     holds "measured $measured, not $(row "$level")" test "$measured" = "$(row "$level")"
 done
 
@@ -57,7 +57,7 @@ while IFS= read -r setting; do
         measured+=$(awk -v a="$(counter cycles "synth:$workload" --set "$setting")" -v b="${base[$workload]}" 'BEGIN { printf "%+.1f ", 100 * (a - b) / b }')
     done
     [ -z "$update" ] || put "\`$setting\`" $measured
-    testcase "sensitivities of docs/model.md: $setting"
+    testcase "sensitivities of docs/model/README.md: $setting"
     awk -v a="$measured" -v b="$(row "\`$setting\`")" 'BEGIN { n = split(a, x, " "); if (split(b, y, " ") != n) exit 1; for (i = 1; i <= n; i++) if (x[i] - y[i] > 0.5 || y[i] - x[i] > 0.5) exit 1 }'
     near=$?
     holds "measured $measured, not $(row "\`$setting\`")" test $near -eq 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures everything that the documentation shows, on build/release/sluice, and writes it there: outputs of commands, latencies, sensitivities, speed. For after a
-# deliberate change of the model; the path of a load in docs/architecture.md is prose and is changed by hand (path_test.sh says when).
+# Measures everything that the documentation shows, with build/release/sluice, and writes it into the pages: outputs of commands, latencies, sensitivities,
+# speed. Run it after a deliberate change of the model or of a program's output. The path of a load in docs/architecture.md is prose: path_test.sh reports when
+# it is out of date.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -8,8 +9,8 @@ for test in commands guide extending sensitivity; do bash "tests/docs/${test}_te
 
 bench/run --quick --no-growth >build/speed.txt
 sed -i 6,\$d build/speed.txt
-awk '/^## How fast/ { on = 1 } on && /^```/ { inside = !inside; print; if (inside) while ((getline line < "build/speed.txt") > 0) print line; else on = 0; next } !(on && inside)' README.md >build/README.md
-cp build/README.md README.md
-rm -f build/README.md build/speed.txt
+awk '/^## Cost of a simulation/ { on = 1 } on && /^```/ { inside = !inside; print; if (inside) while ((getline line < "build/speed.txt") > 0) print line; else on = 0; next } !(on && inside)' docs/speed.md >build/speed.md
+cp build/speed.md docs/speed.md
+rm -f build/speed.md build/speed.txt
 
 bash tests/docs/path_test.sh
