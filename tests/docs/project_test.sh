@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Files about the project as a whole agree with the program: the version is the same everywhere.
+. "$(dirname "$0")/../testlib.sh"
+
+version=$("$SLUICE" --version | cut -d ' ' -f 2)
+
+testcase "every file that repeats the version has the version of the build"
+holds "CMakeLists.txt" grep -q "^project(sluice VERSION $version " CMakeLists.txt
+holds "CHANGELOG.md: the first entry" test "$(sed -n 's/^## \([0-9.]*\) .*/\1/p' CHANGELOG.md | head -n 1)" = "$version"
+holds "CITATION.cff" grep -qx "version: $version" CITATION.cff
+holds "man/sluice.1" grep -q "^\.TH SLUICE 1 \"\" \"sluice $version\"$" man/sluice.1
+
+testcase "the citation has the date of the release in the changelog"
+date=$(sed -n "s/^## $version (\(.*\))$/\1/p" CHANGELOG.md)
+holds "the date is '$date'" grep -qx "date-released: '$date'" CITATION.cff
+
+testcase "the new names of counters in the changelog's latest entry exist"
+"$SLUICE" list stats | awk '/^[a-z]/ { print $1 }' >"$work/counters"
+awk -F '|' '/^## / { entry++ } entry == 1 && /^  \| `/ { print $3 }' CHANGELOG.md | grep -oE '`(l1|llc|sm|dram|control)\.[a-z_.]+[a-z]`' | tr -d '`' >"$work/names"
+holds "there are some" test -s "$work/names"
+while IFS= read -r name; do
+    holds "$name is not a counter" grep -qx "$name" "$work/counters"
+done <"$work/names"
+
+tests_end
