@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files about the project as a whole agree with the program: the version is the same everywhere.
+# Files about the project as a whole agree with the program: the version is the same everywhere, and every workload names its origin.
 . "$(dirname "$0")/../testlib.sh"
 
 version=$("$SLUICE" --version | cut -d ' ' -f 2)
@@ -21,5 +21,13 @@ holds "there are some" test -s "$work/names"
 while IFS= read -r name; do
     holds "$name is not a counter" grep -qx "$name" "$work/counters"
 done <"$work/names"
+
+testcase "every workload names the suite whose algorithm it follows, and its code is our own"
+suites='Rodinia|PolyBench/GPU|the CUDA SDK samples|LonestarGPU|Mars|SHOC|Tango|the ISPASS-2009 benchmarks'
+paper='the FFT of Locality-Driven Dynamic GPU Cache Bypassing \(ICS 2015\)'
+for page in workloads/*/README.md; do
+    holds "$page has no line 'Provenance: the algorithm follows BENCHMARK of SUITE; the code is our own.'" \
+        grep -qE "^Provenance: the algorithm follows ([^;]+ of ($suites)|$paper[^;]*); the code is our own\." "$page"
+done
 
 tests_end
