@@ -25,18 +25,15 @@ char *catalogue_folder(const char *folder) {
     if (slash) *slash = '\0';
     const char *home = getenv("SLUICE_HOME");
     char *candidates[] = {
-        text_format("%s/%s", home ? home : "", folder),
-        text_format("%s/../../%s", program, folder),
-        text_format("%s/../share/sluice/%s", program, folder),
-        text_format("%s/%s", SLUICE_SOURCE_DIR, folder),
+        home ? text_format("%s/%s", home, folder) : NULL,
+        slash ? text_format("%s/../share/sluice/%s", program, folder) : NULL,
+        slash ? text_format("%s/share/sluice/%s", program, folder) : NULL,
     };
     char *found = NULL;
     for (size_t i = 0; i < COUNT_OF(candidates); i++) {
-        bool given = i == 0 ? home != NULL : i == 3 || slash;
-        if (!found && given && is_folder(candidates[i]))
-            found = candidates[i];
-        else
-            free(candidates[i]);
+        if (!found && candidates[i] && is_folder(candidates[i]))
+            found = realpath(candidates[i], NULL); /* no .. in messages */
+        free(candidates[i]);
     }
     char *plain = found ? realpath(found, NULL) : NULL; /* without .. in messages */
     if (!plain) return found;
