@@ -6,8 +6,14 @@
 
 # Prints an error and exits.
 fail() {
-    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    progress
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
     exit 1
+}
+
+# progress [TEXT]: replaces the progress line on a terminal; without a text it clears the line. Anywhere else it prints nothing.
+progress() {
+    [ ! -t 2 ] || printf '\r\033[K%s' "${1:+${0##*/}: $1 }" >&2
 }
 
 processors() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
@@ -65,6 +71,8 @@ report_packages="libjs-chart.js gnuplot-nox"
 
 # Packages for testing.
 test_packages="clang clang-format python3"
+cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
+browser_packages="chromium"        # tests of a report in a browser; ./check --full installs it
 
 # Packages for the cluster and browser tests of ./check --full.
 cluster_packages="slurm-wlm munge"
@@ -72,12 +80,24 @@ browser_packages="chromium"
 
 # build PRESET [TARGET]: configures and builds; prints only errors.
 build() {
-    local log
+    local log status=0
     log=$(mktemp)
-    if ! { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" ${2:+--target "$2"}; } >"$log" 2>&1; then
-        grep -vE '^(\[[0-9]+/[0-9]+\] |-- |Preset CMake|  [A-Z_]+=|$)' "$log" >&2
-        rm -f "$log"
-        return 1
-    fi
+    progress "configuring the $1 build"
+    (
+        set -o pipefail
+        { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" ${2:+--target "$2"}; } 2>&1 | build_progress "$1" >"$log"
+    ) || status=1
+    progress
+    [ "$status" -eq 0 ] || grep -vE '^(\[[0-9]+/[0-9]+\] |-- |Preset CMake|  [A-Z_]+=|$)' "$log" >&2 || true
     rm -f "$log"
+    return "$status"
+}
+
+# Copies Ninja's output and shows how many of its steps are done.
+build_progress() {
+    local line
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then progress "building $1: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"; fi
+    done
 }
