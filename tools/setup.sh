@@ -73,6 +73,7 @@ report_packages="libjs-chart.js gnuplot-nox"
 test_packages="clang clang-format python3"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
 browser_packages="chromium"        # tests of a report in a browser; ./check --full installs it
+deb_packages="dpkg-dev file"      # what CPack computes the dependencies of the Debian package with
 
 # Packages for the cluster and browser tests of ./check --full.
 cluster_packages="slurm-wlm munge"
