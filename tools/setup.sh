@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by ./check, ./demo and bench/run: required packages, and the build.
+# Sourced by ./check, ./demo, bench/run and tools/fresh-root: installs what the build needs, and builds.
 #
-# On Debian and its derivatives missing packages are installed with apt-get, as root or through sudo; apt is not called if nothing is
-# missing. On other systems the missing programs are reported.
+# On Debian and its derivatives missing packages are installed with apt-get, as root or through sudo; apt is not called when none is
+# missing. On other systems the missing programs are named, and the user installs them.
 
-# Prints an error and exits.
+# fail MESSAGE: prints an error and exits.
 fail() {
     progress
     printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -20,7 +20,7 @@ processors() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
 
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# need PACKAGE...: installs missing Debian packages.
+# need PACKAGE...: installs those of these Debian packages that are missing.
 need() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         need_elsewhere
@@ -36,11 +36,11 @@ need() {
     done
     [ -n "$missing" ] || return 0
     [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
-        fail "missing packages; installing them requires root or sudo: apt-get install$missing"
-    printf 'installing%s\n' "$missing" >&2
+        fail "packages are missing and installing them needs root or sudo: apt-get install$missing"
+    printf '%s: installing%s\n' "${0##*/}" "$missing" >&2
     local log
     log=$(mktemp)
-    # An empty or outdated package list only shows when the install fails.
+    # The first attempt fails if the package lists are empty or outdated.
     if ! apt_get_install "$log" && ! { as_root apt-get update >>"$log" 2>&1 && apt_get_install "$log"; }; then
         tail -n 20 "$log" >&2
         rm -f "$log"
@@ -57,29 +57,21 @@ apt_get_install() {
 need_elsewhere() {
     local program
     for program in cmake ninja gcc pkg-config; do
-        command -v "$program" >/dev/null || fail "$program is missing (see docs/dependencies.md)"
+        command -v "$program" >/dev/null || fail "$program is missing (docs/dependencies.md lists all dependencies)"
     done
     pkg-config --exists yaml-0.1 libzstd sqlite3 libxxhash ||
-        fail "libyaml, libzstd, SQLite or xxHash with their headers are missing (see docs/dependencies.md)"
+        fail "libyaml, libzstd, SQLite or xxHash with their headers are missing (docs/dependencies.md lists all dependencies)"
 }
 
-# Packages for building; docs/dependencies.md explains each.
+# Packages by use; docs/dependencies.md gives the reason for each.
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
-
-# Packages for reports.
 report_packages="libjs-chart.js gnuplot-nox"
-
-# Packages for testing.
 test_packages="clang clang-format python3"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
 browser_packages="chromium"        # tests of a report in a browser; ./check --full installs it
 deb_packages="dpkg-dev file"      # what CPack computes the dependencies of the Debian package with
 
-# Packages for the cluster and browser tests of ./check --full.
-cluster_packages="slurm-wlm munge"
-browser_packages="chromium"
-
-# build PRESET [TARGET]: configures and builds; prints only errors.
+# build PRESET [TARGET]: configures and builds; prints nothing but progress and, if the build fails, its errors.
 build() {
     local log status=0
     log=$(mktemp)

@@ -15,8 +15,9 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The first that contains the directory: $SLUICE_HOME; the tree of the build (build/<preset>/sluice); the installation
- * (bin/sluice and share/sluice); the tree the program was compiled from. NULL if none does. */
+/* The first directory that exists of: $SLUICE_HOME; share/sluice of the prefix that bin/sluice is installed in;
+ * share/sluice of the build tree, which CMakeLists.txt fills with links to the source tree. NULL if none has the folder.
+ * No path is compiled in: an installed program and a source tree with its builds can be moved. */
 char *catalogue_folder(const char *folder) {
     char program[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -35,10 +36,7 @@ char *catalogue_folder(const char *folder) {
             found = realpath(candidates[i], NULL); /* no .. in messages */
         free(candidates[i]);
     }
-    char *plain = found ? realpath(found, NULL) : NULL; /* without .. in messages */
-    if (!plain) return found;
-    free(found);
-    return plain;
+    return found;
 }
 
 static int entry_order(const void *a, const void *b) {
@@ -85,7 +83,7 @@ void catalogue_close(struct catalogue *catalogue) {
     free(catalogue->entries);
 }
 
-/* A word with the extension of a YAML file, or with a slash where names have none, is a path; any other is a name. */
+/* A word with the ending of a YAML file, or with a slash where names have none, is a path; any other is a bundled name. */
 static bool is_path(const char *folder, const char *word) {
     size_t length = strlen(word);
     bool slash = strcmp(folder, "experiments") == 0 ? word[0] == '/' || word[0] == '.' : strchr(word, '/') != NULL;

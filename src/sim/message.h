@@ -47,7 +47,7 @@ static inline uint64_t message_place_in_memory(const struct message *message) {
 
 enum { MESSAGE_HEADER_BYTES = 8, SECTOR_BYTES = 32, SECTORS_MAX = 8 /* per line */ };
 
-/* Bytes on a channel: an 8 B header plus 32 B per sector carried (docs/model.md, Packets). */
+/* Bytes on a channel: an 8 B header plus 32 B per sector carried (docs/model/README.md, Packets). */
 static inline unsigned message_bytes(const struct message *message) {
     bool carries = message->kind == MESSAGE_WRITE || message->kind == MESSAGE_ATOMIC || message->kind == MESSAGE_DATA;
     return MESSAGE_HEADER_BYTES + (carries ? SECTOR_BYTES * (unsigned)__builtin_popcount(message->sectors) : 0);

@@ -1,7 +1,7 @@
-# An installation by `cmake --install` works without the source tree.
+# An installed program works without the tree that it was built from, wherever its prefix is.
 . "$(dirname "$0")/../testlib.sh"
 
-testcase "an installed program finds its installed data"
+testcase "an installed program reads the data of its own prefix"
 holds "it can be installed" cmake --install "$(dirname "$SLUICE")" --prefix "$work/usr" >"$work/log"
 data=$work/usr/share/sluice
 for file in gpus/adaptive-80sm.yaml designs/private.yaml energy/gpu-pascal.yaml experiments/adaptive/fig11.yaml data/papers/papers.yaml data/papers/results.csv; do
