@@ -171,8 +171,8 @@ static void write_network(const struct summary *summary, const char *label, cons
     snprintf(name, sizeof name, "%s.packet_cycles", prefix);
     double latency = ratio((double)count(summary, name), (double)packets);
     const struct noc_config *noc = config_get(summary->report->config, &noc_section);
-    fprintf(summary->out, "    %-8s %12s packets: %.1f GB/s, %.1f network cycles on average\n", label, grouped(packets).text,
-            gigabytes_per_second(summary, (double)flits * (double)noc->channel_bytes), latency);
+    fprintf(summary->out, "    %-8s %12s packets: %.1f GB/s, %.1f network cycles on average\n", label,
+            grouped(packets).text, gigabytes_per_second(summary, (double)flits * (double)noc->channel_bytes), latency);
 }
 
 static void write_dram(const struct summary *summary) {

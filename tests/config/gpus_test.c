@@ -315,8 +315,7 @@ static const char *misfit_of(const char *file, const struct config *config) {
                        strncmp(file, "/look-ahead", 11) == 0;
     if (strncmp(file, "/icc", 4) == 0 && (clusters < 2 || clusters > 64))
         return ".yaml:5:17: l1.organisation: cooperation needs 2 to 64 groups";
-    if (private && clusters != slices)
-        return ".yaml:5:17: llc.organisation: a private LLC needs one slice per cluster";
+    if (private && clusters != slices) return ".yaml:5:17: llc.organisation: a private LLC needs one slice per cluster";
     if (replicating && (clusters & (clusters - 1) || slices & (slices - 1))) return "must be a power of two";
     return replicating && (copies > clusters || copies > slices) ? "the replication degree is 1, 2, 4" : NULL;
 }

@@ -48,7 +48,7 @@ done
 workloads=$(row setting)
 declare -A base
 for workload in $workloads; do base[$workload]=$(counter cycles "synth:$workload"); done
-awk -F ' *[|] *' '/^## Sensitivity/ { on = 1 } on && $2 ~ /^`/ { gsub(/`/, "", $2); print $2 }' $page >"$work/settings"
+awk -F ' *[|] *' '/^## Sensitivity/ { on = 1 } on && $2 ~ /^`.*=/ { gsub(/`/, "", $2); print $2 }' $page >"$work/settings"
 [ -n "${SLUICE_LONG_TESTS:-}" ] || sed -i 1q "$work/settings"
 
 while IFS= read -r setting; do

@@ -428,7 +428,8 @@ TEST("descriptions that make no sense are refused, naming the value to blame") {
     CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.banks=12")),
                    "dram.gddr5.banks: 12 is not a power of two; the nearest below is 8");
     CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.bank_groups=32")), "16 is less than bank_groups: 32");
-    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.tRC=20")), "dram.gddr5.tRC: 20 is less than tRAS, which is part of it: 28");
+    CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.tRC=20")),
+                   "dram.gddr5.tRC: 20 is less than tRAS, which is part of it: 28");
     CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.tCCDL=1")), "dram.gddr5.tCCDL: 1 is less than tCCDS");
     CHECK_REJECTED(config_with(SETTINGS("dram.drain_low_percent=80")), "or draining never ends");
     CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.refresh=true", "dram.gddr5.tREFI=100")),

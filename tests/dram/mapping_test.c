@@ -242,5 +242,6 @@ TEST("masks and shapes that make no mapping are refused with the reason") {
     CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=64")),
                    "a line of 128 B (gpu.line_bytes) would span two controllers");
     CHECK_REJECTED(config_with(SETTINGS("dram.channels_per_mc=3")), "dram.channels_per_mc: 3 is not a power of two");
-    CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048")), "more than one row");
+    CHECK_REJECTED(config_with(SETTINGS("dram.interleave_bytes=4096", "dram.gddr5.row_bytes=2048")),
+                   "more than one row");
 }
