@@ -91,12 +91,21 @@ def simulate(program, run, flags):
             return json.load(text)
 
 
+def without_wording(value, texts):
+    """Numbers texts in the order of their first occurrence: a reworded reason of a decision is the same reason."""
+    if isinstance(value, dict):
+        return {name: without_wording(one, texts) for name, one in value.items()}
+    if isinstance(value, list):
+        return [without_wording(one, texts) for one in value]
+    return texts.setdefault(value, f"text {len(texts)}") if isinstance(value, str) else value
+
+
 def summary(result):
     """(totals by counter, digest parts by counter, digest of the rest)"""
     totals = {"cycles": result["cycles"], **result["stats"]}
     parts = {name: json.dumps([value, result["units"].get(name)]) for name, value in totals.items()}
     rest = json.dumps([[kernel[key] for key in sorted(kernel)] for kernel in result["kernels"]] +
-                      [result.get("decisions"), result.get("check")])
+                      [without_wording(result.get("decisions"), {}), result.get("check")])
     return totals, parts, rest
 
 
