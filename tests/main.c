@@ -136,7 +136,7 @@ struct job {
 struct runner {
     const char *filters[64], *module; /* NULL: all modules */
     int filter_count, jobs_at_once;
-    bool verbose, list;
+    bool verbose, list, stop; /* stop: start no test after the first failure */
     unsigned passed, failed, left_out;
     struct job jobs[JOBS_MAX];
     int running;
@@ -264,6 +264,7 @@ static bool tests_run(struct runner *runner, struct test **tests) {
             continue;
         }
         if (runner->running == runner->jobs_at_once) jobs_wait(runner);
+        if (runner->stop && runner->failed > 0) break;
         if (!job_start(runner, tests[i])) return false;
     }
     while (runner->running > 0) jobs_wait(runner);
@@ -271,12 +272,13 @@ static bool tests_run(struct runner *runner, struct test **tests) {
 }
 
 static void usage(FILE *file) {
-    fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [--module NAME] [PART...]\n"
+    fprintf(file, "usage: sluice_tests [-v] [-j N] [--list] [--stop] [--module NAME] [PART...]\n"
                   "  PART    run only the tests whose module or text contains this part\n"
                   "  --module NAME  run only the tests of this module\n"
                   "  -j N    number of parallel tests (default: one per processor)\n"
                   "  -v      also print the passing tests, with their times\n"
                   "  --list  print the tests and run none\n"
+                  "  --stop  end after the first failure\n"
                   "Tests marked long run only with SLUICE_LONG_TESTS=1 in the environment.\n");
 }
 
@@ -287,6 +289,8 @@ static bool options_read(struct runner *runner, int argc, char **argv) {
             runner->verbose = true;
         } else if (strcmp(arg, "--list") == 0) {
             runner->list = true;
+        } else if (strcmp(arg, "--stop") == 0) {
+            runner->stop = true;
         } else if (strcmp(arg, "--module") == 0) {
             if (++i == argc) return false;
             runner->module = argv[i];

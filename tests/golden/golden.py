@@ -5,6 +5,7 @@ that a difference can be shown as counters before and after. Names do not enter 
 is found by its place among the counters and its values, and reported as renamed.
 
     golden.py PROGRAM [-j N] [--only TEXT]          compare; the last line is `N passed, N failed`, one test for each design on each GPU
+    golden.py PROGRAM [-j N] --stop                 compare, a run of each design in turn, and end at the first difference
     golden.py PROGRAM [-j N] --no-skip              compare runs that poll every component in every cycle
     golden.py PROGRAM [-j N] --accept REASON        keep the counters of this program, and the reason in history.md
 """
@@ -13,6 +14,7 @@ import collections
 import concurrent.futures
 import csv
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -177,11 +179,35 @@ def compare(kept, rows):
     return lines
 
 
+def first_difference(program, wanted, flags, jobs, limit):
+    """Key of a run that differs, or None. One run of each design comes first, then the second of each: most faults show early."""
+    kept = {place: read_kept(kept_path(*place)) for place in wanted}
+
+    def differs(run):
+        result = simulate(program, run, flags)
+        names, rows = kept[run.gpu, run.design]
+        if isinstance(result, str) or run.key not in rows:
+            return run
+        _, parts, rest = summary(result)
+        return run if digest(parts, rest, names) != rows[run.key][0] else None
+
+    rounds = itertools.islice(itertools.zip_longest(*[runs.values() for runs in wanted.values()]), limit)
+    flat = [run for each in rounds for run in each if run]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for start in range(0, len(flat), jobs):
+            for run in pool.map(differs, flat[start:start + jobs]):
+                if run:
+                    return run
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="only files of the matrix whose GPU and design hold this text")
+    parser.add_argument("--stop", action="store_true", help="end at the first difference")
+    parser.add_argument("--rounds", type=int, help="with --stop: compare only this number of runs of each design")
     parser.add_argument("--no-skip", action="store_true", help="poll every component in every cycle: the counters must be the same")
     parser.add_argument("--accept", metavar="REASON")
     args = parser.parse_args()
@@ -194,6 +220,12 @@ def main():
         for run in runs_of(row):
             if args.only in f"{run.gpu}.{run.design}":
                 wanted.setdefault((run.gpu, run.design), collections.OrderedDict())[run.key] = run
+    if args.stop:
+        run = first_difference(program, wanted, flags, args.j, args.rounds)
+        if run:
+            print(f"FAIL  golden: {run.design} on {run.gpu} has the kept counters\n    {run.key} differs")
+        print(f"{0 if run else len(wanted)} passed, {1 if run else 0} failed")
+        return run is not None
     flat = [run for runs in wanted.values() for run in runs.values()]
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         results = dict(zip(flat, pool.map(lambda run: simulate(program, run, flags), flat)))
