@@ -4,12 +4,12 @@
 # ports, the C library) are charged to the caller; instructions that no module called (start-up, output) are `rest`.
 
 # The module of a source file; "service" if the caller is charged.
-function room_of(file,   parts, count, room) {
-    if (file in rooms) return rooms[file]
+function module_of(file,   parts, count, module) {
+    if (file in modules) return modules[file]
     count = split(file, parts, "/")
-    room = count >= 3 && parts[count - 2] == "src" ? parts[count - 1] : "service"
-    if (room == "cache" || room == "base" || file ~ /\/gpu\/port\.[ch]$/) room = "service"
-    return rooms[file] = room
+    module = count >= 3 && parts[count - 2] == "src" ? parts[count - 1] : "service"
+    if (module == "cache" || module == "base" || file ~ /\/sim\/port\.[ch]$/) module = "service"
+    return modules[file] = module
 }
 
 # "(12) name" the first time, "(12)" after that.
@@ -23,9 +23,9 @@ function name_of(kind, text,   id, space) {
 function value() { return substr($0, index($0, "=") + 1) }
 
 # The module charged for the current line: its own, or else that of the function it was inlined into.
-function payer(   room) {
-    room = file ~ /\.h$/ ? "service" : room_of(file)
-    return room == "service" ? room_of(function_file) : room
+function payer(   module) {
+    module = file ~ /\.h$/ ? "service" : module_of(file)
+    return module == "service" ? module_of(function_file) : module
 }
 
 /^fl=/ { function_file = file = callee_file = name_of("file", value()); next }
@@ -35,20 +35,20 @@ function payer(   room) {
 /^cfn=/ { name_of("function", value()); next }
 /^calls=/ { is_call = 1; next }
 /^[0-9+*-]/ {
-    room = payer()
+    module = payer()
     if (is_call) {
-        if (room != "service" && room_of(callee_file) == "service") cost[room] += $2
+        if (module != "service" && module_of(callee_file) == "service") cost[module] += $2
         is_call = 0
         callee_file = function_file
     } else {
         total += $2
-        if (room != "service") cost[room] += $2
+        if (module != "service") cost[module] += $2
     }
 }
 
 END {
     rest = total
-    for (room in cost) rest -= cost[room]
-    for (room in cost) printf "%s\t%.0f\n", room, cost[room]
+    for (module in cost) rest -= cost[module]
+    for (module in cost) printf "%s\t%.0f\n", module, cost[module]
     printf "rest\t%.0f\ntotal\t%.0f\n", rest, total
 }
