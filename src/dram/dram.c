@@ -500,20 +500,3 @@ const char *dram_command_name(enum dram_command command) {
     static const char *const names[] = {"ACT", "PRE", "RD", "WR", "PREA", "REF"};
     return names[command];
 }
-
-uint64_t dram_unloaded_cycles_at(const struct config *config, uint64_t core_khz, uint64_t now) {
-    const struct dram_config *dram = config_get(config, &dram_section);
-    const struct dram_device *d = dram_device_of(config);
-    const struct gpu_config *gpu = config_get(config, &gpu_section);
-    struct clock clock = clock_of_config(config, core_khz);
-    uint64_t port = (uint64_t)dram->port_cycles;
-    uint64_t bursts = div_up((uint64_t)gpu->line_bytes, (uint64_t)d->burst_bytes);
-    uint64_t between = (uint64_t)(d->tCCDL > d->burst_cycles ? d->tCCDL : d->burst_cycles);
-    uint64_t entered = clock_domain_cycle(clock, now + port + (uint64_t)dram->controller_cycles);
-    uint64_t done = entered + 1 + (uint64_t)d->tRCD + (bursts - 1) * between + (uint64_t)(d->tCL + d->burst_cycles);
-    return clock_core_cycle(clock, done) + port - now;
-}
-
-uint64_t dram_unloaded_cycles(const struct config *config, uint64_t core_khz) {
-    return dram_unloaded_cycles_at(config, core_khz, 0);
-}

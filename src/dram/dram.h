@@ -72,11 +72,4 @@ typedef void dram_log_fn(void *user, const struct dram_log_entry *entry);
 void dram_set_log(struct dram *dram, dram_log_fn *log, void *user);
 const char *dram_command_name(enum dram_command command);
 
-/* Zero-load latency: core cycles from pushing the read of a whole line into dram_input of an idle memory with a closed
- * bank until its data is visible at dram_output. The reference for a chain of dependent loads, computed from the
- * configuration alone. If the clocks differ, it varies by one or two cycles with the cycle of the push; this is the
- * value for cycle 0. Without refresh. */
-uint64_t dram_unloaded_cycles(const struct config *config, uint64_t core_khz);
-uint64_t dram_unloaded_cycles_at(const struct config *config, uint64_t core_khz, uint64_t now);
-
 #endif

@@ -138,7 +138,4 @@ unsigned experiment_point_value(const struct experiment *experiment, unsigned po
 /* "16", with several axes "16, pae"; "" without a sweep. */
 void experiment_point_label(const struct experiment *experiment, unsigned point, char *text, size_t size);
 
-/* Writes the keys of an experiment file as Markdown tables. */
-void experiment_describe(FILE *out);
-
 #endif

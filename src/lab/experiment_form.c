@@ -463,17 +463,8 @@ bool experiment_read_forms(struct reading *reading, struct yaml_reader *yaml) {
     return yaml_read_form(yaml, &file_form, reading, &reading->file, NULL) && yaml_read_tail(yaml);
 }
 
-void experiment_describe(FILE *out) {
-    static const struct {
-        const struct yaml_form *form;
-        const char *title;
-    } tables[] = {{&file_form, "An experiment"}, {&workload_form, "A workload"},
-                  {&design_form, "A design"},    {&uses_form, "`uses` of a design"},
-                  {&metric_form, "A metric"},    {&paper_form, "A published value"},
-                  {&slurm_form, "`slurm`"}};
-    for (unsigned i = 0; i < COUNT_OF(tables); i++) {
-        fprintf(out, "%s### %s\n\n| key | meaning |\n|---|---|\n", i ? "\n" : "", tables[i].title);
-        for (unsigned k = 0; k < tables[i].form->count; k++)
-            fprintf(out, "| `%s` | %s |\n", tables[i].form->keys[k].param.name, tables[i].form->keys[k].param.help);
-    }
-}
+const struct experiment_table experiment_tables[EXPERIMENT_TABLES] = {
+    {&file_form, "An experiment"}, {&workload_form, "A workload"},
+    {&design_form, "A design"},    {&uses_form, "`uses` of a design"},
+    {&metric_form, "A metric"},    {&paper_form, "A published value"},
+    {&slurm_form, "`slurm`"}};

@@ -74,4 +74,11 @@ struct reading {
 /* Reads a whole file into the reading's forms, and into its experiment the parts without names to resolve. */
 bool experiment_read_forms(struct reading *reading, struct yaml_reader *yaml);
 
+/* The tables of keys, with their titles in docs/experiments.md. */
+enum { EXPERIMENT_TABLES = 7 };
+extern const struct experiment_table {
+    const struct yaml_form *form;
+    const char *title;
+} experiment_tables[EXPERIMENT_TABLES];
+
 #endif

@@ -230,26 +230,11 @@ void network_freeze(struct network *network, uint64_t now) {
     if (network->topology->freeze) network->topology->freeze(network, now);
 }
 
-typedef uint64_t network_cycles(const struct config *config, const struct network_shape *shape, unsigned flits);
-
-/* In core cycles, including both ports. */
-static uint64_t core_cycles(network_cycles *cycles, const struct config *config, const struct network_shape *shape,
-                            uint64_t core_khz, unsigned flits) {
-    const struct noc_config *noc = config_get(config, &noc_section);
-    struct clock clock = clock_of(noc->clock_mhz ? (uint64_t)noc->clock_mhz * 1000 : core_khz, core_khz);
-    return 2 + clock_core_cycle(clock, cycles(config, shape, flits));
-}
-
 uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits) {
     const struct noc_config *noc = config_get(config, &noc_section);
     const struct topology *topology = topology_of(noc);
-    return core_cycles(noc->bypass ? topology->bypassed_cycles : topology->unloaded_cycles, config, shape, core_khz,
-                       flits);
-}
-
-uint64_t network_bypassed_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
-                                 unsigned flits) {
-    const struct noc_config *noc = config_get(config, &noc_section);
-    return core_cycles(topology_of(noc)->bypassed_cycles, config, shape, core_khz, flits);
+    struct clock clock = clock_of(noc->clock_mhz ? (uint64_t)noc->clock_mhz * 1000 : core_khz, core_khz);
+    uint64_t cycles = (noc->bypass ? topology->bypassed_cycles : topology->unloaded_cycles)(config, shape, flits);
+    return 2 + clock_core_cycle(clock, cycles); /* both ports */
 }

@@ -112,8 +112,5 @@ void network_freeze(struct network *network, uint64_t now);
  * configuration. Exact if network and core share one clock. */
 uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits);
-/* The same with bypassed MC-routers, regardless of noc.bypass. */
-uint64_t network_bypassed_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
-                                 unsigned flits);
 
 #endif

@@ -351,16 +351,24 @@ static NEVER_INLINE void allocate_several(struct router_stage *stage) {
     }
 }
 
-static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, bool single, bool common_case) {
-    if (!single)
+void router_stage_allocate_vcs(struct router_stage *stage) {
+    if (stage->vcs > 1)
         allocate_several(stage);
-    else if (!common_case && stage->wait_words > 1)
+    else if (stage->wait_words > 1)
         allocate_single_wide(stage);
     else
         allocate_single(stage);
 }
 
-void router_stage_allocate_vcs(struct router_stage *stage) { allocate_vcs(stage, stage->vcs == 1, false); }
+/* The general loops also run networks with one VC, as several. */
+static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, bool single, bool common_case) {
+    if (!single)
+        allocate_several(stage);
+    else if (!common_case)
+        router_stage_allocate_vcs(stage);
+    else
+        allocate_single(stage);
+}
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 

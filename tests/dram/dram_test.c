@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dram/dram_fixture.h"
+#include "dram/zero_load.h"
 
 #define ONE_CHANNEL "dram.mcs=1", "llc.slices_per_mc=1", "dram.mapping=hynix"
 #define SAME_CLOCK  "dram.clock_mhz=0"
@@ -29,16 +30,14 @@ TEST("a read of a closed bank takes, in any cycle it is sent, what the descripti
         const char *assignments[12] = {ONE_CHANNEL};
         for (unsigned i = 0; i < 8 && memories[m][i]; i++) assignments[3 + i] = memories[m][i];
         struct dram_fixture *fixture = dram_fixture_create(assignments);
-        uint64_t khz = gpu_core_khz(fixture->base.config);
         for (unsigned bank = 0; bank < 16; bank++)
             add_request(fixture, address_at(fixture, 0, bank, 3, 0), false, 2000 * bank + bank);
         CHECK(run_requests(fixture, 100000));
         for (unsigned i = 0; i < fixture->count; i++) {
             const struct slice_request *request = &fixture->request[i];
-            CHECK_EQ(request->answered - request->sent,
-                     dram_unloaded_cycles_at(fixture->base.config, khz, request->sent));
+            CHECK_EQ(request->answered - request->sent, dram_zero_load_cycles(fixture->base.config, request->sent));
         }
-        CHECK_EQ(fixture->request[0].answered, dram_unloaded_cycles(fixture->base.config, khz));
+        CHECK_EQ(fixture->request[0].answered, dram_zero_load_cycles(fixture->base.config, 0));
         dram_fixture_destroy(fixture);
     }
 }
@@ -46,9 +45,9 @@ TEST("a read of a closed bank takes, in any cycle it is sent, what the descripti
 TEST("unloaded latency is port, activate, column read, burst and port, and one cycle to be seen by the scheduler") {
     struct config *config = config_with(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
                                                  "dram.port_cycles=3", "dram.controller_cycles=50"));
-    CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)), 3u + 50 + 1 + 12 + 12 + 2 + 3);
+    CHECK_EQ(dram_zero_load_cycles(config, 0), 3u + 50 + 1 + 12 + 12 + 2 + 3);
     CHECK(config_set(config, "dram.gddr5.burst_bytes=64", &(struct error){0}));
-    CHECK_EQ(dram_unloaded_cycles(config, gpu_core_khz(config)),
+    CHECK_EQ(dram_zero_load_cycles(config, 0),
              3u + 50 + 1 + 12 + 12 + 2 + 3 + 3); /* a second column command, tCCDL later */
     config_destroy(config);
 }
@@ -369,7 +368,7 @@ TEST("a read of a line that waits in the write queue is answered from there") {
     CHECK_EQ(COUNTER(fixture, "dram.reads"), 13u);
     CHECK_EQ(COUNTER(fixture, "dram.read_bytes"), 12u * 128);
     CHECK(fixture->request[read].answered - fixture->request[read].sent <
-          dram_unloaded_cycles(fixture->base.config, gpu_core_khz(fixture->base.config)) / 2);
+          dram_zero_load_cycles(fixture->base.config, 0) / 2);
     dram_fixture_destroy(fixture);
 }
 

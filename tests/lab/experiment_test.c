@@ -1,6 +1,7 @@
 /* Experiment files: contents, defaults, and located errors. */
 #include <stdlib.h>
 
+#include "lab/experiment_form.h"
 #include "lab/made_up.h"
 #include "lab/plan.h"
 
@@ -189,11 +190,21 @@ TEST("rejects invalid experiments with location and fix") {
     }
 }
 
+/* Writes the keys of an experiment file as Markdown tables. */
+static void write_tables(FILE *out) {
+    for (unsigned i = 0; i < EXPERIMENT_TABLES; i++) {
+        const struct yaml_form *form = experiment_tables[i].form;
+        fprintf(out, "%s### %s\n\n| key | meaning |\n|---|---|\n", i ? "\n" : "", experiment_tables[i].title);
+        for (unsigned k = 0; k < form->count; k++)
+            fprintf(out, "| `%s` | %s |\n", form->keys[k].param.name, form->keys[k].param.help);
+    }
+}
+
 TEST("the documentation has the tables of all keys") {
     char *tables = NULL, *page = mem_alloc(1 << 16, 1);
     size_t length;
     FILE *out = open_memstream(&tables, &length), *in = fopen(SLUICE_SOURCE_DIR "/docs/experiments.md", "r");
-    experiment_describe(out);
+    write_tables(out);
     fclose(out);
     REQUIRE(in);
     page[fread(page, 1, (1 << 16) - 1, in)] = '\0';

@@ -4,22 +4,22 @@
 
 #include "dram/dram.h"
 #include "dram/dram_config.h"
+#include "dram/zero_load.h"
 #include "l1/l1.h"
 #include "llc/llc.h"
 #include "noc/noc.h"
 #include "sim/gpu_config.h"
 #include "sm/sm_config.h"
 
-/* What the parts of a load's way take. */
-struct way {
+/* The latencies that a load's latency is the sum of, in core cycles. */
+struct latencies {
     uint64_t operand, writeback; /* within the SM, before and after */
     uint64_t l1;
     uint64_t request, reply; /* networks, from the L1's push to the slice's sight of it, and back for a whole line */
     uint64_t llc;
-    uint64_t khz;
 };
 
-static struct way way_of(const struct config *config) {
+static struct latencies latencies_of(const struct config *config) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     const struct sm_config *sm = config_get(config, &sm_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
@@ -33,25 +33,26 @@ static struct way way_of(const struct config *config) {
     unsigned width = (unsigned)noc->channel_bytes;
     CHECK_EQ(message_bytes(&read), 8u);
     CHECK_EQ(message_bytes(&data), 136u);
-    return (struct way){
+    return (struct latencies){
         .operand = (uint64_t)sm->operand_cycles,
         .writeback = (uint64_t)sm->writeback_cycles,
         .l1 = (uint64_t)l1->latency_cycles,
         .request = network_unloaded_cycles(config, &shape, khz, message_flits(&read, width)),
         .reply = network_unloaded_cycles(config, &shape, khz, message_flits(&data, width)),
         .llc = (uint64_t)llc->latency_cycles,
-        .khz = khz,
     };
 }
 
-static uint64_t l1_hit(const struct way *way) { return way->operand + way->l1 + way->writeback; }
-static uint64_t llc_hit(const struct way *way) {
-    return way->operand + way->request + way->llc + way->reply + way->writeback;
+static uint64_t l1_hit(const struct latencies *latencies) {
+    return latencies->operand + latencies->l1 + latencies->writeback;
+}
+static uint64_t llc_hit(const struct latencies *latencies) {
+    return latencies->operand + latencies->request + latencies->llc + latencies->reply + latencies->writeback;
 }
 /* For a load that issues in cycle `now` and finds its bank closed. */
-static uint64_t dram_access(const struct config *config, const struct way *way, uint64_t now) {
-    uint64_t lookup = now + way->operand + way->request + way->llc;
-    return llc_hit(way) + dram_unloaded_cycles_at(config, way->khz, lookup);
+static uint64_t dram_access(const struct config *config, const struct latencies *latencies, uint64_t now) {
+    uint64_t lookup = now + latencies->operand + latencies->request + latencies->llc;
+    return llc_hit(latencies) + dram_zero_load_cycles(config, lookup);
 }
 
 TEST("a chain within the L1 measures operand, L1 and writeback cycles") {
@@ -59,11 +60,11 @@ TEST("a chain within the L1 measures operand, L1 and writeback cycles") {
         struct run *run =
             run_make(run_gpus[g], "synth:chase",
                      SETTINGS("workload.footprint_kb=4", "workload.stride_bytes=128", "workload.iterations=532"));
-        struct way way = way_of(run->config);
+        struct latencies latencies = latencies_of(run->config);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.read_misses"), 32u);
         CHECK_EQ(run_count(run, "l1.read_hits"), 500u);
-        CHECK_EQ(run_count(run, "sm.load_cycles_min"), l1_hit(&way));
+        CHECK_EQ(run_count(run, "sm.load_cycles_min"), l1_hit(&latencies));
         run_destroy(run);
     }
 }
@@ -80,42 +81,42 @@ static uint64_t chase_cycles(const char *gpu, const char *footprint, const char 
 TEST("every load of a second pass through the L1 takes that long, none more and none less") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct config *config = run_config(run_gpus[g], NO_SETTINGS);
-        struct way way = way_of(config);
+        struct latencies latencies = latencies_of(config);
         uint64_t one = chase_cycles(run_gpus[g], "workload.footprint_kb=4", "workload.iterations=32");
         uint64_t ten = chase_cycles(run_gpus[g], "workload.footprint_kb=4", "workload.iterations=320");
-        CHECK_EQ(ten - one, 288 * l1_hit(&way));
+        CHECK_EQ(ten - one, 288 * l1_hit(&latencies));
         config_destroy(config);
     }
 }
 
-TEST("a chain that the L1 cannot hold and the LLC can measures the way to the LLC and back") {
+TEST("a chain that the L1 cannot hold and the LLC can measures the latency of an LLC hit") {
     for (unsigned g = 0; g < RUN_GPUS; g++) { /* 64 KB in the order of their use, through 48 KB or 16 KB of L1 */
         struct run *run =
             run_make(run_gpus[g], "synth:chase",
                      SETTINGS("workload.footprint_kb=64", "workload.stride_bytes=128", "workload.iterations=1024"));
-        struct way way = way_of(run->config);
+        struct latencies latencies = latencies_of(run->config);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.read_hits"), 0u);
         CHECK_EQ(run_count(run, "llc.read_hits"), 512u);
-        CHECK_EQ(run_count(run, "sm.load_cycles_min"), llc_hit(&way));
+        CHECK_EQ(run_count(run, "sm.load_cycles_min"), llc_hit(&latencies));
         run_destroy(run);
         uint64_t one = chase_cycles(run_gpus[g], "workload.footprint_kb=64", "workload.iterations=512");
         uint64_t two = chase_cycles(run_gpus[g], "workload.footprint_kb=64", "workload.iterations=1024");
-        CHECK_EQ(two - one, 512 * llc_hit(&way));
+        CHECK_EQ(two - one, 512 * llc_hit(&latencies));
     }
 }
 
-TEST("a load from a closed bank measures the way to memory, its latency in that cycle and the way back") {
+TEST("a load from a closed bank measures the latency to memory, of memory in that cycle, and back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct run *run =
             run_make(run_gpus[g], "synth:chase", SETTINGS("workload.iterations=1", "sm.instruction_kb=0"));
-        struct way way = way_of(run->config);
+        struct latencies latencies = latencies_of(run->config);
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "dram.row_misses"), run_count(run, "dram.activates")); /* one bank, that was closed */
         CHECK_EQ(run_count(run, "dram.activates"), 1u);
         /* The command to run the CTA is sent in cycle 0 and reaches the SM in cycle 1. */
-        CHECK_EQ(run_count(run, "sm.load_cycles_min"), dram_access(run->config, &way, 1));
-        CHECK_EQ(run_count(run, "sm.load_cycles_max"), dram_access(run->config, &way, 1));
+        CHECK_EQ(run_count(run, "sm.load_cycles_min"), dram_access(run->config, &latencies, 1));
+        CHECK_EQ(run_count(run, "sm.load_cycles_max"), dram_access(run->config, &latencies, 1));
         run_destroy(run);
     }
 }
@@ -143,7 +144,7 @@ static unsigned closed_banks(const struct config *config, uint64_t stride) {
 TEST("loads one after the other from closed banks take as long as the phase of the two clocks makes each of them") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct config *config = run_config(run_gpus[g], NO_SETTINGS);
-        struct way way = way_of(config);
+        struct latencies latencies = latencies_of(config);
         uint64_t stride = 128, best = 128;
         unsigned loads = 0;
         for (; stride < 32768; stride += 128)
@@ -157,7 +158,7 @@ TEST("loads one after the other from closed banks take as long as the phase of t
         run_go(run, (struct run_options){0});
         uint64_t now = 1, sum = 0;
         for (unsigned i = 0; i < loads; i++) {
-            uint64_t takes = dram_access(config, &way, now);
+            uint64_t takes = dram_access(config, &latencies, now);
             sum += takes;
             now += takes; /* the next needs its value */
         }
