@@ -46,7 +46,7 @@ struct overview {
     unsigned failures;
 };
 
-static void tell_experiment(void *user, const char *name, const char *size, const char *path) {
+static void print_experiment(void *user, const char *name, const char *size, const char *path) {
     struct overview *overview = user;
     struct error err = {0};
     struct request request;
@@ -69,7 +69,7 @@ static void list_failure(void *user, const char *identity, const char *what, con
     printf("  %s: %s\n", what, why);
 }
 
-static bool tell_queue(const struct intake *intake, struct error *err) {
+static bool print_queue(const struct intake *intake, struct error *err) {
     struct slurm_queue queue;
     if (!slurm_look(intake, NULL, &queue, err)) return false;
     if (queue.jobs)
@@ -95,12 +95,12 @@ static enum status show_status(const struct command *command, const struct lab_v
     uint64_t runs = store_run_count(store);
     unsigned waiting = intake_waiting(intake.local) + intake_waiting(intake.slurm);
     printf("%s: %llu run%s\n", store_path(store), (unsigned long long)runs, plural(runs));
-    if (count == 0) store_each_experiment(store, tell_experiment, &overview);
+    if (count == 0) store_each_experiment(store, print_experiment, &overview);
     for (unsigned i = 0; i < request.count; i++)
-        tell_experiment(&overview, request.experiments[i]->name, request.size ? request.size : "",
-                        request.experiments[i]->path);
+        print_experiment(&overview, request.experiments[i]->name, request.size ? request.size : "",
+                         request.experiments[i]->path);
     if (waiting) printf("  %-32s %u (`sluice lab gather` imports them)\n", "results not yet imported", waiting);
-    bool good = tell_queue(&intake, &err);
+    bool good = print_queue(&intake, &err);
     store_each_failure(store, list_failure, &overview);
     intake_close(&intake);
     request_free(&request);

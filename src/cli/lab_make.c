@@ -72,7 +72,7 @@ static bool step(void *user, const struct runner_progress *progress) {
     return true;
 }
 
-static void tell_failures(const struct batch *batch) {
+static void print_failures(const struct batch *batch) {
     for (unsigned i = 0; i < batch->count; i++)
         if (batch->runs[i].state == BATCH_FAILED)
             fprintf(stderr, "sluice: %s: %s\n", batch->runs[i].title, batch->runs[i].why);
@@ -95,7 +95,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
     bool good = runner_run(batch, &runner, &err);
     undraw(&here);
     unsigned made = count_state(batch, BATCH_DONE), failed = count_state(batch, BATCH_FAILED);
-    tell_failures(batch);
+    print_failures(batch);
     printf("%u run%s: %u simulated, %u cached", batch->distinct, plural(batch->distinct), made, batch->stored);
     if (failed) printf(", %u failed", failed);
     printf(" (%s)\n", store_path(store));
@@ -112,7 +112,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
 
 /* On a cluster */
 
-static void tell_failure(void *user, const char *identity, const char *what, const char *why) {
+static void print_failure(void *user, const char *identity, const char *what, const char *why) {
     const struct batch *batch = user;
     for (unsigned i = 0; i < batch->count; i++)
         if (strcmp(batch->runs[i].identity, identity) == 0) fprintf(stderr, "sluice: %s: %s\n", what, why);
@@ -169,7 +169,7 @@ static enum status make_there(struct store *store, const struct intake *intake, 
     struct batch *batch = request_batch(request, store, intake);
     printf("%u run%s: %u to simulate, %u cached, %llu of them imported now (%s)\n", batch->distinct,
            plural(batch->distinct), batch->count, batch->stored, (unsigned long long)taken, store_path(store));
-    store_each_failure(store, tell_failure, batch); /* about to be rerun */
+    store_each_failure(store, print_failure, batch); /* about to be rerun */
     bool good = slurm_look(intake, batch, &queue, &err) && submit(batch, store, intake, values, request, &err);
     if (good && queue.runs) printf("%u run%s still in the queue\n", queue.runs, plural(queue.runs));
     enum status status = STATUS_DONE;
@@ -178,7 +178,7 @@ static enum status make_there(struct store *store, const struct intake *intake, 
         good = await_cluster(store, intake, &taken, &err);
         batch_free(batch);
         batch = request_batch(request, store, intake);
-        store_each_failure(store, tell_failure, batch);
+        store_each_failure(store, print_failure, batch);
         printf("%u run%s: %u cached (%s)\n", batch->distinct, plural(batch->distinct), batch->stored,
                store_path(store));
         status = batch->count ? STATUS_FAILED : STATUS_DONE;
@@ -313,7 +313,7 @@ enum status lab_task(const char *file, uint64_t index) {
     signals_catch();
     skip_made(batch, folder);
     bool good = runner_run(batch, &runner, &err);
-    tell_failures(batch);
+    print_failures(batch);
     unsigned done = count_state(batch, BATCH_DONE);
     printf("%u of %u runs simulated\n", done, batch->count);
     good = good && done == batch->count;

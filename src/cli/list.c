@@ -66,23 +66,23 @@ static enum status list_folder(const char *folder, char *(*describe)(const char 
     return STATUS_DONE;
 }
 
-static enum status list_gpus(const struct machine_options *options_, const char *part) {
-    (void)options_, (void)part;
+static enum status list_gpus(const struct machine_options *options_, const char *filter) {
+    (void)options_, (void)filter;
     return list_folder("gpus", describe_machine);
 }
 
-static enum status list_designs(const struct machine_options *options_, const char *part) {
-    (void)options_, (void)part;
+static enum status list_designs(const struct machine_options *options_, const char *filter) {
+    (void)options_, (void)filter;
     return list_folder("designs", describe_machine);
 }
 
-static enum status list_experiments(const struct machine_options *options_, const char *part) {
-    (void)options_, (void)part;
+static enum status list_experiments(const struct machine_options *options_, const char *filter) {
+    (void)options_, (void)filter;
     return list_folder("experiments", describe_experiment);
 }
 
-static enum status list_workloads(const struct machine_options *options_, const char *part) {
-    (void)options_, (void)part;
+static enum status list_workloads(const struct machine_options *options_, const char *filter) {
+    (void)options_, (void)filter;
     puts("programs: NAME or NAME:SIZE (default size: small)");
     for (unsigned i = 0; i < workload_total; i++) {
         const struct workload *workload = workloads[i];
@@ -123,7 +123,7 @@ static void print_domain(const struct param *param) {
     }
 }
 
-static enum status list_parameters(const struct machine_options *machine, const char *part) {
+static enum status list_parameters(const struct machine_options *machine, const char *filter) {
     struct error err = {0};
     struct config *config = machine_config(machine, &err);
     if (!config) return complain_error(&err);
@@ -132,7 +132,7 @@ static enum status list_parameters(const struct machine_options *machine, const 
     for (unsigned i = 0; i < config_entry_count(config); i++) {
         struct config_entry entry;
         config_entry_at(config, i, &entry);
-        if (part && !strstr(entry.key, part)) continue;
+        if (filter && !strstr(entry.key, filter)) continue;
         if (entry.section != section) {
             const char *dot = strrchr(entry.key, '.');
             printf("%s%.*s: %s\n", shown ? "\n" : "", dot ? (int)(dot - entry.key) : 0, entry.key, entry.section->help);
@@ -144,12 +144,12 @@ static enum status list_parameters(const struct machine_options *machine, const 
         puts(")");
     }
     config_destroy(config);
-    if (part && shown == 0)
-        return complain(NULL, "no parameter name contains `%s`; `sluice list parameters` lists them all", part);
+    if (filter && shown == 0)
+        return complain(NULL, "no parameter name contains `%s`; `sluice list parameters` lists them all", filter);
     return STATUS_DONE;
 }
 
-static enum status list_stats(const struct machine_options *options_, const char *part) {
+static enum status list_stats(const struct machine_options *options_, const char *filter) {
     struct error err = {0};
     struct config *config = machine_config(options_, &err);
     struct machine *machine = config ? machine_create(config, &err) : NULL;
@@ -160,13 +160,13 @@ static enum status list_stats(const struct machine_options *options_, const char
         for (unsigned i = 0; i < stats_count(stats); i++) {
             char name[128];
             stats_name(stats, i, name, sizeof name);
-            if (part && !strstr(name, part)) continue;
+            if (filter && !strstr(name, filter)) continue;
             const struct stat *stat = stats_stat(stats, i);
             printf("%-32s %-16s %s\n", name, stat->unit, stat->help);
             shown++;
         }
-        if (part && shown == 0)
-            status = complain(NULL, "no counter name contains `%s`; `sluice list stats` lists them all", part);
+        if (filter && shown == 0)
+            status = complain(NULL, "no counter name contains `%s`; `sluice list stats` lists them all", filter);
         machine_destroy(machine);
     } else {
         status = complain_error(&err);
@@ -177,8 +177,8 @@ static enum status list_stats(const struct machine_options *options_, const char
 
 static const struct {
     const char *name;
-    bool takes_part;
-    enum status (*list)(const struct machine_options *options, const char *part);
+    bool takes_filter;
+    enum status (*list)(const struct machine_options *options, const char *filter);
 } things[] = {
     {"gpus", false, list_gpus},
     {"workloads", false, list_workloads},
@@ -200,7 +200,7 @@ static enum status list(const struct command *command, int argc, char **argv) {
         names[i] = things[i].name;
         if (strcmp(arguments.word[0], things[i].name) != 0) continue;
         bool workloads_long = (values.characterise || values.survey) && things[i].list == list_workloads;
-        if (arguments.count > (things[i].takes_part || workloads_long ? 2u : 1u))
+        if (arguments.count > (things[i].takes_filter || workloads_long ? 2u : 1u))
             return complain(command, "unexpected argument `%s`", arguments.word[arguments.count - 1]);
         if (workloads_long)
             return characterise(values.size ? values.size : "tiny", values.machine.gpu,

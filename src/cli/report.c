@@ -70,7 +70,7 @@ static const char *title_of(const struct gallery *gallery) {
     return title[0] ? title : "Sluice results";
 }
 
-static void tell(const struct gallery *gallery, const char *page, const char *folder) {
+static void print_result(const struct gallery *gallery, const char *page, const char *folder) {
     unsigned missing = 0, papers = 0;
     for (unsigned i = 0; i < gallery->count; i++) {
         missing += gallery->figures[i]->missing;
@@ -107,7 +107,7 @@ static enum status make(const struct gallery *gallery, const struct report_reque
         if (!output_close(&output, good, &closing) && good) err = closing, good = false;
     }
     if (good)
-        tell(gallery, request->output, plotted ? folder : NULL);
+        print_result(gallery, request->output, plotted ? folder : NULL);
     else
         complain_error(&err);
     free(folder);

@@ -51,7 +51,7 @@ static uint64_t peak_rss_bytes(void) {
 }
 
 /* Writes the results. An interrupted run and a failed check are reported like any other run, but fail. */
-static enum status tell(const struct run_values *values, const struct run_report *report) {
+static enum status write_results(const struct run_values *values, const struct run_report *report) {
     struct error err = {0};
     bool only_json = values->json && strcmp(values->json, "-") == 0;
     if (!only_json) report_write_summary(stdout, report);
@@ -182,7 +182,7 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         .host_seconds = seconds,
         .host_peak_rss_bytes = peak_rss_bytes(),
     };
-    enum status status = tell(values, &report);
+    enum status status = write_results(values, &report);
     run_result_release(&result);
     return watch.status == STATUS_DONE ? status : watch.status;
 }

@@ -366,7 +366,7 @@ static bool read_file(struct launch_file *file, struct error *err) {
 #define BLAME(file, place_, err, ...) error_at(err, (file)->path, (place_).line, (place_).column, __VA_ARGS__)
 
 /* A path in the file, relative to the file's directory. */
-static char *path_beside(const struct launch_file *file, const char *path) {
+static char *relative_path(const struct launch_file *file, const char *path) {
     const char *slash = strrchr(file->path, '/');
     return path[0] == '/' || !slash ? mem_text(path)
                                     : text_format("%.*s/%s", (int)(slash - file->path), file->path, path);
@@ -434,7 +434,7 @@ static bool check_content(struct launch_file *file, const struct buffer *buffer,
                           struct yaml_place place, uint8_t **content, struct error *err) {
     struct error inner = {0};
     size_t bytes;
-    char *path = path_beside(file, name);
+    char *path = relative_path(file, name);
     *content = (uint8_t *)arena_file(file->arena, path, &bytes, &inner);
     free(path);
     if (!*content) return BLAME(file, place, err, "%s", inner.text);
@@ -645,7 +645,7 @@ static bool find_ptx(struct launch_file *file, const char *ptx, struct error *er
     if (ptx)
         file->ptx_path = mem_text(ptx);
     else if (file->ptx)
-        file->ptx_path = path_beside(file, file->ptx);
+        file->ptx_path = relative_path(file, file->ptx);
     else
         return error_at(err, file->path, 1, 1, "no PTX is given: add `ptx: FILE`, or use --ptx FILE");
     return true;

@@ -32,7 +32,7 @@ STATS_STRUCT(read_stats, READ_STATS);
 STATS_TABLE(l1_read_stat_table, "l1.latency", read_stats, READ_STATS);
 
 /* Reservation failures of the request at the head of Q1, by cause, in the order of enum l1_outcome. */
-STATS_TABLE(l1_refusal_stat_table, "l1.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
+STATS_TABLE(l1_reservation_fail_stat_table, "l1.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 enum { NO_VISITOR = UINT32_MAX };
 
@@ -56,10 +56,10 @@ struct hub {
     unsigned hits;           /* number of such hits */
     bool others_next;        /* the next lookup is another group's */
     bool reporting;          /* L1_COMMAND_REPORT received: report when nothing is in flight */
-    enum l1_outcome refusal; /* reservation failure of the head of Q1; 0: none */
-    uint32_t refused_changes;
-    uint64_t refused_since; /* earlier cycles are accounted */
-    uint64_t refused_cycles[L1_OUTCOMES - L1_FAIL_MSHR];
+    enum l1_outcome failure; /* reservation failure of the head of Q1; 0: none */
+    uint32_t failed_changes;
+    uint64_t failed_since; /* earlier cycles are accounted */
+    uint64_t failed_cycles[L1_OUTCOMES - L1_FAIL_MSHR];
 };
 
 /* An SM's interface to the crossbars of its group. */
@@ -132,8 +132,8 @@ static void answer(struct hub *hub, uint32_t index, uint64_t now) {
 }
 
 static void report(struct hub *hub, enum l1_report_kind kind, uint64_t now) {
-    struct l1_report word = {kind};
-    port_push(hub->reports, now, &word, sizeof word);
+    struct l1_report report = {kind};
+    port_push(hub->reports, now, &report, sizeof report);
 }
 
 static void take_commands(struct hub *hub, uint64_t now) {
@@ -152,15 +152,15 @@ static void take_commands(struct hub *hub, uint64_t now) {
     }
 }
 
-static void count_refusal(struct hub *hub, uint64_t now) {
-    if (hub->refusal) hub->refused_cycles[hub->refusal - L1_FAIL_MSHR] += now - hub->refused_since;
-    hub->refused_since = now;
+static void count_failure(struct hub *hub, uint64_t now) {
+    if (hub->failure) hub->failed_cycles[hub->failure - L1_FAIL_MSHR] += now - hub->failed_since;
+    hub->failed_since = now;
 }
 
 /* The head of Q1, unless its reservation failure cannot have been resolved. */
 static const struct group_packet *next_request(struct hub *hub, uint64_t now) {
     const struct l1_gate *gate = &hub->l1->caches->gate[hub->node];
-    return hub->refusal && hub->refused_changes == gate->changes ? NULL : port_peek(hub->requests, now);
+    return hub->failure && hub->failed_changes == gate->changes ? NULL : port_peek(hub->requests, now);
 }
 
 /* Returns whether the cache accepted it. */
@@ -170,10 +170,10 @@ static bool take_request(struct hub *hub, const struct group_packet *packet, uin
     struct l1_request request = packet->request;
     request.token = index;
     enum l1_outcome outcome = l1->caches->ops->access(l1->caches, hub->node, &request, now);
-    count_refusal(hub, now);
-    hub->refusal = outcome > L1_ACCEPTED ? outcome : 0;
-    hub->refused_changes = l1->caches->gate[hub->node].changes;
-    if (hub->refusal) {
+    count_failure(hub, now);
+    hub->failure = outcome > L1_ACCEPTED ? outcome : 0;
+    hub->failed_changes = l1->caches->gate[hub->node].changes;
+    if (hub->failure) {
         visitor_leave(hub, index);
         return false;
     }
@@ -243,7 +243,7 @@ static void hub_tick(void *self, uint64_t now) {
     }
 }
 
-static void hub_settle(void *self, uint64_t now) { count_refusal(self, now); }
+static void hub_settle(void *self, uint64_t now) { count_failure(self, now); }
 
 static void hub_explain(const void *self, uint64_t now, FILE *out) {
     const struct hub *hub = self;
@@ -344,7 +344,7 @@ static void create_hub(struct clustered *l1, unsigned node, struct stats *stats)
     hub->hit = mem_alloc(l1->hit_cycles + 1, sizeof *hub->hit);
     for (unsigned i = 0; i <= l1->hit_cycles; i++) hub->hit[i] = NO_VISITOR;
     hub->component = l1->component[node] = engine_add(l1->engine, &hub_ops, hub, node);
-    stats_add(stats, &l1_refusal_stat_table, hub->refused_cycles);
+    stats_add(stats, &l1_reservation_fail_stat_table, hub->failed_cycles);
 }
 
 static void create_crossbars(struct clustered *l1, unsigned group, const struct group_config *values,

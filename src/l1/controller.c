@@ -81,8 +81,8 @@ void l1_controller_settle_in(struct l1_controller *controller) {
     controller->seen = controller->owner->watch || controller->partner;
 }
 
-static NEVER_INLINE void tell_all(struct l1_controller *controller, enum l1_event event, unsigned set, uint64_t key,
-                                  uint64_t now) {
+static NEVER_INLINE void notify_observers(struct l1_controller *controller, enum l1_event event, unsigned set,
+                                          uint64_t key, uint64_t now) {
     struct l1_watch *watch = controller->owner->watch;
     if (controller->partner) controller->partner->ops->observed(controller->partner, event, set, key, now);
     if (watch) watch->observe(watch, controller->index, event, key, now);
@@ -90,7 +90,7 @@ static NEVER_INLINE void tell_all(struct l1_controller *controller, enum l1_even
 
 static inline void notify(struct l1_controller *controller, enum l1_event event, unsigned set, uint64_t key,
                           uint64_t now) {
-    if (UNLIKELY(controller->seen)) tell_all(controller, event, set, key, now);
+    if (UNLIKELY(controller->seen)) notify_observers(controller, event, set, key, now);
 }
 
 /* The number of bypassing accesses is limited only by the network and the LLC, so their table grows on demand. */
@@ -198,7 +198,7 @@ static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1
         port_push(controller->to_control, now, message, sizeof *message);
 }
 
-static enum l1_outcome queue_refusal(struct l1_controller *controller, uint64_t now) {
+static enum l1_outcome queue_failure(struct l1_controller *controller, uint64_t now) {
     return port_can_push(controller->to_network, now) ? L1_FAIL_MISS_QUEUE : L1_FAIL_NETWORK;
 }
 
@@ -219,7 +219,7 @@ static inline unsigned set_of(const struct l1_controller *controller, uint64_t n
 static enum l1_outcome pass_by(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
     if (store_ahead(controller, request->kind, key_of(controller, request), request->sectors))
         return L1_FAIL_STORE_ORDER;
-    if (queue_room(controller) == 0) return queue_refusal(controller, now);
+    if (queue_room(controller) == 0) return queue_failure(controller, now);
     uint32_t entry = outstanding_take(controller, request->token);
     send(controller, request, request->kind, request->address, request->sectors, TAG_OUTSTANDING | entry,
          leaves_at_once(controller, now), now);
@@ -281,10 +281,10 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, c
                                     : cache_victim(&controller->cache, access->set);
     if (!victim) return L1_FAIL_LINE;
     if (victim->state == LINE_MODIFIED) {
-        if (queue_room(controller) == 0) return queue_refusal(controller, now);
+        if (queue_room(controller) == 0) return queue_failure(controller, now);
         write_back(controller, cache_line_key(&controller->cache, access->set, victim), victim, now);
         if (!aside && queue_room(controller) == 0)
-            return queue_refusal(controller, now); /* the miss is replayed later */
+            return queue_failure(controller, now); /* the miss is replayed later */
     }
     if (victim->state != LINE_INVALID) {
         controller->stats.evictions++;
@@ -305,8 +305,8 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller,
                                                struct l1_partner *partner, uint64_t now) {
     if (store_ahead(controller, MESSAGE_READ, access->key, controller->whole_line)) return L1_FAIL_STORE_ORDER;
     bool aside = partner && partner->ops->wants(partner, request, access, now);
-    if (!aside && queue_room(controller) == 0) return queue_refusal(controller, now);
-    unsigned mshr;
+    if (!aside && queue_room(controller) == 0) return queue_failure(controller, now);
+    unsigned mshr = 0;
     enum l1_outcome outcome = reserve(controller, access, insertion, aside, &mshr, now);
     if (outcome != L1_MISS) return outcome;
     mshr_add(&controller->mshrs, mshr, &request->token, sizeof request->token);

@@ -39,14 +39,14 @@ static uint64_t next_stops(const struct coop_network *network, uint64_t stops, e
                                    : stops >> 1 | (stops & 1) << last;
 }
 
-static enum coop_direction other_way(unsigned direction) { return direction == COOP_LEFT ? COOP_RIGHT : COOP_LEFT; }
+static enum coop_direction opposite(unsigned direction) { return direction == COOP_LEFT ? COOP_RIGHT : COOP_LEFT; }
 
 /* The shorter direction from a stop to the source; for equal distances, back towards the probe's origin. */
-static enum coop_direction way_back(const struct coop_network *network, unsigned stop,
-                                    const struct coop_message *message) {
+static enum coop_direction reply_direction(const struct coop_network *network, unsigned stop,
+                                           const struct coop_message *message) {
     unsigned right = message->source + (message->source < stop ? network->groups : 0) - stop;
     unsigned left = network->groups - right;
-    return right < left ? COOP_RIGHT : left < right ? COOP_LEFT : other_way(message->direction);
+    return right < left ? COOP_RIGHT : left < right ? COOP_LEFT : opposite(message->direction);
 }
 
 /* Stops whose queue has a newly visible message. */
@@ -97,10 +97,10 @@ static bool probe_deliver(struct coop_network *network, unsigned from, unsigned 
 static void probes_enter(struct coop_network *network, unsigned to, uint64_t now) {
     enum coop_direction first = network->stop[to].first_probe;
     for (unsigned i = 0; i < COOP_DIRECTIONS; i++) {
-        enum coop_direction direction = i == 0 ? first : other_way(first);
-        unsigned from = next_stop(network, to, other_way(direction));
+        enum coop_direction direction = i == 0 ? first : opposite(first);
+        unsigned from = next_stop(network, to, opposite(direction));
         if (network->owed[direction] >> from & 1 && probe_deliver(network, from, to, direction, now))
-            network->stop[to].first_probe = (uint8_t)other_way(direction);
+            network->stop[to].first_probe = (uint8_t)opposite(direction);
     }
 }
 
@@ -138,7 +138,7 @@ static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_
     if (room) {
         port_push(queue, now, answer, sizeof *answer);
         stat_max(&network->stats.answers_peak, queue->capacity - port_credits(queue, now));
-        network->stop[to].first_answer = (uint8_t)other_way(direction);
+        network->stop[to].first_answer = (uint8_t)opposite(direction);
     } else {
         network->stats.answer_rounds += home;
         network->arriving[direction] |= UINT64_C(1) << to;
@@ -151,7 +151,7 @@ static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_
  * Returns whether that queue may have more in the next cycle. */
 static bool answer_enter(struct coop_network *network, unsigned to, enum coop_direction direction, uint64_t leaving,
                          uint64_t now) {
-    unsigned from = next_stop(network, to, other_way(direction));
+    unsigned from = next_stop(network, to, opposite(direction));
     bool waits = leaving >> from & 1;
     if (network->passing[direction] >> from & 1) {
         answer_deliver(network, to, direction, &network->at[direction][from], false, now);
@@ -187,13 +187,13 @@ static bool answers_move(struct coop_network *network, uint64_t now) {
     if (!network->answering && !answers_pass(network)) return false;
     for (uint64_t rest = network->answering; rest; rest &= rest - 1) {
         unsigned s = lowest_bit(rest);
-        leaving[way_back(network, s, port_peek(&network->stop[s].replies_out, now))] |= rest & -rest;
+        leaving[reply_direction(network, s, port_peek(&network->stop[s].replies_out, now))] |= rest & -rest;
     }
     for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
         targets |= next_stops(network, network->passing[direction] | leaving[direction], direction);
     for (; targets; targets &= targets - 1) {
         unsigned to = lowest_bit(targets);
-        enum coop_direction first = network->stop[to].first_answer, second = other_way(first);
+        enum coop_direction first = network->stop[to].first_answer, second = opposite(first);
         more |= answer_enter(network, to, first, leaving[first], now);
         more |= answer_enter(network, to, second, leaving[second], now);
     }
@@ -227,7 +227,7 @@ static void explain(const void *self, uint64_t now, FILE *out) {
 static const struct component_ops adjacent_ops = {.kind = "adjnet", .tick = tick, .explain = explain, .busy = busy};
 static const struct component_ops ring_ops = {.kind = "mulnet", .tick = tick, .explain = explain, .busy = busy};
 
-static void stop_init(struct coop_network *network, unsigned s, const struct coop_site *context) {
+static void stop_init(struct coop_network *network, unsigned s, const struct coop_context *context) {
     struct stop *stop = &network->stop[s];
     unsigned node = context->component[s], self = network->component;
     port_init(&stop->requests_out, context->engine, "requests to other groups", node, self, context->queue, 1);
@@ -238,7 +238,7 @@ static void stop_init(struct coop_network *network, unsigned s, const struct coo
     port_watch(&stop->replies_out, network->new_answers, s);
 }
 
-static struct coop_network *create(const struct coop_site *context, const struct component_ops *ops,
+static struct coop_network *create(const struct coop_context *context, const struct component_ops *ops,
                                    const struct stat_table *table, unsigned left, unsigned right) {
     assert(context->groups >= 2 && context->groups <= COOP_GROUPS_MAX && left + right > 0);
     struct coop_network *network = mem_alloc(1, sizeof *network);
@@ -259,11 +259,11 @@ static struct coop_network *create(const struct coop_site *context, const struct
     return network;
 }
 
-struct coop_network *adjacent_create(const struct coop_site *context) {
+struct coop_network *adjacent_create(const struct coop_context *context) {
     return create(context, &adjacent_ops, &adjnet_stat_table, 1, 1);
 }
 
-struct coop_network *ring_create(const struct coop_site *context) {
+struct coop_network *ring_create(const struct coop_context *context) {
     return create(context, &ring_ops, &mulnet_stat_table, context->short_queries, context->long_queries);
 }
 

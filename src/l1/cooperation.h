@@ -53,7 +53,7 @@ struct coop_ports {
     struct port *replies_in;   /* Q7: the node pops */
 };
 
-struct coop_site {
+struct coop_context {
     struct engine *engine;
     struct stats *stats;
     unsigned groups, position;            /* position: index of the component */
@@ -78,8 +78,8 @@ STATS_STRUCT(coop_stats, COOP_STATS);
 
 struct coop_network;
 
-struct coop_network *adjacent_create(const struct coop_site *context);
-struct coop_network *ring_create(const struct coop_site *context);
+struct coop_network *adjacent_create(const struct coop_context *context);
+struct coop_network *ring_create(const struct coop_context *context);
 void coop_network_destroy(struct coop_network *network);
 struct coop_ports coop_network_ports(struct coop_network *network, unsigned group);
 

@@ -41,7 +41,7 @@ struct crossbar *crossbar_create(const struct crossbar_plan *plan, struct engine
         .output = mem_alloc(plan->outputs, sizeof *crossbar->output),
     };
     crossbar->id = engine_add(engine, &component_ops, crossbar, index);
-    unsigned way_out = (unsigned)(plan->group->switch_cycles - 1 + plan->group->link_cycles);
+    unsigned output_cycles = (unsigned)(plan->group->switch_cycles - 1 + plan->group->link_cycles);
     char name[40];
     for (unsigned i = 0; i < plan->inputs; i++) {
         snprintf(name, sizeof name, "%s %u in %u", plan->name, index, i);
@@ -50,7 +50,7 @@ struct crossbar *crossbar_create(const struct crossbar_plan *plan, struct engine
     for (unsigned i = 0; i < plan->outputs; i++) {
         snprintf(name, sizeof name, "%s %u out %u", plan->name, index, i);
         port_init(&crossbar->output[i].port, engine, name, crossbar->id, plan->receiver[i], plan->output_queue,
-                  way_out);
+                  output_cycles);
         crossbar->output[i].owner = NOBODY;
     }
     stats_add(stats, plan->table, &crossbar->stats);

@@ -254,7 +254,7 @@ static void create_node(struct icc *icc, unsigned number, const struct cooperati
 }
 
 struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_context *context,
-                               struct coop_site plan, bool touch) {
+                               struct coop_context plan, bool touch) {
     unsigned groups = context->shape.groups, each = context->shape.nodes;
     struct icc *icc = mem_alloc(1, sizeof *icc);
     *icc = (struct icc){

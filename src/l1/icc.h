@@ -79,9 +79,9 @@ struct icc_node {
 
 /* A cooperation scheme. Functions are optional unless marked. */
 struct icc_scheme {
-    size_t node_size;                                                 /* of a struct that begins with icc_node */
-    struct coop_network *(*network)(const struct coop_site *context); /* required */
-    unsigned answers;                                                 /* answers per pursuit */
+    size_t node_size;                                                    /* of a struct that begins with icc_node */
+    struct coop_network *(*network)(const struct coop_context *context); /* required */
+    unsigned answers;                                                    /* answers per pursuit */
     void (*init)(struct icc_node *node, const struct cooperation_context *context);
     void (*release)(struct icc_node *node);
     /* Whether to probe for an eligible line; required. Must not change state that affects counters. */
@@ -109,7 +109,7 @@ struct icc {
 
 /* `plan` contains the queue length and the parameters of the scheme's network; the rest is filled in. */
 struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_context *context,
-                               struct coop_site plan, bool touch);
+                               struct coop_context plan, bool touch);
 bool icc_check(const struct config *config, struct error *err);
 /* Storage items of cooperation per node, in order of declaration. */
 enum icc_store {

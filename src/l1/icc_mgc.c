@@ -95,9 +95,9 @@ const struct l1_ops l1_icc_mgc;
 
 static struct cooperation *mgc_cooperate(const struct cooperation_context *context) {
     const struct mgc_config *values = values_of(context->l1->config);
-    struct coop_site plan = {.queue = (unsigned)values->queue,
-                             .short_queries = (unsigned)values->short_queries,
-                             .long_queries = (unsigned)values->long_queries};
+    struct coop_context plan = {.queue = (unsigned)values->queue,
+                                .short_queries = (unsigned)values->short_queries,
+                                .long_queries = (unsigned)values->long_queries};
     bool both = values->short_queries && values->long_queries;
     return icc_create(both ? &two_way : &one_way, context, plan, values->touch);
 }

@@ -59,8 +59,8 @@ struct mrpb_stage {
     unsigned current;         /* the FIFO served last */
     struct hit *hit;          /* [latency + 1] ring buffer */
     unsigned hits, first_hit; /* number of hits, and the oldest */
-    bool refused;             /* the head has a reservation failure, */
-    uint32_t refused_changes; /* gate->changes at that time */
+    bool failed;              /* the head has a reservation failure, */
+    uint32_t failed_changes;  /* gate->changes at that time */
     struct mrpb_stats stats;
 };
 
@@ -280,14 +280,14 @@ static enum l1_outcome ask(struct mrpb *mrpb, unsigned sm, const struct l1_reque
 static void drain(struct mrpb *mrpb, unsigned sm, uint64_t now) {
     struct mrpb_stage *stage = &mrpb->stage[sm];
     struct l1_gate *gate = &mrpb->base.gate[sm];
-    if (stage->refused && stage->refused_changes == gate->changes) return;
-    if (!stage->refused) stage->current = mrpb->drain->pick(stage, mrpb->queues);
+    if (stage->failed && stage->failed_changes == gate->changes) return;
+    if (!stage->failed) stage->current = mrpb->drain->pick(stage, mrpb->queues);
     struct fifo *fifo = &stage->fifo[stage->current];
     const struct l1_request *request = &stage->waiting[fifo->first].request;
     enum l1_outcome outcome = ask(mrpb, sm, request, now);
-    stage->refused = outcome > L1_ACCEPTED;
-    stage->refused_changes = gate->changes;
-    if (stage->refused) return;
+    stage->failed = outcome > L1_ACCEPTED;
+    stage->failed_changes = gate->changes;
+    if (stage->failed) return;
     if (outcome == L1_HIT) {
         unsigned last = (stage->first_hit + stage->hits++) % (mrpb->latency_cycles + 1);
         stage->hit[last] = (struct hit){now + mrpb->latency_cycles, request->token};

@@ -199,10 +199,10 @@ static bool related(const struct cells *cells, unsigned metric, enum lab_relatio
     *value = *raw_value(cells, metric, cell);
     if (cells->run[cell] == CELL_MISSING) return false;
     if (relation == LAB_PLAIN) return true;
-    unsigned beside = cell_index(cells, workload, (unsigned)baseline, point);
-    double base = *raw_value(cells, metric, beside);
+    unsigned base_cell = cell_index(cells, workload, (unsigned)baseline, point);
+    double base = *raw_value(cells, metric, base_cell);
     *value = relation == LAB_DIFFERENCE ? *value - base : base == 0 ? NAN : *value / base;
-    return cells->run[beside] != CELL_MISSING;
+    return cells->run[base_cell] != CELL_MISSING;
 }
 
 static double as_stated(enum lab_relation relation, double value) {

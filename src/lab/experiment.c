@@ -46,10 +46,10 @@ static bool find_file(struct reading *reading, struct text word, const char *fol
     if (!path) return BLAME(reading, word.place, "%s", err.text);
     *found = word.text;
     if (slash && path[0] != '/' && strcmp(path, word.text) == 0) {
-        char *beside =
+        char *relative =
             text_format("%.*s/%s", (int)(slash - reading->experiment->path), reading->experiment->path, path);
-        *found = arena_text(reading->arena, beside, strlen(beside));
-        free(beside);
+        *found = arena_text(reading->arena, relative, strlen(relative));
+        free(relative);
     }
     free(path);
     return true;

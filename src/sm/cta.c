@@ -30,7 +30,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
 }
 
 static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
-    struct sm_report word = {REPORT_CTA_DONE, sm->cta[slot].index};
+    struct sm_report report = {REPORT_CTA_DONE, sm->cta[slot].index};
     sm->cta[slot].used = false;
     unsigned i = 0;
     while (sm->cta_order[i] != slot) i++;
@@ -39,7 +39,7 @@ static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
         sm->cta_order[i] = sm->cta_order[i + 1];
         sm->cta_slots[i] = sm->cta_slots[i + 1];
     }
-    port_push(sm->reports, now, &word, sizeof word);
+    port_push(sm->reports, now, &report, sizeof report);
 }
 
 /* Called when an access or result of the warp completes: releases it from its fence, or ends it after its exit. */

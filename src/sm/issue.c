@@ -315,8 +315,8 @@ enum sm_stall sm_stall_cause(const struct sm *sm) {
     if (!sm->resident) return STALL_idle;
     if (sm->stopped) return STALL_reconfiguration;
     if (sm->ready) {
-        if (sm->refusal && (sm->ready & sm->by_unit[UNIT_MEM]))
-            return STALL_mshr + (enum sm_stall)(sm->refusal - L1_FAIL_MSHR);
+        if (sm->failure && (sm->ready & sm->by_unit[UNIT_MEM]))
+            return STALL_mshr + (enum sm_stall)(sm->failure - L1_FAIL_MSHR);
         return STALL_pipeline;
     }
     if (sm->wait_alu) return STALL_alu;

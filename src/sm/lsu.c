@@ -12,13 +12,13 @@ bool lsu_has_room(const struct sm *sm) {
 }
 
 /* Decoded once for each combination of operation, space, cache operator and flags. */
-enum { SORT_FLAGS = INSTR_READ_ONLY | INSTR_NONCOHERENT | INSTR_PARTIAL };
+enum { KIND_FLAGS = INSTR_READ_ONLY | INSTR_NONCOHERENT | INSTR_PARTIAL };
 
-static inline unsigned sort_of(unsigned op, unsigned space, unsigned cache, unsigned flags) {
-    return (((op - OP_load) * 4 + space) * 4 + cache) * (SORT_FLAGS + 1) + (flags & SORT_FLAGS);
+static inline unsigned kind_index(unsigned op, unsigned space, unsigned cache, unsigned flags) {
+    return (((op - OP_load) * 4 + space) * 4 + cache) * (KIND_FLAGS + 1) + (flags & KIND_FLAGS);
 }
 
-static struct lsu_kind sort_make(enum op_class op, enum memory_space space, enum cache_operator cache, unsigned flags,
+static struct lsu_kind kind_make(enum op_class op, enum memory_space space, enum cache_operator cache, unsigned flags,
                                  const struct sm_shared *shared) {
     bool load = op == OP_load, past = cache == CACHE_GLOBAL || (cache == CACHE_VOLATILE && shared->volatile_past_l1);
     return (struct lsu_kind){
@@ -37,8 +37,8 @@ void lsu_kinds_init(struct sm_shared *shared) {
     for (enum op_class op = OP_load; op <= OP_atomic; op++)
         for (enum memory_space space = 0; space <= SPACE_CONST; space++)
             for (enum cache_operator cache = 0; cache <= CACHE_VOLATILE; cache++)
-                for (unsigned flags = 0; flags <= SORT_FLAGS; flags++)
-                    shared->sort[sort_of(op, space, cache, flags)] = sort_make(op, space, cache, flags, shared);
+                for (unsigned flags = 0; flags <= KIND_FLAGS; flags++)
+                    shared->lsu_kind[kind_index(op, space, cache, flags)] = kind_make(op, space, cache, flags, shared);
 }
 
 /* A load, or an atomic whose old value is used. */
@@ -73,15 +73,16 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
     assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
-    const struct lsu_kind *sort = &sm->shared->sort[sort_of(instr->op, instr->space, instr->cache, instr->flags)];
+    const struct lsu_kind *kind =
+        &sm->shared->lsu_kind[kind_index(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
-    entry->small_cache = sort->small_cache;
+    entry->small_cache = kind->small_cache;
     entry->done = 0;
     entry->count = 0;
     entry->load = wants_data(instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
-    entry->request = sort->request;
+    entry->request = kind->request;
     entry->request.token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp;
     entry->request.instr = instr->id;
     entry->request.warp = (uint8_t)warp;
@@ -174,10 +175,10 @@ static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint6
     return sm->l1->ops->access(sm->l1, sm->index, &entry->request, now);
 }
 
-static void refused(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome refusal) {
-    sm->refusal = refusal;
+static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome failure) {
+    sm->failure = failure;
     /* The read-only caches do not count changes, so their accesses are replayed in every tick. */
-    sm->refused_changes = sm->gate->changes - entry->small_cache;
+    sm->failed_changes = sm->gate->changes - entry->small_cache;
 }
 
 /* Sends the next access of the instruction. */
@@ -185,7 +186,7 @@ static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     if (entry->count) {
         enum l1_outcome outcome = access_once(sm, entry, now);
         if (outcome > L1_ACCEPTED) {
-            refused(sm, entry, outcome);
+            note_failure(sm, entry, outcome);
             return;
         }
         if (entry->load != LOAD_NONE) {
@@ -203,8 +204,8 @@ static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
 
 /* Precondition: the unit is not empty. */
 void lsu_tick(struct sm *sm, uint64_t now) {
-    if (sm->refusal && sm->refused_changes == sm->gate->changes) return;
-    sm->refusal = 0;
+    if (sm->failure && sm->failed_changes == sm->gate->changes) return;
+    sm->failure = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
     if (entry->ready_at > now) return; /* lsu_accept has scheduled the wake */
     if (sm->lsu_free_at <= now) {
@@ -213,7 +214,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
         else
             access_next(sm, entry, now);
         /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
-        if (sm->refusal || sm->lsu_head == sm->lsu_tail || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
+        if (sm->failure || sm->lsu_head == sm->lsu_tail || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
     }
     engine_wake_by(sm->engine, sm->waker, max_u64(sm->lsu_free_at, now + 1));
 }

@@ -7,7 +7,7 @@
 
 STATS_TABLE(sm_stat_table, "sm", sm_stats, SM_STATS);
 STATS_TABLE(sm_stall_table, "sm.stall", sm_stall_stats, SM_STALLS);
-STATS_TABLE(sm_refusal_table, "sm.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
+STATS_TABLE(sm_reservation_fail_table, "sm.reservation_fail", l1_reservation_fail_stats, L1_RESERVATION_FAILS);
 
 #define SM_OP_ROW(name, unit, latency, interval, help) \
     {#name, "instructions", "warp instructions issued: " help, STAT_SUM},
@@ -21,10 +21,10 @@ static bool in_flight(const struct sm *sm) {
            sm->l1->ops->busy(sm->l1, sm->index);
 }
 
-static NEVER_INLINE void stand_still(struct sm *sm, uint64_t now) {
+static NEVER_INLINE void report_quiet(struct sm *sm, uint64_t now) {
     if (sm->quiet || in_flight(sm)) return;
-    struct sm_report word = {REPORT_QUIET, 0};
-    port_push(sm->reports, now, &word, sizeof word);
+    struct sm_report report = {REPORT_QUIET, 0};
+    port_push(sm->reports, now, &report, sizeof report);
     sm->quiet = true;
 }
 
@@ -140,7 +140,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     create_caches(sm, values, config);
     stats_add(stats, &sm_stat_table, &sm->stats);
     stats_add(stats, &sm_stall_table, sm->stall_cycles);
-    stats_add(stats, &sm_refusal_table, sm->refused_cycles);
+    stats_add(stats, &sm_reservation_fail_table, sm->failed_cycles);
     stats_add(stats, &sm_op_table, sm->op_issued);
     return sm;
 }
@@ -182,7 +182,7 @@ static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
     uint64_t cycles = until - sm->stats.cycles;
     sm->stats.cycles = until;
     *where += cycles;
-    if (sm->refusal) sm->refused_cycles[sm->refusal - L1_FAIL_MSHR] += cycles;
+    if (sm->failure) sm->failed_cycles[sm->failure - L1_FAIL_MSHR] += cycles;
 }
 
 /* Accounts the cycles since the last issue. The stall cause has not changed since the last tick. */
@@ -213,8 +213,8 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
         sm->l1->ops->flush(sm->l1, sm->index);
         readonly_flush(&sm->constant_cache);
         readonly_flush(&sm->read_only_cache);
-        struct sm_report word = {REPORT_L1_FLUSHED, 0};
-        port_push(sm->reports, now, &word, sizeof word);
+        struct sm_report report = {REPORT_L1_FLUSHED, 0};
+        port_push(sm->reports, now, &report, sizeof report);
     }
 }
 
@@ -249,14 +249,14 @@ static void sm_tick(void *self, uint64_t now) {
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
     if (sm->lsu_head != sm->lsu_tail) lsu_tick(sm, now);
     if (UNLIKELY(sm->stopped)) {
-        stand_still(sm, now);
+        report_quiet(sm, now);
         return;
     }
     if (!sm->ready) return;
     if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* earlier cycles are already accounted */
         sm->stats.cycles = now + 1;
         sm->stats.issuing++;
-        if (UNLIKELY(sm->refusal)) sm->refused_cycles[sm->refusal - L1_FAIL_MSHR]++;
+        if (UNLIKELY(sm->failure)) sm->failed_cycles[sm->failure - L1_FAIL_MSHR]++;
     }
     if (sm->ready) sm_next_issue(sm, now);
 }
@@ -267,7 +267,7 @@ static bool sm_busy(const void *self) {
 }
 
 static void sm_explain(const void *self, uint64_t now, FILE *out) {
-    static const char *const refusal[] = {"accepts accesses",
+    static const char *const failure[] = {"accepts accesses",
                                           "reservation failure: no free MSHR",
                                           "reservation failure: MSHR merge limit",
                                           "reservation failure: all lines of the set are reserved",
@@ -286,7 +286,7 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
             __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
             __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
             __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
-            sm->loads_used, refusal[sm->refusal ? sm->refusal - L1_ACCEPTED : 0]);
+            sm->loads_used, failure[sm->failure ? sm->failure - L1_ACCEPTED : 0]);
     for (unsigned slot = 0; slot < SM_WARPS; slot++)
         for (unsigned id = 0; sm->cta[slot].used && id < SM_BARRIERS; id++) {
             unsigned expected =

@@ -38,7 +38,7 @@ struct sm_shared {
     bool line_is_one_access[WIDTHS]; /* per lane width: a fully touched line is one access */
     uint8_t whole_line;              /* all sectors of a line */
     uint8_t line_at[256];            /* by sector mask: 1 + first sector if the mask is one whole line, else 0 */
-    struct lsu_kind sort[LSU_KINDS];
+    struct lsu_kind lsu_kind[LSU_KINDS];
     struct op_timing {
         uint16_t result_cycles; /* from issue to the issue of a dependent instruction */
         uint16_t interval;
@@ -107,8 +107,8 @@ struct sm {
     uint64_t exited;    /* of these: exit has issued */
     uint64_t pipeline_free_at[UNIT_COUNT][8];  /* ascending; the first entry decides whether the unit is free */
     uint64_t collector_free_at[UNIT_COUNT][8]; /* ascending */
-    enum l1_outcome refusal;  /* reservation failure of the load/store unit in the last tick; 0: none */
-    uint32_t refused_changes; /* gate->changes at the reservation failure */
+    enum l1_outcome failure; /* reservation failure of the load/store unit in the last tick; 0: none */
+    uint32_t failed_changes; /* gate->changes at the reservation failure */
     bool frozen, halted;
     bool stopped; /* issue is stopped until COMMAND_GO_ON */
     bool quiet;   /* REPORT_QUIET has been sent */
@@ -121,9 +121,9 @@ struct sm {
     const struct launch *launch;
     struct port *commands, *reports;
     struct sm_stats stats;
-    uint64_t stall_cycles[STALL_COUNT];                  /* as struct sm_stall_stats */
-    uint64_t refused_cycles[L1_OUTCOMES - L1_FAIL_MSHR]; /* as struct l1_reservation_fail_stats */
-    uint64_t op_issued[OP_COUNT];                        /* as struct sm_op_stats */
+    uint64_t stall_cycles[STALL_COUNT];                 /* as struct sm_stall_stats */
+    uint64_t failed_cycles[L1_OUTCOMES - L1_FAIL_MSHR]; /* as struct l1_reservation_fail_stats */
+    uint64_t op_issued[OP_COUNT];                       /* as struct sm_op_stats */
 
     /* Warps. */
     const struct instr *next[SM_WARPS];

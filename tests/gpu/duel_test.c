@@ -2,23 +2,23 @@
 
 #include "gpu/duel.h"
 
-static bool hear(struct duel *duel, unsigned contestant, uint64_t interval, uint32_t reads, uint32_t misses) {
+static bool report(struct duel *duel, unsigned contestant, uint64_t interval, uint32_t reads, uint32_t misses) {
     return duel_receive(duel, contestant, &(struct duel_report){interval, reads, misses});
 }
 
 TEST("the followers of a duel begin with the plain cache, change to a policy that misses no more, and back") {
     struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!duel.policy);
-    CHECK(!hear(&duel, 0, 0, 100, 40));
-    CHECK(hear(&duel, 1, 0, 100, 60));
+    CHECK(!report(&duel, 0, 0, 100, 40));
+    CHECK(report(&duel, 1, 0, 100, 60));
     CHECK(duel.policy);
-    CHECK(!hear(&duel, 1, 1, 100, 60)); /* the other has not been heard of in this interval */
-    CHECK(!hear(&duel, 0, 1, 100, 50)); /* still better */
-    CHECK(!hear(&duel, 0, 2, 100, 81));
-    CHECK(hear(&duel, 1, 2, 100, 70));
+    CHECK(!report(&duel, 1, 1, 100, 60)); /* the other has not reported in this interval */
+    CHECK(!report(&duel, 0, 1, 100, 50)); /* still better */
+    CHECK(!report(&duel, 0, 2, 100, 81));
+    CHECK(report(&duel, 1, 2, 100, 70));
     CHECK(!duel.policy);
-    hear(&duel, 0, 3, 100, 10);
-    CHECK(hear(&duel, 1, 3, 100, 70));
+    report(&duel, 0, 3, 100, 10);
+    CHECK(report(&duel, 1, 3, 100, 70));
     CHECK(duel.policy);
 }
 
@@ -34,18 +34,18 @@ TEST("a policy is followed while its miss rate exceeds the plain cache's by no m
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct duel duel = {.rule = {500, 10, 32, cases[i].in_points}};
-        for (unsigned c = 0; c < 2; c++) hear(&duel, c, 7, cases[i].reads[c], cases[i].misses[c]);
+        for (unsigned c = 0; c < 2; c++) report(&duel, c, 7, cases[i].reads[c], cases[i].misses[c]);
         CHECK_EQ(duel.policy, cases[i].policy);
     }
 }
 
 TEST("an interval in which either SM read little, or which only one of them tells of, decides nothing") {
     struct duel duel = {.rule = {500, 10, 32, true}};
-    CHECK(!hear(&duel, 0, 0, 31, 0));
-    CHECK(!hear(&duel, 1, 0, 1000, 1000));
-    CHECK(!hear(&duel, 0, 1, 1000, 0));
-    CHECK(!hear(&duel, 1, 2, 1000, 1000));
-    CHECK(!hear(&duel, 0, 3, 1000, 0));
-    CHECK(!hear(&duel, 1, 3, 31, 31));
+    CHECK(!report(&duel, 0, 0, 31, 0));
+    CHECK(!report(&duel, 1, 0, 1000, 1000));
+    CHECK(!report(&duel, 0, 1, 1000, 0));
+    CHECK(!report(&duel, 1, 2, 1000, 1000));
+    CHECK(!report(&duel, 0, 3, 1000, 0));
+    CHECK(!report(&duel, 1, 3, 31, 31));
     CHECK(!duel.policy);
 }

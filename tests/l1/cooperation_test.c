@@ -101,13 +101,13 @@ static struct cooperation_fixture *cooperation_fixture_create(bool ring, unsigne
             .fixture = fixture, .group = g, .component = component[g], .probe_every = 1, .take_every = 1};
         engine_wake(fixture->engine, component[g], 0);
     }
-    struct coop_site context = {.engine = fixture->engine,
-                                .stats = fixture->stats,
-                                .groups = GROUPS,
-                                .queue = queue,
-                                .short_queries = short_queries,
-                                .long_queries = long_queries,
-                                .component = component};
+    struct coop_context context = {.engine = fixture->engine,
+                                   .stats = fixture->stats,
+                                   .groups = GROUPS,
+                                   .queue = queue,
+                                   .short_queries = short_queries,
+                                   .long_queries = long_queries,
+                                   .component = component};
     fixture->network = ring ? ring_create(&context) : adjacent_create(&context);
     for (unsigned g = 0; g < GROUPS; g++) fixture->node[g].ports = coop_network_ports(fixture->network, g);
     return fixture;

@@ -20,7 +20,7 @@ static struct run *run_two(const char *gpu, const char *first, const char *secon
 
 static void run_two_destroy(struct run *run) {
     run->source->ops->destroy(run->source);
-    run->beside->ops->destroy(run->beside);
+    run->second->ops->destroy(run->second);
     run_destroy(run);
 }
 

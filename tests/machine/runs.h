@@ -22,7 +22,7 @@ enum { RUN_GPUS = 4 };
 struct run {
     struct config *config;
     struct machine *machine;
-    struct stream_source *source, *beside; /* the second program's, or NULL */
+    struct stream_source *source, *second; /* the second program's, or NULL */
     bool owns_source;
     struct run_result result;
     struct error err;
@@ -43,15 +43,15 @@ static inline struct config *run_config(const char *gpu, const char *const *sett
 }
 
 /* Of sources that the test has made and keeps. */
-static inline struct run *run_of_two(const char *gpu, struct stream_source *source, struct stream_source *beside,
+static inline struct run *run_of_two(const char *gpu, struct stream_source *source, struct stream_source *second,
                                      const char *const *settings) {
     struct run *run = mem_alloc(1, sizeof *run);
     run->config = run_config(gpu, settings);
-    run->machine = machine_create_for(beside ? 2 : 1, run->config, &run->err);
+    run->machine = machine_create_for(second ? 2 : 1, run->config, &run->err);
     CHECK_EQ((const char *)run->err.text, "");
     REQUIRE(run->machine);
     run->source = source;
-    run->beside = beside;
+    run->second = second;
     return run;
 }
 
@@ -77,7 +77,7 @@ static inline void run_destroy(struct run *run) {
 }
 
 static inline void run_try(struct run *run, struct run_options options) {
-    struct stream_source *sources[] = {run->source, run->beside};
+    struct stream_source *sources[] = {run->source, run->second};
     run->status = machine_run_all(run->machine, sources, &options, &run->result, &run->err);
 }
 
