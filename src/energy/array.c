@@ -13,8 +13,8 @@ double array_value(const struct array_table *table, size_t offset, const struct 
     const struct array_law *narrow = (const void *)((const char *)&table->bits_256 + offset);
     const struct array_law *wide = (const void *)((const char *)&table->bits_1024 + offset);
     double a = law_value(narrow, shape), b = law_value(wide, shape);
-    double way = fmin(fmax(log2(shape->bits / 256.0) / 2, 0), 1); /* 0 at 256 bits, 1 at 1024 */
-    return b > a && a > 0 ? a * pow(b / a, way) : way < 0.5 ? a : b;
+    double fraction = fmin(fmax(log2(shape->bits / 256.0) / 2, 0), 1); /* 0 at 256 bits, 1 at 1024 */
+    return b > a && a > 0 ? a * pow(b / a, fraction) : fraction < 0.5 ? a : b;
 }
 
 /* Four ways: the fewest that CACTI was run for. */
