@@ -19,7 +19,7 @@ TEST("LRU evicts in the order of last use, on a sequence worked out by hand") {
     cache_release(&cache);
 }
 
-TEST("sets do not disturb each other") {
+TEST("sets are independent of each other") {
     struct cache cache;
     cache_init_as(&cache, 8, 2, "lru");
     uint64_t evicted;
@@ -30,7 +30,7 @@ TEST("sets do not disturb each other") {
     cache_release(&cache);
 }
 
-TEST("an invalid line is taken before any valid one goes") {
+TEST("an invalid line is allocated before any valid line is evicted") {
     for (unsigned i = 0; i < replacement_family.count; i++) {
         struct cache cache;
         cache_init_as(&cache, 8, 8, replacement_family.members[i]->name);
@@ -48,7 +48,7 @@ TEST("an invalid line is taken before any valid one goes") {
     }
 }
 
-TEST("reserved lines are never victims, and a set of reserved lines has none") {
+TEST("a reserved line is never a victim, and a set of reserved lines has none") {
     for (unsigned i = 0; i < replacement_family.count; i++) {
         struct cache cache;
         cache_init_as(&cache, 8, 4, replacement_family.members[i]->name);
@@ -74,7 +74,7 @@ TEST("reserved lines are never victims, and a set of reserved lines has none") {
     }
 }
 
-TEST("48 sets, which are no power of two, are all used, and evenly") {
+TEST("48 sets, not a power of two, are used evenly") {
     struct cache cache;
     cache_init_as(&cache, 48, 1, "lru");
     unsigned used[48] = {0};
@@ -83,7 +83,7 @@ TEST("48 sets, which are no power of two, are all used, and evenly") {
     cache_release(&cache);
 }
 
-TEST("any number of sets is used evenly by consecutive lines") {
+TEST("consecutive lines use any number of sets evenly") {
     for (unsigned sets = 1; sets <= 70; sets++) {
         struct cache cache;
         unsigned used[70] = {0};
@@ -97,7 +97,7 @@ TEST("any number of sets is used evenly by consecutive lines") {
     }
 }
 
-TEST("the same line of two programs is two lines") {
+TEST("the same address in two programs is two lines") {
     CHECK(cache_key(7, 0) != cache_key(7, 1));
     struct cache cache;
     uint64_t evicted;
@@ -107,7 +107,7 @@ TEST("the same line of two programs is two lines") {
     cache_release(&cache);
 }
 
-TEST("emptying a cache leaves the lines that are reserved and no others") {
+TEST("invalidating a cache keeps its reserved lines and no others") {
     struct cache cache;
     cache_init_as(&cache, 4, 4, "lru");
     for (unsigned set = 0; set < 4; set++)
@@ -209,7 +209,7 @@ static void random_step(struct cache *cache, struct reference *reference, const 
     }
 }
 
-TEST("under random accesses, drops and arrivals an LRU cache holds what a list of recently used lines holds") {
+TEST("under random accesses, invalidations and fills an LRU cache holds the lines of a recency list") {
     static const unsigned ways[] = {1, 2, 5, 8, 16, 19};
     for (unsigned w = 0; w < COUNT_OF(ways); w++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -233,7 +233,7 @@ TEST("under random accesses, drops and arrivals an LRU cache holds what a list o
         }
 }
 
-TEST("random replacement gives the same victim until it is used, whatever else is touched") {
+TEST("random replacement returns the same victim until it is evicted, whatever else is touched") {
     struct cache cache;
     cache_init_as(&cache, 4, 8, "random");
     uint64_t evicted, next = 1000;
@@ -257,7 +257,7 @@ TEST("random replacement gives the same victim until it is used, whatever else i
     cache_release(&cache);
 }
 
-TEST("a cache of one set of any number of ways holds as many lines, whatever its replacement") {
+TEST("a fully associative cache of any number of ways holds as many lines, under every replacement policy") {
     static const unsigned ways[] = {1, 3, 128, 3000};
     for (unsigned i = 0; i < replacement_family.count; i++)
         for (unsigned w = 0; w < COUNT_OF(ways); w++) {

@@ -13,7 +13,7 @@ static uint32_t next_waiter(const struct mshr_table *table, unsigned index) {
     return waiter;
 }
 
-TEST("as many entries as there are can be taken, all different, and then the table is full") {
+TEST("every entry of the table can be allocated once, and then the table is full") {
     struct mshr_table table;
     mshr_init(&table, 5, 2, sizeof(uint32_t));
     unsigned seen = 0;
@@ -27,7 +27,7 @@ TEST("as many entries as there are can be taken, all different, and then the tab
     mshr_release(&table);
 }
 
-TEST("an entry takes as many waiters as the limit says, the first included, and not one more") {
+TEST("an entry merges as many accesses as the limit, the first included, and no more") {
     for (unsigned merges = 1; merges <= 9; merges++) {
         struct mshr_table table;
         mshr_init(&table, 2, merges, sizeof(uint32_t));
@@ -42,7 +42,7 @@ TEST("an entry takes as many waiters as the limit says, the first included, and 
     }
 }
 
-TEST("waiters are answered in the order in which they came, and the entry is free after the last") {
+TEST("merged accesses are answered in order of arrival, and the entry is free after the last") {
     struct mshr_table table;
     mshr_init(&table, 1, 8, sizeof(uint32_t));
     unsigned index = mshr_take(&table);
@@ -60,7 +60,7 @@ TEST("waiters are answered in the order in which they came, and the entry is fre
     mshr_release(&table);
 }
 
-TEST("entries that are given back in any order are taken again, and none is lost or handed out twice") {
+TEST("entries released in any order are allocated again, none lost or allocated twice") {
     enum { ENTRIES = 7 };
     struct mshr_table table;
     mshr_init(&table, ENTRIES, 3, sizeof(uint32_t));

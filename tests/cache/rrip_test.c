@@ -12,7 +12,7 @@ static unsigned predicted(const struct cache *cache, unsigned set, unsigned way)
 enum { A1 = 11, A2 = 12, B1 = 21, B2 = 22, B3 = 23, B4 = 24 };
 static const struct use before_scan[] = {{A1, false, 0}, {A2, false, 0}, {A2, true, 0}, {A1, true, 0}};
 
-TEST("SRRIP keeps two lines in use through a scan that LRU loses them to") {
+TEST("SRRIP keeps two lines in use through a scan that evicts them under LRU") {
     static const struct use srrip[] = {
         {B1, false, 0},  /* a1 0, a2 0, b1 2 */
         {B2, false, 0},  /* a1 0, a2 0, b1 2, b2 2 */
@@ -36,7 +36,7 @@ TEST("SRRIP keeps two lines in use through a scan that LRU loses them to") {
     cache_release(&cache);
 }
 
-TEST("with frequency priority a hit brings a line one nearer, with hit priority all the way") {
+TEST("with frequency priority a hit decrements the prediction, with hit priority it clears it") {
     struct cache cache;
     uint64_t evicted;
     cache_init_with(&cache, 1, 2, "srrip", SETTINGS("l1.srrip.frequency=true", "l1.srrip.bits=3"));
@@ -114,7 +114,7 @@ static void book_step(struct cache *cache, struct set_by_the_book *set, uint64_t
         if (set->state[way] != LINE_INVALID) REQUIRE(predicted(cache, 0, (unsigned)way) == set->prediction[way]);
 }
 
-TEST("under random accesses, refusals, drops and arrivals SRRIP is what its description says, step by step") {
+TEST("under random accesses, reservation failures, invalidations and fills SRRIP equals a reference, step by step") {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct cache cache;
         struct set_by_the_book set = {0};
@@ -125,7 +125,7 @@ TEST("under random accesses, refusals, drops and arrivals SRRIP is what its desc
     }
 }
 
-TEST("BRRIP expects one new line in 32 to be used again, or one in as many as is said") {
+TEST("BRRIP predicts one inserted line in 32, or in the configured number, as long and the others as distant") {
     static const struct {
         const char *setting;
         unsigned one_in;
@@ -158,7 +158,7 @@ static unsigned thrash(const char *replacement, unsigned sets) {
     return hits;
 }
 
-TEST("of rounds over six lines in four ways SRRIP and LRU hit none, BRRIP nearly half, and DRRIP finds out") {
+TEST("on a cycle of six lines in four ways SRRIP and LRU never hit, BRRIP nearly half the time, DRRIP like BRRIP") {
     unsigned all = 100 * 6 * 32, bimodal = thrash("brrip", 32), dynamic = thrash("drrip", 32);
     CHECK_EQ(thrash("lru", 32), 0u);
     CHECK_EQ(thrash("srrip", 32), 0u);
@@ -188,7 +188,7 @@ static void miss(struct cache *cache, unsigned set, unsigned times) {
     }
 }
 
-TEST("DRRIP's followers turn with the leaders' misses, both ways, and the counter saturates") {
+TEST("DRRIP's followers change with the leaders' misses, in both directions, and the counter saturates") {
     struct cache cache;
     enum { STATIC = 0, BIMODAL = 8 }; /* sets that lead: of one region, its first and the one in its middle */
     cache_init_with(&cache, 16, 4, "drrip",
@@ -211,7 +211,7 @@ TEST("DRRIP's followers turn with the leaders' misses, both ways, and the counte
     cache_release(&cache);
 }
 
-TEST("DRRIP is refused where there are no sets to compare, at the L1 and at the LLC") {
+TEST("DRRIP is rejected for a cache with too few sets to duel, at the L1 and at the LLC") {
     CHECK_REJECTED(config_with(SETTINGS("l1.replacement=drrip", "l1.ways=128")),
                    "--set l1.replacement=drrip: l1.replacement: drrip needs at least 2 sets and the cache has 1");
     CHECK_REJECTED(config_with(SETTINGS("llc.replacement=drrip", "llc.slice_kb=96", "llc.ways=768")),
@@ -223,7 +223,7 @@ TEST("DRRIP is refused where there are no sets to compare, at the L1 and at the 
                    "llc.drrip.leaders (default 4): 4 leaders of each policy do not fit in 3 sets; use at most 1");
 }
 
-TEST("policies of the L1 and of the LLC have their parameters apart") {
+TEST("policies of the L1 and of the LLC have separate parameters") {
     struct config *config = config_with(SETTINGS("l1.srrip.bits=1", "llc.srrip.bits=4"));
     static const struct section *const owners[] = {&l1_section, &llc_section};
     static const unsigned expected[] = {0, 14};

@@ -5,7 +5,7 @@
 /* Instructions: one whose lines are used again, one that streams. */
 enum { R = 9, S = 7 };
 
-TEST("SHiP learns which instruction streams and takes the room from it, on a sequence worked out by hand") {
+TEST("SHiP learns which instruction streams and evicts its lines first, on a sequence worked out by hand") {
     /* The counters of both start at 1. Lines of R are 901 and 902, those of S 711 and up. Beside each use:
      * predictions by way, and the counters where they change. */
     static const struct use uses[] = {
@@ -50,7 +50,7 @@ static void stream(struct cache *cache, unsigned set, uint64_t first, unsigned c
     for (unsigned i = 0; i < count; i++) use_by(cache, set, first + i, instr, &evicted);
 }
 
-TEST("a SHiP counter starts where it is told and saturates at both ends") {
+TEST("a SHiP counter starts at its configured value and saturates at both ends") {
     static const struct {
         const char *setting;
         unsigned lines; /* so many replaced without a hit make its instruction one that streams */
@@ -74,7 +74,7 @@ TEST("a SHiP counter starts where it is told and saturates at both ends") {
     }
 }
 
-TEST("a line that is dropped, not replaced, teaches SHiP nothing") {
+TEST("an invalidated line does not train SHiP") {
     struct cache cache;
     cache_init_as(&cache, 4, 1, "ship");
     for (uint64_t key = 1; key < 20; key++) {
@@ -85,7 +85,7 @@ TEST("a line that is dropped, not replaced, teaches SHiP nothing") {
     cache_release(&cache);
 }
 
-TEST("by region, SHiP tells lines apart by where they are, whoever asks") {
+TEST("with signatures by region, SHiP distinguishes lines by address, not by instruction") {
     struct cache cache;
     cache_init_with(&cache, 4, 1, "ship", SETTINGS("l1.ship.signature=region", "l1.ship.region_lines=128"));
     stream(&cache, 0, 1280, 10, S); /* region 10 */
@@ -94,7 +94,7 @@ TEST("by region, SHiP tells lines apart by where they are, whoever asks") {
     cache_release(&cache);
 }
 
-TEST("the same instruction of two programs is two instructions to SHiP") {
+TEST("the same instruction in two programs has two signatures") {
     struct cache cache;
     cache_init_as(&cache, 4, 1, "ship");
     stream(&cache, 0, cache_key(50, 0), 10, S);

@@ -9,7 +9,7 @@ static struct acd small_table(unsigned hash_bits) {
     return acd;
 }
 
-TEST("the table says left, right or both, as the neighbours have noted") {
+TEST("a lookup returns left, right or both, as the neighbours have reported") {
     struct acd acd = small_table(20);
     CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
@@ -21,7 +21,7 @@ TEST("the table says left, right or both, as the neighbours have noted") {
     acd_release(&acd);
 }
 
-TEST("a neighbour that loses a line takes its own bit away, and the last bit frees the entry") {
+TEST("a neighbour that evicts a line clears its own bit, and the last cleared bit frees the entry") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
     acd_set(&acd, 0, 0x100, ACD_RIGHT);
@@ -38,7 +38,7 @@ TEST("a neighbour that loses a line takes its own bit away, and the last bit fre
     acd_release(&acd);
 }
 
-TEST("own lines mark entries that are there and take none") {
+TEST("lines of the own group mark existing entries and allocate none") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LOCAL);
     CHECK_EQ(acd_look(&acd, 0, 0x100), 0u);
@@ -50,7 +50,7 @@ TEST("own lines mark entries that are there and take none") {
     acd_release(&acd);
 }
 
-TEST("of a full set the entry that was noted or found longest ago is forgotten, though its line is still held") {
+TEST("a full set evicts the entry that was updated or found longest ago, although its line is still held") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
     acd_set(&acd, 0, 0x200, ACD_LEFT);
@@ -64,7 +64,7 @@ TEST("of a full set the entry that was noted or found longest ago is forgotten, 
     acd_release(&acd);
 }
 
-TEST("two lines with the same hash are one: both are said to be held, and the word that one has gone hides the other") {
+TEST("two lines with the same hash share an entry: both are found, and the eviction of one hides the other") {
     struct acd acd = small_table(4); /* 0x12 and 0x21 fold to 3 */
     acd_set(&acd, 0, 0x12, ACD_LEFT);
     CHECK_EQ(acd_look(&acd, 0, 0x21), (unsigned)ACD_LEFT);
@@ -80,7 +80,7 @@ TEST("two lines with the same hash are one: both are said to be held, and the wo
     acd_release(&acd);
 }
 
-TEST("what is known of a line, or of every line, can be taken back at once") {
+TEST("entries of one line, or of all lines, can be invalidated at once") {
     struct acd acd = small_table(20);
     acd_set(&acd, 0, 0x100, ACD_LEFT);
     acd_set(&acd, 0, 0x100, ACD_RIGHT);

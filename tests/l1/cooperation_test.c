@@ -155,7 +155,7 @@ static void check_answer(const struct cooperation_fixture *fixture, unsigned ind
     CHECK_EQ(log->event[index].cycle, ASKED_AT - 1 + cycles);
 }
 
-TEST("on the ring a probe to the left asks two caches and one to the right all seven, a hop and a lookup for each") {
+TEST("on the ring a probe to the left visits two caches and one to the right all seven, a hop and a lookup each") {
     struct cooperation_fixture *fixture = ask_once(true, 0, COOP_LEFT);
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         const struct test_node *right = &fixture->node[(ASKER + distance) % GROUPS];
@@ -176,7 +176,7 @@ TEST("on the ring a probe to the left asks two caches and one to the right all s
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("a probe whose queries are used up is answered without the line: after 2 caches and 7 cycles, and 7 and 16") {
+TEST("a probe without remaining queries is answered without the line: after 2 caches and 7 cycles, or 7 and 16") {
     struct cooperation_fixture *fixture = ask_once(true, 0, COOP_LEFT);
     CHECK_EQ(fixture->node[ASKER].answers, 2u);
     check_answer(fixture, 0, COOP_LEFT, COOP_MISS, 1, 2 + 2 + 1 + 2); /* two hops with lookups, Q3, two hops back */
@@ -186,7 +186,7 @@ TEST("a probe whose queries are used up is answered without the line: after 2 ca
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("an answer takes the shorter direction back, and if both are equal the one that its probe came by") {
+TEST("an answer takes the shorter direction back, and at equal distance the direction of its probe") {
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         unsigned holder = (ASKER + distance) % GROUPS, back = distance <= 4 ? distance : GROUPS - distance;
         struct cooperation_fixture *fixture = ask_once(true, UINT64_C(1) << holder, COOP_LEFT);
@@ -210,7 +210,7 @@ TEST("an answer takes the shorter direction back, and if both are equal the one 
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("if both probes hit, both lines come, the nearer one first") {
+TEST("if both probes hit, both lines arrive, the nearer one first") {
     struct cooperation_fixture *fixture = ask_once(true, 1 << (ASKER - 2) | 1 << (ASKER + 1), COOP_LEFT);
     CHECK_EQ(fixture->node[ASKER].answers, 2u);
     check_answer(fixture, 0, COOP_RIGHT, COOP_DATA, ASKER + 1, 4);
@@ -219,7 +219,7 @@ TEST("if both probes hit, both lines come, the nearer one first") {
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("if the short probe misses and the long one hits, the miss comes first") {
+TEST("if the short probe misses and the long one hits, the miss arrives first") {
     struct cooperation_fixture *fixture = ask_once(true, 1 << (ASKER + 4), COOP_LEFT);
     CHECK_EQ(fixture->node[ASKER].answers, 2u);
     check_answer(fixture, 0, COOP_LEFT, COOP_MISS, ASKER - 2, 7);
@@ -227,7 +227,7 @@ TEST("if the short probe misses and the long one hits, the miss comes first") {
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("probes ask no more caches than there are, and one that may ask none is not sent") {
+TEST("probes visit at most as many caches as exist, and a probe without queries is not sent") {
     struct cooperation_fixture *fixture = cooperation_fixture_create(true, 5, 100, 0);
     ask(&fixture->node[ASKER], 1, COOP_LEFT, 0);
     run(fixture, 100);
@@ -236,7 +236,7 @@ TEST("probes ask no more caches than there are, and one that may ask none is not
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("between neighbours a probe asks the one it names, and nobody else, and is answered in four cycles") {
+TEST("between neighbours a probe visits only the addressed cache and is answered in four cycles") {
     for (unsigned hit = 0; hit < 2; hit++)
         for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
             unsigned asked = direction == COOP_LEFT ? ASKER - 1 : ASKER + 1;
@@ -256,7 +256,7 @@ TEST("between neighbours a probe asks the one it names, and nobody else, and is 
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("a cache that takes no probes stops those who ask it when the queues are full, and nobody else") {
+TEST("a cache that accepts no probes stalls only their senders, once the queues are full") {
     struct cooperation_fixture *fixture = cooperation_fixture_create(false, 1, 0, 0);
     fixture->node[4].probe_every = 0;
     fixture->node[3].asks = 20; /* by turns to 2 and to 4 */
@@ -273,7 +273,7 @@ TEST("a cache that takes no probes stops those who ask it when the queues are fu
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("answers to a node that takes none go round, and hold up nobody else's") {
+TEST("answers to a node that accepts none circulate and delay no other answer") {
     struct cooperation_fixture *fixture = cooperation_fixture_create(true, 1, 2, 7);
     fixture->holders[0] = 1 << 1;
     fixture->holders[1] = fixture->holders[2] = fixture->holders[3] = 1 << 7;
@@ -310,13 +310,13 @@ static struct cooperation_fixture *hammer(bool ring, unsigned queue, bool poll, 
     return fixture;
 }
 
-TEST("under any load each probe is answered once, with queues of any depth, also of one entry") {
+TEST("every probe is answered once under any load, with queues of any depth, including one entry") {
     static const unsigned depths[] = {1, 2, 3, 5, 16};
     for (unsigned ring = 0; ring < 2; ring++)
         for (unsigned i = 0; i < COUNT_OF(depths); i++) cooperation_fixture_destroy(hammer(ring, depths[i], false, 0));
 }
 
-TEST("neither the order of ticks nor sleeping changes what the networks count") {
+TEST("the counters of the networks depend neither on the order of ticks nor on sleeping") {
     for (unsigned ring = 0; ring < 2; ring++)
         for (unsigned queue = 1; queue <= 5; queue += 4) {
             struct cooperation_fixture *plain = hammer(ring, queue, false, 0);

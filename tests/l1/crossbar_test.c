@@ -61,7 +61,7 @@ static uint64_t until(struct crossbar_fixture *fixture, unsigned output, uint32_
     return NEVER;
 }
 
-TEST("a packet takes a cycle for each flit, and what switch and link take") {
+TEST("a packet takes one cycle per flit plus the latency of switch and link") {
     static const unsigned cases[][4] = {{1, 1, 1, 2}, {1, 1, 5, 6}, {3, 2, 5, 9}};
     for (unsigned i = 0; i < 3; i++) {
         struct crossbar_fixture fixture = crossbar_fixture_make(cases[i][0], cases[i][1], 4);
@@ -72,7 +72,7 @@ TEST("a packet takes a cycle for each flit, and what switch and link take") {
     }
 }
 
-TEST("packets for different outputs do not see each other, and those for one take turns") {
+TEST("packets to different outputs do not interfere, and those to one output take turns") {
     struct crossbar_fixture fixture = crossbar_fixture_make(1, 1, 8);
     unsigned came[MEMBERS] = {0}, last = MEMBERS;
     step(&fixture);
@@ -92,7 +92,7 @@ TEST("packets for different outputs do not see each other, and those for one tak
     crossbar_fixture_release(&fixture);
 }
 
-TEST("a packet whose receiver has no place waits and holds up those behind it, and goes on with the place") {
+TEST("a packet whose receiver is full blocks those behind it until an entry is free") {
     struct crossbar_fixture fixture = crossbar_fixture_make(1, 1, 1);
     step(&fixture);
     push(&fixture, 0, 1, 1, 1);
@@ -107,7 +107,7 @@ TEST("a packet whose receiver has no place waits and holds up those behind it, a
     crossbar_fixture_release(&fixture);
 }
 
-TEST("whatever goes in comes out once, in order between an input and an output, also at queues of one") {
+TEST("every packet arrives once, in order between an input and an output, also with queues of one entry") {
     for (unsigned queue = 1; queue < 4; queue++) {
         struct crossbar_fixture fixture = crossbar_fixture_make(1, 1, queue);
         uint64_t random = 17;

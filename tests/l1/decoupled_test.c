@@ -10,7 +10,7 @@
 
 enum { A = 0x0000, B = 0x0200, C = 0x0400, D = 0x0600, E = 0x0800, F = 0x0A00 };
 
-TEST("decoupled: the first touch of a line goes past the cache, the second brings it in, the third hits") {
+TEST("decoupled: the first access to a line bypasses the L1, the second allocates, the third hits") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL));
     REPLAY(l1, "bmhh", A, A, A, A);
     CHECK_EQ(COUNTER(l1, "l1.read_bypasses"), 1u);
@@ -21,7 +21,7 @@ TEST("decoupled: the first touch of a line goes past the cache, the second bring
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: what goes past the cache moves its own sectors, takes no MSHR and is sent for each read") {
+TEST("decoupled: each bypassing read is sent separately, fetches its own sectors and takes no MSHR") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.mshrs=1", "l1.decoupled.threshold=3"));
     cycle(l1);
     for (unsigned i = 0; i < 2; i++) {
@@ -35,7 +35,7 @@ TEST("decoupled: what goes past the cache moves its own sectors, takes no MSHR a
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: a threshold of n lets a line in at its n-th touch, and 0 at its first") {
+TEST("decoupled: with threshold n a line is allocated at its n-th access, with 0 at its first") {
     static const struct {
         const char *threshold, *outcomes;
     } cases[] = {{"l1.decoupled.threshold=0", "mhhhh"},
@@ -50,7 +50,7 @@ TEST("decoupled: a threshold of n lets a line in at its n-th touch, and 0 at its
     }
 }
 
-TEST("decoupled: an access that is refused has not been counted") {
+TEST("decoupled: an access with a reservation failure is not counted") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.mshrs=1", "l1.decoupled.threshold=3"));
     REPLAY(l1, "bbbb", A, A, 0x080, 0x080);
     CHECK_OUTCOME(read_line(l1, A, 1), L1_MISS);
@@ -70,7 +70,7 @@ TEST("decoupled: an allocation ages all other tags of the set") {
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: the tag of a line that was replaced starts again from 0, and the others age") {
+TEST("decoupled: the tag of an evicted line restarts from 0, and the others age") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL));
     REPLAY(l1, "bmbm", A, A, B, B); /* A 1 by aging, B 2 */
     REPLAY(l1, "bm", C, C);         /* C in for A, the least recently used: A 0, B 1, C 2 */
@@ -81,7 +81,7 @@ TEST("decoupled: the tag of a line that was replaced starts again from 0, and th
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: without a free tag the one with the smallest count goes, of equals the least recently used") {
+TEST("decoupled: without a free tag the one with the smallest count is replaced, the least recently used of equals") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.threshold=10"));
     REPLAY(l1, "bbbbbbb", A, A, B, C, C, D, D); /* A 2, B 1, C 2, D 2 */
     REPLAY(l1, "b", E);                         /* in place of B */
@@ -97,7 +97,7 @@ TEST("decoupled: without a free tag the one with the smallest count goes, of equ
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: tags that have data stay while there are candidates, however small their counts") {
+TEST("decoupled: tags with data stay while there are tags without, however small their counts") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.count_hits=false"));
     REPLAY(l1, "bmbm", A, A, B, B); /* A 1, B 2 */
     for (uint64_t line = C; line < 0x4000; line += 0x200) REPLAY(l1, "b", line);
@@ -106,7 +106,7 @@ TEST("decoupled: tags that have data stay while there are candidates, however sm
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: with no more tags than lines, a new address takes the tag of a line, which is dropped") {
+TEST("decoupled: with no more tags than lines, a new address takes the tag of a line, which is invalidated") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.tag_ways=2"));
     REPLAY(l1, "bmbm", A, A, B, B); /* A 1, B 2 */
     REPLAY(l1, "b", C);             /* in place of A */
@@ -115,7 +115,7 @@ TEST("decoupled: with no more tags than lines, a new address takes the tag of a 
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: hits count unless that is switched off") {
+TEST("decoupled: hits are counted unless that is disabled") {
     for (unsigned counted = 0; counted < 2; counted++) {
         struct l1_fixture *l1 =
             l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.threshold=3", "l1.decoupled.tag_ways=2",
@@ -129,7 +129,7 @@ TEST("decoupled: hits count unless that is switched off") {
     }
 }
 
-TEST("decoupled: a store drops the line and leaves its tag, so that the next read brings it in again") {
+TEST("decoupled: a store invalidates the line and keeps its tag, so that the next read allocates again") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL));
     REPLAY(l1, "bmh", A, A, A);
     CHECK_OUTCOME(write_line(l1, A, 9), L1_SENT);
@@ -141,7 +141,7 @@ TEST("decoupled: a store drops the line and leaves its tag, so that the next rea
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: a flush forgets what was counted, too") {
+TEST("decoupled: a flush clears the counts, too") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL));
     REPLAY(l1, "bmb", A, A, B);
     l1->l1->ops->flush(l1->l1, 0);
@@ -149,7 +149,7 @@ TEST("decoupled: a flush forgets what was counted, too") {
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: a fully associative tag store knows more of a set than four lines") {
+TEST("decoupled: a fully associative tag store holds more tags of a set than four lines") {
     for (unsigned full = 0; full < 2; full++) {
         struct l1_fixture *l1 =
             l1_fixture_create(SETTINGS(SMALL, full ? "l1.decoupled.tag_sets=1" : "l1.decoupled.tag_sets=4",
@@ -160,7 +160,7 @@ TEST("decoupled: a fully associative tag store knows more of a set than four lin
     }
 }
 
-TEST("decoupled: fully associative tags over a fully associative L1 work like those of any set") {
+TEST("decoupled: fully associative tags work with a fully associative L1") {
     struct l1_fixture *l1 =
         l1_fixture_create(SETTINGS("l1.insertion=decoupled", "l1.decoupled.dueling=false", "l1.ways=128",
                                    "l1.decoupled.tag_sets=1", "l1.decoupled.tag_ways=256"));

@@ -29,7 +29,7 @@ static uint64_t counter(const struct observer_fixture *fixture, const char *name
                      : stats_instance(fixture->stats, (unsigned)index, (unsigned)group);
 }
 
-TEST("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4, 5 to 7, more") {
+TEST("a miss is counted by the number of other groups that hold its line: 0, 1, 2, 3 to 4, 5 to 7, more") {
     static const char *const bin[] = {"copies_0", "copies_1", "copies_2", "copies_4",    "copies_4",
                                       "copies_7", "copies_7", "copies_7", "copies_more", "copies_more"};
     struct observer_fixture *fixture = observed(10);
@@ -44,8 +44,7 @@ TEST("a miss is counted by how many other groups hold its line: 0, 1, 2, 3 to 4,
     observer_fixture_destroy(fixture);
 }
 
-TEST(
-    "the matrix tells who held the line that a group missed, and the groups on both sides are adjacent, round the ring") {
+TEST("the matrix counts which groups held the line of a miss; adjacent groups are neighbours on the ring") {
     struct observer_fixture *fixture = observed(8);
     one(fixture, L1_EVENT_INSERT, 2, 7);
     one(fixture, L1_EVENT_INSERT, 5, 7);
@@ -67,7 +66,7 @@ TEST(
     observer_fixture_destroy(fixture);
 }
 
-TEST("a line that was evicted, and every line of a node that was emptied, is held no longer") {
+TEST("evicted lines, and all lines of an invalidated node, are no longer held") {
     struct observer_fixture *fixture = observed(8);
     for (unsigned group = 1; group < 5; group++) one(fixture, L1_EVENT_INSERT, group, 6);
     one(fixture, L1_EVENT_INSERT, 1, 8);
@@ -89,8 +88,7 @@ TEST("a line that was evicted, and every line of a node that was emptied, is hel
     observer_fixture_destroy(fixture);
 }
 
-TEST(
-    "a copy in the group itself is none, and a miss sees what was held when its cycle began, in whatever order events come") {
+TEST("the own group does not count as a holder, and a miss sees the state at the start of its cycle") {
     for (unsigned first = 0; first < 2; first++) {
         struct observer_fixture *fixture = observed(8);
         one(fixture, L1_EVENT_INSERT, 0, 6);

@@ -13,7 +13,7 @@ static void check_ways(struct dynamic_sending *sending, const char *ways) {
     for (; *ways; ways++) CHECK_EQ("lrs"[dynamic_sending_ask(sending)], *ways);
 }
 
-TEST("the paper's period is 256 sampled misses and 4,096 executed, and begins by sampling") {
+TEST("the paper's period has 256 sampled and 4,096 executed misses, and starts with sampling") {
     struct dynamic_sending sending = make(256, 4096);
     for (unsigned period = 0; period < 3; period++) {
         bool served = period == 1;
@@ -32,7 +32,7 @@ TEST("the paper's period is 256 sampled misses and 4,096 executed, and begins by
     CHECK_EQ(sending.stats.periods_llc, 2u);
 }
 
-TEST("half the samples served in 30 cycles against 40 + 200: 135 < 200, so the groups are asked") {
+TEST("half the samples served in 30 cycles against 40 + 200: 135 < 200, so misses probe the groups") {
     struct dynamic_sending sending = make(4, 3);
     check_ways(&sending, "ssss");
     dynamic_sending_report(&sending, true, 20, 0);
@@ -42,7 +42,7 @@ TEST("half the samples served in 30 cycles against 40 + 200: 135 < 200, so the g
     check_ways(&sending, "rrrssss");
 }
 
-TEST("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180, so the LLC is") {
+TEST("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180, so misses go to the LLC") {
     struct dynamic_sending sending = make(4, 3);
     check_ways(&sending, "ssss");
     dynamic_sending_report(&sending, true, 100, 0);
@@ -51,7 +51,7 @@ TEST("a quarter served in 100 cycles against 60 + 180: 205 is not less than 180,
     check_ways(&sending, "lllssss");
 }
 
-TEST("equal times go to the LLC, a cycle less of one sample to the groups") {
+TEST("equal times select the LLC, one cycle less in one sample the groups") {
     for (unsigned less = 0; less < 2; less++) {
         struct dynamic_sending sending = make(2, 1);
         check_ways(&sending, "ss");
@@ -61,7 +61,7 @@ TEST("equal times go to the LLC, a cycle less of one sample to the groups") {
     }
 }
 
-TEST("until the last sample is answered misses go to the groups, and count as executed") {
+TEST("until the last sample is answered misses probe the groups and count as executed") {
     struct dynamic_sending sending = make(2, 3);
     check_ways(&sending, "ssr");
     dynamic_sending_report(&sending, false, 20, 100);
@@ -74,7 +74,7 @@ TEST("until the last sample is answered misses go to the groups, and count as ex
     check_ways(&sending, "ss");
 }
 
-TEST("answers that come before the last sample is asked decide nothing yet") {
+TEST("answers before the last sample is sent do not decide") {
     struct dynamic_sending sending = make(3, 1);
     check_ways(&sending, "s");
     dynamic_sending_report(&sending, false, 1, 1);
@@ -85,7 +85,7 @@ TEST("answers that come before the last sample is asked decide nothing yet") {
     check_ways(&sending, "ls"); /* (2 + 1 + 1) / 3 is more than 1 */
 }
 
-TEST("if every sample is served, or none is taken, the groups are asked") {
+TEST("if every sample is served, or none is taken, misses probe the groups") {
     struct dynamic_sending sending = make(2, 2);
     check_ways(&sending, "ss");
     dynamic_sending_report(&sending, true, 1000, 0);

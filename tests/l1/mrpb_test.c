@@ -28,7 +28,7 @@ static void expect(struct l1_fixture *l1, const char *names) {
     }
 }
 
-TEST("mrpb: the greedy rule stays with a queue until it is empty, the fixed one goes to the first") {
+TEST("mrpb: greedy drains a queue until it is empty, fixed always takes the first queue that is not") {
     for (unsigned greedy = 0; greedy < 2; greedy++) {
         struct l1_fixture *l1 =
             l1_fixture_create(SETTINGS(MRPB, greedy ? "l1.mrpb.drain=greedy" : "l1.mrpb.drain=fixed"));
@@ -57,7 +57,7 @@ TEST("mrpb: the other rules take queues in turn, or the longest first") {
     }
 }
 
-TEST("mrpb: queues may be by instruction, and there are as many as are asked for") {
+TEST("mrpb: requests can be queued by instruction, in the configured number of queues") {
     struct l1_fixture *l1 =
         l1_fixture_create(SETTINGS(MRPB, "l1.mrpb.signature=instruction", "l1.mrpb.queues=2", "l1.mrpb.entries=2"));
     struct l1_request read = {.kind = MESSAGE_READ, .instr = 3};
@@ -77,7 +77,7 @@ TEST("mrpb: queues may be by instruction, and there are as many as are asked for
     l1_fixture_destroy(l1);
 }
 
-TEST("mrpb: what would stall for a line, an MSHR or room in one goes past the L1, if it is to") {
+TEST("mrpb: a request that would stall for a line, an MSHR or the merge limit bypasses the L1, if enabled") {
     static const struct {
         const char *limit, *bypass, *counter;
         uint64_t second;
@@ -104,7 +104,7 @@ TEST("mrpb: what would stall for a line, an MSHR or room in one goes past the L1
         }
 }
 
-TEST("mrpb: a hit is complete one cycle later than without queues") {
+TEST("mrpb: a hit completes one cycle later than without queues") {
     uint64_t cycles_of[2];
     for (unsigned i = 0; i < 2; i++) {
         struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
@@ -156,7 +156,7 @@ static unsigned out_of_order(const char *const *settings, uint64_t random) {
     return wrong;
 }
 
-TEST("mrpb: whatever queues they wait in, accesses to a line stay in order if one of them is a store") {
+TEST("mrpb: accesses to a line stay in order if one of them is a store, in whatever queues they wait") {
     static const char *const drains[] = {"l1.mrpb.drain=greedy", "l1.mrpb.drain=fixed", "l1.mrpb.drain=rr",
                                          "l1.mrpb.drain=longest"};
     for (unsigned i = 0; i < COUNT_OF(drains); i++)

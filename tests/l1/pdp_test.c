@@ -8,7 +8,7 @@
 
 enum { A = 0x0000, B = 0x0200, C = 0x0400, D = 0x0600, E = 0x0800, F = 0x0A00 };
 
-TEST("pdp: a line is replaced only when its set has been read as often as the protecting distance since its use") {
+TEST("pdp: a line is evicted only after its set was read as often as the protecting distance since its last use") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=3"));
     REPLAY(l1, "mm", A, B); /* A 2, B 3 */
     REPLAY(l1, "b", C);     /* A 1, B 2: both were protected */
@@ -23,7 +23,7 @@ TEST("pdp: a line is replaced only when its set has been read as often as the pr
     l1_fixture_destroy(l1);
 }
 
-TEST("pdp: reads of other sets and writes age nothing") {
+TEST("pdp: reads of other sets and writes do not age lines") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=3"));
     REPLAY(l1, "mm", A, B);
     for (unsigned i = 0; i < 5; i++) {
@@ -35,13 +35,13 @@ TEST("pdp: reads of other sets and writes age nothing") {
     l1_fixture_destroy(l1);
 }
 
-TEST("pdp: a distance of 1 protects nothing, and of several unprotected lines the replacement policy's choice goes") {
+TEST("pdp: a distance of 1 protects nothing, and the replacement policy chooses among unprotected lines") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1"));
     REPLAY(l1, "mmhmhm", A, B, A, C, A, B); /* as with LRU alone: C for B, then B for C */
     l1_fixture_destroy(l1);
 }
 
-TEST("pdp: a line on its way is no victim, and what finds only such lines goes past the cache") {
+TEST("pdp: a reserved line is no victim, and a miss in a set of reserved lines bypasses the L1") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1"));
     cycle(l1);
     CHECK_OUTCOME(read_line(l1, A, 1), L1_MISS);
@@ -51,7 +51,7 @@ TEST("pdp: a line on its way is no victim, and what finds only such lines goes p
     l1_fixture_destroy(l1);
 }
 
-TEST("pdp: a line that a store dropped leaves room") {
+TEST("pdp: a line that a store invalidated can be allocated") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=200"));
     REPLAY(l1, "mmb", A, B, C);
     CHECK_OUTCOME(write_line(l1, A, 9), L1_SENT);
@@ -60,7 +60,7 @@ TEST("pdp: a line that a store dropped leaves room") {
     l1_fixture_destroy(l1);
 }
 
-TEST("pdp: remaining distances of few bits sink more seldom, in larger steps") {
+TEST("pdp: remaining distances of few bits decrease less often, in larger steps") {
     static const struct {
         const char *bits, *outcomes;
     } cases[] = {{"l1.pdp.bits=8", "mmbb"},  /* A 4; A 3, B 4; 2, 3; 1, 2 */
@@ -72,7 +72,7 @@ TEST("pdp: remaining distances of few bits sink more seldom, in larger steps") {
     }
 }
 
-TEST("pdp: the dynamic kind finds the distance at which lines are used again") {
+TEST("pdp: the dynamic variant finds the reuse distance of the lines") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true",
                                                        "l1.pdp.sampler_entries=256", "l1.pdp.recompute_reads=16"));
     static const uint64_t lines[] = {A, B, C, D, E, F};
@@ -89,7 +89,7 @@ TEST("pdp: the dynamic kind finds the distance at which lines are used again") {
     l1_fixture_destroy(l1);
 }
 
-TEST("pdp: without any reuse the dynamic kind keeps its distance") {
+TEST("pdp: without reuse the dynamic variant keeps its distance") {
     struct l1_fixture *l1 =
         l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=2", "l1.pdp.dynamic=true", "l1.pdp.recompute_reads=16"));
     for (uint64_t i = 0; i < 32; i++) {

@@ -4,7 +4,7 @@
 #include "l1/l1_fixture.h"
 #include "sm/sm_fixture.h"
 
-TEST("a read misses, others of its line find it on its way, and once it is there they hit") {
+TEST("a read misses, further reads of its line are pending hits, and reads after the fill hit") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
@@ -28,7 +28,7 @@ TEST("a read misses, others of its line find it on its way, and once it is there
     l1_fixture_destroy(l1);
 }
 
-TEST("a read that misses asks for its whole line, whatever it needs of it") {
+TEST("a read miss requests its whole line, whatever sectors it needs") {
     static const struct {
         const char *line;
         uint8_t sectors;
@@ -43,7 +43,7 @@ TEST("a read that misses asks for its whole line, whatever it needs of it") {
     }
 }
 
-TEST("the waiters of a line are woken one in a cycle, in order, and its MSHR is free after the last") {
+TEST("merged reads of a line complete one per cycle, in order, and its MSHR is free after the last") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=1", "l1.mshr_merges=4"));
     cycle(l1);
     for (uint32_t token = 10; token < 14; token++) read_line(l1, 0x1000, token);
@@ -62,7 +62,7 @@ TEST("the waiters of a line are woken one in a cycle, in order, and its MSHR is 
     l1_fixture_destroy(l1);
 }
 
-TEST("with every MSHR in use a further line is refused, but not a line that is there or on its way") {
+TEST("with every MSHR in use a miss has a reservation failure, but no hit or pending hit has") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=2", "l1.miss_queue=8"));
     cycle(l1);
     read_line(l1, 0x5000, 0);
@@ -80,7 +80,7 @@ TEST("with every MSHR in use a further line is refused, but not a line that is t
     l1_fixture_destroy(l1);
 }
 
-TEST("a line takes as many waiters as the limit says, the first included") {
+TEST("an MSHR merges as many reads as the limit, the first included") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshr_merges=2"));
     cycle(l1);
     CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
@@ -92,7 +92,7 @@ TEST("a line takes as many waiters as the limit says, the first included") {
     l1_fixture_destroy(l1);
 }
 
-TEST("a set whose lines are all on their way takes no other line") {
+TEST("a miss in a set of reserved lines has a reservation failure") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=2")); /* four sets */
     cycle(l1);
     CHECK_OUTCOME(read_line(l1, 0x0000, 1), L1_MISS);
@@ -108,7 +108,7 @@ TEST("a set whose lines are all on their way takes no other line") {
     l1_fixture_destroy(l1);
 }
 
-TEST("a full miss queue refuses reads that miss and writes, and names the network if that takes nothing") {
+TEST("a full miss queue fails read misses and writes, and names the network if that accepts nothing") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=1"));
     cycle(l1);
     CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS); /* sent at once */
@@ -129,7 +129,7 @@ TEST("a full miss queue refuses reads that miss and writes, and names the networ
     l1_fixture_destroy(l1);
 }
 
-TEST("a refused access has changed nothing: it counts nowhere and can be made again") {
+TEST("an access with a reservation failure changes nothing, is not counted and can be retried") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=1"));
     cycle(l1);
     read_line(l1, 0x1000, 1);
@@ -146,7 +146,7 @@ TEST("a refused access has changed nothing: it counts nowhere and can be made ag
     l1_fixture_destroy(l1);
 }
 
-TEST("requests leave in the order in which they were accepted, one in a cycle") {
+TEST("requests leave in the order of their acceptance, one per cycle") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     for (uint32_t i = 0; i < 6; i++) read_line(l1, 0x1080 * (i + 1), i);
@@ -158,7 +158,7 @@ TEST("requests leave in the order in which they were accepted, one in a cycle") 
     l1_fixture_destroy(l1);
 }
 
-TEST("a global write goes through, drops the line it hits and allocates none") {
+TEST("a global write is written through, invalidates the line on a hit and does not allocate") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     read_line(l1, 0x1000, 1);
@@ -187,7 +187,7 @@ TEST("a global write goes through, drops the line it hits and allocates none") {
     l1_fixture_destroy(l1);
 }
 
-TEST("a line that a store met on its way serves those who wait for it and is dropped; later reads go past the cache") {
+TEST("a fill overtaken by a store serves its merged reads and is dropped; later reads bypass the L1") {
     static const uint8_t kinds[] = {MESSAGE_WRITE, MESSAGE_ATOMIC};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
         struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
@@ -211,7 +211,7 @@ TEST("a line that a store met on its way serves those who wait for it and is dro
     }
 }
 
-TEST("an atomic drops the line that it hits") {
+TEST("an atomic invalidates the line on a hit") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     read_line(l1, 0x1000, 1);
@@ -225,7 +225,7 @@ TEST("an atomic drops the line that it hits") {
     l1_fixture_destroy(l1);
 }
 
-TEST("where packets may overtake each other, what needs a sector waits for the store to it, and nothing else does") {
+TEST("if packets may overtake each other, an access waits for a store to one of its sectors, and others do not") {
     static const struct {
         uint8_t kind, sectors, first;
         bool bypass, waits;
@@ -259,7 +259,7 @@ TEST("where packets may overtake each other, what needs a sector waits for the s
         }
 }
 
-TEST("where packets may overtake each other, a line is not fetched again before its write-back is acknowledged") {
+TEST("if packets may overtake each other, a line is fetched again only after its write-back is acknowledged") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=1", "noc.vcs=4"));
     cycle(l1);
     read_line(l1, 0x0000, 1);
@@ -384,7 +384,7 @@ TEST("a read sees every earlier store of its SM under every insertion policy") {
         }
 }
 
-TEST("a local write stays in the line that it hits, which is written back when it is replaced") {
+TEST("a local write hit modifies the line, which is written back when it is evicted") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=2"));
     cycle(l1);
     read_line(l1, 0x0000, 1);
@@ -420,7 +420,7 @@ TEST("a local write stays in the line that it hits, which is written back when i
     l1_fixture_destroy(l1);
 }
 
-TEST("a local write that misses goes past the cache") {
+TEST("a local write miss bypasses the L1") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     CHECK_OUTCOME(write_local(l1, 0x1000, 0x01), L1_SENT);
@@ -429,7 +429,7 @@ TEST("a local write that misses goes past the cache") {
     l1_fixture_destroy(l1);
 }
 
-TEST("a read past the cache asks for its sectors only, and neither looks at the cache nor fills it") {
+TEST("a bypassing read requests only its sectors, does not look up the L1 and does not allocate") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     read_line(l1, 0x1000, 1);
@@ -451,7 +451,7 @@ TEST("a read past the cache asks for its sectors only, and neither looks at the 
     l1_fixture_destroy(l1);
 }
 
-TEST("accesses past the cache may be many at once, and each reply finds its own") {
+TEST("many bypassing accesses can be in flight, and each reply completes its own") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=1024"));
     struct message request[150];
     cycle(l1);
@@ -474,7 +474,7 @@ TEST("accesses past the cache may be many at once, and each reply finds its own"
     l1_fixture_destroy(l1);
 }
 
-TEST("a flush forgets every line") {
+TEST("a flush invalidates every line") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     for (uint32_t i = 0; i < 5; i++) read_line(l1, 0x1080 * i, i);
@@ -486,7 +486,7 @@ TEST("a flush forgets every line") {
     l1_fixture_destroy(l1);
 }
 
-TEST("a line of one program is not a hit for another") {
+TEST("a line of one program is a miss for another") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     l1->base.llc->next_program = l1->base.llc;
     cycle(l1);
@@ -497,7 +497,7 @@ TEST("a line of one program is not a hit for another") {
     l1_fixture_destroy(l1);
 }
 
-TEST("an L1 is busy until everything it asked for has come, and says what it waits for") {
+TEST("an L1 is busy until all its requests are answered, and reports what it waits for") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);
     CHECK(!l1->l1->ops->busy(l1->l1, 0));
@@ -517,7 +517,7 @@ TEST("an L1 is busy until everything it asked for has come, and says what it wai
     l1_fixture_destroy(l1);
 }
 
-TEST("an L1 holds as many lines as its size says, in sets that need be no power of two") {
+TEST("an L1 holds as many lines as its size, with a number of sets that is not a power of two") {
     static const struct {
         const char *size, *ways;
         unsigned lines;
@@ -539,7 +539,7 @@ TEST("an L1 holds as many lines as its size says, in sets that need be no power 
     }
 }
 
-TEST("with one place for everything, modified lines are replaced all the same") {
+TEST("modified lines are evicted also with one entry in every queue") {
     struct step steps[24];
     for (unsigned i = 0; i < 8; i++) {
         steps[3 * i] = load_local(1, 0x400 * i);
@@ -555,7 +555,7 @@ TEST("with one place for everything, modified lines are replaced all the same") 
     sm_fixture_destroy(sm);
 }
 
-TEST("a second kernel finds nothing in the L1 if that is flushed at a kernel's end, and else everything") {
+TEST("the L1 is empty for a second kernel if it is flushed at the end of a kernel, and keeps its lines otherwise") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000)};
     for (unsigned flush = 0; flush < 2; flush++) {
         struct script_source source = script_make(1, 1, SCRIPT(steps));

@@ -44,7 +44,7 @@ static const char *file_name(const char *key) {
     return name;
 }
 
-TEST("profiled: a run counts how often each SM read each line in each kernel") {
+TEST("profiled: a run counts the reads of each line by each SM in each kernel") {
     const char *path = file_name("");
     CHECK_EQ(bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16"), 0u); /* lets all in */
     struct error err = {0};
@@ -67,7 +67,7 @@ TEST("profiled: a run counts how often each SM read each line in each kernel") {
     unlink(path);
 }
 
-TEST("profiled: lines that were read often enough are let in, by an SM alone or by all together") {
+TEST("profiled: lines with enough reads, by one SM or by all together, are allocated") {
     char profile[128];
     snprintf(profile, sizeof profile, "%s", file_name("l1.profiled.profile="));
     bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16");
@@ -86,7 +86,7 @@ TEST("profiled: lines that were read often enough are let in, by an SM alone or 
     unlink(file_name(""));
 }
 
-TEST("profiled: a bad profile is refused at its place, with what would be right") {
+TEST("profiled: an invalid profile is rejected with location and fix") {
     static const struct {
         const char *text, *place, *message;
     } cases[] = {

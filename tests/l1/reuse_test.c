@@ -20,7 +20,7 @@ static uint64_t count(const struct observer_fixture *fixture, const char *name) 
     return count_of(fixture, "reuse", name);
 }
 
-TEST("the reuse distance is the number of accesses between two to the same line: 2 in ABCA") {
+TEST("the reuse distance is the number of accesses between two accesses to a line: 2 in ABCA") {
     struct observer_fixture *fixture = observed("reads");
     reads(fixture, 0, "ABCA");
     CHECK_EQ(count(fixture, "distance_2"), 1u);
@@ -36,7 +36,7 @@ TEST("the reuse distance is the number of accesses between two to the same line:
     observer_fixture_destroy(fixture);
 }
 
-TEST("each bin of distances ends at a power of two, and the last has no end") {
+TEST("each bin of distances ends at a power of two, and the last is unbounded") {
     static const struct {
         unsigned distance;
         const char *bin;
@@ -55,7 +55,7 @@ TEST("each bin of distances ends at a power of two, and the last has no end") {
     }
 }
 
-TEST("lines are counted by how often they are accessed, each SM's by themselves") {
+TEST("lines are counted by the number of their accesses, separately for each SM") {
     struct observer_fixture *fixture = observed("reads");
     reads(fixture, 0, "AABBBCDDDDDDDD"); /* 2, 3, 1, 8 */
     reads(fixture, 1, "AB");             /* 1, 1: another SM's are others */
@@ -71,7 +71,7 @@ TEST("lines are counted by how often they are accessed, each SM's by themselves"
     observer_fixture_destroy(fixture);
 }
 
-TEST("a line's history ends when its SM's L1 is emptied") {
+TEST("the history of a line ends when the L1 of its SM is invalidated") {
     struct observer_fixture *fixture = observed("reads");
     reads(fixture, 0, "AB");
     reads(fixture, 1, "A");
@@ -86,7 +86,7 @@ TEST("a line's history ends when its SM's L1 is emptied") {
     observer_fixture_destroy(fixture);
 }
 
-TEST("what enters the L1 is counted: not what goes past it or is refused, and writes only if asked for") {
+TEST("counts accesses to the L1: no bypassed ones, no reservation failures, and writes only if configured") {
     static const char *const kinds[] = {"reads", "all"};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
         struct observer_fixture *fixture = observed(kinds[i]);
@@ -106,7 +106,7 @@ TEST("what enters the L1 is counted: not what goes past it or is refused, and wr
     }
 }
 
-TEST("an observer that is off is not there, and one that is on passes everything else on") {
+TEST("a disabled observer is absent, and an enabled one forwards all events") {
     struct observer_fixture *fixture = observed("off");
     CHECK_EQ((const void *)fixture->fake.l1.ops, (const void *)&fake_ops);
     CHECK_EQ(stats_count(fixture->stats), 0u);

@@ -15,7 +15,7 @@ static void check_counts(const struct observer_fixture *fixture, const uint64_t 
 }
 #define CHECK_COUNTS(fixture, ...) check_counts(fixture, (const uint64_t[]){__VA_ARGS__})
 
-TEST("a line is shared data from the access of a second SM on, and its reads before count, too") {
+TEST("a line is shared data from the access of a second SM on, and its earlier reads count, too") {
     struct observer_fixture *fixture = observed();
     access_as(fixture, 0, 'A', MESSAGE_READ, L1_MISS);
     access_as(fixture, 0, 'A', MESSAGE_READ, L1_PENDING_HIT);
@@ -31,7 +31,7 @@ TEST("a line is shared data from the access of a second SM on, and its reads bef
     observer_fixture_destroy(fixture);
 }
 
-TEST("shared data that anybody writes in the kernel is not read-only, and what nobody reads is no shared data") {
+TEST("shared data written in the kernel is not read-only, and data that nobody reads is not shared data") {
     struct observer_fixture *fixture = observed();
     access_as(fixture, 0, 'A', MESSAGE_READ, L1_MISS);
     access_as(fixture, 1, 'A', MESSAGE_READ, L1_MISS);
@@ -47,7 +47,7 @@ TEST("shared data that anybody writes in the kernel is not read-only, and what n
     observer_fixture_destroy(fixture);
 }
 
-TEST("sharing is a matter of one kernel: lines are others after its end") {
+TEST("sharing is counted per kernel: no line is shared data at the start of the next") {
     struct observer_fixture *fixture = observed();
     access_as(fixture, 0, 'A', MESSAGE_WRITE, L1_SENT);
     for (unsigned sm = 0; sm < 3; sm++) fixture->fake.l1.ops->flush(&fixture->fake.l1, sm);
@@ -59,7 +59,7 @@ TEST("sharing is a matter of one kernel: lines are others after its end") {
     observer_fixture_destroy(fixture);
 }
 
-TEST("thread-local memory and what other caches of an SM read are no shared data") {
+TEST("thread-local memory and reads by other caches of an SM are not shared data") {
     struct observer_fixture *fixture = observed();
     struct l1_request local = {.address = 128, .kind = MESSAGE_READ, .local = true},
                       code = {.address = 128, .kind = MESSAGE_READ, .warp = L1_NO_WARP, .bypass = true};

@@ -267,7 +267,7 @@ static void check_versions(const char *const *settings, uint64_t seed, bool all_
     l1s_fixture_destroy(fixture);
 }
 
-TEST("no group takes back an older copy of what it wrote, when it asks adjacent groups") {
+TEST("no group gets an older version of a line that it wrote from an adjacent group") {
     for (uint64_t seed = 1; seed < 4; seed++) {
         check_versions(SETTINGS("l1.organisation=icc-agc"), seed, true);
         check_versions(SETTINGS("l1.organisation=icc-agc", "l1.icc-agc.queue=1", "l1.icc-agc.hash_bits=1"), seed, true);
@@ -275,7 +275,7 @@ TEST("no group takes back an older copy of what it wrote, when it asks adjacent 
     }
 }
 
-TEST("no group takes back an older copy of what it wrote, when it asks all groups") {
+TEST("no group gets an older version of a line that it wrote from any group of the ring") {
     for (uint64_t seed = 1; seed < 4; seed++) {
         check_versions(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0"), seed, true);
         check_versions(SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.sampled=0", "l1.icc-mgc.queue=1"), seed, true);

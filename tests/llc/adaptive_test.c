@@ -9,7 +9,7 @@
 #include "llc/lsp.h"
 #include "test.h"
 
-TEST("a line that a cluster has used would hit in its own slice, and not in another's") {
+TEST("a line that a cluster has used hits in its own slice, and not in another's") {
     struct atd atd;
     atd_init(&atd, 8, 48, 2, false);
     CHECK(!atd_access(&atd, 0, 100, 3)); /* nobody has it */
@@ -21,7 +21,7 @@ TEST("a line that a cluster has used would hit in its own slice, and not in anot
     atd_release(&atd);
 }
 
-TEST("a directory of last users sees a line that clusters take turns with as missing each time") {
+TEST("a directory of last users counts a miss each time when clusters alternate on a line") {
     struct atd atd;
     atd_init(&atd, 8, 48, 2, true);
     atd_access(&atd, 0, 100, 3);
@@ -31,7 +31,7 @@ TEST("a directory of last users sees a line that clusters take turns with as mis
     atd_release(&atd);
 }
 
-TEST("the least recently used tag of a set gives way, with all that it knew") {
+TEST("the least recently used tag of a set is evicted with all its state") {
     struct atd atd;
     atd_init(&atd, 1, 48, 2, false);
     atd_access(&atd, 0, 1, 0);
@@ -46,7 +46,7 @@ TEST("the least recently used tag of a set gives way, with all that it knew") {
     atd_release(&atd);
 }
 
-TEST("eight sets of 48 are shadowed, evenly") {
+TEST("eight of 48 sets are sampled, evenly spaced") {
     struct atd atd;
     unsigned shadowed = 0;
     atd_init(&atd, 8, 48, 16, false);
@@ -116,7 +116,7 @@ static double sampling_error(unsigned sets, const struct traffic *traffic) {
 }
 
 /* From much less than the slice holds to twice as much, as many lines in each set. */
-TEST("a directory of all sets tells what a plain one tells, and eight sampled sets the same to within two points") {
+TEST("a directory of all sets equals a reference, and eight sampled sets predict it within two points") {
     for (unsigned lines = 5 * 48; lines <= 33 * 48; lines += 4 * 48)
         for (unsigned skewed = 0; skewed < 2; skewed++) {
             struct traffic traffic = {lines, skewed};
@@ -125,7 +125,7 @@ TEST("a directory of all sets tells what a plain one tells, and eight sampled se
         }
 }
 
-TEST("parallelism is 1 if one slice gets all, and the number of slices if all get as many") {
+TEST("slice parallelism is 1 if one slice gets all accesses, and the number of slices if all get equally many") {
     struct lsp lsp;
     lsp_init(&lsp, 8);
     lsp_begin(&lsp, 100, 1000, 0);
@@ -140,7 +140,7 @@ TEST("parallelism is 1 if one slice gets all, and the number of slices if all ge
     lsp_release(&lsp);
 }
 
-TEST("windows see what a long count evens out, and nothing outside of the phase counts") {
+TEST("windows capture imbalance that a long count averages out, and count only the profiling phase") {
     struct lsp lsp;
     lsp_init(&lsp, 4);
     for (unsigned window = 0; window < 2; window++) {
@@ -158,7 +158,7 @@ TEST("windows see what a long count evens out, and nothing outside of the phase 
     lsp_release(&lsp);
 }
 
-TEST("counters of 16 bits that fill up are halved, and their ratio stays") {
+TEST("16-bit counters are halved when one is full, which keeps their ratio") {
     struct lsp lsp;
     lsp_init(&lsp, 2);
     lsp_begin(&lsp, 0, 1000000, 0);
@@ -172,13 +172,13 @@ static struct adaptive_profile profile(double shared_hits, double private_hits, 
     return (struct adaptive_profile){shared_hits, private_hits, shared_lsp, private_lsp, 32, 640, 0.02};
 }
 
-TEST("bandwidth is that of hits at the slices in use, and of misses at memory") {
+TEST("bandwidth is that of hits at the slices in use plus that of misses at memory") {
     struct adaptive_profile p = profile(0.75, 0.5, 16, 64);
     CHECK_EQ(adaptive_bandwidth(&p, p.shared_hits, p.shared_lsp), 0.75 * 16 * 32 + 0.25 * 640); /* 544 */
     CHECK_EQ(adaptive_bandwidth(&p, p.private_hits, p.private_lsp), 0.5 * 64 * 32 + 0.5 * 640); /* 1344 */
 }
 
-TEST("rule 1 fires within two points of miss rate, and rule 2 where private supplies more, and neither beside that") {
+TEST("rule 1 applies within two points of miss rate, rule 2 if private supplies more, and otherwise neither") {
     struct adaptive_profile like = profile(0.52, 0.5001, 64, 1), beside = profile(0.53, 0.5001, 64, 1),
                             more = profile(0.9, 0.6, 20, 32), less = profile(0.9, 0.6, 20, 16);
     CHECK_EQ((int)adaptive_rule(&like), (int)ADAPTIVE_RULE_1);

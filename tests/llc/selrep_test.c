@@ -35,7 +35,7 @@ static unsigned read_at(struct fixture *fixture, unsigned home, unsigned cluster
 
 #define FOUR "gpu.clusters=4", "sm.count=4", "llc.slices_per_mc=4"
 
-TEST("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 to the second: Figure 9") {
+TEST("degree 2 maps clusters 0 and 1 to the first half of the slices, 2 and 3 to the second (Figure 9)") {
     struct fixture fixture;
     fixture_init(&fixture, one_controller, SETTINGS(FOUR, "llc.organisation=static", "llc.static.degree=2"));
     static const unsigned expected[4][4] = {{0, 0, 2, 2}, {1, 1, 3, 3}, {0, 0, 2, 2}, {1, 1, 3, 3}};
@@ -49,7 +49,7 @@ TEST("degree 2 sends clusters 0 and 1 to the first half of the slices, 2 and 3 t
     fixture_release(&fixture);
 }
 
-TEST("degrees by kernel: each launch has its own, and the last holds for all further ones") {
+TEST("degrees by kernel: each launch has its own, and the last one holds for all further launches") {
     struct fixture fixture;
     fixture_init(&fixture, one_controller, SETTINGS(FOUR, "llc.organisation=static", "llc.static.by_kernel=[4, 1, 2]"));
     static const unsigned slices[] = {3, 0, 2, 2, 2}; /* where cluster 3 finds a line of home 0 */
@@ -66,7 +66,7 @@ TEST("degrees by kernel: each launch has its own, and the last holds for all fur
     fixture_release(&fixture);
 }
 
-TEST("degree 1 is a shared LLC, a degree of all slices a private one, and no group reaches another's slices") {
+TEST("degree 1 is a shared LLC, the largest degree a private one, and no group reaches another's slices") {
     struct replication machines[] = {{4, 4, 5}, {3, 3, 4}, {5, 3, 4}, {1, 4, 2}};
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         const struct replication *r = &machines[m];
@@ -104,7 +104,7 @@ static uint64_t end_epoch(struct fixture *fixture, uint64_t now) {
     return again;
 }
 
-TEST("degrees are taken up lazily: copies come with misses, stay behind unreachable, and nothing stops: Figure 9") {
+TEST("a new degree takes effect lazily: misses create replicas, unreachable ones stay, nothing stops (Figure 9)") {
     struct fixture fixture;
     fixture_init(
         &fixture, one_controller,
@@ -128,7 +128,7 @@ TEST("degrees are taken up lazily: copies come with misses, stay behind unreacha
     fixture_release(&fixture);
 }
 
-TEST("an order that cannot be is refused, one holds for one decision, and the next is the model's again") {
+TEST("an invalid external command is rejected; a valid one holds for one decision, and the next is the model's") {
     struct fixture fixture;
     fixture_init(&fixture, one_controller,
                  SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000",
@@ -152,7 +152,7 @@ TEST("an order that cannot be is refused, one holds for one decision, and the ne
     fixture_release(&fixture);
 }
 
-TEST("clusters and slices that are no powers of two are refused where they were set, and degrees beyond them") {
+TEST("machines and degrees that replication does not support are rejected at their setting") {
     static const struct {
         const char *settings[5], *part;
     } cases[] = {
@@ -177,7 +177,7 @@ TEST("clusters and slices that are no powers of two are refused where they were 
 
 static const struct replication eight = {3, 3, 4}, sixteen = {4, 4, 5};
 
-TEST("a cluster hits at a degree at which one of its group has used the line: Figure 10") {
+TEST("a cluster hits at each degree at which a cluster of its group has used the line (Figure 10)") {
     struct rdd rdd;
     rdd_init(&rdd, &eight, 2, 32, 16, false);
     CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0x0u); /* the tag comes in */
@@ -191,7 +191,7 @@ TEST("a cluster hits at a degree at which one of its group has used the line: Fi
     rdd_release(&rdd);
 }
 
-TEST("with replicas forgotten the home slice keeps its lines, and with all lines nothing is left") {
+TEST("invalidating replicas keeps the lines of home slices; invalidating all lines keeps none") {
     for (unsigned each = 0; each < 2; each++) {
         struct rdd rdd;
         rdd_init(&rdd, &eight, 1, 1, 16, each);
@@ -205,7 +205,7 @@ TEST("with replicas forgotten the home slice keeps its lines, and with all lines
     }
 }
 
-TEST("a directory for each degree sees the room that copies take, one for all does not") {
+TEST("a directory per degree models the capacity that replicas take, one for all degrees does not") {
     for (unsigned each = 0; each < 2; each++) {
         struct rdd rdd;
         unsigned hits[4] = {0};
@@ -257,7 +257,7 @@ static uint64_t skewed_line(uint64_t *random, unsigned lines, unsigned draws) {
     return (line * 40503 + 12345) % 65536;
 }
 
-TEST("two sampled sets tell the hit rate of all 32 at every degree to within 5 points, on average to within 2") {
+TEST("two sampled sets predict the hit rate of all 32 at every degree within 5 points, on average within 2") {
     double sum = 0;
     unsigned compared = 0;
     for (unsigned draws = 1; draws <= 3; draws++)
@@ -296,7 +296,7 @@ static unsigned best_of(const struct selrep_profile *profile) {
     return selrep_best(profile, &verdict);
 }
 
-TEST("Equations 1 and 2 on counts worked by hand") {
+TEST("Equations 1 and 2 on counts worked out by hand") {
     struct lsp lsp;
     lsp_init(&lsp, 4);
     lsp_begin(&lsp, 0, 1000, 0);
@@ -317,7 +317,7 @@ TEST("Equations 1 and 2 on counts worked by hand") {
     CHECK_EQ(best_of(&profile), 2u);
 }
 
-TEST("there are no copies where little is asked for of what one home supplies") {
+TEST("lines are not replicated if the demand is small relative to the bandwidth of the homes") {
     struct selrep_profile profile = {.degrees = 3,
                                      .hits = {1, 1, 1},
                                      .lsp = {10, 12, 11},
@@ -335,7 +335,7 @@ TEST("there are no copies where little is asked for of what one home supplies") 
     CHECK_EQ(best_of(&profile), 1u); /* the paper's rule */
 }
 
-TEST("copies must supply enough more than one home to be made, and just more to stay") {
+TEST("replication starts if it supplies enough more bandwidth, and continues while it supplies more") {
     struct selrep_profile profile = {
         .degrees = 3, .hits = {1, 1, 1}, .lsp = {10, 10.3, 10.4}, .slice_bytes = 32, .gain_share = 0.05};
     enum selrep_verdict verdict;
@@ -353,7 +353,7 @@ TEST("copies must supply enough more than one home to be made, and just more to 
     CHECK_EQ(verdict, SELREP_SUPPLIES_MOST);
 }
 
-TEST("of degrees that supply as much the least is taken") {
+TEST("of degrees with equal bandwidth the lowest is chosen") {
     struct selrep_profile profile = {
         .degrees = 5, .hits = {1, 1, 1, 1, 1}, .lsp = {8, 16, 16, 16, 16}, .slice_bytes = 32, .memory_bytes = 6.7};
     CHECK_EQ(best_of(&profile), 1u);

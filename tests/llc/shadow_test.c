@@ -298,14 +298,14 @@ static void check_write_back(struct llc_fixture *fixture) {
     check_books(fixture);
 }
 
-TEST("a shared LLC loses no write and everybody reads the last one, flushed or not") {
+TEST("a shared LLC loses no write, and every read returns the last one, flushed or not") {
     struct llc_fixture *fixture = llc_fixture_create(false, NO_SETTINGS);
     check_write_back(fixture);
     CHECK(COUNTER(fixture, "llc.write_backs") > 0);
     llc_fixture_destroy(fixture);
 }
 
-TEST("nor does one in which writes that miss go on to memory and fetch their line") {
+TEST("a shared LLC in which write misses go through to memory and fetch their line loses no write") {
     struct llc_fixture *fixture = llc_fixture_create(false, SETTINGS("llc.write_allocate=through"));
     check_write_back(fixture);
     CHECK(COUNTER(fixture, "llc.writes_through") > 0);
@@ -313,8 +313,7 @@ TEST("nor does one in which writes that miss go on to memory and fetch their lin
     llc_fixture_destroy(fixture);
 }
 
-TEST(
-    "after a kernel boundary a private LLC has written everything, and within a kernel a cluster sees its own writes") {
+TEST("a private LLC has written back everything after a kernel, and within one a cluster sees its own writes") {
     struct llc_fixture *fixture = llc_fixture_create(true, SETTINGS(SMALL_ATOMICS));
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(fixture));
@@ -328,8 +327,7 @@ TEST(
     llc_fixture_destroy(fixture);
 }
 
-TEST(
-    "atomics of all clusters on a word see each other in a private LLC, which they would not in the clusters' own slices") {
+TEST("atomics of all clusters on a word see each other in a private LLC, unlike in the clusters' own slices") {
     for (unsigned apart = 0; apart < 2; apart++) {
         struct llc_fixture *fixture = llc_fixture_create(true, NO_SETTINGS);
         for (unsigned i = 0; apart && i < SLICES; i++) {
@@ -356,7 +354,7 @@ static void check_replicas(struct llc_fixture *fixture, struct slice_command at_
     }
 }
 
-TEST("a line that was written in one kernel is never read stale from a replica in the next, whatever the degree") {
+TEST("no replica holds a stale version of a line that an earlier kernel wrote, at any degree") {
     static const char *const degrees[] = {"llc.static.degree=2", "llc.static.degree=4", "llc.static.degree=8"};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned whole = 0; whole < 2; whole++) {
@@ -370,7 +368,7 @@ TEST("a line that was written in one kernel is never read stale from a replica i
         }
 }
 
-TEST("nor is it when each kernel has a degree of its own, and some none") {
+TEST("no replica is stale if every kernel has its own degree, or none") {
     for (unsigned careless = 0; careless < 2; careless++) {
         struct llc_fixture *fixture = llc_fixture_create(
             false, SETTINGS("llc.organisation=static", "llc.static.by_kernel=[1, 8, 4, 1, 1, 2, 1, 8, 1, 4]",
@@ -405,7 +403,7 @@ static void steer(struct llc_fixture *fixture, enum llc_occasion occasion, uint6
     command_all(fixture, (struct slice_command){.keep_lines = true, .background = true});
 }
 
-TEST("nor is it when the degree changes every few hundred cycles, with nothing stopped for that") {
+TEST("no replica is stale if the degree changes every few hundred cycles, without a stop") {
     struct llc_fixture *fixture =
         llc_fixture_create(false, SETTINGS("llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
                                            "llc.selrep.router_cycles=20", SPACE_FOR_REPLICAS));
@@ -426,7 +424,7 @@ TEST("nor is it when the degree changes every few hundred cycles, with nothing s
     llc_fixture_destroy(fixture);
 }
 
-TEST("and would be if replicas were not forgotten") {
+TEST("replicas are stale if they are not invalidated at the end of a kernel") {
     struct llc_fixture *fixture =
         llc_fixture_create(false, SETTINGS("llc.organisation=static", "llc.static.degree=4", SPACE_FOR_REPLICAS));
     check_replicas(fixture, (struct slice_command){.keep_lines = true});
@@ -440,7 +438,7 @@ static struct llc_fixture *llc_fixture_create_adaptive(void) {
                                               "llc.adaptive.power_gating=false", SMALL_ATOMICS));
 }
 
-TEST("switching between shared and private loses no modified line, nor what atomics have modified in their own LLC") {
+TEST("reconfiguration loses no modified line, in the slices and in the LLC for atomics") {
     struct llc_fixture *fixture = llc_fixture_create_adaptive();
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(fixture));
@@ -466,7 +464,7 @@ static void count_lines(const struct llc_fixture *fixture, unsigned program, uns
     }
 }
 
-TEST("one program's boundaries and switches lose no line, keep the other's lines, and go on while it goes on") {
+TEST("kernel ends and reconfigurations of one program lose no line, keep the other's lines and do not stop it") {
     struct llc_fixture *fixture = llc_fixture_create_adaptive();
     fixture->base.llc->next_program = fixture->base.llc; /* of which just the place of a line is asked */
     fixture->programs = 2;
@@ -494,8 +492,7 @@ TEST("one program's boundaries and switches lose no line, keep the other's lines
     llc_fixture_destroy(fixture);
 }
 
-TEST(
-    "with one MSHR, one waiter, one place in every queue and nothing set aside, no write is lost and everything ends") {
+TEST("with one MSHR, one merged access, one entry per queue and no replay queue, no write is lost and runs end") {
     static const char *const least[] = {"llc.mshrs=1",         "llc.mshr_merges=1",     "llc.reply_queue=1",
                                         "llc.replay_queue=0",  "atomics.size_kb=1",     "atomics.ways=8",
                                         "dram.port_entries=1", "atomics.pass_cycles=1", NULL};
@@ -514,7 +511,7 @@ TEST(
     }
 }
 
-TEST("a full list of waiters holds up neither hits nor other misses, unless nothing may be set aside") {
+TEST("a request at the MSHR merge limit blocks neither hits nor other misses, unless there is no replay queue") {
     uint64_t blocked[2];
     static const char *const queue[] = {"llc.replay_queue=64", "llc.replay_queue=0"};
     for (unsigned i = 0; i < 2; i++) {

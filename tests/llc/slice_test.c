@@ -137,7 +137,7 @@ TEST("a hit is answered latency_cycles after its arrival") {
     }
 }
 
-TEST("a miss goes to memory at its lookup and is answered in the cycle in which its line comes") {
+TEST("a miss is sent to memory at its lookup and answered in the cycle in which its line arrives") {
     struct slice_fixture *slice = slice_fixture_create(NO_SETTINGS);
     uint64_t arrives = slice->base.engine->now + 1;
     ask_read(slice, 0x1000, 1);
@@ -152,7 +152,7 @@ TEST("a miss goes to memory at its lookup and is answered in the cycle in which 
     slice_fixture_destroy(slice);
 }
 
-TEST("a line of 128 B keeps a data port of 32 B for four cycles, a sector for one, and an acknowledgement for one") {
+TEST("a 128-byte line occupies a 32-byte data port for four cycles, a sector for one, an acknowledgement for one") {
     static const struct {
         const char *port;
         uint8_t sectors;
@@ -178,7 +178,7 @@ TEST("a line of 128 B keeps a data port of 32 B for four cycles, a sector for on
     slice_fixture_destroy(slice);
 }
 
-TEST("requests for one line that is on its way fetch it once, and are answered in order, a line's time apart") {
+TEST("requests for a line in flight fetch it once and are answered in order, one line transfer apart") {
     struct slice_fixture *slice = slice_fixture_create(NO_SETTINGS);
     for (uint32_t i = 0; i < 10; i++) ask_read(slice, 0x1000, i);
     settle(slice);
@@ -194,7 +194,7 @@ TEST("requests for one line that is on its way fetch it once, and are answered i
     slice_fixture_destroy(slice);
 }
 
-TEST("a write of a whole line fetches nothing; one of a part of it does, and is acknowledged when the line is there") {
+TEST("a write of a whole line fetches nothing; a partial one fetches the line and is acknowledged after the fill") {
     static const struct {
         uint8_t sectors, flags;
         bool fetches;
@@ -216,7 +216,7 @@ TEST("a write of a whole line fetches nothing; one of a part of it does, and is 
     }
 }
 
-TEST("a write to a line that is there, or on its way, asks nothing of memory") {
+TEST("a write hit or pending hit sends nothing to memory") {
     struct slice_fixture *slice = slice_fixture_create(NO_SETTINGS);
     bring(slice, 0x1000);
     ask_write(slice, 0x1000, 0x01, 0);
@@ -230,7 +230,7 @@ TEST("a write to a line that is there, or on its way, asks nothing of memory") {
     slice_fixture_destroy(slice);
 }
 
-TEST("with write_allocate=through a write that misses goes to memory, which acknowledges it, and fetches its line") {
+TEST("with write_allocate=through a write miss goes to memory, which acknowledges it, and fetches its line") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.write_allocate=through"));
     ask_write(slice, 0x1000, 0x0F, 0); /* even one of the whole line */
     ask_write(slice, 0x1000, 0x02, 0); /* finds it on its way: goes on to memory, but fetches nothing */
@@ -255,7 +255,7 @@ TEST("with write_allocate=through a write that misses goes to memory, which ackn
     slice_fixture_destroy(slice);
 }
 
-TEST("a line that such a write has fetched is not modified, and is replaced without being written back") {
+TEST("a line fetched by a written-through miss is clean and is evicted without a write-back") {
     struct slice_fixture *slice =
         slice_fixture_create(SETTINGS("llc.write_allocate=through", "llc.slice_kb=1", "llc.ways=1"));
     ask_write(slice, 0x0000, 0x01, 0);
@@ -267,7 +267,7 @@ TEST("a line that such a write has fetched is not modified, and is replaced with
     slice_fixture_destroy(slice);
 }
 
-TEST("with whole_write_backs a modified line goes to memory with all its sectors") {
+TEST("with whole_write_backs a modified line is written back with all its sectors") {
     struct slice_fixture *slice =
         slice_fixture_create(SETTINGS("llc.whole_write_backs=true", "llc.slice_kb=1", "llc.ways=1"));
     bring(slice, 0x0000);
@@ -283,7 +283,7 @@ TEST("with whole_write_backs a modified line goes to memory with all its sectors
 /* A slice of eight lines: one set. */
 #define ONE_SET "llc.slice_kb=1", "llc.ways=8"
 
-TEST("a modified line is written back when it is replaced, with the sectors that were written; another is not") {
+TEST("an evicted line is written back with its written sectors if it is modified, and not otherwise") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS(ONE_SET));
     for (unsigned i = 0; i < 8; i++) bring(slice, 0x1000 * i);
     ask_write(slice, 0x0000, 0x02, 0);
@@ -315,7 +315,7 @@ TEST("a modified line is written back when it is replaced, with the sectors that
     slice_fixture_destroy(slice);
 }
 
-TEST("what was written back and comes again is no longer modified") {
+TEST("a line that was written back and is fetched again is clean") {
     struct slice_fixture *slice =
         slice_fixture_create(SETTINGS("llc.slice_kb=1", "llc.ways=1")); /* eight sets of one line */
     ask_write(slice, 0x0000, 0x0F, 0);
@@ -329,7 +329,7 @@ TEST("what was written back and comes again is no longer modified") {
     slice_fixture_destroy(slice);
 }
 
-TEST("atomics keep the lookup for as many cycles as lanes meet on a word") {
+TEST("an atomic occupies the lookup for as many cycles as lanes access the same word") {
     static const struct {
         const char *cycles;
         uint8_t conflicts;
@@ -363,7 +363,7 @@ TEST("an atomic that misses fetches its line first") {
     slice_fixture_destroy(slice);
 }
 
-TEST("with every MSHR in use a miss holds up what is behind it, even a hit, until one is free") {
+TEST("with every MSHR in use a miss blocks the requests behind it, even hits, until one is free") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.mshrs=1"));
     bring(slice, 0x1000);
     ask_read(slice, 0x2000, 1);
@@ -381,7 +381,7 @@ TEST("with every MSHR in use a miss holds up what is behind it, even a hit, unti
     slice_fixture_destroy(slice);
 }
 
-TEST("a request whose line has no room for one more waiter holds up what is behind it, if nothing can be set aside") {
+TEST("a request at the MSHR merge limit blocks the requests behind it if there is no replay queue") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.mshr_merges=2", "llc.replay_queue=0"));
     bring(slice, 0x1000);
     for (uint32_t i = 0; i < 3; i++) ask_read(slice, 0x2000, i);
@@ -395,7 +395,7 @@ TEST("a request whose line has no room for one more waiter holds up what is behi
     slice_fixture_destroy(slice);
 }
 
-TEST("where it can be set aside, others pass, and it is answered when the line has come") {
+TEST("a request in the replay queue lets others pass and is answered when its line arrives") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.mshr_merges=2", "llc.replay_queue=2"));
     bring(slice, 0x1000);
     for (uint32_t i = 0; i < 4; i++) ask_read(slice, 0x2000, i);
@@ -410,7 +410,7 @@ TEST("where it can be set aside, others pass, and it is answered when the line h
     slice_fixture_destroy(slice);
 }
 
-TEST("a set whose lines are all on their way holds up a further miss to it") {
+TEST("a miss in a set of reserved lines waits until one is filled") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.slice_kb=1", "llc.ways=1"));
     ask_read(slice, 0x0000, 1);
     ask_read(slice, 0x0400, 2); /* of the same set */
@@ -421,7 +421,7 @@ TEST("a set whose lines are all on their way holds up a further miss to it") {
     slice_fixture_destroy(slice);
 }
 
-TEST("while the network takes no replies, lookups stop when the reply queue is full") {
+TEST("lookups stop when the reply queue is full, while the network accepts no replies") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.reply_queue=3"));
     bring(slice, 0x1000);
     slice->deaf_network = true;
@@ -438,7 +438,7 @@ TEST("while the network takes no replies, lookups stop when the reply queue is f
     slice_fixture_destroy(slice);
 }
 
-TEST("while memory takes nothing, misses stop when the way to it is full, and hits behind them wait") {
+TEST("misses stop when the memory queue is full, and hits behind them wait") {
     struct slice_fixture *slice = slice_fixture_create(NO_SETTINGS);
     bring(slice, 0x10000);
     slice->deaf_memory = true;
@@ -456,7 +456,7 @@ TEST("while memory takes nothing, misses stop when the way to it is full, and hi
     slice_fixture_destroy(slice);
 }
 
-TEST("modified lines are replaced also where memory takes one request at a time") {
+TEST("modified lines are evicted also if memory accepts one request at a time") {
     struct slice_fixture *slice = slice_fixture_create_with(
         SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.replay_queue=0", "llc.reply_queue=1"), 1);
     for (unsigned i = 0; i < 8; i++) ask_write(slice, 0x1000 * i, 0x0F, 0);
@@ -468,7 +468,7 @@ TEST("modified lines are replaced also where memory takes one request at a time"
     slice_fixture_destroy(slice);
 }
 
-TEST("one request is looked up in a cycle") {
+TEST("one request is looked up per cycle") {
     struct slice_fixture *slice = slice_fixture_create(NO_SETTINGS);
     for (unsigned i = 0; i < 10; i++) ask_read(slice, 0x1000 + 128 * i, i);
     settle(slice);
@@ -477,7 +477,7 @@ TEST("one request is looked up in a cycle") {
     slice_fixture_destroy(slice);
 }
 
-TEST("a slice holds as many lines as its size says, also in 48 sets") {
+TEST("a slice holds as many lines as its size, also in 48 sets") {
     struct slice_fixture *slice =
         slice_fixture_create(SETTINGS("llc.slice_kb=96", "llc.ways=16", "llc.latency_cycles=1", "llc.mshrs=1024"));
     slice->memory_cycles = 5;
@@ -494,7 +494,7 @@ TEST("a slice holds as many lines as its size says, also in 48 sets") {
     slice_fixture_destroy(slice);
 }
 
-TEST("a line of one program is not a hit for another, and memory is told whose it is") {
+TEST("a line of one program is a miss for another, and its memory requests carry its program") {
     struct slice_fixture *slice = slice_fixture_create(NO_SETTINGS);
     slice->base.llc->next_program = slice->base.llc;
     bring(slice, 0x1000);
@@ -506,7 +506,7 @@ TEST("a line of one program is not a hit for another, and memory is told whose i
     slice_fixture_destroy(slice);
 }
 
-TEST("a slice that waits says what for") {
+TEST("a waiting slice reports what it waits for") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.mshrs=1"));
     slice->memory_cycles = 0;
     ask_read(slice, 0x1000, 0);
