@@ -193,7 +193,7 @@ TEST("GDDR5 obeys every timing rule in 100,000 mixed requests with one queue") {
     check_mixes(SETTINGS(ONE_CHANNEL), 34000);
 }
 
-TEST("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and a clock of its own") {
+TEST("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped row hits and its own clock") {
     check_mixes(SETTINGS("dram.mcs=1", "llc.slices_per_mc=1", "dram.clock_mhz=924", "dram.write_drain=true",
                          "dram.gddr5.refresh=true", "dram.gddr5.tFAW=31", "dram.scheduler=fr-fcfs-cap",
                          "dram.fr-fcfs-cap.cap=4"),
@@ -206,7 +206,7 @@ TEST("HBM with two command buses obeys every timing rule in 100,000 mixed reques
         34000);
 }
 
-TEST("HBM with one command bus and banks' own queues obeys every timing rule, and so does a starving controller") {
+TEST("HBM with one command bus and queues per bank obeys every timing rule, also with a starvation limit") {
     check_mixes(SETTINGS(ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false", "dram.bank_queue=4",
                          "dram.starvation_cycles=100", "dram.hbm.tWTRL=9", "dram.hbm.tRRDL=11",
                          "dram.write_drain=true"),
@@ -233,7 +233,7 @@ TEST(
         }
 }
 
-TEST("the checker finds a command that comes one cycle early, for each rule") {
+TEST("the checker finds a command that is issued one cycle early, for each rule") {
     struct dram_fixture *fixture =
         dram_fixture_create(SETTINGS(ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30"));
     const struct dram_device *d = dram_device_of(fixture->base.config);

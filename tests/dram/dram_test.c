@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------- latency */
 
-TEST("a read of a closed bank takes, in any cycle it is sent, what the description adds up to") {
+TEST("a read of a closed bank has the zero-load latency of the description, in whatever cycle it is sent") {
     static const char *const memories[][8] = {
         {SAME_CLOCK},
         {"dram.clock_mhz=924", "dram.controller_cycles=100"},
@@ -42,7 +42,7 @@ TEST("a read of a closed bank takes, in any cycle it is sent, what the descripti
     }
 }
 
-TEST("unloaded latency is port, activate, column read, burst and port, and one cycle to be seen by the scheduler") {
+TEST("zero-load latency is port, activate, column read, burst, port, and one cycle to reach the scheduler") {
     struct config *config = config_with(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128",
                                                  "dram.port_cycles=3", "dram.controller_cycles=50"));
     CHECK_EQ(dram_zero_load_cycles(config, 0), 3u + 50 + 1 + 12 + 12 + 2 + 3);
@@ -52,7 +52,7 @@ TEST("unloaded latency is port, activate, column read, burst and port, and one c
     config_destroy(config);
 }
 
-TEST("a row hit needs no activate, a row conflict a precharge as well") {
+TEST("a row hit needs no activate, a row conflict also needs a precharge") {
     struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128"));
     unsigned miss = add_request(fixture, address_at(fixture, 0, 5, 1, 0), false, 0);
     unsigned hit = add_request(fixture, address_at(fixture, 0, 5, 1, 128), false, 1000);
@@ -82,7 +82,7 @@ TEST("row hits are served before an older request for another row of their bank"
     dram_fixture_destroy(fixture);
 }
 
-TEST("only the bursts that hold wanted sectors are moved") {
+TEST("only bursts that contain requested sectors are transferred") {
     struct dram_fixture *fixture =
         dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK)); /* 64-byte bursts, 128-byte lines */
     static const uint8_t sectors[] = {0x1, 0xC, 0x9, 0xF, 0};
@@ -119,7 +119,7 @@ static const char *const varied[][11] = {
      "dram.starvation_cycles=60", "dram.scheduler=fr-fcfs-cap", "dram.fr-fcfs-cap.cap=2", "dram.bank_queue=2"},
 };
 
-TEST("every read is answered once with data, every write once with an acknowledgement, and nothing is left inside") {
+TEST("every read is answered once with data, every write once with an acknowledgement, and nothing remains") {
     for (unsigned v = 0; v < COUNT_OF(varied); v++) {
         struct dram_fixture *fixture = dram_fixture_create(varied[v]);
         add_random(fixture, 3000, 30, 0, v);
@@ -137,7 +137,7 @@ TEST("every read is answered once with data, every write once with an acknowledg
     }
 }
 
-TEST("a controller with a request inside says so") {
+TEST("a controller that holds a request reports it") {
     struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.controller_cycles=200"));
     char text[200] = "", *dump = NULL;
     size_t size = 0;
@@ -174,7 +174,7 @@ static uint64_t fingerprint(const char *const *assignments, bool poll, uint64_t 
     return hash;
 }
 
-TEST("sleeping, polling every cycle and any order of ticks give the same counters and the same answers") {
+TEST("sleeping, polling every cycle and any order of ticks give the same counters and replies") {
     for (unsigned v = 0; v < COUNT_OF(varied); v++) {
         uint64_t asleep = fingerprint(varied[v], false, 0, false);
         CHECK_EQ(asleep, fingerprint(varied[v], true, 0, false));
@@ -184,7 +184,7 @@ TEST("sleeping, polling every cycle and any order of ticks give the same counter
     CHECK(fingerprint(varied[1], false, 0, true) != fingerprint(varied[1], false, 0, false));
 }
 
-TEST("counters read in the middle of a run are those of a controller that keeps up with every cycle") {
+TEST("counters read during a run equal those of a controller that is ticked every cycle") {
     static const char *const small[] = {"dram.read_queue=2", NULL}, *const plain[] = {NULL};
     const char *const *const described[] = {small, plain};
     for (unsigned v = 0; v < COUNT_OF(described); v++) {
@@ -211,7 +211,7 @@ TEST("counters read in the middle of a run are those of a controller that keeps 
     }
 }
 
-TEST("queues, ports and return queues of depth one still finish") {
+TEST("queues, ports and return queues of depth one complete all requests") {
     static const char *const shallow[][14] = {
         {"dram.mcs=2", "llc.slices_per_mc=4", "dram.read_queue=1", "dram.return_queue=1", "dram.port_entries=1",
          "dram.controller_cycles=7"},
@@ -243,7 +243,7 @@ TEST("a controller holds no more requests than its queue and return queue have e
     dram_fixture_destroy(fixture);
 }
 
-TEST("every slice of a controller reaches every channel of it") {
+TEST("every slice of a controller reaches all of its channels") {
     struct dram_fixture *fixture = dram_fixture_create(SETTINGS(SHAPE_64SM));
     for (unsigned slice = 0; slice < 16; slice++)
         for (unsigned channel = 0; channel < 8; channel++)
@@ -253,7 +253,7 @@ TEST("every slice of a controller reaches every channel of it") {
     dram_fixture_destroy(fixture);
 }
 
-TEST("slices that want the same channel are served in turn") {
+TEST("slices that compete for a channel are served in turn") {
     struct dram_fixture *fixture =
         dram_fixture_create(SETTINGS("dram.mcs=1", "llc.slices_per_mc=8", SAME_CLOCK, "dram.gddr5.burst_bytes=128"));
     for (unsigned i = 0; i < 400; i++)
@@ -290,7 +290,7 @@ static double stream_share(const char *const *assignments, unsigned lines, unsig
     return bytes_per_cycle / peak;
 }
 
-TEST("a read stream comes near the peak bandwidth and never exceeds it") {
+TEST("a read stream approaches the peak bandwidth and never exceeds it") {
     double gddr5 = stream_share(SETTINGS(SHAPE_80SM), 60000, 0);
     double hbm = stream_share(SETTINGS(SHAPE_64SM), 60000, 0);
     double single = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.tCCDL=2"), 10000, 0);
@@ -299,7 +299,7 @@ TEST("a read stream comes near the peak bandwidth and never exceeds it") {
     CHECK(single > 0.90 && single <= 1);
 }
 
-TEST("mixing writes into a stream costs turn-arounds, fewer with a write queue that is drained in batches") {
+TEST("writes in a stream cost turnarounds, fewer with a write queue that is drained in batches") {
     double reads = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK), 6000, 0);
     double shared = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK), 6000, 4);
     double drained = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true"), 6000, 4);
@@ -330,7 +330,7 @@ TEST("row hits starve a request for another row only up to the limit") {
     CHECK(waited <= 500 + 100);
 }
 
-TEST("a write is not left in the write queue for ever while reads keep coming") {
+TEST("a write in the write queue is not starved by reads") {
     struct dram_fixture *fixture = dram_fixture_create(SETTINGS(
         ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.write_drain=true", "dram.starvation_cycles=1000"));
     for (unsigned i = 0; i < 8; i++) add_request(fixture, (uint64_t)i * 128, false, 0);
@@ -343,7 +343,7 @@ TEST("a write is not left in the write queue for ever while reads keep coming") 
     dram_fixture_destroy(fixture);
 }
 
-TEST("a write closes a row that reads still want once the one for which it was opened has its data") {
+TEST("a write closes a row with pending reads once the read that opened it has its data") {
     for (unsigned polls = 0; polls < 2; polls++) {
         struct dram_fixture *fixture =
             dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.write_queue=1"));
@@ -357,7 +357,7 @@ TEST("a write closes a row that reads still want once the one for which it was o
     }
 }
 
-TEST("a read of a line that waits in the write queue is answered from there") {
+TEST("a read of a line in the write queue is answered from the queue") {
     struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true"));
     for (unsigned i = 0; i < 12; i++)
         add_request(fixture, address_at(fixture, 0, 0, i, 0), false, 0); /* keep the reads busy */
@@ -372,7 +372,7 @@ TEST("a read of a line that waits in the write queue is answered from there") {
     dram_fixture_destroy(fixture);
 }
 
-TEST("a read answered from the write queue makes room for one that waits in the port, polled or not") {
+TEST("a read answered from the write queue frees its entry for one that waits in the port, polled or not") {
     for (unsigned polls = 0; polls < 2; polls++) {
         struct dram_fixture *fixture =
             dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=1",
@@ -395,7 +395,7 @@ TEST("a read answered from the write queue makes room for one that waits in the 
     }
 }
 
-TEST("a queue that is full is counted for as long as a request waits for it") {
+TEST("cycles with a full queue are counted while a request waits for it") {
     struct dram_fixture *fixture =
         dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1"));
     add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);
@@ -423,7 +423,7 @@ TEST("refresh takes its share of the bandwidth and closes rows") {
 
 /* ---------------------------------------------------------------- descriptions */
 
-TEST("descriptions that make no sense are refused, naming the value to blame") {
+TEST("an inconsistent description is rejected with the value at fault") {
     CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.banks=12")),
                    "dram.gddr5.banks: 12 is not a power of two; the nearest below is 8");
     CHECK_REJECTED(config_with(SETTINGS("dram.gddr5.bank_groups=32")), "16 is less than bank_groups: 32");

@@ -39,7 +39,7 @@ static const char *const machines[][10] = {
     {"dram.mapping=pae", "dram.mcs=16", "dram.interleave_bytes=128", "llc.slices_per_mc=16", "dram.gddr5.banks=64"},
 };
 
-TEST("every mapping on every shape is undone by its inverse, and keeps every field in range") {
+TEST("the inverse of every mapping restores the address on every shape, and every field is in range") {
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         struct config *config = config_with(machines[m]);
         struct address_map *map = map_of(config);
@@ -62,7 +62,7 @@ TEST("every mapping on every shape is undone by its inverse, and keeps every fie
     }
 }
 
-TEST("the bytes of an interleave stay together, in order, in one row") {
+TEST("the bytes of an interleave unit stay together, in order, in one row") {
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         struct config *config = config_with(machines[m]);
         struct address_map *map = map_of(config);
@@ -83,7 +83,7 @@ TEST("the bytes of an interleave stay together, in order, in one row") {
     }
 }
 
-TEST("the partition address has controller and slice squeezed out: each slice sees all of its low values, once each") {
+TEST("partition addresses omit controller and slice: each slice sees each of its low values once") {
     enum { BLOCKS = 256 }; /* of each slice, so that all controller, channel and bank bits vary */
     for (unsigned m = 0; m < COUNT_OF(machines); m++) {
         struct config *config = config_with(machines[m]);
@@ -107,7 +107,7 @@ TEST("the partition address has controller and slice squeezed out: each slice se
     }
 }
 
-TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, banks below and above the column") {
+TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, bank bits below and above the column") {
     struct config *config = config_with(SETTINGS("dram.mapping=linear", "dram.mcs=6", "llc.slices_per_mc=2"));
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
@@ -127,7 +127,7 @@ TEST("linear on six controllers is the GTX 480's: 256 bytes each by remainder, b
     config_destroy(config);
 }
 
-TEST("hynix takes controller and bank straight from bits 8 upwards, and the shared slice from the low bank bits") {
+TEST("hynix takes controller and bank directly from bits 8 and up, and the shared slice from the low bank bits") {
     struct config *config = config_with(SETTINGS("dram.mapping=hynix", SHAPE_80SM));
     struct address_map *map = map_of(config);
     uint64_t seed = 5;
@@ -145,8 +145,7 @@ TEST("hynix takes controller and bank straight from bits 8 upwards, and the shar
     config_destroy(config);
 }
 
-TEST(
-    "pae with given masks makes each controller and bank bit the parity of its mask, and leaves row and column alone") {
+TEST("pae makes each controller and bank bit the parity of its mask, and does not change row and column") {
     static const uint64_t masks[] = {0x23602C00, 0xCA1C4900, 0x75680700, 0x13A46F00,
                                      0x6E904C00, 0xFEBC7C00, 0xF4146C00};
     struct config *config = config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM, PAE_80SM));
@@ -165,7 +164,7 @@ TEST(
     config_destroy(config);
 }
 
-TEST("a slice of a stack is its channel, times two, and the low bank bit") {
+TEST("a slice of a stack is its channel times two plus the low bank bit") {
     struct config *config = config_with(SETTINGS("dram.mapping=pae", SHAPE_64SM, PAE_64SM));
     struct address_map *map = map_of(config);
     uint64_t seed = 3;
@@ -209,7 +208,7 @@ static struct spread worst_spread(const char *const *assignments) {
     return worst;
 }
 
-TEST("on power-of-two strides pae spreads over slices and banks where hynix camps on a few") {
+TEST("on power-of-two strides pae uses all slices and banks, hynix only a few") {
     struct spread pae80 = worst_spread(SETTINGS("dram.mapping=pae", SHAPE_80SM, PAE_80SM));
     struct spread hynix80 = worst_spread(SETTINGS("dram.mapping=hynix", SHAPE_80SM));
     struct spread pae64 = worst_spread(SETTINGS("dram.mapping=pae", SHAPE_64SM, PAE_64SM));
@@ -220,7 +219,7 @@ TEST("on power-of-two strides pae spreads over slices and banks where hynix camp
     CHECK(hynix64.banks >= 256 && hynix64.slices >= 32);
 }
 
-TEST("masks drawn at random spread power-of-two strides too, whatever the seed") {
+TEST("randomly drawn masks also spread power-of-two strides, for every seed") {
     for (unsigned seed = 0; seed < 8; seed++) {
         char text[40];
         snprintf(text, sizeof text, "dram.pae.seed=%u", seed);
@@ -230,7 +229,7 @@ TEST("masks drawn at random spread power-of-two strides too, whatever the seed")
     }
 }
 
-TEST("masks and shapes that make no mapping are refused with the reason") {
+TEST("masks and shapes that form no mapping are rejected with the reason") {
     CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]")),
                    "2 masks given, but this machine has 7");
     CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM,

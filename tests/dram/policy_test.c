@@ -97,8 +97,7 @@ static uint64_t first_precharge(const struct log *log) {
 
 /* ----------------------------------------------------------------- row policies */
 
-TEST(
-    "closed: a row is closed after tRAS unless a request for it entered a cycle earlier, then opened again after tRP") {
+TEST("closed: a row is closed after tRAS unless a request for it arrived a cycle earlier, and reopened after tRP") {
     /* tRC of tRAS leaves tRP to decide when the row can be opened again. */
     COMMANDS("dram.row_policy=closed", 100, "ACT0@2 RD0@14 PRE0@30", READ(0, 1, 0));
     COMMANDS("dram.row_policy=closed dram.gddr5.tRC=28", 69, "ACT0@2 RD0@14 RD0@30 PRE0@32", READ(0, 1, 0),
@@ -113,7 +112,7 @@ TEST("closed: the precharge waits for the write recovery") {
     COMMANDS("dram.row_policy=closed dram.gddr5.tRAS=10", 100, "ACT0@2 WR0@9 PRE0@27", WRITE(0, 1, 0));
 }
 
-TEST("closed: a row stays open while a request of either queue wants it") {
+TEST("closed: a row stays open while either queue holds a request for it") {
     COMMANDS("dram.row_policy=closed", 100, "ACT0@2 RD0@14 RD0@16 PRE0@30 ACT0@42 RD0@54 PRE0@70", READ(0, 1, 0),
              READ(0, 2, 1), READ(0, 1, 2));
     /* The write stays in its queue until a second one comes. */
@@ -122,7 +121,7 @@ TEST("closed: a row stays open while a request of either queue wants it") {
              WRITE(1, 1, 1000));
 }
 
-TEST("timeout: a row is closed N cycles after its last column command, unless a request entered a cycle earlier") {
+TEST("timeout: a row is closed N cycles after its last column command, unless a request arrived a cycle earlier") {
     COMMANDS("dram.row_policy=timeout dram.timeout.cycles=100", 300, "ACT0@2 RD0@14 PRE0@114", READ(0, 1, 0));
     COMMANDS("dram.row_policy=timeout dram.timeout.cycles=101", 300, "ACT0@2 RD0@14 PRE0@115", READ(0, 1, 0));
     COMMANDS("dram.row_policy=timeout dram.timeout.cycles=100", 300, "ACT0@2 RD0@14 RD0@114 PRE0@214", READ(0, 1, 0),
@@ -149,14 +148,14 @@ TEST("the row policy gets the command bus when no request needs it, the lowest b
 
 /* ------------------------------------------------------------------- schedulers */
 
-TEST("fcfs: a request has no command issued before the column command of the one before it") {
+TEST("fcfs: no command of a request is issued before the column command of the previous request") {
     COMMANDS("dram.scheduler=fcfs", 100, "ACT0@2 RD0@14 ACT1@15 RD1@27 RD0@29", READ(0, 1, 0), READ(1, 1, 1),
              READ(0, 1, 2));
     COMMANDS("dram.scheduler=fr-fcfs", 100, "ACT0@2 ACT1@8 RD0@14 RD0@16 RD1@20", READ(0, 1, 0), READ(1, 1, 1),
              READ(0, 1, 2));
 }
 
-TEST("fcfs: reads that share a queue are answered in the order of their arrival") {
+TEST("fcfs: reads that share a queue are answered in order of arrival") {
     struct dram_fixture *fixture = dram_fixture_create(
         SETTINGS(ONE_CHANNEL, "dram.scheduler=fcfs", "dram.gddr5.refresh=true", "dram.starvation_cycles=100"));
     uint64_t seed = 5;
@@ -181,7 +180,7 @@ static unsigned columns_before_other(const char *scheduler) {
     return count_columns(&log, 0, 202);
 }
 
-TEST("fr-fcfs-cap: N row hits after the request that opened the row go before an older request, not one more") {
+TEST("fr-fcfs-cap: N row hits after the request that opened the row precede an older request, not one more") {
     CHECK_EQ(columns_before_other("fr-fcfs-cap dram.fr-fcfs-cap.cap=3"), 1u + 3);
     CHECK_EQ(columns_before_other("fr-fcfs-cap dram.fr-fcfs-cap.cap=4"), 1u + 4);
     CHECK_EQ(columns_before_other("fr-fcfs-cap"), 1u + 16);
@@ -217,7 +216,7 @@ TEST("oldest-ready: a younger request closes a row that an older one hits, in a 
              READ(1, 1, 1), READ(1, 1, 100), READ(1, 1, 101), READ(0, 1, 102), READ(0, 2, 103));
 }
 
-TEST("oldest-ready: a row that has been opened for a request stays open until its column command") {
+TEST("oldest-ready: a row opened for a request stays open until its column command") {
     COMMANDS("dram.scheduler=oldest-ready dram.gddr5.tRAS=4 dram.gddr5.tRC=4", 100,
              "ACT0@2 RD0@14 PRE0@16 ACT0@28 RD0@40", READ(0, 1, 0), READ(0, 2, 1));
 }
@@ -306,7 +305,7 @@ static uint64_t outcome(const char *const *memory, const char *scheduler, const 
     return hash;
 }
 
-TEST("every scheduler with every row policy gives the same counters and answers, sleeping or polling every cycle") {
+TEST("every scheduler with every row policy gives the same counters and replies, sleeping or polling every cycle") {
     enum { MOST = 64 };
     for (unsigned m = 0; m < COUNT_OF(memories); m++) {
         uint64_t seen[MOST];

@@ -52,7 +52,7 @@ static void compare(const char *variant, const char *trace_name, const char *loa
     if (replay_judge(&row, &result).below_saturation) CHECK_NEAR(result.latency, row.latency, 0.10);
 }
 
-TEST("without refresh, streams and bank rounds run as in Ramulator, on one command bus") {
+TEST("without refresh, streams and bank sweeps run as in Ramulator, on one command bus") {
     compare("hbmp_norefresh", "seq", "0.7");
     compare("hbmp_norefresh", "seq", "sat");
     compare("hbmp_norefresh", "bankrr_hit", "0.9");
@@ -62,7 +62,7 @@ TEST("without refresh, streams and bank rounds run as in Ramulator, on one comma
     compare("gddr5p_norefresh", "bankrr_miss", "sat");
 }
 
-TEST("with refresh and bank groups, streams and bank rounds run as in Ramulator") {
+TEST("with refresh and bank groups, streams and bank sweeps run as in Ramulator") {
     compare("hbmp", "seq", "0.5");
     compare("hbmp", "bankrr_hit", "0.7");
     compare("gddr5", "seq", "0.7");
@@ -71,7 +71,7 @@ TEST("with refresh and bank groups, streams and bank rounds run as in Ramulator"
     compare("gddr5p", "bankrr_hit", "0.5");
 }
 
-TEST("with two command buses, streams and bank rounds run as in DRAMsim3") {
+TEST("with two command buses, streams and bank sweeps run as in DRAMsim3") {
     compare("hbmp_dramsim3", "seq", "0.7");
     compare("hbmp_dramsim3", "seq", "sat");
     compare("hbmp_dramsim3", "bankrr_hit", "0.9");
@@ -89,7 +89,7 @@ static void compare_closely(const char *variant, const char *trace_name, const c
     CHECK_NEAR(result.latency, row.latency, 0.005);
 }
 
-TEST("with a precharge that overtakes row hits, bank rounds near saturation run as in Ramulator to 0.3 %") {
+TEST("with a precharge that overtakes row hits, bank sweeps near saturation match Ramulator to 0.3 %") {
     compare_closely("gddr5p_norefresh", "bankrr_hit", "sat", NULL);
     compare_closely("gddr5p", "bankrr_hit", "0.9", NULL);
     compare_closely("gddr5p", "bankrr_hit", "sat", NULL);
@@ -97,7 +97,7 @@ TEST("with a precharge that overtakes row hits, bank rounds near saturation run 
     compare_closely("gddr5", "bankrr_hit", "sat", "dram.oldest-ready.cap=16");
 }
 
-TEST("four banks of one group that change rows together gain 5 % of bandwidth in turn, as in DRAMsim3, over by age") {
+TEST("as in DRAMsim3, serving four banks of one group in turn gives 5 % more bandwidth than serving by age") {
     const char *const turn[] = {"dram.scheduler=round-robin", NULL};
     CHECK_NEAR(replay("hbmp_dramsim3", NULL, "one_group", "sat", 15000).bandwidth, 0.870, 0.005);
     CHECK_NEAR(replay("hbmp_dramsim3", turn, "one_group", "sat", 15000).bandwidth, 0.928, 0.005);

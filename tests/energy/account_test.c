@@ -30,7 +30,7 @@ static struct energy_book book_of(const char *gpu, const char *workload, const c
     return book;
 }
 
-TEST("components add up to the total, none is negative, and every one that was used has cost something") {
+TEST("components add up to the total, none is negative, and every active one has a cost") {
     for (unsigned i = 0; i < RUN_GPUS; i++) {
         struct energy_book book =
             book_of(run_gpus[i], "synth:stream",
@@ -56,7 +56,7 @@ static double part_of(const struct energy_book *book, enum energy_part part) {
 /* All read the same lines, from places of their own. */
 #define SHARED "workload.ctas=16", "workload.iterations=8", "workload.footprint_kb=64"
 
-TEST("only L1s in groups pay for crossbars, only those that cooperate for it, and parts add up all the same") {
+TEST("only L1s in groups account for crossbars and only cooperating L1s for cooperation; parts add up to the total") {
     static const struct {
         const char *organisation;
         bool grouped, cooperates;
@@ -78,14 +78,14 @@ TEST("only L1s in groups pay for crossbars, only those that cooperate for it, an
     }
 }
 
-TEST("groups that could cooperate but do not have no such hardware") {
+TEST("groups with cooperation disabled have no hardware for it") {
     struct energy_book book =
         book_of("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-mgc", "l1.icc-mgc.cooperate=false", SHARED));
     CHECK(part_of(&book, ENERGY_l1_crossbars) > 0);
     CHECK_EQ(part_of(&book, ENERGY_l1_cooperation), 0.0);
 }
 
-TEST("a run that idles as long again costs exactly its static energy more, however its L1s are organised") {
+TEST("idling for as long again adds exactly the static energy, for every L1 organisation") {
     static const struct {
         const char *gpu, *organisation;
     } rows[] = {{"adaptive-80sm", "l1.organisation=private"},
@@ -111,7 +111,7 @@ TEST("a run that idles as long again costs exactly its static energy more, howev
     }
 }
 
-TEST("crossbars of groups are routers of their shape, each flit going in, across, and over a link on either side") {
+TEST("crossbars of groups are routers of their shape: each flit enters, crosses, and uses a link on either side") {
     struct run *run = run_make("icc-32sm", "synth:stream", SETTINGS("l1.organisation=clustered", "workload.ctas=16"));
     run_go(run, (struct run_options){0});
     struct energy_model *model = model_of(run->config);
@@ -174,7 +174,7 @@ static void check_cooperation(const struct energy_book *book, struct energy_entr
     CHECK_NEAR(book->part[ENERGY_l1_cooperation].time, 1e-3 * price.time * book->seconds, 1e-9);
 }
 
-TEST("what groups ask each other costs queues, switches and links at every hop, and an answer without a line little") {
+TEST("probes between groups cost queues, switches and links at every hop, and replies without a line little") {
     struct run *run = run_make("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-mgc", SHARED));
     run_go(run, (struct run_options){0});
     struct energy_model *model = model_of(run->config);
@@ -186,7 +186,7 @@ TEST("what groups ask each other costs queues, switches and links at every hop, 
     run_destroy(run);
 }
 
-TEST("a directory of adjacent groups is looked up by each read miss, and told what its node and both neighbours do") {
+TEST("the directory of adjacent groups is read by each read miss and updated by its node and both neighbours") {
     struct run *run = run_make("icc-32sm", "synth:spread", SETTINGS("l1.organisation=icc-agc", SHARED));
     run_go(run, (struct run_options){0});
     struct energy_model *model = model_of(run->config);
@@ -201,7 +201,7 @@ TEST("a directory of adjacent groups is looked up by each read miss, and told wh
     run_destroy(run);
 }
 
-TEST("MC-routers that are off for all of a run switch nothing, and leak what gating leaves") {
+TEST("MC-routers that are off for a whole run have no dynamic energy and leak what gating leaves") {
     const char *const off[] = {"llc.organisation=private", "noc.bypass=true", "energy.gated_leak=0", "workload.ctas=16",
                                NULL};
     const char *const on[] = {"llc.organisation=private", NULL};
@@ -242,7 +242,7 @@ static struct energy_book book_of_atomics(const char *organisation, const char *
     return book;
 }
 
-TEST("what the LLC for atomics performs costs what it does in a slice, and by geometry it leaks for its size") {
+TEST("an operation of the LLC for atomics costs as much as in a slice, and leakage follows its geometry") {
     struct energy_model *model = NULL;
     double leak[2];
     static const char *const organisations[] = {"llc.organisation=shared", "llc.organisation=private"};
@@ -274,7 +274,7 @@ static struct noc_cost cost_of(const char *topology, const char *width, const ch
     return cost;
 }
 
-TEST("whole networks cost within 15 % of what DSENT's routers and links add up to, for all three topologies") {
+TEST("whole networks cost within 15 % of the sum of DSENT's routers and links, for all three topologies") {
     static const struct {
         const char *topology, *width, *concentration;
         double router_mm2, router_watts, clock_watts, link_mm2, link_watts;
@@ -314,7 +314,7 @@ static struct error read_own(const char *text) {
     return err;
 }
 
-TEST("a table of one's own that is wrong is refused at its line, with what would be right") {
+TEST("an invalid user table is rejected at its line, with the fix") {
     CHECK_TEXT(read_own("description: d\nbuffer_write_pj: {bit: 1}\n").text, ":2:19: unknown key 'bit' of a sum");
     CHECK_TEXT(read_own("description: d\nbuffer_write_pj: {bits: 1}\n").text, "a table of routers needs source");
     CHECK_TEXT(read_own("description: d\nclock_pj: {bits: -1}\n").text, ":2:");

@@ -20,7 +20,7 @@ static struct router_shape router_row(const struct reference *row) {
                                  (unsigned)reference_real(row, "bufs")};
 }
 
-TEST("every router that DSENT was asked about costs within 15 % of what DSENT says, part by part and in all") {
+TEST("every router measured with DSENT costs within 15 % of DSENT, per part and in total") {
     static const struct {
         const char *column;
         size_t quantity;
@@ -51,7 +51,7 @@ TEST("every router that DSENT was asked about costs within 15 % of what DSENT sa
     CHECK_EQ(rows, 41u);
 }
 
-TEST("every link that DSENT was asked about costs within 15 % of what DSENT says, in both layers at 22 and 45 nm") {
+TEST("every link measured with DSENT costs within 15 % of DSENT, in both layers at 22 and 45 nm") {
     struct reference row;
     struct link_table tables[4] = {0};
     static const char *const names[] = {"link-22nm-global", "link-22nm-intermediate", "link-45nm-global",
@@ -74,7 +74,7 @@ TEST("every link that DSENT was asked about costs within 15 % of what DSENT says
     CHECK_EQ(rows, 384u);
 }
 
-TEST("every cache that CACTI reads tags first costs within 15 % of what CACTI says, at 22, 32 and 45 nm") {
+TEST("every cache with sequential tag access costs within 15 % of CACTI, at 22, 32 and 45 nm") {
     struct array_table tables[3] = {0};
     struct reference row;
     read_bundled("array-22nm", &array_form, &tables[0]);
@@ -113,7 +113,7 @@ static void router_all(const struct router_table *table, const struct router_sha
 #undef Q
 }
 
-TEST("no part of a router is cheaper for having more ports, a wider channel, more VCs or deeper buffers") {
+TEST("more ports, a wider channel, more VCs or deeper buffers never make a part of a router cheaper") {
     enum { QUANTITIES = 14 };
     struct router_table table = {0};
     read_bundled("router-22nm", &router_form, &table);
@@ -135,7 +135,7 @@ TEST("no part of a router is cheaper for having more ports, a wider channel, mor
             }
 }
 
-TEST("no cache is cheaper for being larger or having more ways, and a longer link costs more for each flit") {
+TEST("a larger or more associative cache is never cheaper, and a longer link costs more per flit") {
     struct array_table table = {0};
     struct link_table link = {0};
     read_bundled("array-22nm", &array_form, &table);
@@ -155,7 +155,7 @@ TEST("no cache is cheaper for being larger or having more ways, and a longer lin
         CHECK(link_cost(&link, 256, mm + 0.25, 1428).pj > link_cost(&link, 256, mm, 1428).pj);
 }
 
-TEST("a link with more time needs no more repeaters") {
+TEST("a link with a longer cycle needs no more repeaters") {
     struct link_table link = {0};
     read_bundled("link-22nm-global", &link_form, &link);
     for (double ps = 700; ps < 6000; ps += 100)

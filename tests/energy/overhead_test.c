@@ -22,7 +22,7 @@ static double section_bytes(const struct overhead *overhead, const char *section
     return bytes;
 }
 
-TEST("a plain machine has no overhead") {
+TEST("the baseline machine has no overhead") {
     for (unsigned i = 0; i < RUN_GPUS; i++) {
         struct overhead overhead = overhead_with(run_gpus[i], NO_SETTINGS);
         CHECK_EQ(overhead.rows, 0u);
@@ -47,28 +47,27 @@ TEST("selective replication adds 520 bytes of directory and 172 bytes of counter
     CHECK_EQ(overhead.row[3].bytes + overhead.row[4].bytes, 172.0);
 }
 
-TEST("tags that can name lines of other slices add less than 0.4 % to the LLC (Selective Replication, section IV-D)") {
+TEST("tags for lines of other slices add less than 0.4 % to the LLC (Selective Replication, section IV-D)") {
     struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=private"));
     REQUIRE(overhead.rows > 0);
     CHECK_EQ(overhead.row[0].item.bits, 4u);
     CHECK(overhead.llc_tag_bytes > 0 && overhead.llc_tag_bytes < 0.004 * overhead.llc_bytes);
 }
 
-TEST("crossbars of slices and channels are near 1.01 mm2 and their links near 0.42, some 0.2 % of the chip") {
+TEST("crossbars of slices and channels take about 1.01 mm2 and their links 0.42, about 0.2 % of the chip") {
     struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=private"));
     CHECK_NEAR(overhead.crossbar_mm2, 1.01, 0.15);
     CHECK_NEAR(overhead.link_mm2, 0.42, 0.15);
     CHECK_NEAR(overhead.die_share, 0.002, 0.25);
 }
 
-TEST(
-    "8 slices and 8 channels at each of 8 controllers are connected for some 0.14 % of the chip (ISCA 2019, section 4.1)") {
+TEST("crossbars of 8 slices and 8 channels at 8 controllers take about 0.14 % of the chip (ISCA 2019, section 4.1)") {
     struct overhead overhead = overhead_with(
         "adaptive-80sm", SETTINGS("llc.organisation=private", "dram.channels_per_mc=8", "dram.pae.masks=[]"));
     CHECK_NEAR(overhead.crossbar_mm2 / 610, 0.0014, 0.2);
 }
 
-TEST("a decoupled L1D stores twice the tags, six bits of count and two of position for each (ICS 2015, section 6.5)") {
+TEST("a decoupled L1D stores twice the tags, with six bits of count and two of position each (ICS 2015, section 6.5)") {
     struct overhead overhead =
         overhead_with("fermi-15sm", SETTINGS("l1.insertion=decoupled", "energy.array=array-45nm"));
     REQUIRE(overhead.rows == 4);
@@ -81,8 +80,7 @@ TEST("a decoupled L1D stores twice the tags, six bits of count and two of positi
     CHECK(overhead.die_share > 0 && overhead.die_share < 0.0002);
 }
 
-TEST(
-    "a node that cooperates has queues of 1360 bytes, and with adjacent groups a directory of 368 (ICC, section III-E)") {
+TEST("a cooperating node has queues of 1360 bytes, and with adjacent groups a directory of 368 (ICC, section III-E)") {
     struct overhead ring = overhead_with("icc-32sm", SETTINGS("l1.organisation=icc-mgc")),
                     adjacent = overhead_with("icc-32sm", SETTINGS("l1.organisation=icc-agc")),
                     apart = overhead_with("icc-32sm", SETTINGS("l1.organisation=clustered"));
@@ -92,7 +90,7 @@ TEST(
     CHECK_EQ(apart.bytes, 0.0);
 }
 
-TEST("storage grows with what it is for") {
+TEST("twice the sampled sets take twice the storage, and more area and leakage") {
     struct overhead small = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive"));
     struct overhead large =
         overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive", "llc.adaptive.sets=16"));
@@ -100,7 +98,7 @@ TEST("storage grows with what it is for") {
     CHECK(large.mm2 > small.mm2 && large.leak_mw > small.leak_mw);
 }
 
-TEST("an LLC for atomics is stored at every controller of a machine that needs one, and nowhere else") {
+TEST("an LLC for atomics is counted at every controller of a machine that needs one, and nowhere else") {
     struct overhead without = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive")),
                     with = overhead_with("adaptive-80sm",
                                          SETTINGS("llc.organisation=adaptive", "llc.adaptive.atomics=true"));

@@ -32,7 +32,7 @@ static void compare(const struct case_ *c) {
 
 static const struct network_shape square = {64, 64, 8, 8}, machine = {80, 64, 8, 8};
 
-TEST("a 64 × 64 router with one VC loses what BookSim's loses between packets") {
+TEST("a 64 × 64 router with one VC loses as much between packets as BookSim's") {
     compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 1, TRAFFIC_UNIFORM, 0.2, 12.11, 0.253});
 }
 
@@ -63,7 +63,7 @@ TEST("the H-Xbar's reply network saturates where BookSim's does, with four VCs")
                             0.6307});
 }
 
-TEST("internal speedup gives the H-Xbar what it gives BookSim's") {
+TEST("internal speedup gains as much for the H-Xbar as in BookSim") {
     compare(&(struct case_){{"noc.topology=hierarchical", "noc.long_link_cycles=1", "noc.internal_speedup=2"},
                             NETWORK_REPLY,
                             machine,
@@ -74,7 +74,7 @@ TEST("internal speedup gives the H-Xbar what it gives BookSim's") {
                             0.5626});
 }
 
-TEST("several iterations of iSLIP give a four-VC router what they give BookSim's") {
+TEST("several iterations of iSLIP gain as much for a four-VC router as in BookSim") {
     compare(&(struct case_){{"noc.topology=full", "noc.vcs=4", "noc.iterations=4"},
                             NETWORK_REQUEST,
                             square,
@@ -85,7 +85,7 @@ TEST("several iterations of iSLIP give a four-VC router what they give BookSim's
                             0.7104});
 }
 
-TEST("the GTX480 router of GPGPU-Sim 3.2.2 behaves as BookSim's") {
+TEST("the GTX480 router of GPGPU-Sim 3.2.2 behaves like BookSim's") {
     compare(&(struct case_){{"noc.topology=full", "noc.lookahead=true", "noc.input_speedup=2", "noc.credit_cycles=0"},
                             NETWORK_REQUEST,
                             machine,

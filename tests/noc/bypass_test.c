@@ -66,7 +66,7 @@ static uint64_t zero_load(const char *const *settings, enum network_direction di
     return cycles;
 }
 
-TEST("past a bypassed MC-router a packet takes one cycle instead of the router's four") {
+TEST("a packet crosses a bypassed MC-router in one cycle instead of four") {
     const char *const settings[] = {"noc.bypass=true", NULL}; /* 2 + 4 + 2 + 1 + 1 */
     CHECK_EQ(zero_load(settings, NETWORK_REQUEST, 1, 0, 0), 10u);
     CHECK_EQ(zero_load(settings, NETWORK_REQUEST, 5, 79, 7), 14u);
@@ -76,7 +76,7 @@ TEST("past a bypassed MC-router a packet takes one cycle instead of the router's
     CHECK_EQ(zero_load(settings, NETWORK_REPLY, 5, 29, 4), 14u);
 }
 
-TEST("links, stages, lookahead, speedup and VCs of the other routers count as ever") {
+TEST("links, stages, lookahead, speedup and VCs of the other routers have their usual latencies") {
     const char *const links[] = {"noc.bypass=true", "noc.link_cycles=3", "noc.long_link_cycles=4", NULL};
     CHECK_EQ(zero_load(links, NETWORK_REQUEST, 1, 0, 0), 10u + 2 + 2 + 2);
     CHECK_EQ(zero_load(links, NETWORK_REPLY, 1, 0, 0), 10u + 2 + 2 + 2);
@@ -92,7 +92,7 @@ TEST("links, stages, lookahead, speedup and VCs of the other routers count as ev
     CHECK_EQ(zero_load(fast_vcs, NETWORK_REPLY, 5, 50, 3), 12u);
 }
 
-TEST("the credits before a bypassed router are those of the buffer behind it, and take both links to come back") {
+TEST("credits in front of a bypassed router are those of the buffer behind it, and return over both links") {
     const char *const settings[] = {"noc.bypass=true", "noc.vc_flits=2", NULL};
     /* A request's flit is at the slice 5 cycles after switch allocation, its credit back 6 later: 2 flits in 11. */
     CHECK_EQ(latency(settings, NETWORK_REQUEST, 5, 0, 0), 10u + 2 * 11);
@@ -113,7 +113,7 @@ static double rate(const char *const *settings, enum network_direction direction
     return accepted;
 }
 
-TEST("where there are credits enough, a bypass carries a flit in every cycle") {
+TEST("with enough credits a bypass carries one flit per cycle") {
     const char *const settings[] = {"noc.bypass=true", "noc.vcs=4", NULL};
     CHECK_NEAR(rate(settings, NETWORK_REQUEST, 5), 1.0, 0.005);
     CHECK_NEAR(rate(settings, NETWORK_REPLY, 5), 1.0, 0.005);
@@ -121,7 +121,7 @@ TEST("where there are credits enough, a bypass carries a flit in every cycle") {
     CHECK_NEAR(rate(deep, NETWORK_REQUEST, 34), 34 / 36.0, 0.01); /* with one VC the SM-router idles between packets */
 }
 
-TEST("a buffer shallower than the loop of its credits limits the rate to flits over cycles of the loop") {
+TEST("a buffer smaller than the credit loop limits the rate to its flits per loop") {
     for (unsigned flits = 2; flits <= 8; flits += 3) { /* packets so long that what is between them does not count */
         char depth[32];
         snprintf(depth, sizeof depth, "noc.vc_flits=%u", flits);
@@ -132,7 +132,7 @@ TEST("a buffer shallower than the loop of its credits limits the rate to flits o
     CHECK_NEAR(rate(reply, NETWORK_REPLY, 34), 4 / 8.0, 0.02);
 }
 
-TEST("with one VC of 8 flits a bypass costs replies nothing, and requests of several flits a part of their rate") {
+TEST("with one VC of 8 flits a bypass costs replies nothing, and requests of several flits part of their rate") {
     const char *const on[] = {"noc.bypass=true", "noc.internal_speedup=2", NULL};
     const char *const off[] = {"noc.internal_speedup=2", NULL};
     CHECK_NEAR(rate(on, NETWORK_REPLY, 5), rate(off, NETWORK_REPLY, 5), 0.002);
@@ -164,7 +164,7 @@ static const char *const *with_router(const char **settings, unsigned r, const c
     return settings;
 }
 
-TEST("flits in are flits out and all credits come back past bypassed routers, buffers of one flit included") {
+TEST("every flit leaves and every credit returns with bypassed routers, also with buffers of one flit") {
     for (unsigned r = 0; r < COUNT_OF(routers); r++)
         for (unsigned direction = 0; direction < 2; direction++)
             for (unsigned every = 0; every <= 7; every += 7) { /* destinations that always take, or now and then */
@@ -248,7 +248,7 @@ static struct switched to_and_fro(unsigned r, enum network_direction direction, 
     return result;
 }
 
-TEST("a drained network is switched over and back, and traffic before, between and after arrives") {
+TEST("a drained network changes to the bypass and back, and packets sent before, in between and after arrive") {
     for (unsigned r = 0; r < COUNT_OF(routers); r++)
         for (unsigned direction = 0; direction < 2; direction++) {
             struct switched result = to_and_fro(r, direction, false, 0);
@@ -260,7 +260,7 @@ TEST("a drained network is switched over and back, and traffic before, between a
         }
 }
 
-TEST("polling, and any order of ticks, change nothing in a network that is switched over and back") {
+TEST("polling and the order of ticks do not change the counters of a network that is reconfigured") {
     for (unsigned r = 0; r < COUNT_OF(routers); r += 3)
         for (unsigned direction = 0; direction < 2; direction++) {
             struct switched asleep = to_and_fro(r, direction, false, 0), polled = to_and_fro(r, direction, true, 0),
@@ -270,7 +270,7 @@ TEST("polling, and any order of ticks, change nothing in a network that is switc
         }
 }
 
-TEST("what is pushed while routers are switched waits for them") {
+TEST("packets pushed during a reconfiguration wait for its end") {
     const char *const bypass[] = {"noc.bypass=true", NULL};
     for (unsigned direction = 0; direction < 2; direction++) {
         struct traffic traffic;
@@ -295,7 +295,7 @@ TEST("what is pushed while routers are switched waits for them") {
 
 /* ---- what is counted -------------------------------------------------------------------------------------------- */
 
-TEST("a bypassed router is gated from the first cycle on, and counts links and nothing else") {
+TEST("a bypassed router is gated from the first cycle on and counts only link traversals") {
     for (unsigned direction = 0; direction < 2; direction++) {
         const char *const settings[] = {"noc.bypass=true", NULL};
         struct traffic traffic;
@@ -332,7 +332,7 @@ static void check_refused(const char *const *settings, struct network_shape shap
     traffic_close(&traffic);
 }
 
-TEST("a description of a bypassed network without MC-routers is refused") {
+TEST("noc.bypass is rejected for a network without MC-routers") {
     static const char *const topologies[] = {"full", "concentrated", "ideal"};
     for (unsigned i = 0; i < COUNT_OF(topologies); i++) {
         char setting[40];
@@ -342,7 +342,7 @@ TEST("a description of a bypassed network without MC-routers is refused") {
     }
 }
 
-TEST("a network with other than a slice for each cluster cannot be bypassed") {
+TEST("noc.bypass is rejected unless each controller has one slice per cluster") {
     const char *const bypass[] = {"noc.bypass=true", NULL};
     check_refused(bypass, (struct network_shape){12, 8, 4, 4}, "2 slices per memory controller and 4 clusters");
     struct traffic traffic;
@@ -381,7 +381,7 @@ static bool asserts(void (*act)(struct traffic *traffic)) {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-TEST("a packet for another cluster's slice, and switching with a packet inside, are caught") {
+TEST("a packet for another cluster's slice, and a reconfiguration with a packet in flight, are detected") {
     CHECK(asserts(send_astray));
     CHECK(asserts(switch_undrained));
 }

@@ -79,7 +79,7 @@ static unsigned vc_winner(struct stage_fixture *fixture) {
     return owner;
 }
 
-TEST("a round-robin choice takes the first requester at or after the pointer, going round") {
+TEST("the round-robin arbiter grants the first requester at or after its pointer, with wrap-around") {
     CHECK_EQ(islip_first(0x29, 0), 0u);
     CHECK_EQ(islip_first(0x29, 1), 3u);
     CHECK_EQ(islip_first(0x29, 4), 5u);
@@ -107,7 +107,7 @@ static void three_by_three(struct stage_fixture *fixture, unsigned iterations) {
 
 enum { IN0_OUT0 = 1 << 0, IN0_OUT1 = 1 << 1, IN1_OUT0 = 1 << 2, IN2_OUT1 = 1 << 4 };
 
-TEST("iSLIP with one iteration: pointers that collide at first come apart in the second step") {
+TEST("iSLIP with one iteration: pointers that collide in the first step diverge in the second") {
     struct stage_fixture fixture;
     three_by_three(&fixture, 1);
     /* Both outputs grant input 0, which accepts output 0. Output 1 gets nothing and keeps its pointer. */
@@ -127,7 +127,7 @@ TEST("iSLIP with one iteration: pointers that collide at first come apart in the
     stage_fixture_release(&fixture);
 }
 
-TEST("iSLIP with two iterations fills the gap, and only pairs of the first iteration move pointers") {
+TEST("iSLIP with two iterations fills the gap, and only matches of the first iteration move pointers") {
     struct stage_fixture fixture;
     three_by_three(&fixture, 2);
     CHECK_EQ(switch_winners(&fixture), (uint64_t)(IN0_OUT0 | IN2_OUT1));
@@ -146,7 +146,7 @@ TEST("VCs of one input with flits for one output take turns") {
     stage_fixture_release(&fixture);
 }
 
-TEST("an output's VC goes round the inputs that wait for it") {
+TEST("a VC of an output serves the inputs that wait for it in turn") {
     for (unsigned inputs = 5; inputs <= 100; inputs += 95) { /* one word of requesters, and two */
         struct stage_fixture fixture;
         stage_fixture_init(&fixture, inputs, 2, 1, 1);
@@ -159,7 +159,7 @@ TEST("an output's VC goes round the inputs that wait for it") {
     }
 }
 
-TEST("tallies count as counters do") {
+TEST("bit-sliced tallies equal plain counters") {
     struct tally tally = {0};
     unsigned counter[64] = {0}, planes = tally_planes(20);
     uint64_t random = 7;
@@ -189,7 +189,7 @@ TEST("tallies count as counters do") {
     CHECK_EQ(tally_take(&fresh, tally_planes(13), UINT64_C(1) << 63 | 1 << 5), UINT64_C(1) << 63);
 }
 
-TEST("of every queue that is not empty one leaves in a cycle, though two may join") {
+TEST("every queue that is not empty loses one entry per cycle, although two may join") {
     struct queue_word queue = {0};
     unsigned length[64] = {0}, planes = tally_planes(20);
     uint64_t random = 3;

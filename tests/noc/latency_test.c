@@ -29,7 +29,7 @@ static uint64_t latency(const char *const *settings, enum network_direction dire
 
 static const struct network_shape machine = {80, 64, 8, 8};
 
-TEST("a full crossbar takes 2 + 5 cycles with one-cycle links, and one more for each further flit") {
+TEST("a full crossbar takes 2 + 5 cycles with one-cycle links, and one more per further flit") {
     const char *const settings[] = {"noc.topology=full", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 0, 0), 7u);
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 5, 79, 63), 11u);
@@ -53,7 +53,7 @@ TEST("a hierarchical crossbar takes 2 + 2 × 5 cycles with one-cycle links") {
     CHECK_EQ(latency(settings, NETWORK_REPLY, selective, 5, 5, 61), 16u);
 }
 
-TEST("longer links, a longer pipeline, lookahead and internal speedup change latency by what they say") {
+TEST("link length, pipeline depth, lookahead and internal speedup change latency by their parameters") {
     const char *const links[] = {"noc.topology=hierarchical", "noc.link_cycles=3", "noc.long_link_cycles=4", NULL};
     CHECK_EQ(latency(links, NETWORK_REQUEST, machine, 1, 0, 0), 12u + 2 + 2 + 3);
     const char *const deep[] = {"noc.topology=full", "noc.stages=6", NULL};
@@ -70,13 +70,13 @@ TEST("longer links, a longer pipeline, lookahead and internal speedup change lat
     CHECK_EQ(latency(fast_lookahead, NETWORK_REQUEST, machine, 1, 0, 0), 5u);
 }
 
-TEST("VCs, buffers and iterations do not change the latency of a lone packet") {
+TEST("VCs, buffers and iterations do not change the zero-load latency") {
     const char *const settings[] = {"noc.topology=full", "noc.vcs=3",           "noc.vc_flits=20",
                                     "noc.iterations=4",  "noc.input_speedup=2", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 5, 3, 9), 11u);
 }
 
-TEST("a buffer shallower than the credit loop stretches a packet") {
+TEST("a buffer smaller than the credit loop adds cycles to a packet") {
     /* Two places, and a credit comes back six cycles after the flit left: two flits in six cycles. */
     const char *const settings[] = {"noc.topology=full", "noc.vc_flits=2", NULL};
     struct traffic traffic;
@@ -90,13 +90,13 @@ TEST("a buffer shallower than the credit loop stretches a packet") {
     traffic_close(&traffic);
 }
 
-TEST("the ideal network takes its latency and what serialisation adds") {
+TEST("the ideal network takes its latency plus serialisation") {
     const char *const settings[] = {"noc.topology=ideal", "noc.ideal.latency_cycles=20", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 0, 0), 22u);
     CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 5, 63, 79), 26u);
 }
 
-TEST("cycles that are added to MC-routers are added to requests, and not to replies") {
+TEST("additional cycles of MC-routers delay requests and not replies") {
     const char *const settings[] = {"noc.topology=hierarchical", "noc.mc_router_cycles=3", NULL}, *const none[] = {
                                                                                                       settings[0],
                                                                                                       NULL};
@@ -113,7 +113,7 @@ TEST("cycles that are added to MC-routers are added to requests, and not to repl
     traffic_close(&traffic);
 }
 
-TEST("a slower network clock stretches the latency in core cycles") {
+TEST("a slower network clock increases the latency in core cycles") {
     const char *const settings[] = {"noc.topology=full", "noc.clock_mhz=700", NULL};
     struct traffic traffic;
     struct error err = {0};

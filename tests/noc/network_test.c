@@ -30,7 +30,7 @@ static uint64_t run_and_drain(const char *const *settings, enum network_directio
     return out;
 }
 
-TEST("flits in are flits out and all credits come back, for every topology, direction and router") {
+TEST("every flit leaves and every credit returns, for every topology, direction and router") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical", "noc.topology=ideal"};
     static const char *const routers[][4] = {{NULL},
@@ -49,7 +49,7 @@ TEST("flits in are flits out and all credits come back, for every topology, dire
             }
 }
 
-TEST("buffers of one flit and queues of one packet finish") {
+TEST("buffers of one flit and queues of one packet deliver all packets") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++)
@@ -69,7 +69,7 @@ TEST("packets of 34 flits over a 4-byte channel arrive") {
     CHECK(run_and_drain(settings, NETWORK_REPLY, 34, TRAFFIC_UNIFORM, 0.5, 1000) > 50);
 }
 
-TEST("destinations that take a packet now and then lose none, nor their credits") {
+TEST("destinations that accept packets only now and then lose no packet and no credit") {
     static const char *const routers[][4] = {{"noc.topology=full", NULL},
                                              {"noc.topology=hierarchical", "noc.vcs=4", NULL},
                                              {"noc.topology=concentrated", "noc.internal_speedup=2", NULL},
@@ -131,7 +131,7 @@ TEST("with one VC the packets of a source for one destination keep their order")
         }
 }
 
-TEST("with several VCs packets overtake each other, but for the ideal network, and a network says so") {
+TEST("with several VCs packets overtake each other, except in the ideal network, and the network reports it") {
     static const struct {
         const char *topology;
         bool keeps_order;
@@ -162,7 +162,7 @@ static void count_sources(struct traffic *traffic, unsigned destination, const s
     ((unsigned *)traffic->observer)[message->source]++;
 }
 
-TEST("sources that all want one destination get equal shares, behind a concentrator too") {
+TEST("sources that all send to one destination get equal shares, also behind a concentrator") {
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated",
                                              "noc.topology=hierarchical"};
     for (unsigned t = 0; t < COUNT_OF(topologies); t++) {
@@ -184,7 +184,7 @@ TEST("sources that all want one destination get equal shares, behind a concentra
 
 /* ---- a destination that does not take its packets --------------------------------------------------------------- */
 
-TEST("a destination without room holds its packets up and nobody else's but those behind them") {
+TEST("a full destination blocks its own packets and those behind them, and no others") {
     const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", "noc.vc_flits=4", NULL};
     struct traffic traffic;
     struct error err = {0};
@@ -247,7 +247,7 @@ TEST("polling every cycle and ticking in random order give the same counters as 
     }
 }
 
-TEST("every flit is written, granted the switch and read once in each router that it passes") {
+TEST("every flit is written, granted the switch and read once in each router on its path") {
     const char *const settings[] = {"noc.topology=hierarchical", NULL};
     struct traffic traffic;
     struct error err = {0};
@@ -272,7 +272,7 @@ TEST("every flit is written, granted the switch and read once in each router tha
     traffic_close(&traffic);
 }
 
-TEST("in the middle of a run, too, counters are of the flits that have passed") {
+TEST("counters read during a run equal the flits that have passed") {
     static const char *const variants[] = {"noc.vcs=1", "noc.vcs=3", "noc.internal_speedup=2"};
     for (unsigned i = 0; i < COUNT_OF(variants); i++) {
         const char *const settings[] = {"noc.topology=hierarchical", variants[i], NULL};
@@ -309,7 +309,7 @@ static void refused(const char *const *settings, const char *part) {
     traffic_close(&traffic);
 }
 
-TEST("a network that cannot be built is refused with the reason") {
+TEST("a network that cannot be built is rejected with the reason") {
     refused(SETTINGS("noc.topology=concentrated", "noc.concentration=8"),
             "must divide both 12 L1 endpoints and 8 LLC slices");
     refused(SETTINGS("noc.vcs=9"), "noc.vcs");

@@ -33,7 +33,7 @@ static struct flows flows_of(enum traffic_pattern pattern, double hot_share) {
     return flows;
 }
 
-TEST("transposed traffic goes from row and column to column and row") {
+TEST("transpose traffic goes from (row, column) to (column, row)") {
     struct flows flows = flows_of(TRAFFIC_TRANSPOSE, 0);
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 8; column++) {
@@ -45,7 +45,7 @@ TEST("transposed traffic goes from row and column to column and row") {
         }
 }
 
-TEST("a hot spot gets the share of all traffic that is asked for, and the others get the same of the rest") {
+TEST("a hot spot gets the configured share of all traffic, and the other destinations share the rest equally") {
     for (double share = 0.1; share < 0.6; share += 0.4) {
         struct flows flows = flows_of(TRAFFIC_HOTSPOT, share);
         for (unsigned d = 0; d < 64; d++) {
@@ -57,7 +57,7 @@ TEST("a hot spot gets the share of all traffic that is asked for, and the others
     }
 }
 
-TEST("a transposition takes a square of sources and as many destinations, a hot spot takes other destinations") {
+TEST("transpose needs a square of sources and as many destinations; a hot spot needs other destinations") {
     CHECK(traffic_fits(TRAFFIC_TRANSPOSE, 64, 64) && traffic_fits(TRAFFIC_TRANSPOSE, 1, 1));
     CHECK(!traffic_fits(TRAFFIC_TRANSPOSE, 80, 64) && !traffic_fits(TRAFFIC_TRANSPOSE, 80, 80));
     CHECK(traffic_fits(TRAFFIC_HOTSPOT, 80, 2) && !traffic_fits(TRAFFIC_HOTSPOT, 80, 1));
