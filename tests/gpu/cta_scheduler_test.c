@@ -70,7 +70,7 @@ static void deal_all(struct dealer *dealer) {
     while (deal_cycle(dealer)) continue;
 }
 
-TEST("two-level round robin: CTA i of the first wave goes to cluster i mod C and there to SM (i / C) mod m") {
+TEST("two-level round robin: CTA i of the first wave goes to cluster i mod C and its SM (i / C) mod m") {
     static const struct grid grids[] = {
         {80, 8, 1, 80}, {80, 8, 4, 320}, {64, 16, 2, 100}, {15, 15, 3, 45}, {12, 1, 2, 24}};
     for (unsigned g = 0; g < COUNT_OF(grids); g++) {
@@ -84,7 +84,7 @@ TEST("two-level round robin: CTA i of the first wave goes to cluster i mod C and
     }
 }
 
-TEST("round robin in one level: CTA i goes to SM i mod SMs") {
+TEST("one-level round robin: CTA i goes to SM i mod SMs") {
     struct dealer *dealer = dealer_of("rr", (struct grid){20, 4, 3, 60}, NULL);
     CHECK_EQ(deal_cycle(dealer), 20u); /* one for each SM in a cycle */
     deal_all(dealer);
@@ -92,7 +92,7 @@ TEST("round robin in one level: CTA i goes to SM i mod SMs") {
     dealer_destroy(dealer);
 }
 
-TEST("a cluster gets one CTA in a cycle, or one block of them") {
+TEST("a cluster gets one CTA, or one block of CTAs, per cycle") {
     static const struct {
         const char *name;
         unsigned per_cycle;
@@ -109,7 +109,7 @@ TEST("a cluster gets one CTA in a cycle, or one block of them") {
     }
 }
 
-TEST("after the first wave a slot that becomes free takes the next CTA of the grid") {
+TEST("after the first wave a free slot takes the next CTA of the grid") {
     struct dealer *dealer = dealer_of("two-level-rr", (struct grid){8, 4, 1, 12}, NULL);
     deal_all(dealer);
     CHECK_EQ(dealer->dealt, 8u);
@@ -125,7 +125,7 @@ TEST("after the first wave a slot that becomes free takes the next CTA of the gr
     dealer_destroy(dealer);
 }
 
-TEST("block scheduling puts neighbours on one SM, and the odd last CTA alone") {
+TEST("block scheduling puts neighbouring CTAs on one SM, and an odd last CTA alone") {
     struct dealer *dealer = dealer_of("bcs", (struct grid){6, 3, 2, 11}, NULL);
     deal_all(dealer);
     CHECK_EQ(dealer->dealt, 11u);
@@ -136,7 +136,7 @@ TEST("block scheduling puts neighbours on one SM, and the odd last CTA alone") {
     dealer_destroy(dealer);
 }
 
-TEST("block scheduling waits for two free slots of one SM") {
+TEST("block scheduling waits for two free slots on one SM") {
     struct dealer *dealer = dealer_of("bcs", (struct grid){2, 1, 2, 9}, NULL);
     deal_all(dealer);
     CHECK_EQ(dealer->dealt, 4u);
@@ -153,7 +153,7 @@ TEST("block scheduling waits for two free slots of one SM") {
     dealer_destroy(dealer);
 }
 
-TEST("the length of a block is a setting, and is cut to what an SM holds") {
+TEST("the block length is a parameter, limited by the CTAs that an SM holds") {
     struct dealer *four = dealer_of("bcs", (struct grid){4, 2, 8, 16}, "gpu.bcs.block_ctas=4");
     deal_all(four);
     for (unsigned cta = 0; cta < 16; cta++) CHECK_EQ(four->sm_of[cta], four->sm_of[cta / 4 * 4]);
@@ -165,7 +165,7 @@ TEST("the length of a block is a setting, and is cut to what an SM holds") {
     dealer_destroy(single);
 }
 
-TEST("distributed scheduling gives cluster j the j-th part of the grid, and none steals") {
+TEST("distributed scheduling gives cluster j the j-th part of the grid, without stealing") {
     struct dealer *dealer = dealer_of("dcs", (struct grid){12, 4, 2, 23}, NULL);
     deal_all(dealer);
     for (unsigned cta = 0; cta < 23; cta++) {
@@ -187,7 +187,7 @@ TEST("distributed scheduling gives cluster j the j-th part of the grid, and none
     dealer_destroy(uneven);
 }
 
-TEST("every scheduler deals out every CTA exactly once, whatever the order in which slots become free") {
+TEST("every scheduler dispatches every CTA exactly once, in whatever order slots become free") {
     for (unsigned i = 0; i < cta_scheduler_family.count; i++) {
         const char *name = cta_scheduler_family.members[i]->name;
         for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -209,7 +209,7 @@ TEST("every scheduler deals out every CTA exactly once, whatever the order in wh
     }
 }
 
-TEST("a second kernel is dealt out like the first") {
+TEST("a second kernel is dispatched like the first") {
     for (unsigned i = 0; i < cta_scheduler_family.count; i++) {
         struct dealer *dealer = dealer_of(cta_scheduler_family.members[i]->name, (struct grid){12, 4, 2, 21}, NULL);
         unsigned first[21];

@@ -6,7 +6,7 @@ static bool report(struct duel *duel, unsigned contestant, uint64_t interval, ui
     return duel_receive(duel, contestant, &(struct duel_report){interval, reads, misses});
 }
 
-TEST("the followers of a duel begin with the plain cache, change to a policy that misses no more, and back") {
+TEST("the followers of a duel start with the conventional cache, adopt a policy that misses no more, and change back") {
     struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!duel.policy);
     CHECK(!report(&duel, 0, 0, 100, 40));
@@ -22,7 +22,7 @@ TEST("the followers of a duel begin with the plain cache, change to a policy tha
     CHECK(duel.policy);
 }
 
-TEST("a policy is followed while its miss rate exceeds the plain cache's by no more than the threshold") {
+TEST("a policy is followed while its miss rate exceeds the conventional cache's by at most the threshold") {
     static const struct {
         uint32_t reads[2], misses[2];
         bool in_points, policy;
@@ -39,7 +39,7 @@ TEST("a policy is followed while its miss rate exceeds the plain cache's by no m
     }
 }
 
-TEST("an interval in which either SM read little, or which only one of them tells of, decides nothing") {
+TEST("an interval in which either SM read little, or only one SM reported, decides nothing") {
     struct duel duel = {.rule = {500, 10, 32, true}};
     CHECK(!report(&duel, 0, 0, 31, 0));
     CHECK(!report(&duel, 1, 0, 1000, 1000));

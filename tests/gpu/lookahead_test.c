@@ -14,7 +14,7 @@ static unsigned choose(const double *scores, unsigned choices) {
     return choice;
 }
 
-TEST("of several choices the one whose trial went best is taken, and of equals the first") {
+TEST("chooses the candidate with the best trial, and the first of equals") {
     CHECK_EQ(choose((double[]){1, 3, 2}, 3), 1u);
     CHECK_EQ(choose((double[]){2, 2, 2}, 3), 0u);
     CHECK_EQ(choose((double[]){0, 0, 5}, 3), 2u);
@@ -34,7 +34,7 @@ TEST("a trial changes nothing but what it reports") {
     CHECK_EQ(choice, 2u);
 }
 
-TEST("a trial that dies without a word is an error, not a choice") {
+TEST("a trial that dies without a report is an error, not a choice") {
     struct lookahead lookahead = {0};
     struct error err = {0};
     unsigned choice;

@@ -6,7 +6,7 @@
 
 #define SMALL "llc.organisation=adaptive", "llc.adaptive.profile_cycles=2000", "llc.adaptive.epoch_cycles=8000"
 
-TEST("a kernel that shares nothing runs privately after its profile, and every epoch begins shared") {
+TEST("a kernel that shares nothing runs in private mode after profiling, and every epoch starts in shared mode") {
     struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=40"));
     run_go(run, (struct run_options){0});
     const struct journal *journal = machine_journal(run->machine);
@@ -31,8 +31,7 @@ static struct run *two_kernels(const char *outlasts) {
     return run;
 }
 
-TEST(
-    "a kernel begins shared, or as the last one ended if private mode outlasts kernels: one profile less, and no switch") {
+TEST("a kernel starts in shared mode, or in the last mode if that is kept: no profiling, no reconfiguration") {
     struct run *each = two_kernels("llc.adaptive.outlasts_kernels=false");
     struct run *on = two_kernels("llc.adaptive.outlasts_kernels=true");
     CHECK_EQ(run_count(each, "adaptive.decisions"), 2u);
@@ -48,7 +47,7 @@ TEST(
     run_destroy(on);
 }
 
-TEST("lines that all clusters want at once make it private by rule 2") {
+TEST("lines that all clusters read at once select private mode by rule 2") {
     struct run *run =
         run_make("adaptive-80sm", "synth:shared",
                  SETTINGS(SMALL, "llc.adaptive.profile_cycles=7000", "workload.iterations=30",
@@ -69,7 +68,7 @@ static double journal_input(const struct run *run, const char *name) {
     return 0;
 }
 
-TEST("an even stream looks more parallel in private at one SM-router, and alike in both at all of them") {
+TEST("a uniform stream seems more parallel in private mode at one SM-router, and equally parallel at all of them") {
     static const char *const where[] = {"llc.adaptive.all_routers=false", "llc.adaptive.all_routers=true"};
     double ratio[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -83,7 +82,7 @@ TEST("an even stream looks more parallel in private at one SM-router, and alike 
     CHECK(ratio[1] > 0.9 && ratio[1] < 1.1);
 }
 
-TEST("a switch costs what its parts cost: stopping, flushing, powering off") {
+TEST("a reconfiguration costs the sum of its parts: stop, flush, power off") {
     struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=20"));
     run_go(run, (struct run_options){0});
     uint64_t switches = run_count(run, "control.reconfigurations");
@@ -98,7 +97,7 @@ TEST("a switch costs what its parts cost: stopping, flushing, powering off") {
     run_destroy(run);
 }
 
-TEST("with its routes set instead of MC-routers powered off, nothing is gated") {
+TEST("with routes changed instead of MC-routers powered off, nothing is gated") {
     struct run *run = run_make("adaptive-80sm", "synth:stream",
                                SETTINGS(SMALL, "workload.iterations=20", "llc.adaptive.power_gating=false"));
     run_go(run, (struct run_options){0});
@@ -110,7 +109,7 @@ TEST("with its routes set instead of MC-routers powered off, nothing is gated") 
     run_destroy(run);
 }
 
-TEST("a profile by itself costs nothing: without acting on it a run is that of a shared LLC") {
+TEST("profiling alone costs nothing: a run that does not act on it equals that of a shared LLC") {
     struct run *shared = run_make("adaptive-80sm", "synth:uniform", SETTINGS("workload.iterations=60")),
                *profiled = run_make(
                    "adaptive-80sm", "synth:uniform",
@@ -124,7 +123,7 @@ TEST("a profile by itself costs nothing: without acting on it a run is that of a
     run_destroy(profiled);
 }
 
-TEST("the directory tells misses of a private LLC that fits: each cluster's first use of a line") {
+TEST("the directory predicts the misses of a private LLC that fits: each cluster's first access to a line") {
     /* 384 KB fit in the slices of one cluster. All sets are shadowed, throughout. */
     static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
     double misses[2];
@@ -143,7 +142,7 @@ TEST("the directory tells misses of a private LLC that fits: each cluster's firs
     CHECK(fabs(misses[1] - misses[0]) < 0.02);
 }
 
-TEST("what was modified before a switch is in memory after it") {
+TEST("lines modified before a reconfiguration are in memory after it") {
     /* Every line that the kernel writes is written back by the time the run is over, once: by the switch to private, or through. */
     struct run *run = run_make("adaptive-80sm", "synth:copy", SETTINGS(SMALL, "workload.iterations=24"));
     run_go(run, (struct run_options){0});
@@ -154,7 +153,7 @@ TEST("what was modified before a switch is in memory after it") {
     run_destroy(run);
 }
 
-TEST("order of ticks and polling change nothing about an adaptive LLC") {
+TEST("tick order and polling do not change the counters of an adaptive LLC") {
     for (unsigned way = 0; way < 3; way++) {
         static uint64_t cycles, hits, stopped;
         struct run *run = run_make("adaptive-80sm", "synth:copy", SETTINGS(SMALL, "workload.iterations=6"));
@@ -196,7 +195,7 @@ static struct run *run_late_atomics(const char *atomics, const char *gating) {
     return run;
 }
 
-TEST("a program with atomics stays shared, also if its profile has seen none, unless there is an LLC for them") {
+TEST("a program with atomics stays shared, even if profiling saw none, unless there is an LLC for atomics") {
     struct run *stays = run_late_atomics("llc.adaptive.atomics=false", "llc.adaptive.power_gating=true");
     const struct journal *journal = machine_journal(stays->machine);
     REQUIRE(journal->count > 0);
@@ -226,7 +225,7 @@ static bool next_with_atomic(struct stream_source *base, struct kernel *kernel) 
     return script_next_kernel(base, kernel);
 }
 
-TEST("private mode that outlasts kernels ends where a kernel's program has atomics, before the first is sent") {
+TEST("a private mode kept across kernels ends before the first atomic of a kernel is sent") {
     enum { AT_ONCE = 128, LOADS = AT_ONCE + 20 };
     static struct step steps[LOADS];
     static struct script_source source;

@@ -21,20 +21,20 @@ static double rate(const char *gpu, const char *workload, const char *counter, c
           SETTINGS("workload.iterations=8", __VA_ARGS__)) / \
      2)
 
-TEST("a shared LLC gives from a hot line's home what one input of its router can carry") {
+TEST("a shared LLC supplies from a hot line's home what one input of its router carries") {
     /* Five flits a line. Between packets a router with one VC idles for two cycles, unless others fill them. */
     CHECK_NEAR(HOT("noc.internal_speedup=1"), 1.0 / 7, 0.03);
     CHECK_NEAR(HOT("noc.internal_speedup=1", "noc.vcs=4"), 1.0 / 5, 0.03);
     CHECK_NEAR(HOT("noc.internal_speedup=2"), 1.0 / 5, 0.03);
 }
 
-TEST("a private LLC, with a copy for each of eight clusters, gives at least seven times that") {
+TEST("a private LLC with a replica for each of eight clusters supplies at least seven times as much") {
     double shared = HOT("llc.organisation=shared"), private = HOT("llc.organisation=private");
     CHECK(private >= 7 * shared);
     CHECK(private <= 8 * shared);
 }
 
-TEST("synth:stream reaches 85 % of memory's bandwidth on every machine, and nothing exceeds it") {
+TEST("synth:stream reaches 85 % of the DRAM bandwidth of every machine, and never exceeds it") {
     static const struct {
         const char *gpu;
         double peak_gb;

@@ -10,7 +10,7 @@
 #define BYPASS "llc.organisation=private", "noc.bypass=true"
 #define SHORT  SETTINGS(BYPASS, "workload.ctas=34", "workload.warps=3", "workload.iterations=5", "workload.kernels=2")
 
-TEST("with bypassed routers, too, polling and the order of ticks change nothing") {
+TEST("tick order and polling do not change the counters with bypassed routers") {
     static const char *const gpus[] = {"adaptive-80sm", "selrep-64sm"};
     static const char *const workloads[] = {"synth:shared", "synth:copy"};
     static const struct run_options options[] = {{.no_skip = true}, {.shuffle = 5}, {.no_skip = true, .shuffle = 6}};
@@ -31,7 +31,7 @@ TEST("with bypassed routers, too, polling and the order of ticks change nothing"
         }
 }
 
-TEST("bypassed MC-routers are gated for all cycles of the run, and all that goes to the LLC goes round them") {
+TEST("bypassed MC-routers are gated in every cycle of the run, and all LLC traffic goes around them") {
     struct run *run = run_make("adaptive-80sm", "synth:shared", SHORT);
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "noc.request.mc_router.gated_cycles"), 8 * run->result.cycles);
@@ -52,11 +52,11 @@ static uint64_t llc_hit(const char *bypass) {
     return cycles;
 }
 
-TEST("a hit in the LLC is as much sooner as a bypass is faster than a router, there and back") {
+TEST("an LLC hit is faster by the difference between router and bypass, in both directions") {
     CHECK_EQ(llc_hit("noc.bypass=false") - llc_hit("noc.bypass=true"), 2u * (2 - 1)); /* four stages, two in a cycle */
 }
 
-TEST("every request of a cluster, atomics too, is for its own slice at the line's controller") {
+TEST("every request of a cluster, atomics included, goes to its own slice at the line's controller") {
     struct config *config = run_config("adaptive-80sm", SETTINGS(BYPASS));
     struct error err = {0};
     struct address_map *map = address_map_create(config, &err);
@@ -93,7 +93,7 @@ static struct run *run_atomics(const char *bypass) {
     return run;
 }
 
-TEST("in a private LLC atomics of all clusters on one word meet in the LLC for them, past MC-routers or through them") {
+TEST("in a private LLC atomics of all clusters on a word meet in the LLC for atomics, with and without bypass") {
     static const char *const ways[] = {"noc.bypass=false", "noc.bypass=true"};
     for (unsigned way = 0; way < 2; way++) {
         struct run *run = run_atomics(ways[way]);
@@ -110,7 +110,7 @@ TEST("in a private LLC atomics of all clusters on one word meet in the LLC for t
     }
 }
 
-TEST("an atomic that is passed on takes the way to the LLC for them longer, there and back, and its latency once") {
+TEST("a forwarded atomic takes the path to the LLC for atomics and back longer, plus its latency once") {
     uint64_t latency[3];
     static const char *const ways[] = {"atomics.pass_cycles=4", "atomics.pass_cycles=14", "atomics.latency_cycles=27"};
     for (unsigned i = 0; i < 3; i++) {
@@ -130,7 +130,7 @@ TEST("an atomic that is passed on takes the way to the LLC for them longer, ther
     CHECK_EQ(latency[2] - latency[0], 27u - 20);
 }
 
-TEST("as many atomics as a word gets finish with queues of one, and the LLC for them performs one in a cycle at most") {
+TEST("any number of atomics on a word completes with queues of one entry, at most one per cycle") {
     static struct step steps[16];
     for (unsigned i = 0; i < 16; i++) steps[i] = memory_step(OP_atomic, SPACE_GLOBAL, 0, 0x10000000, 1);
     static struct script_source source;
@@ -154,13 +154,12 @@ static struct config *adaptive_with(const char *const *settings) {
     return config;
 }
 
-TEST("a machine that needs its MC-routers is refused a bypass when its description is read") {
+TEST("a machine that needs its MC-routers is rejected with noc.bypass when its description is read") {
     CHECK_REJECTED(adaptive_with(SETTINGS("noc.bypass=true")), "noc.bypass", "llc.organisation shared");
     CHECK_REJECTED(adaptive_with(SETTINGS(BYPASS, "noc.topology=full")), "noc.bypass", "noc.topology=hierarchical");
 }
 
-TEST(
-    "an LLC for atomics that is not of whole sets, or for which a controller has no room, is refused where it is needed") {
+TEST("an LLC for atomics with partial sets, or too large for a controller, is rejected if it is needed") {
     CHECK_REJECTED(adaptive_with(SETTINGS(BYPASS, "atomics.ways=48")), "atomics.ways", "128 lines");
     CHECK_REJECTED(adaptive_with(SETTINGS(BYPASS, "atomics.ways=256")), "atomics.ways", "128 lines");
     CHECK_REJECTED(adaptive_with(SETTINGS("llc.organisation=private", "sm.count=64", "gpu.clusters=64",
@@ -169,7 +168,7 @@ TEST(
     config_destroy(run_config("adaptive-80sm", SETTINGS("atomics.ways=48")));
 }
 
-TEST("queues of one finish with bypassed routers") {
+TEST("runs with bypassed routers and queues of one entry complete") {
     struct run *run =
         run_make("adaptive-80sm", "synth:copy",
                  SETTINGS(BYPASS, "noc.vc_flits=1", "noc.injection_packets=1", "noc.ejection_packets=1",

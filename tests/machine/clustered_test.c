@@ -18,7 +18,7 @@ static uint64_t crossing(const struct group_config *group, enum message_kind kin
            (uint64_t)(group->switch_cycles + group->link_cycles) - 1;
 }
 
-TEST("a chain within a clustered L1 measures its latency and the ways through the group's crossbars") {
+TEST("a chain within a clustered L1 measures its latency plus the group's crossbars") {
     const char *const *const settings[] = {SETTINGS("l1.latency_cycles=1"),
                                            SETTINGS("l1.latency_cycles=28", "group.channel_bytes=8"),
                                            SETTINGS("group.switch_cycles=3", "group.link_cycles=2", "group.nodes=1"),
@@ -42,7 +42,7 @@ TEST("a chain within a clustered L1 measures its latency and the ways through th
     }
 }
 
-TEST("the parts of reads' latencies add up to the whole") {
+TEST("the parts of read latencies add up to the total") {
     struct run *run = run_make(
         "icc-32sm", "synth:chase",
         SETTINGS(CLUSTERED, "workload.footprint_kb=64", "workload.stride_bytes=128", "workload.iterations=800"));
@@ -55,7 +55,7 @@ TEST("the parts of reads' latencies add up to the whole") {
     run_destroy(run);
 }
 
-TEST("the nodes of a group hold together what each of them could hold, and no set of theirs is left unused") {
+TEST("the nodes of a group hold as many lines as all of them together, and use every set") {
     static const char *const nodes[] = {"group.nodes=1", "group.nodes=3", "group.nodes=4"};
     static const char *const footprints[] = {"workload.footprint_kb=16", "workload.footprint_kb=48",
                                              "workload.footprint_kb=64"};
@@ -83,7 +83,7 @@ static struct run *run_everywhere(struct script_source *source, const struct ste
     return run_of("icc-32sm", &source->source, settings);
 }
 
-TEST("a line that all SMs read is fetched once by each group, and forgotten at the end of a kernel") {
+TEST("a line that all SMs read is fetched once per group and invalidated at the end of a kernel") {
     struct step steps[] = {load_line(1, 0x10000)};
     struct script_source source;
     struct run *run = run_everywhere(&source, steps, 1, SETTINGS(CLUSTERED));
@@ -101,7 +101,7 @@ TEST("a line that all SMs read is fetched once by each group, and forgotten at t
     run_destroy(run);
 }
 
-TEST("a store of one SM drops the line for its group") {
+TEST("a store of one SM invalidates the line for its group") {
     struct step steps[] = {load_line(1, 0x10000), alu(OP_other, 2, 1), store_line(2, 0x10000), load_line(3, 0x10000)};
     struct script_source source;
     struct run *run = run_everywhere(&source, steps, COUNT_OF(steps), SETTINGS(CLUSTERED, "group.count=32"));
@@ -111,7 +111,7 @@ TEST("a store of one SM drops the line for its group") {
     run_destroy(run);
 }
 
-TEST("a node whose cache refuses says why, and the SMs wait before its queue") {
+TEST("a node with a reservation failure reports its cause, and the SMs wait at its queue") {
     struct step steps[24];
     for (unsigned i = 0; i < 24; i++) steps[i] = load_line((uint8_t)(1 + i), 0x10000 + 512 * i); /* one home */
     struct script_source source;
@@ -123,7 +123,7 @@ TEST("a node whose cache refuses says why, and the SMs wait before its queue") {
     run_destroy(run);
 }
 
-TEST("the followers of a duel between two nodes are nodes, and hear of it") {
+TEST("in a duel between two nodes the followers are nodes, and receive the result") {
     struct step steps[60];
     for (unsigned i = 0; i < 60; i++) steps[i] = load_line(1, 0x10000 + 128 * i); /* once each: the policy is as good */
     struct script_source source;
@@ -136,7 +136,7 @@ TEST("the followers of a duel between two nodes are nodes, and hear of it") {
     run_destroy(run);
 }
 
-TEST("groups that do not divide SMs, or whose nodes clusters do not divide, are refused") {
+TEST("groups that do not divide the SMs, or nodes that the clusters do not divide, are rejected") {
     CHECK_REJECTED(config_with(SETTINGS(CLUSTERED, "group.count=7")), "group.count", "7 groups do not divide 80 SMs");
     CHECK_REJECTED(config_with(SETTINGS(CLUSTERED, "group.count=20", "group.nodes=1")), "group.nodes", "8 clusters");
     CHECK_REJECTED(config_with(SETTINGS(CLUSTERED, "sm.count=512", "gpu.clusters=8", "llc.slices_per_mc=8")),

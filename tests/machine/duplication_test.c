@@ -19,7 +19,7 @@ TEST("observing duplication changes no counter, and counts every read that fetch
     run_destroy(watched);
 }
 
-TEST("SMs that stream through data of their own hold nothing that another misses") {
+TEST("SMs that stream private data hold nothing that another SM misses") {
     struct run *run =
         run_make("fermi-15sm", "synth:stream", SETTINGS("workload.iterations=2", "l1.observe_duplication=true"));
     run_go(run, (struct run_options){0});
@@ -28,7 +28,7 @@ TEST("SMs that stream through data of their own hold nothing that another misses
     run_destroy(run);
 }
 
-TEST("more groups than can be told apart are refused where they are asked for") {
+TEST("more groups than the observer distinguishes are rejected at their setting") {
     struct config *config = run_config("adaptive-80sm", NO_SETTINGS);
     struct error err = {0};
     REQUIRE(config_set(config, "l1.observe_duplication=true", &err));

@@ -41,7 +41,7 @@ static struct run *run_two(const char *const *settings, unsigned away) {
     return run;
 }
 
-TEST("a line that an adjacent group holds comes from there, and no other does") {
+TEST("a line that an adjacent group holds is supplied by that group, and other lines are not") {
     for (unsigned away = 1; away < GROUPS; away++) {
         struct run *run = run_two(SETTINGS(AGC), away);
         bool adjacent = away == 1 || away == GROUPS - 1;
@@ -55,7 +55,7 @@ TEST("a line that an adjacent group holds comes from there, and no other does") 
     }
 }
 
-TEST("in the ring every group is found, by the left at up to two groups away, and costs a cycle for each hop back") {
+TEST("on the ring every group is found, to the left up to two groups away, at a cycle for each hop back") {
     for (unsigned away = 1; away < GROUPS; away++) {
         struct run *run = run_two(SETTINGS(MGC), away);
         /* Group 0 is so many to the left of the one that asks, and so many to the right. */
@@ -69,7 +69,7 @@ TEST("in the ring every group is found, by the left at up to two groups away, an
     }
 }
 
-TEST("a miss of the short probe asks the LLC while the long one is under way, and what comes second is dropped") {
+TEST("a miss of the short probe goes to the LLC while the long one is in flight, and the later reply is dropped") {
     struct run *run = run_two(SETTINGS(MGC), 4); /* the left asks 3 and 2 groups away in vain, the right finds it */
     CHECK_EQ(run_count(run, "l1.icc.fetches"), 2u);
     CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 1u);
@@ -87,7 +87,7 @@ TEST("a miss of the short probe asks the LLC while the long one is under way, an
     run_destroy(run);
 }
 
-TEST("a group that has written a line asks nobody for it until the kernel's end") {
+TEST("a group that has written a line sends no probes for it until the end of the kernel") {
     static struct step reads[2], writes[2 * WAIT + 3];
     struct script_source source;
     reads[0] = load_line(1, LINE);
@@ -108,7 +108,7 @@ TEST("a group that has written a line asks nobody for it until the kernel's end"
     }
 }
 
-TEST("thread-local memory is nobody else's business") {
+TEST("accesses to thread-local memory send no probes") {
     static struct step reads[1], waits[WAIT + 1];
     struct script_source source;
     reads[0] = memory_step(OP_load, SPACE_LOCAL, 1, LINE, 0x0F);
@@ -125,7 +125,7 @@ TEST("thread-local memory is nobody else's business") {
     }
 }
 
-TEST("without cooperation both are clustered, to the last counter") {
+TEST("with cooperation disabled both organisations equal clustered, in every counter") {
     static const char *const names[] = {"synth:shared", "synth:uniform"};
     for (unsigned w = 0; w < COUNT_OF(names); w++) {
         struct run *run =
@@ -145,7 +145,7 @@ TEST("without cooperation both are clustered, to the last counter") {
     }
 }
 
-TEST("cooperation that has nobody to cooperate with, or would ask nobody, is refused") {
+TEST("cooperation without partners or without probes is rejected") {
     const struct {
         const char *const *settings, *why;
     } cases[] = {
@@ -168,7 +168,7 @@ static uint64_t remote_hits(const char *workload, const char *organisation) {
     return hits;
 }
 
-TEST("groups serve each other where they read the same data, and not where each reads its own") {
+TEST("groups serve each other if they read the same data, and not if each reads its own") {
     for (unsigned ring = 0; ring < 2; ring++) {
         CHECK(remote_hits("an:tiny", ring ? MGC : AGC) > 0);
         CHECK(remote_hits("syrk:tiny", ring ? MGC : AGC) > 0);

@@ -28,7 +28,7 @@ static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *so
                            "l1.size_kb=1", "l1.ways=2", "sm.ctas=2"));
 }
 
-TEST("the SMs that follow a duel take up the policy where it misses no more, and give it up where it misses more") {
+TEST("the followers of a duel adopt a policy that misses no more, and drop one that misses more") {
     for (unsigned i = 0; i < 4; i++) {
         bool both = i % 2, by_interval = i / 2;
         struct step steps[CTAS][LOADS];
@@ -41,18 +41,18 @@ TEST("the SMs that follow a duel take up the policy where it misses no more, and
     }
 }
 
-TEST("a machine of one SM cannot duel, and is told what to do about it") {
+TEST("a duel on a machine of one SM is rejected with the fix") {
     CHECK_REJECTED(config_with(SETTINGS("sm.count=1", "gpu.clusters=1", "l1.insertion=decoupled")),
                    "set l1.decoupled.dueling=false");
 }
 
-TEST("a tag store that cannot have a tag for every line is refused") {
+TEST("a tag store with fewer tags than lines is rejected") {
     CHECK_REJECTED(
         config_with(SETTINGS("l1.insertion=decoupled", "l1.decoupled.tag_sets=1", "l1.decoupled.tag_ways=100")),
         "100 entries are too few");
 }
 
-TEST("with nothing let in, no read hits and every one of them goes past the L1") {
+TEST("if nothing is allocated, no read hits and every read bypasses the L1") {
     struct run *run = run_make("fermi-15sm", "synth:shared", SETTINGS("l1.insertion=never", "workload.iterations=2"));
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "l1.read_hits") + run_count(run, "l1.read_pending_hits") + run_count(run, "l1.read_misses"),

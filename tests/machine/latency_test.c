@@ -78,7 +78,7 @@ static uint64_t chase_cycles(const char *gpu, const char *footprint, const char 
     return cycles;
 }
 
-TEST("every load of a second pass through the L1 takes that long, none more and none less") {
+TEST("every load of a second pass through the L1 takes exactly the hit latency") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct config *config = run_config(run_gpus[g], NO_SETTINGS);
         struct latencies latencies = latencies_of(config);
@@ -89,7 +89,7 @@ TEST("every load of a second pass through the L1 takes that long, none more and 
     }
 }
 
-TEST("a chain that the L1 cannot hold and the LLC can measures the latency of an LLC hit") {
+TEST("a chain that fits in the LLC but not in the L1 measures the path to the LLC and back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) { /* 64 KB in the order of their use, through 48 KB or 16 KB of L1 */
         struct run *run =
             run_make(run_gpus[g], "synth:chase",
@@ -106,7 +106,7 @@ TEST("a chain that the L1 cannot hold and the LLC can measures the latency of an
     }
 }
 
-TEST("a load from a closed bank measures the latency to memory, of memory in that cycle, and back") {
+TEST("a load from a closed bank measures the path to memory, its latency in that cycle and the path back") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct run *run =
             run_make(run_gpus[g], "synth:chase", SETTINGS("workload.iterations=1", "sm.instruction_kb=0"));
@@ -141,7 +141,7 @@ static unsigned closed_banks(const struct config *config, uint64_t stride) {
     return count;
 }
 
-TEST("loads one after the other from closed banks take as long as the phase of the two clocks makes each of them") {
+TEST("each of several dependent loads from closed banks has the latency of its clock phase") {
     for (unsigned g = 0; g < RUN_GPUS; g++) {
         struct config *config = run_config(run_gpus[g], NO_SETTINGS);
         struct latencies latencies = latencies_of(config);

@@ -14,7 +14,7 @@ static const char *const workloads[] = {"synth:chase",   "synth:stream", "synth:
         "noc.injection_packets=1", "noc.ejection_packets=1", "noc.vc_flits=1", "dram.read_queue=1", \
         "dram.write_queue=1", "dram.return_queue=1", "dram.port_entries=1"
 
-TEST("a machine with one MSHR and one place in every queue finishes every workload") {
+TEST("a machine with one MSHR and one entry in every queue completes every workload") {
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
         struct run *run = run_make(NULL, workloads[w],
                                    SETTINGS(NARROW, "workload.ctas=8", "workload.warps=2", "workload.iterations=6"));
@@ -24,7 +24,7 @@ TEST("a machine with one MSHR and one place in every queue finishes every worklo
     }
 }
 
-TEST("a narrow machine, too, does not care in what order or how often its components are ticked") {
+TEST("tick order and polling do not change the counters of a minimal machine") {
     static const struct run_options options[] = {{.shuffle = 5}, {.no_skip = true}};
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
         struct counters expected = {0};
@@ -42,7 +42,7 @@ TEST("a narrow machine, too, does not care in what order or how often its compon
     }
 }
 
-TEST("max_instructions ends a run once so many have issued, and what is under way still drains") {
+TEST("max_instructions ends a run after N issued instructions, and accesses in flight still drain") {
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {
         struct run *run = run_make("fermi-15sm", workloads[w],
                                    SETTINGS("workload.ctas=1000", "workload.iterations=1000", "workload.kernels=3"));
@@ -74,7 +74,7 @@ static bool stop_at_once(void *user, const struct run_progress *progress) {
     return false;
 }
 
-TEST("a run can be interrupted, and tells how far it came") {
+TEST("an interrupted run reports its progress") {
     struct run_progress seen = {0};
     struct run *run = run_make("fermi-15sm", "synth:alu", NO_SETTINGS);
     run_try(run, (struct run_options){.progress = stop_at_once, .user = &seen});
@@ -86,7 +86,7 @@ TEST("a run can be interrupted, and tells how far it came") {
     run_destroy(run);
 }
 
-TEST("a program whose CTAs do not fit is refused with the setting that is too small") {
+TEST("a program whose CTAs do not fit is rejected with the setting that is too small") {
     struct run *run =
         run_make("fermi-15sm", "synth:alu", SETTINGS("workload.warps=32", "sm.warps=16", "sm.threads=512"));
     run_try(run, (struct run_options){0});
@@ -96,7 +96,7 @@ TEST("a program whose CTAs do not fit is refused with the setting that is too sm
     run_destroy(run);
 }
 
-TEST("a run in which a warp waits for others that never come fails, and the diagnosis names the SM and the barrier") {
+TEST("a run in which a warp waits for warps that never arrive fails, and the diagnosis names the SM and the barrier") {
     static const struct run_options ways[] = {{0}, {.no_skip = true}};
     struct step waits[] = {alu(OP_other, 1, 0), barrier(5, 3), alu(OP_other, 2, 0)}, passes[] = {alu(OP_other, 1, 0)};
     for (unsigned i = 0; i < COUNT_OF(ways); i++) {
@@ -118,7 +118,7 @@ TEST("a run in which a warp waits for others that never come fails, and the diag
     }
 }
 
-TEST("a launch that takes longer than gpu.progress_limit is no standstill, also when everything is polled") {
+TEST("a launch longer than gpu.progress_limit is not a deadlock, also when everything is polled") {
     struct step steps[] = {alu(OP_other, 1, 0)};
     for (unsigned polled = 0; polled < 2; polled++) {
         struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -138,7 +138,7 @@ static uint64_t series_sum(const struct series *series, unsigned column) {
     return sum;
 }
 
-TEST("the rows of a time series add up to the totals, whatever its period, and end where the run ends") {
+TEST("the rows of a time series add up to the totals, for every period, and end where the run ends") {
     static const uint64_t periods[] = {1, 7, 100, 1024, 1000000};
     for (unsigned limited = 0; limited < 2; limited++)
         for (unsigned i = 0; i < COUNT_OF(periods); i++) {
@@ -160,7 +160,7 @@ TEST("the rows of a time series add up to the totals, whatever its period, and e
         }
 }
 
-TEST("a kernel starts launch_cycles after the one before, and its L1s are empty unless they need not be") {
+TEST("a kernel starts launch_cycles after the previous one, with empty L1s if they are flushed") {
     struct step steps[] = {load_line(1, 0x10000000), alu(OP_other, 2, 1)};
     struct {
         const char *launch, *flush;
@@ -183,7 +183,7 @@ TEST("a kernel starts launch_cycles after the one before, and its L1s are empty 
     CHECK_EQ(last[1], last[0] + 5000);
 }
 
-TEST("a machine of more parts than the engine holds is refused, with the settings to blame") {
+TEST("a machine with more components than the engine supports is rejected with the settings at fault") {
     static const char *const settings[][4] = {{"dram.mcs=64", "llc.slices_per_mc=16", "sm.count=8"},
                                               {"dram.mcs=32", "llc.slices_per_mc=64", "sm.count=8"},
                                               {"dram.mcs=32", "llc.slices_per_mc=16", "sm.count=512"}};
@@ -198,7 +198,7 @@ TEST("a machine of more parts than the engine holds is refused, with the setting
     }
 }
 
-TEST("a machine of one SM, one slice and one controller works, and so does one with as many SMs as there can be") {
+TEST("a machine of one SM, one slice and one controller works, and so does one with the most SMs") {
     const char *const *sizes[] = {
         SETTINGS("sm.count=1", "gpu.clusters=1", "llc.slices_per_mc=1", "dram.mcs=1", "noc.topology=full",
                  "workload.ctas=3", "workload.iterations=2"),

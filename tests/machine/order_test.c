@@ -105,7 +105,7 @@ static void digests_of_machine(const char *gpu, const char *const *settings, str
     digests->memory = spy.memory;
 }
 
-TEST("the streams of a kernel full of races are the same bytes on every machine, and so is its memory") {
+TEST("the streams and the memory of a kernel full of races are the same bytes on every machine") {
     const struct {
         const char *gpu;
         const char *const *settings;
@@ -159,8 +159,7 @@ static void digests_of_trace(uint64_t memory_bytes, bool backwards, struct diges
     run_end(&run);
 }
 
-TEST(
-    "the streams of a kernel full of races are the same bytes whatever room they are kept in, in whatever order they are read") {
+TEST("the streams of a kernel full of races are the same bytes for every memory limit and order of reading") {
     static struct digests machine, kept, other;
     uint64_t cycles, bytes, other_bytes;
     digests_of_machine("fermi-15sm", NO_SETTINGS, &machine, &cycles);

@@ -24,7 +24,7 @@ static void run_two_destroy(struct run *run) {
     run_destroy(run);
 }
 
-TEST("each of two programs gets half of the SMs of every cluster, and no other") {
+TEST("each of two programs runs on its half of the SMs of every cluster, and on no other") {
     struct run *run = run_two("adaptive-80sm", "synth:alu", "synth:stream",
                               SETTINGS("workload.iterations=3", "workload.ctas=160", "gpu.launch_cycles=0"));
     run_go(run, (struct run_options){0});
@@ -40,7 +40,7 @@ TEST("each of two programs gets half of the SMs of every cluster, and no other")
     run_two_destroy(run);
 }
 
-TEST("of a cluster's SMs the first program can be given more or fewer, and of clusters of one SM every other") {
+TEST("the first program's share of a cluster's SMs is a parameter; of one-SM clusters it gets every other one") {
     struct run *run = run_two("adaptive-80sm", "synth:alu", "synth:stream",
                               SETTINGS("workload.iterations=3", "workload.ctas=320", "gpu.first_program_sms=7"));
     run_go(run, (struct run_options){0});
@@ -52,7 +52,7 @@ TEST("of a cluster's SMs the first program can be given more or fewer, and of cl
     run_two_destroy(run);
 }
 
-TEST("beside a program that uses no memory, another takes what it takes alone on half of the SMs") {
+TEST("next to a program without memory accesses, another takes as long as alone on half of the SMs") {
     static const char *const workloads[] = {"synth:shared", "synth:copy"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *alone =
@@ -69,7 +69,7 @@ TEST("beside a program that uses no memory, another takes what it takes alone on
     }
 }
 
-TEST("the program that ends first begins anew until the other has ended, and its result is that of its first time") {
+TEST("the program that ends first restarts until the other has ended, and its result is that of its first run") {
     struct run *run =
         run_of_two("adaptive-80sm", generate("synth:alu", SETTINGS("workload.iterations=2", "workload.ctas=40")),
                    generate("synth:shared", SETTINGS("workload.iterations=10")), NO_SETTINGS);
@@ -87,7 +87,7 @@ TEST("the program that ends first begins anew until the other has ended, and its
     run_two_destroy(run);
 }
 
-TEST("a limit of instructions is each program's own, and the run ends with the last to reach it") {
+TEST("the instruction limit holds for each program, and the run ends when the last has reached it") {
     struct run *run =
         run_two("adaptive-80sm", "synth:alu", "synth:shared", SETTINGS("workload.iterations=200", "workload.ctas=80"));
     run_go(run, (struct run_options){.max_instructions = 300000});
@@ -101,7 +101,7 @@ TEST("a limit of instructions is each program's own, and the run ends with the l
     run_two_destroy(run);
 }
 
-TEST("one address of two programs is two lines, in other rows of memory") {
+TEST("an address in two programs is two lines, in different DRAM rows") {
     struct step step = load_line(1, 0x10000000);
     struct script_source first = script_make(1, 1, (struct script){&step, 1}), second = first;
     struct run *run = run_of_two("adaptive-80sm", &first.source, &second.source, SETTINGS("sm.instruction_kb=0"));
@@ -124,7 +124,7 @@ static const char *decided(const struct run *run, unsigned program, uint64_t cyc
     return decision;
 }
 
-TEST("an adaptive LLC is private for one program and shared for the other at the same time, and gates nothing then") {
+TEST("an adaptive LLC is private for one program and shared for the other at the same time, and then gates nothing") {
     struct run *run =
         run_of_two("adaptive-80sm", generate("synth:stream", SETTINGS("workload.iterations=40")),
                    generate("synth:uniform", SETTINGS("workload.iterations=60", "workload.footprint_kb=1024")),
@@ -153,7 +153,7 @@ TEST("MC-routers are gated while both programs are private") {
     run_two_destroy(run);
 }
 
-TEST("a switch of one program leaves the other's SMs alone, unless MC-routers are switched") {
+TEST("a reconfiguration for one program does not stop the other's SMs, unless MC-routers are gated") {
     static const char *const gating[] = {"llc.adaptive.power_gating=false", "llc.adaptive.power_gating=true"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = run_two("adaptive-80sm", "synth:stream", "synth:alu",
@@ -168,7 +168,7 @@ TEST("a switch of one program leaves the other's SMs alone, unless MC-routers ar
     }
 }
 
-TEST("a kernel's end of one program leaves the other's lines in a private LLC") {
+TEST("the end of a kernel of one program keeps the other's lines in a private LLC") {
     /* The first has many short kernels; the second reads one line again and again, past its L1, in one long kernel. */
     struct step near = load_line(1, 0x10000000), again[30];
     near.instr.cache = CACHE_GLOBAL;
@@ -196,7 +196,7 @@ static void check_refused(const char *const *settings, const char *where) {
     config_destroy(config);
 }
 
-TEST("a machine that two programs cannot share is refused, with the parameter to blame") {
+TEST("a machine that two programs cannot share is rejected with the parameter at fault") {
     check_refused(SETTINGS("sm.count=1", "gpu.clusters=1"), "sm.count");
     check_refused(SETTINGS("sm.count=8", "gpu.clusters=4", "llc.slices_per_mc=4", "gpu.first_program_sms=2"),
                   "gpu.first_program_sms");

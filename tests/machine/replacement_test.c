@@ -34,7 +34,7 @@ static uint64_t found(const char *owner, bool past_l1, uint32_t stream_id, uint3
     return hits;
 }
 
-TEST("SHiP is told of the instruction that loads a line, at the L1 and at the LLC") {
+TEST("SHiP receives the instruction that loads a line, at the L1 and at the LLC") {
     CHECK_EQ(found("l1", false, 100, 101), (uint64_t)HOT);
     CHECK_EQ(found("l1", false, 100, 100), 0u);
     CHECK_EQ(found("llc", true, 100, 101), (uint64_t)HOT);
@@ -42,7 +42,7 @@ TEST("SHiP is told of the instruction that loads a line, at the L1 and at the LL
     CHECK_EQ(found("llc", false, 100, 101), (uint64_t)HOT); /* by an L1 that lost them */
 }
 
-TEST("caches of one set run with every replacement policy that takes them") {
+TEST("caches of one set run with every replacement policy that supports them") {
     static const char *const policies[] = {"lru", "random", "srrip", "brrip", "ship"};
     for (unsigned i = 0; i < COUNT_OF(policies); i++) {
         char l1[32], llc[32];

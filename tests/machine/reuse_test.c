@@ -1,7 +1,7 @@
 /* The reuse that the L1s' observer sees in whole runs. */
 #include "machine/runs.h"
 
-TEST("observing reuse changes no counter, and its books balance with the L1's") {
+TEST("observing reuse changes no counter, and its counts add up to those of the L1") {
     static const char *const kinds[] = {"l1.observe_reuse=reads", "l1.observe_reuse=all"};
     struct run *plain = run_make("fermi-15sm", "synth:shared", SETTINGS("workload.iterations=2"));
     run_go(plain, (struct run_options){0});
@@ -28,7 +28,7 @@ TEST("observing reuse changes no counter, and its books balance with the L1's") 
     run_destroy(plain);
 }
 
-TEST("a stream has no reuse, and a small table read again and again little else") {
+TEST("a stream has no reuse, and a small table that is read repeatedly has little else") {
     static const char *const workloads[] = {"synth:stream", "synth:uniform"};
     double shares[2];
     for (unsigned i = 0; i < 2; i++) {

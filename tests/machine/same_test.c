@@ -29,20 +29,20 @@ static const struct run_options again = {0};
 static const struct run_options shuffled[] = {{.shuffle = 1}, {.shuffle = 0xDEADBEEF}, {.shuffle = 77777}};
 static const struct run_options polled[] = {{.no_skip = true}, {.no_skip = true, .shuffle = 3}};
 
-TEST("two runs are identical, to the last counter of the last unit") {
+TEST("two runs are identical, in every counter of every unit") {
     for (unsigned g = 0; g < RUN_GPUS; g++) compare_all(run_gpus[g], &again, 1);
 }
 
-TEST("the order of ticks within a cycle does not matter, on 15 SMs and a full crossbar") {
+TEST("the order of ticks within a cycle does not matter: 15 SMs and a full crossbar") {
     compare_all("fermi-15sm", shuffled, 3);
 }
-TEST("the order of ticks within a cycle does not matter, on 64 SMs, virtual channels and HBM") {
+TEST("the order of ticks within a cycle does not matter: 64 SMs, virtual channels and HBM") {
     compare_all("selrep-64sm", shuffled, 3);
 }
-TEST("polling everything in every cycle changes nothing, on 15 SMs and a full crossbar") {
+TEST("polling every component in every cycle changes nothing: 15 SMs and a full crossbar") {
     compare_all("fermi-15sm", polled, 2);
 }
-TEST("polling everything in every cycle changes nothing, on 80 SMs, internal speedup and another clock for memory") {
+TEST("polling every component in every cycle changes nothing: 80 SMs, internal speedup and another memory clock") {
     compare_all("adaptive-80sm", polled, 1);
 }
 

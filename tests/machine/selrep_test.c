@@ -17,7 +17,7 @@ static struct run *run_hot(const char *const *settings) {
     return run;
 }
 
-TEST("a few lines that all SMs want at once are replicated, and come the faster the more copies there are") {
+TEST("lines that all SMs read at once are replicated, and arrive sooner with more replicas") {
     uint64_t cycles[3];
     static const char *const degrees[] = {"llc.static.degree=1", "llc.static.degree=4", "llc.static.degree=16"};
     for (unsigned i = 0; i < 3; i++) {
@@ -37,7 +37,7 @@ TEST("a few lines that all SMs want at once are replicated, and come the faster 
     run_destroy(run);
 }
 
-TEST("degrees by kernel: every launch runs at its own, and takes as long as in a run at that degree, within 2 %") {
+TEST("degrees by kernel: every launch runs at its degree, and takes as long as in a run at that degree, within 2 %") {
     static const char *const settings[] = {"llc.static.by_kernel=[1, 16, 4, 1]", "llc.static.degree=1",
                                            "llc.static.degree=4", "llc.static.degree=16"};
     static const unsigned of_launch[] = {1, 3, 2, 1};
@@ -53,8 +53,7 @@ TEST("degrees by kernel: every launch runs at its own, and takes as long as in a
     for (unsigned i = 0; i < COUNT_OF(settings); i++) run_destroy(runs[i]);
 }
 
-TEST(
-    "a static degree of 1 is a shared LLC to the last counter, and so is selective replication with nothing to replicate") {
+TEST("a static degree of 1, and selective replication without read-only data, equal a shared LLC in every counter") {
     for (unsigned i = 0; i < 2; i++) {
         static const char *const organisation[] = {"llc.organisation=static", "llc.organisation=selrep"};
         const char *workload = i ? "synth:copy" : "synth:shared";
@@ -87,7 +86,7 @@ static uint64_t cycles_of(const struct run *run) {
     return sum;
 }
 
-TEST("degrees ordered from outside are followed, and every cycle belongs to one") {
+TEST("degrees commanded from outside are applied, and every cycle is charged to one degree") {
     struct run *run = run_make("selrep-64sm", "synth:shared", SETTINGS(SELREP, "workload.kernels=3", SHORT));
     run_go(run, (struct run_options){.progress = order_degrees, .user = run->machine});
     const struct journal *journal = machine_journal(run->machine);
@@ -105,7 +104,7 @@ TEST("degrees ordered from outside are followed, and every cycle belongs to one"
     run_destroy(run);
 }
 
-TEST("so does every cycle of a run that is cut short") {
+TEST("every cycle of a run that is cut short is charged to one degree") {
     struct run *run = run_make("selrep-64sm", "synth:shared", SETTINGS(SELREP, SHORT));
     run_go(run, (struct run_options){.max_instructions = 100000});
     CHECK_EQ(cycles_of(run), run->result.cycles);
@@ -118,7 +117,7 @@ static bool order_late(void *user, const struct run_progress *progress) {
     return true;
 }
 
-TEST("what earlier kernels wrote is written back beside other work before the first replicas of a kernel") {
+TEST("lines written by earlier kernels are written back in the background before a kernel's first replicas") {
     struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=6", SHORT));
     run_go(run, (struct run_options){.progress = order_late, .user = run->machine});
     CHECK(run_count(run, "control.background_flushes") > 0);
@@ -127,7 +126,7 @@ TEST("what earlier kernels wrote is written back beside other work before the fi
     run_destroy(run);
 }
 
-TEST("order of ticks and polling change nothing about selective replication") {
+TEST("tick order and polling do not change the counters of selective replication") {
     struct counters expected = {0};
     for (unsigned way = 0; way < 4; way++) {
         struct run *run = run_make("selrep-64sm", "synth:copy", SETTINGS(SELREP, "workload.kernels=4", SHORT));
@@ -143,14 +142,14 @@ TEST("order of ticks and polling change nothing about selective replication") {
     free(expected.value);
 }
 
-TEST("an LLC of 128 KB, of one set in each slice, is replicated, too") {
+TEST("an LLC of 128 KB with one set per slice supports replication") {
     struct run *run = run_hot(SETTINGS(SELREP, HOT, "llc.slice_kb=2", "llc.sets=1"));
     CHECK_EQ(cycles_of(run), run->result.cycles);
     CHECK(run_count(run, "selrep.samples") > 0);
     run_destroy(run);
 }
 
-TEST("a private and an adaptive LLC run with 16 clusters and 4 MC-routers, too") {
+TEST("a private and an adaptive LLC run with 16 clusters and 4 MC-routers") {
     static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = run_hot(SETTINGS(organisation[i], "llc.adaptive.profile_cycles=1000", HOT));
@@ -166,7 +165,7 @@ static double input_of(const struct journal_entry *entry, const char *name) {
     return 0;
 }
 
-TEST("what was predicted for each degree is counted over the run as decisions tell it, and copies never add hits") {
+TEST("predictions per degree are summed over all decisions of a run, and replicas never add hits") {
     struct run *run = run_hot(SETTINGS(SELREP, HOT));
     const struct journal *journal = machine_journal(run->machine);
     REQUIRE(journal->count > 2);
@@ -192,7 +191,7 @@ TEST("what was predicted for each degree is counted over the run as decisions te
     run_destroy(run);
 }
 
-TEST("looking ahead makes copies of lines that all want at once, and none of what does not fit with them") {
+TEST("lookahead replicates lines that all SMs read at once, and none if their replicas do not fit") {
     struct run *shared = run_hot(SETTINGS(HOT)), *hot = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true")),
                *again = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true"));
     const struct journal *journal = machine_journal(hot->machine);
@@ -214,7 +213,7 @@ TEST("looking ahead makes copies of lines that all want at once, and none of wha
     run_destroy(large);
 }
 
-TEST("looking ahead, a program of several kernels is read to its end, and its results are right") {
+TEST("with lookahead a program of several kernels runs to its end with correct results") {
     struct error err = {0};
     struct stream_source *source = work_open("mm:tiny", true, &err);
     REQUIRE(source);

@@ -1,7 +1,7 @@
 /* What the observer of shared data sees in whole runs. */
 #include "machine/runs.h"
 
-TEST("observing shared data changes no counter; of lines that all SMs read it counts every read, of streams none") {
+TEST("observing shared data changes no counter; it counts every read of lines that all SMs read, and none of streams") {
     static const char *const workloads[] = {"synth:shared", "synth:stream"};
     for (unsigned i = 0; i < COUNT_OF(workloads); i++) {
         const char *const settings[] = {"workload.iterations=2", i == 0 ? "workload.private_loads=0" : NULL, NULL,
@@ -23,7 +23,7 @@ TEST("observing shared data changes no counter; of lines that all SMs read it co
     }
 }
 
-TEST("accesses have one observer at a time") {
+TEST("accesses have at most one observer") {
     struct config *config = run_config("selrep-64sm", SETTINGS("l1.observe_reuse=all"));
     struct error err = {0};
     REQUIRE(config_set(config, "l1.observe_shared_data=true", &err));

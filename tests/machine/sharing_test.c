@@ -13,12 +13,12 @@ static double several(const char *workload) {
     return more / (one + more);
 }
 
-TEST("hot lines are wanted by several clusters at once, and a stream's lines never") {
+TEST("hot lines are read by several clusters at once, and lines of a stream never") {
     CHECK_NEAR(several("synth:hotline"), 1.0, 0.01);
     CHECK(several("synth:stream") < 0.001); /* the program's own code is read by all */
 }
 
-TEST("watching who shares lines changes no counter") {
+TEST("observing sharing changes no counter") {
     struct run *plain = run_make("adaptive-80sm", "synth:shared", SETTINGS("workload.iterations=2")),
                *watched = run_make("adaptive-80sm", "synth:shared",
                                    SETTINGS("workload.iterations=2", "llc.sharing_window=100"));
@@ -30,7 +30,7 @@ TEST("watching who shares lines changes no counter") {
     run_destroy(watched);
 }
 
-TEST("of lines that are only read, SMs that want them at once are counted: all for hot lines, one for a stream's") {
+TEST("counts the SMs that read a read-only line at once: all for hot lines, one for a stream") {
     static const char *const workloads[] = {"synth:hotline", "synth:stream"};
     for (unsigned i = 0; i < COUNT_OF(workloads); i++) {
         struct run *run =

@@ -13,7 +13,7 @@ static void workload_name(unsigned i, char *name, size_t size) {
 /* Short, but more CTAs than clusters and more lines than an L1 set holds. */
 #define SHORT SETTINGS("workload.ctas=40", "workload.warps=3", "workload.iterations=5", "workload.kernels=2")
 
-TEST("all workloads run on all GPUs, and end with all checks holding and every instruction issued") {
+TEST("all generated workloads run on all GPUs, pass all checks and issue every instruction") {
     for (unsigned g = 0; g < RUN_GPUS; g++)
         for (unsigned w = 0; w < workload_count(); w++) {
             char name[32];
@@ -65,7 +65,7 @@ TEST("synth:alu reaches the issue width of every GPU") {
     }
 }
 
-TEST("one chain of arithmetic in one warp reaches what its latency allows, and one pipeline what it takes") {
+TEST("one dependent chain in one warp is limited by its latency, and many chains by a single pipeline") {
     struct config *config = run_config("fermi-15sm", NO_SETTINGS);
     const struct sm_config *sm = config_get(config, &sm_section);
     int64_t between = sm->operand_cycles + sm->writeback_cycles;
@@ -81,7 +81,7 @@ TEST("one chain of arithmetic in one warp reaches what its latency allows, and o
     config_destroy(config);
 }
 
-TEST("synth:stream touches every line once, and memory moves just these bytes") {
+TEST("synth:stream reads every line once, and DRAM transfers exactly these bytes") {
     struct run *run =
         run_make("adaptive-80sm", "synth:stream",
                  SETTINGS("workload.ctas=80", "workload.warps=4", "workload.iterations=5", "workload.loads=4"));
@@ -95,7 +95,7 @@ TEST("synth:stream touches every line once, and memory moves just these bytes") 
     run_destroy(run);
 }
 
-TEST("synth:hotline goes past the L1s, and fetches its few lines once") {
+TEST("synth:hotline bypasses the L1s and fetches its few lines once") {
     struct run *run =
         run_make("selrep-64sm", "synth:hotline",
                  SETTINGS("workload.ctas=64", "workload.warps=8", "workload.iterations=4", "workload.loads=4"));

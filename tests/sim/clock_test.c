@@ -11,7 +11,7 @@ static const uint64_t starts[] = {0, 1000003, UINT64_C(1) << 32, (UINT64_C(1) <<
 
 static struct clock clock_at(unsigned i) { return clock_of(pairs[i].domain * 1000, pairs[i].core * 1000); }
 
-TEST("a domain cycle is first seen in the core cycle that clock_core_cycle names, and not one earlier") {
+TEST("a domain cycle is visible from the core cycle of clock_core_cycle on, and not one earlier") {
     for (unsigned i = 0; i < COUNT_OF(pairs); i++)
         for (unsigned s = 0; s < COUNT_OF(starts); s++)
             for (uint64_t cycle = starts[s]; cycle < starts[s] + 3000; cycle++) {
@@ -21,7 +21,7 @@ TEST("a domain cycle is first seen in the core cycle that clock_core_cycle names
             }
 }
 
-TEST("a core cycle is not before the beginning of the domain cycle that it falls into") {
+TEST("a core cycle does not precede the start of its domain cycle") {
     for (unsigned i = 0; i < COUNT_OF(pairs); i++)
         for (unsigned s = 0; s < COUNT_OF(starts); s++)
             for (uint64_t core = starts[s]; core < starts[s] + 3000; core++) {
@@ -40,7 +40,7 @@ TEST("clocks do not drift: after whole seconds both have counted their frequency
         }
 }
 
-TEST("equal clocks count alike") {
+TEST("equal clocks have equal counts") {
     struct clock same = clock_of(1400000, 1400000);
     for (uint64_t cycle = 0; cycle < 100; cycle++) {
         CHECK_EQ(clock_domain_cycle(same, cycle), cycle);
@@ -48,7 +48,7 @@ TEST("equal clocks count alike") {
     }
 }
 
-TEST("of 1400 core cycles, 924 begin a cycle of a 924 MHz clock and the others none") {
+TEST("924 of 1400 core cycles start a cycle of a 924 MHz clock, and the others do not") {
     struct clock clock = clock_of(924000, 1400000);
     unsigned begun = 0;
     for (uint64_t core = 1; core <= 1400; core++) {

@@ -45,7 +45,7 @@ static void noter_add(struct engine *engine, struct noter *noter) {
     noter->id = engine_add(engine, &noter_ops, noter, engine->components);
 }
 
-TEST("time jumps over empty cycles, and what is due is ticked once in its cycle") {
+TEST("time skips empty cycles, and a due component is ticked once in its cycle") {
     struct engine *engine = engine_create();
     struct noter noter;
     noter_add(engine, &noter);
@@ -64,7 +64,7 @@ TEST("time jumps over empty cycles, and what is due is ticked once in its cycle"
     engine_destroy(engine);
 }
 
-TEST("an engine in which nothing is due any more says so and stands still") {
+TEST("an engine without due components reports it and does not advance") {
     struct engine *engine = engine_create();
     struct noter noter;
     noter_add(engine, &noter);
@@ -76,7 +76,7 @@ TEST("an engine in which nothing is due any more says so and stands still") {
     engine_destroy(engine);
 }
 
-TEST("a wake arrives in its cycle from any place of the wheel, also beyond its end") {
+TEST("a wake-up takes effect in its cycle from any slot of the wheel, also beyond its end") {
     static const uint64_t distances[] = {1,
                                          2,
                                          63,
@@ -107,7 +107,7 @@ TEST("a wake arrives in its cycle from any place of the wheel, also beyond its e
         }
 }
 
-TEST("many wakes beyond the end of the wheel, some of them asked for twice, arrive once each") {
+TEST("many wake-ups beyond the end of the wheel, some requested twice, take effect once each") {
     struct engine *engine = engine_create();
     struct noter noter[50];
     for (unsigned i = 0; i < COUNT_OF(noter); i++) noter_add(engine, &noter[i]);
@@ -122,7 +122,7 @@ TEST("many wakes beyond the end of the wheel, some of them asked for twice, arri
     engine_destroy(engine);
 }
 
-TEST("a stop takes effect at the end of the cycle, after everybody's turn, and the run can go on") {
+TEST("a stop takes effect at the end of the cycle, after all ticks, and the run can continue") {
     struct engine *engine = engine_create();
     struct noter noter[3];
     for (unsigned i = 0; i < 3; i++) noter_add(engine, &noter[i]);
@@ -137,7 +137,7 @@ TEST("a stop takes effect at the end of the cycle, after everybody's turn, and t
     engine_destroy(engine);
 }
 
-TEST("polling ticks everything in every cycle and is never quiet") {
+TEST("polling ticks every component in every cycle and never reports idleness") {
     struct engine *engine = engine_create();
     struct noter noter[70];
     for (unsigned i = 0; i < 70; i++) noter_add(engine, &noter[i]);
@@ -148,7 +148,7 @@ TEST("polling ticks everything in every cycle and is never quiet") {
     engine_destroy(engine);
 }
 
-TEST("any number of components up to the promised one is ticked, in order, polled or shuffled") {
+TEST("any number of components up to the limit is ticked, in order, polled or shuffled") {
     static const unsigned counts[] = {1, 63, 64, 65, 128, 1000, ENGINE_MAX_COMPONENTS};
     struct noter *noter = mem_alloc(ENGINE_MAX_COMPONENTS, sizeof *noter);
     for (unsigned c = 0; c < COUNT_OF(counts); c++)
@@ -195,7 +195,7 @@ static void turns_take(uint64_t shuffle, struct turns *turns) {
     engine_destroy(engine);
 }
 
-TEST("the order of a cycle's ticks is that of the ids, and with a seed another one in every cycle") {
+TEST("components are ticked in the order of their ids, and with a seed in a different order each cycle") {
     struct turns plain, shuffled, again, other;
     turns_take(0, &plain);
     turns_take(5, &shuffled);
@@ -213,7 +213,7 @@ TEST("the order of a cycle's ticks is that of the ids, and with a seed another o
     }
 }
 
-TEST("settling brings every component up to the given cycle") {
+TEST("settling advances every component to the given cycle") {
     struct engine *engine = engine_create();
     struct noter noter[2];
     for (unsigned i = 0; i < 2; i++) noter_add(engine, &noter[i]);
@@ -223,7 +223,7 @@ TEST("settling brings every component up to the given cycle") {
     engine_destroy(engine);
 }
 
-TEST("what is still under way is named: a port that holds messages, a component that is busy") {
+TEST("reports remaining work: a port that holds messages, a component that is busy") {
     struct engine *engine = engine_create();
     struct noter noter[2];
     struct port port;

@@ -42,7 +42,7 @@ static uint32_t peek(struct port_fixture *fixture, uint64_t now) {
     return value ? *value : 0;
 }
 
-TEST("a message is seen after the latency and not a cycle earlier") {
+TEST("a message is visible after the latency, and not a cycle earlier") {
     static const unsigned latencies[] = {1, 2, 7, 100};
     for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
         unsigned latency = latencies[i];
@@ -55,7 +55,7 @@ TEST("a message is seen after the latency and not a cycle earlier") {
     }
 }
 
-TEST("an empty port shows nothing and knows of no time") {
+TEST("an empty port has no message and no arrival time") {
     struct port_fixture *fixture = port_fixture_create(1, 1);
     CHECK(!port_peek(&fixture->port, 1000));
     CHECK_EQ(port_next_visible(&fixture->port), NEVER);
@@ -82,7 +82,7 @@ TEST("the credit of a pop arrives one latency later") {
     }
 }
 
-TEST("a full port refuses, whatever its capacity, and each pop makes room for one") {
+TEST("a full port accepts nothing, for every capacity, and each pop frees one entry") {
     for (unsigned capacity = 1; capacity <= 9; capacity++) {
         struct port_fixture *fixture = port_fixture_create(capacity, 1);
         for (unsigned i = 0; i < capacity; i++) {
@@ -99,7 +99,7 @@ TEST("a full port refuses, whatever its capacity, and each pop makes room for on
     }
 }
 
-TEST("messages come out in the order in which they went in, also around the end of the ring") {
+TEST("messages leave in the order of their arrival, also around the end of the ring") {
     struct port_fixture *fixture = port_fixture_create(3, 1);
     uint64_t now = 0;
     for (uint32_t i = 1, out = 1; out < 100; now++) {
@@ -113,7 +113,7 @@ TEST("messages come out in the order in which they went in, also around the end 
     port_fixture_destroy(fixture);
 }
 
-TEST("a message never overtakes one that was pushed late") {
+TEST("a message never overtakes one that was pushed with a delay") {
     struct port_fixture *fixture = port_fixture_create(4, 2);
     uint32_t slow = 1, quick = 2;
     port_push_late(&fixture->port, 0, 10, &slow, sizeof slow);
@@ -127,7 +127,7 @@ TEST("a message never overtakes one that was pushed late") {
     port_fixture_destroy(fixture);
 }
 
-TEST("a lengthened port shows messages that much later, has that much more room, and its credits take no longer") {
+TEST("a lengthened port delays messages and holds as many more, and its credits take no longer") {
     struct port_fixture *fixture = port_fixture_create(2, 3);
     port_lengthen(&fixture->port, 20, 5);
     CHECK_EQ(port_credits(&fixture->port, 0), 7u);
@@ -145,7 +145,7 @@ TEST("a lengthened port shows messages that much later, has that much more room,
     port_fixture_destroy(fixture);
 }
 
-TEST("a lengthened port is a pipeline behind a port: senders and receivers cannot tell them apart") {
+TEST("a lengthened port equals a port with a pipeline behind it, for senders and receivers") {
     enum { DELAY = 9, DEPTH = 3, CAPACITY = 4, CYCLES = 4000 };
     uint64_t random = 7;
     struct port_fixture *lengthened = port_fixture_create(CAPACITY, 1),
@@ -177,7 +177,7 @@ TEST("a lengthened port is a pipeline behind a port: senders and receivers canno
     port_fixture_destroy(plain);
 }
 
-TEST("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message can be seen") {
+TEST("a watched port sets its receiver's bit at the push, in the word of the cycle in which the message is visible") {
     for (unsigned latency = 1; latency <= 4; latency++) {
         struct port_fixture *fixture = port_fixture_create(4, latency);
         uint64_t word[2] = {0, 0};
@@ -258,7 +258,7 @@ static void pair_run(struct pair *pair, struct pair_order order, unsigned capaci
     engine_destroy(pair->engine);
 }
 
-TEST("a waiting sender is woken exactly when a credit arrives, whoever is ticked first") {
+TEST("a waiting sender is woken exactly when a credit arrives, in whatever order components are ticked") {
     static const struct pair_order orders[] = {
         {.receiver_first = true}, {.shuffle = 1}, {.shuffle = 12345}, {.poll = true}, {.poll = true, .shuffle = 7}};
     for (unsigned latency = 1; latency <= 4; latency++)
@@ -276,7 +276,7 @@ TEST("a waiting sender is woken exactly when a credit arrives, whoever is ticked
         }
 }
 
-TEST("a port runs at full rate with a capacity of twice its latency, and not with one less") {
+TEST("a port with a capacity of twice its latency runs at full rate, and with one less it does not") {
     for (unsigned latency = 1; latency <= 5; latency++) {
         struct pair pair;
         pair_run(&pair, (struct pair_order){0}, 2 * latency, latency, 1);

@@ -48,14 +48,14 @@ static struct accesses coalesce(const char *name, uint64_t base, uint64_t stride
     return accesses;
 }
 
-TEST("32 lanes that read 4 bytes each, side by side, make one access of a whole line") {
+TEST("32 lanes that read 4 contiguous bytes each make one access of a whole line") {
     struct accesses a = coalesce("segment", 0x4000, 4, 4, 7);
     REQUIRE(a.count == 1);
     CHECK_EQ(line_at(&a, 0), 0x4000u);
     CHECK_EQ(sectors_at(&a, 0), 0xFu);
 }
 
-TEST("at a stride of two they make two accesses, of the next line as well") {
+TEST("at a stride of two they make two accesses, one to the next line") {
     struct accesses a = coalesce("segment", 0x4000, 8, 4, 7);
     REQUIRE(a.count == 2);
     CHECK_EQ(line_at(&a, 0), 0x4000u);
@@ -63,7 +63,7 @@ TEST("at a stride of two they make two accesses, of the next line as well") {
     CHECK_EQ(sectors_at(&a, 1), 0xFu);
 }
 
-TEST("32 lanes in 32 lines make 32 accesses, of a sector each") {
+TEST("32 lanes in 32 lines make 32 accesses of one sector each") {
     struct accesses a = coalesce("segment", 0x4000, 512, 4, 7);
     REQUIRE(a.count == 32);
     for (unsigned i = 0; i < 32; i++) {
@@ -72,14 +72,14 @@ TEST("32 lanes in 32 lines make 32 accesses, of a sector each") {
     }
 }
 
-TEST("all lanes on one word make one access of a sector") {
+TEST("lanes that read the same word make one access of one sector") {
     struct accesses a = coalesce("segment", 0x4044, 0, 4, 7);
     REQUIRE(a.count == 1);
     CHECK_EQ(line_at(&a, 0), 0x4000u);
     CHECK_EQ(sectors_at(&a, 0), 0x4u);
 }
 
-TEST("an access that is not aligned spills into a second line") {
+TEST("a misaligned access extends into a second line") {
     struct accesses a = coalesce("segment", 0x4010, 4, 4, 7);
     REQUIRE(a.count == 2);
     CHECK_EQ(sectors_at(&a, 0), 0xFu);
@@ -87,7 +87,7 @@ TEST("an access that is not aligned spills into a second line") {
     CHECK_EQ(sectors_at(&a, 1), 0x1u);
 }
 
-TEST("a segment is 32 B for lanes of one byte, 64 B for two and a line for four and more") {
+TEST("a segment has 32 bytes for one-byte lanes, 64 for two bytes, and a line for four and more") {
     struct accesses bytes = coalesce("segment", 0x4000, 4, 1, 7), halves = coalesce("segment", 0x4000, 4, 2, 7);
     REQUIRE(bytes.count == 4 && halves.count == 2);
     for (unsigned i = 0; i < 4; i++) {
@@ -102,7 +102,7 @@ TEST("a segment is 32 B for lanes of one byte, 64 B for two and a line for four 
     CHECK_EQ(coalesce("segment", 0x4000, 1, 1, 7).count, 1u);
 }
 
-TEST("a segment shrinks to the half, or the quarter, that holds all it needs, and not further") {
+TEST("a segment shrinks to the half or quarter that contains all its bytes, and no further") {
     static const struct {
         unsigned needed, moved;
     } cases[] = {{0x1, 0x1}, {0x2, 0x2}, {0x3, 0x3}, {0x4, 0x4}, {0x8, 0x8},
@@ -117,7 +117,7 @@ TEST("a segment shrinks to the half, or the quarter, that holds all it needs, an
     }
 }
 
-TEST("with lines of 256 B a warp that reads 8 bytes a lane makes one access, and with lines of 64 B four") {
+TEST("a warp that reads 8 bytes per lane makes one access with 256-byte lines, and four with 64-byte lines") {
     struct accesses wide = coalesce("segment", 0x4000, 8, 8, 8), narrow = coalesce("segment", 0x4000, 8, 8, 6);
     REQUIRE(wide.count == 1 && narrow.count == 4);
     CHECK_EQ(sectors_at(&wide, 0), 0xFFu);
@@ -127,7 +127,7 @@ TEST("with lines of 256 B a warp that reads 8 bytes a lane makes one access, and
     }
 }
 
-TEST("by sectors, every touched line is one access that moves just what is touched") {
+TEST("by sectors, every touched line is one access that transfers only the touched sectors") {
     uint64_t touch[] = {touch_make(0x4000, 0x95), touch_make(0x5000, 0x01)};
     struct accesses a = {.line_log2 = 7}, wide = {.line_log2 = 8};
     a.count = rule("sector")->coalesce(touch, 2, 2, 7, false, a.access);
@@ -142,7 +142,7 @@ TEST("by sectors, every touched line is one access that moves just what is touch
     CHECK_EQ(coalesce("sector", 0x4000, 4, 1, 7).count, 1u); /* the width of a lane does not matter */
 }
 
-TEST("by Fermi's rule the highest segment goes first, and past the L1 every touched sector is an access") {
+TEST("by Fermi's rule the highest segment goes first, and accesses that bypass the L1 have one sector each") {
     uint64_t touch[] = {touch_make(0x4000, 0x95), touch_make(0x5000, 0x01)};
     struct accesses a = {.line_log2 = 7}, past = {.line_log2 = 7};
     a.count = rule("fermi")->coalesce(touch, 2, 2, 7, false, a.access);
@@ -158,7 +158,7 @@ TEST("by Fermi's rule the highest segment goes first, and past the L1 every touc
     CHECK_EQ(sectors_at(&past, 4), 0x1u);
 }
 
-TEST("whatever is touched is moved, by any rule and with any line, and stays within its line") {
+TEST("every touched byte is transferred by an access within its line, by every rule and line size") {
     uint64_t random = 11;
     for (unsigned round = 0; round < 300; round++) {
         uint64_t touch[32];
@@ -186,7 +186,7 @@ TEST("whatever is touched is moved, by any rule and with any line, and stays wit
     CHECK(true); /* the test has ended before if anything was missing */
 }
 
-TEST("the load/store unit makes as many accesses, one in a cycle, and a load waits for the last") {
+TEST("the load/store unit issues one access per cycle, and a load waits for its last access") {
     struct step steps[] = {load_line(1, 0), alu(OP_other, 2, 1)};
     steps[0].instr.count = (uint16_t)touches_of(0x4000, 256, 4, steps[0].touch);
     struct script_source source = script_make(1, 1, SCRIPT(steps));

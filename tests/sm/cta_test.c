@@ -5,7 +5,7 @@
 /* Schedulers and pipelines enough for four warps to issue at once: what differs then comes from barriers alone. */
 #define WIDE SETTINGS("sm.schedulers=4", "sm.sp_units=4", "sm.sfu_units=4")
 
-TEST("a barrier lets its warps go when the last of them has come") {
+TEST("a barrier releases its warps when the last one has arrived") {
     struct step slow[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier(0, 0), alu(OP_other, 3, 0)};
     struct step quick[] = {barrier(0, 0), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 4, SCRIPT(slow));
@@ -23,7 +23,7 @@ TEST("a barrier lets its warps go when the last of them has come") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a barrier can be used again and again") {
+TEST("a barrier can be reused") {
     struct step steps[20];
     for (unsigned i = 0; i < 20; i++) steps[i] = barrier(0, 0);
     struct script_source source = script_make(1, 4, SCRIPT(steps));
@@ -36,7 +36,7 @@ TEST("a barrier can be used again and again") {
     sm_fixture_destroy(sm);
 }
 
-TEST("barriers of different CTAs have nothing to do with each other") {
+TEST("barriers of different CTAs are independent") {
     struct step slow[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1), barrier(0, 0), alu(OP_other, 3, 0)};
     struct step quick[] = {barrier(0, 0), alu(OP_other, 3, 0)};
     struct script_source source = script_make(2, 2, SCRIPT(slow));
@@ -49,7 +49,7 @@ TEST("barriers of different CTAs have nothing to do with each other") {
     sm_fixture_destroy(sm);
 }
 
-TEST("named barriers are apart, each with its own number of warps") {
+TEST("named barriers are independent, each with its own number of warps") {
     struct step a[] = {barrier(1, 2), alu(OP_other, 1, 0)}, b[] = {barrier(15, 2), alu(OP_other, 1, 0)};
     struct step late[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier(15, 2), alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 4, SCRIPT(a));
@@ -65,7 +65,7 @@ TEST("named barriers are apart, each with its own number of warps") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a warp that only arrives goes on at once, and counts") {
+TEST("a warp that only arrives continues at once and is counted") {
     struct step producer[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier_arrive(3, 2), alu(OP_other, 3, 0)};
     struct step consumer[] = {barrier(3, 2), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(producer));
@@ -78,7 +78,7 @@ TEST("a warp that only arrives goes on at once, and counts") {
     sm_fixture_destroy(sm);
 }
 
-TEST("warps that have ended are not waited for, whether they end before the others come or after") {
+TEST("a barrier does not wait for warps that have exited, before or after the others arrive") {
     struct step comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
     struct step ends_late[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1)};
     struct script none = {NULL, 0};
@@ -96,7 +96,7 @@ TEST("warps that have ended are not waited for, whether they end before the othe
     sm_fixture_destroy(sm);
 }
 
-TEST("what a barrier of a CTA that has ended still had to say does not reach the one in its place") {
+TEST("a barrier release of a CTA that has ended does not affect the CTA in the same slot") {
     /* The first CTA leaves while the release of its last barrier, which nobody waits for, is on its way; the second
      * comes to the same barrier before that. */
     struct step leaves[] = {barrier_arrive(0, 1)}, comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
@@ -119,7 +119,7 @@ TEST("a fence waits until the warp's stores are acknowledged") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a fence with nothing outstanding does not wait, and one warp's stores do not hold up another's fence") {
+TEST("a fence without outstanding stores does not wait, and does not wait for stores of other warps") {
     struct step stores[] = {store_line(0, 0x1000), alu(OP_other, 1, 0)},
                 fences[] = {alu(OP_other, 1, 0), fence(), alu(OP_other, 2, 0)};
     struct script_source source = script_make(1, 2, SCRIPT(stores));
@@ -130,7 +130,7 @@ TEST("a fence with nothing outstanding does not wait, and one warp's stores do n
     sm_fixture_destroy(sm);
 }
 
-TEST("a CTA ends only after its stores are acknowledged, and its loads have their data") {
+TEST("a CTA ends only after its stores are acknowledged and its loads have their data") {
     struct step stores[] = {store_line(0, 0x1000)}, loads[] = {load_line(1, 0x1000)}, none[] = {alu(OP_other, 0, 0)};
     struct {
         struct script script;
@@ -148,7 +148,7 @@ TEST("a CTA ends only after its stores are acknowledged, and its loads have thei
     }
 }
 
-TEST("as many CTAs run at once as fit, and the next starts when one has ended") {
+TEST("as many CTAs run concurrently as fit, and the next starts when one has ended") {
     struct step steps[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1)};
     struct script_source source = script_make(6, 2, SCRIPT(steps));
     struct sm_fixture *sm =
@@ -163,7 +163,7 @@ TEST("as many CTAs run at once as fit, and the next starts when one has ended") 
     sm_fixture_destroy(sm);
 }
 
-TEST("an SM full of warps runs them all, in every slot") {
+TEST("an SM with all warp slots in use runs every warp") {
     struct step steps[] = {alu(OP_other, 1, 0), barrier(0, 0), load_shared(2, 1), alu(OP_other, 3, 2)};
     struct script_source source = script_make(2, 32, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);

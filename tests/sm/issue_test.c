@@ -6,7 +6,7 @@ static bool is_plain(unsigned op) {
     return op != OP_load && op != OP_store && op != OP_atomic && op != OP_barrier && op != OP_fence && op != OP_exit;
 }
 
-TEST("an instruction that needs a result issues operand, latency and writeback cycles after the one that makes it") {
+TEST("a dependent instruction issues operand, latency and writeback cycles after its producer") {
     for (unsigned op = 0; op < OP_COUNT; op++) {
         if (!is_plain(op)) continue;
         struct step steps[] = {alu(op, 1, 0), alu(OP_other, 2, 1)};
@@ -19,7 +19,7 @@ TEST("an instruction that needs a result issues operand, latency and writeback c
     }
 }
 
-TEST("the stages around an operation are those of the description") {
+TEST("operand and writeback stages have the latencies of the description") {
     struct step steps[] = {alu(OP_f32_add, 1, 0), alu(OP_f32_add, 2, 1), alu(OP_f32_add, 3, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm =
@@ -30,7 +30,7 @@ TEST("the stages around an operation are those of the description") {
     sm_fixture_destroy(sm);
 }
 
-TEST("where registers are read one after the other, each that an instruction reads takes its cycles") {
+TEST("if registers are read one at a time, each source register takes its cycles") {
     struct step steps[] = {step_of(OP_f32_fma, 1, 5, 6), alu(OP_f32_fma, 2, 1), alu(OP_f32_fma, 3, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm =
@@ -41,7 +41,7 @@ TEST("where registers are read one after the other, each that an instruction rea
     sm_fixture_destroy(sm);
 }
 
-TEST("a collector is taken while it reads, so a few of them bound how fast a unit is fed") {
+TEST("an operand collector is busy while it reads, so that their number limits the issue rate of a unit") {
     struct step steps[8];
     for (unsigned i = 0; i < 8; i++) steps[i] = step_of(OP_f32_fma, (uint8_t)(i + 1), 20, 21);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -53,7 +53,7 @@ TEST("a collector is taken while it reads, so a few of them bound how fast a uni
     sm_fixture_destroy(sm);
 }
 
-TEST("after a branch that is taken a warp issues branch_cycles later; one that is not taken costs nothing") {
+TEST("after a taken branch a warp issues branch_cycles later; a branch that is not taken costs nothing") {
     static const struct {
         uint32_t ids[4];
         unsigned at[4];
@@ -70,7 +70,7 @@ TEST("after a branch that is taken a warp issues branch_cycles later; one that i
     }
 }
 
-TEST("integers are multiplied by the simple pipelines where the description says so") {
+TEST("integer multiplications use the SP pipelines if the description says so") {
     struct step steps[] = {alu(OP_int_mul, 1, 0)};
     for (unsigned simple = 0; simple < 2; simple++) {
         struct script_source source = script_make(1, 2, SCRIPT(steps));
@@ -82,7 +82,7 @@ TEST("integers are multiplied by the simple pipelines where the description says
     }
 }
 
-TEST("independent instructions of a warp issue in order, one in a cycle") {
+TEST("independent instructions of a warp issue in order, one per cycle") {
     struct step steps[] = {alu(OP_f32_fma, 1, 0), alu(OP_int_add, 2, 0), alu(OP_f32_fma, 3, 0), alu(OP_other, 4, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -91,7 +91,7 @@ TEST("independent instructions of a warp issue in order, one in a cycle") {
     sm_fixture_destroy(sm);
 }
 
-TEST("an instruction that waits holds up those behind it, although they need nothing") {
+TEST("a stalled instruction blocks those behind it, although they are independent") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), alu(OP_other, 3, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -100,7 +100,7 @@ TEST("an instruction that waits holds up those behind it, although they need not
     sm_fixture_destroy(sm);
 }
 
-TEST("a write to a register whose value is still to come waits for it") {
+TEST("a write to a register with a pending result waits for it") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 1, 0), alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -111,7 +111,7 @@ TEST("a write to a register whose value is still to come waits for it") {
     sm_fixture_destroy(sm);
 }
 
-TEST("every register of the scoreboard is watched, as source and as destination, in every place of a record") {
+TEST("every register of the scoreboard is checked, as source and as destination, in every operand of a record") {
     static const uint8_t registers[] = {1, 2, 63, 64, 65, 127, 128, 200, 255};
     for (unsigned r = 0; r < COUNT_OF(registers); r++)
         for (unsigned place = 0; place < INSTR_SRCS + INSTR_DSTS; place++) {
@@ -135,7 +135,7 @@ TEST("every register of the scoreboard is watched, as source and as destination,
         }
 }
 
-TEST("all results of an instruction come at once, and only they are waited for") {
+TEST("all results of an instruction arrive at once, and only dependents wait for them") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 9, 5), alu(OP_other, 10, 4)};
     for (uint8_t i = 0; i < INSTR_DSTS; i++) steps[0].instr.dst[i] = (uint8_t)(i + 1);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -156,7 +156,7 @@ TEST("warps do not wait for each other's registers") {
     sm_fixture_destroy(sm);
 }
 
-TEST("two schedulers issue two independent instructions in every cycle") {
+TEST("two schedulers issue two independent instructions per cycle") {
     struct step steps[16];
     for (unsigned i = 0; i < 16; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script_source source = script_make(1, 2, SCRIPT(steps));
@@ -169,7 +169,7 @@ TEST("two schedulers issue two independent instructions in every cycle") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a scheduler has the warps of its share only: two of one share take turns") {
+TEST("a scheduler issues only its own warps: two warps of one scheduler take turns") {
     struct step steps[4];
     for (unsigned i = 0; i < 4; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script none = {NULL, 0};
@@ -183,7 +183,7 @@ TEST("a scheduler has the warps of its share only: two of one share take turns")
     sm_fixture_destroy(sm);
 }
 
-TEST("one pipeline of a unit takes one instruction in a cycle, whoever issues it, and its users take turns") {
+TEST("a pipeline accepts one instruction per cycle, and the schedulers take turns") {
     struct step steps[8];
     for (unsigned i = 0; i < 8; i++) steps[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
     struct script_source source = script_make(1, 2, SCRIPT(steps));
@@ -196,7 +196,7 @@ TEST("one pipeline of a unit takes one instruction in a cycle, whoever issues it
     sm_fixture_destroy(sm);
 }
 
-TEST("an initiation interval keeps a pipeline closed for as long, and a second pipeline is another") {
+TEST("an initiation interval blocks its pipeline and not a second one") {
     static const struct {
         const char *units;
         unsigned apart[4];
@@ -214,7 +214,7 @@ TEST("an initiation interval keeps a pipeline closed for as long, and a second p
     }
 }
 
-TEST("pipelines that are kept for different times are taken again as each becomes free") {
+TEST("pipelines with different initiation intervals are reused as each becomes free") {
     /* f64_div for 130 cycles, int_div for 8, special for 8, on two pipelines: the long one blocks only its own. */
     struct step lone[] = {alu(OP_f64_div, 1, 0)},
                 many[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
@@ -227,7 +227,7 @@ TEST("pipelines that are kept for different times are taken again as each become
     sm_fixture_destroy(sm);
 }
 
-TEST("double precision uses pipelines of its own where there are some, else the simple ones") {
+TEST("double precision uses its own pipelines if there are any, else the SP pipelines") {
     struct step steps[] = {alu(OP_f64_add, 1, 0)}, other[] = {alu(OP_int_add, 1, 0)};
     static const struct {
         const char *units;
@@ -264,7 +264,7 @@ TEST("instructions are counted by class, and threads by active lane") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a warp that takes the place of another does not wait for the results that the other left behind") {
+TEST("a warp does not wait for pending results of the previous warp in its slot") {
     struct step leaves[] = {alu(OP_int_div, 1, 0)}, comes[] = {alu(OP_other, 2, 1), alu(OP_other, 1, 0)};
     struct script_source source = script_make(2, 1, SCRIPT(leaves));
     script_add(&source, SCRIPT(comes));

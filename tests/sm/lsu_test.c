@@ -2,7 +2,7 @@
 
 #include "sm/sm_fixture.h"
 
-TEST("a load that hits takes operand, L1 and writeback cycles; one that misses, those of the way to memory instead") {
+TEST("a load hit takes operand, L1 and writeback cycles; a miss takes the memory latency instead of the L1's") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(SETTINGS("l1.latency_cycles=9"));
@@ -16,7 +16,7 @@ TEST("a load that hits takes operand, L1 and writeback cycles; one that misses, 
     sm_fixture_destroy(sm);
 }
 
-TEST("load_stages come on top of what a load takes, and do not keep the next one from being accessed") {
+TEST("load_stages add to the latency of a load and do not delay the next access") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000),
                            load_line(4, 0x1000), alu(OP_other, 5, 3), alu(OP_other, 6, 4)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -27,7 +27,7 @@ TEST("load_stages come on top of what a load takes, and do not keep the next one
     sm_fixture_destroy(sm);
 }
 
-TEST("independent loads overlap: the second is answered a cycle after the first") {
+TEST("independent loads overlap: the second completes a cycle after the first") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), alu(OP_other, 3, 1), alu(OP_other, 4, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -37,7 +37,7 @@ TEST("independent loads overlap: the second is answered a cycle after the first"
     sm_fixture_destroy(sm);
 }
 
-TEST("shared memory answers after its latency, and bank conflicts serialise") {
+TEST("shared memory has its latency, and bank conflicts serialise") {
     for (uint8_t conflicts = 1; conflicts <= 32; conflicts = (uint8_t)(conflicts * 2)) {
         struct step steps[] = {load_shared(1, conflicts), load_shared(2, 1), alu(OP_other, 3, 1), alu(OP_other, 4, 2)};
         struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -56,7 +56,7 @@ TEST("shared memory answers after its latency, and bank conflicts serialise") {
     }
 }
 
-TEST("a shared-memory store with conflicts holds up what comes behind it") {
+TEST("a shared-memory store with bank conflicts delays the instructions behind it") {
     struct step steps[] = {store_shared(0, 16), load_line(1, 0x1000), alu(OP_other, 2, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -65,7 +65,7 @@ TEST("a shared-memory store with conflicts holds up what comes behind it") {
     sm_fixture_destroy(sm);
 }
 
-TEST("the load/store unit holds as many instructions as its queue, and takes the next when one has left") {
+TEST("the load/store unit holds as many instructions as its queue, and accepts the next when one has left") {
     struct step steps[] = {load_shared(1, 32), load_shared(2, 1), load_shared(3, 1), load_shared(4, 1)};
     for (unsigned queue = 1; queue <= 3; queue++) {
         char setting[32];
@@ -81,7 +81,7 @@ TEST("the load/store unit holds as many instructions as its queue, and takes the
     }
 }
 
-TEST("no more loads wait for data than sm.loads_in_flight says") {
+TEST("at most sm.loads_in_flight loads wait for data") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), load_line(3, 0x3000)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.loads_in_flight=2"));
@@ -92,7 +92,7 @@ TEST("no more loads wait for data than sm.loads_in_flight says") {
     sm_fixture_destroy(sm);
 }
 
-TEST("stores do not hold up the warp that makes them, nor count as loads") {
+TEST("stores neither stall their warp nor count as loads") {
     struct step steps[] = {store_line(1, 0x1000), alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -113,7 +113,7 @@ TEST("a store waits for the value it stores") {
     sm_fixture_destroy(sm);
 }
 
-TEST("an atomic passes by the L1 with its conflicts; with a destination it is like a load, without one like a store") {
+TEST("an atomic bypasses the L1 with its conflicts; with a destination it is like a load, without one like a store") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1),     atomic_on(3, 0x1020, 5),
                            alu(OP_other, 4, 3),  atomic_on(0, 0x1040, 7), alu(OP_other, 5, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -131,7 +131,7 @@ TEST("an atomic passes by the L1 with its conflicts; with a destination it is li
     sm_fixture_destroy(sm);
 }
 
-TEST("loads marked .cg or volatile pass by the L1 and ask for their sectors only") {
+TEST(".cg and volatile loads bypass the L1 and request only their sectors") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04),
                            alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
     steps[4].instr.cache = CACHE_VOLATILE;
@@ -147,7 +147,7 @@ TEST("loads marked .cg or volatile pass by the L1 and ask for their sectors only
     sm_fixture_destroy(sm);
 }
 
-TEST("volatile loads use the L1 where sm.volatile_past_l1 is off; those marked .cg pass by it all the same") {
+TEST("volatile loads use the L1 if sm.volatile_past_l1 is off; .cg loads bypass it in any case") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04),
                            alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
     steps[4].instr.cache = CACHE_VOLATILE;
@@ -160,7 +160,7 @@ TEST("volatile loads use the L1 where sm.volatile_past_l1 is off; those marked .
     sm_fixture_destroy(sm);
 }
 
-TEST("the marks of a record reach memory: read-only, and a store that leaves bytes unwritten") {
+TEST("marks of a record reach memory: read-only, and partial stores") {
     struct step steps[] = {load_line(1, 0x1000), load_line(2, 0x2000), store_line(0, 0x3000), store_line(0, 0x4000)};
     steps[1].instr.flags = INSTR_READ_ONLY;
     steps[3].instr.flags = INSTR_PARTIAL;
@@ -172,7 +172,7 @@ TEST("the marks of a record reach memory: read-only, and a store that leaves byt
     sm_fixture_destroy(sm);
 }
 
-TEST("a memory instruction without an active lane that touches anything completes all the same") {
+TEST("a memory instruction without active lanes completes") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), store_line(0, 0x1000), fence(),
                            alu(OP_other, 3, 0)};
     steps[0].instr.count = 0;

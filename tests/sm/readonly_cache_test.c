@@ -2,7 +2,7 @@
 
 #include "sm/sm_fixture.h"
 
-TEST("instructions are fetched by the line: one miss for 16 of 8 bytes, and hits when they come again") {
+TEST("instructions are fetched by line: one miss for 16 instructions of 8 bytes, then hits") {
     struct step steps[32];
     for (unsigned i = 0; i < 32; i++) steps[i] = alu(OP_other, 0, 0);
     struct script_source source = script_make(2, 1, SCRIPT(steps)); /* with its exit, 33 instructions in three lines */
@@ -19,7 +19,7 @@ TEST("instructions are fetched by the line: one miss for 16 of 8 bytes, and hits
     sm_fixture_destroy(sm);
 }
 
-TEST("warps that want the same instruction line wait for it together") {
+TEST("warps that need the same instruction line share one miss") {
     struct step steps[] = {alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 8, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.instruction_kb=2"));
@@ -30,7 +30,7 @@ TEST("warps that want the same instruction line wait for it together") {
     sm_fixture_destroy(sm);
 }
 
-TEST("an instruction cache that can take no further miss is asked again until it can") {
+TEST("a fetch with a reservation failure is retried until the instruction cache accepts it") {
     struct step steps[40];
     for (unsigned i = 0; i < 40; i++) steps[i] = alu(OP_other, 0, 0);
     struct script_source source = script_make(1, 4, SCRIPT(steps));
@@ -42,7 +42,7 @@ TEST("an instruction cache that can take no further miss is asked again until it
     sm_fixture_destroy(sm);
 }
 
-TEST("constant loads have a cache of their own") {
+TEST("constant loads use the constant cache") {
     struct step steps[] = {load_constant(1, 0x1000), alu(OP_other, 0, 1), load_constant(2, 0x1020),
                            alu(OP_other, 0, 2)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -63,7 +63,7 @@ TEST("constant loads have a cache of their own") {
     sm_fixture_destroy(sm);
 }
 
-TEST("loads by the read-only cache leave the L1 data cache alone") {
+TEST("loads through the read-only cache do not access the L1") {
     struct step steps[] = {load_noncoherent(1, 0x1000), alu(OP_other, 0, 1),  load_noncoherent(2, 0x1000),
                            alu(OP_other, 0, 2),         load_line(3, 0x1000), alu(OP_other, 0, 3)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -90,7 +90,7 @@ TEST("without a read-only cache its loads use the L1") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a read-only cache with every MSHR in use, or no room in one, refuses like an L1") {
+TEST("a read-only cache has reservation failures for MSHRs and merge limit like an L1") {
     static const char *const settings[] = {"sm.read_only_mshrs=1", "sm.read_only_merges=1"};
     for (unsigned i = 0; i < 2; i++) {
         struct step steps[] = {load_noncoherent(1, 0x1000), load_noncoherent(2, i == 0 ? 0x2000 : 0x1000)};
@@ -103,7 +103,7 @@ TEST("a read-only cache with every MSHR in use, or no room in one, refuses like 
     }
 }
 
-TEST("the end of a kernel empties constant and read-only caches, and keeps instructions") {
+TEST("the end of a kernel invalidates constant and read-only caches and keeps the instruction cache") {
     struct step steps[] = {load_noncoherent(1, 0x1000), load_constant(2, 0x2000), load_line(3, 0x3000)};
     for (unsigned flush = 0; flush < 2; flush++) {
         struct script_source source = script_make(1, 1, SCRIPT(steps));

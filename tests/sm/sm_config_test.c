@@ -9,7 +9,7 @@ static struct kernel plain_kernel(void) {
         .name = "plain", .grid = {100000, 1, 1}, .block = {128, 1, 1}, .registers = 16, .shared_bytes = 1000};
 }
 
-TEST("an SM holds as many CTAs as each of warps, threads, registers, shared memory and CTA slots allows") {
+TEST("warps, threads, registers, shared memory and CTA slots limit the CTAs of an SM") {
     static const struct {
         const char *setting;
         unsigned fit;
@@ -30,7 +30,7 @@ TEST("an SM holds as many CTAs as each of warps, threads, registers, shared memo
     }
 }
 
-TEST("warps are whole ones, and registers are given out in units") {
+TEST("partial warps count as whole ones, and registers are allocated in units") {
     struct config *config = config_with(
         SETTINGS("sm.warps=10", "sm.threads=320", "sm.ctas=10", "sm.registers=32768", "sm.register_unit=8"));
     struct error err = {0};
@@ -51,7 +51,7 @@ TEST("warps are whole ones, and registers are given out in units") {
     config_destroy(config);
 }
 
-TEST("a kernel that uses no shared memory is not limited by it") {
+TEST("a kernel without shared memory is not limited by it") {
     struct config *config = config_with(SETTINGS("sm.shared_kb=0"));
     struct error err = {0};
     struct kernel kernel = plain_kernel();
@@ -60,7 +60,7 @@ TEST("a kernel that uses no shared memory is not limited by it") {
     config_destroy(config);
 }
 
-TEST("a grid that does not fill the machine is spread over all SMs: the grid divided by SMs, rounded up") {
+TEST("a grid smaller than the machine is spread over all SMs: the grid divided by SMs, rounded up") {
     static const struct {
         unsigned ctas, fit;
     } cases[] = {{1, 1}, {80, 1}, {81, 2}, {160, 2}, {161, 3}, {80 * 16, 16}, {80 * 16 + 1, 16}};
@@ -74,7 +74,7 @@ TEST("a grid that does not fill the machine is spread over all SMs: the grid div
     config_destroy(config);
 }
 
-TEST("a CTA that does not fit is refused with what it needs and the setting that is too small") {
+TEST("a CTA that does not fit is rejected with its need and the setting that is too small") {
     static const struct {
         const char *setting;
         const char *key, *what;
@@ -96,7 +96,7 @@ TEST("a CTA that does not fit is refused with what it needs and the setting that
     }
 }
 
-TEST("a kernel without CTAs or without threads is refused with a reason") {
+TEST("a kernel without CTAs or without threads is rejected with a reason") {
     struct config *config = config_with(NO_SETTINGS);
     struct kernel kernel = plain_kernel();
     struct error err = {0};
@@ -111,7 +111,7 @@ TEST("a kernel without CTAs or without threads is refused with a reason") {
     config_destroy(config);
 }
 
-TEST("an SM with more CTAs than warps, or more threads than its warps hold, is refused") {
+TEST("an SM with more CTAs than warps, or more threads than its warps hold, is rejected") {
     struct config *config = config_with(SETTINGS("sm.warps=8", "sm.threads=256", "sm.ctas=9"));
     struct error err = {0};
     CHECK(!config_check(config, &err));
@@ -124,7 +124,7 @@ TEST("an SM with more CTAs than warps, or more threads than its warps hold, is r
     config_destroy(config);
 }
 
-TEST("operations without a result of their own have no timing to set, and sizes that must be powers of two are") {
+TEST("operations without a result have no timing parameter, and power-of-two sizes are checked") {
     static const struct {
         const char *setting, *message;
     } wrong[] = {

@@ -3,7 +3,7 @@
 
 #include "sm/sm_fixture.h"
 
-TEST("before its first CTA comes and after its last has gone, an SM is idle") {
+TEST("an SM is idle before its first CTA and after its last") {
     struct step steps[] = {alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -16,7 +16,7 @@ TEST("before its first CTA comes and after its last has gone, an SM is idle") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a warp that needs data from memory stalls for memory, until it is there") {
+TEST("a warp that needs data from memory stalls for memory until the data arrives") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -26,7 +26,7 @@ TEST("a warp that needs data from memory stalls for memory, until it is there") 
     sm_fixture_destroy(sm);
 }
 
-TEST("a warp that needs the result of an operation stalls for the ALU, and shared memory counts as one") {
+TEST("a warp that needs the result of an operation or of shared memory stalls for the ALU") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)},
                 shared[] = {load_shared(1, 1), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -44,7 +44,7 @@ TEST("a warp that needs the result of an operation stalls for the ALU, and share
     sm_fixture_destroy(sm);
 }
 
-TEST("of two warps, one waiting for memory and one for the ALU, memory is the reason") {
+TEST("of one warp that waits for memory and one for the ALU, memory is the cause") {
     struct step memory[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)},
                 operation[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 2, SCRIPT(memory));
@@ -89,7 +89,7 @@ TEST("memory instructions behind bank conflicts stall for the pipeline") {
     sm_fixture_destroy(sm);
 }
 
-TEST("a warp that has ended, or waits at a fence, until its stores are acknowledged drains") {
+TEST("a warp that waits for its stores, at a fence or after its exit, stalls for drain") {
     struct step ends[] = {store_line(0, 0x1000)}, fences[] = {store_line(0, 0x1000), fence(), alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(ends));
     struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
@@ -105,7 +105,7 @@ TEST("a warp that has ended, or waits at a fence, until its stores are acknowled
     sm_fixture_destroy(sm);
 }
 
-TEST("a warp whose instruction is not in the instruction cache stalls for the fetch") {
+TEST("a warp whose instruction misses in the instruction cache stalls for fetch") {
     struct step steps[] = {alu(OP_other, 0, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.instruction_kb=2"));
@@ -126,7 +126,7 @@ struct refusal_scene {
     bool store;
 };
 
-TEST("a memory instruction behind one that the L1 refuses stalls for the reason of the refusal") {
+TEST("a memory instruction behind a reservation failure stalls for the cause of the failure") {
     static const struct refusal_scene scenes[] = {
         {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1", false},
         {"mshr_merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1", false},
@@ -155,7 +155,7 @@ TEST("a memory instruction behind one that the L1 refuses stalls for the reason 
     }
 }
 
-TEST("while the network takes nothing, a full miss queue is the network's fault") {
+TEST("a full miss queue is charged to the network while that accepts nothing") {
     struct step steps[12];
     for (unsigned i = 0; i < 12; i++) steps[i] = store_line(0, 0x1000 + 0x1000 * i);
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -170,7 +170,7 @@ TEST("while the network takes nothing, a full miss queue is the network's fault"
     sm_fixture_destroy(sm);
 }
 
-TEST("a miss queue that is full while the network takes one request in a cycle is its own fault") {
+TEST("a full miss queue is charged to itself while the network accepts one request per cycle") {
     /* Misses that each write back what they replace: two requests in a cycle, through a queue of two. */
     struct step steps[12];
     for (unsigned i = 0; i < 4; i++) {
@@ -189,7 +189,7 @@ TEST("a miss queue that is full while the network takes one request in a cycle i
     sm_fixture_destroy(sm);
 }
 
-TEST("cycles in which the L1 refuses are counted, also while other instructions issue") {
+TEST("cycles with a reservation failure are counted also while other instructions issue") {
     struct step loads[] = {load_line(1, 0x1000), load_line(2, 0x2000)}, sums[60];
     for (unsigned i = 0; i < 60; i++) sums[i] = alu(OP_other, 0, 0);
     struct script_source source = script_make(1, 2, SCRIPT(loads));
@@ -201,7 +201,7 @@ TEST("cycles in which the L1 refuses are counted, also while other instructions 
     sm_fixture_destroy(sm);
 }
 
-TEST("an SM that is stopped for a reconfiguration stalls for that, whatever its warps wait for") {
+TEST("an SM that is stopped for a reconfiguration stalls for it, whatever its warps wait for") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
     uint64_t memory[2];

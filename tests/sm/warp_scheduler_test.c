@@ -39,7 +39,7 @@ static unsigned pick(struct choosing *choosing, uint64_t candidates) {
     return warp;
 }
 
-TEST("every scheduler picks a candidate, whichever they are") {
+TEST("every scheduler picks one of the candidates") {
     for (unsigned i = 0; i < warp_scheduler_family.count; i++) {
         struct choosing choosing = choosing_with(warp_scheduler_family.members[i]->name, NULL);
         for (uint64_t candidates = 1; candidates < 0x100; candidates++) pick(&choosing, candidates * 37 % 0xFF + 1);
@@ -47,7 +47,7 @@ TEST("every scheduler picks a candidate, whichever they are") {
     }
 }
 
-TEST("GTO stays with a warp while it can issue, and then takes the oldest") {
+TEST("GTO issues from one warp while it can, and then from the oldest") {
     struct choosing gto = choosing_with("gto", NULL);
     CHECK_EQ(pick(&gto, 0xF0), 6u); /* of the two CTAs in slots 4 to 7, the one in 6 and 7 is older */
     CHECK_EQ(pick(&gto, 0xFF), 6u);
@@ -59,7 +59,7 @@ TEST("GTO stays with a warp while it can issue, and then takes the oldest") {
     choosing_end(&gto);
 }
 
-TEST("LRR takes the next warp after the one that issued last, around the end") {
+TEST("LRR issues from the warp after the last one, with wrap-around") {
     struct choosing lrr = choosing_with("lrr", NULL);
     for (unsigned round = 0; round < 3; round++)
         for (unsigned warp = 0; warp < 8; warp++) CHECK_EQ(pick(&lrr, 0xFF), warp);
@@ -71,7 +71,7 @@ TEST("LRR takes the next warp after the one that issued last, around the end") {
     choosing_end(&lrr);
 }
 
-TEST("LRR reaches slot 63 and goes on with slot 0") {
+TEST("LRR reaches slot 63 and continues with slot 0") {
     struct choosing lrr = choosing_with("lrr", NULL);
     lrr.mine = lrr.resident = UINT64_MAX;
     uint64_t ends = UINT64_C(1) << 63 | 1;
@@ -81,7 +81,7 @@ TEST("LRR reaches slot 63 and goes on with slot 0") {
     choosing_end(&lrr);
 }
 
-TEST("two-level goes round robin in its group, and keeps to it until every warp of it waits for memory") {
+TEST("two-level is round robin within a group, until every warp of the group waits for memory") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=4");
     for (unsigned i = 0; i < 6; i++) CHECK_EQ(pick(&two, 0xFF), i % 4);
     CHECK_EQ(pick(&two, 0xFD), 2u);
@@ -97,7 +97,7 @@ TEST("two-level goes round robin in its group, and keeps to it until every warp 
     choosing_end(&two);
 }
 
-TEST("two-level lends a cycle to the next group while its own waits for something short, and has its turn back") {
+TEST("two-level issues from the next group while its own has a short stall, and then returns") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=4");
     CHECK_EQ(pick(&two, 0xFF), 0u);
     two.waiting_memory = 0x0E; /* warp 0 waits for an operation only */
@@ -107,7 +107,7 @@ TEST("two-level lends a cycle to the next group while its own waits for somethin
     choosing_end(&two);
 }
 
-TEST("two-level does not wait for warps that have ended") {
+TEST("two-level does not wait for warps that have exited") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=4");
     CHECK_EQ(pick(&two, 0xFF), 0u);
     two.resident = 0xF3; /* 2 and 3 have ended */
@@ -118,7 +118,7 @@ TEST("two-level does not wait for warps that have ended") {
     choosing_end(&two);
 }
 
-TEST("the groups of a two-level scheduler are made of its own warps") {
+TEST("the groups of a two-level scheduler consist of its own warps") {
     struct choosing two = choosing_with("two-level", "sm.two-level.group_warps=2");
     two.mine = 0xAA; /* the odd ones: groups {1, 3} and {5, 7} */
     CHECK_EQ(pick(&two, 0xAA), 1u);
@@ -154,7 +154,7 @@ TEST("in an SM, LRR alternates between its warps and GTO runs one until it stall
     CHECK(memcmp(order, gto, sizeof order) == 0);
 }
 
-TEST("in an SM, the warps of a CTA that came later are younger although their slots are lower") {
+TEST("in an SM, the warps of a later CTA are younger although their slots are lower") {
     /* One slot is taken again by CTA 2 while CTA 1 still runs; then both wait for data that comes in one cycle. */
     struct step brief[] = {alu(OP_other, 1, 0)};
     struct step waits[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), alu(OP_other, 3, 1), alu(OP_other, 4, 1)};
