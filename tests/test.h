@@ -9,7 +9,7 @@
  *         CHECK_TEXT(err.text, "did you mean"); the string contains this part
  *     }
  *
- * A test runs in a process of its own (tests/main.c), so it may crash, leak or hang without harm to the others. It
+ * A test runs in a separate process (tests/main.c), so it may crash, leak or hang without harm to the others. It
  * belongs to the module whose folder under tests/ its file is in. A test without a check fails. TEST_LONG is for tests
  * that take many seconds: they run only with SLUICE_LONG_TESTS=1.
  */

@@ -33,7 +33,7 @@ static inline struct cache_access access_to(unsigned set, uint64_t key) {
     return (struct cache_access){.key = key, .set = set};
 }
 
-/* Looks up and, if it is not there, takes a victim. Returns whether it hit; `evicted` is what had to go, or 0. */
+/* Looks up a line and allocates it on a miss. Returns whether it hit; `evicted` is the evicted key, or 0. */
 static inline bool use_by(struct cache *cache, unsigned set, uint64_t key, uint32_t instr, uint64_t *evicted) {
     struct cache_access access = {.key = key, .instr = instr, .set = set};
     struct cache_line *line = cache_lookup(cache, set, key);
@@ -53,7 +53,7 @@ static inline bool use(struct cache *cache, unsigned set, uint64_t key, uint64_t
     return use_by(cache, set, key, 0, evicted);
 }
 
-/* What is expected of uses of set 0, one after the other. The hundreds of a key are the instruction. */
+/* The expected results of a sequence of accesses to set 0. The hundreds of a key are the instruction. */
 struct use {
     uint64_t key;
     bool hit;

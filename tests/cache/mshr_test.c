@@ -37,7 +37,7 @@ TEST("an entry merges as many accesses as the limit, the first included, and no 
             add(&table, index, i);
         }
         CHECK(!mshr_can_merge(&table, index));
-        CHECK(mshr_can_merge(&table, mshr_take(&table))); /* another entry has room of its own */
+        CHECK(mshr_can_merge(&table, mshr_take(&table))); /* another entry has its own limit */
         mshr_release(&table);
     }
 }

@@ -103,7 +103,7 @@ static void book_step(struct cache *cache, struct set_by_the_book *set, uint64_t
         REQUIRE((victim != NULL) == (way >= 0));
         if (!victim) return;
         REQUIRE(cache_way_of(cache, 0, victim) == (unsigned)way);
-        if (what < 3) return; /* refused for another reason: nothing has happened */
+        if (what < 3) return; /* another reservation failure: nothing changes */
         *set = asked;
         set->key[way] = key;
         set->prediction[way] = BOOK_DISTANT - 1;
@@ -145,7 +145,7 @@ TEST("BRRIP predicts one inserted line in 32, or in the configured number, as lo
     }
 }
 
-/* Hits of rounds over more lines than a set has. */
+/* Hits of a repeated sweep over more lines than a set has. */
 static unsigned thrash(const char *replacement, unsigned sets) {
     struct cache cache;
     uint64_t evicted;
@@ -163,12 +163,12 @@ TEST("on a cycle of six lines in four ways SRRIP and LRU never hit, BRRIP nearly
     CHECK_EQ(thrash("lru", 32), 0u);
     CHECK_EQ(thrash("srrip", 32), 0u);
     CHECK(bimodal > all * 4 / 10);
-    CHECK(dynamic > bimodal * 7 / 10); /* four sets of 32 go on as SRRIP */
+    CHECK(dynamic > bimodal * 7 / 10); /* four of 32 sets stay SRRIP */
     CHECK(dynamic < bimodal);
 }
 
-/* What a set of four ways that is used for the first time does with its fifth and sixth lines: predicted a long
- * interval, they push out the first and the second, predicted a distant one, the sixth pushes out the fifth. */
+/* How a new set of four ways inserts its fifth and sixth lines: with a long prediction they evict the first and the
+ * second line, with a distant one the sixth evicts the fifth. */
 static bool places_bimodally(struct cache *cache, unsigned set) {
     uint64_t evicted;
     for (uint64_t key = 1; key <= 5; key++) use(cache, set, key, &evicted);
@@ -182,7 +182,7 @@ static void miss(struct cache *cache, unsigned set, unsigned times) {
     static const uint64_t anything = 1000;
     uint64_t evicted;
     for (unsigned i = 0; i < times; i++) CHECK(!use(cache, set, anything + i, &evicted));
-    for (unsigned i = 0; i < times; i++) { /* forgets them */
+    for (unsigned i = 0; i < times; i++) { /* invalidates them */
         struct cache_line *line = cache_lookup(cache, set, anything + i);
         if (line) cache_drop(cache, set, line);
     }
@@ -190,7 +190,7 @@ static void miss(struct cache *cache, unsigned set, unsigned times) {
 
 TEST("DRRIP's followers change with the leaders' misses, in both directions, and the counter saturates") {
     struct cache cache;
-    enum { STATIC = 0, BIMODAL = 8 }; /* sets that lead: of one region, its first and the one in its middle */
+    enum { STATIC = 0, BIMODAL = 8 }; /* leader sets: the first and the middle one of a region */
     cache_init_with(&cache, 16, 4, "drrip",
                     SETTINGS("l1.drrip.leaders=1", "l1.drrip.counter_bits=3", "l1.drrip.one_in=65536"));
     CHECK(places_bimodally(&cache, 1)); /* 4 of 0 to 7 */

@@ -2,7 +2,7 @@
 
 #include "cache/rrip.h"
 
-/* Instructions: one whose lines are used again, one that streams. */
+/* Instructions: one whose lines are reused, one that streams. */
 enum { R = 9, S = 7 };
 
 TEST("SHiP learns which instruction streams and evicts its lines first, on a sequence worked out by hand") {
@@ -44,7 +44,7 @@ static unsigned prediction_of_new_line(struct cache *cache, unsigned set, uint64
     return *rrip_prediction(cache->replacement_state, set, 0);
 }
 
-/* Lines that nobody hits, one after the other. */
+/* A sequence of lines that are never hit. */
 static void stream(struct cache *cache, unsigned set, uint64_t first, unsigned count, uint32_t instr) {
     uint64_t evicted;
     for (unsigned i = 0; i < count; i++) use_by(cache, set, first + i, instr, &evicted);
@@ -53,7 +53,7 @@ static void stream(struct cache *cache, unsigned set, uint64_t first, unsigned c
 TEST("a SHiP counter starts at its configured value and saturates at both ends") {
     static const struct {
         const char *setting;
-        unsigned lines; /* so many replaced without a hit make its instruction one that streams */
+        unsigned lines; /* evictions without a hit until the instruction is predicted to stream */
     } starts[] = {{"l1.ship.start=0", 0}, {"l1.ship.start=3", 3}, {"l1.ship.start=200", 7}};
     for (unsigned i = 0; i < COUNT_OF(starts); i++) {
         struct cache cache;

@@ -1,4 +1,4 @@
-/* The books: components add up, time costs static power and nothing else, routers that are off cost next to nothing. */
+/* Energy accounting: components add up, idle time costs static power only, gated routers cost almost nothing. */
 #include <math.h>
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ static double part_of(const struct energy_book *book, enum energy_part part) {
     return book->part[part].events + book->part[part].time;
 }
 
-/* All read the same lines, from places of their own. */
+/* All SMs read the same lines, each starting at a different one. */
 #define SHARED "workload.ctas=16", "workload.iterations=8", "workload.footprint_kb=64"
 
 TEST("only L1s in groups account for crossbars and only cooperating L1s for cooperation; parts add up to the total") {
@@ -193,8 +193,8 @@ TEST("the directory of adjacent groups is read by each read miss and updated by 
     struct energy_book book;
     account(run, model, run->result.cycles, &book);
     struct energy_entry price = price_of_asking(run, model, "l1.adjnet");
-    uint64_t told = 3 * (run_count(run, "l1.fills") + run_count(run, "l1.evictions")); /* nothing is written */
-    price.events += (double)(run_count(run, "l1.read_misses") + told) * array_table_read_pj(&model->array, 368);
+    uint64_t updates = 3 * (run_count(run, "l1.fills") + run_count(run, "l1.evictions")); /* nothing is written */
+    price.events += (double)(run_count(run, "l1.read_misses") + updates) * array_table_read_pj(&model->array, 368);
     price.time += 32 * array_table_leak_mw(&model->array, 368);
     check_cooperation(&book, price);
     free(model);
@@ -299,7 +299,7 @@ TEST("whole networks cost within 15 % of the sum of DSENT's routers and links, f
     }
 }
 
-/* A table of one's own, in place of `router-22nm`. */
+/* A user table that replaces `router-22nm`. */
 static struct error read_own(const char *text) {
     char path[] = "/tmp/sluice-energy-XXXXXX.yaml";
     int file = mkstemps(path, 5);

@@ -1,4 +1,4 @@
-/* Trials in processes of their own. */
+/* Trials in forked processes. */
 #include "gpu/lookahead.h"
 
 #include <unistd.h>

@@ -33,7 +33,7 @@ TEST("a neighbour that evicts a line clears its own bit, and the last cleared bi
     acd_set(&acd, 0, 0x300, ACD_LEFT); /* takes the free entry, not that of 0x200 */
     CHECK_EQ(acd_look(&acd, 0, 0x200), (unsigned)ACD_LEFT);
     CHECK_EQ(acd_look(&acd, 0, 0x300), (unsigned)ACD_LEFT);
-    acd_clear(&acd, 0, 0x900, ACD_LEFT); /* of a line that it does not know */
+    acd_clear(&acd, 0, 0x900, ACD_LEFT); /* a line without an entry */
     CHECK_EQ(acd_look(&acd, 0, 0x900), 0u);
     acd_release(&acd);
 }
@@ -59,7 +59,7 @@ TEST("a full set evicts the entry that was updated or found longest ago, althoug
     CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_LEFT);
     CHECK_EQ(acd_look(&acd, 0, 0x200), 0u);
     CHECK_EQ(acd_look(&acd, 0, 0x300), (unsigned)ACD_RIGHT);
-    acd_clear(&acd, 0, 0x200, ACD_LEFT); /* the late word of its going does no harm */
+    acd_clear(&acd, 0, 0x200, ACD_LEFT); /* a late eviction message has no effect */
     CHECK_EQ(acd_look(&acd, 0, 0x100), (unsigned)ACD_LEFT);
     acd_release(&acd);
 }
@@ -71,9 +71,9 @@ TEST("two lines with the same hash share an entry: both are found, and the evict
     CHECK_EQ(acd_look(&acd, 0, 0x22), 0u);
     acd_set(&acd, 0, 0x21, ACD_LEFT);
     acd_clear(&acd, 0, 0x21, ACD_LEFT);
-    CHECK_EQ(acd_look(&acd, 0, 0x12), 0u); /* still held: a stale entry the other way round */
+    CHECK_EQ(acd_look(&acd, 0, 0x12), 0u); /* still held, but no longer found */
     acd_release(&acd);
-    acd = small_table(20); /* 20 bits tell lines of the first 2^20 apart, and fold what is above */
+    acd = small_table(20); /* 20 bits distinguish the first 2^20 lines; higher bits are folded */
     acd_set(&acd, 0, UINT64_C(0x0000300005), ACD_LEFT);
     CHECK_EQ(acd_look(&acd, 0, UINT64_C(0x0000200006)), 0u);
     CHECK_EQ(acd_look(&acd, 0, UINT64_C(0x0000200004)), (unsigned)ACD_LEFT);

@@ -3,8 +3,8 @@
 #include "fixture.h"
 #include "l1/cooperation.h"
 
-/* Nodes that hold what they are told to, ask when they are told to, and answer as L1s do: a probe is taken only when its
- * answer has room, sent on only if Q6 has. */
+/* Nodes with scripted lines and probes that answer like L1s: a probe is accepted only if there is an entry for its
+ * answer, and forwarded only if Q6 has one. */
 enum { GROUPS = 8, LOG = 64 };
 
 struct event {
@@ -24,7 +24,7 @@ struct test_node {
     unsigned group, component;
     struct coop_ports ports;
     struct log probed, answered;      /* the first LOG of each */
-    unsigned asks, probes, answers;   /* still to make; taken; had */
+    unsigned asks, probes, answers;   /* to send; accepted; received */
     unsigned data;                    /* answers with a line */
     unsigned probe_every, take_every; /* cycles; 0: never */
 };
@@ -113,7 +113,7 @@ static struct cooperation_fixture *cooperation_fixture_create(bool ring, unsigne
     return fixture;
 }
 
-/* With everything that was asked answered and nothing left inside. */
+/* Checks that every probe is answered and nothing is in flight. */
 static void cooperation_fixture_destroy(struct cooperation_fixture *fixture) {
     char text[200];
     const char *left = engine_in_flight(fixture->engine, text, sizeof text);
@@ -132,7 +132,7 @@ static uint64_t count(const struct cooperation_fixture *fixture, const char *nam
     return count_in(fixture->stats, name);
 }
 
-/* Group 3 asks for line 1 in cycle 10, and everything comes to an end. */
+/* Group 3 probes for line 1 in cycle 10; runs until nothing is in flight. */
 enum { ASKER = 3, ASKED_AT = 10 };
 static struct cooperation_fixture *ask_once(bool ring, uint64_t holders, enum coop_direction direction) {
     struct cooperation_fixture *fixture = cooperation_fixture_create(ring, 5, 2, 7);
@@ -215,7 +215,7 @@ TEST("if both probes hit, both lines arrive, the nearer one first") {
     CHECK_EQ(fixture->node[ASKER].answers, 2u);
     check_answer(fixture, 0, COOP_RIGHT, COOP_DATA, ASKER + 1, 4);
     check_answer(fixture, 1, COOP_LEFT, COOP_DATA, ASKER - 2, 7);
-    CHECK_EQ(count(fixture, "l1.mulnet.probes"), 3u); /* nobody behind a holder is asked */
+    CHECK_EQ(count(fixture, "l1.mulnet.probes"), 3u); /* groups behind a holder are not probed */
     cooperation_fixture_destroy(fixture);
 }
 
@@ -292,7 +292,7 @@ TEST("answers to a node that accepts none circulate and delay no other answer") 
     cooperation_fixture_destroy(fixture);
 }
 
-/* All nodes ask as fast as they can and answer at their own pace. */
+/* All nodes probe as fast as they can and answer at different rates. */
 static struct cooperation_fixture *hammer(bool ring, unsigned queue, bool poll, uint64_t shuffle) {
     enum { ASKS = 300 };
     struct cooperation_fixture *fixture = cooperation_fixture_create(ring, queue, 2, 7);

@@ -39,7 +39,7 @@ static bool push(struct crossbar_fixture *fixture, unsigned from, unsigned to, u
     return true;
 }
 
-/* The packet that has come out, if one has; its token is 0 if none. */
+/* The packet at the output; its token is 0 if there is none. */
 static struct group_packet take(struct crossbar_fixture *fixture, unsigned output) {
     struct port *port = crossbar_output(fixture->crossbar, output);
     struct group_packet none = {0};
@@ -51,7 +51,7 @@ static void step(struct crossbar_fixture *fixture) {
     fixture->now++;
 }
 
-/* Cycles until the packet of `token` comes out. */
+/* Cycles until the packet with `token` arrives. */
 static uint64_t until(struct crossbar_fixture *fixture, unsigned output, uint32_t token) {
     uint64_t start = fixture->now;
     while (fixture->now < start + 100) {
@@ -85,7 +85,7 @@ TEST("packets to different outputs do not interfere, and those to one output tak
         last = packet.from;
         came[packet.from]++;
     }
-    for (unsigned i = 0; i < MEMBERS; i++) CHECK_EQ(came[i], 2u); /* a flit in every cycle: 40, and the way */
+    for (unsigned i = 0; i < MEMBERS; i++) CHECK_EQ(came[i], 2u); /* one flit per cycle: 40, plus the latency */
     for (unsigned i = 0; i < MEMBERS; i++) push(&fixture, i, (i + 1) % MEMBERS, 5, 100 + i);
     for (unsigned i = 0; i < 6; i++) step(&fixture);
     for (unsigned i = 0; i < MEMBERS; i++) CHECK_EQ(take(&fixture, (i + 1) % MEMBERS).request.token, 100 + i);
@@ -99,7 +99,7 @@ TEST("a packet whose receiver is full blocks those behind it until an entry is f
     for (unsigned i = 0; i < 4; i++) step(&fixture);
     CHECK(push(&fixture, 0, 1, 1, 2));
     for (unsigned i = 0; i < 20; i++) step(&fixture);
-    CHECK(!push(&fixture, 0, 2, 1, 3)); /* the injection queue is of one packet */
+    CHECK(!push(&fixture, 0, 2, 1, 3)); /* the injection queue holds one packet */
     CHECK_EQ(take(&fixture, 1).request.token, 1u);
     CHECK_EQ(until(&fixture, 1, 2), 2u); /* the credit, then the link */
     CHECK(push(&fixture, 0, 2, 1, 3));

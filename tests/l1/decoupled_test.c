@@ -1,5 +1,5 @@
 /* The decoupled L1 of "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015), sequence by sequence. The small machine
- * has a 1 KB L1 of two ways, hence four sets; a set's lines are 0x200 apart, and four tags sm for its two lines. */
+ * has a 1 KB L1 of two ways, hence four sets; the lines of a set are 0x200 apart and have four tags. */
 #include "test.h"
 
 #include "l1/l1_fixture.h"
@@ -65,19 +65,19 @@ TEST("decoupled: an access with a reservation failure is not counted") {
 TEST("decoupled: an allocation ages all other tags of the set") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.threshold=3"));
     REPLAY(l1, "bbb", A, B, B); /* A 1, B 2 */
-    REPLAY(l1, "m", B);         /* B 3 and in; A 0 */
-    REPLAY(l1, "bbm", A, A, A); /* without aging the second of these would have brought it in */
+    REPLAY(l1, "m", B);         /* B 3 and allocated; A 0 */
+    REPLAY(l1, "bbm", A, A, A); /* without aging the second of these would have allocated */
     l1_fixture_destroy(l1);
 }
 
 TEST("decoupled: the tag of an evicted line restarts from 0, and the others age") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL));
     REPLAY(l1, "bmbm", A, A, B, B); /* A 1 by aging, B 2 */
-    REPLAY(l1, "bm", C, C);         /* C in for A, the least recently used: A 0, B 1, C 2 */
+    REPLAY(l1, "bm", C, C);         /* C replaces A, the least recently used: A 0, B 1, C 2 */
     CHECK_EQ(COUNTER(l1, "l1.evictions"), 1u);
     REPLAY(l1, "h", B);         /* 2 */
-    REPLAY(l1, "bm", A, A);     /* 1, then 2 and in for C, not let in by what it counted before: C 0, B 1 */
-    REPLAY(l1, "bhm", C, B, C); /* 1; B 2; C 2 and in for A: A 0, B 1 */
+    REPLAY(l1, "bm", A, A);     /* 1, then 2 and replaces C; its earlier count is gone: C 0, B 1 */
+    REPLAY(l1, "bhm", C, B, C); /* 1; B 2; C 2 and replaces A: A 0, B 1 */
     l1_fixture_destroy(l1);
 }
 
@@ -123,7 +123,7 @@ TEST("decoupled: hits are counted unless that is disabled") {
         REPLAY(l1, "bbm", A, A, A);
         for (unsigned i = 0; i < 100; i++) REPLAY(l1, "h", A);
         REPLAY(l1, "bbm", B, B, B); /* A ages by one: to 62, or 2; B 3 */
-        REPLAY(l1, "b", C);         /* for B if A counts more, else for A */
+        REPLAY(l1, "b", C);         /* replaces B if A counts more, else A */
         REPLAY(l1, counted ? "h" : "b", A);
         l1_fixture_destroy(l1);
     }
@@ -135,7 +135,7 @@ TEST("decoupled: a store invalidates the line and keeps its tag, so that the nex
     CHECK_OUTCOME(write_line(l1, A, 9), L1_SENT);
     settle(l1);
     REPLAY(l1, "mh", A, A);
-    CHECK_OUTCOME(write_line(l1, B, 9), L1_SENT); /* a store makes no tag */
+    CHECK_OUTCOME(write_line(l1, B, 9), L1_SENT); /* a store allocates no tag */
     settle(l1);
     REPLAY(l1, "bm", B, B);
     l1_fixture_destroy(l1);

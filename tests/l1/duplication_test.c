@@ -14,7 +14,7 @@ static void note(struct observer_fixture *fixture, enum l1_event event, unsigned
     watch->observe(watch, group * 2 + line % 2, event, line, fixture->now);
 }
 
-/* One event, and the cycle is over. */
+/* One event, then the end of the cycle. */
 static void one(struct observer_fixture *fixture, enum l1_event event, unsigned group, uint64_t line) {
     note(fixture, event, group, line);
     fixture->now++;

@@ -3,7 +3,7 @@
  *     struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.mshrs=2"));
  *     cycle(l1);
  *     CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
- *     settle(l1);                                   everything that was asked for comes
+ *     settle(l1);                                   answers every request
  *     l1_fixture_destroy(l1);
  */
 #ifndef SLUICE_TESTS_L1_L1_FIXTURE_H
@@ -58,7 +58,7 @@ static inline void cycles(struct l1_fixture *l1, unsigned count) {
     for (unsigned i = 0; i < count; i++) cycle(l1);
 }
 
-/* The oldest request that has reached the network; the test ends if there is none. */
+/* The oldest request at the network; the test fails if there is none. */
 static inline struct message take(struct l1_fixture *l1) {
     const struct message *message = port_peek(&l1->to_network, l1->now);
     REQUIRE(message);
@@ -72,7 +72,7 @@ static inline void answer(struct l1_fixture *l1, struct message message) {
     port_push(&l1->from_network, l1->now, &message, sizeof message);
 }
 
-/* Lets everything that was asked for come. */
+/* Answers every request until none is pending. */
 static inline void settle(struct l1_fixture *l1) {
     for (unsigned i = 0; i < 200; i++) {
         cycle(l1);
@@ -100,7 +100,7 @@ static inline enum l1_outcome write_local(struct l1_fixture *l1, uint64_t addres
 /* Comparisons of outcomes, whose type has no place in a test's values. */
 #define CHECK_OUTCOME(outcome, expected) CHECK_EQ((int)(outcome), (int)(expected))
 
-/* Reads lines one after the other, each after the one before has come, and checks what becomes of them: `h`it, `m`iss
+/* Reads lines one after the other, each after the previous one has completed, and checks the outcomes: `h`it, `m`iss
  * or `b`ypass. */
 static inline void replay(struct l1_fixture *l1, const char *outcomes, const uint64_t *lines) {
     for (unsigned i = 0; outcomes[i]; i++) {

@@ -1,4 +1,4 @@
-/* The queues of MRPB, request by request. Requests are told apart at the network by their `conflicts`. */
+/* The queues of MRPB, request by request. `conflicts` identifies a request at the network. */
 #include "test.h"
 
 #include "base/random.h"
@@ -13,7 +13,7 @@ static enum l1_outcome enter(struct l1_fixture *l1, uint8_t warp, uint64_t addre
                 .address = address, .token = name, .kind = kind, .conflicts = name, .warp = warp, .instr = warp});
 }
 
-/* Cycle by cycle, what comes out: the names of the requests. */
+/* Checks the order of the requests at the network, by name. */
 static void expect(struct l1_fixture *l1, const char *names) {
     for (; *names; names++) {
         const struct message *message = NULL;
@@ -119,8 +119,8 @@ TEST("mrpb: a hit completes one cycle later than without queues") {
     CHECK_EQ(cycles_of[1], cycles_of[0] + 1);
 }
 
-/* Random accesses of a few warps to a few lines, all past the cache, so that each shows at the network. Returns how many
- * came there before one that they had to follow. */
+/* Random accesses of a few warps to a few lines, which all bypass the L1, so that each is seen at the network. Returns
+ * the number that arrived before one that they must follow. */
 static unsigned out_of_order(const char *const *settings, uint64_t random) {
     enum { ACCESSES = 200, LINES = 3 };
     struct l1_fixture *l1 = l1_fixture_create(settings);

@@ -1,7 +1,7 @@
-/* Fake L1s, whose accesses have the outcome that the test wants, for tests of what observes L1s.
+/* Fake L1s, whose accesses have a given outcome, for tests of observers.
  *
  *     struct observer_fixture *fixture = observer_fixture_create();
- *     ...                                               the observer is put before fixture->fake.l1
+ *     ...                                               the observer wraps fixture->fake.l1
  *     access_as(fixture, 0, 'A', MESSAGE_READ, L1_HIT); SM 0 reads line A and hits
  *     observer_fixture_destroy(fixture);
  */

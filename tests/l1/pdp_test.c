@@ -13,7 +13,7 @@ TEST("pdp: a line is evicted only after its set was read as often as the protect
     REPLAY(l1, "mm", A, B); /* A 2, B 3 */
     REPLAY(l1, "b", C);     /* A 1, B 2: both were protected */
     REPLAY(l1, "h", A);     /* A 3, B 1 */
-    REPLAY(l1, "m", D);     /* B had come to 0: A 2, D 3 */
+    REPLAY(l1, "m", D);     /* B was at 0: A 2, D 3 */
     REPLAY(l1, "b", B);     /* A 1, D 2 */
     REPLAY(l1, "m", C);     /* for A: C 3, D 1 */
     REPLAY(l1, "m", A);     /* for D */

@@ -102,7 +102,7 @@ TEST("a miss in a set of reserved lines has a reservation failure") {
     settle(l1);
     CHECK_OUTCOME(read_line(l1, 0x0400, 3), L1_MISS);
     settle(l1);
-    CHECK_OUTCOME(read_line(l1, 0x0000, 5), L1_MISS); /* the least recently used one had to go */
+    CHECK_OUTCOME(read_line(l1, 0x0000, 5), L1_MISS); /* the least recently used line was evicted */
     CHECK_EQ(COUNTER(l1, "l1.evictions"), 2u);
     settle(l1);
     l1_fixture_destroy(l1);
@@ -116,7 +116,7 @@ TEST("a full miss queue fails read misses and writes, and names the network if t
     CHECK_OUTCOME(read_line(l1, 0x3000, 3), L1_FAIL_MISS_QUEUE);
     CHECK_OUTCOME(write_line(l1, 0x3000, 3), L1_FAIL_MISS_QUEUE);
     CHECK_OUTCOME(read_line(l1, 0x1000, 4), L1_PENDING_HIT); /* needs no request */
-    cycle(l1); /* the second leaves, and the network's two places are taken */
+    cycle(l1); /* the second leaves, and both entries of the network are in use */
     CHECK_OUTCOME(read_line(l1, 0x4000, 5), L1_MISS);
     CHECK_OUTCOME(read_line(l1, 0x5000, 6), L1_FAIL_NETWORK);
     CHECK_OUTCOME(write_line(l1, 0x5000, 6), L1_FAIL_NETWORK);
@@ -372,7 +372,7 @@ TEST("a read sees every earlier store of its SM, also through a network of four 
         CHECK_EQ(unseen_stores(NO_SETTINGS, false, seed), 0u);
         CHECK_EQ(unseen_stores(SETTINGS("noc.vcs=4"), true, seed), 0u);
     }
-    CHECK(unseen_stores(SETTINGS("noc.vcs=1"), true, 1) > 0); /* what it would be if nothing were held back */
+    CHECK(unseen_stores(SETTINGS("noc.vcs=1"), true, 1) > 0); /* the result if accesses did not wait for stores */
 }
 
 TEST("a read sees every earlier store of its SM under every insertion policy") {
@@ -395,7 +395,7 @@ TEST("a local write hit modifies the line, which is written back when it is evic
     CHECK_OUTCOME(write_local(l1, 0x0000, 0x04), L1_HIT);
     CHECK_OUTCOME(read_line(l1, 0x0000, 3), L1_HIT);
     CHECK_EQ(COUNTER(l1, "l1.requests"), sent);
-    read_line(l1, 0x0400, 4); /* replaces 0x0200, which is as memory has it */
+    read_line(l1, 0x0400, 4); /* replaces 0x0200, which is clean */
     settle(l1);
     CHECK_EQ(COUNTER(l1, "l1.write_backs"), 0u);
     struct l1_request marked = {
@@ -407,7 +407,7 @@ TEST("a local write hit modifies the line, which is written back when it is evic
     CHECK_EQ(back.kind, MESSAGE_WRITE);
     CHECK_EQ(back.address, 0x0000u);
     CHECK_EQ(back.sectors, 0x05);
-    CHECK_EQ(back.flags, 0); /* what marks the read does not mark it */
+    CHECK_EQ(back.flags, 0); /* the marks of the read do not apply to it */
     answer(l1, back);
     cycle(l1);
     struct message fetch = take(l1);
@@ -416,7 +416,7 @@ TEST("a local write hit modifies the line, which is written back when it is evic
     answer(l1, fetch);
     unsigned woken = l1->woken_count;
     settle(l1);
-    CHECK_EQ(l1->woken_count, woken + 1); /* nobody waits for the write-back's acknowledgement */
+    CHECK_EQ(l1->woken_count, woken + 1); /* the acknowledgement of a write-back completes nothing */
     l1_fixture_destroy(l1);
 }
 

@@ -1,4 +1,4 @@
-/* Profiles: what one run counts, another goes by. Two SMs read lines of a page each and of a common one. */
+/* Profiles: one run counts reads, another uses the counts. Two SMs read lines of a private and of a common page. */
 #include "machine/runs.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 enum { OWN = 0x10000, COMMON = 0x20000, OFTEN = 4, LINE = 128 };
 
-/* A CTA for each of two SMs: a line of its own is read OFTEN times, another one once, and one that both read once. */
+/* One CTA on each of two SMs reads a private line OFTEN times, another one once, and a common line once. */
 static struct run *run_with(struct step (*steps)[OFTEN + 2], struct script_source *source, const char *settings[2]) {
     for (unsigned cta = 0; cta < 2; cta++) {
         uint64_t own = OWN + 0x1000 * (uint64_t)cta;
@@ -26,7 +26,7 @@ static struct run *run_with(struct step (*steps)[OFTEN + 2], struct script_sourc
     return run;
 }
 
-/* Runs it and returns how many reads went past the L1. */
+/* Runs it and returns the number of reads that bypassed the L1. */
 static uint64_t bypasses_with(const char *first, const char *second) {
     struct step steps[2][OFTEN + 2];
     struct script_source source;
@@ -46,7 +46,7 @@ static const char *file_name(const char *key) {
 
 TEST("profiled: a run counts the reads of each line by each SM in each kernel") {
     const char *path = file_name("");
-    CHECK_EQ(bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16"), 0u); /* lets all in */
+    CHECK_EQ(bypasses_with(file_name("l1.profiled.record="), "l1.profiled.threshold=16"), 0u); /* allocates all */
     struct error err = {0};
     struct profile *profile = profile_read(path, (struct profile_shape){2, LINE}, &err);
     CHECK_EQ((const char *)err.text, "");

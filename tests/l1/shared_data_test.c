@@ -20,9 +20,9 @@ TEST("a line is shared data from the access of a second SM on, and its earlier r
     access_as(fixture, 0, 'A', MESSAGE_READ, L1_MISS);
     access_as(fixture, 0, 'A', MESSAGE_READ, L1_PENDING_HIT);
     access_as(fixture, 0, 'A', MESSAGE_READ, L1_HIT);
-    access_as(fixture, 2, 'B', MESSAGE_READ, L1_MISS); /* stays its own */
+    access_as(fixture, 2, 'B', MESSAGE_READ, L1_MISS); /* stays private */
     CHECK_COUNTS(fixture, 0, 0, 0, 0, 0);
-    access_as(fixture, 2, 'A', MESSAGE_READ, L1_FAIL_MSHR); /* refused: nothing has happened */
+    access_as(fixture, 2, 'A', MESSAGE_READ, L1_FAIL_MSHR); /* a reservation failure: nothing changes */
     CHECK_COUNTS(fixture, 0, 0, 0, 0, 0);
     access_as(fixture, 2, 'A', MESSAGE_READ, L1_BYPASS);
     CHECK_COUNTS(fixture, 1, 1, 1, 1, 2);

@@ -1,13 +1,13 @@
-/* Cooperating groups with random reads and writes of few lines: whatever is fetched, from wherever and however late, is
- * never older than what coherence allows.
+/* Cooperating groups with random reads and writes of few lines: no fill, from whatever source and however late, is
+ * older than coherence allows.
  *
- * A store makes a new version of its line when it reaches the LLC. What is known of versions is kept beside the machine:
- * those in the LLC, those of lines in the nodes, and those of lines on their way, which are written into the messages: in
- * `place` of what the LLC answers, in `since` of what another group does. They are found by looking at the ports between
- * two cycles. Then two things are checked:
- *   - A line that comes is no older than what its group had stored when it was asked for, nor than anything stored in
- *     kernels before.
- *   - A line that comes and stays is no older than anything its group has stored.
+ * A store creates a new version of its line when it reaches the LLC. The test keeps versions outside of the machine:
+ * those in the LLC, those of lines in the nodes, and those of lines in flight, which are written into the messages: in
+ * `place` of replies of the LLC, in `since` of answers of another group. The test reads them from the ports between
+ * two cycles. It checks two properties:
+ *   - A fill is no older than the last store of its group before the request, and no older than any store of earlier
+ *     kernels.
+ *   - A fill that is kept is no older than any store of its group.
  */
 #include "test.h"
 
@@ -53,7 +53,7 @@ struct l1s_fixture {
     uint32_t memory[LINES]; /* in the LLC, */
     uint32_t at_end[LINES]; /* and what it was when the last kernel ended */
     struct stores {
-        unsigned sent, done;      /* stores that went down, and that have reached the LLC */
+        unsigned sent, done;      /* stores that were sent, and that have reached the LLC */
         uint32_t version[STORES]; /* made by each, the first being number 1 */
     } stores[GROUPS][LINES];
     unsigned floor[L1S][LINES]; /* stores of the group when the line was asked for */
@@ -126,7 +126,7 @@ static uint64_t below(struct l1s_fixture *fixture, uint64_t bound) { return rand
 
 static unsigned line_of(const struct message *message) { return (unsigned)(message->address >> LINE_LOG2); }
 
-/* The LLC takes requests when it likes, and answers each node's in order. */
+/* The LLC accepts requests at random times, and answers those of a node in order. */
 static void play_llc(struct l1s_fixture *fixture) {
     for (unsigned node = 0; node < L1S; node++) {
         const struct message *request = port_peek(&fixture->to_network[node], fixture->now);
@@ -162,17 +162,17 @@ static void play_sm(struct l1s_fixture *fixture, unsigned sm, bool busy) {
 }
 
 struct arrival {
-    uint32_t version; /* 0: nothing has come */
+    uint32_t version; /* 0: no fill */
     unsigned line;
     bool remote;
 };
 
-/* The line that has come to a node in this cycle, if one has. */
+/* The fill of a node in this cycle, if there is one. */
 static struct arrival arrival_at(const struct l1s_fixture *fixture, unsigned node, const uint32_t *popped) {
     const struct port *network = &fixture->from_network[node], *others = fixture->replies_in[node];
     if (network->popped != popped[0]) {
         const struct message *reply = (const void *)network->slot[(network->popped - 1) & network->mask].message;
-        bool past = reply->tag >> 30 == 1; /* an access past the cache */
+        bool past = reply->tag >> 30 == 1; /* a bypassing access */
         return (struct arrival){past ? 0 : (uint32_t)reply->place, line_of(reply), false};
     }
     if (others->popped == popped[1]) return (struct arrival){0};
@@ -185,13 +185,13 @@ static bool has_stores(const struct stores *stores, unsigned number, uint32_t ve
     return stores->done >= number && version >= stores->version[number];
 }
 
-/* What a node has done in this cycle: at most one line has come, and after that at most one access was looked up. */
+/* Follows a node through a cycle: at most one fill, then at most one lookup. */
 static void follow(struct l1s_fixture *fixture, unsigned node, const uint32_t *popped, uint32_t pushed) {
     struct arrival arrival = arrival_at(fixture, node, popped);
     unsigned line = arrival.line;
     struct stores *stores = fixture->stores[node / NODES];
     uint64_t fills = stats_instance(fixture->base.stats, (unsigned)stats_find(fixture->base.stats, "l1.fills"), node);
-    bool taken = fills != fixture->fills[node]; /* or it was too late, or too old */
+    bool taken = fills != fixture->fills[node]; /* else it was late or stale */
     fixture->fills[node] = fills;
     if (taken) {
         REQUIRE(arrival.version);
@@ -219,7 +219,7 @@ static void follow(struct l1s_fixture *fixture, unsigned node, const uint32_t *p
     struct coop_message *answer = (void *)out->slot[(out->pushed - 1) & out->mask].message;
     if (answer->kind != COOP_DATA) return;
     answer->since = fixture->held[node][answer->key];
-    CHECK(answer->since > 0); /* it has what it gives */
+    CHECK(answer->since > 0); /* it holds the line */
 }
 
 static void cycle(struct l1s_fixture *fixture, bool busy) {
@@ -237,7 +237,7 @@ static void cycle(struct l1s_fixture *fixture, bool busy) {
     fixture->now++;
 }
 
-/* Every access is answered; then all nodes are emptied. */
+/* Waits until every access is answered, then invalidates all nodes. */
 static void end_kernel(struct l1s_fixture *fixture) {
     for (unsigned i = 0; i < 4000 && fixture->outstanding; i++) cycle(fixture, false);
     REQUIRE(fixture->outstanding == 0);
@@ -261,7 +261,7 @@ static void check_versions(const char *const *settings, uint64_t seed, bool all_
         for (unsigned i = 0; i < 2500; i++) cycle(fixture, true);
         end_kernel(fixture);
     }
-    for (unsigned i = 0; i < 300; i++) cycle(fixture, false); /* what nobody waits for */
+    for (unsigned i = 0; i < 300; i++) cycle(fixture, false); /* late answers */
     CHECK(COUNTER(fixture, "l1.fills") > 500);
     if (all_ways) CHECK(fixture->remote_fills > 50);
     l1s_fixture_destroy(fixture);

@@ -14,7 +14,7 @@ TEST("a line that a cluster has used hits in its own slice, and not in another's
     atd_init(&atd, 8, 48, 2, false);
     CHECK(!atd_access(&atd, 0, 100, 3)); /* nobody has it */
     CHECK(atd_access(&atd, 0, 100, 3));
-    CHECK(!atd_access(&atd, 0, 100, 4)); /* a copy of its own would have to come */
+    CHECK(!atd_access(&atd, 0, 100, 4)); /* its own replica is not there yet */
     CHECK(atd_access(&atd, 0, 100, 4));
     CHECK(atd_access(&atd, 0, 100, 3));  /* and leaves the first where it is */
     CHECK(!atd_access(&atd, 6, 100, 3)); /* another set */
@@ -96,7 +96,7 @@ static uint64_t traffic_line(const struct traffic *traffic, uint64_t *random) {
     return traffic->skewed ? random_below(random, line + 1) : line;
 }
 
-/* The hit rate that a directory of `sets` sets tells, less that of the plain one. */
+/* The hit rate predicted by a directory of `sets` sets, minus that of the reference. */
 static double sampling_error(unsigned sets, const struct traffic *traffic) {
     struct atd atd;
     struct plain_directory *plain = mem_alloc(1, sizeof *plain);

@@ -1,5 +1,5 @@
-/* Replication of what is only read: where copies are, the directory and the equations that selective replication decides by, and
- * how it takes up what it has decided. */
+/* Replication of read-only lines: the placement of replicas, the directory and the equations of selective replication,
+ * and how its decisions take effect. */
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -123,8 +123,8 @@ TEST("a new degree takes effect lazily: misses create replicas, unreachable ones
     CHECK(fixture.llc->ops->degrees->set(fixture.llc, 1));
     end_epoch(&fixture, 2000);
     CHECK_EQ(read_at(&fixture, 0, 3, 2029), 2u);
-    CHECK_EQ(read_at(&fixture, 0, 3, 2030), 0u); /* (4) the copy in slice 2 is out of reach */
-    CHECK(fixture.llc->mode.replicas);           /* and to be forgotten at the kernel's end */
+    CHECK_EQ(read_at(&fixture, 0, 3, 2030), 0u); /* (4) the replica in slice 2 is unreachable */
+    CHECK(fixture.llc->mode.replicas);           /* and invalidated at the end of the kernel */
     fixture_release(&fixture);
 }
 
@@ -141,7 +141,7 @@ TEST("an invalid external command is rejected; a valid one holds for one decisio
     CHECK_EQ(fixture.journal.entries[0].reason, "set externally");
     end_epoch(&fixture, 2000); /* nothing was sampled */
     CHECK_EQ(fixture.journal.entries[1].decision, "degree 4");
-    /* Two lines of home 0, of 80 reads each by cluster: evenly spread, so that nothing is gained from copies. */
+    /* Two lines of home 0 with 80 reads by each cluster: evenly spread, so that replicas gain nothing. */
     for (unsigned i = 0; i < 320; i++) read_at(&fixture, i % 4, i / 4 % 4, 2100 + i);
     end_epoch(&fixture, 3000);
     CHECK_EQ(fixture.journal.entries[2].decision, "degree 1");
@@ -182,7 +182,7 @@ TEST("a cluster hits at each degree at which a cluster of its group has used the
     rdd_init(&rdd, &eight, 2, 32, 16, false);
     CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0x0u); /* the tag comes in */
     CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0xFu); /* a hit in a private LLC, too */
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0x7u); /* not in that, but with 4 and 2 copies, and shared */
+    CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0x7u); /* not at that degree, but at 4, 2 and 1 */
     CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0x3u);
     CHECK_EQ(rdd_access(&rdd, 0, 7, 6), 0x1u);
     CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0xFu);
@@ -249,7 +249,7 @@ static unsigned software_access(struct software *all, unsigned set, uint64_t lin
     return hits;
 }
 
-/* Lines of one slice of 32 sets: the smaller of so many draws, hence the more skewed the more of them. */
+/* A line of a slice of 32 sets: the smallest of `draws` draws; more draws are more skewed. */
 static uint64_t skewed_line(uint64_t *random, unsigned lines, unsigned draws) {
     uint64_t line = random_below(random, lines);
     while (--draws) line = min_u64(line, random_below(random, lines));

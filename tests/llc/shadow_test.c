@@ -1,12 +1,12 @@
-/* A shadow memory beside real slices and a real memory controller: every line carries a version, every write makes a
- * new one, and what happens to the copies in the slices is followed through their observers. Random reads, writes and
- * atomics of several clusters, and, whenever the machine is quiet, a kernel boundary or a switch between a shared and a
- * private LLC. Two programs have every other line each, and one's boundaries and switches come while the other goes on.
- * While private, atomics are passed on to the atomics' LLC.
+/* A shadow memory next to real slices and a real memory controller: every line has a version, every write creates a new
+ * one, and observers follow the lines in the slices. Random reads, writes and atomics of several clusters alternate with
+ * kernel boundaries and reconfigurations between a shared and a private LLC. Lines alternate between two programs; one
+ * program continues during boundaries and reconfigurations of the other. In private mode atomics are forwarded to the
+ * LLC for atomics.
  *
- * What must hold: a copy that is dropped is in memory (no modified line is lost); a cluster always sees its own earlier
- * writes; in a shared LLC everybody sees the last write, and in every LLC so does an atomic; after a boundary or a switch memory
- * has the last version of every line, or the one slice that may still hold it does. */
+ * Properties: an evicted or invalidated line is in memory (no modified line is lost); a cluster sees its own earlier
+ * writes; in a shared LLC every read, and in every LLC every atomic, sees the last write; after a boundary or a
+ * reconfiguration memory, or the one slice that may still hold a line, has its last version. */
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -69,7 +69,7 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
     (void)now;
     switch (event) {
     case SLICE_FETCH: fixture->fetched[slice][line] = fixture->memory[line]; break;
-    case SLICE_FILL: /* writes that came while it was on its way are already in `copy` */
+    case SLICE_FILL: /* writes during the fetch are already in `copy` */
         *copy = fixture->fetched[slice][line] > *copy ? fixture->fetched[slice][line] : *copy;
         fixture->held[slice][line] = true;
         break;
@@ -127,7 +127,7 @@ static void send(struct llc_fixture *fixture, uint64_t now) {
     };
     bool private = fixture->private[message.program];
     if (fixture->pauses[message.program]) return;
-    /* Atomics have lines of their own: mixing them with other clusters' private copies is a race in the program. */
+    /* Atomics have separate lines: mixing them with other clusters' private replicas is a race in the program. */
     if (private && (message.kind == MESSAGE_ATOMIC) != (line / 2 % 4 == 0)) return;
     if (fixture->promises && (line + fixture->round) % 3 == 0) {
         if (message.kind != MESSAGE_READ) return;
@@ -385,7 +385,7 @@ TEST("no replica is stale if every kernel has its own degree, or none") {
             CHECK_EQ(behind(fixture), 0u);
         }
         if (!careless) check_books(fixture);
-        CHECK_EQ(fixture->stale > 0, careless); /* if what is modified were not written before there are copies */
+        CHECK_EQ(fixture->stale > 0, careless); /* if modified lines are not written back before replication */
         llc_fixture_destroy(fixture);
     }
 }
@@ -443,7 +443,7 @@ TEST("reconfiguration loses no modified line, in the slices and in the LLC for a
     for (unsigned round = 0; round < ROUNDS; round++) {
         REQUIRE(traffic(fixture));
         bool private = !fixture->private[0];
-        /* To private: modified lines are written back and stay; to shared: all copies go. */
+        /* To private: modified lines are written back and kept; to shared: all lines are invalidated. */
         REQUIRE(flush(fixture, (struct slice_command){.keep_lines = private, .write_through = private}));
         CHECK_EQ(behind(fixture), 0u);
         fixture->private[0] = private;

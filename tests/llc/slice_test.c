@@ -108,7 +108,7 @@ static void ask_atomic(struct slice_fixture *slice, uint64_t address, uint8_t co
     ask(slice, (struct message){.address = address, .kind = MESSAGE_ATOMIC, .sectors = 0x01, .conflicts = conflicts});
 }
 
-/* Brings a line in, and forgets that it did. */
+/* Loads a line and resets the log. */
 static void bring(struct slice_fixture *slice, uint64_t address) {
     ask_read(slice, address, 0);
     settle(slice);
@@ -233,7 +233,7 @@ TEST("a write hit or pending hit sends nothing to memory") {
 TEST("with write_allocate=through a write miss goes to memory, which acknowledges it, and fetches its line") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.write_allocate=through"));
     ask_write(slice, 0x1000, 0x0F, 0); /* even one of the whole line */
-    ask_write(slice, 0x1000, 0x02, 0); /* finds it on its way: goes on to memory, but fetches nothing */
+    ask_write(slice, 0x1000, 0x02, 0); /* a pending hit: written through to memory, without a fetch */
     settle(slice);
     REQUIRE(slice->requests == 3);
     CHECK_EQ(slice->request[0].kind, MESSAGE_WRITE);
@@ -296,7 +296,8 @@ TEST("an evicted line is written back with its written sectors if it is modified
         ask_read(slice, 0x1000 * i, 0);
         settle(slice);
     }
-    REQUIRE(slice->requests == 10); /* eight fetches and two write-backs, each before the fetch that needs its room */
+    REQUIRE(slice->requests ==
+            10); /* eight fetches and two write-backs, each before the fetch that replaces its line */
     unsigned backs = 0;
     for (unsigned i = 0; i < 10; i++) {
         if (slice->request[i].kind == MESSAGE_READ) continue;

@@ -1,4 +1,4 @@
-/* The adaptive LLC in whole machines: what it decides, what a switch costs, and that it loses nothing. */
+/* The adaptive LLC in whole machines: its decisions, the cost of a reconfiguration, and that no line is lost. */
 #include <math.h>
 
 #include "machine/runs.h"
@@ -88,7 +88,7 @@ TEST("a reconfiguration costs the sum of its parts: stop, flush, power off") {
     uint64_t switches = run_count(run, "control.reconfigurations");
     CHECK(switches >= 2);
     CHECK_EQ(run_count(run, "control.power_cycles"), switches * 30); /* noc.gating_cycles */
-    CHECK(run_count(run, "control.stop_cycles") > switches * 100);   /* a load under way takes longer than that */
+    CHECK(run_count(run, "control.stop_cycles") > switches * 100);   /* a load in flight takes longer than that */
     /* An SM is stopped from the command to stop until the command to go on, a cycle each. */
     uint64_t stopped = run_count(run, "control.stop_cycles") + run_count(run, "control.flush_cycles") +
                        run_count(run, "control.power_cycles");
@@ -143,7 +143,7 @@ TEST("the directory predicts the misses of a private LLC that fits: each cluster
 }
 
 TEST("lines modified before a reconfiguration are in memory after it") {
-    /* Every line that the kernel writes is written back by the time the run is over, once: by the switch to private, or through. */
+    /* Every line that the kernel writes is in memory at the end of the run, written once: by the reconfiguration or through. */
     struct run *run = run_make("adaptive-80sm", "synth:copy", SETTINGS(SMALL, "workload.iterations=24"));
     run_go(run, (struct run_options){0});
     CHECK(run_count(run, "adaptive.private_cycles") > 0);
@@ -171,7 +171,7 @@ TEST("tick order and polling do not change the counters of an adaptive LLC") {
 #define LATE \
     SMALL, "llc.adaptive.epoch_cycles=100000", "llc.adaptive.sets=48", "llc.adaptive.similar=1", "sm.instruction_kb=0"
 
-/* Loads past the L1: of lines of all slices at once, and then of others one after another, until long after the profile. */
+/* Loads that bypass the L1: of lines of all slices at once, then of others one by one until long after profiling. */
 static void late_loads(struct step *steps, unsigned at_once, unsigned loads) {
     for (unsigned i = 0; i < loads; i++) {
         steps[i] = load_line((uint8_t)(i < at_once ? 2 + i : 1), 0x10000000 + i * 128);

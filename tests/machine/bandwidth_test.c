@@ -1,5 +1,5 @@
-/* What limits bandwidth in the machine: one port of a hot line's home, the copies of a private LLC, the bus of memory.
- * Rates are taken between two lengths of a run, so that neither start nor end counts. */
+/* Bandwidth limits of the machine: the port of a hot line's home, the replicas of a private LLC, the memory bus.
+ * Rates are differences between two lengths of a run, so that start and end cancel. */
 #include "machine/runs.h"
 
 /* What `counter` grows by per cycle. */

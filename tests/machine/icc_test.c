@@ -1,5 +1,5 @@
-/* Cooperation of groups in whole machines: who asks whom, what it takes, and that nobody takes back an older copy of what
- * it wrote. */
+/* Cooperation of groups in whole machines: which groups are probed, at what latency, and that no group gets an older
+ * version of a line that it wrote. */
 #include "machine/runs.h"
 
 #include "sm/script.h"
@@ -58,7 +58,7 @@ TEST("a line that an adjacent group holds is supplied by that group, and other l
 TEST("on the ring every group is found, to the left up to two groups away, at a cycle for each hop back") {
     for (unsigned away = 1; away < GROUPS; away++) {
         struct run *run = run_two(SETTINGS(MGC), away);
-        /* Group 0 is so many to the left of the one that asks, and so many to the right. */
+        /* The distances of group 0 to the left and to the right of the probing group. */
         unsigned left = away, right = GROUPS - away, back = left < right ? left : right;
         /* Each cache on the way: to its Q2, and by its Q6 to the next. */
         unsigned forth = left <= 2 && left <= right ? left : right;

@@ -69,7 +69,7 @@ TEST("a chain within the L1 measures operand, L1 and writeback cycles") {
     }
 }
 
-/* Cycles of all loads of a chain of so many. */
+/* The cycles of all loads of a chain. */
 static uint64_t chase_cycles(const char *gpu, const char *footprint, const char *iterations) {
     struct run *run = run_make(gpu, "synth:chase", SETTINGS(footprint, "workload.stride_bytes=128", iterations));
     run_go(run, (struct run_options){0});
@@ -121,8 +121,8 @@ TEST("a load from a closed bank measures the path to memory, its latency in that
     }
 }
 
-/* The first address, among those that synth:chase would touch with the stride, that repeats a bank; so many loads find
- * closed banks. */
+/* The number of loads of synth:chase with this stride that find closed banks: those before the first that repeats a
+ * bank. */
 static unsigned closed_banks(const struct config *config, uint64_t stride) {
     struct error err = {0};
     struct address_map *map = address_map_create(config, &err);

@@ -1,6 +1,6 @@
-/* The order of emulation belongs to the program and its launch: whatever machine reads the streams of a kernel full
- * of races and atomics, and however they are kept until then, beside the machine on a thread of its own or alone,
- * every record of every warp is the same, and so is what the kernel leaves in memory. */
+/* The order of emulation depends only on the program and its launch: whichever machine reads the streams of a kernel
+ * full of races and atomics, and whether emulation runs ahead on a separate thread or in step with the machine,
+ * every record of every warp is the same, and so are the contents of memory. */
 #include "host/programs.h"
 #include "machine/runs.h"
 #include "stream/pack.h"
@@ -129,7 +129,7 @@ TEST("the streams and the memory of a kernel full of races are the same bytes on
     CHECK(different > 0); /* they are different machines */
 }
 
-/* --- the same without a machine: any room for the trace, any order of reading --- */
+/* --- the same without a machine: any memory limit of the trace, any order of reading --- */
 
 static void digests_of_trace(uint64_t memory_bytes, bool backwards, struct digests *digests, uint64_t *packed_bytes) {
     struct ptx_run run = {0};

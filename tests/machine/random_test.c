@@ -191,7 +191,7 @@ static void machine_make(struct settings *settings, unsigned programs, uint64_t 
         : replicating           ? "static"
                                 : "shared");
     if (replicating) {
-        set_number(settings, "llc.static.degree", UINT64_C(1) << below(random, 3)); /* refused if it is too high */
+        set_number(settings, "llc.static.degree", UINT64_C(1) << below(random, 3)); /* rejected if it is too high */
         set_one_of(settings, random, "llc.static.by_kernel", SETTINGS("[]", "[1, 2]", "[2, 1, 4]", "[1, 4, 1, 2]"));
         set_one_of(settings, random, "llc.static.flush", SETTINGS("replicas", "whole"));
         set_number(settings, "llc.selrep.epoch_cycles", 40 + below(random, 500));

@@ -29,7 +29,7 @@ struct run {
     enum run_status status;
 };
 
-/* A bundled GPU with settings over it; NULL for a machine of defaults. The test ends if it is refused. */
+/* A bundled GPU with settings over it; NULL for a machine of defaults. The test fails if it is rejected. */
 static inline struct config *run_config(const char *gpu, const char *const *settings) {
     struct config *config = config_create(config_sections, config_section_count);
     struct error err = {0};

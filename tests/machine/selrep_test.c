@@ -49,7 +49,8 @@ TEST("degrees by kernel: every launch runs at its degree, and takes as long as i
         double alike = (double)runs[of_launch[i]]->result.kernels[i].cycles;
         CHECK_NEAR((double)runs[0]->result.kernels[i].cycles, alike, 0.02 * alike);
     }
-    CHECK_EQ(run_count(runs[0], "llc.flushes"), (1 + 2) * 64u); /* before copies, and behind those with some */
+    CHECK_EQ(run_count(runs[0], "llc.flushes"),
+             (1 + 2) * 64u); /* before replication, and after kernels with replicas */
     for (unsigned i = 0; i < COUNT_OF(settings); i++) run_destroy(runs[i]);
 }
 
@@ -71,7 +72,7 @@ TEST("a static degree of 1, and selective replication without read-only data, eq
     }
 }
 
-/* Orders 16, 1, 2, 16, 1, ... copies, one for each epoch. */
+/* Commands the degrees 16, 1, 2, 16, 1, ..., one for each epoch. */
 static bool order_degrees(void *user, const struct run_progress *progress) {
     static const unsigned degrees[] = {16, 1, 2};
     CHECK(machine_order_degree(user, degrees[progress->cycles / 1024 % 3]));

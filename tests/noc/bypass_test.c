@@ -1,5 +1,5 @@
-/* MC-routers that are bypassed and powered off: how long packets take past them, what limits their rate, what is
- * counted, and switching to and fro. */
+/* MC-routers that are bypassed and powered off: the latency and rate of packets, the counters, and reconfiguration in
+ * both directions. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,7 +183,7 @@ TEST("every flit leaves and every credit returns with bypassed routers, also wit
             }
 }
 
-/* ---- switching -------------------------------------------------------------------------------------------------- */
+/* ---- reconfiguration -------------------------------------------------------------------------------------------------- */
 
 static uint64_t count(const struct traffic *traffic, const char *name) {
     char full[64];
@@ -363,7 +363,7 @@ static void switch_undrained(struct traffic *traffic) {
     network_set_bypass(traffic->network, false, 5);
 }
 
-/* Whether an assertion ends `act`, tried in a process of its own. */
+/* Whether an assertion fails in `act`, executed in a forked process. */
 static bool asserts(void (*act)(struct traffic *traffic)) {
     const char *const settings[] = {"noc.bypass=true", NULL};
     struct traffic traffic;

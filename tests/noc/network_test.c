@@ -283,7 +283,7 @@ TEST("counters read during a run equal the flits that have passed") {
         for (uint64_t now = 10; now < 400; now++) {
             engine_run_until(traffic.engine, now);
             engine_settle(traffic.engine, now);
-            /* What has come so far has come this far before. */
+            /* Each stage has counted at most as many flits as the previous one. */
             static const char *const way[] = {"flits_injected",         "sm_router.buffer_writes",
                                               "sm_router.buffer_reads", "mc_router.buffer_writes",
                                               "mc_router.buffer_reads", "flits_ejected"};

@@ -48,7 +48,7 @@ struct traffic {
     uint64_t *next; /* [sources]: cycle of the next packet */
     struct traffic_queue *queue;
     uint64_t stop;       /* no packets are created from this cycle on */
-    unsigned take_every; /* destinations take a packet only in every so many cycles; 0: whatever there is, always */
+    unsigned take_every; /* destinations accept a packet only every N cycles; 0: always */
 
     uint64_t measure_from, measure_until;
     uint64_t created, delivered, latency; /* of packets created in the measured interval */
@@ -60,7 +60,7 @@ struct traffic {
     void *observer;
 };
 
-/* A message and channel width that make a packet of so many flits; channel_bytes 0 if there is none. */
+/* A message and channel width that give a packet of `flits` flits; channel_bytes 0 if there is none. */
 struct traffic_size {
     unsigned channel_bytes, sectors;
 };
@@ -215,12 +215,12 @@ static inline void traffic_tick(void *self, uint64_t now) {
 
 static const struct component_ops traffic_component = {.kind = "traffic", .tick = traffic_tick};
 
-/* `settings` are key=value assignments, NULL at the end. Returns false with err filled if the network refuses them. */
+/* `settings` are key=value assignments, NULL at the end. Returns false with err filled if the network rejects them. */
 static inline bool traffic_open(struct traffic *traffic, const char *const *settings, enum network_direction direction,
                                 struct network_shape shape, unsigned flits, struct error *err) {
     static const struct section *const sections[] = {&noc_section};
     struct traffic_size size = traffic_size_of(flits);
-    assert(size.channel_bytes && "no message makes a packet of so many flits");
+    assert(size.channel_bytes && "no message has a packet of this length");
     bool request = direction == NETWORK_REQUEST;
     *traffic = (struct traffic){
         .config = config_create(sections, 1),

@@ -10,7 +10,7 @@
 struct noter {
     struct engine *engine;
     unsigned id;
-    uint64_t target;  /* wakes itself until this cycle has come; 0: never */
+    uint64_t target;  /* wakes itself up to this cycle; 0: never */
     uint64_t reached; /* the cycle in which the target was first seen */
     uint64_t ticks, last;
     bool stop; /* asks the engine to stop */

@@ -97,8 +97,8 @@ TEST("a barrier does not wait for warps that have exited, before or after the ot
 }
 
 TEST("a barrier release of a CTA that has ended does not affect the CTA in the same slot") {
-    /* The first CTA leaves while the release of its last barrier, which nobody waits for, is on its way; the second
-     * comes to the same barrier before that. */
+    /* The first CTA exits while the release of its last barrier, for which no warp waits, is pending; the second
+     * reaches the same barrier before that. */
     struct step leaves[] = {barrier_arrive(0, 1)}, comes[] = {barrier(0, 0), alu(OP_other, 1, 0)};
     struct script_source source = script_make(2, 1, SCRIPT(leaves));
     script_add(&source, SCRIPT(comes));

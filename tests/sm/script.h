@@ -32,7 +32,7 @@ struct script {
 struct script_source {
     struct stream_source source;
     struct kernel kernel;
-    unsigned kernels, launched;         /* the same kernel, so many times */
+    unsigned kernels, launched;         /* the same kernel, repeated */
     const uint32_t *ids;                /* of the records, if not their places in the script */
     struct script script[SCRIPT_WARPS]; /* by warp of the grid; the last of them serves all that follow */
     unsigned scripts;

@@ -117,9 +117,9 @@ TEST("a warp whose instruction misses in the instruction cache stalls for fetch"
     sm_fixture_destroy(sm);
 }
 
-/* A load or store and two loads: the L1 takes the first and refuses the second, so that the third finds the load/store
- * unit full. */
-struct refusal_scene {
+/* A load or store and two loads: the L1 accepts the first, the second has a reservation failure, and the third finds the
+ * load/store unit full. */
+struct failure_scene {
     const char *cause;
     uint64_t addresses[3];
     const char *setting;
@@ -127,7 +127,7 @@ struct refusal_scene {
 };
 
 TEST("a memory instruction behind a reservation failure stalls for the cause of the failure") {
-    static const struct refusal_scene scenes[] = {
+    static const struct failure_scene scenes[] = {
         {"mshr", {0x1000, 0x2000, 0x2000}, "l1.mshrs=1", false},
         {"mshr_merge", {0x1000, 0x1000, 0x3000}, "l1.mshr_merges=1", false},
         {"line", {0x1000, 0x1000 + 8 * 128, 0x3080}, "l1.ways=1", false}, /* 1 KB in 8 sets of one line */
@@ -143,7 +143,7 @@ TEST("a memory instruction behind a reservation failure stalls for the cause of 
         snprintf(stall, sizeof stall, "sm.stall.%s", scenes[i].cause);
         snprintf(refused, sizeof refused, "sm.reservation_fail.%s", scenes[i].cause);
         sm_fixture_run(sm, &source);
-        /* The second is refused from its first try until the answer to the first has come: then its line is there, or
+        /* The second fails from its first attempt until the reply to the first: then its line is there, or
          * its MSHR is free. */
         uint64_t operand = (uint64_t)sm_config_of(sm)->operand_cycles, first = FIRST_ISSUE + operand;
         uint64_t tried = first + operand, served = first + round_trip(sm);
