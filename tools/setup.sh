@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-# progress [TEXT]: replaces the progress line on a terminal; without a text it clears the line. Anywhere else it prints nothing.
+# progress [TEXT]: replaces the progress line on a terminal; without a text it clears the line. Elsewhere it prints nothing.
 progress() {
     [ ! -t 2 ] || printf '\r\033[K%s' "${1:+${0##*/}: $1 }" >&2
 }
@@ -40,7 +40,7 @@ need() {
     printf '%s: installing%s\n' "${0##*/}" "$missing" >&2
     local log
     log=$(mktemp)
-    # The first attempt fails if the package lists are empty or outdated.
+    # The first attempt fails if the package lists are empty or old.
     if ! apt_get_install "$log" && ! { as_root apt-get update >>"$log" 2>&1 && apt_get_install "$log"; }; then
         tail -n 20 "$log" >&2
         rm -f "$log"
@@ -69,12 +69,14 @@ report_packages="libjs-chart.js gnuplot-nox"
 test_packages="clang clang-format python3"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
 browser_packages="chromium"        # tests of a report in a browser; ./check --full installs it
-deb_packages="dpkg-dev file"      # what CPack computes the dependencies of the Debian package with
+deb_packages="dpkg-dev file"       # CPack computes the dependencies of the Debian package with them
 
-# build PRESET [TARGET]: configures and builds; prints nothing but progress and, if the build fails, its errors.
+# build PRESET [TARGET]: configures and builds; prints progress and, if the build fails, its errors. Without a terminal the
+# progress is one line.
 build() {
     local log status=0
     log=$(mktemp)
+    [ -t 2 ] || printf '%s: building %s (minutes, the first time)\n' "${0##*/}" "$1" >&2
     progress "configuring the $1 build"
     (
         set -o pipefail
@@ -86,11 +88,14 @@ build() {
     return "$status"
 }
 
-# Copies Ninja's output and shows how many of its steps are done.
+# Copies Ninja's output and shows how many of its steps are done. The last one links, which takes as long as many others.
 build_progress() {
-    local line
+    local line last
     while IFS= read -r line; do
         printf '%s\n' "$line"
-        if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then progress "building $1: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"; fi
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        last=
+        [ "${BASH_REMATCH[2]}" -lt 10 ] || [ "${BASH_REMATCH[1]}" -ne $((BASH_REMATCH[2] - 1)) ] || last=', linking'
+        progress "building $1: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps$last"
     done
 }
