@@ -1,5 +1,5 @@
 /* LU decomposition in place, in blocks of 16 x 16. For each block of the diagonal: decompose it (diagonal), solve
- * for the row and the column of blocks beside it (perimeter), and subtract their products from all that remains
+ * for the row and the column of blocks next to it (perimeter), and subtract their products from all that remains
  * (internal). */
 #include "cuda.h"
 
