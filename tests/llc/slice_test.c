@@ -1,119 +1,8 @@
-#include "test.h"
-
+/* A slice of the LLC: timing, misses, writes, atomics and the resources that block a lookup. Flushes: flush_test.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fixture.h"
-#include "llc/llc.h"
-#include "llc/route.h"
-
-/* A slice without a machine. The test acts as the networks and memory: in each cycle first, then the slice ticks. */
-struct slice_fixture {
-    struct fixture base;
-    struct slice *slice;
-    struct port from_network, to_network, from_memory, to_memory;
-    uint64_t memory_cycles; /* from a request's arrival at memory to its answer's departure; 0: the test answers */
-    bool deaf_network;      /* takes no replies */
-    bool deaf_memory;       /* takes no requests */
-    struct message reply[512], request[512];
-    uint64_t replied_at[512], requested_at[512]; /* when the network or memory saw it */
-    unsigned replies, requests;
-};
-
-static struct slice_fixture *slice_fixture_create_with(const char *const *settings, unsigned memory_entries) {
-    static const char *const common[] = {ONE_OF_EACH, "llc.latency_cycles=20", NULL};
-    struct slice_fixture *slice = mem_alloc(1, sizeof *slice);
-    fixture_init(&slice->base, common, settings);
-    struct engine *engine = slice->base.engine;
-    slice->slice = slice_create(slice->base.config, slice->base.llc, engine, slice->base.stats, 0);
-    unsigned id = slice_component(slice->slice), neighbour = add_neighbour(engine, 0);
-    port_init(&slice->from_network, engine, "from network", neighbour, id, 512, 1);
-    port_init(&slice->to_network, engine, "to network", id, neighbour, 4, 1);
-    port_init(&slice->from_memory, engine, "from memory", neighbour, id, 512, 1);
-    port_init(&slice->to_memory, engine, "to memory", id, neighbour, memory_entries, 1);
-    struct slice_ports ports = {.from_network = &slice->from_network,
-                                .to_network = &slice->to_network,
-                                .from_memory = &slice->from_memory,
-                                .to_memory = &slice->to_memory};
-    slice_connect(slice->slice, &ports, 8);
-    slice->memory_cycles = 100;
-    return slice;
-}
-
-static struct slice_fixture *slice_fixture_create(const char *const *settings) {
-    return slice_fixture_create_with(settings, 16);
-}
-
-static void slice_fixture_destroy(struct slice_fixture *slice) {
-    slice_destroy(slice->slice);
-    port_release(&slice->from_network);
-    port_release(&slice->to_network);
-    port_release(&slice->from_memory);
-    port_release(&slice->to_memory);
-    fixture_release(&slice->base);
-    free(slice);
-}
-
-static void memory_answers(struct slice_fixture *slice, struct message message, uint64_t extra) {
-    message.kind = message.kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
-    port_push_late(&slice->from_memory, slice->base.engine->now, extra, &message, sizeof message);
-}
-
-/* One cycle: the network and memory, then the slice. */
-static void cycle(struct slice_fixture *slice) {
-    uint64_t now = slice->base.engine->now;
-    const struct message *message;
-    while (!slice->deaf_network && (message = port_peek(&slice->to_network, now))) {
-        REQUIRE(slice->replies < 512);
-        slice->replied_at[slice->replies] = now;
-        slice->reply[slice->replies++] = *message;
-        port_pop(&slice->to_network, now);
-    }
-    while (!slice->deaf_memory && (message = port_peek(&slice->to_memory, now))) {
-        REQUIRE(slice->requests < 512);
-        struct message request = *message;
-        slice->requested_at[slice->requests] = now;
-        slice->request[slice->requests++] = request;
-        port_pop(&slice->to_memory, now);
-        if (slice->memory_cycles) memory_answers(slice, request, slice->memory_cycles - 1);
-    }
-    run_cycle(slice->base.engine);
-}
-
-static void cycles(struct slice_fixture *slice, unsigned count) {
-    for (unsigned i = 0; i < count; i++) cycle(slice);
-}
-
-/* Until nothing is left to do. */
-static void settle(struct slice_fixture *slice) {
-    cycles(slice, 3000);
-    engine_settle(slice->base.engine, slice->base.engine->now);
-    char text[160] = "";
-    engine_in_flight(slice->base.engine, text, sizeof text);
-    CHECK_EQ((const char *)text, "");
-}
-
-static void ask(struct slice_fixture *slice, struct message message) {
-    if (message.sectors == 0) message.sectors = 0x0F;
-    route(slice->base.llc, &message, 0, 0); /* which says where in the slice's memory it is */
-    port_push(&slice->from_network, slice->base.engine->now, &message, sizeof message);
-}
-static void ask_read(struct slice_fixture *slice, uint64_t address, uint32_t tag) {
-    ask(slice, (struct message){.address = address, .tag = tag, .kind = MESSAGE_READ});
-}
-static void ask_write(struct slice_fixture *slice, uint64_t address, uint8_t sectors, uint8_t flags) {
-    ask(slice, (struct message){.address = address, .kind = MESSAGE_WRITE, .sectors = sectors, .flags = flags});
-}
-static void ask_atomic(struct slice_fixture *slice, uint64_t address, uint8_t conflicts) {
-    ask(slice, (struct message){.address = address, .kind = MESSAGE_ATOMIC, .sectors = 0x01, .conflicts = conflicts});
-}
-
-/* Loads a line and resets the log. */
-static void bring(struct slice_fixture *slice, uint64_t address) {
-    ask_read(slice, address, 0);
-    settle(slice);
-    slice->replies = slice->requests = 0;
-}
+#include "llc/slice_fixture.h"
 
 TEST("a hit is answered latency_cycles after its arrival") {
     static const unsigned latencies[] = {1, 20, 120};
@@ -411,7 +300,31 @@ TEST("a request in the replay queue lets others pass and is answered when its li
     slice_fixture_destroy(slice);
 }
 
-TEST("a miss in a set of reserved lines waits until one is filled") {
+TEST("a write-through behind a read in the replay queue waits for it, and writes to other lines pass") {
+    struct slice_fixture *slice =
+        slice_fixture_create(SETTINGS("llc.organisation=private", "llc.mshr_merges=2", "llc.replay_queue=2"));
+    slice->memory_cycles = 0;
+    for (uint32_t i = 0; i < 3; i++) ask_read(slice, 0x2000, i); /* the last one goes to the replay queue */
+    ask_write(slice, 0x2000, 0x01, 0);
+    ask_write(slice, 0x3000, 0x02, 0);
+    cycles(slice, 50);
+    REQUIRE(slice->requests == 2);
+    CHECK_EQ(slice->request[0].kind, MESSAGE_READ);
+    CHECK_EQ(slice->request[1].address, 0x3000u);
+    CHECK_EQ(COUNTER(slice, "llc.replayed"), 2u);
+    memory_answers(slice, slice->request[0], 0);
+    cycles(slice, 50);
+    REQUIRE(slice->requests == 3); /* after the read that was before it */
+    CHECK_EQ(slice->request[2].address, 0x2000u);
+    CHECK_EQ(slice->request[2].sectors, 0x01);
+    CHECK_EQ(slice->replies, 3u);
+    for (unsigned i = 1; i < 3; i++) memory_answers(slice, slice->request[i], 0);
+    settle(slice);
+    CHECK_EQ(slice->replies, 5u);
+    slice_fixture_destroy(slice);
+}
+
+TEST("a set whose lines are all on their way holds up a further miss to it") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.slice_kb=1", "llc.ways=1"));
     ask_read(slice, 0x0000, 1);
     ask_read(slice, 0x0400, 2); /* of the same set */
@@ -459,7 +372,8 @@ TEST("misses stop when the memory queue is full, and hits behind them wait") {
 
 TEST("modified lines are evicted also if memory accepts one request at a time") {
     struct slice_fixture *slice = slice_fixture_create_with(
-        SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.replay_queue=0", "llc.reply_queue=1"), 1);
+        SETTINGS(ONE_SET, "llc.mshrs=1", "llc.mshr_merges=1", "llc.replay_queue=0", "llc.reply_queue=1"),
+        (struct slice_options){.memory_entries = 1});
     for (unsigned i = 0; i < 8; i++) ask_write(slice, 0x1000 * i, 0x0F, 0);
     for (unsigned i = 8; i < 16; i++) ask_read(slice, 0x1000 * i, 0);
     for (unsigned i = 16; i < 24; i++) ask_write(slice, 0x1000 * i, 0x01, 0);
