@@ -7,6 +7,7 @@
 #include "llc/adaptive.h"
 #include "llc/atd.h"
 #include "llc/lsp.h"
+#include "settings.h"
 #include "test.h"
 
 TEST("a line that a cluster has used hits in its own slice, and not in another's") {
@@ -57,6 +58,22 @@ TEST("eight of 48 sets are sampled, evenly spaced") {
     atd_init(&atd, 8, 2, 16, false); /* fewer than were asked for */
     CHECK(atd_shadows(&atd, 0) && atd_shadows(&atd, 1));
     atd_release(&atd);
+}
+
+TEST("a number of sets that does not divide the slice's leaves the last sets unsampled") {
+    static const unsigned cases[][2] = {{8, 50}, {8, 57}, {3, 8}, {5, 9}, {7, 48}, {64, 64}, {1, 7}}; /* of how many */
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct atd atd;
+        unsigned sets = cases[i][0], slice_sets = cases[i][1], every = slice_sets / sets, shadowed = 0;
+        atd_init(&atd, sets, slice_sets, 2, false);
+        for (unsigned set = 0; set < slice_sets; set++) {
+            if (!atd_shadows(&atd, set)) continue;
+            CHECK_EQ(set, shadowed * every);
+            shadowed++;
+        }
+        CHECK_EQ(shadowed, sets);
+        atd_release(&atd);
+    }
 }
 
 /* A directory of a whole slice, as one would write it down: each set a list of lines, the last used one in front. */
@@ -185,4 +202,35 @@ TEST("rule 1 applies within two points of miss rate, rule 2 if private supplies 
     CHECK_EQ((int)adaptive_rule(&beside), (int)ADAPTIVE_STAY);
     CHECK_EQ((int)adaptive_rule(&more), (int)ADAPTIVE_RULE_2); /* 640 against 870.4 */
     CHECK_EQ((int)adaptive_rule(&less), (int)ADAPTIVE_STAY);   /* against 563.2 */
+}
+
+TEST("rule 1 does not fire where private hits exceed shared hits by more than two points") {
+    struct adaptive_profile like = profile(0.5001, 0.52, 64, 1), beside = profile(0.5, 0.53, 64, 1),
+                            more = profile(0.5, 0.53, 64, 64);
+    CHECK_EQ((int)adaptive_rule(&like), (int)ADAPTIVE_RULE_1);
+    CHECK_EQ((int)adaptive_rule(&beside), (int)ADAPTIVE_STAY);
+    CHECK_EQ((int)adaptive_rule(&more), (int)ADAPTIVE_RULE_2);
+}
+
+TEST("an epoch too short for a profile and its decision is refused, and power gating without MC-routers") {
+    static const char *const adaptive[] = {"llc.organisation=adaptive", "llc.adaptive.profile_cycles=1000",
+                                           "llc.adaptive.report_cycles=16", NULL};
+    static const struct {
+        const char *settings[3], *error; /* NULL: accepted */
+    } cases[] = {
+        {{"llc.adaptive.epoch_cycles=1017"}, NULL},
+        {{"llc.adaptive.epoch_cycles=1016"},
+         "llc.adaptive.epoch_cycles: an epoch of 1016 cycles is too short for a profiling phase of 1000 cycles and 16"},
+        {{"llc.adaptive.epoch_cycles=1"}, "llc.adaptive.epoch_cycles: an epoch of 1 cycles is too short"},
+        {{"noc.topology=full"}, "llc.adaptive.power_gating (default true): there are no MC-routers to power off"},
+        {{"noc.topology=full", "llc.adaptive.power_gating=false"}, NULL},
+        {{"llc.slices_per_mc=4"}, "llc.organisation: a private LLC needs one slice per cluster"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct error err = {0};
+        struct config *config = config_checked(adaptive, cases[i].settings, &err);
+        CHECK_EQ(config != NULL, cases[i].error == NULL);
+        CHECK_TEXT(err.text, cases[i].error ? cases[i].error : "");
+        config_destroy(config);
+    }
 }
