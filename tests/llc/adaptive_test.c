@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "llc/adaptive.h"
+#include "llc/adaptive_oracle.h"
 #include "llc/atd.h"
 #include "llc/lsp.h"
 #include "settings.h"
@@ -76,32 +77,6 @@ TEST("a number of sets that does not divide the slice's leaves the last sets uns
     }
 }
 
-/* A directory of a whole slice, as one would write it down: each set a list of lines, the last used one in front. */
-struct plain_directory {
-    struct plain_line {
-        uint64_t line;
-        bool used_by[8];
-    } list[48][16];
-    unsigned count[48];
-};
-
-static bool plain_access(struct plain_directory *plain, unsigned set, uint64_t line, unsigned cluster) {
-    struct plain_line *list = plain->list[set], now = {.line = line};
-    unsigned place = 0, count = plain->count[set];
-    while (place < count && list[place].line != line) place++;
-    if (place < count)
-        now = list[place];
-    else if (count < 16)
-        plain->count[set]++;
-    else
-        place = 15;
-    bool hit = now.used_by[cluster];
-    now.used_by[cluster] = true;
-    memmove(&list[1], &list[0], place * sizeof *list);
-    list[0] = now;
-    return hit;
-}
-
 /* Accesses of eight clusters to `lines` lines over 48 sets, the lower lines more often if `skewed`. */
 struct traffic {
     unsigned lines;
@@ -113,27 +88,27 @@ static uint64_t traffic_line(const struct traffic *traffic, uint64_t *random) {
     return traffic->skewed ? random_below(random, line + 1) : line;
 }
 
-/* The hit rate predicted by a directory of `sets` sets, minus that of the reference. */
+/* The hit rate predicted by a directory of `sets` sets, minus that of the model of all sets. */
 static double sampling_error(unsigned sets, const struct traffic *traffic) {
     struct atd atd;
-    struct plain_directory *plain = mem_alloc(1, sizeof *plain);
-    uint64_t hits = 0, reads = 0, plain_hits = 0, all = 200000, random = traffic->lines;
+    struct atd_oracle whole = atd_oracle_create(48, 48, 16, false);
+    uint64_t hits = 0, reads = 0, whole_hits = 0, all = 200000, random = traffic->lines;
     atd_init(&atd, sets, 48, 16, false);
     for (unsigned i = 0; i < all; i++) {
         uint64_t line = traffic_line(traffic, &random);
         unsigned set = (unsigned)(line % 48), cluster = (unsigned)random_below(&random, 8);
-        plain_hits += plain_access(plain, set, line, cluster);
+        whole_hits += atd_oracle_access(&whole, set, line, cluster);
         if (!atd_shadows(&atd, set)) continue;
         reads++;
         hits += atd_access(&atd, set, line, cluster);
     }
     atd_release(&atd);
-    free(plain);
-    return (double)hits / (double)reads - (double)plain_hits / (double)all;
+    free(whole.set);
+    return (double)hits / (double)reads - (double)whole_hits / (double)all;
 }
 
 /* From much less than the slice holds to twice as much, as many lines in each set. */
-TEST("a directory of all sets equals a reference, and eight sampled sets predict it within two points") {
+TEST("a directory of all sets predicts the hits of the model, and eight sampled sets their rate to within two points") {
     for (unsigned lines = 5 * 48; lines <= 33 * 48; lines += 4 * 48)
         for (unsigned skewed = 0; skewed < 2; skewed++) {
             struct traffic traffic = {lines, skewed};

@@ -9,6 +9,7 @@
 #include "llc/rdd.h"
 #include "llc/route.h"
 #include "llc/selrep.h"
+#include "llc/selrep_oracle.h"
 #include "test.h"
 
 static const char *const one_controller[] = {"dram.mcs=1", "dram.mapping=linear", NULL};
@@ -224,31 +225,6 @@ TEST("a directory per degree models the capacity that replicas take, one for all
     }
 }
 
-/* The same in software: every set's lines, most recently used first, with the clusters that have used them. */
-struct software {
-    struct {
-        uint64_t line, clusters;
-    } list[32][16];
-    unsigned held[32];
-};
-
-static unsigned software_access(struct software *all, unsigned set, uint64_t line, unsigned cluster) {
-    unsigned at = 0, hits = 0;
-    while (at < all->held[set] && all->list[set][at].line != line) at++;
-    bool found = at < all->held[set];
-    uint64_t clusters = found ? all->list[set][at].clusters : 0;
-    for (unsigned degree = 0; found && degree < 5; degree++)
-        for (unsigned other = 0; other < 16; other++)
-            if (clusters >> other & 1 && other * (1u << degree) / 16 == cluster * (1u << degree) / 16)
-                hits |= 1u << degree;
-    if (!found && all->held[set] < 16) all->held[set]++;
-    if (!found) at = all->held[set] - 1;
-    for (; at > 0; at--) all->list[set][at] = all->list[set][at - 1];
-    all->list[set][0].line = line;
-    all->list[set][0].clusters = clusters | UINT64_C(1) << cluster;
-    return hits;
-}
-
 /* A line of a slice of 32 sets: the smallest of `draws` draws; more draws are more skewed. */
 static uint64_t skewed_line(uint64_t *random, unsigned lines, unsigned draws) {
     uint64_t line = random_below(random, lines);
@@ -262,7 +238,8 @@ TEST("two sampled sets predict the hit rate of all 32 at every degree within 5 p
     unsigned compared = 0;
     for (unsigned draws = 1; draws <= 3; draws++)
         for (unsigned lines = 4 * 32; lines <= 40 * 32; lines += 6 * 32) {
-            struct software *all = mem_alloc(1, sizeof *all);
+            struct rdd_oracle *all = mem_alloc(1, sizeof *all);
+            *all = (struct rdd_oracle){.clusters = 16, .degrees = 5, .sampled_sets = 32, .slice_sets = 32, .ways = 16};
             struct rdd rdd;
             uint64_t random = lines * draws, samples = 0, whole[5] = {0}, sampled[5] = {0};
             enum { ACCESSES = 100000 };
@@ -270,8 +247,11 @@ TEST("two sampled sets predict the hit rate of all 32 at every degree within 5 p
             for (unsigned i = 0; i < ACCESSES; i++) {
                 uint64_t line = skewed_line(&random, lines, draws);
                 unsigned set = (unsigned)(line % 32), cluster = (unsigned)random_below(&random, 16);
-                unsigned hits = software_access(all, set, line, cluster);
-                for (unsigned degree = 0; degree < 5; degree++) whole[degree] += hits >> degree & 1;
+                bool hit[SELREP_ORACLE_DEGREES];
+                unsigned hits = 0;
+                rdd_oracle_access(all, set, line, cluster, hit);
+                for (unsigned degree = 0; degree < 5; degree++) whole[degree] += hit[degree];
+                for (unsigned degree = 0; degree < 5; degree++) hits |= (unsigned)hit[degree] << degree;
                 if (!rdd_shadows(&rdd, set)) continue;
                 samples++;
                 CHECK_EQ(rdd_access(&rdd, set, line, cluster), hits); /* in its own sets it is exact */
