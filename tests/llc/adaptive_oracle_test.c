@@ -49,7 +49,7 @@ static void check_entry(const struct driver *driver, const struct journal_entry 
                                             {"private_miss_rate", "private_lsp", "private_bytes_per_cycle"}};
     static const char *const rules[] = {"", "rule 1", "rule 2", ""};
     CHECK_EQ(entry->cycle, driver->now);
-    CHECK_EQ(entry->program, 0u);
+    CHECK_EQ(entry->program, 1u);
     CHECK_EQ(entry->decision, expected->rule == 1 || expected->rule == 2 ? "private" : "shared");
     CHECK_TEXT(entry->reason, rules[expected->rule]);
     CHECK_EQ(entry->count, expected->profiled ? 8u : 0u);
@@ -199,6 +199,7 @@ static void compare(const char *const *settings, const struct adaptive_oracle *c
     driver->oracle.report_cycles = 9;
     driver->oracle.similar = 0.05;
     driver->random = seed;
+    driver->base.llc->program = 1; /* for the journal */
     for (unsigned i = 0; i < 40; i++) run_kernel(driver);
     struct llc_organisation *llc = driver->base.llc;
     llc->ops->control->settle(llc, driver->now);

@@ -56,6 +56,7 @@ static void check_entry(struct driver *driver, const struct selrep_expected *exp
     char text[40];
     snprintf(text, sizeof text, "degree %u", expected->degree);
     CHECK_EQ(entry->cycle, driver->now);
+    CHECK_EQ(entry->program, 1u);
     CHECK_EQ(entry->decision, (const char *)text);
     CHECK_EQ(entry->reason, expected->reason);
     CHECK_EQ(entry->count, 5 + 3 * oracle->degrees);
@@ -262,6 +263,7 @@ static void compare(const struct comparison *comparison, uint64_t seed, unsigned
     driver->flush_whole = comparison->flush_whole;
     driver->clean_at = NEVER;
     driver->random = seed;
+    driver->base.llc->program = 1; /* for the journal */
     for (unsigned i = 0; i < 30; i++) run_kernel(driver);
     driver->base.llc->ops->control->settle(driver->base.llc, driver->now);
     check_counters(driver);
