@@ -55,9 +55,9 @@ TEST("a line counts once in each window, by the clusters that access it") {
         for (unsigned line = 1; line <= 10; line++) /* of `line` clusters */
             for (unsigned source = 0; source < 2 * line; source++)
                 access_from(slice, source, 0x1000 * line,
-                            source % 3 == 0   ? MESSAGE_READ
-                            : source % 3 == 1 ? MESSAGE_WRITE
-                                              : MESSAGE_ATOMIC,
+                            source / 2 % 3 == 0   ? MESSAGE_READ
+                            : source / 2 % 3 == 1 ? MESSAGE_WRITE
+                                                  : MESSAGE_ATOMIC,
                             0);
         settle(slice);
         while (slice->base.engine->now < (window + 1) * WINDOW) cycle(slice);
