@@ -186,7 +186,7 @@ TEST("a probe without remaining queries is answered without the line: after 2 ca
     cooperation_fixture_destroy(fixture);
 }
 
-TEST("an answer takes the shorter direction back, and at equal distance the direction of its probe") {
+TEST("an answer takes the shorter direction back") {
     for (unsigned distance = 1; distance < GROUPS; distance++) {
         unsigned holder = (ASKER + distance) % GROUPS, back = distance <= 4 ? distance : GROUPS - distance;
         struct cooperation_fixture *fixture = ask_once(true, UINT64_C(1) << holder, COOP_LEFT);
@@ -200,14 +200,35 @@ TEST("an answer takes the shorter direction back, and at equal distance the dire
         CHECK_EQ(data, 1u);
         cooperation_fixture_destroy(fixture);
     }
-    /* Ties: with 8 groups at distance 4, by the hops of the data of the long probe and the miss of the short one. */
-    struct cooperation_fixture *fixture = cooperation_fixture_create(true, 5, 0, 7);
-    fixture->holders[1] = 1 << (ASKER + 4);
-    ask(&fixture->node[ASKER], 1, COOP_LEFT, 0);
-    run(fixture, 60);
-    CHECK_EQ(count(fixture, "l1.mulnet.answer_hops"), 4u);
-    CHECK_EQ(fixture->node[ASKER].answers, 1u);
-    cooperation_fixture_destroy(fixture);
+}
+
+/* Puts an answer for group `source` into Q3 of a group. */
+static void answer_from(struct cooperation_fixture *fixture, unsigned group, unsigned source,
+                        enum coop_direction direction, uint64_t now) {
+    struct coop_message answer = {
+        .kind = COOP_DATA, .direction = (uint8_t)direction, .source = (uint8_t)source, .target = (uint8_t)group};
+    port_push(fixture->node[group].ports.replies_out, now, &answer, sizeof answer);
+}
+
+TEST("an answer from the opposite side of the ring returns in the direction of its probe") {
+    /* From group 7 to group 3 both directions take four hops. Which of them the answer takes shows two stops further:
+     * there it delays by a cycle an answer that enters when it passes. */
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+        struct cooperation_fixture *fixture = cooperation_fixture_create(true, 5, 2, 7);
+        run(fixture, ASKED_AT);
+        answer_from(fixture, 7, ASKER, (enum coop_direction)direction, ASKED_AT - 1);
+        run(fixture, 2);
+        answer_from(fixture, 5, 4, COOP_RIGHT, ASKED_AT + 1);
+        answer_from(fixture, 1, 2, COOP_LEFT, ASKED_AT + 1);
+        run(fixture, 20);
+        const struct test_node *left = &fixture->node[4], *right = &fixture->node[2];
+        REQUIRE(fixture->node[ASKER].answers == 1 && left->answers == 1 && right->answers == 1);
+        CHECK_EQ(fixture->node[ASKER].answered.event[0].cycle, ASKED_AT - 1 + 5u);
+        CHECK_EQ(left->answered.event[0].cycle, ASKED_AT + 3u + (direction == COOP_RIGHT));
+        CHECK_EQ(right->answered.event[0].cycle, ASKED_AT + 3u + (direction == COOP_LEFT));
+        CHECK_EQ(count(fixture, "l1.mulnet.answer_wait_cycles"), 1u);
+        cooperation_fixture_destroy(fixture);
+    }
 }
 
 TEST("if both probes hit, both lines arrive, the nearer one first") {
