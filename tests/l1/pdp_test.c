@@ -101,3 +101,38 @@ TEST("pdp: without reuse the dynamic variant keeps its distance") {
     CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 2u);
     l1_fixture_destroy(l1);
 }
+
+/* Reads lines of a set one after the other. */
+static void read_lines(struct l1_fixture *l1, const char *lines) {
+    for (; *lines; lines++) {
+        read_line(l1, (uint64_t)(*lines - 'A') * 0x200, 0);
+        l1->woken_count = 0;
+        settle(l1);
+    }
+}
+
+TEST("pdp: the dynamic kind maximises E(d), in which each missed sample occupies d plus the ways") {
+    /* 21 samples, 6 reuses at distance 1 and 4 at distance 5, 2 ways:
+     * E(4) = 6 / (6 × 4 + 15 × (4 + 2)) = 0.053, E(8) = 10 / (6 × 4 + 4 × 8 + 11 × (8 + 2)) = 0.060.
+     * Without the ways it would be 0.071 and 0.069. */
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1", "l1.pdp.dynamic=true",
+                                                       "l1.pdp.sampler_entries=256", "l1.pdp.recompute_reads=21"));
+    read_lines(l1, "AABBCCDDEEFF"
+                   "GHIJKGHIJ");
+    CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 8u);
+    l1_fixture_destroy(l1);
+}
+
+TEST("pdp: a sample counts one reuse, and is then removed from the sampler") {
+    /* Of 32 entries for 256 reads each takes every eighth: A, B and C. A and B are reused at distance 1, and again at
+     * distance 5, which counts nothing: E(4) = 2 / (2 × 4 + 1 × 6), and less for larger d. */
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1", "l1.pdp.dynamic=true",
+                                                       "l1.pdp.sampler_entries=32", "l1.pdp.recompute_reads=24"));
+    read_lines(l1, "DEFGHIJA"
+                   "AEFGAIJB"
+                   "BEFGBIJC");
+    CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 1u);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 4u);
+    l1_fixture_destroy(l1);
+}
