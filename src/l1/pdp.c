@@ -173,7 +173,8 @@ static void recompute(const struct pdp *pdp, struct pdp_l1 *l1) {
         unsigned distance = (i + 1) * BUCKET;
         reuses += l1->reuses[i];
         room += l1->reuses[i] * distance;
-        uint64_t cost = room + (l1->samples - reuses) * (distance + l1->cache->ways);
+        uint64_t missed = l1->samples - min_u64(reuses, l1->samples); /* samples before the last update may be reused */
+        uint64_t cost = room + missed * (distance + l1->cache->ways);
         if (reuses * best_cost <= best_reuses * cost) continue;
         best = distance, best_reuses = reuses, best_cost = cost;
     }

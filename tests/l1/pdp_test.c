@@ -136,3 +136,18 @@ TEST("pdp: a sample counts one reuse, and is then removed from the sampler") {
     CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 4u);
     l1_fixture_destroy(l1);
 }
+
+TEST("pdp: reuses of samples from before an update count as hits, and no sample as missed because of them") {
+    /* Samples are A and B before the first update, C and D after it. Then A is reused at distance 9, B at 2 and C at 1:
+     * 3 reuses for 2 samples. E(4) = 2 / (2 × 4), E(12) = 3 / (2 × 4 + 12). */
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1", "l1.pdp.dynamic=true",
+                                                       "l1.pdp.sampler_entries=32", "l1.pdp.recompute_reads=16"));
+    read_lines(l1, "EFGHIJKA"
+                   "LMNOPQRB");
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 1u);
+    read_lines(l1, "ABEFGHIC"
+                   "CJKLMNOD");
+    CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 2u);
+    CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 4u);
+    l1_fixture_destroy(l1);
+}
