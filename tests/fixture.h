@@ -4,6 +4,7 @@
  *     struct sm_fixture    an SM and its L1, with a fake memory and dispatcher    sm/sm_fixture.h
  *     struct l1_fixture    an L1; the test acts as its SM and the network         l1/l1_fixture.h
  *     struct groups_fixture L1s of several groups; the test acts as SMs and LLC    l1/groups_fixture.h
+ *     struct cooperation_fixture a network between groups, with fake nodes          l1/cooperation_fixture.h
  *     struct l1s_fixture   cooperating L1s of several groups                      l1/versions_test.c
  *     struct slice_fixture an LLC slice with fake networks and a fake memory      llc/slice_fixture.h
  *     struct llc_fixture   all slices with a real memory controller               llc/shadow_test.c
