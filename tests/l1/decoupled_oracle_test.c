@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "l1/l1_fixture.h"
 
-enum { SETS = 4, WAYS = 2, TAGS_MAX = 16, LINES = 26, RC_LARGEST = 63 };
+enum { SETS = 4, WAYS = 2, TAG_SETS_MAX = 8, TAGS_MAX = 16, LINES = 26, RC_LARGEST = 63 };
 
 struct data_line {
     enum { FREE, FETCHED, FILLED } state;
@@ -27,7 +27,7 @@ struct decoupled_model {
     bool count_hits, plain;
     uint64_t clock;
     struct data_line data[SETS][WAYS];
-    struct tag tag[SETS][TAGS_MAX];
+    struct tag tag[TAG_SETS_MAX][TAGS_MAX];
     uint64_t first_touches, below_threshold, admissions, tags_replaced, lines_lost, untracked;
 };
 
@@ -228,8 +228,9 @@ TEST("decoupled: every access ends as in the model of tag store and data store")
     static const struct {
         unsigned tag_sets, tag_ways, threshold, first_count;
         bool count_hits;
-    } cases[] = {{4, 4, 2, 1, true},  {4, 2, 2, 1, true}, {4, 3, 3, 1, false}, {4, 8, 1, 1, true}, {4, 4, 2, 0, true},
-                 {1, 16, 2, 1, true}, {1, 8, 3, 2, true}, {2, 5, 2, 1, false}, {4, 2, 1, 1, true}, {4, 4, 0, 0, true}};
+    } cases[] = {{4, 4, 2, 1, true}, {4, 2, 2, 1, true},  {4, 3, 3, 1, false}, {4, 8, 1, 1, true},
+                 {4, 4, 2, 0, true}, {1, 16, 2, 1, true}, {1, 8, 3, 2, true},  {2, 5, 2, 1, false},
+                 {4, 2, 1, 1, true}, {4, 4, 0, 0, true},  {8, 8, 3, 1, true},  {3, 9, 2, 1, true}};
     uint64_t lost = 0, replaced = 0, untracked = 0;
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct decoupled_model model = {.tag_sets = cases[i].tag_sets,

@@ -21,6 +21,7 @@ struct groups_fixture {
     uint64_t now, llc_cycles;      /* latency of the LLC; NEVER: the test answers with llc_answer() */
     struct message asked[LLC_LOG]; /* requests that reached the LLC, the latest LLC_LOG */
     unsigned asked_count, outstanding;
+    bool blocked; /* the network accepts no request */
 };
 
 static inline void connect_node(struct groups_fixture *groups, unsigned node) {
@@ -73,7 +74,7 @@ static inline void step(struct groups_fixture *groups) {
     uint32_t token[L1_COMPLETIONS];
     for (unsigned sm = 0; sm < SMS; sm++)
         groups->outstanding -= groups->l1->ops->tick(groups->l1, sm, groups->now, token);
-    for (unsigned node = 0; node < GROUPS; node++)
+    for (unsigned node = 0; node < GROUPS && !groups->blocked; node++)
         while (port_peek(&groups->to_network[node], groups->now)) {
             struct message request = *(const struct message *)port_take(&groups->to_network[node], groups->now);
             groups->asked[groups->asked_count++ % LLC_LOG] = request;
@@ -94,11 +95,16 @@ static inline void finish(struct groups_fixture *groups) {
     steps(groups, 50);
 }
 
-static inline bool request_by(struct groups_fixture *groups, unsigned sm, uint64_t address, enum message_kind kind) {
-    struct l1_request request = {.address = address, .kind = (uint8_t)kind, .sectors = 0x0F, .conflicts = 1};
+static inline bool access_by_sm(struct groups_fixture *groups, unsigned sm, struct l1_request request) {
+    request.sectors = 0x0F;
+    request.conflicts = 1;
     bool accepted = groups->l1->ops->access(groups->l1, sm, &request, groups->now) < L1_ACCEPTED;
     groups->outstanding += accepted;
     return accepted;
+}
+
+static inline bool request_by(struct groups_fixture *groups, unsigned sm, uint64_t address, enum message_kind kind) {
+    return access_by_sm(groups, sm, (struct l1_request){.address = address, .kind = (uint8_t)kind});
 }
 static inline void read_by(struct groups_fixture *groups, unsigned group, uint64_t address) {
     REQUIRE(request_by(groups, group * GROUP_SMS, address, MESSAGE_READ));

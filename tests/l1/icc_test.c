@@ -51,11 +51,9 @@ TEST("a node that gets lines from the LLC and from another group in every cycle 
     for (uint64_t line = 0; line < LINES; line++, finish(groups)) read_by(groups, 0, line * LINE);
     groups->llc_cycles = NEVER;
     for (unsigned i = 0; i < PAST; i++, step(groups)) {
-        struct l1_request past = {
-            .address = (100 + i) * LINE, .kind = MESSAGE_READ, .sectors = 0x0F, .bypass = true, .conflicts = 1};
-        REQUIRE(groups->l1->ops->access(groups->l1, GROUP_SMS, &past, groups->now) < L1_ACCEPTED);
+        struct l1_request past = {.address = (100 + i) * LINE, .kind = MESSAGE_READ, .bypass = true};
+        REQUIRE(access_by_sm(groups, GROUP_SMS, past));
     }
-    groups->outstanding += PAST;
     steps(groups, 20);
     unsigned first = groups->asked_count - PAST;
     for (uint64_t line = 0; line < LINES; line++) {
@@ -161,4 +159,30 @@ TEST("dynamic sending gets the latency of a remote hit, and of a remote miss up 
         CHECK_EQ(count_of_node(groups, "l1.sending.periods_llc", 2), 1u - more);
         groups_fixture_destroy(groups);
     }
+}
+
+TEST("a miss that probes other groups still waits for the miss queue if its victim must be written back") {
+    enum { LOCAL = 0, STORES = 5 /* in the port to the network and a miss queue of one */ };
+    struct groups_fixture *groups = groups_fixture_create(
+        SETTINGS(MGC, ONE_FLIT, "l1.icc-mgc.sampled=0", "l1.size_kb=1", "l1.ways=1", "l1.miss_queue=1"));
+    REQUIRE(access_by_sm(groups, 0, (struct l1_request){.address = LOCAL, .kind = MESSAGE_READ, .local = true}));
+    finish(groups);
+    REQUIRE(access_by_sm(groups, 0, (struct l1_request){.address = LOCAL, .kind = MESSAGE_WRITE, .local = true}));
+    finish(groups);
+    groups->blocked = true;
+    for (unsigned i = 1; i <= STORES; i++, steps(groups, 5)) write_by(groups, 0, i * LINE);
+    read_by(groups, 0, Z);
+    steps(groups, 50);
+    CHECK_EQ(count_of_node(groups, "l1.write_backs", 0), 0u);
+    CHECK_EQ(count_of_node(groups, "l1.icc.asked", 0), 0u);
+    groups->blocked = false;
+    finish(groups);
+    CHECK_EQ(count_of_node(groups, "l1.write_backs", 0), 1u);
+    CHECK_EQ(count_of_node(groups, "l1.icc.asked", 0), 1u);
+    CHECK(count_of_node(groups, "l1.reservation_fail.network", 0) > 40);
+    unsigned written[STORES + 1] = {0};
+    for (unsigned i = 0; i < groups->asked_count; i++)
+        if (groups->asked[i].kind == MESSAGE_WRITE) written[groups->asked[i].address / LINE]++;
+    for (unsigned i = 0; i <= STORES; i++) CHECK_EQ(written[i], 1u);
+    groups_fixture_destroy(groups);
 }

@@ -119,6 +119,29 @@ TEST("mrpb: a hit completes one cycle later than without queues") {
     CHECK_EQ(cycles_of[1], cycles_of[0] + 1);
 }
 
+TEST("mrpb: hits in consecutive cycles complete in order, each one cycle later than its latency") {
+    enum { HITS = 40, LATENCY = 5 };
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(MRPB, "l1.latency_cycles=5"));
+    cycle(l1);
+    enter(l1, 0, 0x1000, MESSAGE_READ, 0);
+    settle(l1);
+    l1->woken_count = 0;
+    uint64_t first = l1->now;
+    for (uint8_t i = 0; i < HITS; i++, cycle(l1))
+        CHECK_OUTCOME(enter(l1, i % 3, 0x1000, MESSAGE_READ, (uint8_t)(100 + i)), L1_QUEUED);
+    CHECK(l1->l1->ops->busy(l1->l1, 0));
+    cycles(l1, LATENCY - 1);
+    CHECK(l1->l1->ops->busy(l1->l1, 0));
+    cycle(l1);
+    CHECK(!l1->l1->ops->busy(l1->l1, 0));
+    REQUIRE(l1->woken_count == HITS);
+    for (unsigned i = 0; i < HITS; i++) {
+        CHECK_EQ(l1->woken[i], 100 + i);
+        CHECK_EQ(l1->woken_at[i], first + i + 1 + LATENCY);
+    }
+    l1_fixture_destroy(l1);
+}
+
 /* Random accesses of a few warps to a few lines, which all bypass the L1, so that each is seen at the network. Returns
  * the number that arrived before one that they must follow. */
 static unsigned out_of_order(const char *const *settings, uint64_t random) {

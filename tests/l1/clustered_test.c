@@ -1,0 +1,155 @@
+/* Nodes of groups without cooperation: latencies, reservation failures, commands of the control plane. */
+#include "test.h"
+
+#include <string.h>
+
+#include "l1/groups_fixture.h"
+
+#define CLUSTERED "l1.organisation=clustered"
+
+enum { LINE = 128, X = 0, Y = 100 * LINE, ANY_SM = 1 };
+
+TEST("the latency of a read is that of request crossbar, node and reply crossbar, for a miss and a hit") {
+    enum { REQUEST = 2, MISS = 101, HIT = 20, REPLY = 6 /* five flits */ };
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(CLUSTERED, "l1.latency_cycles=20"));
+    steps(groups, 10);
+    for (unsigned i = 0; i < 3; i++, finish(groups)) read_by(groups, 0, X);
+    CHECK_EQ(COUNTER(groups, "l1.read_misses"), 1u);
+    CHECK_EQ(COUNTER(groups, "l1.read_hits"), 2u);
+    CHECK_EQ(COUNTER(groups, "l1.latency.reads"), 3u);
+    CHECK_EQ(COUNTER(groups, "l1.latency.request_cycles"), 3u * REQUEST);
+    CHECK_EQ(COUNTER(groups, "l1.latency.node_cycles"), 2u * HIT + MISS);
+    CHECK_EQ(COUNTER(groups, "l1.latency.reply_cycles"), 3u * REPLY);
+    write_by(groups, 0, X); /* writes and reads that bypass the L1 are not counted */
+    REQUIRE(access_by_sm(groups, 1, (struct l1_request){.address = Y, .kind = MESSAGE_READ, .bypass = true}));
+    finish(groups);
+    CHECK_EQ(COUNTER(groups, "l1.latency.reads"), 3u);
+    groups_fixture_destroy(groups);
+}
+
+TEST("cycles in which the head of a node's queue has a reservation failure are counted, each time") {
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(CLUSTERED, "l1.mshrs=1"));
+    for (unsigned i = 0; i < 2; i++) {
+        read_by(groups, 0, (2 * i) * LINE);
+        step(groups);
+        REQUIRE(request_by(groups, ANY_SM, (2 * i + 1) * LINE, MESSAGE_READ));
+        finish(groups);
+    }
+    uint64_t waited = COUNTER(groups, "l1.latency.request_cycles") - 4 * 2;
+    CHECK(waited > 2 * 90);
+    CHECK_EQ(COUNTER(groups, "l1.reservation_fail.mshr"), waited);
+    CHECK_EQ(COUNTER(groups, "l1.reservation_fail.mshr_merge"), 0u);
+    groups_fixture_destroy(groups);
+}
+
+TEST("an SM is busy until its accesses are answered, and SM and node say how many are outstanding") {
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(CLUSTERED));
+    CHECK(!groups->l1->ops->busy(groups->l1, ANY_SM));
+    for (unsigned i = 0; i < 3; i++, step(groups)) REQUIRE(request_by(groups, ANY_SM, i * LINE, MESSAGE_READ));
+    steps(groups, 10);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    CHECK(groups->l1->ops->busy(groups->l1, ANY_SM));
+    CHECK(!groups->l1->ops->busy(groups->l1, 0));
+    groups->l1->ops->explain(groups->l1, 0, out);
+    groups->l1->ops->explain(groups->l1, ANY_SM, out);
+    engine_explain(groups->base.engine, out);
+    fclose(out);
+    CHECK_TEXT(text, "  3 accesses outstanding at the L1s of the group");
+    CHECK_TEXT(text, "l1 node 0: 3 accesses outstanding");
+    CHECK_TEXT(text, "3 MSHRs in use, 0 bypassing accesses outstanding, 0 requests in the miss queue");
+    CHECK(!strstr(text, "l1 node 1"));
+    CHECK(!strstr(text, "  0 accesses"));
+    free(text);
+    finish(groups);
+    CHECK(!groups->l1->ops->busy(groups->l1, ANY_SM));
+    groups_fixture_destroy(groups);
+}
+
+TEST("an SM whose injection queue is full is told of the credit when an access is possible again") {
+    struct groups_fixture *groups =
+        groups_fixture_create(SETTINGS(CLUSTERED, "group.injection_packets=1", "group.request_queue=1", "l1.mshrs=1"));
+    unsigned accepted = 0, retries = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        if (request_by(groups, ANY_SM, i * LINE, MESSAGE_READ)) {
+            accepted++;
+            continue;
+        }
+        uint32_t changes = groups->l1->gate[ANY_SM].changes;
+        CHECK(groups->l1->gate[ANY_SM].open);
+        for (unsigned c = 0; c < 500 && groups->l1->gate[ANY_SM].changes == changes; c++) {
+            step(groups);
+            if (groups->l1->gate[ANY_SM].changes == changes) retries += 1;
+        }
+        CHECK_EQ(groups->l1->gate[ANY_SM].changes, changes + 1);
+        REQUIRE(request_by(groups, ANY_SM, i * LINE, MESSAGE_READ));
+        accepted++;
+    }
+    CHECK_EQ(accepted, 20u);
+    CHECK(retries > 1000);
+    finish(groups);
+    step(groups);
+    CHECK(!groups->l1->gate[ANY_SM].open);
+    groups_fixture_destroy(groups);
+}
+
+TEST("a node whose reply queue is full stalls and loses nothing, at every hit latency") {
+    static const char *const latencies[] = {"l1.latency_cycles=1", "l1.latency_cycles=2", "l1.latency_cycles=30"};
+    for (unsigned i = 0; i < COUNT_OF(latencies); i++) {
+        struct groups_fixture *groups =
+            groups_fixture_create(SETTINGS(CLUSTERED, latencies[i], "group.reply_queue=1", "group.request_queue=2"));
+        read_by(groups, 0, X);
+        finish(groups);
+        unsigned made = 0;
+        for (unsigned c = 0; c < 400; c++, step(groups))
+            for (unsigned sm = 0; sm < GROUP_SMS; sm++) made += request_by(groups, sm, X, MESSAGE_READ);
+        finish(groups);
+        CHECK_EQ(COUNTER(groups, "l1.latency.reads"), made + 1);
+        CHECK_EQ(COUNTER(groups, "l1.read_hits"), made);
+        CHECK(made >= 80 && made <= 80 + 64); /* a reply has five flits; queues and pipeline hold some more */
+        groups_fixture_destroy(groups);
+    }
+}
+
+static bool reported(struct groups_fixture *groups, unsigned node, enum l1_report_kind kind) {
+    const struct l1_report *report = port_peek(&groups->reports[node], groups->now);
+    if (!report) return false;
+    bool right = report->kind == kind;
+    port_pop(&groups->reports[node], groups->now);
+    return right;
+}
+
+TEST("a node invalidates its lines by command, and reports that it has done so") {
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(CLUSTERED));
+    struct l1_command flush = {.kind = L1_COMMAND_FLUSH};
+    for (unsigned group = 0; group < 2; group++) read_by(groups, group, X);
+    finish(groups);
+    port_push(&groups->commands[1], groups->now, &flush, sizeof flush);
+    steps(groups, 3);
+    CHECK(reported(groups, 1, L1_REPORT_FLUSHED));
+    CHECK(!reported(groups, 0, L1_REPORT_FLUSHED));
+    for (unsigned group = 0; group < 2; group++) read_by(groups, group, X);
+    finish(groups);
+    CHECK_EQ(count_of_node(groups, "l1.read_hits", 0), 1u);
+    CHECK_EQ(count_of_node(groups, "l1.read_misses", 1), 2u);
+    groups_fixture_destroy(groups);
+}
+
+TEST("a node reports that nothing is in flight, and not before") {
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(CLUSTERED));
+    struct l1_command ask = {.kind = L1_COMMAND_REPORT};
+    port_push(&groups->commands[0], groups->now, &ask, sizeof ask);
+    steps(groups, 3);
+    CHECK(reported(groups, 0, L1_REPORT_QUIET));
+    read_by(groups, 0, X);
+    steps(groups, 10);
+    port_push(&groups->commands[0], groups->now, &ask, sizeof ask);
+    steps(groups, 50);
+    CHECK(!reported(groups, 0, L1_REPORT_QUIET));
+    finish(groups);
+    CHECK(reported(groups, 0, L1_REPORT_QUIET));
+    steps(groups, 50);
+    CHECK(!reported(groups, 0, L1_REPORT_QUIET)); /* once */
+    groups_fixture_destroy(groups);
+}
