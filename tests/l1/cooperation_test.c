@@ -183,6 +183,54 @@ TEST("answers to a node that accepts none circulate and delay no other answer") 
     cooperation_fixture_destroy(fixture);
 }
 
+TEST("a cache with little space takes the probes of both neighbours in turns, and the answers") {
+    enum { TURNS = 20 };
+    struct cooperation_fixture *fixture = cooperation_fixture_create(false, 1, 0, 0);
+    fixture->node[4].probe_every = fixture->node[4].take_every = 4;
+    for (unsigned cycle = 0; cycle < 4 * TURNS + 20; cycle++) {
+        run(fixture, 1);
+        uint64_t now = fixture->engine->now - 1;
+        for (unsigned g = 3; g <= 5; g += 2) {
+            if (port_can_push(fixture->node[g].ports.requests_out, now))
+                ask(&fixture->node[g], 1, g == 3 ? COOP_RIGHT : COOP_LEFT, now);
+            if (port_can_push(fixture->node[g].ports.replies_out, now))
+                answer_from(fixture, g, 4, g == 3 ? COOP_LEFT : COOP_RIGHT, now);
+        }
+    }
+    const struct log *probed = &fixture->node[4].probed, *answered = &fixture->node[4].answered;
+    REQUIRE(probed->count >= TURNS && answered->count >= TURNS);
+    for (unsigned i = 2; i < TURNS; i++) {
+        CHECK(probed->event[i].message.source != probed->event[i - 1].message.source);
+        CHECK(answered->event[i].message.target != answered->event[i - 1].message.target);
+    }
+    run(fixture, 100);
+    cooperation_fixture_destroy(fixture);
+}
+
+TEST("a network with probes and answers that cannot go on says what waits, and where") {
+    struct cooperation_fixture *fixture = cooperation_fixture_create(true, 1, 2, 7);
+    fixture->holders[1] = fixture->holders[2] = fixture->holders[3] = 1 << 7;
+    fixture->node[3].take_every = 0;
+    fixture->node[3].asks = 3;
+    run(fixture, 200);
+    fixture->node[6].probe_every = 0;
+    fixture->node[5].asks = 1;
+    run(fixture, 20);
+    fixture->node[5].asks = 2;
+    run(fixture, 20);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    engine_explain(fixture->engine, out);
+    fclose(out);
+    CHECK_TEXT(text, "5 answers in transit on the ring"); /* three misses and three lines, one of them in Q7 */
+    CHECK_TEXT(text, "the head probe of group 5 waits for space to the right");
+    free(text);
+    fixture->node[3].take_every = fixture->node[6].probe_every = 1;
+    run(fixture, 500);
+    cooperation_fixture_destroy(fixture);
+}
+
 /* All nodes probe as fast as they can and answer at different rates. */
 static struct cooperation_fixture *hammer(bool ring, unsigned queue, bool poll, uint64_t shuffle) {
     enum { ASKS = 300 };

@@ -129,6 +129,17 @@ TEST("decoupled: hits are counted unless that is disabled") {
     }
 }
 
+TEST("decoupled: a reference count has six bits and stays at 63") {
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.threshold=3", "l1.decoupled.tag_ways=2"));
+    REPLAY(l1, "bbm", A, A, A);
+    for (unsigned i = 0; i < 80; i++) REPLAY(l1, "h", A); /* 63 */
+    REPLAY(l1, "bbm", B, B, B);                           /* A ages to 62; B 3 */
+    for (unsigned i = 0; i < 59; i++) REPLAY(l1, "h", B); /* 62 */
+    REPLAY(l1, "b", C);                                   /* of two equal counts that of A is less recently used */
+    REPLAY(l1, "hb", B, A);
+    l1_fixture_destroy(l1);
+}
+
 TEST("decoupled: a store invalidates the line and keeps its tag, so that the next read allocates again") {
     struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL));
     REPLAY(l1, "bmh", A, A, A);

@@ -517,6 +517,24 @@ TEST("an L1 is busy until all its requests are answered, and reports what it wai
     l1_fixture_destroy(l1);
 }
 
+TEST("an L1 is busy while only a write is unacknowledged, or only waiters of a line are to be woken") {
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    cycle(l1);
+    write_line(l1, 0x2000, 2);
+    cycles(l1, 5);
+    CHECK(l1->l1->ops->busy(l1->l1, 0));
+    settle(l1);
+    read_line(l1, 0x1000, 1);
+    read_line(l1, 0x1000, 2);
+    cycle(l1);
+    answer(l1, take(l1));
+    cycle(l1);
+    CHECK(l1->l1->ops->busy(l1->l1, 0));
+    cycle(l1);
+    CHECK(!l1->l1->ops->busy(l1->l1, 0));
+    l1_fixture_destroy(l1);
+}
+
 TEST("an L1 holds as many lines as its size, with a number of sets that is not a power of two") {
     static const struct {
         const char *size, *ways;
