@@ -115,8 +115,10 @@ static void init_inputs(struct router_stage *stage) {
                                                  : xbar_input + 1;
         stage->offer[xbar_input].port = NOBODY;
     }
-    for (unsigned vc = 0; vc < stage->vcs; vc++)
-        stage->next_vc[vc] = (uint8_t)((vc + stage->input_speedup) % stage->vcs);
+    for (unsigned vc = 0; vc < stage->vcs; vc++) {
+        unsigned next = vc + stage->input_speedup;
+        stage->next_vc[vc] = (uint8_t)(next < stage->vcs ? next : vc % stage->input_speedup);
+    }
 }
 
 static void init_outputs(struct router_stage *stage) {

@@ -1,61 +1,8 @@
 /* The allocators of a router, on examples worked by hand. */
 #include "noc/islip.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
-#include "noc/router.h"
-#include "test.h"
-
-/* One router whose far ends are plain buffers. */
-struct stage_fixture {
-    struct timeline time;
-    struct link in, out;
-    struct router_stage stage;
-    struct buffers far_end;
-    unsigned char *packets;
-};
-
-static void stage_fixture_init(struct stage_fixture *fixture, unsigned inputs, unsigned outputs, unsigned vcs,
-                               unsigned iterations) {
-    struct noc_config noc = {
-        .vcs = vcs, .vc_flits = 8, .stages = 4, .internal_speedup = 1, .input_speedup = 1, .iterations = iterations};
-    unsigned row_words = 0;
-    memset(fixture, 0, sizeof *fixture);
-    router_stage_init(&fixture->stage, &noc, 1, inputs, outputs, outputs);
-    link_init(&fixture->in, &fixture->time, &row_words, fixture->stage.input_vcs, 8);
-    link_init(&fixture->out, &fixture->time, &row_words, fixture->stage.output_vcs, 8);
-    timeline_init(&fixture->time, 16, row_words);
-    fixture->far_end = buffers_of(fixture->stage.output_vcs, 8);
-    fixture->packets = mem_alloc_lines(64, sizeof(struct packet));
-    fixture->stage.in = &fixture->in;
-    fixture->stage.out = &fixture->out;
-    fixture->stage.next = fixture->far_end;
-    fixture->stage.packets = fixture->packets;
-    for (unsigned i = 0; i < fixture->stage.output_vcs; i++) {
-        link_add_vc(&fixture->out, i, 8);
-        router_stage_wire(&fixture->stage, i, i);
-    }
-    for (unsigned i = 0; i < outputs; i++) fixture->stage.route[i] = (uint16_t)i;
-}
-
-static void stage_fixture_release(struct stage_fixture *fixture) {
-    router_stage_release(&fixture->stage);
-    link_release(&fixture->in);
-    link_release(&fixture->out);
-    timeline_release(&fixture->time);
-    free(fixture->far_end.memory);
-    free(fixture->packets);
-}
-
-/* The input VC has a flit for the output and all it needs to send it. */
-static void request(struct stage_fixture *fixture, unsigned input, unsigned vc, unsigned output) {
-    unsigned number = (input << fixture->stage.vc_shift) + vc;
-    fixture->stage.in_word[0].nonempty |= UINT64_C(1) << number;
-    fixture->stage.in_word[0].go |= UINT64_C(1) << number;
-    fixture->stage.port_of[number] = output;
-}
+#include "noc/router_fixture.h"
 
 static uint64_t switch_winners(struct stage_fixture *fixture) {
     fixture->stage.in_word[0].sending = 0;
@@ -63,19 +10,11 @@ static uint64_t switch_winners(struct stage_fixture *fixture) {
     return fixture->stage.in_word[0].sending;
 }
 
-/* A packet for `output` waits at the input's only VC. */
-static void wait_for(struct stage_fixture *fixture, unsigned input, unsigned output) {
-    fixture->stage.waiting[output * fixture->stage.wait_words + input / 64] |= UINT64_C(1) << (input % 64);
-    fixture->stage.port_word[output / 64].want |= UINT64_C(1) << (output % 64);
-}
-
-/* Who gets the only VC of output 0, which then is given back. */
+/* The input that gets the only VC of output 0, which is then freed. */
 static unsigned vc_winner(struct stage_fixture *fixture) {
     router_stage_allocate_vcs(&fixture->stage);
-    const struct buffer *winner = fixture->stage.owner[0];
-    unsigned owner = 64 * (unsigned)(winner->word - fixture->stage.in_word) + lowest_bit(winner->bit);
-    fixture->stage.owner[0] = NULL;
-    fixture->stage.port_word[0].open |= 1;
+    unsigned owner = vc_owner(fixture, 0, 0);
+    free_vc(fixture, 0, 0);
     return owner;
 }
 
@@ -98,11 +37,12 @@ TEST("the round-robin arbiter grants the first requester at or after its pointer
 /* Inputs 0, 1, 2 of a 3 × 3 switch. Input 0 has flits for outputs 0 (VC 0) and 1 (VC 1), input 1 for output 0, input 2
  * for output 1. */
 static void three_by_three(struct stage_fixture *fixture, unsigned iterations) {
-    stage_fixture_init(fixture, 3, 3, 2, iterations);
-    request(fixture, 0, 0, 0);
-    request(fixture, 0, 1, 1);
-    request(fixture, 1, 0, 0);
-    request(fixture, 2, 0, 1);
+    struct stage_shape shape = {.inputs = 3, .outputs = 3, .vcs = 2, .iterations = iterations};
+    stage_fixture_init(fixture, &shape);
+    request_switch(fixture, 0, 0, 0);
+    request_switch(fixture, 0, 1, 1);
+    request_switch(fixture, 1, 0, 0);
+    request_switch(fixture, 2, 0, 1);
 }
 
 enum { IN0_OUT0 = 1 << 0, IN0_OUT1 = 1 << 1, IN1_OUT0 = 1 << 2, IN2_OUT1 = 1 << 4 };
@@ -140,23 +80,67 @@ TEST("iSLIP with two iterations fills the gap, and only matches of the first ite
 
 TEST("VCs of one input with flits for one output take turns") {
     struct stage_fixture fixture;
-    stage_fixture_init(&fixture, 2, 2, 4, 1);
-    for (unsigned vc = 0; vc < 3; vc++) request(&fixture, 1, vc, 0);
+    stage_fixture_init(&fixture, &(struct stage_shape){.inputs = 2, .outputs = 2, .vcs = 4});
+    for (unsigned vc = 0; vc < 3; vc++) request_switch(&fixture, 1, vc, 0);
     for (unsigned i = 0; i < 7; i++) CHECK_EQ(switch_winners(&fixture), UINT64_C(1) << (4 + i % 3));
+    stage_fixture_release(&fixture);
+}
+
+TEST("VCs that share a crossbar input take turns with an odd number of VCs, too") {
+    struct stage_fixture fixture;
+    stage_fixture_init(&fixture, &(struct stage_shape){.inputs = 2, .outputs = 2, .vcs = 3, .input_speedup = 2});
+    request_switch(&fixture, 0, 0, 0); /* VCs 0 and 2 have the first crossbar input of their port, VC 1 the second */
+    request_switch(&fixture, 0, 2, 0);
+    for (unsigned i = 0; i < 6; i++) CHECK_EQ(switch_winners(&fixture), UINT64_C(1) << (i % 2 ? 2 : 0));
     stage_fixture_release(&fixture);
 }
 
 TEST("a VC of an output serves the inputs that wait for it in turn") {
     for (unsigned inputs = 5; inputs <= 100; inputs += 95) { /* one word of requesters, and two */
         struct stage_fixture fixture;
-        stage_fixture_init(&fixture, inputs, 2, 1, 1);
+        stage_fixture_init(&fixture, &(struct stage_shape){.inputs = inputs, .outputs = 2});
         const unsigned waiting[] = {0, 3, inputs - 1};
         for (unsigned i = 0; i < 9; i++) {
-            for (unsigned k = 0; k < 3; k++) wait_for(&fixture, waiting[k], 0);
+            for (unsigned k = 0; k < 3; k++) request_vc(&fixture, waiting[k], 0);
             CHECK_EQ(vc_winner(&fixture), waiting[i % 3]);
         }
         stage_fixture_release(&fixture);
     }
+}
+
+/* Inputs 0, 1 and 2 wait for the two VCs of output 0, with one input VC each. */
+static void allocate_to_three(struct stage_fixture *fixture, unsigned owner_of_0, unsigned owner_of_1) {
+    for (unsigned input = 0; input < 3; input++) request_vc(fixture, vc_number(fixture, input, 0), 0);
+    router_stage_allocate_vcs(&fixture->stage);
+    unsigned owner[2];
+    for (unsigned vc = 0; vc < 2; vc++) {
+        owner[vc] = vc_owner(fixture, 0, vc);
+        free_vc(fixture, 0, vc);
+    }
+    CHECK_EQ(owner[0], owner_of_0 == NO_INPUT ? NO_INPUT : vc_number(fixture, owner_of_0, 0));
+    CHECK_EQ(owner[1], owner_of_1 == NO_INPUT ? NO_INPUT : vc_number(fixture, owner_of_1, 0));
+    fixture->stage.waiting[0] = 0;
+    fixture->stage.port_word[0].want = 0;
+}
+
+TEST("VC allocation with one iteration: an output VC whose grant was not accepted grants the same input again") {
+    struct stage_fixture fixture;
+    stage_fixture_init(&fixture, &(struct stage_shape){.inputs = 3, .vcs = 2});
+    allocate_to_three(&fixture, 0, NO_INPUT); /* both VCs grant input 0, which accepts VC 0 */
+    allocate_to_three(&fixture, 1, 0);        /* VC 0 is at input 1; VC 1 still grants input 0 */
+    allocate_to_three(&fixture, 2, 1);
+    stage_fixture_release(&fixture);
+}
+
+TEST("VC allocation with two iterations gives the second VC away, and only pairs of the first move pointers") {
+    struct stage_fixture fixture;
+    stage_fixture_init(&fixture, &(struct stage_shape){.inputs = 3, .vcs = 2, .iterations = 2});
+    allocate_to_three(&fixture, 0, 1); /* VC 1 and input 1 are matched in the second iteration */
+    CHECK_EQ(fixture.stage.vc_grant[0], 1u);
+    CHECK_EQ(fixture.stage.vc_grant[1], 0u);
+    CHECK_EQ(fixture.stage.vc_accept[vc_number(&fixture, 1, 0)], NOBODY);
+    allocate_to_three(&fixture, 1, 0); /* VC 1 has not moved on from input 0 */
+    stage_fixture_release(&fixture);
 }
 
 TEST("bit-sliced tallies equal plain counters") {
