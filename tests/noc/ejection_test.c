@@ -1,0 +1,47 @@
+/* Ejection: packets that wait in several VCs for a place at their destination. */
+#include "noc/traffic.h"
+#include "test.h"
+
+enum { SOURCES = 4 };
+
+/* How far behind later packets of its source a packet has arrived, at most. */
+struct overtaking {
+    uint32_t newest[SOURCES];
+    uint32_t most;
+};
+
+static void watch_order(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
+    (void)destination, (void)now;
+    struct overtaking *overtaking = traffic->observer;
+    uint32_t *newest = &overtaking->newest[message->source];
+    if (message->tag > *newest) *newest = message->tag;
+    if (*newest - message->tag > overtaking->most) overtaking->most = *newest - message->tag;
+}
+
+static struct overtaking run_blocked(const char *vcs, const char *topology, unsigned flits, unsigned take_every) {
+    struct network_shape shape = {.l1_endpoints = SOURCES, .slices = 2, .clusters = 2, .mcs = 2};
+    struct overtaking overtaking = {0};
+    struct traffic traffic;
+    struct error err = {0};
+    const char *const settings[] = {vcs, topology, "noc.concentration=2", NULL};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, flits, &err));
+    traffic.observe = watch_order;
+    traffic.observer = &overtaking;
+    traffic.take_every = take_every;
+    traffic_start(&traffic, TRAFFIC_UNIFORM, 1);
+    engine_run_until(traffic.engine, 20000);
+    CHECK(traffic.packets_out > 1000);
+    traffic_close(&traffic);
+    return overtaking;
+}
+
+TEST("packets that wait for a place at their destination leave the VCs in turn: none is overtaken for ever") {
+    static const char *const vcs[] = {"noc.vcs=2", "noc.vcs=3", "noc.vcs=4"};
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated"};
+    static const unsigned intervals[] = {7, 5, 7}; /* no multiple of the VCs */
+    for (unsigned i = 0; i < COUNT_OF(vcs); i++)
+        for (unsigned t = 0; t < COUNT_OF(topologies); t++) {
+            CHECK(run_blocked(vcs[i], topologies[t], 1, intervals[i]).most < 100);
+            CHECK(run_blocked(vcs[i], topologies[t], 2, intervals[i]).most < 100);
+        }
+}
