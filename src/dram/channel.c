@@ -604,7 +604,6 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
     if (UNLIKELY(ch->groups_column_at[write] > cycle))
         banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
     choice->next = next;
-    if (banks & queue->activated) banks &= queue->activated;
     choose_first(choice, queue, COLUMN_BUS, banks);
 }
 
