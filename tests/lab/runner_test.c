@@ -13,10 +13,12 @@
 #include "lab/slurm.h"
 #include "test.h"
 
-/* Logs its arguments, writes the file of `writes=` and its result, and fails for a job named bad. */
+/* Logs its arguments, writes the file of `writes=` and its result. Jobs with these words in their names end otherwise:
+ * bad with an error, mute with an error but no message, shot by a signal, slow not at all. */
 static const char script[] = "#!/bin/sh\n"
                              "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
-                             "case \"$*\" in *slow*) sleep 100 ;; *bad*) echo 'sluice: it is bad' >&2; exit 1 ;; esac\n"
+                             "case \"$*\" in *slow*) exec sleep 100 ;; *bad*) echo 'sluice: it is bad' >&2; exit 1 ;;\n"
+                             "*shot*) kill -KILL $$ ;; *mute*) exit 3 ;; esac\n"
                              "for word; do case $word in writes=*) echo written >\"${word#writes=}\" ;;\n"
                              "reads=*) cat \"${word#reads=}\" >/dev/null || exit 1 ;; esac; done\n"
                              "for last; do :; done\n"
@@ -168,6 +170,40 @@ TEST("a failed run is stored with its error, a run that depends on it fails, and
     CHECK_EQ(batch->runs[0].why, "it is bad");
     CHECK_TEXT(batch->runs[1].why, "it requires the output of bad:tiny, one, which failed");
     CHECK(batch->runs[2].state == BATCH_DONE);
+    batch_free(batch);
+    runner_fixture_release(&fixture);
+}
+
+TEST("a process that a signal ended, or that failed without a message, is a failed run with that reason") {
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
+    struct planned_run runs[] = {planned(1, 0, "shot:tiny", -1), planned(2, 0, "mute:tiny", -1),
+                                 planned(3, 0, "va:tiny", -1)};
+    struct batch *batch = batch_of(runs, 3, &fixture);
+    struct error err = {0};
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK(batch->runs[0].state == BATCH_FAILED);
+    CHECK(batch->runs[1].state == BATCH_FAILED);
+    CHECK(batch->runs[2].state == BATCH_DONE);
+    CHECK_EQ(batch->runs[0].why, "killed by a signal (Killed)");
+    CHECK_EQ(batch->runs[1].why, "exit status 3");
+    batch_free(batch);
+    runner_fixture_release(&fixture);
+}
+
+TEST("if the recording of a stream fails, each of its runs executes the program") {
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
+    struct planned_run runs[4];
+    for (unsigned i = 0; i < 3; i++) runs[i] = planned(i, 0, "shot:tiny", -1);
+    runs[3] = planned(3, 0, "va:tiny", -1);
+    struct batch *batch = batch_of(runs, 4, &fixture);
+    struct error err = {0};
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "record shot:tiny -o ", "run shot:tiny --gpu g"), 1);
+    CHECK_EQ(called(&fixture, "run shot:tiny --gpu g", NULL), 3);
+    CHECK_EQ(called(&fixture, "run --trace", NULL), 0);
+    for (unsigned i = 0; i < 4; i++) CHECK_EQ(batch->runs[i].state, i < 3 ? BATCH_FAILED : BATCH_DONE);
     batch_free(batch);
     runner_fixture_release(&fixture);
 }

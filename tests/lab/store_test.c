@@ -214,6 +214,52 @@ TEST("a merge imports missing runs with counters and parameters, once") {
     discard(from_path);
 }
 
+TEST("a merge keeps a failure only of runs that neither store has") {
+    static const char third[] = "00000000000000000000000000000003", fourth[] = "00000000000000000000000000000004";
+    char *path = fresh("a.sqlite"), *from_path = fresh("b.sqlite");
+    struct error err = {0};
+    struct store *store = filled(path), *from = filled(from_path);
+    CHECK(store_put(from, second, json, strlen(json), &err));
+    CHECK(store_put_failure(store, second, "mm:tiny", "failed here, succeeded there", &err));
+    CHECK(store_put_failure(from, first, "mm:tiny", "succeeded here, failed there", &err));
+    CHECK(store_put_failure(from, third, "mm:tiny", "failed there", &err));
+    CHECK(store_put_failure(store, fourth, "mm:tiny", "failed here", &err));
+    store_close(from);
+    uint64_t added = 0;
+    CHECK(store_merge(store, from_path, &added, &err));
+    CHECK_EQ(added, 1u);
+    CHECK(!store_has_failure(store, first));
+    CHECK(!store_has_failure(store, second));
+    CHECK(store_has_failure(store, third));
+    CHECK(store_has_failure(store, fourth));
+    store_close(store);
+    discard(path);
+    discard(from_path);
+}
+
+TEST("a run that cannot be stored completely is not stored at all, and the next one is") {
+    /* `cycles` twice: the row of the run is written before the conflict is found. */
+    char *path = fresh("a.sqlite"), *twice = mem_text(json);
+    memcpy(strstr(twice, "\"dram.reads\": "), "\"cycles\":     ", 14);
+    struct error err = {0}, none = {0};
+    struct store *store = filled(path);
+    CHECK(store_put_failure(store, second, "mm:tiny", "earlier", &none));
+    CHECK(!store_put(store, second, twice, strlen(twice), &err));
+    CHECK_TEXT(err.text, "UNIQUE constraint failed: value.run, value.name");
+    CHECK(!store_has(store, second));
+    CHECK(store_has_failure(store, second));
+    CHECK_EQ(store_run_count(store), 1u);
+    CHECK(store_put(store, second, json, strlen(json), &none));
+    CHECK(!store_has_failure(store, second));
+    store_close(store);
+    store = store_open(path, STORE_READ, &none);
+    REQUIRE(store);
+    CHECK_EQ(store_run_count(store), 2u);
+    store_close(store);
+    free(twice);
+    discard(path);
+}
+
 static char *exported(struct store *store, bool (*export)(struct store *store, FILE *out, struct error *err)) {
     char *text = NULL;
     size_t size;
