@@ -137,7 +137,7 @@ same_files calm.txt killed.txt
 no_file killed.sqlite.work
 
 testcase "one process writes at a time: a second one is rejected"
-flock killed.sqlite.lock sleep 100 &
+(flock 9 && exec sleep 100) 9>killed.sqlite.lock & # one process, which holds the lock
 pid=$!
 for _ in $(seq 100); do flock -n killed.sqlite.lock true || break; sleep 0.02; done
 sluice lab run many.yaml --store killed.sqlite
@@ -199,5 +199,12 @@ for words in "lab" "lab frob" "lab run" "lab run nosuch" "lab merge" "lab merge 
     status_is 2
     out_empty
 done
+
+testcase "no process of these tests is left"
+left=
+for process in /proc/[0-9]*; do
+    [ "$process" = /proc/$$ ] || [ "$(readlink "$process/cwd")" != "$PWD" ] || left+=" $(tr '\0' ' ' <"$process/cmdline")"
+done 2>/dev/null
+holds "left:$left" test -z "$left"
 
 tests_end
