@@ -1,36 +1,8 @@
 /* Every term of the account by hand: one counter at a time, with a model whose coefficients are all different. */
 #include <math.h>
 
-#include "energy/energy.h"
+#include "energy/made_up_model.h"
 #include "machine/runs.h"
-
-/* Coefficients in order of their declaration: from 101 on. The same for a memory from 201 on. */
-static struct energy_model made_up_model(void) {
-    struct energy_model model = {0};
-    double next = 101;
-#define C(name) model.gpu.name = next++;
-    GPU_COEFFICIENTS(C)
-    next = 201;
-#undef C
-#define C(name) model.dram.name = next++;
-    DRAM_COEFFICIENTS(C)
-#undef C
-    next = 301;
-#define Q(name) model.router.name.one = next++;
-    ROUTER_QUANTITIES(Q)
-#undef Q
-    next = 401;
-#define Q(name) model.array.bits_256.name = (struct array_law){.scale = next++, .bytes = 0.5, .ways = 0.25, .small = 1};
-    ARRAY_QUANTITIES(Q)
-#undef Q
-    next = 501;
-#define Q(name) \
-    model.array.bits_1024.name = (struct array_law){.scale = next++, .bytes = 0.5, .ways = 0.25, .small = 1};
-    ARRAY_QUANTITIES(Q)
-#undef Q
-    model.link = (struct link_table){.wire_pj = 7, .repeater_leak_mw = 0.25, .sizes_percent = {1, {100}}};
-    return model;
-}
 
 /* The book of a run of one second without events, except for `count` of this counter. */
 static struct energy_book book_with(const struct config *config, const char *counter, uint64_t count) {
@@ -107,9 +79,6 @@ TEST("each event of memory and of caches measured on hardware costs its coeffici
     check_terms(config, terms, COUNT_OF(terms));
     config_destroy(config);
 }
-
-/* A cache of this capacity and associativity, by the laws of made_up_model(): quantity × √bytes × ∜ways. */
-static double by_law(double quantity, double kb, double ways) { return quantity * sqrt(1024 * kb) * pow(ways, 0.25); }
 
 TEST("each event of a cache by its geometry costs a tag lookup, and reads or writes of a line as wide as its port") {
     /* L1: 48 KB of 6 ways, a line in one access. A slice: 96 KB of 16 ways, a line of 128 bytes in 4 accesses. */
