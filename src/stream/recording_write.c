@@ -47,16 +47,17 @@ struct recorder {
     uint8_t packed[CHUNK_BYTES + PACK_RECORD_BYTES];
 };
 
+static bool write_failed(struct recorder *r) {
+    return error_set(r->err, "writing the recording failed: %s", strerror(errno));
+}
+
 /* Writes one frame; everything after the head passes through here. Returns its size in the file, 0 on failure. */
 static uint64_t write_frame(struct recorder *r, const void *data, size_t count) {
     size_t most = ZSTD_compressBound(count);
     if (r->frame.room < most) r->frame.data = mem_grow(r->frame.data, r->frame.room = most, 1);
     size_t size = ZSTD_compress2(r->zstd, r->frame.data, r->frame.room, data, count);
     assert(!ZSTD_isError(size));
-    if (fwrite(r->frame.data, 1, size, r->out) != size) {
-        error_set(r->err, "writing the recording failed: %s", strerror(errno));
-        return 0;
-    }
+    if (fwrite(r->frame.data, 1, size, r->out) != size) return write_failed(r);
     r->offset += size;
     return size;
 }
@@ -184,7 +185,7 @@ static bool write_ends(struct recorder *r, const char *workload, const char *che
     bool good = foot[1] != 0 && fwrite(foot, 1, sizeof foot, r->out) == sizeof foot &&
                 fputs(RECORDING_FOOT, r->out) >= 0 && fflush(r->out) == 0;
     free(all.data);
-    return good || error_set(r->err, "writing the recording failed: %s", strerror(errno));
+    return good || write_failed(r);
 }
 
 bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
@@ -194,7 +195,7 @@ bool recording_write(FILE *out, struct stream_source *source, const char *worklo
     ZSTD_CCtx_setParameter(r.zstd, ZSTD_c_checksumFlag, 1);
     struct recording_kernel totals = {0};
     uint64_t kernels = 0, done = 0;
-    bool good = fputs(RECORDING_HEAD, out) >= 0 && fputc(RECORDING_VERSION, out) != EOF;
+    bool good = (fputs(RECORDING_HEAD, out) >= 0 && fputc(RECORDING_VERSION, out) != EOF) || write_failed(&r);
     r.offset = RECORDING_HEAD_BYTES;
     while (good && source->ops->next_kernel(source, &totals.kernel)) {
         good = record_kernel(&r, source, &totals, step, user, done) && write_directory(&r, &totals, &contents);
