@@ -107,3 +107,71 @@ TEST("formats work as in C") {
     CHECK_EQ((const char *)text, "   1.000e-05|18446744073709551615|0x10|%99999d");
     CHECK_EQ(used, 5);
 }
+
+/* The text of a format with arguments in memory; `*used` is the number of arguments, -1 after a failed read. */
+static const char *formatted(const char *format, const void *arguments, int *used) {
+    static char text[PRINT_TEXT_BYTES];
+    uint64_t bad = 0;
+    *used = print_format(read_host, NULL, (uintptr_t)format, (uintptr_t)arguments, text, &bad);
+    return text;
+}
+
+TEST("widths and precisions as arguments are limited, and formats that are too long are printed unchanged") {
+    int used;
+    const int32_t wide[] = {1 << 20, 7}, narrow[] = {-(1 << 20), 7}, three[] = {-3, 7};
+    CHECK_EQ(strlen(formatted("%*d", wide, &used)), min_u64(4096, PRINT_TEXT_BYTES - 1));
+    CHECK_EQ(used, 2);
+    CHECK_EQ(strncmp(formatted("%*d|", narrow, &used), "7  ", 3), 0);
+    CHECK_EQ(formatted("%*d|", three, &used), "7  |");
+    CHECK_EQ(formatted("%9999d|", &wide[1], &used)[0], ' ');
+    CHECK_EQ(formatted("%10000d|", &wide[1], &used), "%10000d|");
+    CHECK_EQ(used, 0);
+    CHECK_EQ(formatted("%0000000000000000000000000000000000000000d", wide, &used),
+             "%0000000000000000000000000000000000000000d");
+    CHECK_EQ(formatted("%+ #05d", &wide[1], &used), "+0007");
+}
+
+TEST("arguments are aligned to their size, and lengths select 4 or 8 bytes") {
+    struct {
+        int32_t a;
+        int64_t b;
+        int16_t c, unused;
+        uint32_t d;
+        uint64_t e;
+        double f;
+    } arguments = {-1, -2, -3, -1, 4, 5, 0.5};
+    int used;
+    CHECK_EQ(formatted("%i %li %hd %u %zx %G", &arguments, &used), "-1 -2 -3 4 5 0.5");
+    CHECK_EQ(used, 6);
+    const void *null = NULL;
+    CHECK_EQ(formatted("%s|%", &null, &used), "(null)|%");
+    const char *text = "abcdef";
+    CHECK_EQ(formatted("%.3s|%8s|", (const char *[]){text, text}, &used), "abc|  abcdef|");
+    CHECK_EQ(formatted("%X %o", (uint32_t[]){255, 8}, &used), "FF 10");
+}
+
+TEST("a text longer than the buffer is truncated") {
+    static char longer[2 * PRINT_TEXT_BYTES];
+    memset(longer, 'x', sizeof longer - 1);
+    const char *argument = longer;
+    int used;
+    CHECK_EQ(strlen(formatted("ab%s", &argument, &used)), (size_t)PRINT_TEXT_BYTES - 1);
+    CHECK_EQ(strlen(formatted(longer, NULL, &used)), (size_t)PRINT_TEXT_BYTES - 1);
+    CHECK_EQ(used, 0);
+}
+
+static bool read_none(void *user, uint64_t address, void *data, unsigned bytes) {
+    return address != *(uint64_t *)user && read_host(NULL, address, data, bytes);
+}
+
+TEST("a format or argument that cannot be read is reported with its address") {
+    char text[PRINT_TEXT_BYTES];
+    const int32_t arguments[] = {1, 2, 3};
+    uint64_t unreadable = (uintptr_t)&arguments[1], bad = 0;
+    CHECK_EQ(print_format(read_none, &unreadable, (uintptr_t) "%d %d %d", (uintptr_t)arguments, text, &bad), -1);
+    CHECK_EQ(bad, unreadable);
+    static const char format[] = "abc";
+    unreadable = (uintptr_t)&format[2];
+    CHECK_EQ(print_format(read_none, &unreadable, (uintptr_t)format, 0, text, &bad), -1);
+    CHECK_EQ(bad, unreadable);
+}

@@ -109,3 +109,64 @@ TEST("every address finds its allocation among many") {
     }
     memory_release(&memory);
 }
+
+TEST("allocations that only touch each other are placed, those that overlap by a byte are not") {
+    struct memory memory;
+    memory_init(&memory);
+    CHECK(memory_place(&memory, 0x10000, 0x100));
+    CHECK(memory_place(&memory, 0x10100, 0x100));
+    CHECK(memory_place(&memory, 0xFF00, 0x100));
+    CHECK(!memory_place(&memory, 0xFE01, 0x100));
+    CHECK(!memory_place(&memory, 0x101FF, 1));
+    CHECK(memory_place(&memory, 0x10200, 1));
+    CHECK(!memory_place(&memory, 0x10000, 0));
+    CHECK_EQ(memory_at(&memory, 0x100FF, 1) + 1 - memory_at(&memory, 0x10000, 1), 0x100);
+    CHECK(!memory_at(&memory, 0x10201, 1));
+    memory_release(&memory);
+}
+
+TEST("an allocation of no bytes has an address of its own and cannot be accessed") {
+    struct memory memory;
+    memory_init(&memory);
+    uint64_t a = memory_allocate(&memory, 0), b = memory_allocate(&memory, 0);
+    CHECK(a && b && a != b);
+    CHECK(!memory_at(&memory, a, 1));
+    CHECK(!memory_place(&memory, a, 1));
+    CHECK(memory_free(&memory, a));
+    CHECK(memory_place(&memory, a, 1));
+    memory_release(&memory);
+}
+
+TEST("the address space ends at 2^56") {
+    struct memory memory;
+    memory_init(&memory);
+    const uint64_t end = UINT64_C(1) << 56;
+    CHECK(memory_place(&memory, end - 4096, 4096));
+    CHECK(!memory_place(&memory, end - 8192, 4097));
+    CHECK(!memory_place(&memory, end, 0));
+    CHECK_EQ(memory_allocate(&memory, 1), 0u); /* nothing is left behind it */
+    memory_release(&memory);
+}
+
+TEST("each line of an allocation has a mark, also at its ends, until marks are cleared") {
+    struct memory memory;
+    memory_init(&memory);
+    enum { LINE = 1 << MEMORY_LINE_LOG2 };
+    uint64_t start = 0x20000 + LINE / 2; /* in the middle of a line */
+    REQUIRE(memory_place(&memory, start, 3 * LINE));
+    REQUIRE(memory_place(&memory, 0x40000, LINE));
+    uint8_t *first = memory_mark(&memory, start), *other = memory_mark(&memory, 0x40000);
+    REQUIRE(first && other);
+    CHECK(memory_mark(&memory, start + LINE / 2 - 1) == first);
+    CHECK(memory_mark(&memory, start + LINE / 2) == first + 1);
+    CHECK(memory_mark(&memory, start + 3 * LINE - 1) == first + 3);
+    CHECK(!memory_mark(&memory, start + 3 * LINE));
+    CHECK(!memory_mark(&memory, start - 1));
+    first[0] = first[3] = *other = 3;
+    CHECK_EQ(*memory_mark(&memory, start + 3 * LINE - 1), 3);
+    memory_clear_marks(&memory);
+    CHECK_EQ(*memory_mark(&memory, start), 0);
+    CHECK_EQ(*memory_mark(&memory, start + 3 * LINE - 1), 0);
+    CHECK_EQ(*memory_mark(&memory, 0x40000), 0);
+    memory_release(&memory);
+}
