@@ -84,5 +84,9 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
             if (distance == 0) break;
         }
     }
+    if (best) return best;
+    for (size_t i = 0; i < count && limit > 1; i++) /* a word of three letters or more may be the beginning of a name */
+        if (strncasecmp(word, names[i], strlen(word)) == 0 && (!best || strlen(names[i]) < strlen(best)))
+            best = names[i];
     return best;
 }

@@ -42,7 +42,7 @@ char *mem_text(const char *text);
 /* printf into newly allocated memory. */
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The entry of `names` closest to a mistyped `word`, or NULL if none is close. */
+/* The entry of `names` closest to a mistyped `word`; if none is close, the shortest that begins with it; else NULL. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
 #endif

@@ -91,17 +91,27 @@ static bool is_path(const char *folder, const char *word) {
            (length > 4 && strcmp(word + length - 4, ".yml") == 0);
 }
 
+/* Suggests the nearest name, or the nearest set: the part of names before the slash. */
 static void blame_unknown(const struct catalogue *catalogue, const char *folder, const char *noun, const char *word,
                           struct error *err) {
-    const char **names = mem_alloc(catalogue->count + 1, sizeof *names);
-    for (unsigned i = 0; i < catalogue->count; i++) names[i] = catalogue->entries[i].name;
-    const char *near = nearest_name(word, names, catalogue->count);
-    free(names);
+    unsigned count = catalogue->count;
+    const char **names = mem_alloc(2 * (size_t)count + 1, sizeof *names);
+    char **sets = mem_alloc((size_t)count + 1, sizeof *sets);
+    for (unsigned i = 0; i < count; i++) {
+        sets[i] = mem_text(catalogue->entries[i].name);
+        sets[i][strcspn(sets[i], "/")] = '\0';
+        names[i] = catalogue->entries[i].name;
+        names[count + i] = sets[i];
+    }
+    const char *near = nearest_name(word, names, 2 * (size_t)count);
     if (near)
         error_set(err, "there is no %s `%s`; did you mean `%s`?", noun, word, near);
     else
         error_set(err, "there is no %s `%s`; see `sluice list %s`, or give the path of a file, as in ./%s.yaml", noun,
                   word, folder, word);
+    for (unsigned i = 0; i < count; i++) free(sets[i]);
+    free(sets);
+    free(names);
 }
 
 char *catalogue_find(const char *folder, const char *noun, const char *word, struct error *err) {

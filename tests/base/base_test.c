@@ -16,6 +16,16 @@ TEST("nearest_name finds the intended name of a mistyped word") {
     CHECK(nearest_name("x", names, 0) == NULL);
 }
 
+TEST("nearest_name completes the beginning of a name if no name is close") {
+    static const char *const names[] = {"latency_cycles", "size_kb_of_line", "size_kb", "sizes", "miss_queue"};
+    CHECK_EQ(nearest_name("latency", names, 5), "latency_cycles");
+    CHECK_EQ(nearest_name("SIZE_K", names, 3), "size_kb");
+    CHECK_EQ(nearest_name("size", names, 3), "size_kb"); /* the shortest */
+    CHECK_EQ(nearest_name("size", names, 4), "sizes");   /* one letter away */
+    CHECK(nearest_name("mi", names, 5) == NULL);
+    CHECK(nearest_name("queue", names, 5) == NULL);
+}
+
 TEST("the first error is kept and later ones are dropped") {
     struct error err = {0};
     CHECK(!error_at(&err, "a.yaml", 3, 7, "%d is too many", 9));

@@ -233,6 +233,12 @@ TEST("rejects an unknown experiment with the nearest name") {
     CHECK_TEXT(err.text, "there is no experiment `quick/sharin`; did you mean `quick/sharing`?");
 }
 
+TEST("rejects an unknown set of experiments with the nearest set") {
+    struct error err = {0};
+    CHECK(!experiment_open("adaptiv", &err));
+    CHECK_TEXT(err.text, "there is no experiment `adaptiv`; did you mean `adaptive`?");
+}
+
 TEST("a plan without memory for its configuration is an error") {
     struct experiment *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
     struct error err = {0};
