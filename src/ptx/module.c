@@ -19,7 +19,7 @@ static const struct {
 #undef X
 };
 
-enum { EXECUTED = true, REFUSED = false };
+enum { EXECUTED = true, UNSUPPORTED = false };
 
 static const struct {
     const char *name;

@@ -6,7 +6,7 @@
 enum { R = 9, S = 7 };
 
 TEST("SHiP learns which instruction streams and evicts its lines first, on a sequence worked out by hand") {
-    /* The counters of both start at 1. Lines of R are 901 and 902, those of S 711 and up. Beside each use:
+    /* The counters of both start at 1. Lines of R are 901 and 902, those of S 711 and up. After each use:
      * predictions by way, and the counters where they change. */
     static const struct use uses[] = {
         {901, false, 0},   /* 2 */

@@ -10,8 +10,8 @@ noc() {
     last_status=$?
 }
 
-# refused WORDS NAME: a reference of that name is rejected with its location.
-refused() {
+# rejected WORDS NAME: a reference of that name is rejected with its location.
+rejected() {
     printf '%s\n%s,0.05,1,12,12,12,2,0.05,0.05\n' "$head" "$2" >"$work/reference.csv"
     noc --reference "$work/reference.csv"
     status_is 2
@@ -19,17 +19,17 @@ refused() {
 }
 
 testcase "rejects a reference that it cannot measure, with name, file and line"
-refused "unknown topology 'mesh8x8'; known are fly64x1" X:mesh8x8:vc1x8:pkt1:req:uniform:base4
-refused "unknown topology 'hxbar_lat'" X:hxbar_lat:vc1x8:pkt1:req:uniform:base4
-refused "unknown topology 'cxbar_c3_w32B'" X:cxbar_c3_w32B:vc1x8:pkt1:req:uniform:base4
-refused "unknown traffic 'tornado'; known are uniform" X:full80x64:vc1x8:pkt1:req:tornado:base4
-refused "unknown traffic 'hotspot0%'" X:full80x64:vc1x8:pkt1:req:hotspot0%:base4
-refused "unknown router 'base5'" X:full80x64:vc1x8:pkt1:req:uniform:base5
-refused "unknown direction 'up'" X:full80x64:vc1x8:pkt1:up:uniform:base4
-refused "invalid VCs 'vc1'" X:full80x64:vc1:pkt1:req:uniform:base4
-refused "no message has the length of packet 'pkt0'" X:full80x64:vc1x8:pkt0:req:uniform:base4
-refused "'X:full80x64' is not a configuration" X:full80x64
-refused "X:full80x64:vc1x8:pkt1:req:transpose:base4: transpose needs n x n sources" X:full80x64:vc1x8:pkt1:req:transpose:base4
+rejected "unknown topology 'mesh8x8'; known are fly64x1" X:mesh8x8:vc1x8:pkt1:req:uniform:base4
+rejected "unknown topology 'hxbar_lat'" X:hxbar_lat:vc1x8:pkt1:req:uniform:base4
+rejected "unknown topology 'cxbar_c3_w32B'" X:cxbar_c3_w32B:vc1x8:pkt1:req:uniform:base4
+rejected "unknown traffic 'tornado'; known are uniform" X:full80x64:vc1x8:pkt1:req:tornado:base4
+rejected "unknown traffic 'hotspot0%'" X:full80x64:vc1x8:pkt1:req:hotspot0%:base4
+rejected "unknown router 'base5'" X:full80x64:vc1x8:pkt1:req:uniform:base5
+rejected "unknown direction 'up'" X:full80x64:vc1x8:pkt1:up:uniform:base4
+rejected "invalid VCs 'vc1'" X:full80x64:vc1:pkt1:req:uniform:base4
+rejected "no message has the length of packet 'pkt0'" X:full80x64:vc1x8:pkt0:req:uniform:base4
+rejected "'X:full80x64' is not a configuration" X:full80x64
+rejected "X:full80x64:vc1x8:pkt1:req:transpose:base4: transpose needs n x n sources" X:full80x64:vc1x8:pkt1:req:transpose:base4
 printf '%s\nA:fly64x1:vc1x8:pkt1:uniform:base4,0.05,yes\n' "$head" >"$work/reference.csv"
 noc --reference "$work/reference.csv"
 status_is 2

@@ -9,8 +9,8 @@ edited() {
     sed "$1" examples/saxpy.yaml >"$work/launch.yaml"
     cp examples/saxpy.ptx "$work/"
 }
-# refused WORDS: the edited example is rejected with a location in the file, and nothing runs.
-refused() {
+# rejected WORDS: the edited example is rejected with a location in the file, and nothing runs.
+rejected() {
     sluice run --launch "$work/launch.yaml" $small
     status_is 2
     out_empty
@@ -126,25 +126,25 @@ holds "marked as interrupted" grep -q '"interrupted": true' "$work/spin.json"
 
 testcase "reports errors in a launch file with location and fix"
 edited 's/kernel: saxpy/kernel: saxpi/'
-refused "did you mean 'saxpy'"
+rejected "did you mean 'saxpy'"
 edited 's/buffer: x/buffer: z/'
-refused "there is no buffer 'z'"
+rejected "there is no buffer 'z'"
 edited 's/bytes: 400000/bites: 400000/'
-refused "unknown key 'bites' of a buffer; did you mean 'bytes'"
+rejected "unknown key 'bites' of a buffer; did you mean 'bytes'"
 edited 's/kind: iota/kind: itoa/'
-refused "did you mean 'iota'"
+rejected "did you mean 'iota'"
 edited 's/scalar: f32, value: 2/scalar: s32, value: 2.5/'
-refused "'2.5' is not a valid s32"
+rejected "'2.5' is not a valid s32"
 edited 's/scalar: f32/scalar: f64/'
-refused "has 4 bytes, but this argument has 8"
+rejected "has 4 bytes, but this argument has 8"
 edited '/buffer: x/d'
-refused "has 4 parameters, but args has 3"
+rejected "has 4 parameters, but args has 3"
 edited 's/\[256\]/[1025]/'
-refused "block[0] = 1025 is out of range"
+rejected "block[0] = 1025 is out of range"
 edited 's/name: y/name: x/'
-refused "two buffers named 'x'"
+rejected "two buffers named 'x'"
 edited 's/ptx: .*//'
-refused "no PTX is given"
+rejected "no PTX is given"
 
 testcase "reports errors in the PTX with their location"
 edited 's/zzz//'

@@ -46,8 +46,8 @@ holds "more than one message" test "$(wc -l <"$work/err")" -eq 1
 holds "the page is not whole" grep -q '</html>' "$work/plain.html"
 holds "it links to plots" grep -q '"plots": ""' "$work/plain.html"
 
-# refused WORDS ARGS...: status 2, the words in the error message, and no report.
-refused() {
+# rejected WORDS ARGS...: status 2, the words in the error message, and no report.
+rejected() {
     local words=$1
     shift
     sluice "$@"
@@ -57,15 +57,15 @@ refused() {
 }
 
 testcase "rejects invalid arguments with the fix"
-refused "missing argument" report
-refused "small.yalm" report "$work/small.yalm" --store "$store"
-refused "did you mean" report quick/sharin --store "$store"
-refused "cannot be written to standard output" report "$work/small.yaml" --store "$store" -o -
-refused "cannot access directory" report "$work/small.yaml" --store "$store" -o "$work/nowhere/page.html"
-refused "$work/none.sqlite" report "$work/small.yaml" --store "$work/none.sqlite" -o "$work/none.html"
-refused "more than one store" report "$store" "$store"
-refused "missing experiment" reproduce
-refused "did you mean" reproduce quick/sharin --store "$work/none.sqlite"
+rejected "missing argument" report
+rejected "small.yalm" report "$work/small.yalm" --store "$store"
+rejected "did you mean" report quick/sharin --store "$store"
+rejected "cannot be written to standard output" report "$work/small.yaml" --store "$store" -o -
+rejected "cannot access directory" report "$work/small.yaml" --store "$store" -o "$work/nowhere/page.html"
+rejected "$work/none.sqlite" report "$work/small.yaml" --store "$work/none.sqlite" -o "$work/none.html"
+rejected "more than one store" report "$store" "$store"
+rejected "missing experiment" reproduce
+rejected "did you mean" reproduce quick/sharin --store "$work/none.sqlite"
 no_file "$work/none.html"
 no_file "$work/none.sqlite"
 

@@ -1,8 +1,8 @@
 # The command line: every command and option is documented, and invalid ones are rejected with a hint.
 . "$(dirname "$0")/../testlib.sh"
 
-# refused WORDS ARGS...: status 2, nothing on standard output, the words in the error message.
-refused() {
+# rejected WORDS ARGS...: status 2, nothing on standard output, the words in the error message.
+rejected() {
     local words=$1
     shift
     sluice "$@"
@@ -62,32 +62,32 @@ for option in --gpu --design --set --json --max-insts --sample --no-skip --no-ch
 done
 
 testcase "rejects a missing and an unknown command"
-refused "sluice help"
-refused "did you mean \`list\`" lsit gpus
-refused "unknown command" frobnicate
-refused "did you mean \`show\`" help shwo
+rejected "sluice help"
+rejected "did you mean \`list\`" lsit gpus
+rejected "unknown command" frobnicate
+rejected "did you mean \`show\`" help shwo
 
 testcase "rejects unknown and malformed options"
-refused "did you mean \`--sample\`" run synth:alu --smaple 5
-refused "unknown option" run synth:alu --frobnicate
-refused "unknown option" list gpus --json x
-refused "takes no value" run synth:alu --no-skip=1
-refused "requires a value" run synth:alu --json
-refused "positive integer" run synth:alu --max-insts many
-refused "positive integer" run synth:alu --max-insts 0
-refused "positive integer" run synth:alu --sample -5
-refused "positive integer" run synth:alu --sample 99999999999999999999999
+rejected "did you mean \`--sample\`" run synth:alu --smaple 5
+rejected "unknown option" run synth:alu --frobnicate
+rejected "unknown option" list gpus --json x
+rejected "takes no value" run synth:alu --no-skip=1
+rejected "requires a value" run synth:alu --json
+rejected "positive integer" run synth:alu --max-insts many
+rejected "positive integer" run synth:alu --max-insts 0
+rejected "positive integer" run synth:alu --sample -5
+rejected "positive integer" run synth:alu --sample 99999999999999999999999
 
 testcase "rejects missing and unexpected arguments"
-refused "missing workload" run
-refused "unexpected argument" run synth:alu synth:chase
-refused "missing argument" list
-refused "did you mean \`gpus\`" list gpu
-refused "unexpected argument" list gpus extra
-refused "only GPUs" show
-refused "only GPUs" show workload
-refused "show gpu NAME" show gpu
-refused "one GPU" show gpu a b
+rejected "missing workload" run
+rejected "unexpected argument" run synth:alu synth:chase
+rejected "missing argument" list
+rejected "did you mean \`gpus\`" list gpu
+rejected "unexpected argument" list gpus extra
+rejected "only GPUs" show
+rejected "only GPUs" show workload
+rejected "show gpu NAME" show gpu
+rejected "one GPU" show gpu a b
 
 testcase "--name=value and --name value are equivalent"
 sluice run synth:chase --gpu=fermi-15sm --set=workload.iterations=50 --json=-
@@ -115,8 +115,8 @@ status_is 0
 sluice list experiments
 status_is 0
 out_has "quick/sharing"
-refused "no parameter name contains" list parameters no-such-thing
-refused "no counter name contains" list stats no-such-thing
+rejected "no parameter name contains" list parameters no-such-thing
+rejected "no counter name contains" list stats no-such-thing
 
 testcase "every parameter accepts the value that list parameters shows"
 "$SLUICE" list parameters --gpu fermi-15sm | awk '/^  [a-z]/ && $2 !~ /^\[/ { print "--set\n" $1 "=" $2 }' >"$work/settings"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/guide.md does what it says, from its first command to its last: its files are written and its commands run in an empty folder, in their
-# order, and print what the page shows. Lines that tell of the host may differ. --update writes what was printed into the page.
+# order, and print what the page shows. Lines about the host may differ. --update writes what was printed into the page.
 . "$(dirname "$0")/../testlib.sh"
 . tests/docs/console.sh
 

@@ -80,7 +80,7 @@ static void expect(const char *text, const char *message, int line) {
     struct test_place place = {__FILE__, line};
     struct error err = {0};
     struct launch_file *file = open_text(text, &err);
-    test_check(place, "the file is refused", !file);
+    test_check(place, "the file is rejected", !file);
     test_check_text(place, "err.text", err.text, message);
     if (file) launch_file_close(file);
     remove_files();

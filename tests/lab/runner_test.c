@@ -229,7 +229,7 @@ TEST("stopping kills the processes, and their runs stay waiting") {
 
 static bool no_room(void *user, const struct batch_run *run, const char *path, struct error *err) {
     (void)user, (void)run, (void)path;
-    return error_set(err, "no room");
+    return error_set(err, "no space");
 }
 
 TEST("a result that cannot be stored ends the batch, and its file stays") {
@@ -240,7 +240,7 @@ TEST("a result that cannot be stored ends the batch, and its file stays") {
     struct error err = {0};
     fixture.options.take = no_room;
     CHECK(!runner_run(batch, &fixture.options, &err));
-    CHECK_EQ(err.text, "no room");
+    CHECK_EQ(err.text, "no space");
     CHECK(batch->runs[0].state == BATCH_WAITING && batch->runs[1].state == BATCH_WAITING);
     char *path = text_format("%s/%032x.json", fixture.folder, 1);
     CHECK(access(path, R_OK) == 0);

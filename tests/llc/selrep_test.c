@@ -218,8 +218,9 @@ TEST("a directory per degree models the capacity that replicas take, one for all
                     for (unsigned degree = 0; i && degree < 4; degree++) hits[degree] += hit >> degree & 1;
                 }
         CHECK_EQ(hits[0], 19u * 6 * 8);
-        CHECK_EQ(hits[1], 19u * 6 * 8);                      /* six of 16 / 2 */
-        CHECK_EQ(hits[2], each ? 19u * 6 * 4 : 19u * 6 * 8); /* of 16 / 4: each pair brings a line in for both */
+        CHECK_EQ(hits[1], 19u * 6 * 8); /* six of 16 / 2 */
+        CHECK_EQ(hits[2],
+                 each ? 19u * 6 * 4 : 19u * 6 * 8); /* of 16 / 4: a miss of one cluster of a pair allocates for both */
         CHECK_EQ(hits[3], each ? 0u : 19u * 6 * 8);
         rdd_release(&rdd);
     }

@@ -1,5 +1,5 @@
-/* What must not change the counters of a run: the order in which components are ticked, polling instead of sleeping,
- * another run before or beside it. */
+/* Conditions that do not change the counters of a run: the order in which components are ticked, polling instead of sleeping,
+ * another run before it or at the same time. */
 #include "machine/runs.h"
 
 static const char *const workloads[] = {"synth:chase",   "synth:stream", "synth:copy", "synth:hotline",

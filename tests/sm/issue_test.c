@@ -231,7 +231,7 @@ TEST("double precision uses its own pipelines if there are any, else the SP pipe
     struct step steps[] = {alu(OP_f64_add, 1, 0)}, other[] = {alu(OP_int_add, 1, 0)};
     static const struct {
         const char *units;
-        unsigned second; /* when the integer addition issues beside it */
+        unsigned second; /* issue cycle of the concurrent integer addition */
     } cases[] = {{"sm.dp_units=0", 8}, {"sm.dp_units=1", 0}};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
         struct script_source source = script_make(1, 2, SCRIPT(steps));
