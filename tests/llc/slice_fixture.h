@@ -13,7 +13,7 @@
 struct slice_fixture {
     struct fixture base;
     struct slice *slice;
-    struct port from_network, to_network, from_memory, to_memory, commands, reports;
+    struct port from_network, to_network, from_memory, to_memory, commands, reports, to_atomics, from_atomics;
     uint64_t memory_cycles; /* from a request's arrival at memory to its answer's departure; 0: the test answers */
     bool deaf_network;      /* takes no replies */
     bool deaf_memory;       /* takes no requests */
@@ -27,6 +27,7 @@ struct slice_fixture {
 struct slice_options {
     unsigned memory_entries; /* depth of the port to memory; 0: 16 */
     bool commands;           /* there is a control plane, whose part is the test's as well */
+    bool atomics;            /* and an atomics' LLC; the port to it has two entries */
 };
 
 static inline struct slice_fixture *slice_fixture_create_with(const char *const *settings,
@@ -44,12 +45,16 @@ static inline struct slice_fixture *slice_fixture_create_with(const char *const 
               options.memory_entries ? options.memory_entries : 16, 1);
     port_init(&slice->commands, engine, "commands", neighbour, id, 2, 1);
     port_init(&slice->reports, engine, "reports", id, neighbour, 2, 1);
+    port_init(&slice->to_atomics, engine, "to atomics", id, neighbour, 2, 1);
+    port_init(&slice->from_atomics, engine, "from atomics", neighbour, id, 16, 1);
     struct slice_ports ports = {.from_network = &slice->from_network,
                                 .to_network = &slice->to_network,
                                 .from_memory = &slice->from_memory,
                                 .to_memory = &slice->to_memory,
                                 .commands = options.commands ? &slice->commands : NULL,
-                                .reports = options.commands ? &slice->reports : NULL};
+                                .reports = options.commands ? &slice->reports : NULL,
+                                .to_atomics = options.atomics ? &slice->to_atomics : NULL,
+                                .from_atomics = options.atomics ? &slice->from_atomics : NULL};
     slice_connect(slice->slice, &ports, 8);
     slice->memory_cycles = 100;
     return slice;
@@ -67,6 +72,8 @@ static inline void slice_fixture_destroy(struct slice_fixture *slice) {
     port_release(&slice->to_memory);
     port_release(&slice->commands);
     port_release(&slice->reports);
+    port_release(&slice->to_atomics);
+    port_release(&slice->from_atomics);
     fixture_release(&slice->base);
     free(slice);
 }
