@@ -1,6 +1,7 @@
 /* A slice of the LLC: timing, misses, writes, atomics and the resources that block a lookup. Flushes: flush_test.c. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "llc/slice_fixture.h"
 
@@ -418,6 +419,32 @@ TEST("a line of one program is a miss for another, and its memory requests carry
     REQUIRE(slice->requests == 1);
     CHECK_EQ(slice->request[0].program, 1);
     CHECK_EQ(slice->request[0].address, 0x1000u);
+    slice_fixture_destroy(slice);
+}
+
+TEST("the profile of an organisation sees every read of a slice once, pending hits as hits") {
+    struct slice_fixture *slice = slice_fixture_create(
+        SETTINGS("llc.organisation=adaptive", "llc.adaptive.power_gating=false", "llc.adaptive.profile_cycles=5000",
+                 "llc.adaptive.epoch_cycles=10000", "llc.mshr_merges=2"));
+    struct llc_organisation *llc = slice->base.llc;
+    uint64_t again;
+    llc->ops->control->decide(llc, LLC_KERNEL_BEGINS, slice->base.engine->now, &again);
+    cycles(slice, 2);
+    for (unsigned i = 0; i < 4; i++) ask_read(slice, 0x1000, 0); /* a miss, a pending hit, two of the replay queue */
+    cycles(slice, 200);
+    ask_read(slice, 0x1000, 0); /* a hit */
+    ask_read(slice, 0x2000, 0); /* a miss */
+    ask_write(slice, 0x1000, 0x01, 0);
+    settle(slice);
+    while (slice->base.engine->now < again) cycle(slice);
+    llc->ops->control->decide(llc, LLC_TIMER, again, &again);
+    REQUIRE(slice->base.journal.count == 1);
+    const struct journal_entry *entry = &slice->base.journal.entries[0];
+    for (unsigned i = 0; i < entry->count; i++) {
+        const struct journal_input *input = &entry->input[i];
+        if (!strcmp(input->name, "reads")) CHECK_EQ(input->value, 6.0);
+        if (!strcmp(input->name, "shared_miss_rate")) CHECK_NEAR(input->value, 2.0 / 6, 1e-9);
+    }
     slice_fixture_destroy(slice);
 }
 
