@@ -251,6 +251,7 @@ TEST("an atomic that misses fetches its line first") {
     CHECK_EQ(slice->replies, 2u);
     CHECK_EQ(COUNTER(slice, "llc.atomic_misses"), 1u);
     CHECK_EQ(COUNTER(slice, "llc.atomic_hits"), 1u);
+    CHECK_EQ(COUNTER(slice, "llc.read_misses") + COUNTER(slice, "llc.read_pending_hits"), 0u);
     slice_fixture_destroy(slice);
 }
 

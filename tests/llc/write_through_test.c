@@ -24,6 +24,7 @@ TEST("a write-through that hits updates its line without modifying it, and one t
     CHECK_EQ(COUNTER(slice, "llc.write_hits"), 1u);
     CHECK_EQ(COUNTER(slice, "llc.write_misses"), 1u);
     CHECK_EQ(COUNTER(slice, "llc.writes_through"), 2u);
+    CHECK_EQ(COUNTER(slice, "llc.atomic_hits") + COUNTER(slice, "llc.atomic_misses"), 0u);
     ask_read(slice, 0x0000, 0); /* still present */
     ask_read(slice, 0x0080, 0); /* never was */
     ask_read(slice, 0x0400, 0); /* evicts the first, which has nothing to write back */
