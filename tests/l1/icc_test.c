@@ -186,3 +186,52 @@ TEST("a miss that probes other groups still waits for the miss queue if its vict
     for (unsigned i = 0; i <= STORES; i++) CHECK_EQ(written[i], 1u);
     groups_fixture_destroy(groups);
 }
+
+TEST("a miss goes to the LLC if the queue to other groups is full") {
+    struct groups_fixture *groups =
+        groups_fixture_create(SETTINGS(MGC, ONE_FLIT, "l1.icc-mgc.sampled=0", "l1.icc-mgc.short_queries=1",
+                                       "l1.icc-mgc.long_queries=0", "l1.icc-mgc.queue=1"));
+    for (unsigned sm = 0; sm < GROUP_SMS; sm++) REQUIRE(request_by(groups, sm, sm * LINE, MESSAGE_READ));
+    finish(groups);
+    uint64_t asked = count_of_node(groups, "l1.icc.asked", 0), crowded = count_of_node(groups, "l1.icc.crowded", 0);
+    CHECK_EQ(asked + crowded, (uint64_t)GROUP_SMS);
+    CHECK_EQ(asked, GROUP_SMS / 2u); /* a queue of one takes a message every other cycle */
+    CHECK_EQ(count_of_node(groups, "l1.icc.fetches", 0), asked);
+    CHECK_EQ(count_of_node(groups, "l1.icc.probe_cycles", 0), 4 * asked);
+    CHECK_EQ(COUNTER(groups, "l1.mulnet.probes"), asked);
+    CHECK_EQ(groups->asked_count, (unsigned)GROUP_SMS);
+    groups_fixture_destroy(groups);
+}
+
+TEST("a probe that misses and cannot be forwarded is answered as a miss") {
+    /* Groups 0 and 1 probe to the right in every cycle; the queue of group 1 is mostly full of its own probes. */
+    struct groups_fixture *groups =
+        groups_fixture_create(SETTINGS(MGC, ONE_FLIT, "l1.icc-mgc.sampled=0", "l1.icc-mgc.short_queries=0",
+                                       "l1.icc-mgc.long_queries=3", "l1.icc-mgc.queue=1", "l1.mshrs=64"));
+    groups->llc_cycles = 20;
+    uint64_t line = 0;
+    for (unsigned i = 0; i < 100; i++, step(groups))
+        for (unsigned sm = 0; sm < 2 * GROUP_SMS; sm++) line += request_by(groups, sm, line * LINE, MESSAGE_READ);
+    finish(groups);
+    uint64_t asked = COUNTER(groups, "l1.icc.asked"), given_up = COUNTER(groups, "l1.icc.given_up");
+    CHECK(given_up > 10);
+    CHECK_EQ(COUNTER(groups, "l1.mulnet.miss_answers"), asked);
+    CHECK_EQ(COUNTER(groups, "l1.icc.fetches"), asked);
+    CHECK_EQ(COUNTER(groups, "l1.icc.served"), COUNTER(groups, "l1.mulnet.probes"));
+    CHECK(COUNTER(groups, "l1.mulnet.probes") < 3 * asked);
+    CHECK_EQ(COUNTER(groups, "l1.fills"), COUNTER(groups, "l1.read_misses"));
+    groups_fixture_destroy(groups);
+}
+
+TEST("cooperation takes up to 64 groups") {
+    for (unsigned groups = 64; groups <= 65; groups++) {
+        char sms[32], count[32];
+        snprintf(sms, sizeof sms, "sm.count=%u", groups);
+        snprintf(count, sizeof count, "group.count=%u", groups);
+        struct error err = {0};
+        struct config *config = config_checked(SETTINGS(AGC, sms, count, "gpu.clusters=1"), NO_SETTINGS, &err);
+        CHECK_EQ(config != NULL, groups == 64);
+        if (!config) CHECK_TEXT(err.text, "cooperation needs 2 to 64 groups, not 65");
+        config_destroy(config);
+    }
+}

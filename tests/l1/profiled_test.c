@@ -125,3 +125,8 @@ TEST("profiled: an invalid profile is rejected with location and fix") {
     CHECK(!profile_read("/nowhere/at/all", (struct profile_shape){2, LINE}, &err));
     CHECK_TEXT(err.text, "/nowhere/at/all: No such file");
 }
+
+TEST("profiled: a profile that cannot be written is reported before the run") {
+    CHECK_REJECTED(config_with(SETTINGS("l1.insertion=profiled", "l1.profiled.record=/no/such/directory/profile")),
+                   "/no/such/directory");
+}
