@@ -153,3 +153,49 @@ TEST("a node reports that nothing is in flight, and not before") {
     CHECK(!reported(groups, 0, L1_REPORT_QUIET)); /* once */
     groups_fixture_destroy(groups);
 }
+
+TEST("a node accepts as many hits as its pipeline and its reply queue hold, and no more") {
+    enum { LATENCY = 6, REPLY_QUEUE = 3, AT_SM = 4 /* group.injection_packets */ };
+    struct groups_fixture *groups =
+        groups_fixture_create(SETTINGS(CLUSTERED, "l1.latency_cycles=6", "group.reply_queue=3"));
+    read_by(groups, 0, X);
+    finish(groups);
+    groups->deaf = true;
+    for (unsigned i = 0; i < 200; i++, step(groups)) request_by(groups, 0, X, MESSAGE_READ);
+    CHECK_EQ(COUNTER(groups, "l1.read_hits"), (uint64_t)AT_SM + REPLY_QUEUE + LATENCY);
+    groups->deaf = false;
+    finish(groups);
+    groups_fixture_destroy(groups);
+}
+
+TEST("the nodes of a group hold together what each of them holds, also if their number is no power of two") {
+    static const char *const nodes[] = {"group.nodes=1", "group.nodes=2", "group.nodes=3", "group.nodes=4"};
+    for (unsigned n = 0; n < COUNT_OF(nodes); n++) {
+        struct groups_fixture *groups = groups_fixture_create(
+            SETTINGS(CLUSTERED, "group.count=1", "gpu.clusters=1", nodes[n], "l1.size_kb=1", "l1.ways=1"));
+        unsigned lines = 8 * (n + 1);
+        groups->llc_cycles = 10;
+        for (unsigned i = 0; i < 2 * lines; i++, finish(groups)) read_by(groups, 0, i % lines * LINE);
+        CHECK_EQ(COUNTER(groups, "l1.read_misses"), lines);
+        CHECK_EQ(COUNTER(groups, "l1.read_hits"), lines);
+        for (unsigned node = 0; node <= n; node++) CHECK_EQ(count_of_node(groups, "l1.read_hits", node), 8u);
+        groups_fixture_destroy(groups);
+    }
+}
+
+TEST("a request names the cluster of its node, the instruction, and what else the LLC needs") {
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(CLUSTERED));
+    for (unsigned group = 0; group < GROUPS; group++) {
+        struct l1_request request = {
+            .address = group * LINE, .kind = MESSAGE_READ, .instr = 70 + group, .flags = MESSAGE_READ_ONLY};
+        REQUIRE(access_by_sm(groups, group * GROUP_SMS, request));
+        finish(groups);
+        const struct message *message = &groups->asked[group];
+        CHECK_EQ(message->source, group);
+        CHECK_EQ(message->cluster, group);
+        CHECK_EQ(message->instr, 70 + group);
+        CHECK_EQ(message->flags, (int)MESSAGE_READ_ONLY);
+        CHECK_EQ(message->sectors, 0x0F);
+    }
+    groups_fixture_destroy(groups);
+}

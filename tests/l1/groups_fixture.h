@@ -1,4 +1,4 @@
-/* L1s of several groups of SMs, one node per group. The test acts as the SMs, the network and the LLC.
+/* L1s of several groups of SMs, one node per group, or of one group with up to four nodes. The test acts as the SMs, the network and the LLC.
  *
  *     struct groups_fixture *groups = groups_fixture_create(SETTINGS("l1.organisation=icc-agc"));
  *     read_by(groups, 0, 0x1000);               an SM of group 0
@@ -10,6 +10,7 @@
 #define SLUICE_TESTS_L1_GROUPS_FIXTURE_H
 
 #include "fixture.h"
+#include "sim/gpu_config.h"
 
 enum { GROUPS = 4, GROUP_SMS = 4, SMS = GROUPS * GROUP_SMS, LLC_QUEUE = 512, LLC_LOG = 256 };
 
@@ -20,8 +21,9 @@ struct groups_fixture {
     struct port to_network[GROUPS], from_network[GROUPS], commands[GROUPS], reports[GROUPS];
     uint64_t now, llc_cycles;      /* latency of the LLC; NEVER: the test answers with llc_answer() */
     struct message asked[LLC_LOG]; /* requests that reached the LLC, the latest LLC_LOG */
-    unsigned asked_count, outstanding;
+    unsigned asked_count, outstanding, nodes;
     bool blocked; /* the network accepts no request */
+    bool deaf;    /* the SMs accept no completion */
 };
 
 static inline void connect_node(struct groups_fixture *groups, unsigned node) {
@@ -45,15 +47,19 @@ static inline struct groups_fixture *groups_fixture_create(const char *const *se
     for (unsigned sm = 0; sm < SMS; sm++) groups->sm_component[sm] = add_neighbour(groups->base.engine, sm);
     groups->network = add_neighbour(groups->base.engine, 0);
     groups->llc_cycles = 100;
+    const struct gpu_config *gpu = config_get(groups->base.config, &gpu_section);
     groups->l1 = fixture_create_l1(
-        &groups->base, (struct l1_context){.sms = SMS, .clusters = GROUPS, .sm_component = groups->sm_component});
-    for (unsigned node = 0; node < GROUPS; node++) connect_node(groups, node);
+        &groups->base,
+        (struct l1_context){.sms = SMS, .clusters = (unsigned)gpu->clusters, .sm_component = groups->sm_component});
+    groups->nodes = groups->l1->ops->endpoints(groups->l1);
+    REQUIRE(groups->nodes <= GROUPS);
+    for (unsigned node = 0; node < groups->nodes; node++) connect_node(groups, node);
     return groups;
 }
 
 static inline void groups_fixture_destroy(struct groups_fixture *groups) {
     groups->l1->ops->destroy(groups->l1);
-    for (unsigned node = 0; node < GROUPS; node++) {
+    for (unsigned node = 0; node < groups->nodes; node++) {
         port_release(&groups->to_network[node]);
         port_release(&groups->from_network[node]);
         port_release(&groups->commands[node]);
@@ -72,9 +78,9 @@ static inline void llc_answer(struct groups_fixture *groups, struct message requ
 /* One cycle: completions, the LLC, then the components. */
 static inline void step(struct groups_fixture *groups) {
     uint32_t token[L1_COMPLETIONS];
-    for (unsigned sm = 0; sm < SMS; sm++)
+    for (unsigned sm = 0; sm < SMS && !groups->deaf; sm++)
         groups->outstanding -= groups->l1->ops->tick(groups->l1, sm, groups->now, token);
-    for (unsigned node = 0; node < GROUPS && !groups->blocked; node++)
+    for (unsigned node = 0; node < groups->nodes && !groups->blocked; node++)
         while (port_peek(&groups->to_network[node], groups->now)) {
             struct message request = *(const struct message *)port_take(&groups->to_network[node], groups->now);
             groups->asked[groups->asked_count++ % LLC_LOG] = request;

@@ -420,6 +420,32 @@ TEST("a local write hit modifies the line, which is written back when it is evic
     l1_fixture_destroy(l1);
 }
 
+TEST("a line that was written back and not replaced is written back again with its new sectors only") {
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.size_kb=1", "l1.ways=1", "l1.miss_queue=1"));
+    cycle(l1);
+    access_by(l1, (struct l1_request){.kind = MESSAGE_READ, .local = true});
+    settle(l1);
+    CHECK_OUTCOME(write_local(l1, 0, 0x01), L1_HIT);
+    for (unsigned i = 1; i <= 2; i++, cycle(l1))
+        CHECK_OUTCOME(write_line(l1, i * 0x80, i), L1_SENT); /* fill the port */
+    CHECK_OUTCOME(read_line(l1, 0x400, 3), L1_FAIL_NETWORK); /* the write-back takes the only place for the miss */
+    CHECK_EQ(COUNTER(l1, "l1.write_backs"), 1u);
+    CHECK_OUTCOME(write_local(l1, 0, 0x02), L1_HIT);
+    for (unsigned i = 0; i < 3; i++, cycle(l1)) {
+        struct message message = take(l1);
+        if (i == 2) CHECK_EQ(message.sectors, 0x01);
+        answer(l1, message);
+    }
+    CHECK_OUTCOME(read_line(l1, 0x400, 3), L1_MISS);
+    cycle(l1);
+    struct message message = take(l1);
+    CHECK_EQ(message.address, 0u);
+    CHECK_EQ(message.sectors, 0x02);
+    answer(l1, message);
+    settle(l1);
+    l1_fixture_destroy(l1);
+}
+
 TEST("a local write miss bypasses the L1") {
     struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
     cycle(l1);

@@ -83,17 +83,18 @@ static void sm_tick(void *self, uint64_t now) {
     if (++sm->made < ACCESSES) think_of_access(sm, now);
 }
 
-/* Takes a request from each port in every third cycle. */
+/* Takes a request from each port in every third cycle or, in every other thousand cycles, all in every twelfth. */
 static void memory_tick(void *self, uint64_t now) {
     struct sleepers *all = self;
     bool more = false;
     for (unsigned i = 0; i < all->endpoints; i++) {
         struct port *in = &all->to_memory[i];
-        if (port_peek(in, now) && now % 3 == 0) {
+        for (bool all_at_once = now / 1000 % 2; port_peek(in, now) && now % (all_at_once ? 12 : 3) == 0;) {
             struct message message = *(const struct message *)port_take(in, now);
             happen(all, now, 200 + i, (uint32_t)message.address | message.kind);
             message.kind = message.kind == MESSAGE_WRITE ? MESSAGE_ACK : MESSAGE_DATA;
             port_push_late(&all->from_memory[i], now, 10 + message.address / 128 % 7 * 5, &message, sizeof message);
+            if (!all_at_once) break;
         }
         more |= port_peek(in, now) != NULL;
     }
