@@ -11,7 +11,12 @@
  *   - A request holds an entry of the queue until its row is opened for it or, if it finds the row open, until its last
  *     column command.
  *
- * Not covered: write queue, starvation, refresh, row policies other than open rows, the cap on row hits.
+ *   - With a write queue (fr-fcfs only) one direction is served at a time. Writes begin when more of them than the high
+ *     mark hold entries, or as many as drain_idle_writes and no read does; they go on while as many as the low mark do,
+ *     or any and no read. Of the other direction, requests whose row has been opened for them get their column commands,
+ *     and their row is not closed before.
+ *
+ * Not covered: starvation, refresh, row policies other than open rows, the cap on row hits.
  */
 #ifndef SLUICE_TESTS_DRAM_DRAM_ORACLE_H
 #define SLUICE_TESTS_DRAM_DRAM_ORACLE_H
@@ -39,7 +44,9 @@ struct dram_oracle {
     enum oracle_rule rule;
     unsigned row_hits; /* ORACLE_ROUND_ROBIN: column commands after which an older request may close the row */
     const struct dram_device *device;
-    unsigned entries;                          /* of the queue */
+    unsigned entries[2];       /* of the queue: for reads, or all requests; for writes */
+    bool write_drain, writing; /* writes have their own queue; it is being served */
+    unsigned drain_high, drain_low, drain_idle;
     struct oracle_request queue[ORACLE_QUEUE]; /* oldest first */
     unsigned count;
     bool open[ORACLE_BANKS];
@@ -49,10 +56,29 @@ struct dram_oracle {
     unsigned commands;
 };
 
-static inline bool dram_oracle_has_room(const struct dram_oracle *oracle) {
+/* The queue of a request: 0 for reads, or all requests. */
+static inline unsigned oracle_queue_of(const struct dram_oracle *oracle, bool write) {
+    return oracle->write_drain && write;
+}
+
+static inline unsigned oracle_held(const struct dram_oracle *oracle, unsigned queue) {
     unsigned held = 0;
-    for (unsigned i = 0; i < oracle->count; i++) held += !oracle->queue[i].opened;
-    return held < oracle->entries;
+    for (unsigned i = 0; i < oracle->count; i++)
+        held += !oracle->queue[i].opened && oracle_queue_of(oracle, oracle->queue[i].write) == queue;
+    return held;
+}
+
+static inline bool dram_oracle_has_room(const struct dram_oracle *oracle, bool write) {
+    unsigned queue = oracle_queue_of(oracle, write);
+    return oracle_held(oracle, queue) < oracle->entries[queue];
+}
+
+/* The direction that is served in this cycle. */
+static inline bool oracle_direction(const struct dram_oracle *oracle) {
+    unsigned reads = oracle_held(oracle, 0), writes = oracle_held(oracle, 1);
+    if (!oracle->write_drain) return false;
+    if (oracle->writing) return writes >= oracle->drain_low || (reads == 0 && writes > 0);
+    return writes > oracle->drain_high || (reads == 0 && writes >= oracle->drain_idle);
 }
 
 /* The smallest distance that the device allows between two commands; 0 if any. */
@@ -98,11 +124,11 @@ struct oracle_offer {
     int column, row;
 };
 
-static inline struct oracle_offer oracle_offer_of(const struct dram_oracle *oracle, unsigned bank) {
+static inline struct oracle_offer oracle_offer_of(const struct dram_oracle *oracle, unsigned bank, unsigned queue) {
     struct oracle_offer offer = {-1, -1};
     int oldest = -1, oldest_miss = -1;
     for (int i = (int)oracle->count - 1; i >= 0; i--) {
-        if (oracle->queue[i].bank != bank) continue;
+        if (oracle->queue[i].bank != bank || oracle_queue_of(oracle, oracle->queue[i].write) != queue) continue;
         bool hit = oracle->open[bank] && oracle->queue[i].row == oracle->row[bank];
         oldest = i;
         *(hit ? &offer.column : &oldest_miss) = i;
@@ -157,14 +183,28 @@ static inline void oracle_issue(struct dram_oracle *oracle, int request, bool co
     }
 }
 
+/* What a bank offers in both directions, [row, column][direction]. */
+static inline void oracle_offers(const struct dram_oracle *oracle, unsigned bank, int offered[2][2]) {
+    struct oracle_offer served = oracle_offer_of(oracle, bank, oracle->writing),
+                        other = oracle_offer_of(oracle, bank, !oracle->writing);
+    bool unfinished = oracle->write_drain && other.column >= 0 && oracle->queue[other.column].opened;
+    bool may_close = !unfinished || !oracle->open[bank];
+    offered[0][0] = may_close ? served.row : -1;
+    offered[0][1] = -1;
+    offered[1][0] = served.column;
+    offered[1][1] = unfinished ? other.column : -1;
+}
+
 /* One cycle, of the requests that entered the queue in earlier ones. */
 static inline void dram_oracle_cycle(struct dram_oracle *oracle, int64_t cycle) {
     int first[2] = {-1, -1}; /* the chosen request: for a row command, for a column command */
+    oracle->writing = oracle_direction(oracle);
     for (unsigned bank = 0; bank < (unsigned)oracle->device->banks; bank++) {
-        struct oracle_offer offer = oracle_offer_of(oracle, bank);
-        int offered[2] = {offer.row, offer.column};
-        for (unsigned column = 0; column < 2; column++) {
-            int request = offered[column];
+        int offered[2][2];
+        oracle_offers(oracle, bank, offered);
+        for (unsigned i = 0; i < 4; i++) {
+            bool column = i / 2;
+            int request = offered[column][i % 2];
             if (request < 0) continue;
             enum dram_command command = !column ? oracle->open[bank] ? DRAM_PRECHARGE : DRAM_ACTIVATE
                                         : oracle->queue[request].write ? DRAM_WRITE

@@ -33,15 +33,17 @@ static void compare_command(void *user, const struct dram_log_entry *entry) {
 }
 
 /* A new request for both. Few rows in few banks, so that hits and conflicts meet. */
-static void add_request(struct comparison *c, unsigned name, uint64_t cycle, unsigned banks, uint64_t *random) {
+static void add_request(struct comparison *c, unsigned name, bool write, uint64_t cycle, unsigned banks,
+                        uint64_t *random) {
     struct oracle_request request = {.name = name,
                                      .bank = (unsigned)random_below(random, banks),
                                      .row = (unsigned)random_below(random, 3),
                                      .bursts = 1 + (unsigned)random_below(random, 2),
-                                     .write = random_below(random, 4) == 0};
+                                     .write = write};
     uint16_t index = channel_allocate(&c->channel);
     struct dram_request *own = &c->channel.request[index];
-    *own = (struct dram_request){.row = request.row,
+    *own = (struct dram_request){.message = {.address = (uint64_t)name << NAME_SHIFT}, /* no line twice: no forwards */
+                                 .row = request.row,
                                  .column = name << NAME_SHIFT,
                                  .bank = (uint8_t)request.bank,
                                  .write = request.write,
@@ -62,18 +64,25 @@ static void compare(const char *const *settings, enum oracle_rule rule, unsigned
     c->oracle.rule = rule;
     c->oracle.row_hits = 4;
     c->oracle.device = dram_device_of(config);
-    c->oracle.entries = (unsigned)dram->read_queue;
+    c->oracle.entries[0] = (unsigned)dram->read_queue;
+    c->oracle.entries[1] = (unsigned)dram->write_queue;
+    c->oracle.write_drain = dram->write_drain;
+    c->oracle.drain_high = (unsigned)(dram->write_queue * dram->drain_high_percent / 100);
+    c->oracle.drain_low = (unsigned)max_u64((uint64_t)(dram->write_queue * dram->drain_low_percent / 100), 1);
+    c->oracle.drain_idle = (unsigned)dram->drain_idle_writes;
     for (uint64_t cycle = 0; cycle < CYCLES; cycle++) {
         dram_oracle_cycle(&c->oracle, (int64_t)cycle);
         channel_run(&c->channel, cycle, NULL);
         while (c->channel.done_count) channel_free(&c->channel, c->channel.done[--c->channel.done_count]);
         c->wrong += c->seen != c->oracle.commands; /* the channel issued no command although the oracle did */
         if (c->wrong) break;
-        bool room = dram_oracle_has_room(&c->oracle);
-        CHECK_EQ(channel_has_room(&c->channel, false, 0), room);
+        for (unsigned write = 0; write < 2; write++)
+            CHECK_EQ(channel_has_room(&c->channel, write, 0), dram_oracle_has_room(&c->oracle, write));
+        bool write = random_below(&seed, 100) < (cycle / 200 % 2 ? 60 : 25);
+        bool room = dram_oracle_has_room(&c->oracle, write);
         full += !room;
         bool burst = cycle / 100 % 2; /* phases with a full queue, and with a request now and then */
-        if (room && (burst || random_below(&seed, pause) == 0)) add_request(c, name++, cycle, banks, &seed);
+        if (room && (burst || random_below(&seed, pause) == 0)) add_request(c, name++, write, cycle, banks, &seed);
     }
     if (c->wrong) printf("seed %llu: %s\n", (unsigned long long)seed, c->first[0] ? c->first : "a command is missing");
     CHECK_EQ(c->wrong, 0u);
@@ -110,4 +119,19 @@ TEST("oldest-ready issues every command of the definition in its cycle, and no o
 
 TEST("round-robin issues every command of the definition in its cycle, and no other") {
     compare_devices("dram.scheduler=round-robin", ORACLE_ROUND_ROBIN);
+}
+
+TEST("fr-fcfs with a write queue serves reads and writes in the batches of the definition") {
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        compare(
+            SETTINGS("dram.starvation_cycles=0", "dram.write_drain=true", "dram.read_queue=12", "dram.write_queue=10"),
+            ORACLE_FR_FCFS, 6, 12, seed);
+        compare(SETTINGS("dram.starvation_cycles=0", "dram.write_drain=true", "dram.read_queue=8",
+                         "dram.write_queue=12", "dram.drain_high_percent=50", "dram.drain_low_percent=25",
+                         "dram.drain_idle_writes=3"),
+                ORACLE_FR_FCFS, 4, 20, seed + 10);
+        compare(SETTINGS("dram.starvation_cycles=0", "dram.write_drain=true", "dram.read_queue=8", "dram.write_queue=4",
+                         "dram.drain_low_percent=0", "dram.kind=hbm", "dram.hbm.burst_bytes=64"),
+                ORACLE_FR_FCFS, 4, 20, seed + 20);
+    }
 }
