@@ -45,3 +45,27 @@ TEST("packets that wait for a place at their destination leave the VCs in turn: 
             CHECK(run_blocked(vcs[i], topologies[t], 2, intervals[i]).most < 100);
         }
 }
+
+TEST(
+    "a packet's cycles run from its injection to its last flit, and a head without a place at its destination stalls once") {
+    struct network_shape shape = {.l1_endpoints = 2, .slices = 2, .clusters = 1, .mcs = 1};
+    struct traffic traffic;
+    struct error err = {0};
+    const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", NULL};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 3, &err));
+    traffic_packet(&traffic, 0, 1, 10);
+    engine_run_until(traffic.engine, 100);
+    engine_settle(traffic.engine, 100);
+    /* One link, four stages, two flits behind the head; the ports' cycles do not count. */
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.packet_cycles", NULL), 1u + 4 + 2);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.ejection_stalls", NULL), 0u);
+    /* The destination takes nothing for 300 cycles: two packets fill its queue, and the head of the third is refused;
+     * the flits behind it, and the fourth packet, only wait. */
+    traffic.take_every = 1000;
+    for (unsigned i = 0; i < 4; i++) traffic_packet(&traffic, 0, 1, 100 + i);
+    engine_run_until(traffic.engine, 400);
+    engine_settle(traffic.engine, 400);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.packets_ejected", NULL), 3u);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.ejection_stalls", NULL), 1u);
+    traffic_close(&traffic);
+}
