@@ -172,3 +172,39 @@ TEST("an SM with all warp slots in use runs every warp") {
     CHECK_EQ(COUNTER(sm, "sm.barriers"), 2u);
     sm_fixture_destroy(sm);
 }
+
+TEST("a named barrier that other warps use again does not release its former users from where they wait now") {
+    /* Warps 0 and 1 leave barrier 1 and wait at barrier 2 for warp 4; warps 2 and 3 then use barrier 1. */
+    struct step first[] = {barrier(1, 2), barrier(2, 3), alu(OP_other, 1, 0)};
+    struct step second[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1), barrier(1, 2), alu(OP_other, 1, 0)};
+    struct step last[] = {alu(OP_int_div, 1, 0), alu(OP_other, 2, 1), barrier(2, 3), alu(OP_other, 1, 0)};
+    struct script_source source = script_make(1, 5, SCRIPT(first));
+    script_add(&source, SCRIPT(first));
+    script_add(&source, SCRIPT(second));
+    script_add(&source, SCRIPT(second));
+    script_add(&source, SCRIPT(last));
+    struct sm_fixture *sm = sm_fixture_create(WIDE);
+    sm_fixture_run(sm, &source);
+    uint64_t released = script_issued(&source, 0, 4, 2) + op_latency(sm, OP_barrier);
+    CHECK(script_issued(&source, 0, 2, 3) < script_issued(&source, 0, 4, 2));
+    for (unsigned warp = 0; warp < 2; warp++) CHECK(script_issued(&source, 0, warp, 2) >= released);
+    CHECK_EQ(COUNTER(sm, "sm.barriers"), 3u);
+    sm_fixture_destroy(sm);
+}
+
+TEST("when a CTA ends, the others keep their age, and the one that takes its slot is the youngest") {
+    /* CTA 2 of four is brief; CTA 4 takes its slot. All then wait for data that arrives at once, and issue by age. */
+    struct step waits[] = {load_line(1, 0x1000), alu(OP_int_div, 2, 1), alu(OP_other, 3, 2), alu(OP_other, 4, 2)};
+    struct step brief[] = {alu(OP_other, 1, 0)};
+    struct script_source source = script_make(5, 1, SCRIPT(waits));
+    script_add(&source, SCRIPT(waits));
+    script_add(&source, SCRIPT(brief));
+    script_add(&source, SCRIPT(waits));
+    struct sm_fixture *sm =
+        sm_fixture_create(SETTINGS("sm.schedulers=1", "sm.ctas=4", "sm.sfu_units=4", "l1.mshr_merges=8"));
+    sm_fixture_run(sm, &source);
+    static const unsigned by_age[] = {0, 1, 3, 4};
+    for (unsigned i = 1; i < COUNT_OF(by_age); i++)
+        CHECK(script_issued(&source, by_age[i - 1], 0, 2) < script_issued(&source, by_age[i], 0, 2));
+    sm_fixture_destroy(sm);
+}

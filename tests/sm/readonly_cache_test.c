@@ -39,6 +39,20 @@ TEST("a fetch with a reservation failure is retried until the instruction cache 
     sm_fixture_run(sm, &source);
     CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 4u * 41);
     CHECK(COUNTER(sm, "sm.stall.fetch") > 0);
+    /* No warp issues before its line is there, and each fetch counts once: three lines for each of four warps. */
+    for (unsigned warp = 0; warp < 4; warp++) CHECK(script_issued(&source, 0, warp, 0) >= FIRST_ISSUE + round_trip(sm));
+    CHECK_EQ(COUNTER(sm, "sm.instruction_hits") + COUNTER(sm, "sm.instruction_misses"), 4u * 3);
+    sm_fixture_destroy(sm);
+}
+
+TEST(
+    "a warp that takes the slot of another fetches its first line, also if the warp before it there ended in the same line") {
+    struct step steps[] = {alu(OP_other, 0, 0)};
+    struct script_source source = script_make(3, 1, SCRIPT(steps));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.instruction_kb=2", "sm.ctas=1"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.instruction_misses"), 1u);
+    CHECK_EQ(COUNTER(sm, "sm.instruction_hits"), 2u);
     sm_fixture_destroy(sm);
 }
 

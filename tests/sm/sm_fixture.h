@@ -39,6 +39,7 @@ struct sm_fixture {
     /* The dispatcher. */
     struct launch launch;
     bool flush;                 /* the L1 is flushed at a kernel's end */
+    uint8_t program;            /* of all launches */
     uint64_t stop_at, go_on_at; /* when it commands the SM to stop, and to go on; 0: never */
     uint64_t begun_at, ctas, started, ended;
     uint64_t done_at[SM_FIXTURE_CTAS]; /* when the report of a CTA's end arrived */
@@ -157,7 +158,7 @@ static inline void sm_fixture_run(struct sm_fixture *sm, struct script_source *s
         unsigned ctas_per_sm = sm_occupancy(sm->base.config, 1, &kernel, &err);
         CHECK_EQ((const char *)err.text, "");
         REQUIRE(ctas_per_sm > 0);
-        sm->launch = (struct launch){kernel, &source->source, kernel_warps(&kernel), ctas_per_sm, 0};
+        sm->launch = (struct launch){kernel, &source->source, kernel_warps(&kernel), ctas_per_sm, sm->program};
         sm->ctas = kernel_ctas(&kernel);
         sm->begun_at = engine->now;
         sm->started = sm->ended = 0;
