@@ -251,6 +251,22 @@ TEST("a request that has waited too long is not overtaken in its bank, whatever 
              2u + 51 + 1);
 }
 
+TEST("once a starved request is served, row hits overtake requests for other rows again") {
+    /* Hits of row 1 arrive as fast as they are served, so that the request for row 2 waits until it is starved. Of those
+     * that are left none is starved when its row is open, and a younger request for row 2 goes before them. */
+    struct wanted wanted[64] = {READ(0, 1, 0), READ(0, 2, 1), READ(0, 1, 2)};
+    unsigned count = 3;
+    for (uint64_t sent = 11; sent <= 61; sent += 2) wanted[count++] = (struct wanted)READ(0, 1, sent);
+    wanted[count++] = (struct wanted)READ(0, 2, 70);
+    struct log log = commands_for("dram.starvation_cycles=60", wanted, count);
+    unsigned columns = 0, i = 0;
+    while (log.entry[i].command != DRAM_PRECHARGE) i++;
+    CHECK_EQ(log.entry[i].cycle, 2u + 60);
+    for (i++; i < log.count && log.entry[i].command != DRAM_PRECHARGE; i++)
+        columns += log.entry[i].command == DRAM_READ;
+    CHECK_EQ(columns, 2u);
+}
+
 /* ------------------------------------------------------- all of them together */
 
 static const char *const memories[][12] = {

@@ -53,6 +53,24 @@ TEST("a read of another line of the row is not answered from the write queue") {
     dram_fixture_destroy(fixture);
 }
 
+TEST("after a starved write is served, reads go on at once") {
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS(WRITE_QUEUE, "dram.gddr5.burst_bytes=128", "dram.starvation_cycles=1000"));
+    for (unsigned i = 0; i < 8; i++) add_request(fixture, (uint64_t)i * 128, false, 0);
+    unsigned write = add_request(fixture, address_at(fixture, 0, 3, 50, 0), true, 1), first = fixture->count;
+    for (unsigned i = 0; i < 2000; i++) add_request(fixture, (uint64_t)i * 128, false, 2);
+    CHECK(run_requests(fixture, 100000));
+    CHECK(fixture->request[write].answered - fixture->request[write].sent >= 1000);
+    uint64_t longest = 0, last = fixture->request[first].answered;
+    for (unsigned i = first; i < fixture->count; i++) {
+        uint64_t answered = fixture->request[i].answered;
+        if (answered > last) longest = max_u64(longest, answered - last);
+        last = max_u64(last, answered);
+    }
+    CHECK(longest < 150); /* a row opened and closed for the write, and turn-arounds */
+    dram_fixture_destroy(fixture);
+}
+
 /* --------------------------------------------------------------------- refresh */
 
 enum { LOG_TEXT = 400, REFRESH_AT = 3000 };

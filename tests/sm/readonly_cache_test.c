@@ -45,17 +45,6 @@ TEST("a fetch with a reservation failure is retried until the instruction cache 
     sm_fixture_destroy(sm);
 }
 
-TEST(
-    "a warp that takes the slot of another fetches its first line, also if the warp before it there ended in the same line") {
-    struct step steps[] = {alu(OP_other, 0, 0)};
-    struct script_source source = script_make(3, 1, SCRIPT(steps));
-    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.instruction_kb=2", "sm.ctas=1"));
-    sm_fixture_run(sm, &source);
-    CHECK_EQ(COUNTER(sm, "sm.instruction_misses"), 1u);
-    CHECK_EQ(COUNTER(sm, "sm.instruction_hits"), 2u);
-    sm_fixture_destroy(sm);
-}
-
 TEST("constant loads use the constant cache") {
     struct step steps[] = {load_constant(1, 0x1000), alu(OP_other, 0, 1), load_constant(2, 0x1020),
                            alu(OP_other, 0, 2)};
