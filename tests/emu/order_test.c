@@ -47,7 +47,7 @@ TEST("CTAs that count in memory while they wait for a later one also let it in")
     REQUIRE(run_ptx(
         &run,
         PTX_KERNEL(
-            "setp.eq.u32 %p1, %r1, 299; @%p1 bra set; wait: red.global.add.u32 [%rd1+4], 1; ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
+            "setp.eq.u32 %p1, %r1, 299; @%p1 bra set; wait: red.global.add.u32 [%rd1+4], 1; nanosleep.u32 1; ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
             "set: st.volatile.global.u32 [%rd1], 1; both: st.global.u32 [%rd2], 9;"),
         300, 1));
     for (unsigned i = 0; i < 300; i++) CHECK_EQ(run_u32(&run)[i], 9u);
