@@ -48,7 +48,8 @@ static bool slurm_missing(const char *program, struct error *err) {
 static bool slurm_refused(const char *program, const char *text, struct error *err) {
     const char *mark = strstr(text, "error: ");
     if (mark) text = mark + strlen("error: ");
-    return error_set(err, "%s: %.*s", program, (int)strcspn(text, "\n"), *text ? text : "failed without a message");
+    if (!*text) text = "failed without a message";
+    return error_set(err, "%s: %.*s", program, (int)strcspn(text, "\n"), text);
 }
 
 /* Final states; every other state is pending or running. */
