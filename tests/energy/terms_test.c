@@ -246,6 +246,7 @@ TEST("routers leak and are clocked, except while gated; links leak; SMs, channel
     CHECK_NEAR(book.part[ENERGY_constant].time, model.gpu.constant_watts, 1e-9);
     /* 8 controllers */
     CHECK_NEAR(book.part[ENERGY_dram].time, 8e-3 * model.dram.channel_milliwatts, 1e-9);
+    CHECK_NEAR(energy_noc(&book), book.part[ENERGY_noc_routers].time + book.part[ENERGY_noc_links].time, 1e-12);
     /* One MC-router is off for half a second. */
     struct energy_book gated = book_with(config, "noc.request.mc_router.gated_cycles", 700000000);
     CHECK_NEAR(book.part[ENERGY_noc_routers].time - gated.part[ENERGY_noc_routers].time,
@@ -254,5 +255,21 @@ TEST("routers leak and are clocked, except while gated; links leak; SMs, channel
     config = run_config("selrep-64sm", NO_SETTINGS);
     book = book_with(config, "x.y", 0);
     CHECK_NEAR(book.part[ENERGY_dram].time / book.seconds, 4 * 8e-3 * model.dram.channel_milliwatts, 1e-9);
+    config_destroy(config);
+}
+
+TEST("the energy of the network is that of routers and links, by events and by time") {
+    struct energy_book book = {.part = {[ENERGY_noc_routers] = {1, 20}, [ENERGY_noc_links] = {300, 4000}}};
+    CHECK_EQ(energy_noc(&book), 4321.0);
+    book.part[ENERGY_dram] = (struct energy_entry){50000, 600000};
+    CHECK_EQ(energy_noc(&book), 4321.0);
+    CHECK_EQ(energy_total(&book), 654321.0);
+}
+
+TEST("groups pay for cooperation if their machine has its counters") {
+    struct config *config = run_config("icc-32sm", SETTINGS("l1.organisation=icc-mgc"));
+    struct energy_book with = book_with(config, "l1.icc.asked", 0), without = book_with(config, "x.y", 0);
+    CHECK(with.part[ENERGY_l1_cooperation].time > 0);
+    CHECK_EQ(without.part[ENERGY_l1_cooperation].time, 0.0);
     config_destroy(config);
 }
