@@ -51,7 +51,7 @@ static inline bool cta_oracle_visit(struct cta_oracle *oracle, unsigned cluster,
     return true;
 }
 
-/* One cycle. The grid's last block may be shorter than the one for which a cluster had no room a moment ago: clusters
+/* One cycle. The grid's last block may be shorter than the one for which a cluster had no space a moment ago: clusters
  * that received nothing are visited until nothing changes. */
 static inline void cta_oracle_cycle(struct cta_oracle *oracle, unsigned *free_slots, int *sm_of) {
     bool served[CTA_ORACLE_CLUSTERS] = {false}, any = true;

@@ -67,7 +67,7 @@ TEST("an SM is busy until its accesses are answered, and SM and node say how man
     groups_fixture_destroy(groups);
 }
 
-TEST("an SM whose injection queue is full is told of the credit when an access is possible again") {
+TEST("an SM with a full injection queue is woken by the credit that makes an access possible") {
     struct groups_fixture *groups =
         groups_fixture_create(SETTINGS(CLUSTERED, "group.injection_packets=1", "group.request_queue=1", "l1.mshrs=1"));
     unsigned accepted = 0, retries = 0;

@@ -1,5 +1,5 @@
 /* A model of the decoupled L1D, written from "Locality-Driven Dynamic GPU Cache Bypassing" (ICS 2015), sections 4.1 and
- * 4.2 and Figure 7, with the choices that l1/decoupled.c documents where the paper is silent. It runs beside the L1 on
+ * 4.2 and Figure 7, with the choices that l1/decoupled.c documents where the paper is silent. It runs next to the L1 on
  * random reads, stores, flushes and commands of the SM dueling; every outcome is compared. */
 #include "test.h"
 

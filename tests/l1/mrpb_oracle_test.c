@@ -1,6 +1,6 @@
 /* A model of MRPB's request reordering, written from its description ("MRPB: Memory Request Prioritization for Massively
  * Parallel Processors", HPCA 2014; l1/mrpb.c): FIFOs selected by a signature, a drain rule that selects the FIFO to
- * serve, one request in and one out per cycle. It runs beside the stage on random accesses that bypass the L1, so that
+ * serve, one request in and one out per cycle. It runs next to the stage on random accesses that bypass the L1, so that
  * each shows at the network, and the order is compared request by request. */
 #include "test.h"
 

@@ -3,7 +3,7 @@
  * protected, and a read miss in a set without one bypasses the cache. The dynamic variant samples reads into FIFOs and
  * chooses the distance d with the largest
  *     E(d) = sum of N_i, i <= d, over (sum of i N_i, i <= d, + (N - sum of N_i, i <= d) (d + ways)).
- * The model keeps the number of the read at which a sample was taken. It runs beside the L1 on random reads and stores;
+ * The model keeps the number of the read at which a sample was taken. It runs next to the L1 on random reads and stores;
  * every outcome is compared. */
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* L1s that sleep and L1s that are polled do the same.
  *
- * SMs make random accesses, a small memory answers them. In one run everything is ticked and every refused access is
+ * SMs make random accesses, a small memory answers them. In one run everything is ticked and every access with a reservation failure is
  * retried in every cycle. In the other one the contracts of struct l1_gate and of the engine are used: an SM runs only
- * when it is woken, ticks its L1 only if the gate is open or a reply is visible, and retries a refused access only if
+ * when it is woken, ticks its L1 only if the gate is open or a reply is visible, and retries a failed access only if
  * the gate has changed. Every acceptance, completion and request to the memory must be in the same cycle in both. */
 #include "test.h"
 

@@ -73,7 +73,7 @@ TEST("stored runs are not in the batch, unless a run needs the file that they wr
     CHECK_EQ(batch->asked, 4u);
     CHECK_EQ(batch->distinct, 4u);
     CHECK_EQ(batch->stored, 3u);
-    REQUIRE(batch->count == 2); /* 1 once more, for 2; 4 is stored and needs no file */
+    REQUIRE(batch->count == 2); /* 1 again, for 2; 4 is stored and needs no file */
     CHECK_TEXT(batch->runs[0].identity, "0001");
     CHECK_TEXT(batch->runs[1].identity, "0002");
     CHECK_EQ(batch->runs[1].after, 0);

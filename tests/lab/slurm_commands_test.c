@@ -179,7 +179,7 @@ TEST("a run that reads the file of another is in its task, behind it, in every t
     REQUIRE(first && first->count == 2 && second && second->count == 3);
     CHECK_EQ(first->runs[0].after, -1);
     CHECK_EQ(first->runs[1].after, 0);
-    CHECK_TEXT(second->runs[0].identity, "0001"); /* once more */
+    CHECK_TEXT(second->runs[0].identity, "0001"); /* again */
     CHECK_TEXT(second->runs[1].identity, "0003");
     CHECK_EQ(second->runs[1].after, 0);
     CHECK_EQ(second->runs[2].after, -1);

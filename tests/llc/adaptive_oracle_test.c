@@ -1,4 +1,4 @@
-/* The adaptive LLC beside the model of its paper (adaptive_oracle.h): random kernels of random traffic, with every
+/* The adaptive LLC against the model of its paper (adaptive_oracle.h): random kernels of random traffic, with every
  * decision compared. The test acts as the requesters, the slices and the control plane. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct kernel_traffic {
     unsigned hot;         /* the first lines of the pool, which a third of the requests go to */
     unsigned hit_percent; /* random hits in the shared LLC; 0: those of an LRU cache */
     bool own_lines;       /* each cluster has its part of the pool */
-    unsigned sparse;      /* one request in so many cycles */
+    unsigned sparse;      /* cycles per request */
     uint64_t pool[POOL];
 };
 

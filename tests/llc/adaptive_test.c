@@ -187,7 +187,7 @@ TEST("rule 1 does not fire where private hits exceed shared hits by more than tw
     CHECK_EQ((int)adaptive_rule(&more), (int)ADAPTIVE_RULE_2);
 }
 
-TEST("an epoch too short for a profile and its decision is refused, and power gating without MC-routers") {
+TEST("rejects an epoch too short for a profile and its decision, and power gating without MC-routers") {
     static const char *const adaptive[] = {"llc.organisation=adaptive", "llc.adaptive.profile_cycles=1000",
                                            "llc.adaptive.report_cycles=16", NULL};
     static const struct {

@@ -1,4 +1,4 @@
-/* Configurations of the LLC: which are refused and why, and which slice each organisation chooses. */
+/* Configurations of the LLC: which are rejected and why, and which slice each organisation chooses. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "llc/route.h"
 #include "test.h"
 
-TEST("a size that sets, ways and lines do not make up is refused") {
+TEST("rejects a size that is not the product of sets, ways and lines") {
     static const struct {
         const char *settings[5], *error; /* NULL: accepted */
     } cases[] = {

@@ -214,7 +214,7 @@ static inline struct selrep_expected selrep_oracle_decide(struct selrep_oracle *
     return expected;
 }
 
-/* Forgets what has been entered; what has not been entered was sent in the cycle of the decision. */
+/* Clears what has been entered; what has not been entered was sent in the cycle of the decision. */
 static inline void selrep_oracle_begin(struct selrep_oracle *oracle, uint64_t now) {
     oracle->requests -= oracle->entered;
     memmove(oracle->request, &oracle->request[oracle->entered], oracle->requests * sizeof *oracle->request);

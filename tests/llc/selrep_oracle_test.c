@@ -1,4 +1,4 @@
-/* Selective replication beside the model of its paper (selrep_oracle.h): random kernels of random traffic, with every
+/* Selective replication against the model of its paper (selrep_oracle.h): random kernels of random traffic, with every
  * decision and the slice of every request compared. The test acts as the requesters, the slices and the control
  * plane. */
 #include <stdio.h>

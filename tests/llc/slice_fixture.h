@@ -137,7 +137,7 @@ static inline void ask_atomic(struct slice_fixture *slice, uint64_t address, uin
     ask(slice, (struct message){.address = address, .kind = MESSAGE_ATOMIC, .sectors = 0x01, .conflicts = conflicts});
 }
 
-/* Brings a line in, and forgets that it did. */
+/* Fetches a line, and clears the recorded messages. */
 static inline void bring(struct slice_fixture *slice, uint64_t address) {
     ask_read(slice, address, 0);
     settle(slice);

@@ -326,7 +326,7 @@ TEST("a write-through behind a read in the replay queue waits for it, and writes
     slice_fixture_destroy(slice);
 }
 
-TEST("a set whose lines are all on their way holds up a further miss to it") {
+TEST("a set whose lines are all being fetched delays a further miss to it") {
     struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.slice_kb=1", "llc.ways=1"));
     ask_read(slice, 0x0000, 1);
     ask_read(slice, 0x0400, 2); /* of the same set */

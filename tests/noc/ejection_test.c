@@ -59,7 +59,7 @@ TEST(
     /* One link, four stages, two flits behind the head; the ports' cycles do not count. */
     CHECK_EQ(stats_get(traffic.stats, "noc.request.packet_cycles", NULL), 1u + 4 + 2);
     CHECK_EQ(stats_get(traffic.stats, "noc.request.ejection_stalls", NULL), 0u);
-    /* The destination takes nothing for 300 cycles: two packets fill its queue, and the head of the third is refused;
+    /* The destination takes nothing for 300 cycles: two packets fill its queue, and the head of the third is blocked;
      * the flits behind it, and the fourth packet, only wait. */
     traffic.take_every = 1000;
     for (unsigned i = 0; i < 4; i++) traffic_packet(&traffic, 0, 1, 100 + i);

@@ -126,7 +126,7 @@ static ssize_t write_into(void *room, const char *bytes, size_t count) {
     return (ssize_t)count;
 }
 
-/* The size of the recording of `source` on a disk with this room; 0 if it fails. */
+/* The size of the recording of `source` on a disk with this much space; 0 if it fails. */
 static size_t recorded_into(size_t room, struct script_source *source, struct error *err) {
     size_t left = room;
     FILE *out = fopencookie(&left, "w", (cookie_io_functions_t){.write = write_into});
