@@ -102,6 +102,24 @@ TEST("requests in the replay queue are looked up when their line arrives, althou
     slice_fixture_destroy(slice);
 }
 
+TEST("with a full reply queue a miss is fetched, and a write of a whole line waits") {
+    struct slice_fixture *slice = slice_fixture_create(SETTINGS("llc.reply_queue=2"));
+    bring(slice, 0x1000);
+    slice->deaf_network = true;
+    for (unsigned i = 0; i < 4 + 2; i++) ask_read(slice, 0x1000, 0); /* four in the port, two in the queue */
+    ask_read(slice, 0x2000, 0);
+    ask_write(slice, 0x3000, 0x0F, 0);
+    cycles(slice, 200);
+    CHECK_EQ(COUNTER(slice, "llc.read_misses"), 1u + 1);
+    CHECK_EQ(COUNTER(slice, "llc.fills"), 1u + 1);
+    CHECK_EQ(COUNTER(slice, "llc.write_misses"), 0u);
+    slice->deaf_network = false;
+    settle(slice);
+    CHECK_EQ(COUNTER(slice, "llc.write_misses"), 1u);
+    CHECK_EQ(slice->replies, 8u);
+    slice_fixture_destroy(slice);
+}
+
 static struct slice_fixture *slice_with_atomics(void) {
     return slice_fixture_create_with(SETTINGS("llc.organisation=private"),
                                      (struct slice_options){.commands = true, .atomics = true});
@@ -138,6 +156,21 @@ TEST("a slice of a private LLC forwards atomics and sends their replies through 
     CHECK_EQ(slice->reply[1].kind, MESSAGE_DATA);
     CHECK_EQ(slice->replied_at[1], slice->replied_at[0] + 4);
     CHECK_EQ(slice->replied_at[2], slice->replied_at[1] + 2); /* two sectors */
+    slice_fixture_destroy(slice);
+}
+
+TEST("the reply of a forwarded atomic leaves in the cycle in which the data port is free") {
+    struct slice_fixture *slice = slice_with_atomics();
+    bring(slice, 0x1000);
+    ask_atomic(slice, 0x2000, 1);
+    ask_read(slice, 0x1000, 0); /* occupies the data port for four cycles; nothing else is waiting */
+    while (slice->replies == 0 && slice->base.engine->now < 10000) cycle(slice);
+    struct message atomic = take_forwarded(slice);
+    atomic.kind = MESSAGE_DATA;
+    port_push(&slice->from_atomics, slice->base.engine->now, &atomic, sizeof atomic);
+    settle(slice);
+    REQUIRE(slice->replies == 2);
+    CHECK_EQ(slice->replied_at[1], slice->replied_at[0] + 4);
     slice_fixture_destroy(slice);
 }
 

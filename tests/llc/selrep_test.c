@@ -153,6 +153,24 @@ TEST("an invalid external command is rejected; a valid one holds for one decisio
     fixture_release(&fixture);
 }
 
+TEST("a line that 64 clusters read has up to 64 replicas, one in each slice, and all seven degrees are counted") {
+    struct fixture fixture;
+    fixture_init(&fixture, one_controller,
+                 SETTINGS("gpu.clusters=64", "sm.count=64", "llc.slices_per_mc=64", "llc.organisation=selrep",
+                          "llc.selrep.epoch_cycles=1000", "llc.selrep.router_cycles=30"));
+    for (unsigned i = 0; i < 640; i++) CHECK_EQ(read_at(&fixture, 0, i % 64, 100 + i), 0u);
+    struct message message = {.kind = MESSAGE_READ, .flags = MESSAGE_READ_ONLY, .sectors = 15};
+    for (unsigned i = 0; i < 640; i++)
+        fixture.llc->ops->profile->looked_up(fixture.llc, 0, &message, NULL, true, 100 + i);
+    end_epoch(&fixture, 1000);
+    CHECK_EQ(fixture.journal.entries[0].decision, "degree 64");
+    CHECK_EQ(fixture.journal.entries[0].count, 5u + 3 * 7);
+    CHECK_EQ(count_in(fixture.stats, "selrep.hits_1"), 639u);
+    CHECK_EQ(count_in(fixture.stats, "selrep.hits_64"), 640u - 64);
+    for (unsigned cluster = 0; cluster < 64; cluster++) CHECK_EQ(read_at(&fixture, 0, cluster, 1030), cluster);
+    fixture_release(&fixture);
+}
+
 TEST("machines and degrees that replication does not support are rejected at their setting") {
     static const struct {
         const char *settings[5], *part;
