@@ -120,6 +120,49 @@ TEST("with a full reply queue a miss is fetched, and a write of a whole line wai
     slice_fixture_destroy(slice);
 }
 
+static bool is_busy(const struct slice_fixture *slice) {
+    char text[160];
+    return engine_in_flight(slice->base.engine, text, sizeof text);
+}
+
+TEST("a slice is busy with a fetch, an unacknowledged write or a flush alone, and not otherwise") {
+    struct slice_fixture *slice = slice_fixture_create_with(
+        SETTINGS("llc.slice_kb=1", "llc.ways=1", "llc.flush_lines=1"), (struct slice_options){.commands = true});
+    slice->memory_cycles = 0;
+    ask_read(slice, 0x0000, 0);
+    cycles(slice, 50);
+    REQUIRE(slice->requests == 1);
+    CHECK(is_busy(slice)); /* with the fetch */
+    memory_answers(slice, slice->request[0], 0);
+    cycles(slice, 20);
+    CHECK(!is_busy(slice));
+    ask_write(slice, 0x0000, 0x01, 0);
+    cycles(slice, 50);
+    CHECK(!is_busy(slice));
+    command_flush(slice, (struct slice_command){.keep_lines = true, .background = true});
+    cycles(slice, 10);
+    CHECK(is_busy(slice)); /* with the write and the flush */
+    memory_answers(slice, slice->request[1], 0);
+    cycles(slice, 10);
+    CHECK(!is_busy(slice));
+    ask_write(slice, 0x0000, 0x01, 0);
+    ask_read(slice, 0x0400, 0);
+    cycles(slice, 50);
+    REQUIRE(slice->requests == 4);
+    memory_answers(slice, slice->request[3], 0);
+    cycles(slice, 20);
+    CHECK(is_busy(slice)); /* with the write-back of the victim */
+    memory_answers(slice, slice->request[2], 0);
+    cycles(slice, 20);
+    CHECK(!is_busy(slice));
+    command_flush(slice, (struct slice_command){0});
+    cycles(slice, 5);
+    CHECK(is_busy(slice)); /* with the scan */
+    cycles(slice, 20);
+    CHECK(!is_busy(slice));
+    slice_fixture_destroy(slice);
+}
+
 static struct slice_fixture *slice_with_atomics(void) {
     return slice_fixture_create_with(SETTINGS("llc.organisation=private"),
                                      (struct slice_options){.commands = true, .atomics = true});
