@@ -170,7 +170,8 @@ static void run(struct driver *driver, bool sends) {
     }
     if (sends && driver->now >= driver->again) {
         unsigned order = random_below(&driver->random, 10) ? 0 : 1u << random_below(&driver->random, 3);
-        if (order) CHECK(driver->base.llc->ops->degrees->set(driver->base.llc, order));
+        CHECK(driver->base.llc->ops->degrees->set(driver->base.llc, 2)); /* withdrawn by the next order, or by 0 */
+        CHECK(driver->base.llc->ops->degrees->set(driver->base.llc, order));
         driver->oracle.ordered = order;
         decide(driver, LLC_TIMER);
     }
