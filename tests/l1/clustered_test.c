@@ -199,3 +199,22 @@ TEST("a request names the cluster of its node, the instruction, and what else th
     }
     groups_fixture_destroy(groups);
 }
+
+TEST("clustered L1s whose insertion policy cannot be created are not created either") {
+    struct fixture base;
+    struct error err = {0};
+    fixture_init(&base, SETTINGS("sm.count=4", "gpu.clusters=2", "dram.mcs=1", CLUSTERED),
+                 SETTINGS("l1.insertion=profiled", "l1.profiled.profile=/no/such/profile"));
+    unsigned component[4];
+    for (unsigned i = 0; i < 4; i++) component[i] = add_neighbour(base.engine, i);
+    struct l1_context context = {.config = base.config,
+                                 .engine = base.engine,
+                                 .stats = base.stats,
+                                 .llc = base.llc,
+                                 .sms = 4,
+                                 .clusters = 2,
+                                 .sm_component = component};
+    CHECK(l1_create(&context, &err) == NULL);
+    CHECK_TEXT(err.text, "/no/such/profile");
+    fixture_release(&base);
+}

@@ -207,6 +207,24 @@ TEST("a cache with little space takes the probes of both neighbours in turns, an
     cooperation_fixture_destroy(fixture);
 }
 
+TEST("the longest queues of probes and answers are counted") {
+    for (unsigned most = 1; most <= 3; most++) {
+        struct cooperation_fixture *fixture = cooperation_fixture_create(false, 5, 0, 0);
+        fixture->node[4].probe_every = fixture->node[3].take_every = 0;
+        run(fixture, 1);
+        for (unsigned i = 0; i < most; i++, run(fixture, 1)) {
+            ask(&fixture->node[3], 1, COOP_RIGHT, fixture->engine->now - 1);
+            answer_from(fixture, 2, 3, COOP_RIGHT, fixture->engine->now - 1);
+        }
+        run(fixture, 10);
+        CHECK_EQ(count(fixture, "l1.adjnet.probes_peak"), most);
+        CHECK_EQ(count(fixture, "l1.adjnet.answers_peak"), most);
+        fixture->node[4].probe_every = fixture->node[3].take_every = 1;
+        run(fixture, 50);
+        cooperation_fixture_destroy(fixture);
+    }
+}
+
 TEST("a network with probes and answers that cannot go on says what waits, and where") {
     struct cooperation_fixture *fixture = cooperation_fixture_create(true, 1, 2, 7);
     fixture->holders[1] = fixture->holders[2] = fixture->holders[3] = 1 << 7;

@@ -102,3 +102,15 @@ TEST("decoupled: a follower takes up the policy and gives it up by command, and 
     }
     groups_fixture_destroy(groups);
 }
+
+TEST("decoupled: dueling needs two L1s") {
+    for (unsigned sms = 1; sms <= 2; sms++) {
+        struct error err = {0};
+        struct config *config =
+            config_checked(SETTINGS("l1.insertion=decoupled", "gpu.clusters=1", sms == 1 ? "sm.count=1" : "sm.count=2"),
+                           NO_SETTINGS, &err);
+        CHECK_EQ(config != NULL, sms == 2);
+        if (!config) CHECK_TEXT(err.text, "SM dueling needs two L1s");
+        config_destroy(config);
+    }
+}

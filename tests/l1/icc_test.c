@@ -2,6 +2,8 @@
  * times that icc-mgc reports to dynamic sending. */
 #include "test.h"
 
+#include <string.h>
+
 #include "l1/groups_fixture.h"
 
 #define AGC      "l1.organisation=icc-agc"
@@ -154,6 +156,8 @@ TEST("dynamic sending gets the latency of a remote hit, and of a remote miss up 
     for (unsigned more = 0; more < 2; more++) {
         struct groups_fixture *groups = sample_two(more);
         CHECK_EQ(count_of_node(groups, "l1.icc.remote_hits", 2), 1u);
+        CHECK_EQ(count_of_node(groups, "l1.icc.hit_cycles", 2), 7u);   /* two lookups, and two hops back */
+        CHECK_EQ(count_of_node(groups, "l1.icc.probe_cycles", 2), 7u); /* the long probe takes 8 */
         CHECK_EQ(count_of_node(groups, "l1.sending.sampled", 2), 2u);
         CHECK_EQ(count_of_node(groups, "l1.sending.periods_groups", 2), more);
         CHECK_EQ(count_of_node(groups, "l1.sending.periods_llc", 2), 1u - more);
@@ -233,5 +237,21 @@ TEST("cooperation takes up to 64 groups") {
         CHECK_EQ(config != NULL, groups == 64);
         if (!config) CHECK_TEXT(err.text, "cooperation needs 2 to 64 groups, not 65");
         config_destroy(config);
+    }
+}
+
+TEST("cooperation needs storage for its queues, with a directory for its entries, and none if it is off") {
+    for (unsigned m = 0; m < l1_organisation_family.count; m++) {
+        const struct policy *organisation = l1_organisation_family.members[m];
+        bool agc = strcmp(organisation->name, "icc-agc") == 0, mgc = strcmp(organisation->name, "icc-mgc") == 0;
+        for (unsigned on = 0; (agc || mgc) && on < 2; on++) {
+            struct storage_item items[STORAGE_ITEMS];
+            struct config *config =
+                config_with(SETTINGS(agc ? AGC : MGC, "sm.count=16", "gpu.clusters=4", "l1.size_kb=16", "l1.ways=4",
+                                     on ? "l1.icc-agc.cooperate=true" : "l1.icc-agc.cooperate=false",
+                                     on ? "l1.icc-mgc.cooperate=true" : "l1.icc-mgc.cooperate=false"));
+            CHECK_EQ(organisation->section->storage(config, items), on ? 2u + agc : 0u);
+            config_destroy(config);
+        }
     }
 }

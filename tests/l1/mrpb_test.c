@@ -142,6 +142,25 @@ TEST("mrpb: hits in consecutive cycles complete in order, each one cycle later t
     l1_fixture_destroy(l1);
 }
 
+TEST("mrpb: a request with a reservation failure is served before any other, whatever the drain rule") {
+    static const char *const drains[] = {"l1.mrpb.drain=greedy", "l1.mrpb.drain=fixed", "l1.mrpb.drain=rr",
+                                         "l1.mrpb.drain=longest"};
+    for (unsigned i = 0; i < COUNT_OF(drains); i++) {
+        struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.insertion=mrpb", "l1.miss_queue=1", drains[i]));
+        for (uint8_t k = 0; k < 3; k++, cycle(l1)) /* two in the port to the network, one in the miss queue */
+            enter(l1, 1, 0x1000 + 0x80u * k, MESSAGE_READ, (uint8_t)('a' + k));
+        enter(l1, 1, 0x2000, MESSAGE_READ, 'd');
+        cycles(l1, 3);
+        for (uint8_t k = 0; k < 2; k++, cycle(l1)) {
+            enter(l1, 0, 0x3000 + 0x80u * k, MESSAGE_READ, (uint8_t)('e' + k));
+            enter(l1, 2, 0x4000 + 0x80u * k, MESSAGE_READ, (uint8_t)('g' + k));
+        }
+        expect(l1, "abcd");
+        settle(l1);
+        l1_fixture_destroy(l1);
+    }
+}
+
 /* Random accesses of a few warps to a few lines, which all bypass the L1, so that each is seen at the network. Returns
  * the number that arrived before one that they must follow. */
 static unsigned out_of_order(const char *const *settings, uint64_t random) {
