@@ -151,3 +151,19 @@ TEST("pdp: reuses of samples from before an update count as hits, and no sample 
     CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), 4u);
     l1_fixture_destroy(l1);
 }
+
+TEST("pdp: a reuse at the largest distance of 256 counts, and one at 257 does not") {
+    for (unsigned between = 255; between <= 256; between++) {
+        struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.pdp.distance=1", "l1.pdp.dynamic=true",
+                                                           "l1.pdp.sampler_entries=9", "l1.pdp.recompute_reads=300"));
+        for (unsigned i = 0; i < 300; i++) {
+            unsigned line = i == 28 || i == 28 + between + 1 ? 0 : 1 + i; /* of nine entries each takes every 29th */
+            read_line(l1, line * UINT64_C(0x200), 0);
+            l1->woken_count = 0;
+            settle(l1);
+        }
+        CHECK_EQ(COUNTER(l1, "l1.pdp.recomputed"), 1u);
+        CHECK_EQ(COUNTER(l1, "l1.pdp.distance_max"), between == 255 ? 256u : 1u);
+        l1_fixture_destroy(l1);
+    }
+}

@@ -1,4 +1,5 @@
 /* Profiles: one run counts reads, another uses the counts. Two SMs read lines of a private and of a common page. */
+#include "l1/l1_fixture.h"
 #include "machine/runs.h"
 
 #include <unistd.h>
@@ -129,4 +130,25 @@ TEST("profiled: an invalid profile is rejected with location and fix") {
 TEST("profiled: a profile that cannot be written is reported before the run") {
     CHECK_REJECTED(config_with(SETTINGS("l1.insertion=profiled", "l1.profiled.record=/no/such/directory/profile")),
                    "/no/such/directory");
+}
+
+TEST("profiled: a count allocates from the threshold on, by the enabled counts of the kernel that runs") {
+    const char *path = file_name("");
+    FILE *out = fopen(path, "w");
+    REQUIRE(out);
+    fputs("sluice profile 1\nsms 1 line_bytes 128\nkernel 1 sm 0\n20 2\n21 3\n22 4\n", out);
+    fclose(out);
+    for (unsigned local = 0; local < 2; local++) {
+        struct l1_fixture *l1 = l1_fixture_create(
+            SETTINGS("l1.insertion=profiled", file_name("l1.profiled.profile="), "l1.profiled.threshold=3",
+                     local ? "l1.profiled.global=false" : "l1.profiled.local=false"));
+        l1_begin(l1->l1, 0); /* not in the profile */
+        REPLAY(l1, "b", 0x22 * 128);
+        l1_begin(l1->l1, 1);
+        REPLAY(l1, "bmmb", 0x20 * 128, 0x21 * 128, 0x22 * 128, 0x23 * 128);
+        l1_begin(l1->l1, 2);
+        REPLAY(l1, "hb", 0x22 * 128, 0x20 * 128);
+        l1_fixture_destroy(l1);
+    }
+    remove(path);
 }
