@@ -1,0 +1,75 @@
+/* The fabric as a whole: counters of a blocked network, backlogs of links, and timing after a bypass. */
+#include "noc/fabric.h"
+
+#include "noc/traffic.h"
+#include "test.h"
+
+TEST("in a blocked network buffer writes are ahead of buffer reads by the flits in the buffers") {
+    static const struct network_shape shape = {2, 2, 1, 1};
+    const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", "noc.vc_flits=8", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 3, &err));
+    traffic.take_every = 100000;
+    for (unsigned i = 0; i < 12; i++) traffic_packet(&traffic, 0, 1, 1);
+    engine_run_until(traffic.engine, 500);
+    engine_settle(traffic.engine, 500);
+    /* Two packets of three flits are at the destination, eight flits before it, and eight in the router. */
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.flits_ejected", NULL), 6u);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.router.buffer_reads", NULL), 6u + 8);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.router.buffer_writes", NULL), 6u + 8 + 8);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.flits_injected", NULL), 6u + 8 + 8);
+    traffic_close(&traffic);
+}
+
+TEST("a link with a backlog of hundreds of flits loses none of them, nor their credits") {
+    static const struct network_shape shape = {16, 2, 1, 1};
+    const char *const settings[] = {"noc.topology=full",      "noc.vcs=8",           "noc.vc_flits=64",
+                                    "noc.internal_speedup=2", "noc.input_speedup=2", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    char text[256] = "";
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 5, &err));
+    for (unsigned source = 0; source < 16; source++)
+        for (unsigned i = 0; i < 40; i++) traffic_packet(&traffic, source, 0, 0);
+    engine_run_until(traffic.engine, 10000);
+    CHECK_EQ(traffic.packets_out, 16u * 40);
+    CHECK(network_conserved(traffic.network, text, sizeof text));
+    traffic_close(&traffic);
+}
+
+static uint64_t seen;
+
+static void note(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
+    (void)traffic, (void)destination;
+    seen = now - message->address;
+}
+
+/* The latency of a packet so long that it waits for credits of every buffer on its path. */
+static uint64_t latency_in(struct traffic *traffic, uint64_t at) {
+    traffic_packet(traffic, 0, 0, at);
+    engine_run_until(traffic->engine, at + 500);
+    traffic->engine->now = at + 500;
+    return seen;
+}
+
+TEST("after a bypass and back a network has the timing that it had before") {
+    static const struct network_shape shape = {12, 8, 4, 2};
+    for (enum network_direction direction = NETWORK_REQUEST; direction <= NETWORK_REPLY; direction++) {
+        const char *const settings[] = {"noc.topology=hierarchical", "noc.vc_flits=2", "noc.credit_cycles=3",
+                                        "noc.gating_cycles=0", NULL};
+        struct traffic traffic;
+        struct error err = {0};
+        REQUIRE(traffic_open(&traffic, settings, direction, shape, 9, &err));
+        traffic.observe = note;
+        uint64_t before = latency_in(&traffic, 0);
+        network_set_bypass(traffic.network, true, 500);
+        uint64_t bypassed = latency_in(&traffic, 600);
+        network_set_bypass(traffic.network, false, 1100);
+        CHECK_EQ(latency_in(&traffic, 1200), before);
+        network_set_bypass(traffic.network, true, 1700);
+        CHECK_EQ(latency_in(&traffic, 1800), bypassed);
+        CHECK_EQ(traffic.packets_out, 4u);
+        traffic_close(&traffic);
+    }
+}
