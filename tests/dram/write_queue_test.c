@@ -53,6 +53,18 @@ TEST("a read of another line of the row is not answered from the write queue") {
     dram_fixture_destroy(fixture);
 }
 
+TEST("a read that is answered from the write queue takes one memory cycle, between two ports") {
+    struct dram_fixture *fixture = dram_fixture_create(SETTINGS(WRITE_QUEUE, "dram.drain_idle_writes=2"));
+    add_request(fixture, address_at(fixture, 0, 7, 5, 256), true,
+                0); /* stays in the queue until a second write comes */
+    unsigned read = add_request(fixture, address_at(fixture, 0, 7, 5, 256), false, 100);
+    add_request(fixture, address_at(fixture, 0, 7, 6, 0), true, 200);
+    CHECK(run_requests(fixture, 10000));
+    CHECK_EQ(fixture->request[read].answered, 100u + 1 + 1 + 1);
+    CHECK_EQ(COUNTER(fixture, "dram.read_cycles"), 1u);
+    dram_fixture_destroy(fixture);
+}
+
 TEST("after a starved write is served, reads go on at once") {
     struct dram_fixture *fixture =
         dram_fixture_create(SETTINGS(WRITE_QUEUE, "dram.gddr5.burst_bytes=128", "dram.starvation_cycles=1000"));
