@@ -71,6 +71,17 @@ TEST("a row hit needs no activate, a row conflict also needs a precharge") {
     dram_fixture_destroy(fixture);
 }
 
+TEST("of a line's column commands all but the first are row hits, however many there are") {
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "gpu.line_bytes=256", "dram.gddr5.burst_bytes=64"));
+    add_request(fixture, address_at(fixture, 0, 5, 1, 0), false, 0);
+    CHECK(run_requests(fixture, 10000));
+    CHECK_EQ(COUNTER(fixture, "dram.read_bytes"), 256u);
+    CHECK_EQ(COUNTER(fixture, "dram.row_misses"), 1u);
+    CHECK_EQ(COUNTER(fixture, "dram.row_hits"), 3u);
+    dram_fixture_destroy(fixture);
+}
+
 TEST("row hits are served before an older request for another row of their bank") {
     struct dram_fixture *fixture = dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128"));
     add_request(fixture, address_at(fixture, 0, 0, 1, 0), false, 0);

@@ -189,6 +189,14 @@ TEST("fr-fcfs-cap: N row hits after the request that opened the row precede an o
     CHECK_EQ(columns_before_other("fr-fcfs"), 20u);
 }
 
+TEST("fr-fcfs-cap: beyond the cap the oldest request of all yields to a row command that is ready") {
+    /* The third read of row 1 is beyond the cap of one hit, and is served in the cycle after the activate. */
+    COMMANDS("dram.scheduler=fr-fcfs-cap dram.fr-fcfs-cap.cap=1", 110, "ACT0@2 RD0@14 RD0@102 ACT1@104 RD0@105",
+             READ(0, 1, 0), READ(0, 1, 100), READ(0, 1, 101), READ(1, 1, 102));
+    COMMANDS("dram.scheduler=fr-fcfs", 110, "ACT0@2 RD0@14 RD0@102 RD0@104 ACT1@105", READ(0, 1, 0), READ(0, 1, 100),
+             READ(0, 1, 101), READ(1, 1, 102));
+}
+
 /* Reads of one row of bank 0, as fast as they can be served; the second request is for another row. When is the first
  * one's closed, and after how many column commands? */
 static uint64_t closed_at(const char *settings, unsigned *columns) {

@@ -56,8 +56,8 @@ TEST("an operand collector is busy while it reads, so that their number limits t
 TEST("after a taken branch a warp issues branch_cycles later; a branch that is not taken costs nothing") {
     static const struct {
         uint32_t ids[4];
-        unsigned at[4];
-    } cases[] = {{{0, 1, 2, 3}, {0, 1, 2, 3}}, {{0, 1, 0, 1}, {0, 1, 7, 8}}, {{0, 9, 10, 2}, {0, 6, 7, 13}}};
+        unsigned at[4], taken; /* with one to the exit, instruction 4 */
+    } cases[] = {{{0, 1, 2, 3}, {0, 1, 2, 3}, 0}, {{0, 1, 0, 1}, {0, 1, 7, 8}, 2}, {{0, 9, 10, 2}, {0, 6, 7, 13}, 3}};
     for (unsigned c = 0; c < COUNT_OF(cases); c++) {
         struct step steps[4];
         for (unsigned i = 0; i < 4; i++) steps[i] = alu(OP_other, (uint8_t)(i + 1), 0);
@@ -66,6 +66,7 @@ TEST("after a taken branch a warp issues branch_cycles later; a branch that is n
         struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.branch_cycles=6"));
         sm_fixture_run(sm, &source);
         for (unsigned i = 0; i < 4; i++) CHECK_EQ(script_issued(&source, 0, 0, i), FIRST_ISSUE + cases[c].at[i]);
+        CHECK_EQ(COUNTER(sm, "sm.stall.fetch"), cases[c].taken * 5u);
         sm_fixture_destroy(sm);
     }
 }
@@ -273,5 +274,21 @@ TEST("a warp does not wait for pending results of the previous warp in its slot"
     /* The report of the first CTA's end, the command to run the second, and its first step at once. */
     CHECK_EQ(script_issued(&source, 1, 0, 0), sm->done_at[0] + 1);
     CHECK_EQ(script_issued(&source, 1, 0, 1), sm->done_at[0] + 2);
+    sm_fixture_destroy(sm);
+}
+
+TEST("a warp that has exited does not keep others from units that are free") {
+    /* Simple operations every third cycle, and divisions every eighth: in the ninth the simple pipeline is busy. */
+    struct step simple[8], divisions[] = {alu(OP_int_div, 1, 0), alu(OP_int_div, 2, 0), alu(OP_int_div, 3, 0)};
+    for (unsigned i = 0; i < COUNT_OF(simple); i++) simple[i] = alu(OP_f32_fma, (uint8_t)(i + 1), 0);
+    struct script_source source = script_make(1, 4, (struct script){NULL, 0});
+    script_add(&source, SCRIPT(simple));
+    script_add(&source, SCRIPT(divisions));
+    script_add(&source, SCRIPT(simple));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=2", "sm.sp_units=1", "sm.sfu_units=1",
+                                                       "sm.op_f32_fma=[5, 3]", "sm.op_int_div=[100, 8]"));
+    sm_fixture_run(sm, &source);
+    for (unsigned i = 1; i < COUNT_OF(divisions); i++)
+        CHECK_EQ(script_issued(&source, 0, 2, i), script_issued(&source, 0, 2, i - 1) + 8);
     sm_fixture_destroy(sm);
 }

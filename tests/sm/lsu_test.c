@@ -184,3 +184,19 @@ TEST("a memory instruction without active lanes completes") {
     CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 6u);
     sm_fixture_destroy(sm);
 }
+
+TEST("the cycles in which an insertion policy probes its tags add to the latency of a hit") {
+    struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_line(3, 0x1000), alu(OP_other, 4, 3)};
+    uint64_t latency[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct sm_fixture *sm = sm_fixture_create(
+            SETTINGS("l1.insertion=decoupled", i ? "l1.decoupled.probe_cycles=7" : "l1.decoupled.probe_cycles=0",
+                     "l1.decoupled.threshold=0", "l1.decoupled.dueling=false"));
+        sm_fixture_run(sm, &source);
+        latency[i] = script_issued(&source, 0, 0, 3) - script_issued(&source, 0, 0, 2);
+        if (i == 0) CHECK_EQ(latency[0], hit_latency(sm));
+        sm_fixture_destroy(sm);
+    }
+    CHECK_EQ(latency[1], latency[0] + 7);
+}

@@ -18,7 +18,7 @@ static enum l1_outcome record(struct l1 *l1, unsigned sm, const struct l1_reques
 }
 
 static void run_recorded(struct script_source *source, uint8_t program) {
-    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=1"));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=1", "sm.coalescing=sector"));
     struct l1_ops recording = *sm->l1->ops;
     seen.ops = sm->l1->ops;
     seen.count = 0;
@@ -69,4 +69,17 @@ TEST("of loads and stores marked .cg only loads bypass the L1, and not those of 
         CHECK_EQ(seen.request[i].local, local[step]);
     }
     CHECK_EQ(lines, 0x1Fu);
+}
+
+TEST("a load asks for the sectors that it touches, of a line that is touched whole or in part") {
+    static const uint8_t touched[] = {0x0F, 0xF0, 0x0E, 0x07, 0x70, 0xE0, 0x3C, 0xFF, 0x01};
+    for (unsigned i = 0; i < COUNT_OF(touched); i++) {
+        struct step steps[] = {memory_step(OP_load, SPACE_GLOBAL, 1, 0x1000, touched[i])};
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        run_recorded(&source, 0);
+        unsigned sectors = 0;
+        for (unsigned k = 0; k < seen.count; k++)
+            sectors |= (unsigned)seen.request[k].sectors << (seen.request[k].address - 0x1000) / SECTOR_BYTES;
+        CHECK_EQ(sectors, touched[i]);
+    }
 }

@@ -139,3 +139,9 @@ TEST("operations without a result have no timing parameter, and power-of-two siz
         CHECK_TEXT(err.text, wrong[i].message);
     }
 }
+
+TEST("the geometry of each of the small caches is checked") {
+    CHECK_REJECTED(config_with(SETTINGS("sm.instruction_kb=2", "sm.instruction_ways=3")), "sm.instruction_ways");
+    CHECK_REJECTED(config_with(SETTINGS("sm.constant_kb=2", "sm.constant_ways=3")), "sm.constant_ways");
+    CHECK_REJECTED(config_with(SETTINGS("sm.read_only_kb=2", "sm.read_only_ways=3")), "sm.read_only_ways");
+}
