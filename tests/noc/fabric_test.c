@@ -73,3 +73,41 @@ TEST("after a bypass and back a network has the timing that it had before") {
         traffic_close(&traffic);
     }
 }
+
+TEST("a network with a packet in flight is not conserved, and says what has entered and left") {
+    static const struct network_shape shape = {2, 2, 1, 1};
+    const char *const settings[] = {"noc.topology=full", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    char text[256] = "";
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REPLY, shape, 3, &err));
+    traffic_packet(&traffic, 0, 1, 1);
+    traffic_packet(&traffic, 1, 0, 1);
+    engine_run_until(traffic.engine, 5);
+    CHECK(!network_conserved(traffic.network, text, sizeof text));
+    CHECK_TEXT(text, "reply network: 2 packets of 6 flits injected, 0 of 0 ejected");
+    engine_run_until(traffic.engine, 100);
+    CHECK(network_conserved(traffic.network, text, sizeof text));
+    traffic_close(&traffic);
+}
+
+TEST("the router stages of a network are listed from its sources on, with ports and links") {
+    static const struct network_shape shape = {12, 8, 4, 2};
+    const char *const settings[] = {"noc.topology=hierarchical", "noc.link_cycles=1", "noc.long_link_cycles=3", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    struct router_group group[NOC_ROUTER_GROUPS];
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 1, &err));
+    CHECK_EQ(noc_routers(traffic.config, NETWORK_REQUEST, &shape, group), 2u);
+    CHECK_EQ(group[0].name, "noc.request.sm_router"); /* one per cluster: its L1s to all controllers */
+    CHECK_EQ(group[0].routers, 4u);
+    CHECK_EQ(group[0].inputs, 3u);
+    CHECK_EQ(group[0].outputs, 2u);
+    CHECK_EQ(group[0].link_cycles, 3u);
+    CHECK_EQ(group[1].name, "noc.request.mc_router"); /* one per controller: all clusters to its slices */
+    CHECK_EQ(group[1].routers, 2u);
+    CHECK_EQ(group[1].inputs, 4u);
+    CHECK_EQ(group[1].outputs, 4u);
+    CHECK_EQ(group[1].link_cycles, 1u);
+    traffic_close(&traffic);
+}
