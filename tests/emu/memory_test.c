@@ -2,6 +2,7 @@
 #include "emu/memory.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/random.h"
 #include "test.h"
@@ -169,4 +170,21 @@ TEST("each line of an allocation has a mark, also at its ends, until marks are c
     CHECK_EQ(*memory_mark(&memory, start + 3 * LINE - 1), 0);
     CHECK_EQ(*memory_mark(&memory, 0x40000), 0);
     memory_release(&memory);
+}
+
+TEST("releasing memory unmaps what is allocated, and not what was freed before") {
+    struct memory memory;
+    memory_init(&memory);
+    memory_allocate(&memory, 4096);
+    uint64_t freed = memory_allocate(&memory, 4096);
+    uint8_t *place = memory_at(&memory, freed, 4096);
+    REQUIRE(place && memory_free(&memory, freed));
+    /* The host maps something else there. */
+    uint8_t *other =
+        mmap(place, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    REQUIRE(other == place);
+    *other = 7;
+    memory_release(&memory);
+    CHECK_EQ(*other, 7);
+    munmap(other, 4096);
 }
