@@ -1,4 +1,5 @@
 /* Findings: the sentences that a figure has in words, with numbers computed by hand. */
+#include "lab/batch.h"
 #include "lab/filled_store.h"
 
 /* IPC by design and workload; the first design is the baseline. */
@@ -86,4 +87,20 @@ TEST("without a baseline, the highest and the lowest design are told by group") 
     CHECK_TEXT(all.figure->finding, "IPC on sharing: 5. ");
     CHECK_TEXT(all.figure->finding, "1 run is missing.");
     discard(&all);
+}
+
+TEST("what could not be created can be released") {
+    struct error err = {0};
+    struct experiment *nothing = experiment_read_text("empty.yaml", "", 0, &err),
+                      *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
+    struct plan *plan = plan_create(experiment, "enormous", &err);
+    struct store *store = store_open("/nowhere/at.all", STORE_READ, &err);
+    CHECK(!nothing && !plan && !store);
+    experiment_free(nothing);
+    plan_free(plan);
+    store_close(store);
+    figure_free(NULL);
+    stored_run_free(NULL);
+    batch_free(NULL);
+    experiment_free(experiment);
 }
