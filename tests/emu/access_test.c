@@ -83,6 +83,27 @@ TEST("an access beyond an allocation is a fault that reports address, thread and
     run_end(&run);
 }
 
+TEST("a fault tells the distance to the nearest allocation, before or behind it, or that the access crosses its end") {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {PTX_KERNEL("ld.global.u32 %r3, [%rd0+-16];"), "16 bytes before the 65536-byte allocation at 0xc0000000"},
+        {PTX_KERNEL("ld.global.u32 %r3, [%rd1+65536];"), "0xc0020000: 0 bytes after the 65536-byte allocation"},
+        {PTX_KERNEL("ld.global.u32 %r3, [%rd1+131072];"), "65536 bytes after the 65536-byte allocation at 0xc0010000"},
+    };
+    struct ptx_run run = {0};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CHECK(!run_ptx(&run, cases[i].text, 1, 1));
+        CHECK_TEXT(run.err.text, cases[i].says);
+        run_end(&run);
+    }
+    REQUIRE(run_load(&run, PTX_KERNEL("ld.global.u32 %r3, [%rd1+65544];")));
+    CHECK_EQ(memory_allocate(&run.device.memory, 10), run.in + 65536);
+    CHECK(!run_loaded(&run, 1, 1));
+    CHECK_TEXT(run.err.text, "0xc0020008: beyond the end of the 10-byte allocation at 0xc0020000");
+    run_end(&run);
+}
+
 TEST("misaligned accesses and those outside shared or local memory are faults") {
     static const struct {
         const char *text, *says;
