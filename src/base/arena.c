@@ -49,7 +49,7 @@ static struct block *block_add(struct arena *arena, size_t bytes) {
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) abort();
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) mem_exhausted();
     bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     struct block *block = arena->first;
     if (!block || block->size - block->used < bytes) block = block_add(arena, bytes);

@@ -6,26 +6,35 @@
 #include <string.h>
 #include <strings.h>
 
+static void (*on_exhaustion)(void);
+
+void mem_on_exhaustion(void (*handler)(void)) { on_exhaustion = handler; }
+
+void mem_exhausted(void) {
+    if (on_exhaustion) on_exhaustion();
+    abort();
+}
+
 void *mem_alloc(size_t count, size_t size) {
     void *memory = calloc(count ? count : 1, size ? size : 1);
-    if (!memory) abort();
+    if (!memory) mem_exhausted();
     return memory;
 }
 
 void *mem_alloc_lines(size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count ? count : 1, size ? size : 1, &bytes)) abort();
+    if (__builtin_mul_overflow(count ? count : 1, size ? size : 1, &bytes)) mem_exhausted();
     bytes = (bytes + 63) & ~(size_t)63;
     void *memory = aligned_alloc(64, bytes);
-    if (!memory) abort();
+    if (!memory) mem_exhausted();
     return memset(memory, 0, bytes);
 }
 
 void *mem_grow(void *old, size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count ? count : 1, size ? size : 1, &bytes)) abort();
+    if (__builtin_mul_overflow(count ? count : 1, size ? size : 1, &bytes)) mem_exhausted();
     void *memory = realloc(old, bytes);
-    if (!memory) abort();
+    if (!memory) mem_exhausted();
     return memory;
 }
 

@@ -31,13 +31,18 @@ static inline uint64_t round_up_power_of_two(uint64_t x) { return x <= 1 ? 1 : U
 /* A mask of the lowest n bits, n from 0 to 64. */
 static inline uint64_t low_mask(unsigned n) { return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
 
-/* Zeroed memory for `count` objects. The model cannot recover from running out of memory, so these functions abort
- * instead of returning NULL. */
+/* Zeroed memory for `count` objects. The model cannot recover from running out of memory: instead of returning NULL,
+ * these functions call mem_exhausted(). */
 void *mem_alloc(size_t count, size_t size);
 /* As mem_alloc, aligned to a 64-byte cache line of the host. */
 void *mem_alloc_lines(size_t count, size_t size);
 void *mem_grow(void *old, size_t count, size_t size);
 char *mem_text(const char *text);
+
+/* Calls the handler, which ends the process; without one, aborts. */
+_Noreturn void mem_exhausted(void);
+/* Sets the handler of this process. It must not allocate memory. */
+void mem_on_exhaustion(void (*handler)(void));
 
 /* printf into newly allocated memory. */
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -45,17 +45,21 @@ bool output_open(struct output *output, const char *path, struct error *err) {
         output->file = fopen(path, "w");
     } else {
         output->draft = text_format("%s.XXXXXX", path);
+        draft_list(&output->listed, output->draft);
         int descriptor = mkstemp(output->draft);
         mode_t mask = umask(0); /* mkstemp creates the file with owner-only permissions */
         umask(mask);
         if (descriptor >= 0 && fchmod(descriptor, 0666 & ~mask) == 0) output->file = fdopen(descriptor, "w");
+        int number = errno;
         if (!output->file && descriptor >= 0) {
             close(descriptor);
             unlink(output->draft);
         }
+        errno = number;
     }
     if (output->file) return true;
     error_set(err, "%s: %s", path, strerror(errno));
+    draft_unlist(&output->listed);
     free(output->draft);
     return false;
 }
@@ -67,6 +71,7 @@ bool output_close(struct output *output, bool keep, struct error *err) {
     if (output->draft) {
         if (good && keep && rename(output->draft, output->path) != 0) good = false, number = errno;
         if (!good || !keep) unlink(output->draft);
+        draft_unlist(&output->listed);
         free(output->draft);
     }
     return good ||

@@ -5,16 +5,18 @@
 
 #include <stdio.h>
 
+#include "base/draft.h"
 #include "base/error.h"
 
 /* Whether a file can be created at the path, so that a long run does not fail at its end. Changes nothing. */
 bool output_check(const char *path, struct error *err);
 
-/* For incremental writing. */
+/* For incremental writing. Must not be moved while open. */
 struct output {
     FILE *file;
     const char *path;
     char *draft; /* temporary file; NULL if written in place */
+    struct draft listed;
 };
 bool output_open(struct output *output, const char *path, struct error *err);
 /* Renames the file to its name, or removes it if `keep` is false. False with an error on failure. */

@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
+#include "base/draft.h"
 #include "cli/command.h"
 
 #define COMMAND(name) extern const struct command command_##name;
@@ -39,7 +41,17 @@ static enum status flushed(enum status status) {
     return status == STATUS_DONE ? STATUS_FAILED : status;
 }
 
+/* Ends the process, without temporary files. Results that were complete before remain. */
+static void out_of_memory(void) {
+    static const char text[] = "sluice: out of memory\n";
+    drafts_remove();
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {
+    }
+    _exit(STATUS_FAILED);
+}
+
 int main(int argc, char **argv) {
+    mem_on_exhaustion(out_of_memory);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit fails, as on a full disk */
     setlocale(LC_CTYPE, "");  /* only to detect a UTF-8 terminal */
     if (argc < 2) {

@@ -7,7 +7,7 @@
 
 static const double interval_seconds = 0.2;
 
-/* The only mutable global of the program: a signal handler cannot use anything else. */
+/* A global, since a signal handler cannot use anything else. */
 static volatile sig_atomic_t asked_to_end;
 
 static void on_signal(int number) {

@@ -44,8 +44,7 @@ static void unsupported_add(void *user, const struct ptx_function *function, con
                             const char *text) {
     struct inspection *inspection = user;
     unsigned count = inspection->unsupported_count++;
-    inspection->unsupported = realloc(inspection->unsupported, (count + 1) * sizeof *inspection->unsupported);
-    if (!inspection->unsupported) abort();
+    inspection->unsupported = mem_grow(inspection->unsupported, count + 1, sizeof *inspection->unsupported);
     struct unsupported *fresh = &inspection->unsupported[count];
     *fresh = (struct unsupported){.function = function->name, .line = instr->place.line};
     snprintf(fresh->text, sizeof fresh->text, "%s", text);

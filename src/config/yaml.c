@@ -184,7 +184,7 @@ static bool read_lone_value(struct reader *reader, int section, int param) {
     yaml_event_delete(&reader->yaml.event);
     if (!yaml_scalar_event_initialize(&reader->yaml.event, NULL, NULL, (const yaml_char_t *)"", 0, 1, 1,
                                       YAML_PLAIN_SCALAR_STYLE))
-        abort();
+        mem_exhausted();
     return read_param(reader, section, param);
 }
 

@@ -39,9 +39,10 @@ bool yaml_blame(const struct yaml_reader *reader, yaml_mark_t mark, const char *
 /* libyaml gives a mark for scanner errors, but only a byte offset for invalid encoding. */
 static bool blame_syntax(const struct yaml_reader *reader) {
     const yaml_parser_t *parser = &reader->parser;
+    if (parser->error == YAML_MEMORY_ERROR) mem_exhausted();
     if (parser->error != YAML_READER_ERROR)
         return yaml_blame(reader, parser->problem_mark, "not valid YAML: %s%s%s",
-                          parser->problem ? parser->problem : "out of memory", parser->context ? " " : "",
+                          parser->problem ? parser->problem : "", parser->context ? " " : "",
                           parser->context ? parser->context : "");
     yaml_mark_t mark = {0};
     for (size_t i = 0; i < parser->problem_offset && i < reader->length; i++) {
@@ -283,7 +284,7 @@ bool yaml_read_elements(struct yaml_reader *reader, const char *key,
 void yaml_reader_open(struct yaml_reader *reader, const char *label, const char *text, size_t length,
                       struct error *err) {
     *reader = (struct yaml_reader){.label = label, .text = text, .length = length, .err = err};
-    if (!yaml_parser_initialize(&reader->parser)) abort(); /* out of memory */
+    if (!yaml_parser_initialize(&reader->parser)) mem_exhausted();
     yaml_parser_set_input_string(&reader->parser, (const unsigned char *)text, length);
 }
 

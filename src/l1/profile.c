@@ -21,6 +21,7 @@ static bool blame(const struct reader *reader, unsigned column, const char *what
 /* Reads the next line, without its newline; false at the end of the file. */
 static bool next_line(struct reader *reader) {
     ssize_t length = getline(&reader->text, &reader->room, reader->in);
+    if (length < 0 && errno == ENOMEM && !feof(reader->in)) mem_exhausted();
     if (length < 0) return false;
     reader->line++;
     if (length && reader->text[length - 1] == '\n') reader->text[length - 1] = '\0';

@@ -342,6 +342,7 @@ struct stream_source *recording_open(const char *path, struct error *err) {
     r->source.ops = &recording_ops;
     r->path = mem_text(path);
     r->zstd = ZSTD_createDCtx();
+    if (!r->zstd) mem_exhausted();
     r->file = open(path, O_RDONLY | O_CLOEXEC);
     bool good = r->file >= 0 && fstat(r->file, &status) == 0;
     if (!good)

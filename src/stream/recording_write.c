@@ -56,7 +56,7 @@ static uint64_t write_frame(struct recorder *r, const void *data, size_t count) 
     size_t most = ZSTD_compressBound(count);
     if (r->frame.room < most) r->frame.data = mem_grow(r->frame.data, r->frame.room = most, 1);
     size_t size = ZSTD_compress2(r->zstd, r->frame.data, r->frame.room, data, count);
-    assert(!ZSTD_isError(size));
+    if (ZSTD_isError(size)) mem_exhausted(); /* the only error left: the buffer is large enough */
     if (fwrite(r->frame.data, 1, size, r->out) != size) return write_failed(r);
     r->offset += size;
     return size;
@@ -192,6 +192,7 @@ bool recording_write(FILE *out, struct stream_source *source, const char *worklo
                      bool (*step)(void *user, uint64_t done), void *user, struct error *err) {
     struct recorder r = {.out = out, .err = err, .zstd = ZSTD_createCCtx()};
     struct bytes contents = {0};
+    if (!r.zstd) mem_exhausted();
     ZSTD_CCtx_setParameter(r.zstd, ZSTD_c_checksumFlag, 1);
     struct recording_kernel totals = {0};
     uint64_t kernels = 0, done = 0;
