@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/draft.h"
 #include "report/report.h"
 
 extern char **environ;
@@ -325,9 +326,9 @@ static void put_script(FILE *out, const struct figure *figure, const char *name)
     fputs("  unset multiplot\n  set output\n}\n", out);
 }
 
-/* Runs gnuplot in the directory. Its messages go to a file there; the first one becomes part of the error. */
-static bool run_gnuplot(const char *folder, const char *script, struct error *err) {
-    char *log = text_format("%s/log", folder), *words[] = {"gnuplot", mem_text(script), NULL};
+/* Runs gnuplot in the directory. Its messages go to the log; the first one becomes part of the error. */
+static bool run_gnuplot(const char *folder, const char *script, const char *log, struct error *err) {
+    char *words[] = {"gnuplot", mem_text(script), NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -350,9 +351,7 @@ static bool run_gnuplot(const char *folder, const char *script, struct error *er
         if (file) fclose(file);
         error_set(err, "%s: gnuplot failed: %.*s", script, (int)strcspn(said, "\n"), said);
     }
-    unlink(log);
     free(words[1]);
-    free(log);
     return !failed && status == 0;
 }
 
@@ -360,32 +359,45 @@ static bool write_script(const struct figure *figure, const char *name, const ch
     FILE *out = fopen(path, "w");
     if (!out) return error_set(err, "%s: %s", path, strerror(errno));
     put_script(out, figure, name);
-    bool good = !ferror(out);
-    return (fclose(out) == 0 && good) || error_set(err, "%s: %s", path, strerror(errno));
+    bool good = fflush(out) == 0 && !ferror(out);
+    int number = errno;
+    if (fclose(out) != 0 && good) good = false, number = errno;
+    return good || error_set(err, "%s: %s", path, strerror(number));
 }
 
 /* Files are written to a temporary directory and then renamed, so that no partial file is visible. The script is kept
  * even if gnuplot fails. */
 bool report_plot(const struct figure *figure, const char *folder, struct error *err) {
-    static const char *const kinds[] = {"gnuplot", "svg", "pdf"};
-    char *name = report_figure_name(figure), *draft = text_format("%s/%s.XXXXXX", folder, name);
-    char *script = text_format("%s.gnuplot", name), *path = NULL;
+    enum { SCRIPT, SVG, PDF, LOG, FILES };
+    static const char *const ends[FILES] = {".gnuplot", ".svg", ".pdf", ".log"};
+    char *name = report_figure_name(figure), *script = text_format("%s%s", name, ends[SCRIPT]);
+    char *draft = text_format("%s/%s.XXXXXX", folder, name), *from[FILES] = {0};
+    struct draft listed, files[FILES] = {0};
+    draft_list(&listed, draft);
     bool good = mkdtemp(draft) || error_set(err, "%s/%s: %s", folder, script, strerror(errno));
+    for (unsigned i = 0; good && i < FILES; i++) {
+        from[i] = text_format("%s/%s%s", draft, name, ends[i]);
+        draft_list(&files[i], from[i]);
+    }
     if (good) {
-        path = text_format("%s/%s", draft, script);
-        good = write_script(figure, name, path, err) && run_gnuplot(draft, script, err);
-        for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
-            char *from = text_format("%s/%s.%s", draft, name, kinds[i]);
-            char *to = text_format("%s/%s.%s", folder, name, kinds[i]);
-            if ((!good && i > 0) || rename(from, to) != 0) unlink(from);
+        bool written = write_script(figure, name, from[SCRIPT], err);
+        good = written && run_gnuplot(draft, script, from[LOG], err);
+        for (unsigned i = 0; i <= PDF; i++) {
+            char *to = text_format("%s/%s%s", folder, name, ends[i]);
+            if ((i == SCRIPT ? written : good) && rename(from[i], to) != 0)
+                good = error_set(err, "%s: %s", to, strerror(errno));
             free(to);
-            free(from);
         }
+        for (unsigned i = 0; i < FILES; i++) unlink(from[i]); /* those that were not renamed */
         rmdir(draft);
     }
-    free(path);
-    free(script);
+    for (unsigned i = 0; i < FILES; i++) {
+        draft_unlist(&files[i]);
+        free(from[i]);
+    }
+    draft_unlist(&listed);
     free(draft);
+    free(script);
     free(name);
     return good;
 }
