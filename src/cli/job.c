@@ -1,9 +1,11 @@
 #include "cli/job.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/output.h"
 #include "cli/progress.h"
 #include "host/launch_file.h"
@@ -163,24 +165,29 @@ static bool step(void *user, uint64_t done) {
 struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err) {
     const char *folder = getenv("TMPDIR");
     char *path = text_format("%s/sluice-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    struct draft draft;
+    draft_list(&draft, path);
     int file = mkstemp(path);
     FILE *out = file >= 0 ? fdopen(file, "wb") : NULL;
     struct stream_source *recorded = NULL;
     struct progress progress;
     if (!out) {
-        error_set(err, "cannot create %s for the recorded stream: set TMPDIR to another directory", path);
+        error_set(err, "cannot create %s for the recorded stream: %s; set TMPDIR to another directory", path,
+                  strerror(errno));
+        if (file >= 0) close(file), unlink(path);
     } else {
         progress_start(&progress, job_instructions(job));
         struct recording_verdict verdict = {.check = "none"};
         bool good = recording_write(out, job->source, job->name, verify ? &verdict : NULL, step, &progress, err);
         progress_end(&progress);
-        good = fclose(out) == 0 && good;
+        if (fclose(out) != 0 && good) good = error_set(err, "writing %s failed: %s", path, strerror(errno));
         if (good && verify) *check = verdict.check;
         if (verdict.found.set) complain_error(&verdict.found);
         if (good) job_warn(job->source);
         if (good) recorded = recording_open(path, err);
         unlink(path);
     }
+    draft_unlist(&draft);
     free(path);
     return recorded;
 }
