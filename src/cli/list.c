@@ -61,9 +61,13 @@ static enum status list_folder(const char *folder, char *(*describe)(const char 
         printf("%-*s  %s\n", width, catalogue.entries[i].name, line);
         free(line);
     }
-    if (catalogue.count == 0) fprintf(stderr, "sluice list: no bundled %s found\n", folder);
+    bool good = !catalogue.unread.set;
+    if (!good)
+        complain_error(&catalogue.unread);
+    else if (catalogue.count == 0)
+        fprintf(stderr, "sluice list: no bundled %s found\n", folder);
     catalogue_close(&catalogue);
-    return STATUS_DONE;
+    return good ? STATUS_DONE : STATUS_FAILED;
 }
 
 static enum status list_gpus(const struct machine_options *options_, const char *filter) {

@@ -1,6 +1,7 @@
 #include "config/catalogue.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/path.h"
 
 static bool is_folder(const char *path) {
     struct stat status;
@@ -33,7 +35,7 @@ char *catalogue_folder(const char *folder) {
     char *found = NULL;
     for (size_t i = 0; i < COUNT_OF(candidates); i++) {
         if (!found && candidates[i] && is_folder(candidates[i]))
-            found = realpath(candidates[i], NULL); /* no .. in messages */
+            found = path_real(candidates[i]); /* no .. in messages */
         free(candidates[i]);
     }
     return found;
@@ -47,6 +49,7 @@ static int entry_order(const void *a, const void *b) {
 static void add_folder(struct catalogue *catalogue, const char *path, const char *prefix) {
     static const char suffix[] = ".yaml";
     DIR *directory = opendir(path);
+    if (!directory) error_set(&catalogue->unread, "cannot read directory %s: %s", path, strerror(errno));
     for (struct dirent *file; directory && (file = readdir(directory));) {
         if (file->d_name[0] == '.') continue;
         char *inner = text_format("%s/%s", path, file->d_name);
@@ -121,6 +124,7 @@ char *catalogue_find(const char *folder, const char *noun, const char *word, str
     char *path = NULL;
     for (unsigned i = 0; i < catalogue.count && !path; i++)
         if (strcmp(catalogue.entries[i].name, word) == 0) path = mem_text(catalogue.entries[i].path);
+    if (!path && catalogue.unread.set) error_set(err, "%s", catalogue.unread.text);
     if (!path) blame_unknown(&catalogue, folder, noun, word, err);
     catalogue_close(&catalogue);
     return path;

@@ -15,6 +15,7 @@ struct catalogue_entry {
 struct catalogue {
     unsigned count;
     struct catalogue_entry *entries; /* sorted by name */
+    struct error unread;             /* set if a directory could not be read */
 };
 
 /* `folder` is "gpus", "designs" or "experiments". */
