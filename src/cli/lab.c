@@ -102,6 +102,7 @@ static enum status show_status(const struct command *command, const struct lab_v
     if (waiting) printf("  %-32s %u (`sluice lab gather` imports them)\n", "results not yet imported", waiting);
     bool good = print_queue(&intake, &err);
     store_each_failure(store, list_failure, &overview);
+    good = good && store_readable(store, &err);
     intake_close(&intake);
     request_free(&request);
     store_close(store);
@@ -126,6 +127,7 @@ static enum status gather(const struct command *command, const struct lab_values
     printf("%llu result%s imported into %s\n", (unsigned long long)taken, plural(taken), store_path(store));
     if (queue.runs) printf("%u run%s still in the queue\n", queue.runs, plural(queue.runs));
     store_each_failure(store, list_failure, &overview);
+    good = good && store_readable(store, &err);
     intake_close(&intake);
     store_close(store);
     if (!good) return complain_error(&err), STATUS_FAILED;

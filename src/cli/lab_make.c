@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/path.h"
 #include "cli/lab.h"
 #include "cli/progress.h"
 #include "lab/runner.h"
@@ -225,7 +226,7 @@ static bool begin(const struct request *request, struct store *store, const stru
     if (good) intake_sweep(intake->local);
     for (unsigned i = 0; i < request->count && good; i++) {
         const struct experiment *experiment = request->experiments[i];
-        char *path = realpath(experiment->path, NULL);
+        char *path = path_real(experiment->path);
         good = store_put_experiment(store, experiment->name, request->size ? request->size : "",
                                     path ? path : experiment->path, err);
         free(path);
@@ -248,10 +249,12 @@ static enum status make(const struct request *request, const struct lab_values *
     } else {
         uint64_t taken = 0;
         struct batch *batch = NULL;
-        if (!intake_take_all(store, intake.slurm, &taken, &err))
-            complain_error(&err), status = STATUS_FAILED;
+        bool good = intake_take_all(store, intake.slurm, &taken, &err);
+        if (good) batch = request_batch(request, store, &intake);
+        if (good && store_readable(store, &err))
+            status = make_here(batch, store, &intake, values->processes);
         else
-            status = make_here(batch = request_batch(request, store, &intake), store, &intake, values->processes);
+            complain_error(&err), status = STATUS_FAILED;
         batch_free(batch);
     }
     intake_close(&intake);
@@ -295,7 +298,7 @@ static void skip_made(struct batch *batch, const char *folder) {
 
 enum status lab_task(const char *file, uint64_t index) {
     struct error err = {0};
-    char *path = realpath(file, NULL);
+    char *path = path_real(file);
     struct batch *batch = slurm_task(path ? path : file, index, &err);
     if (!batch) {
         free(path);

@@ -42,6 +42,7 @@ static unsigned add_set(struct request *request, const char *set, const char *si
         add(request, name, size, err);
         count++;
     }
+    if (catalogue.unread.set) error_set(err, "%s", catalogue.unread.text);
     catalogue_close(&catalogue);
     return count;
 }
@@ -70,7 +71,8 @@ static void add_stored(void *user, const char *name, const char *size, const cha
 bool request_read_stored(struct request *request, struct store *store, struct error *err) {
     *request = (struct request){0};
     store_each_experiment(store, add_stored, &(struct stored){request, err});
-    if (request->count == 0) error_set(err, "%s: the store has no experiments", store_path(store));
+    if (store_readable(store, err) && request->count == 0)
+        error_set(err, "%s: the store has no experiments", store_path(store));
     if (err->set) request_free(request);
     return !err->set;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/path.h"
 
 /* A distinct run of the plans, with the first cell that needs it. */
 struct wanted {
@@ -68,7 +69,7 @@ static void add_option(struct batch_run *to, const char *name, char *value) {
 
 /* Makes the path of a description absolute, for runs in another directory. */
 static char *description(const char *word) {
-    char *path = strchr(word, '/') || strstr(word, ".y") ? realpath(word, NULL) : NULL;
+    char *path = strchr(word, '/') || strstr(word, ".y") ? path_real(word) : NULL;
     return path ? path : mem_text(word);
 }
 

@@ -14,9 +14,9 @@ static bool prepare(struct store *store, struct error *err) {
 }
 
 void store_choose(struct store *store, const char *identity) {
-    struct error err = {0};
+    struct error *err = &store->unread;
     store->chosen = true;
-    if (prepare(store, &err)) store_do(store, &err, "INSERT OR IGNORE INTO temp.chosen VALUES (?1)", "t", identity);
+    if (prepare(store, err)) store_do(store, err, "INSERT OR IGNORE INTO temp.chosen VALUES (?1)", "t", identity);
 }
 
 /* RFC 4180: quoted if it contains a separator or a quote. */
@@ -49,9 +49,9 @@ static struct csv_column *csv_columns(struct store *store, unsigned *count, stru
     struct csv_column *columns = NULL;
     sqlite3_stmt *row = store_query(store, err, columns_sql, "i", (int64_t)store->chosen);
     *count = 0;
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
+    while (store_row(store, row)) {
         columns = mem_grow(columns, *count + 1, sizeof *columns);
-        columns[*count].name = mem_text((const char *)sqlite3_column_text(row, 1));
+        columns[*count].name = mem_text(store_text(row, 1));
         columns[*count].value =
             store_query(store, err,
                         sqlite3_column_int(row, 0) ? "SELECT value FROM value WHERE run = ?2 AND name = ?1"
@@ -76,13 +76,13 @@ bool store_export_csv(struct store *store, FILE *out, struct error *err) {
             ? NULL
             : store_query(store, err, "SELECT identity, workload, gpu, design, verdict, seconds, id FROM " CHOSEN ORDER,
                           "i", (int64_t)store->chosen);
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
-        for (int i = 0; i < (int)COUNT_OF(fixed); i++) csv_cell(out, (const char *)sqlite3_column_text(row, i), i == 0);
+    while (store_row(store, row)) {
+        for (int i = 0; i < (int)COUNT_OF(fixed); i++) csv_cell(out, store_text(row, i), i == 0);
         for (unsigned i = 0; i < count; i++) {
             sqlite3_reset(columns[i].value);
             sqlite3_bind_int64(columns[i].value, 2, sqlite3_column_int64(row, (int)COUNT_OF(fixed)));
-            bool there = sqlite3_step(columns[i].value) == SQLITE_ROW;
-            csv_cell(out, there ? (const char *)sqlite3_column_text(columns[i].value, 0) : "", false);
+            bool there = store_row(store, columns[i].value);
+            csv_cell(out, there ? store_text(columns[i].value, 0) : "", false);
         }
         fputs("\r\n", out);
     }
@@ -91,7 +91,8 @@ bool store_export_csv(struct store *store, FILE *out, struct error *err) {
         free(columns[i].name);
     }
     free(columns);
-    return store_finish(store, row, err);
+    sqlite3_finalize(row);
+    return !err->set && store_readable(store, err);
 }
 
 /* Each run as `sluice run` wrote it, with `identity` first and `host` last. */
@@ -101,17 +102,18 @@ bool store_export_json(struct store *store, FILE *out, struct error *err) {
         store_query(store, err, "SELECT identity, host, result FROM " CHOSEN ORDER, "i", (int64_t)store->chosen);
     bool first = true, whole = true;
     fputc('[', out);
-    while (row && whole && sqlite3_step(row) == SQLITE_ROW) {
+    while (whole && store_row(store, row)) {
         size_t length;
         char *json = store_unpack(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &length);
         whole = json && length > 2;
         if (whole)
-            fprintf(out, "%s\n{\"identity\":\"%s\",%.*s,\"host\":%s}", first ? "" : ",", sqlite3_column_text(row, 0),
-                    (int)length - 2, json + 1, sqlite3_column_text(row, 1));
+            fprintf(out, "%s\n{\"identity\":\"%s\",%.*s,\"host\":%s}", first ? "" : ",", store_text(row, 0),
+                    (int)length - 2, json + 1, store_text(row, 1));
         free(json);
         first = false;
     }
     fputs("\n]\n", out);
     if (!whole) error_set(err, "%s: a run's result is damaged", store->path);
-    return store_finish(store, row, err) && whole;
+    sqlite3_finalize(row);
+    return !err->set && store_readable(store, err);
 }

@@ -444,12 +444,12 @@ struct figure *figure_make(const struct plan *plan, struct store *store, struct 
     make_choices(&making);
     make_extras(&making);
     char *finding = make_papers(&making, err) ? finding_write(figure, &making.cells, err) : NULL;
-    bool good = finding != NULL;
+    bool good = finding && store_readable(store, err);
     if (good) {
         figure->finding = keep(&making, finding);
         figure->configuration = keep(&making, plan->configuration);
-        free(finding);
     }
+    free(finding);
     cells_release(&making.cells);
     if (good) return figure;
     figure_free(figure);

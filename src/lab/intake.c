@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/path.h"
 
 static bool make_folder(const char *path, struct error *err) {
     return mkdir(path, 0777) == 0 || errno == EEXIST || error_set(err, "%s: %s", path, strerror(errno));
@@ -18,7 +19,7 @@ bool intake_open(struct intake *intake, const char *store_path, bool make, struc
     char *folder = text_format("%s.work", store_path);
     *intake = (struct intake){.made = make};
     bool good = !make || make_folder(folder, err);
-    char *absolute = realpath(folder, NULL);
+    char *absolute = path_real(folder);
     intake->folder = absolute ? absolute : mem_text(folder);
     free(folder);
     intake->local = text_format("%s/local", intake->folder);
@@ -63,8 +64,10 @@ bool intake_take(struct store *store, const char *identity, const char *title, c
     char *json = intake_read(path, &length, err);
     if (!json) return false;
     struct error why = {0};
-    bool good = store_accepts(store, json, length, &why) ? store_put(store, identity, json, length, err)
-                                                         : store_put_failure(store, identity, title, why.text, err);
+    bool accepted = store_accepts(store, json, length, &why, err), good = accepted || why.set;
+    if (good)
+        good = accepted ? store_put(store, identity, json, length, err)
+                        : store_put_failure(store, identity, title, why.text, err);
     free(json);
     if (good) unlink(path);
     return good;
@@ -101,8 +104,9 @@ static int list(const char *folder, struct dirent ***entries) {
 
 bool intake_take_all(struct store *store, const char *folder, uint64_t *taken, struct error *err) {
     struct dirent **entries = NULL;
-    bool good = true;
-    for (int i = 0, count = list(folder, &entries); i < count; free(entries[i++])) {
+    int count = scandir(folder, &entries, visible, alphasort);
+    bool good = count >= 0 || errno == ENOENT || error_set(err, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count; free(entries[i++])) {
         enum kind kind = kind_of(entries[i]->d_name);
         if (!good || kind == KIND_OTHER) continue;
         char *path = text_format("%s/%s", folder, entries[i]->d_name);

@@ -47,25 +47,29 @@ sqlite3_stmt *store_query(struct store *store, struct error *err, const char *sq
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) return store_blame(store, err), NULL;
     va_list values;
     va_start(values, kinds);
-    for (int i = 1; kinds[i - 1]; i++) {
+    int code = SQLITE_OK;
+    for (int i = 1; kinds[i - 1] && code == SQLITE_OK; i++) {
         const void *bytes = NULL;
         switch (kinds[i - 1]) {
-        case 't': sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT); break;
+        case 't': code = sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT); break;
         case 'j':
             bytes = va_arg(values, const char *);
-            sqlite3_bind_text64(statement, i, bytes, va_arg(values, size_t), SQLITE_TRANSIENT, SQLITE_UTF8);
+            code = sqlite3_bind_text64(statement, i, bytes, va_arg(values, size_t), SQLITE_TRANSIENT, SQLITE_UTF8);
             break;
         case 'b':
             bytes = va_arg(values, const void *);
-            sqlite3_bind_blob64(statement, i, bytes, va_arg(values, size_t), SQLITE_TRANSIENT);
+            code = sqlite3_bind_blob64(statement, i, bytes, va_arg(values, size_t), SQLITE_TRANSIENT);
             break;
-        case 'i': sqlite3_bind_int64(statement, i, va_arg(values, int64_t)); break;
-        case 'r': sqlite3_bind_double(statement, i, va_arg(values, double)); break;
+        case 'i': code = sqlite3_bind_int64(statement, i, va_arg(values, int64_t)); break;
+        case 'r': code = sqlite3_bind_double(statement, i, va_arg(values, double)); break;
         default: assert(!"unknown kind of value");
         }
     }
     va_end(values);
-    return statement;
+    if (code == SQLITE_OK) return statement;
+    store_blame(store, err);
+    sqlite3_finalize(statement);
+    return NULL;
 }
 
 bool store_finish(struct store *store, sqlite3_stmt *statement, struct error *err) {
@@ -76,6 +80,22 @@ bool store_finish(struct store *store, sqlite3_stmt *statement, struct error *er
     if (code != SQLITE_DONE) store_blame(store, err);
     sqlite3_finalize(statement);
     return code == SQLITE_DONE;
+}
+
+bool store_row(struct store *store, sqlite3_stmt *statement) {
+    int code = statement ? sqlite3_step(statement) : SQLITE_DONE;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) store_blame(store, &store->unread);
+    return code == SQLITE_ROW;
+}
+
+const char *store_text(sqlite3_stmt *row, int column) {
+    const unsigned char *text = sqlite3_column_text(row, column);
+    if (!text && sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM) mem_exhausted();
+    return text ? (const char *)text : "";
+}
+
+bool store_readable(const struct store *store, struct error *err) {
+    return !store->unread.set || error_set(err, "%s", store->unread.text);
 }
 
 static bool store_script(struct store *store, const char *sql, struct error *err) {
@@ -91,11 +111,10 @@ static bool store_end(struct store *store, bool good, struct error *err) {
 
 /* The first column of the first row; `otherwise` if there is none. */
 static double store_number(struct store *store, double otherwise, sqlite3_stmt *statement) {
-    struct error err = {0};
     double number = otherwise;
-    if (statement && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+    if (store_row(store, statement) && sqlite3_column_type(statement, 0) != SQLITE_NULL)
         number = sqlite3_column_double(statement, 0);
-    store_finish(store, statement, &err);
+    sqlite3_finalize(statement);
     return number;
 }
 
@@ -115,6 +134,7 @@ static bool store_lock(struct store *store, struct error *err) {
             int length = snprintf(text, sizeof text, "process %ld on %s", (long)getpid(), host);
             if (ftruncate(store->lock, 0) != 0 || write(store->lock, text, (size_t)length) < 0) {
             } /* only informative */
+            draft_list(&store->listed, store->lock_path);
             return true;
         }
         close(store->lock);
@@ -129,11 +149,11 @@ static bool store_lock(struct store *store, struct error *err) {
 
 /* A file without tables is a new store. */
 static bool store_check(struct store *store, bool *is_new, struct error *err) {
-    struct error why = {0};
-    double tables = store_number(store, -1, store_query(store, &why, "SELECT count(*) FROM sqlite_master", ""));
-    if (tables < 0) return why.set ? error_set(err, "%s", why.text) : store_blame(store, err);
-    int application = (int)store_number(store, 0, store_query(store, &why, "PRAGMA application_id", ""));
-    int version = (int)store_number(store, 0, store_query(store, &why, "PRAGMA user_version", ""));
+    struct error *unread = &store->unread;
+    double tables = store_number(store, 0, store_query(store, unread, "SELECT count(*) FROM sqlite_master", ""));
+    int application = (int)store_number(store, 0, store_query(store, unread, "PRAGMA application_id", ""));
+    int version = (int)store_number(store, 0, store_query(store, unread, "PRAGMA user_version", ""));
+    if (!store_readable(store, err)) return false;
     *is_new = tables == 0;
     if (*is_new) return true;
     if (application != STORE_APPLICATION)
@@ -179,6 +199,7 @@ void store_close(struct store *store) {
     sqlite3_close(store->db);
     if (store->lock >= 0) {
         unlink(store->lock_path);
+        draft_unlist(&store->listed);
         close(store->lock);
     }
     free(store->lock_path);
@@ -191,8 +212,8 @@ const char *store_path(const struct store *store) { return store->path; }
 /* Adding runs */
 
 bool store_has(struct store *store, const char *identity) {
-    struct error err = {0};
-    return store_number(store, 0, store_query(store, &err, "SELECT 1 FROM run WHERE identity = ?1", "t", identity)) > 0;
+    return store_number(store, 0,
+                        store_query(store, &store->unread, "SELECT 1 FROM run WHERE identity = ?1", "t", identity)) > 0;
 }
 
 bool store_forgive(struct store *store, const char *identity, struct error *err) {
@@ -200,30 +221,34 @@ bool store_forgive(struct store *store, const char *identity, struct error *err)
 }
 
 bool store_has_failure(struct store *store, const char *identity) {
-    struct error err = {0};
-    return store_number(store, 0,
-                        store_query(store, &err, "SELECT 1 FROM failure WHERE identity = ?1", "t", identity)) > 0;
+    return store_number(
+               store, 0,
+               store_query(store, &store->unread, "SELECT 1 FROM failure WHERE identity = ?1", "t", identity)) > 0;
 }
 
-bool store_accepts(struct store *store, const char *json, size_t length, struct error *why) {
-    static const char sql[] = "SELECT CASE WHEN NOT json_valid(?1) OR ?1 ->> 'cycles' IS NULL THEN 1"
+bool store_accepts(struct store *store, const char *json, size_t length, struct error *why, struct error *err) {
+    static const char sql[] = "SELECT CASE WHEN NOT json_valid(?1) THEN 1 WHEN ?1 ->> 'cycles' IS NULL THEN 1"
                               " WHEN ?1 ->> 'interrupted' THEN 2 WHEN ?1 ->> 'check' = 'failed' THEN 3 ELSE 0 END";
     static const char *const faults[] = {NULL, "it has no readable result", "it was interrupted",
                                          "the verification of its results failed"};
-    int fault = (int)store_number(store, 1, store_query(store, why, sql, "j", json, length));
+    int fault = (int)store_number(store, 1, store_query(store, &store->unread, sql, "j", json, length));
+    if (!store_readable(store, err)) return false;
     return fault == 0 || error_set(why, "%s", faults[fault]);
 }
 
 static bool pack(struct store *store, const char *json, size_t length, void **packed, size_t *size, struct error *err) {
     sqlite3_stmt *plain = store_query(store, err, "SELECT json_remove(?1, '$.host')", "j", json, length);
     if (!plain) return false;
-    bool good = sqlite3_step(plain) == SQLITE_ROW;
+    bool good = sqlite3_step(plain) == SQLITE_ROW || store_blame(store, err);
     if (good) {
+        const char *text = store_text(plain, 0);
         size_t bytes = (size_t)sqlite3_column_bytes(plain, 0), room = ZSTD_compressBound(bytes);
         *packed = mem_alloc(room, 1);
-        *size = ZSTD_compress(*packed, room, sqlite3_column_text(plain, 0), bytes, PACK_LEVEL);
+        *size = ZSTD_compress(*packed, room, text, bytes, PACK_LEVEL);
+        if (ZSTD_isError(*size)) mem_exhausted(); /* the only error left: the buffer is large enough */
     }
-    return store_finish(store, plain, err) && good;
+    sqlite3_finalize(plain);
+    return good;
 }
 
 bool store_put(struct store *store, const char *identity, const char *json, size_t length, struct error *err) {
@@ -293,32 +318,28 @@ bool store_merge(struct store *into, const char *from_path, uint64_t *added, str
 /* About the store */
 
 uint64_t store_run_count(struct store *store) {
-    struct error err = {0};
-    return (uint64_t)store_number(store, 0, store_query(store, &err, "SELECT count(*) FROM run", ""));
+    return (uint64_t)store_number(store, 0, store_query(store, &store->unread, "SELECT count(*) FROM run", ""));
 }
 
 double store_job_seconds(struct store *store, const char *job) {
-    struct error err = {0};
-    return store_number(store, 0,
-                        store_query(store, &err, "SELECT avg(seconds) FROM run WHERE workload = ?1", "t", job));
+    return store_number(
+        store, 0, store_query(store, &store->unread, "SELECT avg(seconds) FROM run WHERE workload = ?1", "t", job));
 }
-
-static const char *column(sqlite3_stmt *row, int i) { return (const char *)sqlite3_column_text(row, i); }
 
 void store_each_experiment(struct store *store,
                            void (*visit)(void *user, const char *name, const char *size, const char *path),
                            void *user) {
-    struct error err = {0};
-    sqlite3_stmt *row = store_query(store, &err, "SELECT name, size, path FROM experiment ORDER BY name, size", "");
-    while (row && sqlite3_step(row) == SQLITE_ROW) visit(user, column(row, 0), column(row, 1), column(row, 2));
+    sqlite3_stmt *row =
+        store_query(store, &store->unread, "SELECT name, size, path FROM experiment ORDER BY name, size", "");
+    while (store_row(store, row)) visit(user, store_text(row, 0), store_text(row, 1), store_text(row, 2));
     sqlite3_finalize(row);
 }
 
 void store_each_failure(struct store *store,
                         void (*visit)(void *user, const char *identity, const char *what, const char *why),
                         void *user) {
-    struct error err = {0};
-    sqlite3_stmt *row = store_query(store, &err, "SELECT identity, what, why FROM failure ORDER BY what, identity", "");
-    while (row && sqlite3_step(row) == SQLITE_ROW) visit(user, column(row, 0), column(row, 1), column(row, 2));
+    sqlite3_stmt *row =
+        store_query(store, &store->unread, "SELECT identity, what, why FROM failure ORDER BY what, identity", "");
+    while (store_row(store, row)) visit(user, store_text(row, 0), store_text(row, 1), store_text(row, 2));
     sqlite3_finalize(row);
 }

@@ -21,6 +21,9 @@ enum store_access { STORE_READ, STORE_WRITE };
 struct store *store_open(const char *path, enum store_access access, struct error *err);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
+/* False with the error if a function below that returns no error has failed to read the store. It then found nothing,
+ * which must not be taken for an answer. */
+bool store_readable(const struct store *store, struct error *err);
 
 bool store_has(struct store *store, const char *identity);
 /* `json` is the output of `sluice run --json`. A stored run is not replaced. */
@@ -29,8 +32,8 @@ bool store_put_failure(struct store *store, const char *identity, const char *wh
 /* Removes the failure of a run that is submitted again. */
 bool store_forgive(struct store *store, const char *identity, struct error *err);
 bool store_has_failure(struct store *store, const char *identity);
-/* Whether this is the result of a completed run whose check did not fail; if not, why. */
-bool store_accepts(struct store *store, const char *json, size_t length, struct error *why);
+/* Whether this is the result of a completed run whose check did not fail; if not, why. With `err` set, it is unknown. */
+bool store_accepts(struct store *store, const char *json, size_t length, struct error *why, struct error *err);
 
 /* A stored run; NULL if it is not in the store. */
 struct stored_run;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/base.h"
 #include "lab/store_sql.h"
@@ -31,15 +32,16 @@ char *store_unpack(const void *bytes, size_t size, size_t *length) {
     char *text = mem_alloc(room + 1, 1);
     *length = ZSTD_decompress(text, room, bytes, size);
     if (!ZSTD_isError(*length)) return text;
+    if (ZSTD_getErrorCode(*length) == ZSTD_error_memory_allocation) mem_exhausted();
     free(text);
     return NULL;
 }
 
 struct stored_run *stored_run_get(struct store *store, const char *identity) {
-    struct error err = {0};
     struct stored_run found = {.store = store};
-    sqlite3_stmt *row = store_query(store, &err, "SELECT id, result FROM run WHERE identity = ?1", "t", identity);
-    if (row && sqlite3_step(row) == SQLITE_ROW) {
+    sqlite3_stmt *row =
+        store_query(store, &store->unread, "SELECT id, result FROM run WHERE identity = ?1", "t", identity);
+    if (store_row(store, row)) {
         found.id = sqlite3_column_int64(row, 0);
         found.json = store_unpack(sqlite3_column_blob(row, 1), (size_t)sqlite3_column_bytes(row, 1), &found.length);
     }
@@ -67,9 +69,8 @@ void stored_run_free(struct stored_run *run) {
 bool stored_run_value(const struct stored_run *run, const char *name, double *value) {
     static const char sql[] = "SELECT value FROM value WHERE run = ?1 AND name = ?2 UNION ALL"
                               " SELECT seconds FROM run WHERE id = ?1 AND ?2 = 'seconds'";
-    struct error err = {0};
-    sqlite3_stmt *row = store_query(run->store, &err, sql, "it", run->id, name);
-    bool found = row && sqlite3_step(row) == SQLITE_ROW;
+    sqlite3_stmt *row = store_query(run->store, &run->store->unread, sql, "it", run->id, name);
+    bool found = store_row(run->store, row);
     if (found) *value = sqlite3_column_double(row, 0);
     sqlite3_finalize(row);
     return found;
@@ -86,9 +87,8 @@ static const struct vector *vector_get(struct stored_run *run, const char *sql, 
     vector = mem_alloc(1, sizeof *vector);
     *vector = (struct vector){.next = run->vectors, .path = path};
     run->vectors = vector;
-    struct error err = {0};
-    sqlite3_stmt *row = store_query(run->store, &err, sql, "jt", run->json, run->length, path);
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
+    sqlite3_stmt *row = store_query(run->store, &run->store->unread, sql, "jt", run->json, run->length, path);
+    while (store_row(run->store, row)) {
         if (is_power_of_two(vector->count) || vector->count == 0)
             vector->values = mem_grow(vector->values, 2 * (size_t)vector->count + 1, sizeof *vector->values);
         vector->values[vector->count++] = sqlite3_column_double(row, 0);
@@ -106,9 +106,8 @@ unsigned stored_run_units(struct stored_run *run, const char *name, const double
 
 static const struct vector *series_column(struct stored_run *run, const char *name) {
     static const char where_sql[] = "SELECT key FROM json_each(?1, '$.samples.columns') WHERE value = ?2";
-    struct error err = {0};
-    sqlite3_stmt *row = store_query(run->store, &err, where_sql, "jt", run->json, run->length, name);
-    int column = row && sqlite3_step(row) == SQLITE_ROW ? sqlite3_column_int(row, 0) : -1;
+    sqlite3_stmt *row = store_query(run->store, &run->store->unread, where_sql, "jt", run->json, run->length, name);
+    int column = store_row(run->store, row) ? sqlite3_column_int(row, 0) : -1;
     sqlite3_finalize(row);
     if (column < 0) return NULL;
     return vector_get(run, "SELECT value ->> ?2 FROM json_each(?1, '$.samples.rows')", text_format("$[%d]", column));
@@ -139,13 +138,13 @@ unsigned stored_run_launches(struct stored_run *run, const struct stored_launch 
     static const char sql[] =
         "SELECT format('%s %s %s', value ->> 'name', value ->> 'grid', value ->> 'block'), value ->> 'cycles',"
         " value ->> 'instructions', value ->> 'warp_instructions' FROM json_each(?1, '$.kernels') ORDER BY key";
-    struct error err = {0};
-    sqlite3_stmt *row = run->launches ? NULL : store_query(run->store, &err, sql, "j", run->json, run->length);
+    sqlite3_stmt *row =
+        run->launches ? NULL : store_query(run->store, &run->store->unread, sql, "j", run->json, run->length);
     if (!run->launches) run->launches = mem_alloc(1, sizeof *run->launches);
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
+    while (store_row(run->store, row)) {
         run->launches = mem_grow(run->launches, run->launch_count + 1, sizeof *run->launches);
         run->launches[run->launch_count++] = (struct stored_launch){
-            .kernel = mem_text((const char *)sqlite3_column_text(row, 0)),
+            .kernel = mem_text(store_text(row, 0)),
             .cycles = sqlite3_column_double(row, 1),
             .thread_instructions = sqlite3_column_double(row, 2),
             .warp_instructions = sqlite3_column_double(row, 3),

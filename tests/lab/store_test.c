@@ -118,13 +118,33 @@ TEST("rejects an interrupted run, a failed check and invalid JSON") {
     };
     char *path = fresh("a.sqlite");
     struct store *store = filled(path);
-    struct error good = {0};
-    CHECK(store_accepts(store, json, strlen(json), &good));
+    struct error good = {0}, err = {0};
+    CHECK(store_accepts(store, json, strlen(json), &good, &err));
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct error why = {0};
-        CHECK(!store_accepts(store, bad[i][0], strlen(bad[i][0]), &why));
+        CHECK(!store_accepts(store, bad[i][0], strlen(bad[i][0]), &why, &err));
         CHECK_TEXT(why.text, bad[i][1]);
     }
+    CHECK(!err.set);
+    store_close(store);
+    discard(path);
+}
+
+TEST("a failed read is an error, and not the absence of a run") {
+    char *path = fresh("a.sqlite");
+    struct store *store = filled(path);
+    struct error before = {0}, after = {0}, why = {0}, err = {0};
+    sqlite3 *db;
+    CHECK(!store_has(store, second));
+    CHECK(store_readable(store, &before));
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(db, "ALTER TABLE run RENAME TO other", NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(db);
+    CHECK(!stored_run_get(store, first));
+    CHECK(!store_readable(store, &after));
+    CHECK_TEXT(after.text, "no such table: run");
+    CHECK(!store_accepts(store, json, strlen(json), &why, &err)); /* unknown, so the result must be kept */
+    CHECK(err.set && !why.set);
     store_close(store);
     discard(path);
 }
