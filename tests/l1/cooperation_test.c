@@ -203,6 +203,8 @@ TEST("a cache with little space takes the probes of both neighbours in turns, an
         CHECK(probed->event[i].message.source != probed->event[i - 1].message.source);
         CHECK(answered->event[i].message.target != answered->event[i - 1].message.target);
     }
+    CHECK(count(fixture, "l1.adjnet.probe_wait_cycles") > 5 * TURNS); /* of eight cycles each waits about seven */
+    CHECK(count(fixture, "l1.adjnet.answer_wait_cycles") > 5 * TURNS);
     run(fixture, 100);
     cooperation_fixture_destroy(fixture);
 }

@@ -255,3 +255,23 @@ TEST("cooperation needs storage for its queues, with a directory for its entries
         }
     }
 }
+
+TEST("a node is not quiet before the LLC has answered, although another group supplied the line") {
+    struct groups_fixture *groups =
+        groups_fixture_create(SETTINGS(MGC, "l1.icc-mgc.sampled=0", "l1.icc-mgc.short_queries=1"));
+    struct l1_command ask = {.kind = L1_COMMAND_REPORT};
+    read_by(groups, 3, X);
+    finish(groups);
+    groups->llc_cycles = NEVER;
+    read_by(groups, 1, X); /* group 0 misses, group 3 hits */
+    finish(groups);
+    CHECK_EQ(count_of_node(groups, "l1.icc.remote_hits", 1), 1u);
+    port_push(&groups->commands[1], groups->now, &ask, sizeof ask);
+    steps(groups, 50);
+    CHECK(!port_peek(&groups->reports[1], groups->now));
+    llc_answer(groups, groups->asked[groups->asked_count - 1], 1);
+    steps(groups, 5);
+    CHECK(port_peek(&groups->reports[1], groups->now) != NULL);
+    CHECK_EQ(count_of_node(groups, "l1.icc.late", 1), 1u);
+    groups_fixture_destroy(groups);
+}

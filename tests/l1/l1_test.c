@@ -56,3 +56,10 @@ TEST("sets are derived from size and ways, or checked against them") {
     CHECK_EQ(l1_sets(config), 32u);
     config_destroy(config);
 }
+
+TEST("without allocation no read hits") {
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.insertion=never"));
+    REPLAY(l1, "bbb", 0x1000, 0x1000, 0x2000);
+    CHECK_EQ(COUNTER(l1, "l1.read_bypasses"), 3u);
+    l1_fixture_destroy(l1);
+}
