@@ -418,6 +418,22 @@ TEST("cycles with a full queue are counted while a request waits for it") {
     dram_fixture_destroy(fixture);
 }
 
+TEST("the cycles of a full queue are counted up to the cycle in which they are read, and only once") {
+    struct dram_fixture *fixture =
+        dram_fixture_create(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.gddr5.burst_bytes=128", "dram.read_queue=1"));
+    for (unsigned row = 1; row <= 3; row++) add_request(fixture, address_at(fixture, 0, 0, row, 0), false, 0);
+    engine_wake(fixture->base.engine, fixture->slice[0].component, 0);
+    for (uint64_t now = 13; now <= 33; now += 10) { /* the third request waits from cycle 3 on */
+        engine_run_until(fixture->base.engine, now);
+        fixture->base.engine->now = now;
+        engine_settle(fixture->base.engine, now);
+        CHECK_EQ(COUNTER(fixture, "dram.queue_full_cycles"), now - 3);
+    }
+    CHECK(run_requests(fixture, 10000));
+    CHECK_EQ(COUNTER(fixture, "dram.queue_full_cycles"), 39u);
+    dram_fixture_destroy(fixture);
+}
+
 TEST("refresh takes its share of the bandwidth and closes rows") {
     double without = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm"), 10000, 0);
     double with = stream_share(SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.kind=hbm", "dram.hbm.refresh=true"), 10000, 0);
