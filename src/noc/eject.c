@@ -13,7 +13,6 @@ void ejection_init(struct ejection *ejection, struct network *network, struct pa
         .pool = pool,
         .link = link,
         .buffers = buffers_of(outputs << vc_shift, (unsigned)noc->vc_flits),
-        .vcs = (unsigned)noc->vcs,
         .vc_shift = vc_shift,
     };
     ejection->admission = mem_alloc(network->destinations, sizeof *ejection->admission);
@@ -23,11 +22,12 @@ void ejection_init(struct ejection *ejection, struct network *network, struct pa
     ejection->drained = mem_alloc(link->words, sizeof *ejection->drained);
     ejection->drained_in = NEVER;
     ejection->waiting = mem_alloc(outputs << vc_shift, sizeof *ejection->waiting);
+    ejection->turn = mem_alloc(outputs, sizeof *ejection->turn);
 }
 
 void ejection_release(struct ejection *ejection) {
     void *const blocks[] = {ejection->buffers.memory, ejection->admission, ejection->entered, ejection->left,
-                            ejection->holding,        ejection->drained,   ejection->waiting};
+                            ejection->holding,        ejection->drained,   ejection->waiting, ejection->turn};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
 }
 
@@ -122,12 +122,13 @@ void ejection_arrive(struct ejection *ejection, unsigned word, uint64_t mask, ui
  * VCs. */
 static bool drain_output(struct ejection *ejection, uint32_t first, unsigned group, uint64_t cycle, uint64_t now) {
     struct link *link = ejection->link;
-    unsigned turn = (unsigned)(cycle % ejection->vcs);
+    uint8_t *turn = &ejection->turn[first >> ejection->vc_shift];
     while (group) {
-        unsigned vc = islip_first(group, turn), number = first + vc;
+        unsigned vc = islip_first(group, *turn), number = first + vc;
         group &= ~(1u << vc);
         uint64_t at = cycle + link->credit_cycles, bit = UINT64_C(1) << (number % 64);
         if (take(ejection, number / 64, bit, cycle, now)) continue;
+        *turn = (uint8_t)(vc + 1); /* one beyond the last acts as the first */
         timeline_row(link->time, at)[link->returning + number / 64] |= bit;
         timeline_mark(link->time, at);
         ejection->network->stats.flits_ejected++;

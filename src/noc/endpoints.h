@@ -58,7 +58,7 @@ struct ejection {
     struct packet_pool *pool;
     struct link *link; /* from the last stage */
     struct buffers buffers;
-    unsigned vcs, vc_shift;
+    unsigned vc_shift;
     struct admission {
         uint32_t admitted, limit; /* packets, free-running; limit: by the places known to be free */
     } * admission;                /* [destinations] */
@@ -66,6 +66,7 @@ struct ejection {
     struct tally *left;           /* [link->words]: and this many of its flits remain */
     uint64_t *holding;            /* [link->words]: has flits that wait, */
     uint16_t *waiting;            /* [VCs]: this many, */
+    uint8_t *turn;                /* [outputs]: round-robin pointer over its VCs */
     unsigned held;                /* total over all buffers */
     bool draining;                /* flits left in the last cycle, so more may leave in the next */
     uint64_t *

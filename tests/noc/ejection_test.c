@@ -69,3 +69,30 @@ TEST(
     CHECK_EQ(stats_get(traffic.stats, "noc.request.ejection_stalls", NULL), 1u);
     traffic_close(&traffic);
 }
+
+TEST("an output ejects one flit per cycle, of flits that waited and flits that arrive") {
+    struct network_shape shape = {.l1_endpoints = SOURCES, .slices = 1, .clusters = 1, .mcs = 1};
+    const char *const settings[] = {"noc.topology=full", "noc.vcs=4", "noc.ejection_packets=4", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 2, &err));
+    traffic.take_every = 3;
+    traffic_start(&traffic, TRAFFIC_UNIFORM, 0.35);
+    uint64_t before = 0, most = 0;
+    for (uint64_t now = 1; now < 3000; now++) {
+        if (now % 500 == 0) traffic.take_every = traffic.take_every ? 0 : 3; /* blocked, then free */
+        engine_run_until(traffic.engine, now);
+        traffic.engine->now = now;
+        uint64_t ejected = stats_get(traffic.stats, "noc.request.flits_ejected", NULL);
+        most = max_u64(most, ejected - before);
+        before = ejected;
+    }
+    CHECK_EQ(most, 1u);
+    traffic_close(&traffic);
+}
+
+TEST("packets leave the VCs in turn also if the interval of the destination is a multiple of the number of VCs") {
+    CHECK(run_blocked("noc.vcs=2", "noc.topology=full", 1, 2).most < 100);
+    CHECK(run_blocked("noc.vcs=2", "noc.topology=full", 1, 4).most < 100);
+    CHECK(run_blocked("noc.vcs=4", "noc.topology=full", 1, 8).most < 100);
+}
