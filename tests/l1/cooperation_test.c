@@ -209,6 +209,27 @@ TEST("a cache with little space takes the probes of both neighbours in turns, an
     cooperation_fixture_destroy(fixture);
 }
 
+TEST("a second probe or answer of a group leaves in the next cycle, whatever other groups send") {
+    for (unsigned i = 0; i < 4; i++) {
+        bool answers = i % 2;
+        unsigned sender[] = {ASKER, ASKER, i < 2 ? 1 : 6};
+        struct cooperation_fixture *fixture = cooperation_fixture_create(false, 5, 0, 0);
+        run(fixture, ASKED_AT);
+        for (unsigned k = 0; k < COUNT_OF(sender); k++)
+            if (answers)
+                answer_from(fixture, sender[k], sender[k] + 1, COOP_LEFT, ASKED_AT - 1);
+            else
+                ask(&fixture->node[sender[k]], 1, COOP_RIGHT, ASKED_AT - 1);
+        run(fixture, 30);
+        const struct test_node *receiver = &fixture->node[ASKER + 1];
+        const struct log *log = answers ? &receiver->answered : &receiver->probed;
+        REQUIRE(log->count == 2);
+        CHECK_EQ(log->event[0].cycle, ASKED_AT - 1 + 2u);
+        CHECK_EQ(log->event[1].cycle, ASKED_AT - 1 + 3u);
+        cooperation_fixture_destroy(fixture);
+    }
+}
+
 TEST("the longest queues of probes and answers are counted") {
     for (unsigned most = 1; most <= 3; most++) {
         struct cooperation_fixture *fixture = cooperation_fixture_create(false, 5, 0, 0);

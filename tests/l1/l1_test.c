@@ -63,3 +63,9 @@ TEST("without allocation no read hits") {
     CHECK_EQ(COUNTER(l1, "l1.read_bypasses"), 3u);
     l1_fixture_destroy(l1);
 }
+
+TEST("a group has at most 256 SMs and nodes") {
+    check_settings(SETTINGS("l1.organisation=clustered", "gpu.clusters=1", "sm.count=256"), NULL);
+    check_settings(SETTINGS("l1.organisation=clustered", "gpu.clusters=1", "sm.count=257"),
+                   "a group has at most 256 SMs and nodes, not 257 and 257");
+}

@@ -2,6 +2,8 @@
 #include "l1/l1_fixture.h"
 #include "machine/runs.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "l1/profile.h"
@@ -151,4 +153,24 @@ TEST("profiled: a count allocates from the threshold on, by the enabled counts o
         l1_fixture_destroy(l1);
     }
     remove(path);
+}
+
+TEST("profiled: the lines of a section are in ascending order") {
+    struct line_map counts;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    line_map_init(&counts);
+    for (uint64_t i = 0; i < 50; i++) profile_count(&counts, i * 37 % 50 << 8, i + 1);
+    profile_write_section(out, 3, 1, &counts);
+    fclose(out);
+    const char *line = strchr(text, '\n');
+    CHECK(strncmp(text, "kernel 3 sm 1\n", 14) == 0);
+    for (uint64_t i = 0; i < 50; i++, line = strchr(line + 1, '\n')) {
+        REQUIRE(line && line[1]);
+        CHECK_EQ(strtoull(line + 1, NULL, 16), i << 8);
+    }
+    CHECK(line && !line[1]);
+    line_map_release(&counts);
+    free(text);
 }

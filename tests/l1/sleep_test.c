@@ -187,6 +187,8 @@ TEST("clustered L1s that sleep do what polled ones do") {
     compare(SETTINGS("l1.organisation=clustered", TIGHT));
     compare(SETTINGS("l1.organisation=clustered", "group.nodes=1", "group.reply_queue=1", "group.request_queue=1",
                      "group.injection_packets=1", "l1.mshrs=4"));
+    compare(SETTINGS("l1.organisation=clustered", "l1.insertion=mrpb", "group.nodes=1", "group.reply_queue=1",
+                     "l1.size_kb=4", "group.channel_bytes=8"));
 }
 
 TEST("cooperating L1s that sleep do what polled ones do") {
