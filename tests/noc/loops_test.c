@@ -56,6 +56,16 @@ TEST("the loop for a router's parameters moves every flit in the cycle of the ge
     }
 }
 
+TEST("flits that wait for a destination leave in the cycles in which they would if every cycle were looked at") {
+    static const struct network_shape small = {8, 8, 2, 4};
+    static const char *const vcs[] = {"noc.vcs=1", "noc.vcs=2", "noc.vcs=4"};
+    for (unsigned i = 0; i < COUNT_OF(vcs); i++)
+        for (unsigned take_every = 2; take_every <= 40; take_every += 19) {
+            const char *const settings[] = {"noc.topology=hierarchical", vcs[i], "noc.ejection_packets=2", NULL};
+            CHECK_EQ(run_once(settings, small, 3, false, take_every), run_once(settings, small, 3, true, take_every));
+        }
+}
+
 static uint64_t seen;
 
 static void note_latency(struct traffic *traffic, unsigned destination, const struct message *message, uint64_t now) {
