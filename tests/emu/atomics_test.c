@@ -58,6 +58,8 @@ TEST("every atomic stores the value that PTX defines and returns the old one") {
         {"atom.global.add.noftz.f16 %h4, [%rd1], %h3;", 0xAAAA3C00, 0x3C00, 0xAAAA4000},
         {"atom.global.add.noftz.f16x2 %r4, [%rd1], %r3;", 0x3C003C00, 0x40003C00, 0x42004000},
         {"atom.global.add.noftz.bf16 %h4, [%rd1], %h3;", 0x3F80, 0x3F80, 0x4000},
+        {"atom.global.add.noftz.bf16 %h4, [%rd1], %h3;", 0x3F80, 0x3B80, 0x3F80}, /* ties to even */
+        {"atom.global.add.noftz.bf16 %h4, [%rd1], %h3;", 0x3F81, 0x3B80, 0x3F82},
         {"atom.global.add.noftz.bf16x2 %r4, [%rd1], %r3;", 0x3F803F80, 0x40003F80, 0x40404000},
         {"atom.add.u32 %r4, [%rd1], %r3;", 1, 2, 3},
         {"atom.relaxed.gpu.global.add.u32 %r4, [%rd1], %r3;", 1, 2, 3},

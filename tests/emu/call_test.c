@@ -89,3 +89,24 @@ TEST("indirect calls execute in groups of lanes with equal targets") {
         out, &err));
     CHECK_TEXT(err.text, "there is no function at address 0x40");
 }
+
+TEST("a fault in a called function reports the instruction and line of that function") {
+    static const char callee[] = ".func f(.reg .u64 %a) {\n.reg .b32 %x;\nld.global.u32 %x, [%a+77];\nret;\n}\n";
+    static const char caller[] = ".visible .entry k(.param .u64 out, .param .u64 in) {\n.reg .b64 %p;\n"
+                                 "ld.param.u64 %p, [out];\ncall f, (%p);\nst.global.u32 [%p+3], 1;\nret;\n}\n";
+    char text[1024];
+    struct ptx_run run = {0};
+    snprintf(text, sizeof text, PTX_HEADER "%s%s", callee, caller);
+    CHECK(!run_ptx(&run, text, 1, 1));
+    CHECK_TEXT(run.err.text, "test.ptx:6: `ld.global.u32 %x, [%a+77]` in kernel k, block (0,0,0), thread (0,0,0): ");
+    run_end(&run);
+    /* The kernel first, or behind a function without a fault. */
+    snprintf(text, sizeof text, PTX_HEADER ".func f(.reg .u64 %%a);\n%s%s", caller, callee);
+    CHECK(!run_ptx(&run, text, 1, 1));
+    CHECK_TEXT(run.err.text, "test.ptx:14: `ld.global.u32 %x, [%a+77]` in kernel k");
+    run_end(&run);
+    snprintf(text, sizeof text, PTX_HEADER ".func f(.reg .u64 %%a) {\nret;\n}\n%s", caller);
+    CHECK(!run_ptx(&run, text, 1, 1));
+    CHECK_TEXT(run.err.text, "test.ptx:11: `st.global.u32 [%p+3], 1` in kernel k");
+    run_end(&run);
+}

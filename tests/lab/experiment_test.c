@@ -146,6 +146,7 @@ TEST("rejects invalid experiments with location and fix") {
         {TITLE WORKLOADS METRICS "designs: {a: {set: {l1.ways: 1, l1.ways: 2}}}\n", "4:33: 'l1.ways' is given twice"},
         {TITLE WORKLOADS METRICS "designs: {a: {}, a: {}}\n", "4:18: duplicate design 'a'"},
         {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: [1], l1.sets: [1]}}}\n", "4:21: best takes one"},
+        {TITLE WORKLOADS DESIGNS METRICS "sweep: {gpu: [adaptive-80sm, nosuch]}\n", "5:9: "},
         {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: []}}}\n", "'l1.ways' has no values"},
         {TITLE WORKLOADS METRICS "designs: {a: {best: {l1.ways: [2, 4]}, best_for: kernels}}\n",
          "4:50: no span called 'kernels'; did you mean 'kernel'?"},
