@@ -1,5 +1,6 @@
 /* Recording a source: totals, the verdict, interruption and errors. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,30 @@ TEST("a full disk is an error, whichever part of the recording does not fit") {
         if (!CHECK_EQ((const char *)err.text, "writing the recording failed: No space left on device"))
             printf("      %zu of %zu bytes\n", room, whole);
     }
+}
+
+/* A recording of a program most of whose instructions are not executed, made with memory that has this content. */
+static char *recorded_with(int content, size_t *size) {
+    static const uint32_t ids[] = {3, 700, 2, 5};
+    struct script_source source = small();
+    source.ids = ids;
+    char *text = NULL;
+    struct error err = {0};
+    mallopt(M_PERTURB, content); /* of allocated memory, until it is written */
+    FILE *out = open_memstream(&text, size);
+    CHECK(recording_write(out, &source.source, "a script", NULL, NULL, NULL, &err));
+    fclose(out);
+    mallopt(M_PERTURB, 0);
+    return text;
+}
+
+TEST("a recording does not depend on the previous content of memory") {
+    size_t size, other_size;
+    char *text = recorded_with(0x11, &size), *other = recorded_with(0x77, &other_size);
+    REQUIRE(size == other_size);
+    CHECK(memcmp(text, other, size) == 0);
+    free(text);
+    free(other);
 }
 
 TEST("a warp of many chunks reads back in order") {

@@ -1,4 +1,4 @@
-/* Registers of generated streams: which instruction waits for which. */
+/* Registers and private lines of generated streams. */
 #include <stdio.h>
 
 #include "settings.h"
@@ -72,4 +72,49 @@ TEST("every fourth instruction of synth:alu is an integer addition, and chains s
         {OP_int_add, 1, {1, 4}},    {OP_f32_fma, 2, {2, 4, 5}}, {OP_f32_fma, 1, {1, 4, 5}}, /* the next round */
     };
     CHECK_ROUND("synth:alu", SETTINGS("workload.chains=3", "workload.compute=5"), round);
+}
+
+TEST("private lines of synth:shared are contiguous, touched once, and behind the shared footprint") {
+    static const struct section *const sections[] = {&workload_section};
+    struct config *config = config_create(sections, 1);
+    struct error err = {0};
+    REQUIRE(config_set_all(config,
+                           SETTINGS("workload.ctas=3", "workload.warps=2", "workload.loads=5",
+                                    "workload.private_loads=2", "workload.iterations=4", "workload.footprint_kb=16"),
+                           &err));
+    struct stream_source *source = workload_open(config, "synth:shared", &err);
+    REQUIRE(source);
+    enum { PRIVATE = 3 * 2 * 4 * 2, LINE = 128 };
+    static struct warp_stream warp;
+    struct kernel kernel;
+    uint64_t most_shared = 0, least = UINT64_MAX, previous = 0;
+    bool seen[PRIVATE] = {false};
+    unsigned count = 0;
+    REQUIRE(source->ops->next_kernel(source, &kernel));
+    for (unsigned pass = 0; pass < 2; pass++) /* first the bounds, then the lines */
+        for (unsigned w = 0; w < 6; w++) {
+            warp.cta = w / 2, warp.warp = w % 2;
+            source->ops->open(source, &warp);
+            for (source->ops->refill(source, &warp); warp.count; source->ops->refill(source, &warp))
+                for (unsigned i = 0; i < warp.count; i++) {
+                    const struct instr *instr = &warp.instr[i];
+                    if (instr->op != OP_load) continue;
+                    uint64_t touch = warp.touch[instr->touches];
+                    uint64_t line = touch_address(touch) + (touch_sectors(touch) == 0xF0 ? LINE : 0);
+                    bool shared = instr->flags & INSTR_READ_ONLY;
+                    if (pass == 0 && shared && line > most_shared) most_shared = line;
+                    if (pass == 0 && !shared && line < least) least = line;
+                    if (pass == 0 || shared) continue;
+                    REQUIRE((line - least) / LINE < PRIVATE);
+                    CHECK(!seen[(line - least) / LINE]);
+                    if (count % 2 == 1) CHECK_EQ(line, previous + LINE); /* the second one of a round */
+                    previous = line;
+                    seen[(line - least) / LINE] = true;
+                    count++;
+                }
+        }
+    CHECK_EQ(count, PRIVATE);
+    CHECK(least > most_shared);
+    source->ops->destroy(source);
+    config_destroy(config);
 }
