@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/random.h"
 
 uint64_t work_alloc(struct work *work, uint64_t bytes) { return host_alloc(work->host, bytes); }
@@ -9,7 +10,7 @@ uint64_t work_alloc(struct work *work, uint64_t bytes) { return host_alloc(work-
 /* After a failure there is no device memory; the program continues with a spare buffer whose contents are ignored. */
 void *work_view(struct work *work, uint64_t address, uint64_t bytes) {
     void *view = host_memory(work->host, address, bytes);
-    return view ? view : mem_alloc(bytes, 1);
+    return view ? view : arena_alloc(work->spare, bytes, 1);
 }
 
 uint32_t work_below(struct work *work, uint32_t bound) { return (uint32_t)random_below(&work->random, bound); }
@@ -145,8 +146,10 @@ static void run_work(void *user, struct host *host) {
     struct work_run *run = user;
     const struct workload *workload = run->workload;
     run->work = (struct work){.host = host, .size = run->size->value, .verify = run->verify, .random = 1};
+    run->work.spare = arena_create();
     host_module(host, workload->name, workload->ptx, (size_t)(workload->ptx_end - workload->ptx));
     workload->run(&run->work);
+    arena_destroy(run->work.spare);
 }
 
 static bool check_work(void *user, struct host *host) {

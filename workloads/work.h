@@ -32,7 +32,8 @@ struct work {
     bool verify;
     uint64_t random; /* state of the generator: the same in every run */
     bool wrong;
-    char found[256]; /* the first difference from the reference */
+    char found[256];     /* the first difference from the reference */
+    struct arena *spare; /* see work_view(); freed when the program has ended */
 };
 
 struct workload {

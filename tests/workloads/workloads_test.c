@@ -210,6 +210,20 @@ TEST("data classified as written is written by the instruction that the analysis
     }
 }
 
+/* The sanitizer finds memory that is not released. */
+TEST("a workload that is stopped after its first launch releases its memory") {
+    for (unsigned i = 0; i < workload_total; i++) {
+        char *name = text_format("%s:tiny", workloads[i]->name);
+        struct error err = {0};
+        struct kernel kernel;
+        struct stream_source *source = work_open(name, true, &err);
+        REQUIRE(source);
+        CHECK(source->ops->next_kernel(source, &kernel));
+        source->ops->destroy(source);
+        free(name);
+    }
+}
+
 TEST("a workload's stream is the same in every run") {
     struct error err = {0};
     struct stream_source *a = work_open("va:tiny", false, &err), *b = work_open("va:tiny", false, &err);
