@@ -72,6 +72,7 @@ static inline void run_destroy(struct run *run) {
     run_result_release(&run->result);
     machine_destroy(run->machine);
     if (run->owns_source) run->source->ops->destroy(run->source);
+    if (run->owns_source && run->second) run->second->ops->destroy(run->second);
     config_destroy(run->config);
     free(run);
 }
