@@ -176,6 +176,21 @@ static bool read_contents(struct recording *r, struct error *err) {
 
 /* --- a kernel --- */
 
+/* As for launches; the product of the grid must not overflow. */
+static bool kernel_is_valid(const struct kernel *kernel) {
+    const uint32_t *grid = kernel->grid, *block = kernel->block;
+    double ctas = (double)grid[0] * grid[1] * grid[2], threads = (double)block[0] * block[1] * block[2];
+    return ctas >= 1 && ctas <= INT32_MAX && threads >= 1 && threads <= 1024;
+}
+
+/* Whether a machine can execute the record. */
+static bool record_is_valid(const struct instr *record, bool atomics) {
+    if (record->op >= OP_COUNT) return false;
+    if (!instr_is_memory(record)) return true;
+    return record->space <= SPACE_CONST && record->cache <= CACHE_VOLATILE && record->bytes_log2 < 8 &&
+           (atomics || record->op != OP_atomic || record->space == SPACE_SHARED);
+}
+
 static void close_reader(struct recording *r, struct reader *reader) {
     if (reader->next) reader->next->previous = reader->previous;
     *(reader->previous ? &reader->previous->next : &r->readers) = reader->next;
@@ -214,6 +229,7 @@ static bool read_directory(struct recording *r, uint32_t k, struct error *err) {
     const struct frame *frame = &r->directories[k];
     const struct kernel *kernel = &r->kernels[k].kernel;
     if (!content_is_sane(frame)) return damaged(r, frame->offset, err, "a kernel's directory is too large");
+    if (!kernel_is_valid(kernel)) return damaged(r, frame->offset, err, "a kernel's grid or block is invalid");
     r->warps = kernel_ctas(kernel) * kernel_warps(kernel);
     r->warps_per_cta = kernel_warps(kernel);
     if (r->warps > frame->content) return damaged(r, frame->offset, err, "a kernel's directory is too short");
@@ -228,8 +244,6 @@ static bool read_directory(struct recording *r, uint32_t k, struct error *err) {
         r->record_count = (uint32_t)count;
         r->records = mem_alloc(count, sizeof *r->records);
         memcpy(r->records, records, count * sizeof *r->records);
-        for (uint64_t i = 0; i < count; i++)
-            if (r->records[i].op >= OP_COUNT) c.at = NULL;
     }
     read_chunk_list(r, &c);
     return c.at || damaged(r, frame->offset, err, "a kernel's directory is invalid");
@@ -282,10 +296,15 @@ static void refill(struct stream_source *source, struct warp_stream *warp) {
     while (good && warp->count == 0) {
         if (reader->unpacker.at == reader->unpacker.end && reader->unpacker.context.run == 0)
             good = fetch(r, warp, reader);
-        if (good && !pack_take(&reader->unpacker, r->records, r->record_count, warp))
-            good = damaged(r, r->chunks[reader->chunk - 1].offset, &r->failure, "a record is invalid");
+        bool valid = !good || pack_take(&reader->unpacker, r->records, r->record_count, warp);
+        for (unsigned i = 0; i < warp->count && valid; i++)
+            valid = record_is_valid(&warp->instr[i], r->kernels[r->next - 1].kernel.atomics);
+        if (!valid) good = damaged(r, r->chunks[reader->chunk - 1].offset, &r->failure, "a record is invalid");
     }
-    if (!good) warp->instr[warp->count++] = (struct instr){.op = OP_exit, .conflicts = 1};
+    if (!good) {
+        warp->count = 1;
+        warp->instr[0] = (struct instr){.op = OP_exit, .conflicts = 1};
+    }
     if (warp->instr[warp->count - 1].op == OP_exit) {
         close_reader(r, reader);
         memset(warp->state, 0, sizeof(struct reader *));
