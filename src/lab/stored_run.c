@@ -8,6 +8,8 @@
 #include "base/base.h"
 #include "lab/store_sql.h"
 
+enum { RATIO_MOST = 65536 }; /* of zstd */
+
 /* A cached list of numbers. */
 struct vector {
     struct vector *next;
@@ -28,7 +30,8 @@ struct stored_run {
 
 char *store_unpack(const void *bytes, size_t size, size_t *length) {
     unsigned long long room = ZSTD_getFrameContentSize(bytes, size);
-    if (room == ZSTD_CONTENTSIZE_ERROR || room == ZSTD_CONTENTSIZE_UNKNOWN || room > (1ull << 32)) return NULL;
+    if (room == ZSTD_CONTENTSIZE_ERROR || room == ZSTD_CONTENTSIZE_UNKNOWN) return NULL;
+    if (room > ((unsigned long long)size + 1) * RATIO_MOST) return NULL; /* damaged: not what was compressed */
     char *text = mem_alloc(room + 1, 1);
     *length = ZSTD_decompress(text, room, bytes, size);
     if (!ZSTD_isError(*length)) return text;
