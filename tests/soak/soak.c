@@ -201,10 +201,11 @@ static bool flat(const struct quarter *quarters, uint64_t seeds) {
     return last->heap_most <= first->heap_most + SLACK_BYTES && rss_last <= 1.25 * rss_first;
 }
 
-/* Without the allocator's cache per thread, whose freed blocks count as used. The setting is read at the start of a process. */
+/* One heap, which malloc_trim() returns to the system, and no cache per thread, whose freed blocks count as used. The settings
+ * are read at the start of a process. */
 static void without_thread_cache(char **argv) {
     if (getenv("GLIBC_TUNABLES")) return;
-    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+    setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0", 1);
     execv("/proc/self/exe", argv);
 }
 
