@@ -69,6 +69,7 @@ report_packages="libjs-chart.js gnuplot-nox"
 test_packages="clang clang-format python3"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
 browser_packages="chromium"        # tests of a report in a browser; ./check --full installs it
+fuzz_packages="libclang-rt-14-dev" # libFuzzer; ./check --full installs it
 deb_packages="dpkg-dev file"       # CPack computes the dependencies of the Debian package with them
 
 # build PRESET [TARGET]: configures and builds; prints progress and, if the build fails, its errors. Without a terminal the

@@ -1,10 +1,6 @@
 /* Reads arbitrary bytes as a module: it is rejected with a located message, or the result is consistent (every index is
  * within its table) and is lowered or rejected with a message. Entry point for libFuzzer;
- * tests/ptx/parser_corpus_test.c replays data/fuzz/ptx through it.
- *
- *     clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Isrc -Itests \
- *         tests/fuzz/ptx_fuzz.c src/ptx/[a-z]*.c src/base/{arena,base,error}.c -o ptx_fuzz
- *     ./ptx_fuzz -max_len=4096 data/fuzz/ptx */
+ * tests/ptx/parser_corpus_test.c replays data/fuzz/ptx through it. tools/fuzz runs it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,0 +1,13 @@
+/* Reads the launch files of the fuzzer's corpus, also truncated: no crash or leak. */
+#include "fuzz/corpus.h"
+
+#define LLVMFuzzerTestOneInput launch_fuzz_one_input /* each fuzzer defines one, and the tests are one program */
+#include "fuzz/launch_fuzz.c"
+
+static void replay(const uint8_t *data, size_t size) {
+    for (size_t length = size; length > 0; length /= 2) LLVMFuzzerTestOneInput(data, length);
+}
+
+TEST("every launch file in the fuzzer's corpus is rejected with a message or can be run") {
+    CHECK(corpus_replay("launch", replay) >= 7);
+}
