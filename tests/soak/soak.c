@@ -212,7 +212,7 @@ static void without_thread_cache(char **argv) {
 int main(int argc, char **argv) {
     double minutes = 1;
     uint64_t first = 1, only = 0;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--minutes") == 0)
             minutes = atof(value);
@@ -226,7 +226,6 @@ int main(int argc, char **argv) {
             fprintf(stderr, "usage: sluice_soak [--minutes N] [--first SEED] [--seed SEED]\n");
             return 2;
         }
-        i++;
     }
     without_thread_cache(argv);
     int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM};
