@@ -46,7 +46,8 @@ struct here {
 
 static bool take(void *user, const struct batch_run *run, const char *path, struct error *err) {
     struct here *here = user;
-    return intake_take(here->store, run->identity, run->title, path, err);
+    if (!intake_take(here->store, run->identity, run->title, path, err)) return false;
+    return store_has(here->store, run->identity) || error_set(err, "%s: the result is not usable", run->title);
 }
 
 static bool note_failure(void *user, const struct batch_run *run, struct error *err) {

@@ -226,13 +226,20 @@ bool store_has_failure(struct store *store, const char *identity) {
                store_query(store, &store->unread, "SELECT 1 FROM failure WHERE identity = ?1", "t", identity)) > 0;
 }
 
+/* Not json_valid(), which returns 0 if it runs out of memory: a result would be discarded. An operator on invalid JSON
+ * is an error of the statement, which differs from errors of the system. */
 bool store_accepts(struct store *store, const char *json, size_t length, struct error *why, struct error *err) {
-    static const char sql[] = "SELECT CASE WHEN NOT json_valid(?1) THEN 1 WHEN ?1 ->> 'cycles' IS NULL THEN 1"
+    static const char sql[] = "SELECT CASE WHEN ?1 ->> 'cycles' IS NULL THEN 1"
                               " WHEN ?1 ->> 'interrupted' THEN 2 WHEN ?1 ->> 'check' = 'failed' THEN 3 ELSE 0 END";
     static const char *const faults[] = {NULL, "it has no readable result", "it was interrupted",
                                          "the verification of its results failed"};
-    int fault = (int)store_number(store, 1, store_query(store, &store->unread, sql, "j", json, length));
     if (!store_readable(store, err)) return false;
+    sqlite3_stmt *query = store_query(store, err, sql, "j", json, length);
+    if (!query) return false;
+    int code = sqlite3_step(query), fault = code == SQLITE_ROW ? sqlite3_column_int(query, 0) : 1;
+    if (code != SQLITE_ROW && code != SQLITE_ERROR) store_blame(store, err);
+    sqlite3_finalize(query);
+    if (err->set) return false;
     return fault == 0 || error_set(why, "%s", faults[fault]);
 }
 
