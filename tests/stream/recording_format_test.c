@@ -226,7 +226,7 @@ TEST("a recording whose parts contradict each other is rejected with the reason"
         {{.kernels = 1 << 20}, "the contents are too short"},
         {{.no_exit = true}, "a warp's stream has no exit"},
         {{.no_chunk = true}, "a warp's stream has no exit"},
-        {{.other_op = true}, "a kernel's directory is invalid"},
+        {{.other_op = true}, "a record is invalid"},
         {{.jump_out = true, .no_exit = true}, "a record is invalid"},
         {{.cut_record = true}, "a record is invalid"},
         {{.foot_size = 4096}, "the contents lie beyond the end of the file"},
