@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "l1/reuse.h"
 
 #include "l1/observer_fixture.h"
@@ -68,6 +70,20 @@ TEST("lines are counted by the number of their accesses, separately for each SM"
     CHECK_EQ(count(fixture, "lines_16"), 1u);
     CHECK_EQ(count(fixture, "lines_32"), 1u);
     CHECK_EQ(count(fixture, "accesses"), 14u + 2 + 24);
+    observer_fixture_destroy(fixture);
+}
+
+TEST("a line enters a bin of access counts with exactly that access") {
+    static const unsigned bins[] = {1, 2, 3, 4, 8, 16, 32};
+    struct observer_fixture *fixture = observed("reads");
+    for (unsigned accesses = 1; accesses <= 40; accesses++) {
+        reads(fixture, 0, "A");
+        for (unsigned i = 0; i < COUNT_OF(bins); i++) {
+            char name[16];
+            snprintf(name, sizeof name, "lines_%u", bins[i]);
+            CHECK_EQ(count(fixture, name), accesses >= bins[i]);
+        }
+    }
     observer_fixture_destroy(fixture);
 }
 
