@@ -7,6 +7,9 @@ cp tools/mutate "$tree/tools/"
 cat >"$tree/src/toy/toy.c" <<'END'
 #include <assert.h>
 #include <stdbool.h>
+void toy_clear(int *values, int count) {
+    for (int i = 0; i < count; i++) values[i] = 0;
+}
 int toy_count(const int *values, int count, bool all) {
     assert(count >= 0); /* x < y && z: neither assertions nor comments have mutants */
     int found = 0;
@@ -20,13 +23,19 @@ cmake_minimum_required(VERSION 3.25)
 project(toy LANGUAGES C)
 add_executable(sluice_tests src/toy/toy.c tests/toy_test.c)
 END
-# Notices every fault but the two of the limit 2, which needs a value of 2 or 3.
+# Notices every fault but the three of the limit 2, which need a value of 2 or 3. Only a sanitizer notices a write behind the array.
 cat >"$tree/tests/toy_test.c" <<'END'
 #include <stdbool.h>
+#include <stdlib.h>
 int toy_count(const int *values, int count, bool all);
+void toy_clear(int *values, int count);
 int main(void) {
-    int values[4] = {5, 1, 7, 9};
-    return !(toy_count(values, 3, false) == 12 && toy_count(values, 3, true) == 0);
+    int values[4] = {5, 1, 7, 9}, *cleared = malloc(2 * sizeof *cleared);
+    cleared[0] = cleared[1] = 1;
+    toy_clear(cleared, 2);
+    int wrong = !(cleared[0] == 0 && cleared[1] == 0 && toy_count(values, 3, false) == 12 && toy_count(values, 3, true) == 0);
+    free(cleared);
+    return wrong;
 }
 END
 
@@ -61,6 +70,9 @@ out_has "after: if (values[i] > 3 && !all) found += values[i];"
 out_has "after: if (values[i] > 1 && !all) found += values[i];"
 holds "another number of survivors: $(grep '| toy' "$work/out")" test "$(grep -c '^after: ' "$work/out")" -eq 3
 holds "the source has changed" grep -q 'values\[i\] > 2 && !all' "$tree/src/toy/toy.c"
+
+testcase "runs the tests with sanitizers"
+holds "the write behind the array is not noticed" grep -q '"after": "for (int i = 0; i <= count; i++) values.*with sanitizers"' "$tree/build/mutate/results.jsonl"
 
 testcase "does not count a listed mutant as a survivor, and repeats survivors on request"
 cat >"$tree/tests/mutation/equivalent" <<'END'
