@@ -3,8 +3,9 @@
  *
  *     SLUICE_FAIL=KIND:N        the Nth call of this kind fails; KIND is one of the kinds below
  *     SLUICE_FAIL_CHILD=KIND:N  the same in each process that the program starts
- *     SLUICE_FAULTS=FILE        this process, or each child, appends "failed FUNCTION" when a call fails, and "KIND COUNT"
- *                               lines at its end
+ *     SLUICE_FAIL=paths         no call fails, and the path of each call is noted
+ *     SLUICE_FAULTS=FILE        this process, or each child, appends "failed FUNCTION" when a call fails, and "KIND PROCESS
+ *                               PATH" for each call if paths are noted; PATH is a digest of the call stack
  *
  * Allocation functions and libyaml and libzstd are replaced by the linker (--wrap), which acts on calls from Sluice's own
  * objects only: the sanitizer keeps its malloc. Functions that reach the kernel are replaced by definitions in the program,
@@ -14,6 +15,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -28,6 +30,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include <yaml.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -51,8 +55,8 @@ static const char *const kinds[KINDS] = {
 static atomic_long counts[KINDS];
 static enum kind armed = KINDS;
 static long when;
-static char report[4096]; /* SLUICE_FAULTS */
-static pid_t owner;
+static pid_t noting_paths; /* the process whose paths are noted; forks of it go on counting from its counts */
+static char report[4096];  /* SLUICE_FAULTS */
 
 static int real_open(const char *path, int flags, mode_t mode) {
     static int (*real)(const char *, int, ...);
@@ -73,8 +77,23 @@ static void note(const char *text) {
     close(file);
 }
 
+/* Two calls with equal stacks take the same way through the program to their failure, so a few of them stand for all. */
+static void note_path(enum kind kind) {
+    static atomic_flag busy = ATOMIC_FLAG_INIT; /* notes of two threads in the order of their counts */
+    void *frames[64];
+    int depth = backtrace(frames, 64);
+    char text[64];
+    unsigned long long path = XXH3_64bits(frames, (size_t)depth * sizeof *frames);
+    snprintf(text, sizeof text, "%s %d %016llx\n", kinds[kind], noting_paths, path);
+    while (atomic_flag_test_and_set(&busy)) {
+    }
+    note(text);
+    atomic_flag_clear(&busy);
+}
+
 /* Whether this call has to fail. */
 static bool fails(enum kind kind, const char *function, int number) {
+    if (noting_paths && noting_paths == getpid()) note_path(kind);
     long count = atomic_fetch_add(&counts[kind], 1) + 1;
     if (kind != armed || (kind == FULL ? count < when : count != when)) return false;
     char text[64];
@@ -349,6 +368,10 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 /* --- begin and end --- */
 
 static void parse(const char *text) {
+    if (strcmp(text, "paths") == 0) {
+        noting_paths = getpid();
+        return;
+    }
     for (unsigned kind = 0; kind < KINDS; kind++) {
         size_t length = strlen(kinds[kind]);
         if (strncmp(text, kinds[kind], length) != 0 || text[length] != ':') continue;
@@ -369,20 +392,10 @@ __attribute__((constructor)) static void begin(void) {
     else
         unsetenv("SLUICE_FAIL"), unsetenv("SLUICE_FAULTS");
     unsetenv("SLUICE_FAIL_CHILD");
-    owner = getpid();
     stdout = stream(STDOUT_FILENO, "w");
     sqlite3_config(SQLITE_CONFIG_GETMALLOC, &sqlite_memory);
     sqlite3_mem_methods memory = sqlite_memory;
     memory.xMalloc = sqlite_malloc;
     memory.xRealloc = sqlite_realloc;
     sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
-}
-
-__attribute__((destructor)) static void end(void) {
-    if (getpid() != owner) return;
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        char text[64];
-        snprintf(text, sizeof text, "%s %ld\n", kinds[kind], atomic_load(&counts[kind]));
-        note(text);
-    }
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Fails every call of the program once: the Nth allocation, write, open, fork, ... of each command, for each N.
+"""Fails the calls of the program one by one: the Nth allocation, write, open, fork, ... of each command.
 
     tests/faults/faults.py [--full] [--most N] [-j N] [--program FILE] [COMMAND[:KIND[:N]]...]
 
-tests/faults/faults.c defines the kinds. Without --full, a sample of the calls of each command and kind fails, the same one
-every time. A command with a failed call must end
+tests/faults/faults.c defines the kinds. Calls with the same call stack are one path. Without --full, a sample of the calls of
+each command and kind fails, the same one every time. With --full all calls fail but for allocations and libraries, of which
+the first and the last call of each path and one between them fail. --most sets the size of the sample. A command with a failed call must end
 
   - with status 0, if it does not need the call: all output files are complete, and the same as without the failure;
   - or with status 1 or 2 and a message. Each output file is then complete or absent, and no temporary file is left.
@@ -17,6 +18,7 @@ Running out of memory ends the process at once. `lab run` then leaves what it le
 store and its directory of results, which the next `lab run` imports.
 """
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
@@ -31,9 +33,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ["malloc", "library", "sqlite", "write", "full", "read", "open", "close", "rename", "fsync", "fork", "thread"]
-# The number of failing calls per command and kind, without and with --full. `lab run` takes longest.
+# The number of failing calls per command and kind without --full. `lab run` takes longest.
 SAMPLE = {"lab": 3, "lab-child": 2, "": 8}
-MOST = {"lab": 150, "lab-child": 80, "": 400}
+BY_PATH = ("malloc", "library", "sqlite")  # thousands of calls
 SECONDS = 120  # a command takes less than one; the rest is for a loaded machine
 SMALL = ["--gpu", "small.yaml"]
 
@@ -151,19 +153,19 @@ class Case:
         self.words, self.outputs = COMMANDS["lab" if name == CHILD else name]
         with self.folder() as folder:
             report = template.parent / f"{name}.counts"
-            child = {"SLUICE_FAIL_CHILD": "malloc:0"} if name == CHILD else {}
-            status, self.out, err = execute(program, self.words, folder, SLUICE_FAULTS=str(report), **child)
+            variable = "SLUICE_FAIL_CHILD" if name == CHILD else "SLUICE_FAIL"
+            status, self.out, err = execute(program, self.words, folder, SLUICE_FAULTS=str(report), **{variable: "paths"})
             if status != 0:
                 sys.exit(f"faults.py: {name} fails without a fault: status {status}: {err}")
             self.files = files_in(folder)
             self.content = {one: content(folder / one) for one in self.outputs}
-            self.counts = {}
+            by_process = collections.defaultdict(list)
             for line in report.read_text().splitlines():
-                kind, count = line.split()
-                if name == CHILD:
-                    self.counts[kind] = max(self.counts.get(kind, 0), int(count))
-                else:
-                    self.counts[kind] = int(count)
+                kind, process, path = line.split()
+                by_process[kind, process].append(path)
+            self.paths = {}  # of each kind, the paths of its calls in their order; of the child with most of them
+            for (kind, _), paths in by_process.items():
+                self.paths[kind] = max(self.paths.get(kind, []), paths, key=len)
         self.before = files_in(template)
 
     def folder(self):
@@ -291,10 +293,18 @@ def prepare(program, scratch):
     return template
 
 
-def chosen(count, most, seed):
-    """The calls that fail: all, or a sample of them that is the same every time."""
-    numbers = range(1, count + 1)
-    return numbers if count <= most else sorted({*random.Random(seed).sample(numbers, most)})
+def chosen(kind, paths, most, seed):
+    """The calls that fail. A sample is the same every time; `most` is None with --full."""
+    rng = random.Random(seed)
+    numbers = range(1, len(paths) + 1)
+    if most is None and kind not in BY_PATH:
+        return numbers
+    if most is not None:
+        return numbers if len(paths) <= most else sorted(rng.sample(numbers, most))
+    calls = collections.defaultdict(list)
+    for number, path in zip(numbers, paths):
+        calls[path].append(number)
+    return sorted({number for of_path in calls.values() for number in (of_path[0], rng.choice(of_path), of_path[-1])})
 
 
 def main():
@@ -313,11 +323,10 @@ def main():
         template = prepare(options.program, Path(scratch))
         for name, *rest in wanted:
             case = Case(name, options.program, template)
-            limits = MOST if options.full else SAMPLE
-            most = options.most or limits.get(name, limits[""])
+            most = options.most or (None if options.full else SAMPLE.get(name, SAMPLE[""]))
             for kind in rest[:1] or KINDS:
-                count = case.counts.get(kind, 0)
-                numbers = [int(rest[1])] if rest[1:] else chosen(count, most, f"{name}:{kind}")
+                paths = case.paths.get(kind, [])
+                numbers = [int(rest[1])] if rest[1:] else chosen(kind, paths, most, f"{name}:{kind}")
                 outcomes = list(pool.map(lambda number: case.try_fault(kind, number), numbers))
                 tried += len(outcomes)
                 wrong = [outcome for outcome in outcomes if outcome[4]]
@@ -332,8 +341,8 @@ def main():
                           f"{' '.join(str(one[1]) for one in wrong[3:])}")
                 if outcomes:
                     passed, bad = passed + (not wrong), bad + bool(wrong)
-                if count and options.verbose:
-                    print(f"{name}:{kind}: {len(outcomes)} of {count} calls failed")
+                if paths and (options.verbose or options.full):
+                    print(f"{name}:{kind}: {len(outcomes)} of {len(paths)} calls on {len(set(paths))} paths failed", flush=True)
     print(f"{tried} failing calls")
     print(f"{passed} passed, {bad} failed")
     return bad > 0
