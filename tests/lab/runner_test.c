@@ -227,6 +227,37 @@ TEST("stopping kills the processes, and their runs stay waiting") {
     runner_fixture_release(&fixture);
 }
 
+/* The estimates of the remaining time while the only run is executed, first and last. */
+struct estimates {
+    double first, last;
+};
+
+static bool estimate(void *user, const struct runner_progress *progress) {
+    struct estimates *estimates = user;
+    if (!progress->running) return true;
+    if (estimates->first == 0) estimates->first = progress->left_seconds;
+    estimates->last = progress->left_seconds;
+    return estimates->last >= estimates->first - 0.3 && estimates->last <= estimates->first;
+}
+
+TEST("the estimate of the remaining time becomes smaller while a run is executed") {
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
+    struct planned_run runs[] = {planned(1, 0, "slow:1", -1)};
+    struct batch *batch = batch_of(runs, 1, &fixture);
+    batch->runs[0].expected_seconds = 100;
+    struct estimates estimates = {0};
+    struct error err = {0};
+    fixture.options.processes = 2;
+    fixture.options.step = estimate; /* stops after 0.6 s of the run */
+    fixture.options.user = &estimates;
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK(estimates.first > 45 && estimates.first <= 50); /* two processes */
+    CHECK(estimates.last < estimates.first - 0.3);
+    batch_free(batch);
+    runner_fixture_release(&fixture);
+}
+
 static bool no_room(void *user, const struct batch_run *run, const char *path, struct error *err) {
     (void)user, (void)run, (void)path;
     return error_set(err, "no space");

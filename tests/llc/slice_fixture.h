@@ -28,6 +28,7 @@ struct slice_options {
     unsigned memory_entries; /* depth of the port to memory; 0: 16 */
     bool commands;           /* there is a control plane, whose part is the test's as well */
     bool atomics;            /* and an atomics' LLC; the port to it has two entries */
+    unsigned index;          /* of the slice */
 };
 
 static inline struct slice_fixture *slice_fixture_create_with(const char *const *settings,
@@ -36,7 +37,7 @@ static inline struct slice_fixture *slice_fixture_create_with(const char *const 
     struct slice_fixture *slice = mem_alloc(1, sizeof *slice);
     fixture_init(&slice->base, common, settings);
     struct engine *engine = slice->base.engine;
-    slice->slice = slice_create(slice->base.config, slice->base.llc, engine, slice->base.stats, 0);
+    slice->slice = slice_create(slice->base.config, slice->base.llc, engine, slice->base.stats, options.index);
     unsigned id = slice_component(slice->slice), neighbour = add_neighbour(engine, 0);
     port_init(&slice->from_network, engine, "from network", neighbour, id, 512, 1);
     port_init(&slice->to_network, engine, "to network", id, neighbour, 4, 1);

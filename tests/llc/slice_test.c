@@ -466,3 +466,32 @@ TEST("a waiting slice reports what it waits for") {
     free(told);
     slice_fixture_destroy(slice);
 }
+
+/* The lines that remain of 16 in a set of eight, with random replacement. */
+static unsigned lines_left(unsigned index) {
+    struct slice_fixture *slice =
+        slice_fixture_create_with(SETTINGS(ONE_SET, "llc.replacement=random"), (struct slice_options){.index = index});
+    unsigned left = 0;
+    for (unsigned line = 0; line < 16; line++) bring(slice, line * 128);
+    for (unsigned line = 0; line < 16; line++) {
+        slice->deaf_memory = true;
+        ask_read(slice, line * 128, 0);
+        cycles(slice, 100);
+        left |= (unsigned)(slice->replies == 1) << line;
+        slice->deaf_memory = false;
+        settle(slice);
+        slice->replies = slice->requests = 0;
+        if (!(left >> line & 1)) break; /* the miss has evicted a line */
+    }
+    slice_fixture_destroy(slice);
+    return left;
+}
+
+TEST("random replacement chooses other victims in each slice, and the same in each run") {
+    unsigned same = 0;
+    for (unsigned index = 0; index < 8; index++) {
+        CHECK_EQ(lines_left(index), lines_left(index));
+        same += lines_left(index) == lines_left(0);
+    }
+    CHECK(same < 8);
+}

@@ -24,6 +24,16 @@ TEST("a machine with one MSHR and one entry in every queue completes every workl
     }
 }
 
+#define MANY "dram.mcs=32", "llc.slices_per_mc=16", "noc.topology=full"
+
+TEST("a machine has at most 1,024 components, counting SMs, slices, controllers, networks and what atomics need") {
+    CHECK_REJECTED(config_with(SETTINGS(MANY, "sm.count=512", "gpu.clusters=16", "llc.organisation=private")),
+                   "llc.slices_per_mc", "16 slices at each of 32 controllers", "512 SMs", "1123 components");
+    CHECK_REJECTED(config_with(SETTINGS(MANY, "sm.count=486", "gpu.clusters=9")), "llc.slices_per_mc",
+                   "1033 components");
+    config_destroy(run_config(NULL, SETTINGS(MANY, "sm.count=477", "gpu.clusters=9"))); /* 1,024 */
+}
+
 TEST("tick order and polling do not change the counters of a minimal machine") {
     static const struct run_options options[] = {{.shuffle = 5}, {.no_skip = true}};
     for (unsigned w = 0; w < COUNT_OF(workloads); w++) {

@@ -88,6 +88,9 @@ TEST("a network with a packet in flight is not conserved, and says what has ente
     CHECK_TEXT(text, "reply network: 2 packets of 6 flits injected, 0 of 0 ejected");
     engine_run_until(traffic.engine, 100);
     CHECK(network_conserved(traffic.network, text, sizeof text));
+    traffic.network->stats.flits_ejected--; /* a lost flit of a packet that arrived */
+    CHECK(!network_conserved(traffic.network, text, sizeof text));
+    CHECK_TEXT(text, "reply network: 2 packets of 6 flits injected, 2 of 5 ejected");
     traffic_close(&traffic);
 }
 
