@@ -161,7 +161,7 @@ void account_groups(const struct account *account) {
     account_crossbars(account);
     if (stats_find(account->stats, "l1.icc.asked") < 0)
         return; /* a machine with these counters has the storage of icc.h */
-    unsigned items = section && section->storage ? section->storage(account->config, item) : 0;
+    unsigned items = section->storage(account->config, item);
     if (items > ICC_LINES) account_cooperation(account, item);
     if (items > ICC_DIRECTORY) account_directory(account, &item[ICC_DIRECTORY]);
 }

@@ -130,6 +130,22 @@ TEST("two concurrent programs are one workload, and each also runs alone if a me
     experiment_free(experiment);
 }
 
+TEST("programs run alone at every point of a sweep") {
+    struct experiment *experiment = read_made_up(TITLE "workloads: [va + mm:tiny, mm:tiny + va]\n" DESIGNS
+                                                       "sweep: {noc.channel_bytes: [16, 32]}\nalone: private\n" STP);
+    struct plan *plan = plan_made_up(experiment, NULL);
+    for (unsigned w = 0; w < 2; w++)
+        for (unsigned p = 0; p < 2; p++)
+            for (unsigned i = 0; i < 2; i++) {
+                int alone = plan_find_alone(plan, w, p, i);
+                REQUIRE(alone >= 0);
+                CHECK_EQ(plan->runs[alone].point, p);
+                CHECK_EQ(plan->runs[alone].job, w == i ? "va:small" : "mm:tiny");
+            }
+    plan_free(plan);
+    experiment_free(experiment);
+}
+
 TEST("rejects invalid configurations at their location in the experiment") {
     static const struct {
         const char *text, *message;
