@@ -13,7 +13,8 @@ static void add_section(const struct config *config, const struct energy_model *
     struct storage_item items[STORAGE_ITEMS];
     unsigned count = section->storage ? section->storage(config, items) : 0;
     assert(count <= STORAGE_ITEMS);
-    for (unsigned i = 0; i < count && overhead->rows < OVERHEAD_ROWS; i++) {
+    assert(overhead->rows + count <= OVERHEAD_ROWS);
+    for (unsigned i = 0; i < count; i++) {
         struct overhead_row *row = &overhead->row[overhead->rows++];
         double each = (double)items[i].entries * (double)items[i].bits / 8;
         *row = (struct overhead_row){

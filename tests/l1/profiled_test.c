@@ -129,6 +129,20 @@ TEST("profiled: an invalid profile is rejected with location and fix") {
     CHECK_TEXT(err.text, "/nowhere/at/all: No such file");
 }
 
+TEST("profiled: the last line of a profile does not need a newline") {
+    const char *path = file_name("");
+    FILE *out = fopen(path, "w");
+    REQUIRE(out);
+    fputs("sluice profile 1\nsms 2 line_bytes 128\nkernel 0 sm 1\n1f 37", out);
+    fclose(out);
+    struct error err = {0};
+    struct profile *profile = profile_read(path, (struct profile_shape){2, LINE}, &err);
+    REQUIRE(profile);
+    CHECK_EQ(profile_reads(&profile->kernel[0].sm[1], 0x1f), 37u);
+    profile_destroy(profile);
+    remove(path);
+}
+
 TEST("profiled: a profile that cannot be written is reported before the run") {
     CHECK_REJECTED(config_with(SETTINGS("l1.insertion=profiled", "l1.profiled.record=/no/such/directory/profile")),
                    "/no/such/directory");
