@@ -66,6 +66,19 @@ TEST("the matrix counts which groups held the line of a miss; adjacent groups ar
     observer_fixture_destroy(fixture);
 }
 
+TEST("the ring of groups closes for any number of them") {
+    for (unsigned groups = 3; groups <= 10; groups++) {
+        struct observer_fixture *fixture = observed(groups);
+        one(fixture, L1_EVENT_INSERT, groups - 1, 7);
+        one(fixture, L1_EVENT_INSERT, 0, 9);
+        one(fixture, L1_EVENT_MISS, 0, 7);
+        CHECK_EQ(counter(fixture, "adjacent", 0), 1u);
+        one(fixture, L1_EVENT_MISS, groups - 1, 9);
+        CHECK_EQ(counter(fixture, "adjacent", (int)groups - 1), 1u);
+        observer_fixture_destroy(fixture);
+    }
+}
+
 TEST("evicted lines, and all lines of an invalidated node, are no longer held") {
     struct observer_fixture *fixture = observed(8);
     for (unsigned group = 1; group < 5; group++) one(fixture, L1_EVENT_INSERT, group, 6);
