@@ -229,6 +229,29 @@ TEST("randomly drawn masks also spread power-of-two strides, for every seed") {
     }
 }
 
+TEST("randomly drawn masks do not read the column, so that a row stays in its bank") {
+    for (unsigned seed = 0; seed < 8; seed++) {
+        char text[40];
+        snprintf(text, sizeof text, "dram.pae.seed=%u", seed);
+        struct error err = {0};
+        struct config *config = config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM, text));
+        struct address_map *map = address_map_create(config, &err);
+        REQUIRE(map);
+        struct location first, other;
+        unsigned column_bits = 0;
+        address_map_locate(map, 0, &first);
+        for (unsigned bit = 0; bit < 28; bit++) {
+            address_map_locate(map, UINT64_C(1) << bit, &other);
+            if (other.row != first.row || other.column == first.column) continue;
+            column_bits++;
+            CHECK(other.mc == first.mc && other.channel == first.channel && other.bank == first.bank);
+        }
+        CHECK(column_bits > 2);
+        address_map_destroy(map);
+        config_destroy(config);
+    }
+}
+
 TEST("masks and shapes that form no mapping are rejected with the reason") {
     CHECK_REJECTED(config_with(SETTINGS("dram.mapping=pae", SHAPE_80SM, "dram.pae.masks=[0x100, 0x200]")),
                    "2 masks given, but this machine has 7");

@@ -1,4 +1,5 @@
-/* Fused operations on 16-bit floating-point numbers round once: ties to even, and the smallest addend breaks a tie. */
+/* Operations on 16-bit floating-point numbers. Fused ones round once: ties to even, and the smallest addend breaks a
+ * tie. */
 #include "emu/run_ptx.h"
 
 /* d = a * b + c in one lane. */
@@ -41,4 +42,18 @@ TEST("a fused product and sum is rounded once, ties to even") {
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         if (!CHECK_EQ(fused(cases[i].type, cases[i].a, cases[i].b, cases[i].c), cases[i].d))
             printf("      case %zu\n", i);
+}
+
+TEST("set with a result of 16 bits writes 16 bits: all ones, or zero") {
+    struct ptx_run run = {0};
+    REQUIRE(
+        run_ptx(&run,
+                PTX_KERNEL("mov.b32 %r9, 0; mov.b16 %h1, 0x3C00; mov.b16 %h2, 0x4000;\n"
+                           "set.lt.s16.f16 %h3, %h1, %h2; set.gt.s16.f16 %h4, %h1, %h2; set.lt.u16.f16 %h5, %h1, %h2;\n"
+                           "set.lt.f16.f16 %h6, %h1, %h2; mov.b32 %r3, {%h3, %h4}; mov.b32 %r4, {%h5, %h6};\n"
+                           "st.global.u32 [%rd2], %r3; st.global.u32 [%rd2+128], %r4;"),
+                1, 32));
+    CHECK_EQ(run_u32(&run)[5], 0x0000FFFFu);
+    CHECK_EQ(run_u32(&run)[37], 0x3C00FFFFu);
+    run_end(&run);
 }

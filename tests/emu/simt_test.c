@@ -78,6 +78,17 @@ TEST("brx.idx executes in groups of equal targets") {
     run_end(&run);
 }
 
+TEST("lanes whose guard is false continue after brx.idx") {
+    struct ptx_run run = {0};
+    REQUIRE(run_ptx(&run,
+                    PTX_KERNEL("mov.u32 %r4, 1; mov.u32 %r3, 0; setp.lt.u32 %p1, %r0, 8; ts: .branchtargets A;\n"
+                               "@%p1 brx.idx %r3, ts;\nadd.u32 %r4, %r4, 10; add.u32 %r4, %r4, 100;\n"
+                               "A: st.global.u32 [%rd2], %r4;"),
+                    1, 32));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(run_u32(&run)[i], i < 8 ? 1u : 111u);
+    run_end(&run);
+}
+
 TEST("brx.idx with an index beyond its list is a fault") {
     struct ptx_run run = {0};
     CHECK(!run_ptx(&run, PTX_KERNEL("ts: .branchtargets A, B;\nbrx.idx %r0, ts; A: mov.u32 %r4, 5; B: mov.u32 %r4, 6;"),

@@ -118,6 +118,17 @@ TEST("a load marked read-only keeps the mark in global memory and loses it in sh
     CHECK_EQ(load.count, 0u);
 }
 
+TEST("the space of a generic load is that of its active lanes") {
+    uint64_t touch[32];
+    struct instr load = record_with(
+        PTX_KERNEL(
+            ".shared .align 4 .b32 s[32]; mov.u64 %rd3, s; cvta.shared.u64 %rd3, %rd3; setp.lt.u32 %p1, %r0, 5;\n"
+            "selp.b64 %rd4, %rd3, %rd1, %p1; @%p1 ld.u32 %r4, [%rd4]; st.global.u32 [%rd2], %r4;"),
+        OP_load, SPACE_SHARED, touch);
+    CHECK_EQ(load.active, 0x1Fu);
+    CHECK_EQ(load.conflicts, 1u);
+}
+
 TEST("a load of several spaces is a load of the lanes in global memory") {
     uint64_t touch[32];
     struct instr load = record_with(THROUGH_IN("gt.u32 %p1, %r0, 16"), OP_load, SPACE_GLOBAL, touch);
