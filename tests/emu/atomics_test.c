@@ -107,3 +107,33 @@ TEST("the record has the number of lanes on the busiest word") {
     free(stream);
     run_end(&run);
 }
+
+/* Each of two lanes exchanges 16 bytes of `in`, then compares and swaps them twice: with what is there and with what is
+ * not. It stores what each returned. */
+TEST("exch and cas of 128 bits return the old value in every lane, and cas swaps only on equality") {
+    static const char text[] = PTX_KERNEL(
+        ".reg .b128 %q<6>; mul.wide.u32 %rd3, %r0, 16; add.s64 %rd3, %rd1, %rd3; mul.wide.u32 %rd4, %r0, 64;\n"
+        "add.s64 %rd4, %rd0, %rd4; cvt.u64.u32 %rd5, %r0; add.s64 %rd6, %rd5, 100; mov.b128 %q0, {%rd5, %rd6};\n"
+        "mov.b128 %q1, {%rd6, %rd5};\n"
+        "atom.global.exch.b128 %q2, [%rd3], %q0; atom.global.cas.b128 %q3, [%rd3], %q0, %q1;\n"
+        "atom.global.cas.b128 %q4, [%rd3], %q0, %q2; mov.b128 {%rd7, %rd8}, %q2; mov.b128 {%rd9, %rd10}, %q3;\n"
+        "mov.b128 {%rd11, %rd12}, %q4; st.global.u64 [%rd4], %rd7; st.global.u64 [%rd4+8], %rd8;\n"
+        "st.global.u64 [%rd4+16], %rd9; st.global.u64 [%rd4+24], %rd10; st.global.u64 [%rd4+32], %rd11;\n"
+        "st.global.u64 [%rd4+40], %rd12;");
+    struct ptx_run run = {0};
+    bool good = run_load(&run, text);
+    if (!good) printf("    %s\n", run.err.text);
+    REQUIRE(good);
+    uint64_t before[4] = {11, 12, 13, 14}, after[4];
+    memcpy(run_input(&run), before, sizeof before);
+    REQUIRE(run_loaded(&run, 1, 2));
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t *returned = run_u64(&run) + 8 * i;
+        CHECK(returned[0] == before[2 * i] && returned[1] == before[2 * i + 1]);
+        CHECK(returned[2] == i && returned[3] == 100 + i);
+        CHECK(returned[4] == 100 + i && returned[5] == i); /* swapped, so the second comparison fails */
+    }
+    memcpy(after, run_input(&run), sizeof after);
+    for (uint64_t i = 0; i < 2; i++) CHECK(after[2 * i] == 100 + i && after[2 * i + 1] == i);
+    run_end(&run);
+}
