@@ -22,7 +22,9 @@ struct injection {
     struct buffers next; /* and the buffers there */
     unsigned inputs, sources_each;
     unsigned vcs, vc_shift;
-    unsigned words;                          /* of a mask over the inputs */
+    unsigned words;                          /* of a mask over the inputs, */
+    unsigned source_words;                   /* and of those over all sources */
+    bool simple;                             /* one source and one VC per input */
     uint64_t (*pushed)[2];                   /* [sources_each][words]: set by the sources' ports (port_watch) */
     uint64_t *arrived;                       /* [sources_each][words]: the source has a message */
     uint64_t *idle;                          /* [words]: has no packet to send */
@@ -45,10 +47,9 @@ unsigned injection_left(const struct injection *injection, unsigned input);
 /* Collects messages that the sources pushed and that are visible from `now` on. */
 void injection_collect(struct injection *injection, uint64_t now);
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask);
-/* Accepts new packets and sends one flit from each input that can. */
-void injection_run(struct injection *injection, uint64_t cycle, uint64_t now);
-/* Whether the next cycle has work even if nothing arrives. */
-bool injection_ready(const struct injection *injection);
+/* Accepts new packets and sends one flit from each input that can. Returns whether the next cycle has work even if
+ * nothing arrives. */
+bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now);
 
 /* Ejection (eject.c): the far end of the last stage's outputs, each shared by one or more destinations. Each VC has a
  * buffer, numbered like its output VC. Flits leave it at once if their packet has a place in the ejection queue of its

@@ -33,7 +33,6 @@ struct cargo {
 struct fabric {
     unsigned stages;
     unsigned speedup;
-    uint64_t next; /* first network cycle not yet simulated */
     struct router_stage stage[FABRIC_MAX_STAGES];
     struct link link[FABRIC_MAX_STAGES + 1]; /* into stage i; the last into the ejectors */
     struct injection injection;
@@ -66,28 +65,27 @@ static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *car
 /* Delivers everything that arrives in this cycle, and clears the row. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
-    for (const struct cargo *cargo = fabric->cargo, *end = cargo + fabric->cargoes; cargo != end; cargo++, row++) {
+    const struct cargo *cargo = fabric->cargo, *end = cargo + fabric->cargoes;
+    do {
         uint64_t mask = *row;
         if (!mask) continue;
         *row = 0;
         deliver(fabric, cargo, mask, cycle, now);
-    }
+    } while (row++, ++cargo != end);
 }
 
-static void run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
-    if (fabric->ejection.held) ejection_drain(&fabric->ejection, cycle, now);
+/* Returns whether the next cycle has work even if nothing arrives. */
+static bool run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
+    bool more = false;
+    if (UNLIKELY(fabric->ejection.held)) ejection_drain(&fabric->ejection, cycle, now);
     if (timeline_take(&fabric->time, cycle)) arrive(fabric, cycle, now);
-    for (unsigned i = 0; i < fabric->stages; i++)
-        if (fabric->stage[i].active) router_stage_run(&fabric->stage[i], cycle);
-    injection_run(&fabric->injection, cycle, now);
-}
-
-/* The next cycle with an event that no port announces. */
-static uint64_t next_event(const struct fabric *fabric, uint64_t cycle) {
-    bool soon = fabric->ejection.held && fabric->ejection.draining;
-    for (unsigned i = 0; i < fabric->stages; i++) soon |= fabric->stage[i].active;
-    soon = soon || injection_ready(&fabric->injection);
-    return soon ? cycle + 1 : timeline_next(&fabric->time, cycle);
+    struct router_stage *stage = fabric->stage, *end = stage + fabric->stages;
+    do {
+        if (stage->active) router_stage_run(stage, cycle);
+        more |= stage->active;
+    } while (++stage != end);
+    more |= injection_run(&fabric->injection, cycle, now);
+    return more | (fabric->ejection.held && fabric->ejection.draining);
 }
 
 static void fabric_tick(void *self, uint64_t now) {
@@ -101,12 +99,9 @@ static void fabric_tick(void *self, uint64_t now) {
         engine_wake(network->engine, network->id, fabric->bypass.from);
         return;
     }
-    for (uint64_t cycle = max_u64(first, fabric->next); cycle <= last; cycle++) {
-        run_cycle(fabric, cycle, now);
-        fabric->next = cycle + 1;
-    }
-    /* No network cycle began in this tick (the network clock is slower): run the next one. */
-    uint64_t next = first > last ? last + 1 : next_event(fabric, last);
+    bool more = first > last; /* no network cycle began in this tick (the network clock is slower): run the next one */
+    for (uint64_t cycle = first; cycle <= last; cycle++) more = run_cycle(fabric, cycle, now);
+    uint64_t next = more ? last + 1 : timeline_next(&fabric->time, last);
     if (next != NEVER)
         engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
 }

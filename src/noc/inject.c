@@ -18,6 +18,8 @@ void injection_init(struct injection *injection, struct network *network, struct
         .vcs = next->vcs,
         .vc_shift = next->vc_shift,
         .words = words,
+        .source_words = sources_each * words,
+        .simple = sources_each == 1 && next->vcs == 1,
         .destination_at =
             network->direction == NETWORK_REQUEST ? offsetof(struct message, target) : offsetof(struct message, source),
     };
@@ -53,11 +55,11 @@ void injection_release(struct injection *injection) {
 }
 
 void injection_collect(struct injection *injection, uint64_t now) {
-    unsigned turn = (now + 1) % 2;
-    for (unsigned i = 0; i < injection->sources_each * injection->words; i++) {
+    unsigned turn = (now + 1) % 2, i = 0;
+    do {
         injection->arrived[i] |= injection->pushed[i][turn];
         injection->pushed[i][turn] = 0;
-    }
+    } while (++i < injection->source_words);
 }
 
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
@@ -188,34 +190,35 @@ static ALWAYS_INLINE void send(struct injection *injection, unsigned word, uint6
     }
 }
 
-/* Every VC with a flit and a credit sends the flit. */
-static ALWAYS_INLINE void send_flits(struct injection *injection, uint64_t cycle, bool single) {
+/* Every VC with a flit and a credit sends the flit. Returns those that can send another in the next cycle. */
+static ALWAYS_INLINE uint64_t send_flits(struct injection *injection, unsigned word, uint64_t cycle, bool single) {
     struct link *link = injection->link;
-    uint64_t at = cycle + link->flit_cycles, *arriving = timeline_row(link->time, at) + link->arriving, count = 0;
-    for (unsigned word = 0; word < link->words; word++) {
-        uint64_t bits = injection->sending[word] & link->word[word].credit;
-        if (!bits) continue;
-        count += (unsigned)__builtin_popcountll(bits);
-        arriving[word] |= bits;
-        link_spend(link, word, link->planes, bits);
-        send(injection, word, bits, single);
-    }
-    if (!count) return;
-    injection->network->stats.flits_injected += count;
+    uint64_t bits = injection->sending[word] & link->word[word].credit;
+    if (!bits) return 0;
+    uint64_t at = cycle + link->flit_cycles;
+    timeline_row(link->time, at)[link->arriving + word] |= bits;
     timeline_mark(link->time, at);
+    injection->network->stats.flits_injected += (unsigned)__builtin_popcountll(bits);
+    link_spend(link, word, link->planes, bits);
+    send(injection, word, bits, single);
+    return injection->sending[word] & link->word[word].credit;
 }
 
-/* The common case: one source and one VC per input. */
-static ALWAYS_INLINE void run_simply(struct injection *injection, uint64_t cycle, uint64_t now) {
-    for (unsigned word = 0; word < injection->words; word++) {
+/* The common case: one source and one VC per input, so that inputs and VCs have the same numbers. */
+static ALWAYS_INLINE bool run_simply(struct injection *injection, uint64_t cycle, uint64_t now) {
+    uint64_t more = 0;
+    unsigned word = 0;
+    do {
         uint64_t inputs = injection->idle[word] & injection->arrived[word];
         if (inputs) accept_simply(injection, word, inputs, cycle, now);
-    }
-    send_flits(injection, cycle, true);
+        more |= send_flits(injection, word, cycle, true) | (injection->idle[word] & injection->arrived[word]);
+    } while (++word < injection->words);
+    return more != 0;
 }
 
-static NEVER_INLINE void run_any(struct injection *injection, uint64_t cycle, uint64_t now) {
+static NEVER_INLINE bool run_any(struct injection *injection, uint64_t cycle, uint64_t now) {
     unsigned words = injection->words, sources = injection->sources_each;
+    uint64_t more = 0;
     for (unsigned word = 0; word < words; word++) {
         uint64_t arrived = 0;
         for (unsigned source = 0; source < sources; source++) arrived |= injection->arrived[source * words + word];
@@ -223,25 +226,15 @@ static NEVER_INLINE void run_any(struct injection *injection, uint64_t cycle, ui
         uint64_t choosing = injection->choosing[word] & ~injection->blocked[word];
         if (choosing) choose_vcs(injection, word, choosing);
     }
-    send_flits(injection, cycle, injection->vcs == 1);
-}
-
-void injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
-    if (injection->sources_each == 1 && injection->vcs == 1)
-        run_simply(injection, cycle, now);
-    else
-        run_any(injection, cycle, now);
-}
-
-bool injection_ready(const struct injection *injection) {
-    uint64_t any = 0;
     for (unsigned word = 0; word < injection->link->words; word++)
-        any |= injection->sending[word] & injection->link->word[word].credit;
-    if (any) return true;
-    for (unsigned word = 0; word < injection->words; word++) {
-        any |= injection->choosing[word] & ~injection->blocked[word];
-        for (unsigned i = word; i < injection->sources_each * injection->words; i += injection->words)
-            any |= (injection->idle[word] & injection->arrived[i]);
+        more |= send_flits(injection, word, cycle, injection->vcs == 1);
+    for (unsigned word = 0; word < words; word++) {
+        more |= injection->choosing[word] & ~injection->blocked[word];
+        for (unsigned i = word; i < sources * words; i += words) more |= injection->idle[word] & injection->arrived[i];
     }
-    return any != 0;
+    return more != 0;
+}
+
+bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
+    return injection->simple ? run_simply(injection, cycle, now) : run_any(injection, cycle, now);
 }

@@ -10,8 +10,9 @@
  *   run_single_fast    one      2        the same; flits and credits that wait for a link are counted 64 VCs at a time
  *                                        (queue.h) instead of each being assigned its cycle (leave_late)
  *   run_single_common, run_single_fast_common
- *                      one      1, 2     what a router needs only with lookahead, a longer traversal, more than 64 input
- *                                        VCs or deep buffers: loops over words and planes have a fixed length
+ *                      one      1, 2     what a router needs only with a longer traversal, more than 64 input VCs or deep
+ *                                        buffers: loops over planes and over the words of a router have a fixed length
+ *   run_single_small   one      1        the same in a stage with up to 64 inputs and outputs: no loops over words
  *
  * They are the same code, with constants that the compiler propagates.
  *
@@ -161,8 +162,8 @@ void router_stage_init(struct router_stage *stage, const struct noc_config *noc,
     stage->port_words = (unsigned)div_up(stage->output_ports, 64);
     stage->input = buffers_of(stage->input_vcs, vc_flits);
     stage->planes = tally_planes(vc_flits);
-    stage->common_case =
-        !stage->lookahead && stage->traversal_steps == 1 && stage->wait_words == 1 && stage->planes == TALLY_UNROLLED;
+    stage->common_case = stage->traversal_steps == 1 && stage->wait_words == 1 && stage->planes == TALLY_UNROLLED;
+    stage->one_word = stage->in_words == 1 && stage->out_words == 1 && stage->port_words == 1;
     allocate(stage, destinations);
     init_inputs(stage);
     init_outputs(stage);
@@ -232,12 +233,12 @@ static inline void give_vc(const struct router_stage *stage, struct output_vc *o
 }
 
 /* One VC: an input VC requests a single output VC, so that every grant is accepted and one iteration suffices. */
-static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
+static ALWAYS_INLINE void allocate_single(struct router_stage *stage, unsigned port_words) {
     uint32_t *pointer = stage->vc_grant;
     const uint32_t *first_input = stage->first_input;
     struct output_vc *output = stage->output;
     uint64_t *waiting = stage->waiting;
-    for (struct port_word *word = stage->port_word, *end = word + stage->port_words; word != end; word++) {
+    for (struct port_word *word = stage->port_word, *end = word + port_words; word != end; word++) {
         uint64_t ports = word->want & word->open;
         word->open ^= ports;
         for (; ports; ports &= ports - 1) {
@@ -359,17 +360,24 @@ void router_stage_allocate_vcs(struct router_stage *stage) {
     else if (stage->wait_words > 1)
         allocate_single_wide(stage);
     else
-        allocate_single(stage);
+        allocate_single(stage, stage->port_words);
 }
 
-/* The general loops also run networks with one VC, as several. */
-static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, bool single, bool common_case) {
-    if (!single)
+/* What a loop is made for. The loops differ only in these constants. */
+struct loop {
+    bool single;      /* one VC; the general loops also run networks with one VC, as several */
+    bool fast;        /* internal speedup */
+    bool common_case; /* of the stage */
+    bool one_word;    /* of the stage */
+};
+
+static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop loop) {
+    if (!loop.single)
         allocate_several(stage);
-    else if (!common_case)
+    else if (!loop.common_case)
         router_stage_allocate_vcs(stage);
     else
-        allocate_single(stage);
+        allocate_single(stage, loop.one_word ? 1 : stage->port_words);
 }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
@@ -473,9 +481,14 @@ static void leave_late(struct router_stage *stage, uint64_t step, const struct b
     timeline_mark(stage->in->time, at);
 }
 
-/* In a stage that is `common_case`, the compiler removes the code that it does not need. */
-static ALWAYS_INLINE unsigned planes_of(const struct router_stage *stage, bool common_case) {
-    return common_case ? TALLY_UNROLLED : stage->planes;
+static ALWAYS_INLINE unsigned planes_of(const struct router_stage *stage, struct loop loop) {
+    return loop.common_case ? TALLY_UNROLLED : stage->planes;
+}
+static ALWAYS_INLINE unsigned in_words_of(const struct router_stage *stage, struct loop loop) {
+    return loop.one_word ? 1 : stage->in_words;
+}
+static ALWAYS_INLINE unsigned out_words_of(const struct router_stage *stage, struct loop loop) {
+    return loop.one_word ? 1 : stage->out_words;
 }
 
 /* Frees the output VC. */
@@ -490,13 +503,13 @@ static inline void end_packet(struct router_stage *stage, struct buffer *in, boo
 }
 
 /* Each input VC that won the switch sends a flit to the buffer at the far end of its link. */
-static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsigned word, uint64_t sending, bool single,
-                                bool fast, bool common_case) {
+static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsigned word, uint64_t sending,
+                                struct loop loop) {
     unsigned shift = stage->input.shift;
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
     uint64_t ended = 0, spent = 0;
-    bool one_word = stage->out_words == 1; /* of targets */
+    bool one_word = out_words_of(stage, loop) == 1; /* of targets */
     for (uint64_t rest = sending; rest; rest &= rest - 1) {
         unsigned index = lowest_bit(rest);
         struct buffer *in = buffer_at(memory, (size_t)index << shift);
@@ -504,13 +517,13 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
             spent |= in->target_bit;
         else
             in->target->spent |= in->target_bit;
-        if (!single && fast) leave_late(stage, step, in, word * 64 + index);
+        if (!loop.single && loop.fast) leave_late(stage, step, in, word * 64 + index);
         if (--in->left) continue;
         ended |= rest & -rest;
-        end_packet(stage, in, single);
+        end_packet(stage, in, loop.single);
     }
     if (one_word) stage->out->word->spent |= spent;
-    in_word->nonempty = tally_take(&in_word->filled, planes_of(stage, common_case), sending);
+    in_word->nonempty = tally_take(&in_word->filled, planes_of(stage, loop), sending);
     in_word->go &= ~ended;
     in_word->fresh |= ended & in_word->nonempty;
     in_word->idle |= ended & ~in_word->nonempty;
@@ -522,10 +535,6 @@ static void stop_owners(struct router_stage *stage, unsigned word, uint64_t exha
         const struct buffer *owner = stage->owner[word * 64 + lowest_bit(exhausted)];
         if (owner) owner->word->go &= ~owner->bit;
     }
-}
-
-static NEVER_INLINE void look_ahead(struct router_stage *stage) {
-    for (unsigned word = 0; word < stage->in_words; word++) compute_routes(stage, word);
 }
 
 /* A longer traversal: `spent` enters the switch; returns the flits that leave it. */
@@ -542,21 +551,23 @@ static NEVER_INLINE uint64_t cross_slowly(struct router_stage *stage, struct out
  * but takes effect last, so that a packet needs one step for each, and an output VC that is freed in this step is
  * allocated in the next. Routes are known at the end of the step, with lookahead at its start. Without internal speedup
  * the credits of the freed space start in `returning`. Returns 0 if no flit left. */
-static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step, uint64_t *returning, bool single,
-                                       bool fast, bool common_case) {
+static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step, uint64_t *returning,
+                                       struct loop loop) {
     uint64_t moved = 0;
-    if (!common_case && UNLIKELY(stage->lookahead)) look_ahead(stage);
-    allocate_vcs(stage, single, common_case);
-    if (!single) router_stage_allocate_switch(stage);
-    for (unsigned word = 0; word < stage->in_words; word++) {
+    unsigned words = in_words_of(stage, loop);
+    for (unsigned word = 0; stage->lookahead && word < words; word++)
+        if (stage->in_word[word].fresh) compute_routes(stage, word);
+    allocate_vcs(stage, loop);
+    if (!loop.single) router_stage_allocate_switch(stage);
+    for (unsigned word = 0; word < words; word++) {
         struct input_word *in = &stage->in_word[word];
-        uint64_t sending = single ? in->nonempty & in->go : in->sending;
-        if (single && fast) in->sent = in->sending;
-        in->sending = single && fast ? sending : 0;
+        uint64_t sending = loop.single ? in->nonempty & in->go : in->sending;
+        if (loop.single && loop.fast) in->sent = in->sending;
+        in->sending = loop.single && loop.fast ? sending : 0;
         if (in->fresh) compute_routes(stage, word);
-        if (sending) leave(stage, step, word, sending, single, fast, common_case);
-        assert(fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
-        if (!fast) returning[word] |= sending;
+        if (sending) leave(stage, step, word, sending, loop);
+        assert(loop.fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
+        if (!loop.fast) returning[word] |= sending;
         in->go |= in->granted;
         in->granted = 0;
         moved |= sending;
@@ -565,11 +576,11 @@ static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step
 }
 
 /* Spends the credits of the flits that have left. Returns their targets, by VC of one word of the link's mask. */
-static ALWAYS_INLINE uint64_t spend_credits(struct router_stage *stage, unsigned word, bool common_case) {
+static ALWAYS_INLINE uint64_t spend_credits(struct router_stage *stage, unsigned word, struct loop loop) {
     uint64_t spent = stage->out->word[word].spent;
     if (!spent) return 0;
     stage->out->word[word].spent = 0;
-    uint64_t exhausted = link_spend(stage->out, word, planes_of(stage, common_case), spent);
+    uint64_t exhausted = link_spend(stage->out, word, planes_of(stage, loop), spent);
     if (exhausted) stop_owners(stage, word, exhausted);
     return spent;
 }
@@ -577,16 +588,16 @@ static ALWAYS_INLINE uint64_t spend_credits(struct router_stage *stage, unsigned
 static inline bool several_bits(uint64_t mask) { return (mask & (mask - 1)) != 0; }
 
 /* Without internal speedup a flit that leaves is on its link at once. */
-static ALWAYS_INLINE void run_plain(struct router_stage *stage, uint64_t cycle, bool single, bool common_case) {
+static ALWAYS_INLINE void run_plain(struct router_stage *stage, uint64_t cycle, struct loop loop) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles + stage->traversal_steps, credits_at = cycle + in->credit_cycles;
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving,
              *returning = timeline_row(in->time, credits_at) + in->returning;
-    uint64_t moved = run_step(stage, cycle, returning, single, false, common_case);
+    uint64_t moved = run_step(stage, cycle, returning, loop);
     stage->busy = several_bits(moved);
     if (!moved) return;
-    for (unsigned word = 0; word < stage->out_words; word++) {
-        uint64_t flits = spend_credits(stage, word, common_case);
+    for (unsigned word = 0; word < out_words_of(stage, loop); word++) {
+        uint64_t flits = spend_credits(stage, word, loop);
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
     }
@@ -595,56 +606,60 @@ static ALWAYS_INLINE void run_plain(struct router_stage *stage, uint64_t cycle, 
 }
 
 static NEVER_INLINE void run_single(struct router_stage *stage, uint64_t cycle) {
-    run_plain(stage, cycle, true, false);
+    run_plain(stage, cycle, (struct loop){.single = true});
 }
 static NEVER_INLINE void run_single_common(struct router_stage *stage, uint64_t cycle) {
-    run_plain(stage, cycle, true, true);
+    run_plain(stage, cycle, (struct loop){.single = true, .common_case = true});
+}
+static NEVER_INLINE void run_single_small(struct router_stage *stage, uint64_t cycle) {
+    run_plain(stage, cycle, (struct loop){.single = true, .common_case = true, .one_word = true});
 }
 static NEVER_INLINE void run_several(struct router_stage *stage, uint64_t cycle) {
-    run_plain(stage, cycle, false, false);
+    run_plain(stage, cycle, (struct loop){0});
 }
 
 /* Several VCs and internal speedup: flits and credits are assigned a cycle of their link as they leave. */
 static NEVER_INLINE void run_several_fast(struct router_stage *stage, uint64_t cycle) {
+    const struct loop loop = {.fast = true};
     for (uint64_t step = 2 * cycle; step < 2 * cycle + 2; step++) {
-        uint64_t moved = run_step(stage, step, NULL, false, true, false);
+        uint64_t moved = run_step(stage, step, NULL, loop);
         stage->busy = several_bits(moved);
         if (!moved) continue;
-        for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word, false);
+        for (unsigned word = 0; word < stage->out_words; word++) spend_credits(stage, word, loop);
     }
 }
 
 /* The flits that leave the switch in this step. */
-static ALWAYS_INLINE uint64_t cross(struct router_stage *stage, uint64_t step, unsigned word, bool common_case) {
-    uint64_t spent = spend_credits(stage, word, common_case);
-    return !common_case && UNLIKELY(stage->traversal_steps > 1)
+static ALWAYS_INLINE uint64_t cross(struct router_stage *stage, uint64_t step, unsigned word, struct loop loop) {
+    uint64_t spent = spend_credits(stage, word, loop);
+    return !loop.common_case && UNLIKELY(stage->traversal_steps > 1)
                ? cross_slowly(stage, &stage->out_word[word], step, spent)
                : spent;
 }
 
 /* One VC and internal speedup: in cycle c a link carries one of the flits that have crossed by step 2c, and one of the
  * credits of the steps up to 2c + 1. */
-static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, bool common_case) {
+static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, struct loop loop) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
-    uint64_t moved = run_step(stage, 2 * cycle, NULL, true, true, common_case);
+    uint64_t moved = run_step(stage, 2 * cycle, NULL, loop);
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
     for (unsigned word = 0; word < stage->out_words; word++) {
         struct output_word *links = &stage->out_word[word];
-        uint64_t flits = queue_pass(&links->queued, planes_of(stage, common_case), links->crossed,
-                                    cross(stage, 2 * cycle, word, common_case));
+        uint64_t flits =
+            queue_pass(&links->queued, planes_of(stage, loop), links->crossed, cross(stage, 2 * cycle, word, loop));
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
         sent |= flits;
     }
     if (sent) timeline_mark(out->time, flits_at);
-    moved |= run_step(stage, 2 * cycle + 1, NULL, true, true, common_case);
+    moved |= run_step(stage, 2 * cycle + 1, NULL, loop);
     for (unsigned word = 0; word < stage->out_words; word++)
-        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word, common_case);
+        stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word, loop);
     uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
     for (unsigned word = 0; word < stage->in_words; word++) {
         struct input_word *links = &stage->in_word[word];
-        uint64_t credits = queue_pass(&links->owed, planes_of(stage, common_case), links->sent, links->sending);
+        uint64_t credits = queue_pass(&links->owed, planes_of(stage, loop), links->sent, links->sending);
         assert(!(returning[word] & credits));
         returning[word] |= credits;
         repaid |= credits;
@@ -653,9 +668,11 @@ static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, 
     stage->busy = several_bits(moved);
 }
 
-static NEVER_INLINE void run_single_fast(struct router_stage *stage, uint64_t cycle) { run_twice(stage, cycle, false); }
+static NEVER_INLINE void run_single_fast(struct router_stage *stage, uint64_t cycle) {
+    run_twice(stage, cycle, (struct loop){.single = true, .fast = true});
+}
 static NEVER_INLINE void run_single_fast_common(struct router_stage *stage, uint64_t cycle) {
-    run_twice(stage, cycle, true);
+    run_twice(stage, cycle, (struct loop){.single = true, .fast = true, .common_case = true});
 }
 
 /* Whether the next cycle has work even if nothing arrives. */
@@ -674,7 +691,7 @@ static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
 static NEVER_INLINE void run_first(struct router_stage *stage, uint64_t cycle) {
     bool single = stage->vcs == 1 && !*stage->plain;
     if (single && stage->common_case)
-        stage->loop = stage->fast ? run_single_fast_common : run_single_common;
+        stage->loop = stage->fast ? run_single_fast_common : stage->one_word ? run_single_small : run_single_common;
     else if (single)
         stage->loop = stage->fast ? run_single_fast : run_single;
     else

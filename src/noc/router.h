@@ -129,7 +129,8 @@ struct router_stage {
     unsigned in_words, out_words, port_words;     /* of 64 */
     unsigned wait_words;                          /* of a mask over one router's input VCs */
     unsigned planes;                              /* of tallies */
-    bool common_case; /* no lookahead, no longer traversal, routers with up to 64 input VCs, shallow buffers */
+    bool common_case; /* no longer traversal, routers with up to 64 input VCs, shallow buffers */
+    bool one_word;    /* up to 64 input VCs, output VCs and outputs in all */
 
     struct link *in, *out; /* the links that end here, and those that start here */
     struct buffers
