@@ -16,23 +16,21 @@ struct special_block {
 #undef X
 };
 
-static void specials_fill(struct special_block *s, const struct run *run, const struct cta *cta, uint32_t warp) {
+/* What is the same for all CTAs. The block is initially zero. */
+static void specials_fill(struct special_block *s, const struct run *run, uint32_t warp) {
     const uint32_t *grid = run->launch->grid, *block = run->launch->block;
-    memset(s, 0, sizeof *s);
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
         uint32_t thread = warp * WARP_LANES + lane, bit = UINT32_C(1) << lane;
         uint32_t tid[3] = {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]};
         for (unsigned i = 0; i < 3; i++) {
             s->tid[i][lane] = tid[i];
             s->ntid[i][lane] = block[i];
-            s->ctaid[i][lane] = s->clusterid[i][lane] = cta->ctaid[i];
             s->nctaid[i][lane] = s->nclusterid[i][lane] = grid[i];
             s->cluster_nctaid[i][lane] = 1;
         }
         s->laneid[0][lane] = lane;
         s->warpid[0][lane] = warp;
         s->nwarpid[0][lane] = run->warps;
-        s->smid[0][lane] = (uint32_t)(cta->index % SM_COUNT);
         s->nsmid[0][lane] = SM_COUNT;
         s->lanemask_eq[0][lane] = bit;
         s->lanemask_lt[0][lane] = bit - 1;
@@ -45,6 +43,13 @@ static void specials_fill(struct special_block *s, const struct run *run, const 
     }
 }
 
+static void specials_place(struct special_block *s, const struct cta *cta) {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        for (unsigned i = 0; i < 3; i++) s->ctaid[i][lane] = s->clusterid[i][lane] = cta->ctaid[i];
+        s->smid[0][lane] = (uint32_t)(cta->index % SM_COUNT);
+    }
+}
+
 void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     struct run *run = cta->run;
     uint32_t left = run->threads - index * WARP_LANES;
@@ -52,6 +57,7 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
         w->frame_room = 4;
         w->frames = mem_alloc(w->frame_room, sizeof *w->frames);
         w->specials = mem_alloc_lines(1, sizeof(struct special_block));
+        specials_fill((struct special_block *)(void *)w->specials, run, index);
     }
     w->run = run;
     w->index = index;
@@ -63,7 +69,7 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     w->executed = 0;
     w->path_count = w->frame_count = 0;
     w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
-    specials_fill((struct special_block *)(void *)w->specials, run, cta, index);
+    specials_place((struct special_block *)(void *)w->specials, cta);
     frame_push(w, run->kernel, NULL, w->live);
     memset(w->registers, 0, w->frame->window_end);
     w->warp.predicates[0] = UINT32_MAX;
@@ -220,6 +226,7 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
     struct path *path = &w->paths[w->path_count - 1];
     const struct function_code *code = w->frame->code;
     const struct op *ops = code->function->ops;
+    const struct instr *records = code->function->records;
     const uint32_t stop = path->reconverge, active = path->mask;
     uint32_t pc = path->pc;
     uint64_t threads = 0;
@@ -233,10 +240,7 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
         uint32_t mask = active & warp_predicate(&w->warp, op->guard);
         if (LIKELY(step->kind == STEP_PLAIN)) {
             if (LIKELY(mask)) step->handler(&w->warp, op, mask);
-            if (w->writer) {
-                struct instr record = record_of(w, pc, mask);
-                trace_put(w->writer, &record, NULL);
-            }
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask);
             pc++;
         } else if (step->kind == STEP_ACCESS) {
             if (mask) step->handler(&w->warp, op, mask);
@@ -244,8 +248,7 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
             if (w->writer) record_access(w, pc, mask);
             pc++;
         } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
-            struct instr record;
-            if (w->writer) record = record_of(w, pc, mask), trace_put(w->writer, &record, NULL);
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask);
             pc = mask ? op->target : pc + 1;
         } else {
             if (control_step(w, op, step->kind, pc, mask, active)) {

@@ -31,8 +31,10 @@ static void put_fields(struct packer *packer, const uint8_t *record, uint32_t di
 static inline uint32_t fields_that_differ(const struct instr *base, const struct instr *record) {
     const uint8_t *a = (const uint8_t *)base, *b = (const uint8_t *)record;
     unsigned count = instr_is_memory(record) ? COUNT_AT - FIELDS_AT : PACK_FIELDS;
-    if (memcmp(a + FIELDS_AT, b + FIELDS_AT, count) == 0) return 0;
-    uint32_t differ = 0;
+    uint32_t differ = count == PACK_FIELDS && base->count != record->count;
+    for (unsigned i = 0; i < COUNT_AT - FIELDS_AT; i++) differ |= a[FIELDS_AT + i] ^ b[FIELDS_AT + i];
+    if (!differ) return 0;
+    differ = 0;
     for (unsigned i = 0; i < count; i++) differ |= (uint32_t)(a[FIELDS_AT + i] != b[FIELDS_AT + i]) << i;
     return differ;
 }
@@ -57,21 +59,27 @@ static void put_touches(struct packer *packer, const uint64_t *touches, unsigned
     }
 }
 
-void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches) {
+/* A record that needs no description. */
+static inline void put_expected(struct packer *packer) {
+    packer->context.id++;
+    if (packer->run_at != PACK_NO_RUN && packer->bytes[packer->run_at] != RUN_FULL) {
+        packer->bytes[packer->run_at] += RUN_STEP;
+    } else {
+        packer->run_at = packer->used;
+        put_byte(packer, 0);
+    }
+}
+
+static ALWAYS_INLINE void put_record(struct packer *packer, const struct instr *record, uint32_t active,
+                                     uint32_t differ, unsigned count, const uint64_t *touches) {
     struct pack_context *context = &packer->context;
     int64_t jump = (int64_t)record->id - (int64_t)(uint32_t)(context->id + 1);
-    uint32_t lanes = record->active ^ context->active, differ = fields_that_differ(base, record);
-    unsigned count = instr_is_memory(record) ? record->count : 0;
-    context->id = record->id;
+    uint32_t lanes = active ^ context->active;
     if (jump == 0 && lanes == 0 && differ == 0 && count == 0) {
-        if (packer->run_at != PACK_NO_RUN && packer->bytes[packer->run_at] != RUN_FULL) {
-            packer->bytes[packer->run_at] += RUN_STEP;
-        } else {
-            packer->run_at = packer->used;
-            put_byte(packer, 0);
-        }
+        put_expected(packer);
         return;
     }
+    context->id = record->id;
     packer->run_at = PACK_NO_RUN;
     assert(count <= STREAM_TOUCHES);
     put_byte(packer, (uint8_t)(HEAD_RECORD | (jump ? HEAD_JUMP : 0) | (lanes ? HEAD_LANES : 0) |
@@ -79,12 +87,22 @@ void pack_put(struct packer *packer, const struct instr *base, const struct inst
                                (count < 1u << (8 - HEAD_COUNT_SHIFT) ? count << HEAD_COUNT_SHIFT : 0)));
     if (jump) put_varint(packer, zigzag(jump));
     if (lanes) {
-        put_varint(packer, record->active == context->before ? 0 : lanes);
+        put_varint(packer, active == context->before ? 0 : lanes);
         context->before = context->active;
-        context->active = record->active;
+        context->active = active;
     }
     if (differ) put_fields(packer, (const uint8_t *)record, differ);
     if (count) put_touches(packer, touches, count);
+}
+
+void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches) {
+    unsigned count = instr_is_memory(record) ? record->count : 0;
+    put_record(packer, record, record->active, fields_that_differ(base, record), count, touches);
+}
+
+void pack_put_static(struct packer *packer, const struct instr *base, uint32_t active) {
+    assert(!instr_is_memory(base));
+    put_record(packer, base, active, 0, 0, NULL);
 }
 
 /* --- reading --- */

@@ -49,6 +49,8 @@ enum { PACK_NO_RUN = UINT32_MAX };
 
 /* Appends one record; PACK_RECORD_BYTES must be free. `base` is the static record of its id. */
 void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches);
+/* The same for a record that differs from `base`, which is not a memory record, at most in its lanes. */
+void pack_put_static(struct packer *packer, const struct instr *base, uint32_t active);
 
 struct unpacker {
     struct pack_context context;

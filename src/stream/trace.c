@@ -233,6 +233,12 @@ void trace_put(struct trace_writer *writer, const struct instr *record, const ui
         publish(writer);
 }
 
+void trace_put_static(struct trace_writer *writer, uint32_t id, uint32_t active) {
+    assert(id < writer->trace->record_count && writer->trace->records[id].op != OP_exit);
+    pack_put_static(&writer->packer, &writer->trace->records[id], active);
+    if (writer->packer.used >= CHUNK_BYTES) publish(writer);
+}
+
 void trace_finish(struct trace *trace, bool complete) {
     assert(!complete || !trace->writers);
     (void)complete;
