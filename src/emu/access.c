@@ -74,9 +74,7 @@ static struct region region_of(struct warp_state *w, enum ptx_space space, uint6
                                w->run->kernel->function->parameter_bytes};
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST: {
-        struct memory *memory = &w->run->device->memory;
-        const struct allocation *found = memory->recent < memory->count ? &memory->allocations[memory->recent] : NULL;
-        if (!found || address - found->address >= found->size_bytes) found = memory_find(memory, address);
+        const struct allocation *found = memory_find_again(&w->run->device->memory, address);
         if (found) return (struct region){found->bytes, found->address, found->size_bytes};
         break;
     }
@@ -267,27 +265,91 @@ static void *element_row(const struct warp_state *w, const struct op *op, unsign
     return place == PLACE_NONE ? NULL : warp_place(&w->warp, place);
 }
 
-static bool side_by_side(const uint64_t address[WARP_LANES], unsigned bytes) {
-    if (address[WARP_LANES - 1] - address[0] != (uint64_t)(WARP_LANES - 1) * bytes) return false;
-    uint64_t differ = 0;
-    for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ (address[0] + (uint64_t)i * bytes);
-    return !differ;
+/* Copies the value of lane 0 to all lanes. */
+static ALWAYS_INLINE void row_spread(void *row, unsigned bytes) {
+    if (bytes == 4) {
+        uint32_t *lanes = row, value = lanes[0];
+        for (unsigned i = 0; i < WARP_LANES; i++) lanes[i] = value;
+    } else if (bytes == 8) {
+        uint64_t *lanes = row, value = lanes[0];
+        for (unsigned i = 0; i < WARP_LANES; i++) lanes[i] = value;
+    } else {
+        for (unsigned i = 1; i < WARP_LANES; i++) memcpy((uint8_t *)row + (size_t)i * bytes, row, bytes);
+    }
 }
 
-static void region_move(struct warp_state *w, const struct op *op, const struct shape *shape, uint32_t mask,
-                        uint8_t *memory, uint64_t offset[WARP_LANES]) {
-    bool load = op->operation == OPERATION_ld;
-    if (mask == UINT32_MAX && shape->elements == 1 && shape->element_bytes == shape->register_bytes &&
-        side_by_side(offset, shape->element_bytes)) {
-        void *row = element_row(w, op, 0), *at = memory + offset[0];
-        size_t bytes = (size_t)WARP_LANES * shape->element_bytes;
-        if (row) load ? memcpy(row, at, bytes) : memcpy(at, row, bytes);
-        return;
-    }
-    for (unsigned e = 0; e < shape->elements; e++, memory += shape->element_bytes) {
+static ALWAYS_INLINE void region_move(struct warp_state *w, const struct op *op, const struct shape shape,
+                                      uint32_t mask, uint8_t *memory, const uint64_t offset[WARP_LANES]) {
+    for (unsigned e = 0; e < shape.elements; e++, memory += shape.element_bytes) {
         void *row = element_row(w, op, e);
-        if (row) shape->move(memory, offset, row, mask);
+        if (row) shape.move(memory, offset, row, mask);
     }
+}
+
+/* --- uniform accesses and runs of all lanes --- */
+
+/* Addresses that differ by 0 or by `bytes` from lane to lane. */
+#define ROW_FORM(U) \
+    static ALWAYS_INLINE enum lanes_form row_form_##U(const U *a, unsigned bytes) { \
+        const U step = (U)(a[1] - a[0]); \
+        U differ = 0; \
+        if (step && step != bytes) return LANES_SCATTERED; \
+        for (unsigned i = 0; i < WARP_LANES; i++) differ |= a[i] ^ (U)(a[0] + i * step); \
+        return differ ? LANES_SCATTERED : step ? LANES_RUN : LANES_UNIFORM; \
+    }
+ROW_FORM(uint32_t)
+ROW_FORM(uint64_t)
+
+/* The address of lane 0 of an operation with all lanes active, and how the others relate to it. */
+static ALWAYS_INLINE enum lanes_form row_form(const struct warp_state *w, const struct op *op, unsigned bytes,
+                                              uint64_t *first) {
+    uint64_t offset = (uint64_t)op->immediate + (op->modifiers & MOD_FRAME ? w->frame->local_base : 0);
+    *first = offset;
+    if (op->a == PLACE_NONE) return LANES_UNIFORM;
+    const void *row = warp_place(&w->warp, op->a);
+    if (op->source == PTX_u32) {
+        const uint32_t *a = row;
+        *first = (uint32_t)(a[0] + (uint32_t)offset);
+        return row_form_uint32_t(a, bytes);
+    }
+    const uint64_t *a = row;
+    *first = a[0] + offset;
+    return row_form_uint64_t(a, bytes);
+}
+
+/* A uniform access or a run within one region, the most frequent kinds. False if it is neither; nothing has been done
+ * then. */
+static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, const struct shape shape,
+                                     enum access_kind kind) {
+    static const uint64_t beginning[WARP_LANES];
+    unsigned bytes = shape.element_bytes * shape.elements;
+    uint64_t first;
+    enum lanes_form form = row_form(w, op, bytes, &first);
+    if (form == LANES_SCATTERED || (form == LANES_UNIFORM ? kind == ACCESS_WRITE : shape.elements > 1)) return false;
+    if (form == LANES_RUN && shape.element_bytes != shape.register_bytes) return false;
+    uint64_t span = form == LANES_RUN ? (uint64_t)WARP_LANES * bytes : bytes;
+    enum ptx_space space = op->space;
+    if (space == PTX_SPACE_GENERIC) {
+        if ((first ^ (first + span - 1)) & WINDOW_MASK) return false;
+        space = space_resolve(space, &first);
+    }
+    struct region region = region_of(w, space, first, kind);
+    uint64_t offset = first - region.address;
+    if (first & (bytes - 1) || offset >= region.size_bytes || span > region.size_bytes - offset) return false;
+    if (w->writer && !touch_note_run(w, UINT32_MAX, space, first, bytes, kind, form)) return false;
+    uint8_t *memory = region.bytes + offset;
+    if (form == LANES_RUN) {
+        void *row = element_row(w, op, 0);
+        if (row) kind == ACCESS_READ ? memcpy(row, memory, span) : memcpy(memory, row, span);
+        return true;
+    }
+    for (unsigned e = 0; e < shape.elements; e++, memory += shape.element_bytes) {
+        void *row = element_row(w, op, e);
+        if (!row) continue;
+        shape.move(memory, beginning, row, 1);
+        row_spread(row, shape.register_bytes);
+    }
+    return true;
 }
 
 /* All lanes at one local address: the words of the 32 lanes are contiguous, as in a row of registers. */
@@ -328,40 +390,68 @@ static void lanes_move(struct warp_state *w, const struct op *op, const struct s
     }
 }
 
-static inline void access_run(struct warp *warp, const struct op *op, uint32_t mask, enum access_kind kind) {
+static ALWAYS_INLINE void access_run(struct warp *warp, const struct op *op, uint32_t mask, enum access_kind kind,
+                                     const struct shape shape) {
     struct warp_state *w = warp_state(warp);
-    struct shape shape = shape_of(op);
     unsigned bytes = shape.element_bytes * shape.elements;
+    bool in_frame = op->space == PTX_SPACE_LOCAL || (op->modifiers & MOD_FRAME);
+    if (mask == UINT32_MAX && !in_frame && run_access(w, op, shape, kind)) return;
     uint64_t address[WARP_LANES];
     access_addresses(w, op, mask, address);
-    bool in_frame = op->space == PTX_SPACE_LOCAL || (op->modifiers & MOD_FRAME);
     enum ptx_space space = in_frame ? PTX_SPACE_LOCAL : space_common(op->space, address);
-    if (w->writer) touch_note(w, mask, space, address, bytes, kind);
+    if (w->writer) {
+        enum lanes_form form = mask == UINT32_MAX ? LANES_SCATTERED : lanes_form(mask, address, bytes);
+        if (!touch_note_run(w, mask, space, address[lowest_bit(mask)], bytes, kind, form))
+            touch_note(w, mask, space, address, bytes, kind);
+    }
     if (space == PTX_SPACE_LOCAL) {
         if (mask == UINT32_MAX && local_rows(w, op, &shape, address, bytes)) return;
     } else if (space != PTX_SPACE_GENERIC) {
         uint64_t offset[WARP_LANES];
         uint8_t *memory = space_at_all(w, space, address, bytes, kind, offset);
         if (LIKELY(memory)) {
-            region_move(w, op, &shape, mask, memory, offset);
+            region_move(w, op, shape, mask, memory, offset);
             return;
         }
     }
     lanes_move(w, op, &shape, mask, space, address, kind);
 }
 
+#define SHAPE(memory, registers, moves) \
+    (struct shape) { .move = moves, .element_bytes = memory, .register_bytes = registers, .elements = 1 }
+
 static void execute_ld(struct warp *warp, const struct op *op, uint32_t mask) {
-    access_run(warp, op, mask, ACCESS_READ);
+    access_run(warp, op, mask, ACCESS_READ, shape_of(op));
+}
+static void execute_ld_4(struct warp *warp, const struct op *op, uint32_t mask) {
+    access_run(warp, op, mask, ACCESS_READ, SHAPE(4, 4, gather_uint32_t_uint32_t));
+}
+static void execute_ld_8(struct warp *warp, const struct op *op, uint32_t mask) {
+    access_run(warp, op, mask, ACCESS_READ, SHAPE(8, 8, gather_uint64_t_uint64_t));
 }
 static void execute_st(struct warp *warp, const struct op *op, uint32_t mask) {
     warp->cta->run->changed |= op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC;
-    access_run(warp, op, mask, ACCESS_WRITE);
+    access_run(warp, op, mask, ACCESS_WRITE, shape_of(op));
+}
+static void execute_st_4(struct warp *warp, const struct op *op, uint32_t mask) {
+    warp->cta->run->changed |= op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC;
+    access_run(warp, op, mask, ACCESS_WRITE, SHAPE(4, 4, scatter_uint32_t_uint32_t));
+}
+
+/* The frequent shapes have handlers of their own, in which the compiler knows the sizes. */
+static op_handler *move_handler(const struct op *op) {
+    struct shape shape = shape_of(op);
+    if (!shape.move) return NULL;
+    bool load = op->operation == OPERATION_ld, word = shape.element_bytes == 4 && shape.register_bytes == 4;
+    if (shape.elements == 1 && word) return load ? execute_ld_4 : execute_st_4;
+    if (shape.elements == 1 && shape.element_bytes == 8 && load) return execute_ld_8;
+    return load ? execute_ld : execute_st;
 }
 
 op_handler *access_handler_find(const struct op *op) {
     switch (op->operation) {
-    case OPERATION_ld: return shape_of(op).move ? execute_ld : NULL;
-    case OPERATION_st: return shape_of(op).move ? execute_st : NULL;
+    case OPERATION_ld:
+    case OPERATION_st: return move_handler(op);
     default: return atomic_handler_find(op);
     }
 }

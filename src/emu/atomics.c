@@ -79,6 +79,13 @@ static uint8_t *lane_at(struct warp_state *w, const struct op *op, unsigned lane
     return at;
 }
 
+static void touch_any(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t address[WARP_LANES],
+                      unsigned bytes) {
+    enum lanes_form form = lanes_form(mask, address, bytes);
+    if (!touch_note_run(w, mask, space, address[lowest_bit(mask)], bytes, ACCESS_ATOMIC, form))
+        touch_note(w, mask, space, address, bytes, ACCESS_ATOMIC);
+}
+
 /* Inlined for each width, so that a value is read and written by a single host instruction. */
 __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask,
                                                              unsigned bytes) {
@@ -87,7 +94,7 @@ __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, 
     uint64_t address[WARP_LANES], offset[WARP_LANES], b[WARP_LANES], c[WARP_LANES] = {0}, old[WARP_LANES];
     access_addresses(w, op, mask, address);
     enum ptx_space common = space_common(op->space, address);
-    if (w->writer) touch_note(w, mask, common, address, bytes, ACCESS_ATOMIC);
+    if (w->writer) touch_any(w, mask, common, address, bytes);
     if (common == PTX_SPACE_SHARED && change == op_add_f32_flushed) change = op_add_f32;
     uint8_t *memory = space_at_all(w, common, address, bytes, ACCESS_ATOMIC, offset);
     row_read(w, op->b, bytes, b);
@@ -115,7 +122,7 @@ static void execute_16(struct warp *warp, const struct op *op, uint32_t mask) {
     uint64_t address[WARP_LANES];
     access_addresses(w, op, mask, address);
     enum ptx_space common = space_common(op->space, address);
-    if (w->writer) touch_note(w, mask, common, address, 16, ACCESS_ATOMIC);
+    if (w->writer) touch_any(w, mask, common, address, 16);
     const uint8_t *b = warp_place(warp, op->b), *c = op->mode == ATOMIC_CAS ? warp_place(warp, op->c) : b;
     uint8_t old[WARP_LANES][16]; /* the destination may also be a source */
     FOR_LANES (lane, mask) {

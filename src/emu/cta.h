@@ -166,6 +166,10 @@ enum ptx_space space_common(enum ptx_space space, uint64_t address[WARP_LANES]);
 uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, unsigned bytes, enum access_kind kind);
 uint8_t *space_at_all(struct warp_state *w, enum ptx_space space, const uint64_t address[WARP_LANES], unsigned bytes,
                       enum access_kind kind, uint64_t offset[WARP_LANES]);
+/* How the addresses of the active lanes relate: all equal, or each `bytes` after that of the lane below it. Inactive
+ * lanes have the address of an active one (touch.c). */
+enum lanes_form { LANES_SCATTERED, LANES_UNIFORM, LANES_RUN };
+enum lanes_form lanes_form(uint32_t mask, const uint64_t address[WARP_LANES], unsigned bytes);
 bool space_copy(struct warp_state *w, unsigned lane, enum ptx_space space, uint64_t address, void *data, unsigned bytes,
                 enum access_kind kind);
 static inline uint64_t local_offset(uint64_t address, unsigned lane) {
@@ -177,9 +181,12 @@ void access_addresses(const struct warp_state *w, const struct op *op, uint32_t 
 void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space, uint64_t address,
                   unsigned bytes, enum access_kind kind);
 op_handler *atomic_handler_find(const struct op *op);
-/* Records an access for the stream (touch.c); all active lanes are in `space`. */
+/* Records an access for the stream (touch.c); all active lanes are in `space`, unless it is GENERIC. touch_note_run
+ * needs only the address of the lowest active lane, and returns false if it cannot record the access that way. */
 void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t address[WARP_LANES],
                 unsigned bytes, enum access_kind kind);
+bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, uint64_t first, unsigned bytes,
+                    enum access_kind kind, enum lanes_form form);
 
 /* Checks lines that are loaded as read-only (promise.c); `record` describes the access. */
 void promise_note(struct warp_state *w, const struct op *op, const struct instr *record);

@@ -1,6 +1,6 @@
 /* Allocations are host mappings without reservation: a page uses memory only once it is touched, so a program can
  * allocate as much as on the device. Lookup is a binary search; most accesses hit the allocation of the previous access
- * and do not search (memory_at). */
+ * and do not search (memory_find_again). */
 #include "emu/memory.h"
 
 #include <stdlib.h>
@@ -88,13 +88,12 @@ const struct allocation *memory_find(struct memory *memory, uint64_t address) {
     if (at == 0) return NULL;
     const struct allocation *allocation = &memory->allocations[at - 1];
     if (address - allocation->address >= allocation->size_bytes) return NULL;
-    memory->recent = at - 1;
+    memory->recent[(address >> MEMORY_RECENT_LOG2) % MEMORY_RECENT] = at - 1;
     return allocation;
 }
 
 uint8_t *memory_mark(struct memory *memory, uint64_t address) {
-    const struct allocation *found = memory->recent < memory->count ? &memory->allocations[memory->recent] : NULL;
-    if (!found || address - found->address >= found->size_bytes) found = memory_find(memory, address);
+    const struct allocation *found = memory_find_again(memory, address);
     if (!found) return NULL;
     struct allocation *allocation = &memory->allocations[found - memory->allocations];
     if (UNLIKELY(!allocation->marks) && !(allocation->marks = map(line_count(allocation)))) return NULL;

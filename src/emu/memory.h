@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/error.h"
 
-enum { MEMORY_ALIGN_BYTES = 256 };
+enum { MEMORY_ALIGN_BYTES = 256, MEMORY_RECENT = 16, MEMORY_RECENT_LOG2 = 16 };
 #define MEMORY_FIRST_ADDRESS UINT64_C(0xC0000000)
 
 struct allocation {
@@ -18,8 +18,8 @@ struct allocation {
 struct memory {
     struct allocation *allocations; /* sorted by address */
     uint32_t count, room;
-    uint32_t recent; /* index of the last allocation accessed */
-    uint64_t next;   /* address of the next allocation */
+    uint64_t next;                  /* address of the next allocation */
+    uint32_t recent[MEMORY_RECENT]; /* by address: index of the last allocation found */
 };
 
 void memory_init(struct memory *memory);
@@ -34,8 +34,15 @@ bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes);
 /* False if no allocation starts there. */
 bool memory_free(struct memory *memory, uint64_t address);
 
-/* The allocation that contains the address, or NULL. */
+/* The allocation that contains the address, or NULL. A kernel accesses few allocations in turn, so
+ * memory_find_again first tries the one that was found last for such an address. */
 const struct allocation *memory_find(struct memory *memory, uint64_t address);
+static inline const struct allocation *memory_find_again(struct memory *memory, uint64_t address) {
+    uint32_t index = memory->recent[(address >> MEMORY_RECENT_LOG2) % MEMORY_RECENT];
+    const struct allocation *recent = &memory->allocations[index];
+    bool found = index < memory->count && address - recent->address < recent->size_bytes;
+    return LIKELY(found) ? recent : memory_find(memory, address);
+}
 
 /* A mark byte for each 128-byte line, for the caller's use: initially zero and after clearing. NULL if nothing is
  * allocated there. */
@@ -45,9 +52,7 @@ void memory_clear_marks(struct memory *memory);
 
 /* Host memory of [address, address + size_bytes), or NULL unless one allocation contains all of it. */
 static inline uint8_t *memory_at(struct memory *memory, uint64_t address, uint64_t size_bytes) {
-    const struct allocation *allocation = memory->recent < memory->count ? &memory->allocations[memory->recent] : NULL;
-    if (UNLIKELY(!allocation || address - allocation->address >= allocation->size_bytes))
-        allocation = memory_find(memory, address);
+    const struct allocation *allocation = memory_find_again(memory, address);
     if (UNLIKELY(!allocation || size_bytes > allocation->size_bytes - (address - allocation->address))) return NULL;
     return allocation->bytes + (address - allocation->address);
 }

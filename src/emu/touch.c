@@ -1,6 +1,9 @@
 /* The stream record of a memory operation: touched sectors, passes over the banks of shared memory, lanes that access
  * one word.
  *
+ * Most operations access one address or a run of contiguous ones, whose record does not need the single lanes. Others
+ * are divided into pieces, which are sorted.
+ *
  * Local memory has the hardware's layout in the stream: word k of the 32 lanes is contiguous, so a wide access of a
  * lane is several words in several rows. Every warp has its own area, which is reused LOCAL_CTAS CTAs later: more than
  * any machine holds at once, few enough for reuse in caches. Parameters are in constant memory, at a separate address.
@@ -15,14 +18,45 @@ enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32, LOCAL_WORDS = SECTOR_BYTES
 #define TRACE_LOCAL     UINT64_C(0x010000000000)
 #define TRACE_PARAMETER UINT64_C(0x020000000000)
 
+enum lanes_form lanes_form(uint32_t mask, const uint64_t address[WARP_LANES], unsigned bytes) {
+    unsigned first = lowest_bit(mask), last = log2_floor(mask);
+    uint64_t origin = address[first], span = address[last] - origin, differ = 0;
+    if (span == 0) {
+        for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ origin;
+        return differ ? LANES_SCATTERED : LANES_UNIFORM;
+    }
+    if (span != (uint64_t)(last - first) * bytes) return LANES_SCATTERED;
+    if (mask == UINT32_MAX) {
+        for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ (origin + (uint64_t)i * bytes);
+    } else {
+        uint64_t from_first = mask >> first;
+        differ = from_first & (from_first + 1); /* a lane between them is inactive */
+        for (unsigned i = first; i <= last; i++) differ |= address[i] ^ (origin + (uint64_t)(i - first) * bytes);
+    }
+    return differ ? LANES_SCATTERED : LANES_RUN;
+}
+
+/* Contiguous bytes. */
+static void run_note(struct access_note *note, uint64_t begin, unsigned bytes) {
+    uint64_t end = begin + bytes;
+    if ((begin | end) % SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
+    for (uint64_t block = begin / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES; block < end; block += TOUCH_BLOCK_BYTES) {
+        unsigned from = begin > block ? (unsigned)(begin - block) / SECTOR_BYTES : 0;
+        unsigned to = end - block < TOUCH_BLOCK_BYTES ? ((unsigned)(end - block) + SECTOR_BYTES - 1) / SECTOR_BYTES
+                                                      : TOUCH_BLOCK_BYTES / SECTOR_BYTES;
+        note->touch[note->count++] = block | (low_mask(to) & ~low_mask(from));
+    }
+}
+
+/* --- scattered lanes --- */
+
 /* The pieces of an access: all of one size, a power of two up to a sector, and aligned. */
 struct pieces {
     unsigned count, bytes;
     uint64_t address[WARP_LANES * LOCAL_WORDS];
 };
 
-/* Most accesses are already sorted, which costs one comparison per piece. */
-static void pieces_sort(struct pieces *p) {
+static void insertion_sort(struct pieces *p) {
     for (unsigned i = 1; i < p->count; i++) {
         uint64_t piece = p->address[i];
         unsigned at = i;
@@ -31,8 +65,41 @@ static void pieces_sort(struct pieces *p) {
     }
 }
 
-/* Converts sorted pieces to touched blocks; a sector is full if all its pieces are present. Also finds the largest
- * number of lanes on one piece. */
+/* Moves 32 pieces to their ranks: the numbers of smaller keys, eight at a time. The lane in the lowest bits of a key
+ * makes equal pieces different. False if the pieces are too far apart for keys of 32 bits. */
+static bool rank_sort(struct pieces *p) {
+    enum { LANE_BITS = 5, PER_VECTOR = 8, VECTORS = WARP_LANES / PER_VECTOR };
+    typedef int32_t keys __attribute__((vector_size(PER_VECTOR * sizeof(int32_t))));
+    uint64_t lowest = UINT64_MAX, highest = 0, sorted[WARP_LANES];
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        lowest = p->address[i] < lowest ? p->address[i] : lowest;
+        highest = p->address[i] > highest ? p->address[i] : highest;
+    }
+    unsigned unit_bits = log2_floor(p->bytes);
+    if ((highest - lowest) >> unit_bits > INT32_MAX >> LANE_BITS) return false;
+    int32_t key[WARP_LANES], rank[WARP_LANES];
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        key[i] = (int32_t)((p->address[i] - lowest) >> unit_bits << LANE_BITS | i);
+    keys of[VECTORS], smaller[VECTORS] = {{0}};
+    memcpy(of, key, sizeof key);
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        for (unsigned v = 0; v < VECTORS; v++) smaller[v] -= of[v] > key[i];
+    memcpy(rank, smaller, sizeof rank);
+    for (unsigned i = 0; i < WARP_LANES; i++) sorted[rank[i]] = p->address[i];
+    memcpy(p->address, sorted, sizeof sorted);
+    return true;
+}
+
+static void pieces_sort(struct pieces *p) {
+    enum { FEW_DESCENTS = 2 }; /* two or three sorted parts */
+    unsigned descents = 0;
+    for (unsigned i = 1; i < p->count; i++) descents += p->address[i - 1] > p->address[i];
+    if (!descents) return;
+    if (p->count != WARP_LANES || descents <= FEW_DESCENTS || !rank_sort(p)) insertion_sort(p);
+}
+
+/* Converts sorted pieces to touched blocks; a written sector is full if all its pieces are present. Also finds the
+ * largest number of lanes on one piece. */
 static void pieces_note(const struct pieces *p, struct access_note *note) {
     uint64_t sector = 0;
     unsigned filled = SECTOR_BYTES, same = 0, most = 0;
@@ -57,6 +124,21 @@ static void pieces_note(const struct pieces *p, struct access_note *note) {
     note->conflicts = (uint8_t)most;
 }
 
+/* The same of a read, of which only the blocks matter. */
+static void read_note(const struct pieces *p, struct access_note *note) {
+    uint64_t block = UINT64_MAX;
+    unsigned count = 0;
+    for (unsigned i = 0; i < p->count; i++) {
+        uint64_t at = p->address[i] / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES;
+        if (at != block) {
+            if (count == WARP_LANES) break;
+            note->touch[count++] = block = at;
+        }
+        note->touch[count - 1] |= UINT64_C(1) << (p->address[i] % TOUCH_BLOCK_BYTES / SECTOR_BYTES);
+    }
+    note->count = (uint16_t)count;
+}
+
 static void pieces_local(const struct warp_state *w, struct pieces *p, uint32_t mask, const uint64_t *address,
                          unsigned bytes) {
     uint32_t stride = w->run->local_stride;
@@ -66,41 +148,61 @@ static void pieces_local(const struct warp_state *w, struct pieces *p, uint32_t 
         FOR_LANES (lane, mask) p->address[p->count++] = area + local_offset(address[lane] + word, lane) % stride;
 }
 
-/* No two lanes access the same bank: the common case. */
-static bool banks_distinct(uint32_t mask, const uint64_t *address, unsigned bytes) {
-    unsigned words = bytes < BANK_BYTES ? 1 : bytes / BANK_BYTES, lanes = 0;
-    uint64_t wanted = low_mask(words), banks = 0;
-    FOR_LANES (lane, mask) {
-        unsigned bank = address[lane] / BANK_BYTES % BANKS;
-        banks |= wanted << bank;
-        lanes++;
-    }
-    return lanes && (unsigned)__builtin_popcount((uint32_t)(banks | banks >> BANKS)) == lanes * words;
-}
+/* --- banks of shared memory --- */
 
 /* Bank passes for one group of lanes. A word is read once for all lanes that access it; an atomic updates it once per
  * lane. */
 static unsigned bank_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
-    uint64_t words[BANKS][WARP_LANES];
-    uint8_t count[BANKS] = {0};
+    uint64_t words[BANKS][WARP_LANES], previous = UINT64_MAX;
+    uint8_t count[BANKS];
+    uint32_t used = 0;
     unsigned most = 0;
-    if (banks_distinct(mask, address, bytes)) return 1;
-    FOR_LANES (lane, mask)
+    FOR_LANES (lane, mask) {
+        if (address[lane] == previous && !atomic) continue;
+        previous = address[lane];
         for (unsigned at = 0; at < bytes; at += BANK_BYTES) {
             uint64_t word = (address[lane] + at) / BANK_BYTES;
             unsigned bank = word % BANKS, i = 0;
+            if (!(used >> bank & 1)) {
+                used |= UINT32_C(1) << bank;
+                count[bank] = 0;
+            }
             while (i < count[bank] && (atomic || words[bank][i] != word)) i++;
             if (i == count[bank] && count[bank] < WARP_LANES) words[bank][count[bank]++] = word;
             if (count[bank] > most) most = count[bank];
         }
+    }
     return most;
 }
 
+/* No two lanes access the same bank. Inactive lanes have the address of an active one, whose bank is counted once. */
+static bool banks_distinct(uint32_t mask, const uint64_t *address) {
+    uint32_t banks = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) banks |= UINT32_C(1) << (address[i] / BANK_BYTES % BANKS);
+    return __builtin_popcount(banks) == __builtin_popcount(mask);
+}
+
 /* Wide accesses are split into halves (8 bytes) and quarters (16 bytes) of the warp. */
+static unsigned lane_groups(unsigned bytes) { return bytes <= 4 ? 1 : bytes / 4; }
+static uint32_t lane_group(uint32_t mask, unsigned groups, unsigned group) {
+    unsigned lanes = WARP_LANES / groups;
+    return mask & (uint32_t)(low_mask(lanes) << (group * lanes));
+}
+
 static unsigned shared_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
-    unsigned groups = bytes <= 4 ? 1 : bytes / 4, lanes = WARP_LANES / groups, passes = 0;
-    for (unsigned g = 0; g < groups; g++)
-        passes += bank_passes(mask & (uint32_t)(low_mask(lanes) << (g * lanes)), address, bytes, atomic);
+    unsigned groups = lane_groups(bytes), passes = 0;
+    if (bytes == BANK_BYTES && banks_distinct(mask, address)) return 1;
+    for (unsigned g = 0; g < groups; g++) passes += bank_passes(lane_group(mask, groups, g), address, bytes, atomic);
+    return passes;
+}
+
+/* The same for a uniform access or a run: the lanes of a group have at most one word in each bank, unless atomics
+ * update one word in turn. */
+static unsigned shared_run_passes(uint32_t mask, unsigned bytes, bool serial) {
+    unsigned groups = lane_groups(bytes), passes = 0;
+    if (serial) return (unsigned)__builtin_popcount(mask);
+    if (groups == 1) return 1;
+    for (unsigned g = 0; g < groups; g++) passes += lane_group(mask, groups, g) != 0;
     return passes;
 }
 
@@ -114,31 +216,59 @@ static uint32_t global_lanes(uint32_t mask, const uint64_t *address) {
     return global;
 }
 
+/* --- all accesses --- */
+
+static const uint8_t space_in_stream[PTX_SPACE_COUNT] = {[PTX_SPACE_LOCAL] = SPACE_LOCAL,
+                                                         [PTX_SPACE_CONST] = SPACE_CONST,
+                                                         [PTX_SPACE_PARAM] = SPACE_CONST,
+                                                         [PTX_SPACE_SHARED] = SPACE_SHARED};
+
+static uint64_t base_in_stream(enum ptx_space space) { return space == PTX_SPACE_PARAM ? TRACE_PARAMETER : 0; }
+
+bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, uint64_t first, unsigned bytes,
+                    enum access_kind kind, enum lanes_form form) {
+    bool serial = kind == ACCESS_ATOMIC && form == LANES_UNIFORM;
+    if (form == LANES_SCATTERED || space == PTX_SPACE_GENERIC || space == PTX_SPACE_LOCAL ||
+        (space == PTX_SPACE_SHARED && kind == ACCESS_ATOMIC && bytes < BANK_BYTES))
+        return false;
+    struct access_note *note = &w->note;
+    unsigned lanes = (unsigned)__builtin_popcount(mask);
+    note->space = space_in_stream[space];
+    note->flags = 0;
+    note->count = 0;
+    note->conflicts = (uint8_t)(serial ? lanes : 1);
+    if (space == PTX_SPACE_SHARED)
+        note->conflicts = (uint8_t)shared_run_passes(mask, bytes, serial);
+    else
+        run_note(note, base_in_stream(space) + first, form == LANES_RUN ? lanes * bytes : bytes);
+    if (kind != ACCESS_WRITE) note->flags = 0;
+    return true;
+}
+
 void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t address[WARP_LANES],
                 unsigned bytes, enum access_kind kind) {
     struct access_note *note = &w->note;
     note->flags = 0;
     note->count = 0;
     note->conflicts = 1;
+    note->space = space_in_stream[space];
     if (space == PTX_SPACE_SHARED) {
-        note->space = SPACE_SHARED;
         note->conflicts = (uint8_t)shared_passes(mask, address, bytes, kind == ACCESS_ATOMIC);
         return;
     }
-    static const uint8_t as[PTX_SPACE_COUNT] = {
-        [PTX_SPACE_LOCAL] = SPACE_LOCAL, [PTX_SPACE_CONST] = SPACE_CONST, [PTX_SPACE_PARAM] = SPACE_CONST};
-    note->space = as[space];
     struct pieces pieces;
     pieces.count = 0;
     pieces.bytes = bytes;
-    uint64_t base = space == PTX_SPACE_PARAM ? TRACE_PARAMETER : 0;
     if (space == PTX_SPACE_GENERIC) mask = global_lanes(mask, address);
     if (space == PTX_SPACE_LOCAL)
         pieces_local(w, &pieces, mask, address, bytes);
     else
-        FOR_LANES (lane, mask) pieces.address[pieces.count++] = base + address[lane];
+        FOR_LANES (lane, mask) pieces.address[pieces.count++] = base_in_stream(space) + address[lane];
     pieces_sort(&pieces);
-    pieces_note(&pieces, note);
+    if (kind == ACCESS_READ)
+        read_note(&pieces, note);
+    else
+        pieces_note(&pieces, note);
     if (kind != ACCESS_WRITE) note->flags = 0;
     if (kind != ACCESS_ATOMIC) note->conflicts = 1;
 }
