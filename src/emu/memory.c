@@ -92,12 +92,12 @@ const struct allocation *memory_find(struct memory *memory, uint64_t address) {
     return allocation;
 }
 
-uint8_t *memory_mark(struct memory *memory, uint64_t address) {
+const struct allocation *memory_marked(struct memory *memory, uint64_t address) {
     const struct allocation *found = memory_find_again(memory, address);
     if (!found) return NULL;
     struct allocation *allocation = &memory->allocations[found - memory->allocations];
     if (UNLIKELY(!allocation->marks) && !(allocation->marks = map(line_count(allocation)))) return NULL;
-    return allocation->marks + ((address >> MEMORY_LINE_LOG2) - (allocation->address >> MEMORY_LINE_LOG2));
+    return allocation;
 }
 
 void memory_clear_marks(struct memory *memory) {

@@ -44,10 +44,13 @@ static inline const struct allocation *memory_find_again(struct memory *memory, 
     return LIKELY(found) ? recent : memory_find(memory, address);
 }
 
-/* A mark byte for each 128-byte line, for the caller's use: initially zero and after clearing. NULL if nothing is
- * allocated there. */
+/* A mark byte for each 128-byte line, for the caller's use: initially zero and after clearing. memory_marked returns
+ * the allocation that contains the address, which then has marks; NULL if nothing is allocated there. */
 enum { MEMORY_LINE_LOG2 = 7 };
-uint8_t *memory_mark(struct memory *memory, uint64_t address);
+const struct allocation *memory_marked(struct memory *memory, uint64_t address);
+static inline uint8_t *memory_mark(const struct allocation *allocation, uint64_t address) {
+    return allocation->marks + ((address >> MEMORY_LINE_LOG2) - (allocation->address >> MEMORY_LINE_LOG2));
+}
 void memory_clear_marks(struct memory *memory);
 
 /* Host memory of [address, address + size_bytes), or NULL unless one allocation contains all of it. */

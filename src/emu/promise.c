@@ -24,11 +24,14 @@ void promise_note(struct warp_state *w, const struct op *op, const struct instr 
     uint8_t mark = load ? LINE_LOADED : LINE_WRITTEN;
     enum { LINE_BYTES = 1 << MEMORY_LINE_LOG2, LINE_SECTORS = LINE_BYTES / 32 };
     if (record->space != SPACE_GLOBAL || (load && !(record->flags & INSTR_READ_ONLY))) return;
+    const struct allocation *in = NULL; /* of the previous line */
     for (unsigned i = 0; i < record->count; i++) {
         uint64_t line = touch_address(w->note.touch[i]);
         for (unsigned sectors = touch_sectors(w->note.touch[i]); sectors;
              sectors >>= LINE_SECTORS, line += LINE_BYTES) {
-            uint8_t *marks = sectors & low_mask(LINE_SECTORS) ? memory_mark(&w->run->device->memory, line) : NULL;
+            if (!(sectors & low_mask(LINE_SECTORS))) continue;
+            if (!in || line - in->address >= in->size_bytes) in = memory_marked(&w->run->device->memory, line);
+            uint8_t *marks = in ? memory_mark(in, line) : NULL;
             if (!marks || (*marks & mark)) continue;
             *marks |= mark;
             if (*marks == LINE_VIOLATED) violation_note(w->run, op, line, load);

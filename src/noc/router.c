@@ -678,12 +678,15 @@ static NEVER_INLINE void run_single_fast_common(struct router_stage *stage, uint
 /* Whether the next cycle has work even if nothing arrives. */
 static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
     uint64_t any = stage->crossing_steps;
-    for (const struct input_word *in = stage->in_word, *end = in + stage->in_words; in != end; in++)
-        any |= (in->go & in->nonempty) | in->fresh | in->owed.some;
+    const struct input_word *in = stage->in_word, *in_end = in + stage->in_words;
+    do any |= (in->go & in->nonempty) | in->fresh | in->owed.some;
+    while (++in != in_end);
+    const struct port_word *port = stage->port_word, *port_end = port + stage->port_words;
+    do any |= port->want & port->open;
+    while (++port != port_end);
+    if (!stage->fast) return any != 0;
     for (const struct output_word *out = stage->out_word, *end = out + stage->out_words; out != end; out++)
         any |= out->queued.some | out->crossed;
-    for (const struct port_word *port = stage->port_word, *end = port + stage->port_words; port != end; port++)
-        any |= port->want & port->open;
     return any != 0;
 }
 

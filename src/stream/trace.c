@@ -35,7 +35,8 @@ struct trace {
     const struct instr *records;
     uint32_t record_count, warps_per_cta;
     uint64_t warps;
-    struct trace_writer *writers; /* open */
+    struct trace_writer *writers; /* open, */
+    struct trace_writer *spare;   /* and closed, for reuse */
     int file;                     /* -1: none yet */
     bool no_file;                 /* and none can be created */
     uint64_t file_bytes, memory_limit;
@@ -92,13 +93,18 @@ static void free_chunks(struct chunk *chunk) {
     }
 }
 
+static void free_writers(struct trace_writer *writer) {
+    while (writer) {
+        struct trace_writer *next = writer->next;
+        free(writer);
+        writer = next;
+    }
+}
+
 void trace_destroy(struct trace *trace) {
     if (!trace) return;
-    while (trace->writers) {
-        struct trace_writer *writer = trace->writers;
-        trace->writers = writer->next;
-        free(writer);
-    }
+    free_writers(trace->writers);
+    free_writers(trace->spare);
     for (uint64_t page = 0; page < div_up(trace->warps, PAGE_WARPS); page++) {
         for (unsigned i = 0; trace->pages[page] && i < PAGE_WARPS; i++) free_chunks(trace->pages[page][i]);
         free(trace->pages[page]);
@@ -181,15 +187,19 @@ static bool fetch(struct trace *trace, struct chunk *chunk) {
 /* --- writing --- */
 
 struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32_t warp) {
-    struct trace_writer *writer = mem_alloc(1, sizeof *writer);
+    struct trace_writer *writer = trace->spare;
+    if (writer)
+        trace->spare = writer->next;
+    else
+        writer = mem_alloc(1, sizeof *writer);
     writer->trace = trace;
     writer->link = first_of(trace, cta, warp);
+    writer->previous = NULL;
     writer->next = trace->writers;
     if (writer->next) writer->next->previous = writer;
     trace->writers = writer;
+    writer->packer = (struct packer){.bytes = writer->bytes, .run_at = PACK_NO_RUN};
     pack_start(&writer->packer.context);
-    writer->packer.bytes = writer->bytes;
-    writer->packer.run_at = PACK_NO_RUN;
     return writer;
 }
 
@@ -221,7 +231,8 @@ static void close_writer(struct trace_writer *writer) {
     publish(writer);
     if (writer->next) writer->next->previous = writer->previous;
     *(writer->previous ? &writer->previous->next : &writer->trace->writers) = writer->next;
-    free(writer);
+    writer->next = writer->trace->spare;
+    writer->trace->spare = writer;
 }
 
 void trace_put(struct trace_writer *writer, const struct instr *record, const uint64_t *touches) {

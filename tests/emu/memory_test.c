@@ -149,6 +149,11 @@ TEST("the address space ends at 2^56") {
     memory_release(&memory);
 }
 
+static uint8_t *mark_at(struct memory *memory, uint64_t address) {
+    const struct allocation *allocation = memory_marked(memory, address);
+    return allocation ? memory_mark(allocation, address) : NULL;
+}
+
 TEST("each line of an allocation has a mark, also at its ends, until marks are cleared") {
     struct memory memory;
     memory_init(&memory);
@@ -156,19 +161,19 @@ TEST("each line of an allocation has a mark, also at its ends, until marks are c
     uint64_t start = 0x20000 + LINE / 2; /* in the middle of a line */
     REQUIRE(memory_place(&memory, start, 3 * LINE));
     REQUIRE(memory_place(&memory, 0x40000, LINE));
-    uint8_t *first = memory_mark(&memory, start), *other = memory_mark(&memory, 0x40000);
+    uint8_t *first = mark_at(&memory, start), *other = mark_at(&memory, 0x40000);
     REQUIRE(first && other);
-    CHECK(memory_mark(&memory, start + LINE / 2 - 1) == first);
-    CHECK(memory_mark(&memory, start + LINE / 2) == first + 1);
-    CHECK(memory_mark(&memory, start + 3 * LINE - 1) == first + 3);
-    CHECK(!memory_mark(&memory, start + 3 * LINE));
-    CHECK(!memory_mark(&memory, start - 1));
+    CHECK(mark_at(&memory, start + LINE / 2 - 1) == first);
+    CHECK(mark_at(&memory, start + LINE / 2) == first + 1);
+    CHECK(mark_at(&memory, start + 3 * LINE - 1) == first + 3);
+    CHECK(!mark_at(&memory, start + 3 * LINE));
+    CHECK(!mark_at(&memory, start - 1));
     first[0] = first[3] = *other = 3;
-    CHECK_EQ(*memory_mark(&memory, start + 3 * LINE - 1), 3);
+    CHECK_EQ(*mark_at(&memory, start + 3 * LINE - 1), 3);
     memory_clear_marks(&memory);
-    CHECK_EQ(*memory_mark(&memory, start), 0);
-    CHECK_EQ(*memory_mark(&memory, start + 3 * LINE - 1), 0);
-    CHECK_EQ(*memory_mark(&memory, 0x40000), 0);
+    CHECK_EQ(*mark_at(&memory, start), 0);
+    CHECK_EQ(*mark_at(&memory, start + 3 * LINE - 1), 0);
+    CHECK_EQ(*mark_at(&memory, 0x40000), 0);
     memory_release(&memory);
 }
 
