@@ -50,6 +50,9 @@ void injection_credit(struct injection *injection, unsigned word, uint64_t mask)
 /* Accepts new packets and sends one flit from each input that can. Returns whether the next cycle has work even if
  * nothing arrives. */
 bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now);
+/* The same for up to 64 inputs with one source and one VC each. */
+void injection_collect_word(struct injection *injection, uint64_t now);
+bool injection_run_word(struct injection *injection, uint64_t cycle, uint64_t now);
 
 /* Ejection (eject.c): the far end of the last stage's outputs, each shared by one or more destinations. Each VC has a
  * buffer, numbered like its output VC. Flits leave it at once if their packet has a place in the ejection queue of its

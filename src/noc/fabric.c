@@ -43,6 +43,8 @@ struct fabric {
     struct packet_pool pool;
     struct router_stats *router[FABRIC_MAX_STAGES];
     struct bypass bypass;
+    bool small;         /* see is_small */
+    struct waker waker; /* of the network */
 };
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -88,9 +90,44 @@ static bool run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     return more | (fabric->ejection.held && fabric->ejection.draining);
 }
 
+/* A small network: one stage with up to 64 inputs and outputs, one VC, one source or destination each, in the clock of
+ * the core. All masks are one word and a tick is one cycle, so that it needs no loops. --no-skip uses the general tick. */
+static bool is_small(const struct network *network, const struct fabric *fabric) {
+    return fabric->stages == 1 && fabric->stage[0].one_word && fabric->injection.simple &&
+           network->clock.domain == network->clock.core && !network->topology->can_bypass;
+}
+
+static ALWAYS_INLINE void arrive_in_small(struct fabric *fabric, uint64_t cycle, uint64_t now) {
+    uint64_t *row = timeline_row(&fabric->time, cycle);
+    const struct link *in = &fabric->link[0], *out = &fabric->link[1];
+    uint64_t flits = row[in->arriving], credits = row[out->returning], leaving = row[out->arriving],
+             repaid = row[in->returning];
+    for (unsigned i = 0; i < 4; i++) row[i] = 0;
+    if (flits) router_stage_arrive(fabric->stage, 0, flits);
+    if (credits) router_stage_credit(fabric->stage, 0, credits);
+    if (repaid) injection_credit(&fabric->injection, 0, repaid);
+    if (leaving) ejection_arrive(&fabric->ejection, 0, leaving, cycle, now);
+}
+
+static NEVER_INLINE void tick_small(struct network *network, struct fabric *fabric, uint64_t now) {
+    struct router_stage *stage = fabric->stage;
+    injection_collect_word(&fabric->injection, now);
+    if (UNLIKELY(fabric->ejection.held)) ejection_drain(&fabric->ejection, now, now);
+    if (timeline_take(&fabric->time, now)) arrive_in_small(fabric, now, now);
+    if (stage->active) router_stage_run(stage, now);
+    bool more = injection_run_word(&fabric->injection, now, now) | stage->active;
+    more |= fabric->ejection.held && fabric->ejection.draining;
+    uint64_t next = more ? now + 1 : timeline_next(&fabric->time, now);
+    if (next != NEVER) engine_wake_by(network->engine, fabric->waker, next);
+}
+
 static void fabric_tick(void *self, uint64_t now) {
     struct network *network = self;
     struct fabric *fabric = network->state;
+    if (fabric->small && LIKELY(!network->engine->poll)) {
+        tick_small(network, fabric, now);
+        return;
+    }
     network_take_commands(network, now);
     uint64_t last = clock_domain_cycle(network->clock, now);
     uint64_t first = now ? clock_domain_cycle(network->clock, now - 1) + 1 : 0;
@@ -370,6 +407,8 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->link[plan->stages],
                   network->destinations / plan->concentration);
     for (unsigned i = 0; i < plan->stages; i++) wire_stage(fabric, plan, i);
+    fabric->small = is_small(network, fabric);
+    fabric->waker = waker_of(network->engine, network->id);
     return true;
 }
 

@@ -235,6 +235,18 @@ static NEVER_INLINE bool run_any(struct injection *injection, uint64_t cycle, ui
     return more != 0;
 }
 
+void injection_collect_word(struct injection *injection, uint64_t now) {
+    uint64_t *pushed = &injection->pushed[0][(now + 1) % 2];
+    injection->arrived[0] |= *pushed;
+    *pushed = 0;
+}
+
+bool injection_run_word(struct injection *injection, uint64_t cycle, uint64_t now) {
+    uint64_t inputs = injection->idle[0] & injection->arrived[0];
+    if (inputs) accept_simply(injection, 0, inputs, cycle, now);
+    return send_flits(injection, 0, cycle, true) | (injection->idle[0] & injection->arrived[0]);
+}
+
 bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
     return injection->simple ? run_simply(injection, cycle, now) : run_any(injection, cycle, now);
 }

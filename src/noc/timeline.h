@@ -50,6 +50,10 @@ static inline bool timeline_take(struct timeline *time, uint64_t cycle) {
 /* The first marked cycle after `cycle`; NEVER if there is none. */
 static inline uint64_t timeline_next(const struct timeline *time, uint64_t cycle) {
     uint32_t start = (uint32_t)(cycle + 1) & time->mask, words = time->mask / 64 + 1;
+    if (LIKELY(words == 1)) {
+        uint64_t ahead = time->occupied[0] >> start | time->occupied[0] << (-start & 63);
+        return ahead ? cycle + 1 + lowest_bit(ahead) : NEVER;
+    }
     for (uint32_t i = 0; i <= words; i++) {
         uint32_t word = (start / 64 + i) & (words - 1);
         uint64_t bits = time->occupied[word];
