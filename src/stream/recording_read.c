@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/file.h"
 #include "stream/recording_format.h"
 
 /* Position and uncompressed size of a frame. */
@@ -107,11 +108,8 @@ static bool read_frame(struct recording *r, const struct frame *frame, uint8_t *
         r->compressed_room = round_up_power_of_two(frame->size);
         r->compressed = mem_grow(r->compressed, r->compressed_room, 1);
     }
-    for (size_t got = 0; got < frame->size;) {
-        ssize_t n = pread(r->file, r->compressed + got, frame->size - got, (off_t)(frame->offset + got));
-        if (n <= 0) return damaged(r, frame->offset + got, err, n < 0 ? strerror(errno) : "the file ends here");
-        got += (size_t)n;
-    }
+    size_t got = file_read_at(r->file, r->compressed, frame->size, frame->offset);
+    if (got < frame->size) return damaged(r, frame->offset + got, err, errno ? strerror(errno) : "the file ends here");
     size_t count = ZSTD_decompressDCtx(r->zstd, to, frame->content, r->compressed, frame->size);
     if (ZSTD_isError(count)) return damaged(r, frame->offset, err, ZSTD_getErrorName(count));
     return count == frame->content || damaged(r, frame->offset, err, "a chunk is shorter than its directory entry");
@@ -124,7 +122,8 @@ static bool content_is_sane(const struct frame *frame) { return frame->content <
 
 static bool read_contents(struct recording *r, struct error *err) {
     uint8_t foot[RECORDING_FOOT_BYTES], head[RECORDING_HEAD_BYTES];
-    if (pread(r->file, head, sizeof head, 0) != sizeof head || memcmp(head, RECORDING_HEAD, sizeof head - 1) != 0)
+    if (file_read_at(r->file, head, sizeof head, 0) != sizeof head ||
+        memcmp(head, RECORDING_HEAD, sizeof head - 1) != 0)
         return error_set(err, "%s: not a stream recorded by `sluice record`", r->path);
     if (head[sizeof head - 1] != RECORDING_VERSION)
         return error_set(
@@ -132,7 +131,7 @@ static bool read_contents(struct recording *r, struct error *err) {
             r->path, head[sizeof head - 1], RECORDING_VERSION);
     struct frame contents;
     if (r->info.file_bytes < sizeof head + sizeof foot ||
-        pread(r->file, foot, sizeof foot, (off_t)(r->info.file_bytes - sizeof foot)) != sizeof foot ||
+        file_read_at(r->file, foot, sizeof foot, r->info.file_bytes - sizeof foot) != sizeof foot ||
         memcmp(foot + 16, RECORDING_FOOT, sizeof foot - 16) != 0)
         return error_set(err, "%s: byte %" PRIu64 ": the recording is truncated here; record it again", r->path,
                          r->info.file_bytes);
@@ -141,7 +140,7 @@ static bool read_contents(struct recording *r, struct error *err) {
     if (contents.offset > r->info.file_bytes || contents.size > r->info.file_bytes - contents.offset)
         return damaged(r, r->info.file_bytes - sizeof foot, err, "the contents lie beyond the end of the file");
     uint8_t *frame = mem_alloc(contents.size, 1);
-    bool good = pread(r->file, frame, contents.size, (off_t)contents.offset) == (ssize_t)contents.size;
+    bool good = file_read_at(r->file, frame, contents.size, contents.offset) == contents.size;
     contents.content = good ? ZSTD_getFrameContentSize(frame, contents.size) : 0;
     free(frame);
     if (!good || contents.content > (UINT64_C(1) << 32) || !content_is_sane(&contents))

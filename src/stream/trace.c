@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/deadline.h"
+#include "base/file.h"
 #include "stream/pack.h"
 
 enum { CHUNK_BYTES = 2048, PAGE_WARPS = 4096 };
@@ -142,22 +143,10 @@ static int open_unnamed(void) {
     return file;
 }
 
-static bool write_all(int file, const uint8_t *bytes, size_t count, uint64_t offset) {
-    while (count > 0) {
-        ssize_t written = pwrite(file, bytes, count, (off_t)offset);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes += written;
-        count -= (size_t)written;
-        offset += (uint64_t)written;
-    }
-    return true;
-}
-
 /* Writes the bytes to the file; false if it is full and they have to stay in memory. */
 static bool spill(struct trace *trace, struct chunk *chunk, const uint8_t *bytes) {
     if (trace->file < 0 && !trace->no_file) trace->file = open_unnamed();
-    if (trace->file < 0 || !write_all(trace->file, bytes, chunk->count, trace->file_bytes)) {
+    if (trace->file < 0 || !file_write_at(trace->file, bytes, chunk->count, trace->file_bytes)) {
         trace->no_file = true;
         return false;
     }
@@ -169,16 +158,11 @@ static bool spill(struct trace *trace, struct chunk *chunk, const uint8_t *bytes
 /* False if the file does not return what was written. */
 static bool fetch(struct trace *trace, struct chunk *chunk) {
     uint8_t *bytes = mem_alloc(chunk->count, 1);
-    size_t have = 0;
-    while (have < chunk->count) {
-        ssize_t got = pread(trace->file, bytes + have, chunk->count - have, (off_t)(chunk->offset + have));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) {
-            free(bytes);
-            return error_set(&trace->unread, "cannot read the program's stream back from its temporary file: %s",
-                             got < 0 ? strerror(errno) : "the file is shorter than what was written to it");
-        }
-        have += (size_t)got;
+    if (file_read_at(trace->file, bytes, chunk->count, chunk->offset) < chunk->count) {
+        error_set(&trace->unread, "cannot read the program's stream back from its temporary file: %s",
+                  errno ? strerror(errno) : "the file is shorter than what was written to it");
+        free(bytes);
+        return false;
     }
     chunk->bytes = bytes;
     return true;

@@ -43,6 +43,18 @@ TEST("threads and blocks of three dimensions are numbered x first") {
     run_end(&run);
 }
 
+TEST("a launch without clusters has clusters of one CTA, numbered as the grid") {
+    struct ptx_run run = {0};
+    REQUIRE(run_ptx(
+        &run,
+        PTX_KERNEL(
+            "mov.u32 %r3, %cluster_nctarank; mov.u32 %r4, %cluster_ctarank; mov.u32 %r5, %cluster_nctaid.x; mov.u32 %r6, %cluster_ctaid.x; mov.u32 %r7, %nclusterid.x; mov.u32 %r8, %clusterid.x;\n"
+            "mad.lo.u32 %r3, %r3, 10, %r4; mad.lo.u32 %r3, %r3, 10, %r5; mad.lo.u32 %r3, %r3, 10, %r6; mad.lo.u32 %r3, %r3, 10, %r7; mad.lo.u32 %r3, %r3, 10, %r8; st.global.u32 [%rd2], %r3;"),
+        3, 1));
+    for (unsigned i = 0; i < 3; i++) CHECK_EQ(run_u32(&run)[i], 101030u + i);
+    run_end(&run);
+}
+
 TEST("launches beyond the limits of the device or kernel are rejected with the reason") {
     struct ptx_run run = {0};
     REQUIRE(

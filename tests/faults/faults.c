@@ -36,7 +36,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum kind { MALLOC, LIBRARY, SQLITE, WRITE, FULL, READ, OPEN, CLOSE, RENAME, FSYNC, FORK, THREAD, KINDS };
+enum kind { MALLOC, LIBRARY, SQLITE, WRITE, FULL, READ, SHORT, OPEN, CLOSE, RENAME, FSYNC, FORK, THREAD, KINDS };
 static const char *const kinds[KINDS] = {
     [MALLOC] = "malloc",   /* allocations of Sluice: ENOMEM */
     [LIBRARY] = "library", /* libyaml and libzstd run out of memory */
@@ -44,6 +44,7 @@ static const char *const kinds[KINDS] = {
     [WRITE] = "write",     /* one write fails: EIO */
     [FULL] = "full",       /* the disk is full from here on: half of the bytes, then ENOSPC */
     [READ] = "read",       /* EIO */
+    [SHORT] = "short",     /* a read returns half of its bytes */
     [OPEN] = "open",       /* files, directories, pipes: EMFILE */
     [CLOSE] = "close",     /* fclose() reports EIO, as NFS does */
     [RENAME] = "rename",   /* EIO */
@@ -206,8 +207,10 @@ ssize_t pwrite64(int file, const void *bytes, size_t count, off_t offset) {
     REAL("pwrite64", ssize_t, int, const void *, size_t, off_t);
     return write_fails("pwrite64", &count) ? -1 : real(file, bytes, count, offset);
 }
+/* SQLite calls pread64() and treats a short read as the end of the file, so its reads are never short. */
 ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
     REAL("pread", ssize_t, int, void *, size_t, off_t);
+    if (fails(SHORT, "short pread", 0)) count = (count + 1) / 2;
     return fails(READ, "pread", EIO) ? -1 : real(file, bytes, count, offset);
 }
 ssize_t pread64(int file, void *bytes, size_t count, off_t offset) {
@@ -283,6 +286,7 @@ int pipe2(int ends[2], int flags) {
 /* Streams on a descriptor */
 
 static ssize_t stream_read(void *cookie, char *to, size_t bytes) {
+    if (fails(SHORT, "short fread", 0)) bytes = (bytes + 1) / 2;
     return fails(READ, "fread", EIO) ? -1 : read((int)(intptr_t)cookie, to, bytes);
 }
 static ssize_t stream_write(void *cookie, const char *from, size_t bytes) {

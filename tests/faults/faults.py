@@ -7,7 +7,7 @@ tests/faults/faults.c defines the kinds. Calls with the same call stack are one 
 each command and kind fails, the same one every time. With --full all calls fail but for allocations and libraries, of which
 the first and the last call of each path and one between them fail. --most sets the size of the sample. A command with a failed call must end
 
-  - with status 0, if it does not need the call: all output files are complete, and the same as without the failure;
+  - with status 0, if it does not need the call, and always if a read was short: all output files are complete, and the same as without the failure;
   - or with status 1 or 2 and a message. Each output file is then complete or absent, and no temporary file is left.
 
 It never ends with a signal, a finding of a sanitizer (leaks included) or later than the time limit. After a failed `lab run`
@@ -32,7 +32,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KINDS = ["malloc", "library", "sqlite", "write", "full", "read", "open", "close", "rename", "fsync", "fork", "thread"]
+KINDS = ["malloc", "library", "sqlite", "write", "full", "read", "short", "open", "close", "rename", "fsync", "fork", "thread"]
 # The number of failing calls per command and kind without --full. `lab run` takes longest.
 SAMPLE = {"lab": 3, "lab-child": 2, "": 8}
 BY_PATH = ("malloc", "library", "sqlite")  # thousands of calls
@@ -185,7 +185,7 @@ class Case:
         found = files_in(folder) - self.before - set(self.outputs)
         return sorted(one for one in found if not re.fullmatch(allowed, one))
 
-    def faults_of(self, folder, status, out, err, failed):
+    def faults_of(self, folder, kind, status, out, err, failed):
         """What is wrong with the end of the command, one text each."""
         if status is None:
             yield f"no end after {SECONDS} s"
@@ -198,6 +198,8 @@ class Case:
             yield f"status {status} without a message"
         if status == 0 and len(out.splitlines()) != len(self.out.splitlines()):
             yield "status 0 with another standard output"
+        if status and kind == "short":
+            yield f"status {status}, though the rest can be read"
         if status and not failed:
             yield f"status {status}, but no call failed"
         lab = self.name in ("lab", CHILD)
@@ -268,7 +270,7 @@ class Case:
             lines = report.read_text().splitlines() if report.exists() else []
             failed = next((line.removeprefix("failed ") for line in lines if line.startswith("failed ")), None)
             report.unlink(missing_ok=True)
-            faults = list(self.faults_of(folder, status, out, err, failed))
+            faults = list(self.faults_of(folder, kind, status, out, err, failed))
         return kind, number, failed, status, faults, err
 
 

@@ -239,6 +239,21 @@ TEST("records beyond the memory limit go to a file and read back the same") {
     trace_destroy(work.trace);
 }
 
+TEST("a destroyed trace leaves no open file") {
+    int before = dup(STDIN_FILENO), after; /* the lowest free descriptor */
+    close(before);
+    struct work work;
+    work_init(&work, 4, 2, 2000, 0);
+    write_all(&work);
+    after = dup(STDIN_FILENO);
+    close(after);
+    CHECK(after != before);
+    trace_destroy(work.trace);
+    after = dup(STDIN_FILENO);
+    close(after);
+    CHECK_EQ(after, before);
+}
+
 TEST("without a directory for the file all records stay in memory") {
     setenv("TMPDIR", "/no/such/folder", 1);
     struct work work;
