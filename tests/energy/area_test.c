@@ -153,6 +153,8 @@ TEST("a link takes the fewest repeaters that meet the time, of the smallest size
         CHECK_NEAR(cost.pj, 2 * 10 * 3 + 3 * strength, 1e-12);
         CHECK_NEAR(cost.leak_mw, 5 * strength, 1e-12);
     }
+    /* A link of 1 km has 10,000 repeaters and not more. */
+    CHECK_EQ(link_cost(&table, 10, 1e6, 0).repeaters, 10000u);
     /* Without a length there is still one repeater. */
     CHECK_EQ(link_cost(&table, 10, 0, 0).repeaters, 1u);
 }

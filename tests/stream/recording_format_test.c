@@ -240,3 +240,24 @@ TEST("a recording whose parts contradict each other is rejected with the reason"
         if (!CHECK_TEXT(err.text, cases[i].why)) printf("      case %zu\n", i);
     }
 }
+
+TEST("a recording whose contents claim more than 4 GiB is rejected before they are decompressed") {
+    char path[] = "/tmp/sluice-recording-XXXXXX";
+    int file = mkstemp(path);
+    REQUIRE(file >= 0);
+    struct text head = {0}, foot = {0};
+    uint64_t content = UINT64_C(5) << 30, place[2] = {15, 1 << 17}; /* a ratio that zstd can have */
+    put(&head, "sluice stream\n", 14);
+    put(&head, &(uint8_t){RECORDING_VERSION}, 1);
+    put(&head, "\x28\xb5\x2f\xfd\xe0", 5); /* a frame of one segment with a size of 8 bytes */
+    put(&head, &content, sizeof content);
+    put(&foot, place, sizeof place);
+    put(&foot, "stream end\n", 11);
+    REQUIRE(pwrite(file, head.bytes, head.count, 0) == (ssize_t)head.count);
+    REQUIRE(pwrite(file, foot.bytes, foot.count, (off_t)(place[0] + place[1])) == (ssize_t)foot.count);
+    close(file);
+    struct error err = {0};
+    CHECK(!recording_open(path, &err));
+    CHECK_TEXT(err.text, "the contents cannot be read");
+    unlink(path);
+}

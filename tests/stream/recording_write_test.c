@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/random.h"
 #include "sm/script.h"
 #include "stream/recording.h"
 
@@ -78,6 +79,42 @@ TEST("a recording has the totals of each kernel and the verdict of the program")
         CHECK(!kernel->kernel.atomics);
     }
     CHECK(info->kernels[0].stored_bytes + info->kernels[1].stored_bytes < info->file_bytes);
+    back->ops->destroy(back);
+}
+
+TEST("a chunk that ends within a run of expected records continues in the next one") {
+    /* A record with other lanes than the one before takes two bytes and a run of others one, so that chunks end in both. */
+    enum { STEPS = 60000 };
+    struct step *long_steps = mem_alloc(STEPS, sizeof *long_steps);
+    uint64_t seed = 5;
+    for (unsigned i = 0; i < STEPS; i++) {
+        long_steps[i] = alu(OP_int_add, 1, 2);
+        long_steps[i].instr.active = random_below(&seed, 2) ? 0xFF : UINT32_MAX;
+    }
+    struct script_source source = script_make(1, 1, (struct script){long_steps, STEPS});
+    char path[] = "/tmp/sluice-recording-XXXXXX";
+    FILE *out = fdopen(mkstemp(path), "wb");
+    REQUIRE(out);
+    struct error err = {0};
+    CHECK(recording_write(out, &source.source, "a script", NULL, NULL, NULL, &err));
+    fclose(out);
+    struct stream_source *back = recording_open(path, &err);
+    unlink(path);
+    REQUIRE(back);
+    struct kernel kernel;
+    REQUIRE(back->ops->next_kernel(back, &kernel));
+    struct warp_stream *warp = mem_alloc(1, sizeof *warp);
+    back->ops->open(back, warp);
+    unsigned count = 0, wrong = 0;
+    do {
+        back->ops->refill(back, warp);
+        for (unsigned i = 0; i < warp->count; i++, count++)
+            wrong += count < STEPS && warp->instr[i].active != long_steps[count].instr.active;
+    } while (warp->count && warp->instr[warp->count - 1].op != OP_exit);
+    CHECK_EQ(count, STEPS + 1u);
+    CHECK_EQ(wrong, 0u);
+    free(warp);
+    free(long_steps);
     back->ops->destroy(back);
 }
 
