@@ -137,3 +137,16 @@ TEST("exch and cas of 128 bits return the old value in every lane, and cas swaps
     for (uint64_t i = 0; i < 2; i++) CHECK(after[2 * i] == 100 + i && after[2 * i + 1] == i);
     run_end(&run);
 }
+
+TEST("atomics on vectors are unsupported") {
+    static const char *const texts[] = {
+        PTX_KERNEL("atom.global.v2.f32.add {%f1, %f2}, [%rd0], {%f0, %f0};"),
+        PTX_KERNEL("red.global.v2.f32.add [%rd0], {%f0, %f0};"),
+    };
+    for (unsigned i = 0; i < COUNT_OF(texts); i++) {
+        struct ptx_run run = {0};
+        CHECK(!run_load(&run, texts[i]));
+        CHECK_TEXT(run.err.text, "1 unsupported instruction");
+        run_end(&run);
+    }
+}
