@@ -7,6 +7,7 @@ is found by its place among the counters and its values, and reported as renamed
     golden.py PROGRAM [-j N] [--only TEXT]          compare; the last line is `N passed, N failed`, one test for each design on each GPU
     golden.py PROGRAM [-j N] --stop                 compare, a run of each design in turn, and end at the first difference
     golden.py PROGRAM [-j N] --no-skip              compare runs that poll every component in every cycle
+    golden.py PROGRAM [-j N] --against OTHER        compare with another program, every workload in every row of the matrix
     golden.py PROGRAM [-j N] --accept REASON        keep the counters of this program, and the reason in history.md
 """
 import argparse
@@ -42,7 +43,8 @@ def workloads(program):
     return [line.split()[0] for line in programs if line[:1].isalnum()]
 
 
-def read_matrix(program):
+def read_matrix(program, whole):
+    """The rows of the matrix; with `whole`, all workloads where it names few."""
     sets = {"@all": None, "@few": [f"{name}:tiny" for name in FEW.split()], "@synth": [f"synth:{name}" for name in SYNTH]}
     rows = []
     with open(os.path.join(HERE, "matrix"), encoding="utf-8") as lines:
@@ -51,6 +53,8 @@ def read_matrix(program):
             if not line:
                 continue
             gpu, design, settings, programs = (field.strip() for field in line.split("|"))
+            if whole:
+                programs = programs.replace("@few", "@all")
             if "@all" in programs and sets["@all"] is None:
                 sets["@all"] = [f"{name}:tiny" for name in workloads(program)]
             expanded = []
@@ -201,6 +205,29 @@ def first_difference(program, wanted, flags, jobs, limit):
     return None
 
 
+def compare_programs(program, other, runs, flags, jobs):
+    """Runs both programs and compares all counters. A run that neither program accepts is left out."""
+
+    def difference(run):
+        now, before = simulate(program, run, flags), simulate(other, run, [])
+        if isinstance(now, str) or isinstance(before, str):
+            return None if now == before else f"{now if isinstance(now, str) else before}"
+        now, before = summary(now), summary(before)
+        if now == before:
+            return ""
+        return ", ".join(name for name in before[1] if now[1].get(name) != before[1][name]) or "kernels, decisions or new counters"
+
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for run, found in zip(runs, pool.map(difference, runs)):
+            passed += found == ""
+            failed += bool(found)
+            if found:
+                print(f"FAIL  {run.gpu} {run.design} {run.key}: {found[:400]}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -209,6 +236,7 @@ def main():
     parser.add_argument("--stop", action="store_true", help="end at the first difference")
     parser.add_argument("--rounds", type=int, help="with --stop: compare only this number of runs of each design")
     parser.add_argument("--no-skip", action="store_true", help="poll every component in every cycle: the counters must be the same")
+    parser.add_argument("--against", metavar="PROGRAM", help="compare with the counters of another program, in more runs than are kept")
     parser.add_argument("--accept", metavar="REASON")
     args = parser.parse_args()
     program = os.path.abspath(args.program)
@@ -216,7 +244,7 @@ def main():
     os.chdir(ROOT)
 
     wanted = collections.OrderedDict()
-    for row in read_matrix(program):
+    for row in read_matrix(program, args.against):
         for run in runs_of(row):
             if args.only in f"{run.gpu}.{run.design}":
                 wanted.setdefault((run.gpu, run.design), collections.OrderedDict())[run.key] = run
@@ -227,6 +255,8 @@ def main():
         print(f"{0 if run else len(wanted)} passed, {1 if run else 0} failed")
         return run is not None
     flat = [run for runs in wanted.values() for run in runs.values()]
+    if args.against:
+        return compare_programs(program, os.path.abspath(args.against), flat, flags, args.j)
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         results = dict(zip(flat, pool.map(lambda run: simulate(program, run, flags), flat)))
 

@@ -15,8 +15,9 @@ static struct option make_option(struct work *work, int64_t steps) {
     const double riskless = 0.06, volatility = 0.10;
     double years = (double)work_between(work, 1, 5), step = years / (double)steps, drift = volatility * sqrt(step);
     double growth = exp(riskless * step), chance = (growth - exp(-drift)) / (exp(drift) - exp(-drift));
-    return (struct option){.stock = work_between(work, 5, 30),
-                           .strike = work_between(work, 5, 35),
+    float stock = work_between(work, 5, 30), strike = work_between(work, 5, 35);
+    return (struct option){.stock = stock,
+                           .strike = strike,
                            .drift = (float)drift,
                            .down = (float)((1 - chance) / growth),
                            .up = (float)(chance / growth)};

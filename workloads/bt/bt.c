@@ -62,7 +62,8 @@ static void find_points(struct work *work, const struct tree *tree, int64_t keys
     int32_t *host_wanted = WORK_NEW(work, int32_t, queries, &wanted),
             *host_answers = WORK_NEW(work, int32_t, queries, &answers);
     for (int64_t i = 0; i < queries; i++) {
-        host_wanted[i] = key_of(work_below(work, (uint32_t)keys)) + (work_below(work, 16) == 0);
+        int32_t key = key_of(work_below(work, (uint32_t)keys));
+        host_wanted[i] = key + (work_below(work, 16) == 0);
         host_answers[i] = -1;
     }
     WORK_LAUNCH(work, "bt_find", DIM((uint32_t)queries), DIM(ORDER), HOST_S32(tree->height), HOST_U64(tree->nodes),

@@ -53,8 +53,8 @@ static void run(struct work *work) {
     int64_t count = work->size[0], merges = work->size[1];
     struct pairs a = pairs_new(work, count), b = pairs_new(work, count);
     for (int64_t i = 0; i < count; i++) {
-        a.host_keys[i] =
-            work_below(work, UINT32_MAX) >> work_below(work, 32); /* few bits, so that some keys are equal */
+        uint32_t bits = work_below(work, UINT32_MAX), shift = work_below(work, 32);
+        a.host_keys[i] = bits >> shift; /* few bits, so that some keys are equal */
         a.host_values[i] = (uint32_t)i;
     }
     uint32_t *keys = work_copy(a.host_keys, (uint64_t)count * sizeof *keys);
