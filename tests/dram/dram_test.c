@@ -354,6 +354,18 @@ TEST("a write in the write queue is not starved by reads") {
     dram_fixture_destroy(fixture);
 }
 
+TEST("a starved write waits for reads that have starved for longer") {
+    struct dram_fixture *fixture = dram_fixture_create(
+        SETTINGS(ONE_CHANNEL, SAME_CLOCK, "dram.write_drain=true", "dram.read_queue=8", "dram.starvation_cycles=50"));
+    unsigned read = 0;
+    for (unsigned row = 0; row < 8; row++) read = add_request(fixture, address_at(fixture, 0, 0, row, 0), false, 0);
+    unsigned write = add_request(fixture, address_at(fixture, 0, 3, 50, 0), true, 8);
+    CHECK(run_requests(fixture, 100000));
+    CHECK(fixture->request[read].answered > 8 + 2 * 50);
+    CHECK(fixture->request[write].answered > fixture->request[read].answered);
+    dram_fixture_destroy(fixture);
+}
+
 TEST("a write closes a row with pending reads once the read that opened it has its data") {
     for (unsigned polls = 0; polls < 2; polls++) {
         struct dram_fixture *fixture =
