@@ -128,6 +128,16 @@ TEST("a run in which a warp waits for warps that never arrive fails, and the dia
     }
 }
 
+TEST("a slow memory drains after the end of a run that is longer than gpu.progress_limit") {
+    struct run *run = run_make("adaptive-80sm", "synth:copy",
+                               SETTINGS("dram.clock_mhz=10", "llc.slice_kb=2", "llc.sets=0", "workload.iterations=1",
+                                        "gpu.progress_limit=10000"));
+    run_go(run, (struct run_options){0});
+    CHECK(run->result.cycles > 10000);
+    CHECK_EQ(run_count(run, "dram.write_bytes") > 0, true);
+    run_destroy(run);
+}
+
 TEST("a launch longer than gpu.progress_limit is not a deadlock, also when everything is polled") {
     struct step steps[] = {alu(OP_other, 1, 0)};
     for (unsigned polled = 0; polled < 2; polled++) {
