@@ -242,7 +242,7 @@ static inline void choose_in_both(struct dram_channel *ch, unsigned bank, uint64
     expect(ch, bank, cycle + 1);
 }
 
-/* A scheduler with its own `offer` may depend on all requests: after a change, recompute every bank. */
+/* Every bank: after a refresh, and after any change if the scheduler's own `offer` may depend on all requests. */
 static NEVER_INLINE void choose_all(struct dram_channel *ch, uint64_t cycle) {
     for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++) choose_in_both(ch, bank, cycle);
 }
@@ -806,9 +806,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
     ch->refreshing = false;
     ch->refresh_due += (uint64_t)ch->device->tREFI;
     ch->refresh_next = max_u64(ch->refresh_due, cycle + 1);
-    for (unsigned q = 0; q < 2; q++)
-        for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
-            choose_candidate(ch, &ch->queue[q], bank, cycle);
+    choose_all(ch, cycle);
     ch->row_next = ch->column_next = cycle + 1;
 }
 
