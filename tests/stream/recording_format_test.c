@@ -17,6 +17,7 @@ struct flaw {
     int chunk_offset;
     int records;    /* added to the number of static records, without adding any */
     int more_warps; /* CTAs in the grid that have no chunks */
+    int threads;    /* added to those of a CTA */
     int kernels;
     bool no_exit, other_op, no_chunk, jump_out, cut_record, other_foot;
     uint8_t version; /* if not 0 */
@@ -57,7 +58,7 @@ static void kernel(struct text *to, const struct flaw *flaw) {
     const uint64_t fields[] = {2 + (uint64_t)flaw->more_warps,
                                1,
                                1,
-                               32,
+                               32 + (uint64_t)flaw->threads,
                                1,
                                1, /* grid, block */
                                16,
@@ -222,6 +223,8 @@ TEST("a recording whose parts contradict each other is rejected with the reason"
         {{.records = 1 << 20}, "a kernel's directory is invalid"},
         {{.more_warps = 1}, "a kernel's directory is invalid"},
         {{.more_warps = 1 << 20}, "a kernel's directory is too short"},
+        {{.threads = -32}, "a kernel's grid or block is invalid"},
+        {{.threads = 1025 - 32}, "a kernel's grid or block is invalid"},
         {{.kernels = 1}, "the contents are too short"},
         {{.kernels = 1 << 20}, "the contents are too short"},
         {{.no_exit = true}, "a warp's stream has no exit"},

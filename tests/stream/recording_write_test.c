@@ -118,6 +118,31 @@ TEST("a chunk that ends within a run of expected records continues in the next o
     back->ops->destroy(back);
 }
 
+TEST("a kernel with atomics on shared memory alone is recorded as one without atomics, and reads back") {
+    struct step shared[] = {memory_step(OP_atomic, SPACE_SHARED, 3, 0x10, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(shared));
+    char path[] = "/tmp/sluice-recording-XXXXXX";
+    FILE *out = fdopen(mkstemp(path), "wb");
+    REQUIRE(out);
+    struct error err = {0};
+    CHECK(recording_write(out, &source.source, "a script", NULL, NULL, NULL, &err));
+    fclose(out);
+    struct stream_source *back = recording_open(path, &err);
+    unlink(path);
+    REQUIRE(back);
+    struct kernel kernel;
+    REQUIRE(back->ops->next_kernel(back, &kernel));
+    CHECK(!kernel.atomics);
+    struct warp_stream *warp = mem_alloc(1, sizeof *warp);
+    back->ops->open(back, warp);
+    back->ops->refill(back, warp);
+    CHECK(!back->ops->failure(back));
+    CHECK_EQ(warp->count, 2u);
+    CHECK_EQ(warp->instr[0].op, OP_atomic);
+    free(warp);
+    back->ops->destroy(back);
+}
+
 TEST("a recording is interrupted between warps, with an error") {
     struct script_source source = small();
     char *text = NULL;
