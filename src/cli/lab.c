@@ -34,6 +34,8 @@ static const struct option options[] = {
      " output"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct lab_values, json),
      "export: an array with the complete result of each run; `-`: standard output"},
+    {"--salvage", NULL, OPTION_FLAG, offsetof(struct lab_values, salvage),
+     "export: export the runs of a damaged store that can still be read"},
 };
 
 static const char *store_named(const char *given) { return given ? given : DEFAULT_STORE; }
@@ -168,7 +170,10 @@ static enum status export_runs(const struct command *command, const struct lab_v
     struct error err = {0};
     struct request request;
     if (!values->csv && !values->json) return complain(command, "missing output file: --csv FILE or --json FILE");
-    struct store *store = store_open(store_named(values->store), STORE_READ, &err);
+    uint64_t saved = 0, lost = 0;
+    const char *path = store_named(values->store);
+    struct store *store =
+        values->salvage ? store_salvage(path, &saved, &lost, &err) : store_open(path, STORE_READ, &err);
     if (!store) return complain_error(&err);
     if (!request_read(&request, words, count, values->size, &err)) {
         store_close(store);
@@ -179,6 +184,9 @@ static enum status export_runs(const struct command *command, const struct lab_v
     struct exporting csv = {store, &err, store_export_csv}, json = {store, &err, store_export_json};
     bool good = (!values->csv || output_write(values->csv, write_export, &csv, &err)) &&
                 (!values->json || output_write(values->json, write_export, &json, &err)) && !err.set;
+    if (good && values->salvage)
+        fprintf(stderr, "sluice: %s: %llu run%s exported, %llu cannot be read\n", path, (unsigned long long)saved,
+                plural(saved), (unsigned long long)lost);
     request_free(&request);
     store_close(store);
     return good ? STATUS_DONE : (complain_error(&err), STATUS_FAILED);
@@ -243,7 +251,8 @@ static const char *const details[] = {
     " same command, or `lab gather`, imports the results; the command also resubmits runs whose tasks ended without a"
     " result.",
     "`lab status [EXPERIMENT...]` reports the stored runs of each experiment, the tasks in Slurm's queue, and the"
-    " failed runs with their errors. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` exports runs. `lab merge"
+    " failed runs with their errors. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` exports runs, with --salvage also those of"
+    " a damaged store. `lab merge"
     " FROM...` imports the runs of other stores.",
     "One process at a time can write to a store; any number can read it meanwhile.",
     NULL,

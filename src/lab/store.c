@@ -32,11 +32,19 @@ static const char schema[] =
 
 /* SQL */
 
+static bool store_damaged(const struct store *store, const char *how, struct error *err) {
+    return error_set(err,
+                     "%s: the store is damaged (%s): use a copy of it, or save the runs that can still be read with"
+                     " `sluice lab export --salvage --json FILE`",
+                     store->path, how);
+}
+
 bool store_blame(struct store *store, struct error *err) {
     int code = sqlite3_errcode(store->db);
     if (code == SQLITE_FULL || (code == SQLITE_IOERR && sqlite3_system_errno(store->db) == ENOSPC))
         return error_set(err, "%s: the disk is full: free disk space and rerun the command", store->path);
     if (code == SQLITE_NOTADB) return error_set(err, "%s: not a results store of `sluice lab`", store->path);
+    if ((code & 0xFF) == SQLITE_CORRUPT) return store_damaged(store, sqlite3_errmsg(store->db), err);
     int number = code == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
     const char *system = number ? strerror(number) : "";
     return error_set(err, "%s: %s%s%s", store->path, sqlite3_errmsg(store->db), *system ? ": " : "", system);
@@ -165,25 +173,70 @@ static bool store_check(struct store *store, bool *is_new, struct error *err) {
                      store->path, version, STORE_VERSION);
 }
 
-static bool store_begin(struct store *store, enum store_access access, struct error *err) {
-    struct stat status;
-    if (access == STORE_READ && stat(store->path, &status) != 0)
-        return error_set(err, "%s: no such store; `sluice lab run` creates one", store->path);
-    if (access == STORE_WRITE && !store_lock(store, err)) return false;
-    /* A reader with write permission removes the journal when it closes last; without it, SQLite opens read-only. */
-    int flags = SQLITE_OPEN_READWRITE | (access == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK) return store_blame(store, err);
-    sqlite3_busy_timeout(store->db, 10000);
-    bool is_new;
-    if (!store_check(store, &is_new, err)) return false;
-    if (access == STORE_READ) return !is_new || error_set(err, "%s: the store is empty", store->path);
-    if (!store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err)) return false;
-    if (!is_new) return true;
+/* Whether the pages of the file are consistent. A damaged page would otherwise look like missing runs or counters. */
+static bool store_is_whole(struct store *store, struct error *err) {
+    sqlite3_stmt *row = store_query(store, err, "PRAGMA quick_check(1)", "");
+    if (!row) return false;
+    bool good = sqlite3_step(row) == SQLITE_ROW || store_blame(store, err);
+    const char *found = good ? store_text(row, 0) : "",
+               *line = strchr(found, '\n'); /* the first line names a database */
+    if (good && strcmp(found, "ok") != 0) good = store_damaged(store, line ? line + 1 : found, err);
+    sqlite3_finalize(row);
+    return good;
+}
+
+static bool store_create(struct store *store, struct error *err) {
     char *make = text_format("BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d;", schema,
                              STORE_APPLICATION, STORE_VERSION);
     bool good = store_end(store, store_script(store, make, err), err);
     free(make);
     return good;
+}
+
+/* Readers of a WAL database share an index file, which SQLite creates next to it. Where that is not allowed, a store
+ * without a journal can be read as a file that nobody changes. */
+static bool store_open_unchanging(struct store *store, struct error *err) {
+    struct stat status;
+    char *journal = text_format("%s-wal", store->path);
+    bool journaled = stat(journal, &status) == 0 && status.st_size > 0;
+    free(journal);
+    if (journaled)
+        return error_set(err,
+                         "%s: the store has a journal (%s-wal) and cannot be read in a read-only directory: copy both"
+                         " files to another directory",
+                         store->path, store->path);
+    char *name = mem_alloc(3 * strlen(store->path) + 32, 1), *to = name + sprintf(name, "file:");
+    for (const char *c = store->path; *c; c++) to += sprintf(to, strchr("%?#", *c) ? "%%%02X" : "%c", *c);
+    strcpy(to, "?immutable=1");
+    sqlite3_close(store->db);
+    store->db = NULL;
+    bool good = sqlite3_open_v2(name, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK;
+    free(name);
+    return good || store_blame(store, err);
+}
+
+static bool store_connect(struct store *store, enum store_access access, struct error *err) {
+    /* A reader with write permission removes the journal when it closes last; without it, SQLite opens read-only. */
+    int flags = SQLITE_OPEN_READWRITE | (access == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK) return store_blame(store, err);
+    sqlite3_busy_timeout(store->db, 10000);
+    if (access == STORE_WRITE) return true;
+    int code = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    return (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || store_open_unchanging(store, err);
+}
+
+static bool store_begin(struct store *store, enum store_access access, struct error *err) {
+    struct stat status;
+    bool is_new;
+    if (access == STORE_READ && stat(store->path, &status) != 0)
+        return error_set(err, "%s: no such store; `sluice lab run` creates one", store->path);
+    if (access == STORE_WRITE && !store_lock(store, err)) return false;
+    if (!store_connect(store, access, err) || !store_check(store, &is_new, err)) return false;
+    if (access == STORE_READ && is_new) return error_set(err, "%s: the store is empty", store->path);
+    if (!is_new && !store_is_whole(store, err)) return false;
+    if (access == STORE_READ) return true;
+    if (!store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err)) return false;
+    return !is_new || store_create(store, err);
 }
 
 struct store *store_open(const char *path, enum store_access access, struct error *err) {
@@ -205,6 +258,64 @@ void store_close(struct store *store) {
     free(store->lock_path);
     free(store->path);
     free(store);
+}
+
+/* The largest id of a run, from the first table that can be read. */
+static int64_t last_run(sqlite3 *db) {
+    static const char *const queries[] = {"SELECT max(id) FROM run", "SELECT max(run) FROM parameter",
+                                          "SELECT max(run) FROM value"};
+    int64_t last = -1;
+    for (unsigned i = 0; i < COUNT_OF(queries) && last < 0; i++) {
+        sqlite3_stmt *row = NULL;
+        if (sqlite3_prepare_v2(db, queries[i], -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+            last = sqlite3_column_int64(row, 0);
+        sqlite3_finalize(row);
+    }
+    return last;
+}
+
+/* Copies the run with this id from a damaged database. False if the id has no run that can be read. */
+static bool save_run(struct store *to, sqlite3 *from, int64_t id, struct error *err) {
+    sqlite3_stmt *row = NULL;
+    bool saved = false;
+    if (sqlite3_prepare_v2(from, "SELECT identity, host, result FROM run WHERE id = ?1", -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_bind_int64(row, 1, id) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW) {
+        size_t length = 0;
+        char *json = store_unpack(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &length);
+        struct error why = {0}, unknown = {0};
+        if (json && length > 2 && store_accepts(to, json, length, &why, &unknown)) {
+            char *whole = text_format("%.*s,\"host\":%s}", (int)length - 1, json, store_text(row, 1));
+            saved = store_put(to, store_text(row, 0), whole, strlen(whole), err);
+            free(whole);
+        }
+        free(json);
+    }
+    sqlite3_finalize(row);
+    return saved;
+}
+
+struct store *store_salvage(const char *path, uint64_t *saved, uint64_t *lost, struct error *err) {
+    struct store *store = mem_alloc(1, sizeof *store);
+    *store = (struct store){.path = mem_text(path), .lock_path = mem_text(""), .lock = -1};
+    sqlite3 *from = NULL;
+    bool good =
+        (sqlite3_open_v2(path, &from, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ||
+         error_set(err, "%s: %s", path, sqlite3_errmsg(from))) &&
+        (sqlite3_open_v2(":memory:", &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK ||
+         store_blame(store, err)) &&
+        store_create(store, err);
+    int64_t last = good ? last_run(from) : -1;
+    if (good && last < 0) good = error_set(err, "%s: no run can be read", path);
+    *saved = 0;
+    for (int64_t id = 1; id <= last && good; id++) {
+        *saved += save_run(store, from, id, err);
+        good = !err->set;
+    }
+    *lost = (uint64_t)(last > 0 ? last : 0) - *saved; /* ids are consecutive: runs are never removed */
+    sqlite3_close(from);
+    if (good) return store;
+    store_close(store);
+    return NULL;
 }
 
 const char *store_path(const struct store *store) { return store->path; }

@@ -17,8 +17,10 @@
 struct store;
 enum store_access { STORE_READ, STORE_WRITE };
 
-/* STORE_WRITE creates a missing store, and fails if another process is writing. */
+/* STORE_WRITE creates a missing store, and fails if another process is writing. A damaged store is not opened. */
 struct store *store_open(const char *path, enum store_access access, struct error *err);
+/* A store in memory with the runs of a damaged store that can still be read. */
+struct store *store_salvage(const char *path, uint64_t *saved, uint64_t *lost, struct error *err);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 /* False with the error if a function below that returns no error has failed to read the store. It then found nothing,

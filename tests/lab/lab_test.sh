@@ -181,6 +181,43 @@ sluice lab status --store many.yaml
 status_is 2
 err_has "not a results store"
 
+testcase "rejects a damaged store, and exports the runs that can still be read"
+# Pages of the table of counters, between the first pages of each table and the results at the end, are overwritten.
+cp calm.sqlite damaged.sqlite
+page=$((4096 * ($(stat -c %s calm.sqlite) / 8192)))
+head -c 4096 /dev/zero | tr '\0' '\377' | dd of=damaged.sqlite bs=1 seek="$page" conv=notrunc 2>/dev/null
+cp damaged.sqlite before
+for command in "lab status" "lab export --csv damaged.csv" "report many.yaml -o damaged.html" "lab run many.yaml"; do
+    # shellcheck disable=SC2086
+    sluice $command --store damaged.sqlite
+    status_is 2
+    err_has "the store is damaged"
+    err_has "lab export --salvage"
+done
+no_file damaged.csv
+no_file damaged.html
+same_files damaged.sqlite before
+sluice lab export --salvage --json salvaged.json --csv salvaged.csv --store damaged.sqlite
+status_is 0
+err_has "cannot be read"
+saved=$(grep -c '"identity"' salvaged.json)
+holds "some of the $(runs calm.sqlite) runs, not $saved" test "$saved" -gt 0 -a "$saved" -le "$(runs calm.sqlite)"
+sed 's/,"host":{[^}]*}//; s/,$//' salvaged.json | sort >salvaged.txt
+holds "each as it was stored" test -z "$(comm -23 salvaged.txt calm.txt)"
+holds "the same runs as CSV" test "$(wc -l <salvaged.csv)" -eq $((saved + 1))
+
+testcase "a store in a read-only directory can be read"
+if unshare -rm true 2>/dev/null; then
+    mkdir fixed && cp calm.sqlite fixed
+    unshare -rm bash -c "mount -t tmpfs none fixed && cp calm.sqlite fixed && mount -o remount,ro none fixed &&
+        '$SLUICE' lab status --store fixed/calm.sqlite >out 2>err && '$SLUICE' lab export --csv fixed.csv --store fixed/calm.sqlite 2>>err &&
+        '$SLUICE' report many.yaml --store fixed/calm.sqlite -o fixed.html >>out 2>>err; echo \$? >status"
+    last_status=$(cat status) last_command="sluice lab status, export and report in a read-only directory"
+    status_is 0
+    "$SLUICE" lab export --csv calm.csv --store calm.sqlite
+    same_files fixed.csv calm.csv
+fi
+
 testcase "without Slurm, --slurm ends with one message, and the runs can be simulated here"
 PATH=/nowhere "$SLUICE" lab run one.yaml --store slurm.sqlite --slurm >out 2>err
 last_status=$? last_command="sluice lab run --slurm"
