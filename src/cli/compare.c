@@ -270,28 +270,31 @@ static void write_json(FILE *out, const void *what) {
 /* --- the command --- */
 
 static bool read_designs(const struct command *command, const char *list, struct comparison *comparison) {
-    for (const char *at = list; *at; at += strspn(at, ",")) {
+    for (const char *at = list; *list && at; at = strchr(at, ',')) {
+        at += at != list;
         size_t length = strcspn(at, ",");
-        if (length == 0) continue;
+        if (length == 0) return complain(command, "--designs %s: the name of a design is empty", list), false;
         if (comparison->count == MOST_DESIGNS) return complain(command, "more than %d designs", MOST_DESIGNS), false;
         comparison->outcomes[comparison->count++].design = text_format("%.*s", (int)length, at);
-        at += length;
     }
     return comparison->count > 0 || (complain(command, "missing designs: --designs shared,private"), false);
 }
 
-/* Rejects mistyped designs before anything runs. */
-static bool designs_are_good(const struct compare_values *values, const struct comparison *comparison,
+/* Rejects mistyped designs before anything runs, and warns about settings that no design uses. */
+static bool designs_are_good(const struct compare_values *values, const struct comparison *comparison, bool generated,
                              struct error *err) {
-    bool good = true;
-    for (unsigned i = 0; i < comparison->count && good; i++) {
+    struct config *configs[MOST_DESIGNS] = {NULL};
+    unsigned count = 0;
+    for (; count < comparison->count; count++) {
         struct machine_options options_ = values->machine;
-        const char *design = comparison->outcomes[i].design;
+        const char *design = comparison->outcomes[count].design;
         options_.design = strcmp(design, "default") == 0 ? NULL : design;
-        struct config *config = machine_config(&options_, err);
-        good = config != NULL;
-        if (config) config_destroy(config);
+        configs[count] = machine_config(&options_, err);
+        if (!configs[count]) break;
     }
+    bool good = count == comparison->count;
+    if (good) machine_warn_unused((const struct config *const *)configs, count, generated);
+    while (count-- > 0) config_destroy(configs[count]);
     return good;
 }
 
@@ -355,9 +358,10 @@ static enum status compare(const struct command *command, int argc, char **argv)
     struct jobs jobs = {0};
     struct config *config = NULL;
     enum status status = STATUS_BAD_INPUT;
-    bool good = (!values.json || output_check(values.json, &err)) && designs_are_good(&values, &comparison, &err) &&
+    bool good = (!values.json || output_check(values.json, &err)) &&
                 (config = machine_config(&values.machine, &err)) != NULL &&
-                jobs_open(&jobs, &values.job, &arguments, config, stderr, &err);
+                jobs_open(&jobs, &values.job, &arguments, config, stderr, &err) &&
+                designs_are_good(&values, &comparison, jobs_generated(&jobs), &err);
     if (good) {
         comparison.workload = jobs.name;
         status = compare_jobs(&values, &jobs, &comparison);

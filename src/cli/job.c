@@ -148,6 +148,12 @@ uint64_t job_instructions(const struct job *job) {
     return recorded ? recorded->warp_instructions : workload_warp_instructions(job->source);
 }
 
+bool jobs_generated(const struct jobs *jobs) {
+    bool generated = false;
+    for (unsigned i = 0; i < jobs->count; i++) generated |= strncmp(jobs->job[i].name, "synth:", 6) == 0;
+    return generated;
+}
+
 void job_warn(const struct stream_source *source) {
     struct error first = {0}, told = {0};
     uint64_t lines = source->ops->violations ? source->ops->violations(source, &first) : 0;

@@ -55,6 +55,8 @@ bool jobs_named(const struct command *command, const struct job_options *options
 bool jobs_open(struct jobs *jobs, const struct job_options *options, const struct arguments *arguments,
                const struct config *config, FILE *print, struct error *err);
 void jobs_close(struct jobs *jobs);
+/* Whether one of them is a generated stream, which has parameters. */
+bool jobs_generated(const struct jobs *jobs);
 /* The combined check: failed if one failed, passed if one passed and none failed. */
 const char *jobs_check(const char *const *check, unsigned count);
 

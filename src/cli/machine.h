@@ -21,6 +21,10 @@ struct machine_options {
             "set one parameter (`sluice list parameters`), overriding GPU description and design; repeatable" \
     }
 
+/* Warns about --set of parameters that none of the configurations uses: those of a policy that is not chosen, and those of
+ * generated streams if the program is not `generated`. */
+void machine_warn_unused(const struct config *const *configs, unsigned count, bool generated);
+
 /* The checked configuration, or NULL with an error. */
 static inline struct config *machine_config(const struct machine_options *options, struct error *err) {
     return config_build(options->gpu, options->design, options->settings.text, options->settings.count, err);

@@ -187,6 +187,16 @@ static enum status simulate(const struct run_values *values, const struct jobs *
     return watch.status == STATUS_DONE ? status : watch.status;
 }
 
+/* Warns about options and settings without effect. */
+static void warn_unused(const struct run_values *values, const struct jobs *jobs, const struct config *config) {
+    if (values->sample && !values->json)
+        complain(NULL, "warning: --sample has no effect without --json: the samples are part of the JSON");
+    if (values->sample_units.count && !values->sample)
+        complain(NULL, "warning: --sample-units has no effect without --sample");
+    if (values->alone && jobs->count == 1) complain(NULL, "warning: --alone has no effect on one program");
+    machine_warn_unused(&config, 1, jobs_generated(jobs));
+}
+
 static enum status run(const struct command *command, int argc, char **argv) {
     struct run_values values = {0};
     struct arguments arguments;
@@ -202,6 +212,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
     bool opened = config && jobs_open(&jobs, &values.job, &arguments, config, print, &err);
     struct energy_model *energy = opened ? energy_open(config, &err) : NULL;
     struct machine *machine = energy ? machine_create_for(jobs.count, config, &err) : NULL;
+    if (machine) warn_unused(&values, &jobs, config);
     enum status status = machine ? simulate(&values, &jobs, config, machine, energy) : complain_error(&err);
     free(energy);
     if (machine) machine_destroy(machine);

@@ -30,4 +30,19 @@ sluice compare --trace "$work/va.stream" --designs default,lrr --gpu fermi-15sm
 status_is 0
 out_has "va:tiny on fermi-15sm"
 
+testcase "warns about settings that no design uses"
+sluice compare va:tiny --designs shared,private --set llc.adaptive.epoch_cycles=1000000
+status_is 0
+err_has "warning: --set llc.adaptive.epoch_cycles has no effect: llc.organisation is shared"
+sluice compare va:tiny --designs shared,adaptive --set llc.adaptive.epoch_cycles=1000000
+status_is 0
+err_empty
+
+testcase "rejects an empty name of a design"
+for designs in shared, ,shared shared,,private; do
+    sluice compare va:tiny --designs $designs
+    status_is 2
+    err_has "--designs $designs: the name of a design is empty"
+done
+
 tests_end

@@ -77,4 +77,15 @@ sluice list workloads
 status_is 0
 for workload in $workloads; do out_has "synth:$workload"; done
 
+testcase "warns about options and settings without effect, and runs"
+sluice run mm:tiny --set llc.adaptive.epoch_cycles=1000000 --set workload.iterations=3 --sample 100 --alone
+status_is 0
+err_has "warning: --set llc.adaptive.epoch_cycles has no effect: llc.organisation is shared"
+err_has "warning: --set workload.iterations has no effect: it is for generated streams"
+err_has "warning: --sample has no effect without --json"
+err_has "warning: --alone has no effect on one program"
+sluice run synth:alu --design adaptive --set llc.adaptive.epoch_cycles=1000000 --set workload.iterations=1 --sample 100 --json "$work/used.json"
+status_is 0
+err_empty
+
 tests_end
