@@ -68,7 +68,7 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-d
 report_packages="libjs-chart.js gnuplot-nox"
 test_packages="clang clang-format python3 valgrind"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
-browser_packages="chromium"        # tests of a report in a browser; ./check --full installs it
+browser_packages="chromium poppler-utils" # tests of a report in a browser and on paper; ./check --full installs them
 fuzz_packages="libclang-rt-14-dev" # libFuzzer; ./check --full installs it
 deb_packages="dpkg-dev file"       # CPack computes the dependencies of the Debian package with them
 

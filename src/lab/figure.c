@@ -64,16 +64,16 @@ struct member {
     bool is_mean;
 };
 
-/* Workloads, then groups, then all, as requested. Returns the count. */
-static unsigned list_members(const struct making *making, bool programs, bool means, struct member *members) {
+/* Workloads, then with `means` groups and all, under the label `all`. Returns the count. */
+static unsigned list_members(const struct making *making, bool means, const char *all, struct member *members) {
     const struct experiment *experiment = making->experiment;
     unsigned count = 0, groups = experiment->group_count > 1 ? experiment->group_count : 0;
-    for (unsigned i = 0; programs && i < experiment->workload_count; i++)
+    for (unsigned i = 0; i < experiment->workload_count; i++)
         members[count++] = (struct member){workload_label(making, i), {-1, (int)i, -1}, false};
     for (unsigned i = 0; means && i < groups; i++)
         members[count++] = (struct member){keep(making, experiment->groups[i].name), {(int)i, -1, -1}, true};
-    if (means && (programs ? experiment->workload_count > 1 : groups == 0))
-        members[count++] = (struct member){keep(making, "all"), {-1, -1, -1}, true};
+    if (means && experiment->workload_count > 1)
+        members[count++] = (struct member){keep(making, all), {-1, -1, -1}, true};
     return count;
 }
 
@@ -83,6 +83,7 @@ static void sheet_size(const struct making *making, struct figure_sheet *sheet, 
     sheet->rows = arena_alloc(making->arena, rows, sizeof *sheet->rows);
     sheet->columns = arena_alloc(making->arena, columns, sizeof *sheet->columns);
     sheet->row_is_mean = arena_alloc(making->arena, rows, sizeof *sheet->row_is_mean);
+    sheet->column_is_mean = arena_alloc(making->arena, columns, sizeof *sheet->column_is_mean);
     sheet->value = arena_alloc(making->arena, (size_t)rows * columns, sizeof *sheet->value);
 }
 
@@ -99,6 +100,20 @@ static const char *unit_of(const struct lab_metric *metric) {
     return metric->relation == LAB_RATIO ? "" : metric->unit;
 }
 
+/* "IPC, normalised to shared" */
+static char *label_of(const struct making *making, const struct lab_metric *metric) {
+    static const char *const relations[] = {[LAB_RATIO] = "normalised to",
+                                            [LAB_GAIN] = "gain over",
+                                            [LAB_REDUCTION] = "reduction from",
+                                            [LAB_DIFFERENCE] = "difference from"};
+    if (metric->relation == LAB_PLAIN || metric->baseline < 0) return keep(making, metric->name);
+    char *label = text_format("%s, %s %s", metric->name, relations[metric->relation],
+                              making->experiment->designs[metric->baseline].name);
+    char *kept = keep(making, label);
+    free(label);
+    return kept;
+}
+
 /* Rows are members and columns designs by points; with LAB_LINES, rows are points and columns designs by members. */
 static void make_sheet(const struct making *making, unsigned metric, struct figure_sheet *sheet) {
     const struct experiment *experiment = making->experiment;
@@ -106,20 +121,22 @@ static void make_sheet(const struct making *making, unsigned metric, struct figu
     bool means = experiment->metrics[metric].mean != LAB_MEAN_NONE || experiment->kind == LAB_STACK;
     unsigned most = experiment->workload_count + experiment->group_count + 1, points = making->cells.points;
     struct member *members = mem_alloc(most, sizeof *members);
-    unsigned count = list_members(making, !lines || !means, means, members);
+    unsigned count = list_members(making, means, lines ? "mean" : "all", members);
     sheet->metric = experiment->metrics[metric].name;
+    sheet->label = label_of(making, &experiment->metrics[metric]);
     sheet->unit = unit_of(&experiment->metrics[metric]);
     sheet_size(making, sheet, lines ? points : count, experiment->design_count * (lines ? count : points));
     for (unsigned m = 0; m < count; m++)
         for (unsigned d = 0; d < experiment->design_count; d++)
             for (unsigned p = 0; p < points; p++) {
                 unsigned row = lines ? p : m, column = lines ? d * count + m : d * points + p;
-                const char *member = count == 1 && members[m].is_mean ? "" : members[m].label;
+                const char *member = count == 1 ? "" : members[m].label;
                 sheet->value[row * sheet->column_count + column] = member_value(making, metric, &members[m], d, p);
                 sheet->rows[row] = lines ? point_label(making, p) : members[m].label;
                 sheet->columns[column] =
                     lines ? label_join(making, experiment->designs[d].name, member) : column_label(making, d, p);
                 sheet->row_is_mean[row] = !lines && members[m].is_mean;
+                sheet->column_is_mean[column] = lines && members[m].is_mean;
             }
     free(members);
 }
@@ -185,6 +202,18 @@ static bool make_papers(struct making *making, struct error *err) {
     }
     papers_close(papers);
     return true;
+}
+
+/* Sizes that are not those of a paper, if published values are compared: "small", "tiny and small", or "". */
+static char *inputs_of(const struct making *making, const struct plan *plan) {
+    static const char *const sizes[] = {":tiny", ":small"};
+    bool found[COUNT_OF(sizes)] = {false};
+    for (unsigned i = 0; making->figure->paper_count && i < plan->count; i++)
+        for (unsigned s = 0; s < COUNT_OF(sizes); s++) found[s] |= strstr(plan->runs[i].job, sizes[s]) != NULL;
+    char text[32];
+    snprintf(text, sizeof text, "%s%s%s", found[0] ? "tiny" : "", found[0] && found[1] ? " and " : "",
+             found[1] ? "small" : "");
+    return keep(making, text);
 }
 
 /* --- searches --- */
@@ -447,6 +476,7 @@ struct figure *figure_make(const struct plan *plan, struct store *store, struct 
     bool good = finding && store_readable(store, err);
     if (good) {
         figure->finding = keep(&making, finding);
+        figure->inputs = inputs_of(&making, plan);
         figure->configuration = keep(&making, plan->configuration);
     }
     free(finding);

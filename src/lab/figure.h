@@ -7,15 +7,16 @@
 #include "lab/store.h"
 
 /* One metric. Rows are workloads, followed, if the metric has a mean, by one row per group (if there are several)
- * and one for all; columns are designs, "design, point" with a sweep. With LAB_LINES, rows are points, and columns
- * designs, "design, group" with several groups, "design, workload" without a mean. The sheets of a LAB_STACK have
- * the same rows and columns. NaN: the run is missing or has no such value. */
+ * and one for all; columns are designs, "design, point" with a sweep. With LAB_LINES, rows are points, and columns are
+ * "design, workload", followed by "design, group" and "design, mean". The sheets of a LAB_STACK have the same rows and
+ * columns. NaN: the run is missing or has no such value. */
 struct figure_sheet {
     const char *metric;
-    const char *unit; /* of the values shown: "%" for a gain, "" for a ratio */
+    const char *label; /* the metric and its relation to the baseline: "IPC, normalised to shared" */
+    const char *unit;  /* of the values shown: "%" for a gain, "" for a ratio */
     unsigned row_count, column_count;
     char **rows, **columns;
-    bool *row_is_mean;
+    bool *row_is_mean, *column_is_mean;
     double *value; /* [row * column_count + column] */
 };
 
@@ -63,6 +64,7 @@ struct figure {
     struct figure_line *lines;
     unsigned sheet_count, paper_count, choice_count, matrix_count, line_count;
     unsigned missing;    /* runs that are not in the store */
+    char *inputs;        /* sizes of the workloads, "small", if the paper's are others; else "" */
     char *finding;       /* a few sentences derived from the values */
     char *configuration; /* the effective configuration of the first run, YAML */
     struct arena *arena;

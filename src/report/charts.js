@@ -189,7 +189,7 @@ function linesChart(figure, sheet, view) {
         data: sheet.values.map((row) => row[c]),
         hidden: view.hidden.has(name),
         ...lineStyle(view.names.indexOf(name)),
-        pointRadius: 4,
+        ...(sheet.meanColumns[c] ? { borderWidth: 5, pointRadius: 6 } : { pointRadius: 4 }),
     }));
     return { type: "line", data: { labels: sheet.rows, datasets }, options, plugins: [notes] };
 }
@@ -210,8 +210,10 @@ function seriesChart(lines, view) {
 
 /* --- containers --- */
 
-/* Redraw every chart of the page. */
-const redraws = [];
+/* Redraw every chart of the page, and fit it to its box. */
+const redraws = [], resizes = [];
+for (const event of ["beforeprint", "afterprint"])
+    addEventListener(event, () => resizes.forEach((resize) => resize()));
 
 /* A chart with `bars` bars; wide charts scroll on a narrow screen. `configure` returns the current configuration. */
 function chartBox(caption, figure, bars, configure) {
@@ -225,6 +227,7 @@ function chartBox(caption, figure, bars, configure) {
         chart = new Chart(canvas, configure());
     };
     redraws.push(box.redraw);
+    resizes.push(() => chart?.resize());
     return box;
 }
 

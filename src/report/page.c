@@ -55,6 +55,7 @@ static void put_rows(struct json *json, const double *values, unsigned rows, uns
 static void put_sheet(struct json *json, const struct figure_sheet *sheet, const struct lab_metric *metric) {
     json_object(json);
     put_text(json, "metric", sheet->metric);
+    put_text(json, "label", sheet->label);
     put_text(json, "unit", sheet->unit);
     json_put_real(json, "neutral", metric && metric->relation == LAB_RATIO ? 1 : NAN);
     put_texts(json, "columns", sheet->columns, sheet->column_count);
@@ -62,6 +63,11 @@ static void put_sheet(struct json *json, const struct figure_sheet *sheet, const
     json_key(json, "means");
     json_array_compact(json);
     for (unsigned i = 0; i < sheet->row_count; i++) json_bool(json, sheet->row_is_mean && sheet->row_is_mean[i]);
+    json_end(json);
+    json_key(json, "meanColumns");
+    json_array_compact(json);
+    for (unsigned i = 0; i < sheet->column_count; i++)
+        json_bool(json, sheet->column_is_mean && sheet->column_is_mean[i]);
     json_end(json);
     put_rows(json, sheet->value, sheet->row_count, sheet->column_count);
     json_end(json);
@@ -135,6 +141,7 @@ static void put_figure(struct json *json, const struct report *report, const str
     put_text(json, "axis", axis);
     put_text(json, "kind", kind_names[experiment->kind]);
     put_text(json, "finding", figure->finding);
+    put_text(json, "inputs", figure->inputs);
     json_put_unsigned(json, "missing", figure->missing);
     put_text(json, "plots", report->plots && report_is_plotted(figure) ? report->plots : "");
     json_key(json, "sheets");

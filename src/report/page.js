@@ -21,7 +21,7 @@ function element(name, attributes = {}, ...children) {
 
 const distinct = (list) => [...new Set(list)];
 const inUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
-const captionOf = ({ metric, unit }) => (unit ? `${metric} (${unit})` : metric);
+const captionOf = ({ label, unit }) => (unit ? `${label} (${unit})` : label);
 
 /* Formats values with four significant digits of the largest; integers without decimals. */
 function formatter(values, unit) {
@@ -70,7 +70,7 @@ function paperTable({ papers }) {
     const heads = ["Metric", "Scheme", "Source", "Published", "Simulated", "Verdict"];
     const row = (value) =>
         element("tr", {}, heading(value.what, "row"), cell(value.scheme), cell(value.where), ...theirsAndOurs(value));
-    return table("Published and simulated values", heads, papers.map(row));
+    return table("Published and simulated values", heads, papers.map(row), "table.compared");
 }
 
 function choiceTable({ choices }) {
@@ -190,7 +190,7 @@ function headlines() {
     const heads = ["Figure", ...(all.length ? compared : ["Finding"])];
     const tally = distinct(all.map((paper) => paper.verdict)).map((name) => `${count(all, name)} ${name}`).join(", ");
     const place = document.getElementById("headlines");
-    place.append(table("Summary", heads, report.figures.map(row)));
+    place.append(table("Summary", heads, report.figures.map(row), "table.compared"));
     if (!all.length) return;
     place.append(paragraph("tally", `${all.length} published values: ${tally}.`), paragraph("rule", report.rule));
 }
@@ -211,6 +211,11 @@ function switchTheme() {
 
 const count = report.figures.length;
 document.getElementById("lead").append(`${count} ${count === 1 ? "figure" : "figures"}, sluice ${report.sluice}`);
+const inputs = distinct(report.figures.map((figure) => figure.inputs).filter(Boolean));
+if (inputs.length) {
+    const warning = `Simulated with inputs of size ${inputs.join(" and ")}, which are smaller than those of the papers.`;
+    document.getElementById("lead").after(element("p.inputs", {}, warning));
+}
 document.getElementById("contents").append(
     ...report.figures.map((figure) =>
         element("li", {}, linkTo(figure, element("b", {}, nameOf(figure)), " ", figure.title))));

@@ -236,8 +236,13 @@ static void put_stack_bars(FILE *out, const struct figure *figure) {
 static void put_sweep(FILE *out, const struct figure *figure, unsigned sheet) {
     char *axis = report_axis_label(figure);
     put_setting(out, "xlabel", axis, NULL);
+    fputs("  array thick = [", out); /* the line of a mean is twice as wide */
+    for (unsigned c = 0; c < figure->sheets[sheet].column_count; c++)
+        fprintf(out, "%s%d", c ? ", " : "",
+                figure->sheets[sheet].column_is_mean && figure->sheets[sheet].column_is_mean[c] ? 4 : 2);
+    fputs("]\n", out);
     fprintf(out,
-            "  plot for [i=1:%u] $sheet%u using 0:i + 1:xtic(1) with linespoints lw 2 pt i + 4 dt i"
+            "  plot for [i=1:%u] $sheet%u using 0:i + 1:xtic(1) with linespoints lw (thick[i]) pt i + 4 dt i"
             " lc rgb word(colours, i) title columnheader(i + 1)\n  unset xlabel\n",
             figure->sheets[sheet].column_count, sheet);
     free(axis);
@@ -245,7 +250,7 @@ static void put_sweep(FILE *out, const struct figure *figure, unsigned sheet) {
 
 static void put_sheet_panel(FILE *out, const struct figure *figure, unsigned i) {
     enum lab_figure_kind kind = figure->experiment->kind;
-    put_setting(out, "ylabel", kind == LAB_STACK ? figure->experiment->title : figure->sheets[i].metric,
+    put_setting(out, "ylabel", kind == LAB_STACK ? figure->experiment->title : figure->sheets[i].label,
                 figure->sheets[i].unit);
     if (kind == LAB_BARS)
         put_bars(out, figure, i);

@@ -106,7 +106,12 @@ TEST("lines have one row per point, bars one column per design and point") {
 #define WIDTHS "sweep: {noc.channel_bytes: [16, 64]}\n"
     struct made_up lines = make(TITLE WORKLOADS DESIGNS METRICS WIDTHS "draw: lines\n", by_width);
     CHECK_EQ(lines.figure->sheets->row_count, 2u);
-    CHECK_EQ(lines.figure->sheets->column_count, 4u);
+    CHECK_EQ(lines.figure->sheets->column_count, 2u * (3 + 2 + 1)); /* workloads, groups, mean */
+    CHECK_NEAR(cell(lines.figure->sheets, "16", "private, va"), 1.5, 1e-12);
+    CHECK_NEAR(cell(lines.figure->sheets, "16", "private, mean"), 1.5, 1e-12);
+    CHECK(!lines.figure->sheets->column_is_mean[0]);
+    CHECK(lines.figure->sheets->column_is_mean[5]);
+    CHECK_EQ(lines.figure->sheets->label, "IPC, normalised to shared");
     CHECK_NEAR(cell(lines.figure->sheets, "16", "private, sharing"), 1.5, 1e-12);
     CHECK_NEAR(cell(lines.figure->sheets, "64", "private, copying"), 1.2, 1e-12);
     CHECK_TEXT(lines.figure->finding, "best at 16 (50.0 % better), worst at 64 (20.0 % better)");

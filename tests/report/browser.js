@@ -45,6 +45,22 @@
     test("the result of a search is in a table",
         searched.length ? names(searched.filter((figure) => !isChosen(figure))) : ["no figure has any"]);
 
+    const captions = all("figcaption").map((caption) => caption.textContent);
+    test("a normalised chart names its baseline", captions.includes("IPC, normalised to plain") ? [] : captions);
+
+    const lines = figures.filter((figure) => figure.kind === "lines");
+    test("every workload has a line, and the mean is a wider one", lines.flatMap((figure) => {
+        const { datasets } = Chart.getChart(canvases(figure)[0]).data;
+        const wide = datasets.filter(({ borderWidth }) => borderWidth > 2).map(({ label }) => label);
+        const isGood = datasets.length > wide.length && wide.length > 0 && wide.every((label) => label.endsWith("mean"));
+        return isGood ? [] : [`${figure.name}: ${wide} of ${datasets.map(({ label }) => label)}`];
+    }));
+
+    const isVisible = (node) => node.getBoundingClientRect().right <= innerWidth && node.offsetWidth > 0;
+    const verdicts = all(".verdict");
+    test("every verdict is visible without scrolling sideways",
+        verdicts.length ? verdicts.filter((node) => !isVisible(node)).map((node) => node.textContent) : ["there is none"]);
+
     /* --- controls --- */
 
     const toggled = drawn.filter((figure) => all(".toggle", section(figure)).length);

@@ -36,4 +36,19 @@ for window in 1280,900 500,900; do
     done <"$work/found"
 done
 
+# On paper: text by pdftotext, in the order of the page.
+if command -v pdftotext >/dev/null; then
+    timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=10000 \
+        --print-to-pdf="$work/report.pdf" "file://$page" >/dev/null 2>"$work/log"
+    pdftotext -layout "$work/report.pdf" "$work/printed"
+    testcase "a printed chart has its legend"
+    holds "the legend of bars.yaml" grep -Eq 'plain +narrow +wide' "$work/printed"
+    testcase "a printed page has no controls"
+    holds "no order to choose" sh -c "! grep -q 'as listed' '$work/printed'"
+    # A canvas is a picture in the PDF: the widest must fit the page of A4 or letter less its margins.
+    testcase "printed charts fit the page"
+    widest=$(pdfimages -list "$work/report.pdf" | awk 'NR > 2 { inches = $4 / $13; if (inches > widest) widest = inches } END { print widest }')
+    holds "$widest inches" awk -v widest="$widest" 'BEGIN { exit !(widest > 3 && widest < 8.3) }'
+fi
+
 tests_end

@@ -29,16 +29,17 @@ static double made_load[MADE_SLICES * MADE_SAMPLES];
 static double made_x[MADE_SAMPLES], made_y[3][MADE_SAMPLES];
 
 static struct figure_sheet made_sheets[] = {
-    {"IPC", "", MADE_ROWS, 3, made_rows, made_designs, made_means, made_ipc},
-    {"LLC miss rate", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, made_misses},
+    {"IPC", "IPC, normalised to shared", "", MADE_ROWS, 3, made_rows, made_designs, made_means, NULL, made_ipc},
+    {"LLC miss rate", "LLC miss rate", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, NULL, made_misses},
 };
 static struct figure_sheet made_stack_sheets[] = {
-    {"issuing", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, made_stall[0]},
-    {"memory", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, made_stall[1]},
-    {"mshr", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, made_stall[2]},
-    {"idle", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, made_stall[3]},
+    {"issuing", "issuing", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, NULL, made_stall[0]},
+    {"memory", "memory", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, NULL, made_stall[1]},
+    {"mshr", "mshr", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, NULL, made_stall[2]},
+    {"idle", "idle", "%", MADE_ROWS, 3, made_rows, made_designs, made_means, NULL, made_stall[3]},
 };
-static struct figure_sheet made_line_sheets[] = {{"IPC", "", 3, 2, made_points, made_designs, NULL, made_sweep}};
+static struct figure_sheet made_line_sheets[] = {
+    {"IPC", "IPC", "", 3, 2, made_points, made_designs, NULL, NULL, made_sweep}};
 static struct figure_paper made_papers[] = {
     {.id = "adaptive-001",
      .where = "Figure 11",

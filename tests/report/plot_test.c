@@ -96,7 +96,7 @@ TEST("escapes text in a script") {
     char quotes[] = "a \"b\" \\ c\nd";
     char *rows[] = {quotes};
     double value[] = {1};
-    struct figure_sheet sheet = {"m", "", 1, 1, rows, rows, NULL, value};
+    struct figure_sheet sheet = {"m", "m", "", 1, 1, rows, rows, NULL, NULL, value};
     struct experiment experiment = {.name = "x/y z", .title = "t", .kind = LAB_BARS};
     struct figure figure = {.experiment = &experiment, .sheets = &sheet, .sheet_count = 1};
     struct folder folder = folder_make();
