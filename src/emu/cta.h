@@ -38,6 +38,7 @@ enum step_kind {
 struct step {
     op_handler *handler;
     enum step_kind kind;
+    uint32_t straight; /* number of operations from here on that access only registers and have no guard */
 };
 
 /* A function's executable code: its operations and how each executes. */

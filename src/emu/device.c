@@ -31,6 +31,16 @@ static op_handler *handler_find(const struct op *op) {
     return handler ? handler : op_handler_find(op);
 }
 
+/* Collective operations are not straight: they may read the number of executed instructions. */
+static void straight_find(struct function_code *code) {
+    for (uint32_t i = code->function->op_count; i-- > 0;) {
+        const struct op *op = &code->function->ops[i];
+        struct step *step = &code->steps[i];
+        bool plain = step->kind == STEP_PLAIN && !op->guard && !collective_handler_find(op);
+        step->straight = plain ? step[1].straight + 1 : 0;
+    }
+}
+
 static bool link_function(const struct ptx_module *module, uint32_t index, struct function_code *code,
                           struct error *err) {
     const struct program_function *function = code->function;
@@ -46,6 +56,7 @@ static bool link_function(const struct ptx_module *module, uint32_t index, struc
                              "this form of the instruction is not supported");
     }
     code->steps[function->op_count].kind = STEP_END;
+    straight_find(code);
     return true;
 }
 

@@ -228,19 +228,31 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
     const struct op *ops = code->function->ops;
     const struct instr *records = code->function->records;
     const uint32_t stop = path->reconverge, active = path->mask;
+    const unsigned lanes = (unsigned)__builtin_popcount(active);
     uint32_t pc = path->pc;
     uint64_t threads = 0;
     while (quantum) {
         const struct step *step = &code->steps[pc];
         const struct op *op = &ops[pc];
+        if (step->straight) {
+            uint32_t end = pc + (step->straight < quantum ? step->straight : quantum);
+            if (stop - pc < end - pc) end = stop;
+            if (w->writer) trace_put_static(w->writer, records[pc].id, active, end - pc);
+            quantum -= end - pc;
+            w->executed += end - pc;
+            threads += (uint64_t)lanes * (end - pc);
+            for (; pc < end; pc++, step++, op++) step->handler(&w->warp, op, active);
+            if (pc == stop) break;
+            continue;
+        }
         if (UNLIKELY(step->kind == STEP_END)) {
             implicit_return(w, active);
             goto left;
         }
         uint32_t mask = active & warp_predicate(&w->warp, op->guard);
-        if (LIKELY(step->kind == STEP_PLAIN)) {
+        if (step->kind == STEP_PLAIN) {
             if (LIKELY(mask)) step->handler(&w->warp, op, mask);
-            if (w->writer) trace_put_static(w->writer, records[pc].id, mask);
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc++;
         } else if (step->kind == STEP_ACCESS) {
             if (mask) step->handler(&w->warp, op, mask);
@@ -248,7 +260,7 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
             if (w->writer) record_access(w, pc, mask);
             pc++;
         } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
-            if (w->writer) trace_put_static(w->writer, records[pc].id, mask);
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc = mask ? op->target : pc + 1;
         } else {
             if (control_step(w, op, step->kind, pc, mask, active)) {

@@ -13,110 +13,158 @@ _Static_assert(FIELDS_AT + PACK_FIELDS == offsetof(struct instr, touches), "the 
 
 /* --- writing --- */
 
-static inline void put_byte(struct packer *packer, uint8_t byte) { packer->bytes[packer->used++] = byte; }
-
-static inline void put_varint(struct packer *packer, uint64_t value) {
-    for (; value >= 0x80; value >>= 7) put_byte(packer, (uint8_t)(value | 0x80));
-    put_byte(packer, (uint8_t)value);
+static ALWAYS_INLINE uint8_t *put_varint(uint8_t *to, uint64_t value) {
+    for (; UNLIKELY(value >= 0x80); value >>= 7) *to++ = (uint8_t)(value | 0x80);
+    *to++ = (uint8_t)value;
+    return to;
 }
 
 static inline uint64_t zigzag(int64_t value) { return (uint64_t)value << 1 ^ (uint64_t)(value >> 63); }
 
-static void put_fields(struct packer *packer, const uint8_t *record, uint32_t differ) {
-    put_varint(packer, differ);
-    for (; differ; differ &= differ - 1) put_byte(packer, record[FIELDS_AT + lowest_bit(differ)]);
+static uint8_t *put_fields(uint8_t *to, const uint8_t *record, uint32_t differ) {
+    to = put_varint(to, differ);
+    for (; differ; differ &= differ - 1) *to++ = record[FIELDS_AT + lowest_bit(differ)];
+    return to;
+}
+
+/* A bit for each of eight bytes that differs. */
+static ALWAYS_INLINE uint32_t bytes_that_differ(const uint8_t *a, const uint8_t *b, size_t bytes) {
+    uint64_t x = 0, y = 0;
+    uint32_t differ = 0;
+    memcpy(&x, a, bytes);
+    memcpy(&y, b, bytes);
+    for (x ^= y; UNLIKELY(x); x &= ~(UINT64_C(0xFF) << lowest_bit(x) / 8 * 8))
+        differ |= UINT32_C(1) << lowest_bit(x) / 8;
+    return differ;
 }
 
 /* A bit for each byte that differs. The count of a memory record is encoded with its touches. */
-static inline uint32_t fields_that_differ(const struct instr *base, const struct instr *record) {
-    const uint8_t *a = (const uint8_t *)base, *b = (const uint8_t *)record;
-    unsigned count = instr_is_memory(record) ? COUNT_AT - FIELDS_AT : PACK_FIELDS;
-    uint32_t differ = count == PACK_FIELDS && base->count != record->count;
-    for (unsigned i = 0; i < COUNT_AT - FIELDS_AT; i++) differ |= a[FIELDS_AT + i] ^ b[FIELDS_AT + i];
-    if (!differ) return 0;
-    differ = 0;
-    for (unsigned i = 0; i < count; i++) differ |= (uint32_t)(a[FIELDS_AT + i] != b[FIELDS_AT + i]) << i;
+static ALWAYS_INLINE uint32_t fields_that_differ(const struct instr *base, const struct instr *record) {
+    const uint8_t *a = (const uint8_t *)base + FIELDS_AT, *b = (const uint8_t *)record + FIELDS_AT;
+    enum { WORD = sizeof(uint64_t), REST = COUNT_AT - FIELDS_AT - 2 * WORD };
+    uint32_t differ = bytes_that_differ(a, b, WORD) | bytes_that_differ(a + WORD, b + WORD, WORD) << WORD |
+                      bytes_that_differ(a + 2 * WORD, b + 2 * WORD, REST) << 2 * WORD;
+    if (!instr_is_memory(record))
+        differ |= bytes_that_differ((const uint8_t *)&base->count, (const uint8_t *)&record->count, 2)
+                  << (COUNT_AT - FIELDS_AT);
     return differ;
 }
 
 static bool are_alike(const uint64_t *touches, unsigned count) {
+    uint64_t distance = touches[1] - touches[0];
+    if (touch_sectors(distance)) return false;
     for (unsigned i = 2; i < count; i++)
-        if (touches[i] - touches[i - 1] != touches[1] - touches[0]) return false;
-    return touch_sectors(touches[0]) == touch_sectors(touches[1]);
+        if (touches[i] - touches[i - 1] != distance) return false;
+    return true;
 }
 
-static void put_touches(struct packer *packer, const uint64_t *touches, unsigned count) {
+static uint8_t *put_touches(struct packer *packer, uint8_t *to, const uint64_t *touches, unsigned count) {
     uint64_t block = touches[0] / TOUCH_BLOCK_BYTES, first = zigzag((int64_t)(block - packer->context.block));
     packer->context.block = touches[count - 1] / TOUCH_BLOCK_BYTES;
-    if (count >= 1u << (8 - HEAD_COUNT_SHIFT)) put_varint(packer, count);
+    if (count >= 1u << (8 - HEAD_COUNT_SHIFT)) to = put_varint(to, count);
     bool alike = count > 1 && are_alike(touches, count);
-    put_varint(packer, count > 1 ? first << 1 | alike : first);
-    put_byte(packer, touch_sectors(touches[0]));
+    to = put_varint(to, count > 1 ? first << 1 | alike : first);
+    *to++ = touch_sectors(touches[0]);
+    if (alike) return put_varint(to, touches[1] / TOUCH_BLOCK_BYTES - block - 1);
     for (unsigned i = 1; i < count; i++) {
-        put_varint(packer, touches[i] / TOUCH_BLOCK_BYTES - touches[i - 1] / TOUCH_BLOCK_BYTES - 1);
-        if (alike) break;
-        put_byte(packer, touch_sectors(touches[i]));
+        uint64_t next = touches[i] / TOUCH_BLOCK_BYTES;
+        to = put_varint(to, next - block - 1);
+        *to++ = touch_sectors(touches[i]);
+        block = next;
     }
+    return to;
 }
 
-/* A record that needs no description. */
-static inline void put_expected(struct packer *packer) {
+/* Begins a run of records that need no description, with one. */
+static inline void run_begin(struct packer *packer) {
     packer->context.id++;
-    if (packer->run_at != PACK_NO_RUN && packer->bytes[packer->run_at] != RUN_FULL) {
-        packer->bytes[packer->run_at] += RUN_STEP;
-    } else {
-        packer->run_at = packer->used;
-        put_byte(packer, 0);
-    }
+    packer->run_at = packer->used;
+    packer->bytes[packer->used++] = 0;
 }
 
-static ALWAYS_INLINE void put_record(struct packer *packer, const struct instr *record, uint32_t active,
-                                     uint32_t differ, unsigned count, const uint64_t *touches) {
+/* Extends the current run, if there is one, by up to `count` records; returns by how many. */
+static inline uint32_t run_extend(struct packer *packer, uint32_t count) {
+    if (packer->run_at == PACK_NO_RUN) return 0;
+    uint8_t *run = &packer->bytes[packer->run_at];
+    uint32_t room = (uint32_t)(RUN_FULL - *run) / RUN_STEP, added = count < room ? count : room;
+    *run = (uint8_t)(*run + added * RUN_STEP);
+    packer->context.id += added;
+    return added;
+}
+
+static inline bool is_expected(const struct pack_context *context, uint32_t id, uint32_t active) {
+    return id == (uint32_t)(context->id + 1) && active == context->active;
+}
+
+static ALWAYS_INLINE void put_described(struct packer *packer, const struct instr *record, uint32_t active,
+                                        uint32_t differ, unsigned count, const uint64_t *touches) {
     struct pack_context *context = &packer->context;
     int64_t jump = (int64_t)record->id - (int64_t)(uint32_t)(context->id + 1);
     uint32_t lanes = active ^ context->active;
-    if (jump == 0 && lanes == 0 && differ == 0 && count == 0) {
-        put_expected(packer);
-        return;
-    }
     context->id = record->id;
     packer->run_at = PACK_NO_RUN;
     assert(count <= STREAM_TOUCHES);
-    put_byte(packer, (uint8_t)(HEAD_RECORD | (jump ? HEAD_JUMP : 0) | (lanes ? HEAD_LANES : 0) |
-                               (differ ? HEAD_FIELDS : 0) | (count ? HEAD_TOUCHES : 0) |
-                               (count < 1u << (8 - HEAD_COUNT_SHIFT) ? count << HEAD_COUNT_SHIFT : 0)));
-    if (jump) put_varint(packer, zigzag(jump));
+    uint8_t *to = packer->bytes + packer->used;
+    *to++ =
+        (uint8_t)(HEAD_RECORD | (jump ? HEAD_JUMP : 0) | (lanes ? HEAD_LANES : 0) | (differ ? HEAD_FIELDS : 0) |
+                  (count ? HEAD_TOUCHES : 0) | (count < 1u << (8 - HEAD_COUNT_SHIFT) ? count << HEAD_COUNT_SHIFT : 0));
+    if (jump) to = put_varint(to, zigzag(jump));
     if (lanes) {
-        put_varint(packer, active == context->before ? 0 : lanes);
+        to = put_varint(to, active == context->before ? 0 : lanes);
         context->before = context->active;
         context->active = active;
     }
-    if (differ) put_fields(packer, (const uint8_t *)record, differ);
-    if (count) put_touches(packer, touches, count);
+    if (differ) to = put_fields(to, (const uint8_t *)record, differ);
+    if (count) to = put_touches(packer, to, touches, count);
+    packer->used = (uint32_t)(to - packer->bytes);
 }
 
 void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches) {
     unsigned count = instr_is_memory(record) ? record->count : 0;
-    put_record(packer, record, record->active, fields_that_differ(base, record), count, touches);
+    uint32_t differ = fields_that_differ(base, record);
+    if (count || differ || !is_expected(&packer->context, record->id, record->active))
+        put_described(packer, record, record->active, differ, count, touches);
+    else if (!run_extend(packer, 1))
+        run_begin(packer);
 }
 
-void pack_put_static(struct packer *packer, const struct instr *base, uint32_t active) {
+uint32_t pack_put_static(struct packer *packer, const struct instr *base, uint32_t active, uint32_t count) {
     assert(!instr_is_memory(base));
-    put_record(packer, base, active, 0, 0, NULL);
+    if (is_expected(&packer->context, base->id, active)) {
+        uint32_t added = run_extend(packer, count);
+        if (added) return added;
+        run_begin(packer);
+    } else {
+        put_described(packer, base, active, 0, 0, NULL);
+    }
+    return 1;
 }
 
 /* --- reading --- */
 
-/* Reading beyond the end returns zero and sets `overrun`. */
-static inline uint8_t get_byte(struct unpacker *from) {
+enum pack_verdict {
+    PACK_TAKEN,
+    PACK_FULL, /* the touches do not fit */
+    PACK_BAD,  /* not a valid encoding */
+};
+
+/* A position in packed bytes. Reading beyond the end returns zero and sets `overrun`. */
+struct cursor {
+    const uint8_t *at, *end;
+    bool overrun;
+};
+
+static ALWAYS_INLINE uint8_t get_byte(struct cursor *from) {
     if (LIKELY(from->at < from->end)) return *from->at++;
     from->overrun = true;
     return 0;
 }
 
-static inline uint64_t get_varint(struct unpacker *from) {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
+static ALWAYS_INLINE uint64_t get_varint(struct cursor *from) {
+    uint64_t value = get_byte(from);
+    if (LIKELY(value < 0x80)) return value;
+    value &= 0x7F;
+    for (unsigned shift = 7; shift < 64; shift += 7) {
         uint8_t byte = get_byte(from);
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80) break;
@@ -126,97 +174,123 @@ static inline uint64_t get_varint(struct unpacker *from) {
 
 static inline int64_t unzigzag(uint64_t value) { return (int64_t)(value >> 1 ^ -(value & 1)); }
 
-static enum pack_verdict get_touches(struct unpacker *from, unsigned count, struct instr *record, uint64_t *touches,
-                                     unsigned room) {
+static ALWAYS_INLINE enum pack_verdict get_touches(struct cursor *from, struct pack_context *context, unsigned count,
+                                                   struct instr *record, uint64_t *touches, unsigned room) {
     if (count == 0) {
         uint64_t many = get_varint(from);
         if (many == 0 || many > STREAM_TOUCHES) return PACK_BAD;
         count = (unsigned)many;
     }
     if (count > room) return PACK_FULL;
-    uint64_t first = get_varint(from), block = from->context.block;
+    uint64_t first = get_varint(from), block = context->block;
     bool alike = count > 1 && (first & 1);
     block += (uint64_t)unzigzag(count > 1 ? first >> 1 : first);
     uint8_t sectors = get_byte(from);
     touches[0] = touch_make(block * TOUCH_BLOCK_BYTES, sectors);
-    uint64_t distance = alike ? get_varint(from) + 1 : 0;
-    for (unsigned i = 1; i < count; i++) {
-        block += alike ? distance : get_varint(from) + 1;
-        if (!alike) sectors = get_byte(from);
-        touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, sectors);
+    if (alike) {
+        uint64_t distance = get_varint(from) + 1;
+        for (unsigned i = 1; i < count; i++)
+            touches[i] = touch_make((block + i * distance) * TOUCH_BLOCK_BYTES, sectors);
+        block += (count - 1) * distance;
+    } else {
+        for (unsigned i = 1; i < count; i++) {
+            block += get_varint(from) + 1;
+            touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, get_byte(from));
+        }
     }
-    from->context.block = block;
+    context->block = block;
     record->count = (uint16_t)count;
     return PACK_TAKEN;
 }
 
 /* The active lanes of the next record. */
-static uint32_t get_lanes(struct unpacker *from) {
-    struct pack_context *context = &from->context;
+static ALWAYS_INLINE void get_lanes(struct cursor *from, struct pack_context *context) {
     uint32_t change = (uint32_t)get_varint(from), active = context->active;
     context->active = change ? active ^ change : context->before;
     context->before = active;
-    return context->active;
 }
 
-static enum pack_verdict get_record(struct unpacker *from, uint8_t head, const struct instr *records,
-                                    uint32_t record_count, struct instr *record, uint64_t *touches, unsigned room) {
-    uint32_t id = from->context.id + 1;
+/* A record with a description. Cursor and context are undefined unless it is taken. */
+static ALWAYS_INLINE enum pack_verdict get_described(struct cursor *from, struct pack_context *context,
+                                                     const struct instr *records, uint32_t record_count,
+                                                     struct instr *record, uint64_t *touches, unsigned room) {
+    uint8_t head = get_byte(from);
+    uint32_t id = context->id + 1;
     if (head & HEAD_JUMP) id += (uint32_t)unzigzag(get_varint(from));
     if (id >= record_count) return PACK_BAD;
-    from->context.id = id;
+    context->id = id;
     *record = records[id];
     record->touches = 0;
-    record->active = head & HEAD_LANES ? get_lanes(from) : from->context.active;
+    if (head & HEAD_LANES) get_lanes(from, context);
+    record->active = context->active;
     if (head & HEAD_FIELDS) {
         uint64_t differ = get_varint(from);
         if (differ >> PACK_FIELDS) return PACK_BAD;
         for (; differ; differ &= differ - 1) ((uint8_t *)record)[FIELDS_AT + lowest_bit(differ)] = get_byte(from);
     }
-    if (!(head & HEAD_TOUCHES)) {
-        if (instr_is_memory(record)) record->count = 0;
-        return PACK_TAKEN;
+    bool memory = instr_is_memory(record);
+    if (head & HEAD_TOUCHES) {
+        if (!memory) return PACK_BAD;
+        enum pack_verdict verdict = get_touches(from, context, head >> HEAD_COUNT_SHIFT, record, touches, room);
+        if (verdict != PACK_TAKEN) return verdict;
+    } else if (memory) {
+        record->count = 0;
     }
-    return instr_is_memory(record) ? get_touches(from, head >> HEAD_COUNT_SHIFT, record, touches, room) : PACK_BAD;
+    return from->overrun ? PACK_BAD : PACK_TAKEN;
 }
 
-enum pack_verdict pack_get(struct unpacker *unpacker, const struct instr *records, uint32_t record_count,
-                           struct instr *record, uint64_t *touches, unsigned room) {
-    struct pack_context *context = &unpacker->context;
-    if (context->run == 0) {
-        if (unpacker->at == unpacker->end) return PACK_END;
-        uint8_t head = *unpacker->at;
-        if (head & HEAD_RECORD) {
-            struct unpacker from = *unpacker;
-            from.at++;
-            enum pack_verdict verdict = get_record(&from, head, records, record_count, record, touches, room);
-            if (verdict == PACK_TAKEN && from.overrun) return PACK_BAD;
-            if (verdict == PACK_TAKEN) *unpacker = from;
-            return verdict;
-        }
-        unpacker->at++;
-        context->run = head / RUN_STEP + 1u;
+/* The records of the current run; false if one has no static record. */
+static ALWAYS_INLINE bool get_run(struct pack_context *context, const struct instr *records, uint32_t record_count,
+                                  struct instr *to, unsigned count, unsigned touches) {
+    uint32_t id = context->id + 1;
+    if (count > record_count || id > record_count - count) return false;
+    for (unsigned i = 0; i < count; i++) {
+        to[i] = records[id + i];
+        to[i].active = context->active;
+        to[i].touches = 0;
+        if (!instr_is_memory(&to[i])) continue;
+        to[i].touches = touches;
+        to[i].count = 0;
     }
-    if (++context->id >= record_count) return PACK_BAD;
-    context->run--;
-    *record = records[context->id];
-    record->active = context->active;
-    record->touches = 0;
-    if (instr_is_memory(record)) record->count = 0;
-    return PACK_TAKEN;
-}
-
-bool pack_take(struct unpacker *from, const struct instr *records, uint32_t record_count, struct warp_stream *warp) {
-    unsigned touches = 0;
-    while (warp->count < STREAM_CHUNK) {
-        struct instr *record = &warp->instr[warp->count];
-        enum pack_verdict verdict =
-            pack_get(from, records, record_count, record, warp->touch + touches, STREAM_TOUCHES - touches);
-        if (verdict != PACK_TAKEN) return verdict != PACK_BAD;
-        warp->count++;
-        if (!instr_is_memory(record)) continue;
-        record->touches = touches;
-        touches += record->count;
-    }
+    context->id += count;
+    context->run -= count;
     return true;
+}
+
+bool pack_take(struct unpacker *unpacker, const struct instr *records, uint32_t record_count,
+               struct warp_stream *warp) {
+    struct cursor from = {unpacker->at, unpacker->end, false};
+    struct pack_context context = unpacker->context;
+    unsigned touches = 0, count = warp->count;
+    bool good = true;
+    while (good && count < STREAM_CHUNK) {
+        struct instr *record = &warp->instr[count];
+        if (context.run == 0) {
+            if (from.at == from.end) break;
+            if (*from.at & HEAD_RECORD) {
+                struct cursor ahead = from;
+                struct pack_context next = context;
+                enum pack_verdict verdict = get_described(&ahead, &next, records, record_count, record,
+                                                          warp->touch + touches, STREAM_TOUCHES - touches);
+                good = verdict != PACK_BAD;
+                if (verdict != PACK_TAKEN) break;
+                from = ahead;
+                context = next;
+                count++;
+                if (instr_is_memory(record)) {
+                    record->touches = touches;
+                    touches += record->count;
+                }
+                continue;
+            }
+            context.run = *from.at++ / RUN_STEP + 1u;
+        }
+        unsigned room = STREAM_CHUNK - count, many = context.run < room ? context.run : room;
+        good = get_run(&context, records, record_count, record, many, touches);
+        if (good) count += many;
+    }
+    warp->count = count;
+    unpacker->at = from.at;
+    unpacker->context = context;
+    return good;
 }

@@ -49,27 +49,17 @@ enum { PACK_NO_RUN = UINT32_MAX };
 
 /* Appends one record; PACK_RECORD_BYTES must be free. `base` is the static record of its id. */
 void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches);
-/* The same for a record that differs from `base`, which is not a memory record, at most in its lanes. */
-void pack_put_static(struct packer *packer, const struct instr *base, uint32_t active);
+/* Appends up to `count` static records with these lanes, `base` and those after it, and returns how many: all that
+ * extend the current run, or else one. Neither is a memory record. */
+uint32_t pack_put_static(struct packer *packer, const struct instr *base, uint32_t active, uint32_t count);
 
 struct unpacker {
     struct pack_context context;
     const uint8_t *at, *end;
-    bool overrun; /* a record was truncated */
 };
 
-enum pack_verdict {
-    PACK_TAKEN,
-    PACK_END,  /* no more bytes */
-    PACK_FULL, /* its touches do not fit; nothing was consumed */
-    PACK_BAD,  /* not a valid encoding */
-};
-
-/* Unpacks the next record; `touches` has space for `room` touches. `records`: static records, by id. */
-enum pack_verdict pack_get(struct unpacker *unpacker, const struct instr *records, uint32_t record_count,
-                           struct instr *record, uint64_t *touches, unsigned room);
-/* Fills the warp's buffer, from its first touch on, with as many records as are available and fit. False if the
- * encoding is invalid. */
-bool pack_take(struct unpacker *from, const struct instr *records, uint32_t record_count, struct warp_stream *warp);
+/* Fills the warp's buffer, from its first touch on, with as many records as are available and fit. `records`: static
+ * records, by id. False if the encoding is invalid. */
+bool pack_take(struct unpacker *unpacker, const struct instr *records, uint32_t record_count, struct warp_stream *warp);
 
 #endif

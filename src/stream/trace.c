@@ -228,10 +228,13 @@ void trace_put(struct trace_writer *writer, const struct instr *record, const ui
         publish(writer);
 }
 
-void trace_put_static(struct trace_writer *writer, uint32_t id, uint32_t active) {
-    assert(id < writer->trace->record_count && writer->trace->records[id].op != OP_exit);
-    pack_put_static(&writer->packer, &writer->trace->records[id], active);
-    if (writer->packer.used >= CHUNK_BYTES) publish(writer);
+void trace_put_static(struct trace_writer *writer, uint32_t id, uint32_t active, uint32_t count) {
+    const struct instr *record = &writer->trace->records[id];
+    assert(id < writer->trace->record_count && record->op != OP_exit);
+    for (uint32_t put; count; count -= put, record += put) {
+        put = pack_put_static(&writer->packer, record, active, count);
+        if (writer->packer.used >= CHUNK_BYTES) publish(writer);
+    }
 }
 
 void trace_finish(struct trace *trace, bool complete) {
@@ -295,7 +298,7 @@ static void consume(struct trace *trace, struct chunk **first, struct chunk *nex
 
 /* As many records as the chunk provides and the warp's buffer holds. */
 static void take(struct trace *trace, struct chunk *chunk, struct place *place, struct warp_stream *warp) {
-    struct unpacker from = {place->context, chunk->bytes + place->offset, chunk->bytes + chunk->count, false};
+    struct unpacker from = {place->context, chunk->bytes + place->offset, chunk->bytes + chunk->count};
     bool good = pack_take(&from, trace->records, trace->record_count, warp);
     assert(good);
     (void)good;

@@ -132,6 +132,23 @@ TEST("touches are blocks relative to the last one, with equal distances and sect
     CHECK_BYTES(&p, 34, 1 | 2, 1);
 }
 
+TEST("several static records at once pack as one by one") {
+    struct packed p, q;
+    packed_init(&p);
+    packed_init(&q);
+    static const struct {
+        uint32_t id, lanes, count;
+    } parts[] = {{12, UINT32_MAX, 3}, {15, UINT32_MAX, 200}, {215, 0xFF, 1}, {216, 0xFF, 2}, {20, 0xFF, 130}};
+    for (unsigned i = 0; i < COUNT_OF(parts); i++) {
+        for (uint32_t k = 0; k < parts[i].count; k++) put(&p, parts[i].id + k, parts[i].lanes, 0, NULL);
+        for (uint32_t done = 0; done < parts[i].count;)
+            done += pack_put_static(&q.packer, &q.program[parts[i].id + done], parts[i].lanes, parts[i].count - done);
+        CHECK_EQ(q.packer.context.id, p.packer.context.id);
+    }
+    CHECK_EQ(q.packer.used, p.packer.used);
+    CHECK(memcmp(p.bytes, q.bytes, p.packer.used) == 0);
+}
+
 /* What is read from these bytes by a warp that has 16 records and 64 touches to fill. */
 static bool take(struct warp_stream *warp, struct unpacker *from) {
     static struct instr program[IDS];

@@ -60,7 +60,7 @@ TEST("random records unpack to what was packed") {
     uint8_t *bytes = malloc((size_t)COUNT * 128);
     struct packer packer = {.bytes = bytes, .run_at = PACK_NO_RUN};
     pack_start(&packer.context);
-    uint64_t random = 5, touches[STREAM_TOUCHES], got_touches[STREAM_TOUCHES];
+    uint64_t random = 5, touches[STREAM_TOUCHES];
     uint32_t id = 7;
     for (unsigned i = 0; i < COUNT; i++) {
         struct instr record = make_record(records, &random, &id, touches);
@@ -71,14 +71,23 @@ TEST("random records unpack to what was packed") {
     struct unpacker from = {.at = bytes, .end = bytes + packer.used};
     pack_start(&from.context);
     random = 5, id = 7;
-    for (unsigned i = 0; i < COUNT; i++) {
-        struct instr record = make_record(records, &random, &id, touches), got;
-        REQUIRE(pack_get(&from, records, STATIC_RECORDS, &got, got_touches, STREAM_TOUCHES) == PACK_TAKEN);
-        REQUIRE(same_record(&record, &got));
-        if (instr_is_memory(&record)) REQUIRE(memcmp(touches, got_touches, record.count * sizeof *touches) == 0);
+    struct warp_stream warp = {0};
+    unsigned next = 0;
+    for (unsigned i = 0; i < COUNT; i++, next++) {
+        struct instr record = make_record(records, &random, &id, touches);
+        if (next == warp.count) {
+            warp.count = next = 0;
+            REQUIRE(pack_take(&from, records, STATIC_RECORDS, &warp) && warp.count);
+        }
+        const struct instr *got = &warp.instr[next];
+        REQUIRE(same_record(&record, got));
+        if (instr_is_memory(&record))
+            REQUIRE(memcmp(touches, warp.touch + got->touches, record.count * sizeof *touches) == 0);
     }
-    struct instr none;
-    CHECK_EQ(pack_get(&from, records, STATIC_RECORDS, &none, got_touches, STREAM_TOUCHES), PACK_END);
+    CHECK_EQ(next, warp.count);
+    warp.count = 0;
+    CHECK(pack_take(&from, records, STATIC_RECORDS, &warp));
+    CHECK_EQ(warp.count, 0u);
     free(bytes);
 }
 
@@ -102,19 +111,23 @@ TEST("straight-line code packs into less than a byte per record, a coalesced acc
 }
 
 TEST("unpacking arbitrary bytes fails only with its return value") {
-    struct instr records[STATIC_RECORDS], record;
+    struct instr records[STATIC_RECORDS];
     make_records(records);
-    uint64_t random = 3, touches[STREAM_TOUCHES];
+    uint64_t random = 3;
     unsigned bad = 0;
     for (unsigned round = 0; round < 3000; round++) {
         uint8_t bytes[24];
         for (unsigned i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_next(&random);
         struct unpacker from = {.at = bytes, .end = bytes + sizeof bytes};
         pack_start(&from.context);
-        enum pack_verdict verdict;
-        while ((verdict = pack_get(&from, records, STATIC_RECORDS, &record, touches, STREAM_TOUCHES)) == PACK_TAKEN)
-            REQUIRE(record.count <= STREAM_TOUCHES || !instr_is_memory(&record));
-        bad += verdict == PACK_BAD;
+        bool good = true;
+        for (struct warp_stream warp = {.count = 1}; good && warp.count;) {
+            warp.count = 0;
+            good = pack_take(&from, records, STATIC_RECORDS, &warp);
+            for (unsigned i = 0; i < warp.count; i++)
+                REQUIRE(warp.instr[i].count <= STREAM_TOUCHES || !instr_is_memory(&warp.instr[i]));
+        }
+        bad += !good;
     }
     CHECK(bad > 1000);
 }
