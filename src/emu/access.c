@@ -28,8 +28,9 @@ void access_addresses(const struct warp_state *w, const struct op *op, uint32_t 
         for (unsigned i = 0; i < WARP_LANES; i++) address[i] = a[i] + offset;
     }
     if (mask == UINT32_MAX) return;
-    uint64_t any = address[lowest_bit(mask)];
-    for (unsigned i = 0; i < WARP_LANES; i++) address[i] = mask >> i & 1 ? address[i] : any;
+    unsigned top = log2_floor(mask);
+    uint64_t lowest = address[lowest_bit(mask)], highest = address[top];
+    for (unsigned i = 0; i < WARP_LANES; i++) address[i] = mask >> i & 1 ? address[i] : i < top ? lowest : highest;
 }
 
 enum ptx_space space_resolve(enum ptx_space space, uint64_t *address) {

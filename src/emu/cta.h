@@ -177,7 +177,8 @@ static inline uint64_t local_offset(uint64_t address, unsigned lane) {
     return (address >> 2) * LOCAL_ROW_BYTES + lane * 4 + (address & 3);
 }
 void local_copy(struct warp_state *w, unsigned lane, uint32_t address, void *data, unsigned bytes, bool write);
-/* Addresses of an operation's lanes; lanes not in `mask` get the address of one that is. */
+/* Addresses of an operation's lanes. Lanes not in `mask` get the address of the lowest one that is, and those above the
+ * highest one its address, so that lanes without gaps ascend if the active ones do. */
 void access_addresses(const struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address[WARP_LANES]);
 void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space, uint64_t address,
                   unsigned bytes, enum access_kind kind);

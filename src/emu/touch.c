@@ -1,8 +1,9 @@
 /* The stream record of a memory operation: touched sectors, passes over the banks of shared memory, lanes that access
  * one word.
  *
- * Most operations access one address or a run of contiguous ones, whose record does not need the single lanes. Others
- * are divided into pieces, which are sorted.
+ * Most operations access one address or a run of contiguous ones, whose record does not need the single lanes. Lanes
+ * that are in ascending blocks, and reads within some blocks, need no sorting either. Others are divided into pieces,
+ * which are sorted.
  *
  * Local memory has the hardware's layout in the stream: word k of the 32 lanes is contiguous, so a wide access of a
  * lane is several words in several rows. Every warp has its own area, which is reused LOCAL_CTAS CTAs later: more than
@@ -46,6 +47,74 @@ static void run_note(struct access_note *note, uint64_t begin, unsigned bytes) {
                                                       : TOUCH_BLOCK_BYTES / SECTOR_BYTES;
         note->touch[note->count++] = block | (low_mask(to) & ~low_mask(from));
     }
+}
+
+/* --- scattered lanes without sorting --- */
+
+enum { MAP_BLOCKS = 512, WORD_BLOCKS = 8 }; /* of a bit map of sectors: a byte is the sectors of a block */
+
+static uint64_t touch_of(uint64_t address) {
+    return address / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES | UINT64_C(1) << address % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
+}
+
+/* Each active lane is above the active lane below it. */
+static bool lanes_ascend(uint32_t mask, const uint64_t *address) {
+    uint64_t previous = address[lowest_bit(mask)];
+    FOR_LANES (lane, mask & (mask - 1)) {
+        if (address[lane] <= previous) return false;
+        previous = address[lane];
+    }
+    return true;
+}
+
+/* Blocks from a map of the sectors of all lanes, `span` blocks from `origin` on. Returns the number of sectors. */
+static unsigned map_note(struct access_note *note, const uint64_t *address, uint64_t origin, uint64_t span) {
+    uint64_t map[MAP_BLOCKS / WORD_BLOCKS];
+    unsigned words = (unsigned)(span / WORD_BLOCKS) + 1, count = 0, sectors = 0;
+    for (unsigned i = 0; i < words; i++) map[i] = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        uint64_t sector = (address[i] - origin) / SECTOR_BYTES;
+        map[sector / 64] |= UINT64_C(1) << sector % 64;
+    }
+    for (unsigned i = 0; i < words; i++, origin += WORD_BLOCKS * TOUCH_BLOCK_BYTES) {
+        sectors += (unsigned)__builtin_popcountll(map[i]);
+        for (uint64_t rest = map[i]; rest;) {
+            unsigned shift = lowest_bit(rest) & ~7u;
+            note->touch[count++] = (origin + shift / 8 * TOUCH_BLOCK_BYTES) | (rest >> shift & 0xFF);
+            rest &= ~(UINT64_C(0xFF) << shift);
+        }
+    }
+    note->count = (uint16_t)count;
+    return sectors;
+}
+
+/* Records lanes in ascending blocks, reads in a limited number of blocks, and other accesses there that ascend. False
+ * for all others. Inactive lanes have the address of an active one. */
+static bool unsorted_note(struct access_note *note, uint32_t mask, const uint64_t address[WARP_LANES], unsigned bytes,
+                          enum access_kind kind) {
+    unsigned lanes = (unsigned)__builtin_popcount(mask), first = lowest_bit(mask);
+    uint64_t from_first = mask >> first;
+    int64_t block[WARP_LANES + 1], lowest = INT64_MAX, highest = 0, ascents = 0, descents = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        block[i] = (int64_t)(address[i] / TOUCH_BLOCK_BYTES);
+        lowest = block[i] < lowest ? block[i] : lowest;
+        highest = block[i] > highest ? block[i] : highest;
+    }
+    block[WARP_LANES] = block[WARP_LANES - 1];
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        ascents += block[i] < block[i + 1];
+        descents += block[i] > block[i + 1];
+    }
+    if (!descents && ascents + 1 == lanes && !(from_first & (from_first + 1))) {
+        for (unsigned i = 0; i < lanes; i++) note->touch[i] = touch_of(address[first + i]);
+        note->count = (uint16_t)lanes;
+        if (bytes < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
+        return true;
+    }
+    if (highest - lowest >= MAP_BLOCKS || (kind != ACCESS_READ && !lanes_ascend(mask, address))) return false;
+    unsigned sectors = map_note(note, address, (uint64_t)lowest * TOUCH_BLOCK_BYTES, (uint64_t)(highest - lowest));
+    if (lanes * bytes < sectors * SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
+    return true;
 }
 
 /* --- scattered lanes --- */
@@ -189,8 +258,16 @@ static uint32_t lane_group(uint32_t mask, unsigned groups, unsigned group) {
     return mask & (uint32_t)(low_mask(lanes) << (group * lanes));
 }
 
+/* All lanes are in one row of words over the banks. */
+static bool in_one_row(const uint64_t *address) {
+    uint64_t differ = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ address[0];
+    return differ < BANKS * BANK_BYTES;
+}
+
 static unsigned shared_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
     unsigned groups = lane_groups(bytes), passes = 0;
+    if (bytes <= BANK_BYTES && !atomic && in_one_row(address)) return 1;
     if (bytes == BANK_BYTES && banks_distinct(mask, address)) return 1;
     for (unsigned g = 0; g < groups; g++) passes += bank_passes(lane_group(mask, groups, g), address, bytes, atomic);
     return passes;
@@ -245,6 +322,23 @@ bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, u
     return true;
 }
 
+static void sorted_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t *address,
+                        unsigned bytes, enum access_kind kind) {
+    struct pieces pieces;
+    pieces.count = 0;
+    pieces.bytes = bytes;
+    if (space == PTX_SPACE_GENERIC) mask = global_lanes(mask, address);
+    if (space == PTX_SPACE_LOCAL)
+        pieces_local(w, &pieces, mask, address, bytes);
+    else
+        FOR_LANES (lane, mask) pieces.address[pieces.count++] = address[lane];
+    pieces_sort(&pieces);
+    if (kind == ACCESS_READ)
+        read_note(&pieces, &w->note);
+    else
+        pieces_note(&pieces, &w->note);
+}
+
 void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t address[WARP_LANES],
                 unsigned bytes, enum access_kind kind) {
     struct access_note *note = &w->note;
@@ -256,19 +350,14 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
         note->conflicts = (uint8_t)shared_passes(mask, address, bytes, kind == ACCESS_ATOMIC);
         return;
     }
-    struct pieces pieces;
-    pieces.count = 0;
-    pieces.bytes = bytes;
-    if (space == PTX_SPACE_GENERIC) mask = global_lanes(mask, address);
-    if (space == PTX_SPACE_LOCAL)
-        pieces_local(w, &pieces, mask, address, bytes);
-    else
-        FOR_LANES (lane, mask) pieces.address[pieces.count++] = base_in_stream(space) + address[lane];
-    pieces_sort(&pieces);
-    if (kind == ACCESS_READ)
-        read_note(&pieces, note);
-    else
-        pieces_note(&pieces, note);
+    bool one_space = space != PTX_SPACE_GENERIC && space != PTX_SPACE_LOCAL;
+    uint64_t in_stream[WARP_LANES];
+    if (space == PTX_SPACE_PARAM) {
+        for (unsigned i = 0; i < WARP_LANES; i++) in_stream[i] = address[i] + TRACE_PARAMETER;
+        address = in_stream;
+    }
+    if (!one_space || !unsorted_note(note, mask, address, bytes, kind))
+        sorted_note(w, mask, space, address, bytes, kind);
     if (kind != ACCESS_WRITE) note->flags = 0;
     if (kind != ACCESS_ATOMIC) note->conflicts = 1;
 }

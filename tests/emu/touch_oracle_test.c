@@ -111,8 +111,9 @@ static struct lanes random_lanes(uint64_t *random) {
         }
         lanes.address[i] = unit * lanes.bytes;
     }
+    unsigned top = random_below(random, 2) ? log2_floor(lanes.mask) : WARP_LANES; /* inactive lanes as of a load */
     for (unsigned i = 0; i < WARP_LANES; i++)
-        if (!active(&lanes, i)) lanes.address[i] = lanes.address[lowest_bit(lanes.mask)];
+        if (!active(&lanes, i)) lanes.address[i] = lanes.address[i < top ? lowest_bit(lanes.mask) : top];
     return lanes;
 }
 
