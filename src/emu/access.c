@@ -66,7 +66,8 @@ struct region {
     uint64_t address, size_bytes;
 };
 
-static struct region region_of(struct warp_state *w, enum ptx_space space, uint64_t address, enum access_kind kind) {
+static struct region region_of(struct warp_state *w, enum ptx_space space, uint64_t address, enum access_kind kind,
+                               uint32_t user) {
     switch (space) {
     case PTX_SPACE_SHARED: return (struct region){w->warp.cta->shared, 0, w->run->shared_bytes};
     case PTX_SPACE_PARAM:
@@ -75,7 +76,7 @@ static struct region region_of(struct warp_state *w, enum ptx_space space, uint6
                                w->run->kernel->function->parameter_bytes};
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST: {
-        const struct allocation *found = memory_find_again(&w->run->device->memory, address);
+        const struct allocation *found = memory_find_again(&w->run->device->memory, address, user);
         if (found) return (struct region){found->bytes, found->address, found->size_bytes};
         break;
     }
@@ -85,15 +86,16 @@ static struct region region_of(struct warp_state *w, enum ptx_space space, uint6
 }
 
 uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, unsigned bytes, enum access_kind kind) {
-    struct region region = region_of(w, space, address, kind);
+    struct region region = region_of(w, space, address, kind, memory_user(address));
     uint64_t offset = address - region.address;
     return offset < region.size_bytes && bytes <= region.size_bytes - offset ? region.bytes + offset : NULL;
 }
 
 /* The lanes' addresses as offsets in one region; NULL unless all lanes are inside and aligned. */
-uint8_t *space_at_all(struct warp_state *w, enum ptx_space space, const uint64_t address[WARP_LANES], unsigned bytes,
-                      enum access_kind kind, uint64_t offset[WARP_LANES]) {
-    struct region region = region_of(w, space, address[0], kind);
+uint8_t *space_at_all(struct warp_state *w, const struct op *op, enum ptx_space space,
+                      const uint64_t address[WARP_LANES], unsigned bytes, enum access_kind kind,
+                      uint64_t offset[WARP_LANES]) {
+    struct region region = region_of(w, space, address[0], kind, op->instr);
     uint64_t last = region.size_bytes - bytes, outside = region.size_bytes < bytes, low = 0;
     for (unsigned i = 0; i < WARP_LANES; i++) {
         offset[i] = address[i] - region.address;
@@ -334,7 +336,7 @@ static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, 
         if ((first ^ (first + span - 1)) & WINDOW_MASK) return false;
         space = space_resolve(space, &first);
     }
-    struct region region = region_of(w, space, first, kind);
+    struct region region = region_of(w, space, first, kind, op->instr);
     uint64_t offset = first - region.address;
     if (first & (bytes - 1) || offset >= region.size_bytes || span > region.size_bytes - offset) return false;
     if (w->writer && !touch_note_run(w, UINT32_MAX, space, first, bytes, kind, form)) return false;
@@ -409,7 +411,7 @@ static ALWAYS_INLINE void access_run(struct warp *warp, const struct op *op, uin
         if (mask == UINT32_MAX && local_rows(w, op, &shape, address, bytes)) return;
     } else if (space != PTX_SPACE_GENERIC) {
         uint64_t offset[WARP_LANES];
-        uint8_t *memory = space_at_all(w, space, address, bytes, kind, offset);
+        uint8_t *memory = space_at_all(w, op, space, address, bytes, kind, offset);
         if (LIKELY(memory)) {
             region_move(w, op, shape, mask, memory, offset);
             return;

@@ -96,7 +96,7 @@ __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, 
     enum ptx_space common = space_common(op->space, address);
     if (w->writer) touch_any(w, mask, common, address, bytes);
     if (common == PTX_SPACE_SHARED && change == op_add_f32_flushed) change = op_add_f32;
-    uint8_t *memory = space_at_all(w, common, address, bytes, ACCESS_ATOMIC, offset);
+    uint8_t *memory = space_at_all(w, op, common, address, bytes, ACCESS_ATOMIC, offset);
     row_read(w, op->b, bytes, b);
     if (op->mode == ATOMIC_CAS) row_read(w, op->c, bytes, c);
     FOR_LANES (lane, mask) {

@@ -89,7 +89,7 @@ static void run_free(const struct builtin_call *call, unsigned lane) {
     struct device *device = call->w->run->device;
     uint64_t address = parameter(call, lane, 0);
     if (!address) return;
-    const struct allocation *found = memory_find(&device->memory, address);
+    const struct allocation *found = memory_find(&device->memory, address, memory_user(address));
     if (!found || found->address != address || found->size_bytes > device->heap_used) {
         fault_set(call->w, call->op, lane, "free of 0x%" PRIx64 ", which malloc did not return", address);
         return;

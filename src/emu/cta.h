@@ -165,8 +165,9 @@ enum access_kind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
 enum ptx_space space_resolve(enum ptx_space space, uint64_t *address);
 enum ptx_space space_common(enum ptx_space space, uint64_t address[WARP_LANES]);
 uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, unsigned bytes, enum access_kind kind);
-uint8_t *space_at_all(struct warp_state *w, enum ptx_space space, const uint64_t address[WARP_LANES], unsigned bytes,
-                      enum access_kind kind, uint64_t offset[WARP_LANES]);
+uint8_t *space_at_all(struct warp_state *w, const struct op *op, enum ptx_space space,
+                      const uint64_t address[WARP_LANES], unsigned bytes, enum access_kind kind,
+                      uint64_t offset[WARP_LANES]);
 /* How the addresses of the active lanes relate: all equal, or each `bytes` after that of the lane below it. Inactive
  * lanes have the address of an active one (touch.c). */
 enum lanes_form { LANES_SCATTERED, LANES_UNIFORM, LANES_RUN };

@@ -1,6 +1,6 @@
 /* Allocations are host mappings without reservation: a page uses memory only once it is touched, so a program can
- * allocate as much as on the device. Lookup is a binary search; most accesses hit the allocation of the previous access
- * and do not search (memory_find_again). */
+ * allocate as much as on the device. Lookup is a binary search; most instructions access the allocation of their
+ * previous access and do not search (memory_find_again). */
 #include "emu/memory.h"
 
 #include <stdlib.h>
@@ -83,17 +83,17 @@ bool memory_free(struct memory *memory, uint64_t address) {
     return true;
 }
 
-const struct allocation *memory_find(struct memory *memory, uint64_t address) {
+const struct allocation *memory_find(struct memory *memory, uint64_t address, uint32_t user) {
     uint32_t at = rank(memory, address);
     if (at == 0) return NULL;
     const struct allocation *allocation = &memory->allocations[at - 1];
     if (address - allocation->address >= allocation->size_bytes) return NULL;
-    memory->recent[(address >> MEMORY_RECENT_LOG2) % MEMORY_RECENT] = at - 1;
+    memory->recent[user % MEMORY_RECENT] = at - 1;
     return allocation;
 }
 
-const struct allocation *memory_marked(struct memory *memory, uint64_t address) {
-    const struct allocation *found = memory_find_again(memory, address);
+const struct allocation *memory_marked(struct memory *memory, uint64_t address, uint32_t user) {
+    const struct allocation *found = memory_find_again(memory, address, user);
     if (!found) return NULL;
     struct allocation *allocation = &memory->allocations[found - memory->allocations];
     if (UNLIKELY(!allocation->marks) && !(allocation->marks = map(line_count(allocation)))) return NULL;

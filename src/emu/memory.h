@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/error.h"
 
-enum { MEMORY_ALIGN_BYTES = 256, MEMORY_RECENT = 16, MEMORY_RECENT_LOG2 = 16 };
+enum { MEMORY_ALIGN_BYTES = 256, MEMORY_RECENT = 64 };
 #define MEMORY_FIRST_ADDRESS UINT64_C(0xC0000000)
 
 struct allocation {
@@ -19,7 +19,7 @@ struct memory {
     struct allocation *allocations; /* sorted by address */
     uint32_t count, room;
     uint64_t next;                  /* address of the next allocation */
-    uint32_t recent[MEMORY_RECENT]; /* by address: index of the last allocation found */
+    uint32_t recent[MEMORY_RECENT]; /* by user: index of the last allocation found */
 };
 
 void memory_init(struct memory *memory);
@@ -34,20 +34,23 @@ bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes);
 /* False if no allocation starts there. */
 bool memory_free(struct memory *memory, uint64_t address);
 
-/* The allocation that contains the address, or NULL. A kernel accesses few allocations in turn, so
- * memory_find_again first tries the one that was found last for such an address. */
-const struct allocation *memory_find(struct memory *memory, uint64_t address);
-static inline const struct allocation *memory_find_again(struct memory *memory, uint64_t address) {
-    uint32_t index = memory->recent[(address >> MEMORY_RECENT_LOG2) % MEMORY_RECENT];
+/* A user of memory_find_again for accesses that no instruction makes. */
+static inline uint32_t memory_user(uint64_t address) { return (uint32_t)(address >> 16); }
+
+/* The allocation that contains the address, or NULL. An instruction mostly accesses one allocation, so
+ * memory_find_again first tries the one that was found last for this user, any number. */
+const struct allocation *memory_find(struct memory *memory, uint64_t address, uint32_t user);
+static inline const struct allocation *memory_find_again(struct memory *memory, uint64_t address, uint32_t user) {
+    uint32_t index = memory->recent[user % MEMORY_RECENT];
     const struct allocation *recent = &memory->allocations[index];
     bool found = index < memory->count && address - recent->address < recent->size_bytes;
-    return LIKELY(found) ? recent : memory_find(memory, address);
+    return LIKELY(found) ? recent : memory_find(memory, address, user);
 }
 
 /* A mark byte for each 128-byte line, for the caller's use: initially zero and after clearing. memory_marked returns
  * the allocation that contains the address, which then has marks; NULL if nothing is allocated there. */
-enum { MEMORY_LINE_LOG2 = 7 };
-const struct allocation *memory_marked(struct memory *memory, uint64_t address);
+enum { MEMORY_LINE_LOG2 = 7, MEMORY_LINE_BYTES = 1 << MEMORY_LINE_LOG2 };
+const struct allocation *memory_marked(struct memory *memory, uint64_t address, uint32_t user);
 static inline uint8_t *memory_mark(const struct allocation *allocation, uint64_t address) {
     return allocation->marks + ((address >> MEMORY_LINE_LOG2) - (allocation->address >> MEMORY_LINE_LOG2));
 }
@@ -55,7 +58,7 @@ void memory_clear_marks(struct memory *memory);
 
 /* Host memory of [address, address + size_bytes), or NULL unless one allocation contains all of it. */
 static inline uint8_t *memory_at(struct memory *memory, uint64_t address, uint64_t size_bytes) {
-    const struct allocation *allocation = memory_find_again(memory, address);
+    const struct allocation *allocation = memory_find_again(memory, address, memory_user(address));
     if (UNLIKELY(!allocation || size_bytes > allocation->size_bytes - (address - allocation->address))) return NULL;
     return allocation->bytes + (address - allocation->address);
 }

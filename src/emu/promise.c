@@ -8,8 +8,11 @@
 #include "emu/cta.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LINE_LOADED = 1, LINE_WRITTEN = 2, LINE_VIOLATED = LINE_LOADED | LINE_WRITTEN };
+enum { BLOCK_LINES = TOUCH_BLOCK_BYTES / MEMORY_LINE_BYTES, LINE_SECTORS = MEMORY_LINE_BYTES / 32 };
+_Static_assert(BLOCK_LINES == 2, "the marks of a block are two bytes");
 
 static void violation_note(struct run *run, const struct op *op, uint64_t line, bool load) {
     struct emu_counts *counts = &run->counts;
@@ -19,22 +22,50 @@ static void violation_note(struct run *run, const struct op *op, uint64_t line, 
               load ? "loads as read-only from" : "writes to", line, load ? "has written" : "has loaded as read-only");
 }
 
+/* Marks the lines of one block; returns the allocation of the last one. */
+static NEVER_INLINE const struct allocation *block_mark(struct warp_state *w, const struct op *op, uint64_t touch,
+                                                        bool load) {
+    uint8_t mark = load ? LINE_LOADED : LINE_WRITTEN;
+    const struct allocation *in = NULL;
+    for (unsigned i = 0; i < BLOCK_LINES; i++) {
+        uint64_t line = touch_address(touch) + i * MEMORY_LINE_BYTES;
+        if (!(touch_sectors(touch) >> i * LINE_SECTORS & low_mask(LINE_SECTORS))) continue;
+        in = memory_marked(&w->run->device->memory, line, op->instr);
+        uint8_t *marks = in ? memory_mark(in, line) : NULL;
+        if (!marks || (*marks & mark)) continue;
+        *marks |= mark;
+        if (*marks == LINE_VIOLATED) violation_note(w->run, op, line, load);
+    }
+    return in;
+}
+
+/* The blocks that are inside an allocation with marks. */
+struct inside {
+    uint64_t first, room, line; /* a block less than `room` bytes after `first`; number of the first line */
+    const uint8_t *marks;
+};
+static ALWAYS_INLINE struct inside inside_of(const struct allocation *in) {
+    if (UNLIKELY(!in || !in->marks || in->size_bytes < TOUCH_BLOCK_BYTES)) return (struct inside){0};
+    return (struct inside){in->address, in->size_bytes - TOUCH_BLOCK_BYTES + 1, in->address >> MEMORY_LINE_LOG2,
+                           in->marks};
+}
+
 void promise_note(struct warp_state *w, const struct op *op, const struct instr *record) {
     bool load = record->op == OP_load;
-    uint8_t mark = load ? LINE_LOADED : LINE_WRITTEN;
-    enum { LINE_BYTES = 1 << MEMORY_LINE_LOG2, LINE_SECTORS = LINE_BYTES / 32 };
     if (record->space != SPACE_GLOBAL || (load && !(record->flags & INSTR_READ_ONLY))) return;
-    const struct allocation *in = NULL; /* of the previous line */
-    for (unsigned i = 0; i < record->count; i++) {
-        uint64_t line = touch_address(w->note.touch[i]);
-        for (unsigned sectors = touch_sectors(w->note.touch[i]); sectors;
-             sectors >>= LINE_SECTORS, line += LINE_BYTES) {
-            if (!(sectors & low_mask(LINE_SECTORS))) continue;
-            if (!in || line - in->address >= in->size_bytes) in = memory_marked(&w->run->device->memory, line);
-            uint8_t *marks = in ? memory_mark(in, line) : NULL;
-            if (!marks || (*marks & mark)) continue;
-            *marks |= mark;
-            if (*marks == LINE_VIOLATED) violation_note(w->run, op, line, load);
+    const unsigned low = load ? LINE_LOADED : LINE_WRITTEN, high = low << 8;
+    const uint64_t *touch = w->note.touch, *end = touch + record->count;
+    struct inside in = inside_of(memory_find_again(&w->run->device->memory, touch_address(*touch), op->instr));
+    for (; touch < end; touch++) {
+        uint64_t block = touch_address(*touch);
+        /* Most lines have been marked before, in the same allocation. */
+        if (LIKELY(block - in.first < in.room)) {
+            unsigned wanted = (*touch & low_mask(LINE_SECTORS) ? low : 0) |
+                              (*touch & low_mask(LINE_SECTORS) << LINE_SECTORS ? high : 0);
+            uint16_t marks;
+            memcpy(&marks, in.marks + ((block >> MEMORY_LINE_LOG2) - in.line), sizeof marks);
+            if (LIKELY(!(wanted & ~(unsigned)marks))) continue;
         }
+        in = inside_of(block_mark(w, op, *touch, load));
     }
 }

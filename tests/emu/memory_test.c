@@ -150,7 +150,7 @@ TEST("the address space ends at 2^56") {
 }
 
 static uint8_t *mark_at(struct memory *memory, uint64_t address) {
-    const struct allocation *allocation = memory_marked(memory, address);
+    const struct allocation *allocation = memory_marked(memory, address, 0);
     return allocation ? memory_mark(allocation, address) : NULL;
 }
 
