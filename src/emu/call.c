@@ -81,7 +81,7 @@ static struct side side_of(struct warp_state *w, const struct frame *frame, bool
     switch (where >> PLACE_SHIFT) {
     case PLACE_REGISTER: return (struct side){.row = w->registers + frame->window + offset};
     case PLACE_CONSTANT: return (struct side){.row = frame->code->function->constants + offset};
-    default: return (struct side){.row = w->specials + offset};
+    default: return (struct side){.row = w->warp.base[PLACE_SPECIAL] + offset};
     }
 }
 

@@ -95,7 +95,6 @@ struct warp_state {
     uint32_t registers_room;
     uint8_t *local; /* of the 32 lanes, interleaved by word */
     uint32_t local_room;
-    uint8_t *specials;
 
     const struct op *waits_at; /* at a barrier: the operation and the arriving lanes */
     uint32_t waits_mask, waits_barrier;
@@ -114,6 +113,7 @@ struct cta {
     uint32_t ctaid[3];
     uint32_t live, ready; /* warps */
     uint8_t *shared;
+    uint8_t *specials; /* blocks of fixed special registers of the warps */
     struct cta_barrier barriers[CTA_BARRIERS];
     struct warp_state *warps;
 };
@@ -130,7 +130,8 @@ struct run {
     uint64_t ctas;
     uint32_t threads, warps; /* per CTA */
     uint32_t shared_bytes;
-    uint32_t local_stride; /* local memory of a warp in the stream's address space */
+    uint32_t local_stride;   /* local memory of a warp in the stream's address space */
+    const uint8_t *specials; /* of the first CTA, which those of others are copied from */
     struct emu_counts counts;
 };
 
@@ -198,6 +199,8 @@ void promise_note(struct warp_state *w, const struct op *op, const struct instr 
 void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record);
 void barrier_warp_ended(struct warp_state *w);
 
+/* The special registers of a CTA's warps, without those that identify the CTA (warp.c). */
+uint8_t *specials_create(struct run *run);
 /* Runs a warp (warp.c) for at most `quantum` instructions. */
 void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index);
 void warp_run(struct warp_state *w, unsigned quantum);

@@ -82,6 +82,7 @@ static void cta_begin(struct cta *cta, struct run *run, uint64_t index) {
     if (!cta->warps) {
         cta->warps = mem_alloc_lines(run->warps, sizeof *cta->warps);
         cta->shared = mem_alloc_lines(run->shared_bytes ? run->shared_bytes : 1, 1);
+        cta->specials = specials_create(run);
     } else {
         memset(cta->shared, 0, run->shared_bytes);
     }
@@ -92,6 +93,7 @@ static void cta_release(struct cta *cta, uint32_t warps) {
     for (uint32_t i = 0; cta->warps && i < warps; i++) warp_release(&cta->warps[i]);
     free(cta->warps);
     free(cta->shared);
+    free(cta->specials);
 }
 
 static void window_widen(struct window *window, struct run *run, uint32_t count) {

@@ -43,6 +43,17 @@ static void specials_fill(struct special_block *s, const struct run *run, uint32
     }
 }
 
+uint8_t *specials_create(struct run *run) {
+    struct special_block *blocks = mem_alloc_lines(run->warps, sizeof *blocks);
+    if (run->specials) {
+        memcpy(blocks, run->specials, run->warps * sizeof *blocks);
+    } else {
+        for (uint32_t i = 0; i < run->warps; i++) specials_fill(&blocks[i], run, i);
+        run->specials = (const uint8_t *)blocks;
+    }
+    return (uint8_t *)blocks;
+}
+
 static void specials_place(struct special_block *s, const struct cta *cta) {
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
         for (unsigned i = 0; i < 3; i++) s->ctaid[i][lane] = s->clusterid[i][lane] = cta->ctaid[i];
@@ -56,23 +67,22 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     if (!w->frames) {
         w->frame_room = 4;
         w->frames = mem_alloc(w->frame_room, sizeof *w->frames);
-        w->specials = mem_alloc_lines(1, sizeof(struct special_block));
-        specials_fill((struct special_block *)(void *)w->specials, run, index);
+    } else {
+        memset(w->registers, 0, w->frames[0].window_end);
     }
+    struct special_block *specials = (struct special_block *)(void *)cta->specials + index;
     w->run = run;
     w->index = index;
     w->warp.cta = cta;
     w->warp.carry = 0;
-    w->warp.base[PLACE_SPECIAL] = w->specials;
+    w->warp.base[PLACE_SPECIAL] = (uint8_t *)specials;
     w->status = WARP_READY;
     w->live = left < WARP_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
     w->executed = 0;
     w->path_count = w->frame_count = 0;
     w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
-    specials_place((struct special_block *)(void *)w->specials, cta);
+    specials_place(specials, cta);
     frame_push(w, run->kernel, NULL, w->live);
-    memset(w->registers, 0, w->frame->window_end);
-    w->warp.predicates[0] = UINT32_MAX;
     simt_push(w, (struct path){0, NO_PC, w->live});
 }
 
@@ -81,7 +91,6 @@ void warp_release(struct warp_state *w) {
     free(w->frames);
     free(w->registers);
     free(w->local);
-    free(w->specials);
 }
 
 /* Records */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,17 +18,19 @@
 enum { CHUNK_BYTES = 2048, PAGE_WARPS = 4096 };
 
 struct chunk {
-    struct chunk *next;
+    struct chunk *_Atomic next;
     uint8_t *bytes;  /* NULL while they are only in the file */
     uint64_t offset; /* in the file */
     uint32_t count;
     bool in_file;
+    uint8_t content[]; /* the bytes, unless they are in the file */
 };
+typedef struct chunk *_Atomic chunk_link;
 
 struct trace_writer {
     struct trace *trace;
     struct trace_writer *previous, *next; /* list of open writers */
-    struct chunk **link;                  /* where the next chunk is linked; not moved by the reader */
+    chunk_link *link;                     /* where the next chunk is linked; not moved by the reader */
     struct packer packer;
     uint8_t bytes[CHUNK_BYTES + PACK_RECORD_BYTES];
 };
@@ -47,9 +50,11 @@ struct trace {
     struct error unread; /* why the reader ended it */
     bool gave_up;
 
-    pthread_mutex_t lock; /* protects the links between chunks and the members below */
+    /* Protects what is below and the changes of links between chunks. A link or page that is not NULL may be read
+     * without it: each is set once, after what it points to. */
+    pthread_mutex_t lock;
     pthread_cond_t published;
-    struct chunk ***pages; /* PAGE_WARPS warps each: the first unconsumed chunk of every warp */
+    chunk_link *_Atomic *pages; /* PAGE_WARPS warps each: the first unconsumed chunk of every warp */
     bool waiting, finished;
     struct trace_use use;
 };
@@ -85,11 +90,15 @@ bool trace_was_cut(const struct trace *trace) { return trace->cut; }
 
 const char *trace_failure(const struct trace *trace) { return trace->unread.set ? trace->unread.text : NULL; }
 
+static void free_chunk(struct chunk *chunk) {
+    if (chunk->in_file) free(chunk->bytes);
+    free(chunk);
+}
+
 static void free_chunks(struct chunk *chunk) {
     while (chunk) {
         struct chunk *next = chunk->next;
-        free(chunk->bytes);
-        free(chunk);
+        free_chunk(chunk);
         chunk = next;
     }
 }
@@ -102,13 +111,18 @@ static void free_writers(struct trace_writer *writer) {
     }
 }
 
+static uint64_t page_warps(const struct trace *trace, uint64_t page) {
+    return min_u64(PAGE_WARPS, trace->warps - page * PAGE_WARPS);
+}
+
 void trace_destroy(struct trace *trace) {
     if (!trace) return;
     free_writers(trace->writers);
     free_writers(trace->spare);
-    for (uint64_t page = 0; page < div_up(trace->warps, PAGE_WARPS); page++) {
-        for (unsigned i = 0; trace->pages[page] && i < PAGE_WARPS; i++) free_chunks(trace->pages[page][i]);
-        free(trace->pages[page]);
+    for (uint64_t i = 0; i < div_up(trace->warps, PAGE_WARPS); i++) {
+        chunk_link *page = trace->pages[i];
+        for (uint64_t warp = 0; page && warp < page_warps(trace, i); warp++) free_chunks(page[warp]);
+        free(page);
     }
     if (trace->file >= 0) close(trace->file);
     pthread_cond_destroy(&trace->published);
@@ -118,14 +132,17 @@ void trace_destroy(struct trace *trace) {
 }
 
 /* The head of a warp's chunk list. */
-static struct chunk **first_of(struct trace *trace, uint64_t cta, uint32_t warp) {
-    uint64_t index = cta * trace->warps_per_cta + warp;
+static chunk_link *first_of(struct trace *trace, uint64_t cta, uint32_t warp) {
+    uint64_t index = cta * trace->warps_per_cta + warp, number = index / PAGE_WARPS;
     assert(index < trace->warps);
-    pthread_mutex_lock(&trace->lock);
-    struct chunk ***page = &trace->pages[index / PAGE_WARPS];
-    if (!*page) *page = mem_alloc(PAGE_WARPS, sizeof **page);
-    pthread_mutex_unlock(&trace->lock);
-    return &(*page)[index % PAGE_WARPS];
+    chunk_link *page = atomic_load_explicit(&trace->pages[number], memory_order_acquire);
+    if (UNLIKELY(!page)) {
+        pthread_mutex_lock(&trace->lock);
+        page = trace->pages[number];
+        if (!page) trace->pages[number] = page = mem_alloc(page_warps(trace, number), sizeof *page);
+        pthread_mutex_unlock(&trace->lock);
+    }
+    return &page[index % PAGE_WARPS];
 }
 
 /* --- the file --- */
@@ -191,19 +208,19 @@ static void publish(struct trace_writer *writer) {
     struct trace *trace = writer->trace;
     struct packer *packer = &writer->packer;
     if (packer->used == 0) return;
-    struct chunk *chunk = mem_alloc(1, sizeof *chunk);
-    chunk->count = packer->used;
-    bool over = trace_use(trace).memory_bytes + chunk->count > trace->memory_limit;
-    chunk->in_file = over && spill(trace, chunk, writer->bytes);
-    if (!chunk->in_file) {
-        chunk->bytes = mem_alloc(chunk->count, 1);
-        memcpy(chunk->bytes, writer->bytes, chunk->count);
-    }
+    struct chunk head = {.count = packer->used};
+    bool over = trace_use(trace).memory_bytes + head.count > trace->memory_limit;
+    head.in_file = over && spill(trace, &head, writer->bytes);
+    struct chunk *chunk = mem_alloc(1, sizeof *chunk + (head.in_file ? 0 : head.count));
+    chunk->count = head.count;
+    chunk->offset = head.offset;
+    chunk->in_file = head.in_file;
+    if (!chunk->in_file) chunk->bytes = memcpy(chunk->content, writer->bytes, chunk->count);
     pthread_mutex_lock(&trace->lock);
     if (!chunk->in_file) trace->use.memory_bytes += chunk->count;
     trace->use.peak_memory_bytes = max_u64(trace->use.peak_memory_bytes, trace->use.memory_bytes);
     trace->use.total_bytes += chunk->count;
-    *writer->link = chunk;
+    atomic_store_explicit(writer->link, chunk, memory_order_release);
     if (trace->waiting) pthread_cond_signal(&trace->published);
     pthread_mutex_unlock(&trace->lock);
     writer->link = &chunk->next;
@@ -266,7 +283,9 @@ void trace_open(struct trace *trace, struct warp_stream *warp) {
 }
 
 /* Waits for a chunk to be linked here; NULL if none will follow. */
-static struct chunk *await(struct trace *trace, struct chunk *const *link) {
+static struct chunk *await(struct trace *trace, chunk_link *link) {
+    struct chunk *chunk = atomic_load_explicit(link, memory_order_acquire);
+    if (LIKELY(chunk)) return chunk;
     pthread_mutex_lock(&trace->lock);
     struct timespec until = {0}; /* not extended when other warps' chunks wake the reader */
     while (!*link && !trace->finished && !trace->gave_up) {
@@ -280,20 +299,19 @@ static struct chunk *await(struct trace *trace, struct chunk *const *link) {
         until.tv_sec = 0;
         pthread_mutex_lock(&trace->lock);
     }
-    struct chunk *chunk = *link;
+    chunk = *link;
     pthread_mutex_unlock(&trace->lock);
     return chunk;
 }
 
 /* Releases a consumed chunk whose successor is known or will not come. */
-static void consume(struct trace *trace, struct chunk **first, struct chunk *next) {
+static void consume(struct trace *trace, chunk_link *first, struct chunk *next) {
     struct chunk *chunk = *first;
     pthread_mutex_lock(&trace->lock);
     *first = next;
     if (!chunk->in_file) trace->use.memory_bytes -= chunk->count;
     pthread_mutex_unlock(&trace->lock);
-    free(chunk->bytes);
-    free(chunk);
+    free_chunk(chunk);
 }
 
 /* As many records as the chunk provides and the warp's buffer holds. */
@@ -309,7 +327,7 @@ static void take(struct trace *trace, struct chunk *chunk, struct place *place, 
 
 /* A buffer never spans two chunks, so that its content does not depend on what has been published. */
 void trace_refill(struct trace *trace, struct warp_stream *warp) {
-    struct chunk **first = first_of(trace, warp->cta, warp->warp);
+    chunk_link *first = first_of(trace, warp->cta, warp->warp);
     struct place place;
     memcpy(&place, warp->state, sizeof place);
     warp->count = 0;
