@@ -291,13 +291,16 @@ static ALWAYS_INLINE void region_move(struct warp_state *w, const struct op *op,
 
 /* --- uniform accesses and runs of all lanes --- */
 
-/* Addresses that differ by 0 or by `bytes` from lane to lane. */
+/* Addresses that differ by 0 or by `bytes` from lane to lane: in the first four lanes, and from each to the fourth after
+ * it, which takes no product and whole vectors. */
 #define ROW_FORM(U) \
     static ALWAYS_INLINE enum lanes_form row_form_##U(const U *a, unsigned bytes) { \
+        enum { APART = 4 }; \
         const U step = (U)(a[1] - a[0]); \
-        U differ = 0; \
         if (step && step != bytes) return LANES_SCATTERED; \
-        for (unsigned i = 0; i < WARP_LANES; i++) differ |= a[i] ^ (U)(a[0] + i * step); \
+        U differ = (U)(a[2] - a[1]) ^ step; \
+        differ |= (U)(a[3] - a[2]) ^ step; \
+        for (unsigned i = 0; i < WARP_LANES - APART; i++) differ |= (U)(a[i + APART] - a[i]) ^ (U)(APART * step); \
         return differ ? LANES_SCATTERED : step ? LANES_RUN : LANES_UNIFORM; \
     }
 ROW_FORM(uint32_t)

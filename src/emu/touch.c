@@ -57,14 +57,18 @@ static uint64_t touch_of(uint64_t address) {
     return address / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES | UINT64_C(1) << address % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
 }
 
-/* Each active lane is above the active lane below it. */
-static bool lanes_ascend(uint32_t mask, const uint64_t *address) {
-    uint64_t previous = address[lowest_bit(mask)];
+/* The address of each active lane is above that of the active lane before it; below it, if all bits are flipped. */
+static bool lanes_ascend(uint32_t mask, const uint64_t *address, uint64_t flip) {
+    uint64_t previous = address[lowest_bit(mask)] ^ flip;
     FOR_LANES (lane, mask & (mask - 1)) {
-        if (address[lane] <= previous) return false;
-        previous = address[lane];
+        uint64_t next = address[lane] ^ flip;
+        if (next <= previous) return false;
+        previous = next;
     }
     return true;
+}
+static bool lanes_differ(uint32_t mask, const uint64_t *address) {
+    return lanes_ascend(mask, address, 0) || lanes_ascend(mask, address, UINT64_MAX);
 }
 
 /* Blocks from a map of the sectors of all lanes, `span` blocks from `origin` on. Returns the number of sectors. */
@@ -111,7 +115,7 @@ static bool unsorted_note(struct access_note *note, uint32_t mask, const uint64_
         if (bytes < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
         return true;
     }
-    if (highest - lowest >= MAP_BLOCKS || (kind != ACCESS_READ && !lanes_ascend(mask, address))) return false;
+    if (highest - lowest >= MAP_BLOCKS || (kind != ACCESS_READ && !lanes_ascend(mask, address, 0))) return false;
     unsigned sectors = map_note(note, address, (uint64_t)lowest * TOUCH_BLOCK_BYTES, (uint64_t)(highest - lowest));
     if (lanes * bytes < sectors * SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
     return true;
@@ -226,6 +230,16 @@ static unsigned bank_passes(uint32_t mask, const uint64_t *address, unsigned byt
     uint8_t count[BANKS];
     uint32_t used = 0;
     unsigned most = 0;
+    if (!mask) return 0;
+    if (bytes >= BANK_BYTES && (atomic || lanes_differ(mask, address))) { /* each word counts */
+        memset(count, 0, sizeof count);
+        FOR_LANES (lane, mask)
+            for (unsigned at = 0; at < bytes; at += BANK_BYTES) {
+                unsigned here = ++count[(address[lane] + at) / BANK_BYTES % BANKS];
+                most = here > most ? here : most;
+            }
+        return most;
+    }
     FOR_LANES (lane, mask) {
         if (address[lane] == previous && !atomic) continue;
         previous = address[lane];
