@@ -17,7 +17,10 @@ static inline void row_load(const uint8_t *row, unsigned bytes, uint64_t value[W
 }
 
 static inline void row_store(uint8_t *row, unsigned bytes, const uint64_t value[WARP_LANES], uint32_t mask) {
-    FOR_LANES (lane, mask) memcpy(row + (size_t)lane * bytes, &value[lane], bytes < 8 ? bytes : 8);
+    if (mask == UINT32_MAX)
+        for (unsigned i = 0; i < WARP_LANES; i++) memcpy(row + (size_t)i * bytes, &value[i], bytes < 8 ? bytes : 8);
+    else
+        FOR_LANES (lane, mask) memcpy(row + (size_t)lane * bytes, &value[lane], bytes < 8 ? bytes : 8);
 }
 
 void row_read(const struct warp_state *w, uint32_t place, unsigned bytes, uint64_t value[WARP_LANES]) {

@@ -31,12 +31,12 @@ static op_handler *handler_find(const struct op *op) {
     return handler ? handler : op_handler_find(op);
 }
 
-/* Collective operations are not straight: they may read the number of executed instructions. */
+/* A special register that changes is not straight: it may be the number of executed instructions. */
 static void straight_find(struct function_code *code) {
     for (uint32_t i = code->function->op_count; i-- > 0;) {
         const struct op *op = &code->function->ops[i];
         struct step *step = &code->steps[i];
-        bool plain = step->kind == STEP_PLAIN && !op->guard && !collective_handler_find(op);
+        bool plain = step->kind == STEP_PLAIN && !op->guard && op->operation != OPERATION_special;
         step->straight = plain ? step[1].straight + 1 : 0;
     }
 }

@@ -60,10 +60,11 @@ void promise_note(struct warp_state *w, const struct op *op, const struct instr 
         uint64_t block = touch_address(*touch);
         /* Most lines have been marked before, in the same allocation. */
         if (LIKELY(block - in.first < in.room)) {
-            unsigned wanted = (*touch & low_mask(LINE_SECTORS) ? low : 0) |
-                              (*touch & low_mask(LINE_SECTORS) << LINE_SECTORS ? high : 0);
             uint16_t marks;
             memcpy(&marks, in.marks + ((block >> MEMORY_LINE_LOG2) - in.line), sizeof marks);
+            if (LIKELY((marks & (low | high)) == (low | high))) continue;
+            unsigned wanted = (*touch & low_mask(LINE_SECTORS) ? low : 0) |
+                              (*touch & low_mask(LINE_SECTORS) << LINE_SECTORS ? high : 0);
             if (LIKELY(!(wanted & ~(unsigned)marks))) continue;
         }
         in = inside_of(block_mark(w, op, *touch, load));

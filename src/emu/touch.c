@@ -110,7 +110,9 @@ static bool unsorted_note(struct access_note *note, uint32_t mask, const uint64_
         descents += block[i] > block[i + 1];
     }
     if (!descents && ascents + 1 == lanes && !(from_first & (from_first + 1))) {
-        for (unsigned i = 0; i < lanes; i++) note->touch[i] = touch_of(address[first + i]);
+        uint64_t touch[WARP_LANES];
+        for (unsigned i = 0; i < WARP_LANES; i++) touch[i] = touch_of(address[i]);
+        memcpy(note->touch, touch + first, lanes * sizeof *touch);
         note->count = (uint16_t)lanes;
         if (bytes < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
         return true;

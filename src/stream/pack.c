@@ -193,7 +193,16 @@ static ALWAYS_INLINE enum pack_verdict get_touches(struct cursor *from, struct p
             touches[i] = touch_make((block + i * distance) * TOUCH_BLOCK_BYTES, sectors);
         block += (count - 1) * distance;
     } else {
-        for (unsigned i = 1; i < count; i++) {
+        unsigned i = 1;
+        if (LIKELY(from->end - from->at >= 2 * (ptrdiff_t)(count - 1))) { /* as long as distances take one byte */
+            const uint8_t *at = from->at;
+            for (; i < count && at[0] < 0x80; i++, at += 2) {
+                block += at[0] + 1u;
+                touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, at[1]);
+            }
+            from->at = at;
+        }
+        for (; i < count; i++) {
             block += get_varint(from) + 1;
             touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, get_byte(from));
         }
