@@ -53,8 +53,17 @@ static void run_note(struct access_note *note, uint64_t begin, unsigned bytes) {
 
 enum { MAP_BLOCKS = 512, WORD_BLOCKS = 8 }; /* of a bit map of sectors: a byte is the sectors of a block */
 
-static uint64_t touch_of(uint64_t address) {
-    return address / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES | UINT64_C(1) << address % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
+/* The block and the sector of each lane, four lanes at a time. */
+static void touches_of(const uint64_t address[WARP_LANES], uint64_t touch[WARP_LANES]) {
+    typedef uint64_t lanes __attribute__((vector_size(32)));
+    enum { PER_VECTOR = sizeof(lanes) / sizeof(uint64_t) };
+    const lanes one = {1, 1, 1, 1};
+    for (unsigned i = 0; i < WARP_LANES; i += PER_VECTOR) {
+        lanes at;
+        memcpy(&at, address + i, sizeof at);
+        at = (at & ~(uint64_t)(TOUCH_BLOCK_BYTES - 1)) | one << at % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
+        memcpy(touch + i, &at, sizeof at);
+    }
 }
 
 /* The address of each active lane is above that of the active lane before it; below it, if all bits are flipped. */
@@ -111,7 +120,7 @@ static bool unsorted_note(struct access_note *note, uint32_t mask, const uint64_
     }
     if (!descents && ascents + 1 == lanes && !(from_first & (from_first + 1))) {
         uint64_t touch[WARP_LANES];
-        for (unsigned i = 0; i < WARP_LANES; i++) touch[i] = touch_of(address[i]);
+        touches_of(address, touch);
         memcpy(note->touch, touch + first, lanes * sizeof *touch);
         note->count = (uint16_t)lanes;
         if (bytes < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;

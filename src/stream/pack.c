@@ -51,11 +51,10 @@ static ALWAYS_INLINE uint32_t fields_that_differ(const struct instr *base, const
 }
 
 static bool are_alike(const uint64_t *touches, unsigned count) {
-    uint64_t distance = touches[1] - touches[0];
-    if (touch_sectors(distance)) return false;
-    for (unsigned i = 2; i < count; i++)
-        if (touches[i] - touches[i - 1] != distance) return false;
-    return true;
+    uint64_t distance = touches[1] - touches[0], differ = touch_sectors(distance);
+    if (differ || (count > 2 && touches[2] - touches[1] != distance)) return false;
+    for (unsigned i = 2; i < count; i++) differ |= (touches[i] - touches[i - 1]) ^ distance;
+    return !differ;
 }
 
 static uint8_t *put_touches(struct packer *packer, uint8_t *to, const uint64_t *touches, unsigned count) {
@@ -189,9 +188,10 @@ static ALWAYS_INLINE enum pack_verdict get_touches(struct cursor *from, struct p
     touches[0] = touch_make(block * TOUCH_BLOCK_BYTES, sectors);
     if (alike) {
         uint64_t distance = get_varint(from) + 1;
-        for (unsigned i = 1; i < count; i++)
-            touches[i] = touch_make((block + i * distance) * TOUCH_BLOCK_BYTES, sectors);
-        block += (count - 1) * distance;
+        for (unsigned i = 1; i < count; i++) {
+            block += distance;
+            touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, sectors);
+        }
     } else {
         unsigned i = 1;
         if (LIKELY(from->end - from->at >= 2 * (ptrdiff_t)(count - 1))) { /* as long as distances take one byte */
