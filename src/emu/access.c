@@ -14,6 +14,21 @@
 
 /* Addresses */
 
+/* Four lanes at a time: `bit` is that of the lane in the mask, above the mask if the lane is above the highest one. */
+static void inactive_fill(uint32_t mask, uint64_t address[WARP_LANES]) {
+    typedef int64_t lanes __attribute__((vector_size(32)));
+    enum { PER_VECTOR = sizeof(lanes) / sizeof(int64_t) };
+    const lanes none = {0}, active = none + (int64_t)mask, lowest = none + (int64_t)address[lowest_bit(mask)],
+                highest = none + (int64_t)address[log2_floor(mask)];
+    lanes bit = {1, 2, 4, 8};
+    for (unsigned i = 0; i < WARP_LANES; i += PER_VECTOR, bit <<= PER_VECTOR) {
+        lanes at, inactive = (active & bit) == none, above = bit > active;
+        memcpy(&at, address + i, sizeof at);
+        at = (at & ~inactive) | (inactive & ((lowest & ~above) | (highest & above)));
+        memcpy(address + i, &at, sizeof at);
+    }
+}
+
 void access_addresses(const struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address[WARP_LANES]) {
     uint64_t offset = (uint64_t)op->immediate + (op->modifiers & MOD_FRAME ? w->frame->local_base : 0);
     if (op->a == PLACE_NONE) {
@@ -28,9 +43,7 @@ void access_addresses(const struct warp_state *w, const struct op *op, uint32_t 
         for (unsigned i = 0; i < WARP_LANES; i++) address[i] = a[i] + offset;
     }
     if (mask == UINT32_MAX) return;
-    unsigned top = log2_floor(mask);
-    uint64_t lowest = address[lowest_bit(mask)], highest = address[top];
-    for (unsigned i = 0; i < WARP_LANES; i++) address[i] = mask >> i & 1 ? address[i] : i < top ? lowest : highest;
+    inactive_fill(mask, address);
 }
 
 enum ptx_space space_resolve(enum ptx_space space, uint64_t *address) {
