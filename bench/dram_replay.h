@@ -108,6 +108,7 @@ static inline struct replay_result replay_run(const struct config *config, const
     engine_wake(engine, feeder.component, 0);
     while (engine->now < cycles && feeder.answered < trace->count)
         engine_run_until(engine, min_u64(cycles, engine->now + 256));
+    engine_settle(engine, engine->now);
     uint64_t elapsed = feeder.answered == trace->count ? feeder.last_reply : cycles;
     uint64_t bytes = stats_get(stats, "dram.read_bytes", NULL) + stats_get(stats, "dram.write_bytes", NULL);
     uint64_t hits = stats_get(stats, "dram.row_hits", NULL);

@@ -49,6 +49,14 @@ static struct dram_delays delays_of(const struct dram_device *d) {
     };
 }
 
+/* Whether a column command can delay those of its group more than those of other groups. */
+static bool groups_bind(const struct dram_delays *delay) {
+    bool bind = false;
+    for (unsigned write = 0; write < 2; write++)
+        bind |= delay->same_group[write] > delay->same[write] || delay->other_group[write] > delay->other[write];
+    return bind;
+}
+
 static void init_queue(struct dram_queue *queue, int64_t room) {
     queue->room = (unsigned)room;
     for (unsigned b = 0; b < DRAM_BANKS_MAX; b++) queue->head[b] = queue->tail[b] = REQUEST_NONE;
@@ -80,7 +88,9 @@ static void init_policies(struct dram_channel *ch, const struct config *config, 
     ch->close_after = NEVER;
     if (row_policy->close_after)
         ch->close_after = (uint64_t)row_policy->close_after(values_of(config, dram->row_policy));
-    ch->common_case = !scheduler->offer && !row_policy->close_after && !dram->write_drain;
+    ch->rules.special = scheduler->offer || cap || row_policy->close_after;
+    ch->rules.drain = dram->write_drain;
+    ch->rules.two_buses = ch->device->two_command_buses;
 }
 
 void channel_init(struct dram_channel *ch, const struct config *config, unsigned mc, unsigned index,
@@ -88,14 +98,14 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     const struct dram_config *dram = config_get(config, &dram_section);
     ch->device = dram_device_of(config);
     ch->delay = delays_of(ch->device);
-    ch->two_command_buses = ch->device->two_command_buses;
     ch->mc = mc;
     ch->index = index;
     ch->polled = polled;
     ch->group_mask = (unsigned)ch->device->bank_groups - 1;
+    ch->column_groups = groups_bind(&ch->delay);
+    ch->activate_groups = ch->delay.activate_group > ch->delay.activate;
     for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
         ch->group_banks[bank & ch->group_mask] |= UINT64_C(1) << bank;
-    ch->write_drain = dram->write_drain;
     ch->drain_high = (unsigned)(dram->write_queue * dram->drain_high_percent / 100);
     ch->drain_low = (unsigned)(dram->write_queue * dram->drain_low_percent / 100);
     if (ch->drain_low < 1) ch->drain_low = 1; /* draining ends with an empty queue */
@@ -117,6 +127,13 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->refresh_next = ch->rare_next = ch->next = ch->refresh_due;
 }
 
+void channel_settle(struct dram_channel *ch) {
+    ch->stats.read_bytes += ch->columns[0] * ch->delay.burst_bytes;
+    ch->stats.write_bytes += ch->columns[1] * ch->delay.burst_bytes;
+    ch->stats.bus_cycles += (ch->columns[0] + ch->columns[1]) * ch->delay.burst;
+    ch->columns[0] = ch->columns[1] = 0;
+}
+
 void channel_release(struct dram_channel *ch) {
     free(ch->request);
     free(ch->free_request);
@@ -135,6 +152,10 @@ static void turn_to(struct dram_channel *ch, bool writing) {
  * their queue is not. */
 static inline uint64_t unfinished(const struct dram_queue *queue) {
     return LIKELY(!queue->waiting) ? 0 : (queue->hit[0] | queue->hit[1]) & queue->activated;
+}
+
+static ALWAYS_INLINE struct dram_queue *active_queue(struct dram_channel *ch, struct rules rules) {
+    return rules.drain ? ch->active : &ch->queue[0];
 }
 
 static uint64_t occupied_banks(const struct dram_channel *ch, const struct dram_queue *queue) {
@@ -238,7 +259,7 @@ static void expect(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
 
 static inline void choose_in_both(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     choose_candidate(ch, &ch->queue[0], bank, cycle);
-    if (ch->write_drain) choose_candidate(ch, &ch->queue[1], bank, cycle);
+    if (ch->rules.drain) choose_candidate(ch, &ch->queue[1], bank, cycle);
     expect(ch, bank, cycle + 1);
 }
 
@@ -340,17 +361,42 @@ static inline void unlink_request(struct dram_channel *ch, struct dram_queue *qu
     if (request->next == REQUEST_NONE) queue->tail[bank] = before;
 }
 
+/* Makes an arrival the candidate of its bank, which has none, or none for its open row. Lowers the bounds if the
+ * request's queue is being served. */
+static inline void choose_arrival(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index,
+                                  uint64_t cycle) {
+    const struct dram_request *request = &ch->request[index];
+    uint64_t bit = UINT64_C(1) << bank;
+    unsigned write = request->write;
+    bool hit = ch->open & bit && ch->open_row[bank] == request->row;
+    if (hit) {
+        queue->conflict &= ~bit;
+        queue->activated &= ~bit;
+        queue->hit[write] |= bit;
+    } else {
+        *(ch->open & bit ? &queue->conflict : &queue->closed) |= bit;
+    }
+    set_candidate(queue, hit ? COLUMN_BUS : ROW_BUS, bank, index, request);
+    if (queue != ch->active) return;
+    if (hit)
+        lower_to(&ch->column_next, max_u64(cycle, max_u64(ch->bank_column_at[write][bank], ch->column_at[write])));
+    else if (ch->open & bit)
+        lower_to(&ch->row_next, max_u64(cycle, ch->bank_precharge_at[bank]));
+    else
+        lower_to(&ch->row_next, max_u64(cycle, max_u64(ch->bank_activate_at[bank], ch->activate_at)));
+}
+
 /* What an arrival changes beyond its bank's candidates. */
 static void enter_general(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
     if (ch->unwanted >> bank & 1) watch_row(ch, bank, cycle);
     if (ch->by_offer) choose_all(ch, cycle);
-    if (ch->write_drain) expect_turn(ch, cycle);
+    if (ch->rules.drain) expect_turn(ch, cycle);
 }
 
 void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
     struct dram_request *request = &ch->request[index];
     request->entered = cycle;
-    if (ch->write_drain && !request->write && ch->queue[1].waiting && forward_from_writes(ch, index, cycle)) return;
+    if (ch->rules.drain && !request->write && ch->queue[1].waiting && forward_from_writes(ch, index, cycle)) return;
     struct dram_queue *queue = ch->queue_of[request->write];
     unsigned bank = request->bank;
     assert(channel_has_room(ch, request->write, bank));
@@ -365,12 +411,11 @@ void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
             ch->starve_next = cycle + ch->starvation_cycles;
             lower_to(&ch->rare_next, ch->starve_next);
         }
-        choose_candidate(ch, queue, bank, cycle);
-        expect(ch, bank, cycle + 1);
-    } else if (ch->common_case) {
+        choose_arrival(ch, queue, bank, index, cycle + 1);
+    } else if (!(ch->rules.special | ch->rules.drain)) {
         return; /* nothing is due sooner */
     }
-    if (!ch->common_case) enter_general(ch, bank, cycle);
+    if (ch->rules.special | ch->rules.drain) enter_general(ch, bank, cycle);
     if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
 }
 
@@ -392,15 +437,14 @@ static NEVER_INLINE void log_command(struct dram_channel *ch, uint64_t cycle, en
 static inline void count_first(struct dram_channel *ch, struct dram_request *request, uint64_t *counter) {
     request->begun = true;
     ++*counter;
-    for (unsigned rest = request->bursts & (request->bursts - 1u); rest; rest &= rest - 1) ch->stats.row_hits++;
+    ch->stats.row_hits += (unsigned)__builtin_popcount(request->bursts) - 1;
 }
 
 /* The request has issued its last column command. */
-static inline void finish_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index,
-                                  uint64_t cycle) {
+static ALWAYS_INLINE void finish_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                         uint16_t index, uint64_t cycle, struct rules rules) {
     struct dram_request *request = &ch->request[index];
     unsigned write = request->write;
-    uint16_t next = request->next;
     request->done = cycle + ch->delay.done[write];
     ch->done[ch->done_count++] = index;
     if (write) {
@@ -411,34 +455,44 @@ static inline void finish_request(struct dram_channel *ch, struct dram_queue *qu
     }
     if (!request_row_opened(request)) give_up_entry(ch, queue, bank);
     unlink_request(ch, queue, bank, index);
-    const struct dram_request *follower = &ch->request[next];
-    if (LIKELY(next != REQUEST_NONE) && follower->row == request->row && follower->write == write &&
-        !(queue->strict | ch->by_offer) &&
-        queue ==
-            ch->active) { /* a row of the idle queue need not stay open: another request may wait for its precharge */
-        queue->activated &= ~(UINT64_C(1) << bank); /* the other sets do not change: it is a row hit, too */
-        set_candidate(queue, COLUMN_BUS, bank, next, follower);
+    if (UNLIKELY(queue->strict) || rules.special) {
+        choose_candidate(ch, queue, bank, cycle);
+        expect(ch, bank, cycle + 1);
+        if (UNLIKELY(ch->close_after != NEVER)) watch_row(ch, bank, cycle);
         return;
     }
-    choose_candidate(ch, queue, bank, cycle);
-    expect(ch, bank, cycle + 1);
-    if (UNLIKELY(ch->close_after != NEVER)) watch_row(ch, bank, cycle);
+    /* The candidate was the oldest row hit: the next one is younger. */
+    uint16_t hit = request->next;
+    while (hit != REQUEST_NONE && ch->request[hit].row != request->row) hit = ch->request[hit].next;
+    uint64_t bit = UINT64_C(1) << bank;
+    queue->activated &= ~bit;
+    if (hit != REQUEST_NONE && LIKELY(ch->request[hit].write == write)) {
+        set_candidate(queue, COLUMN_BUS, bank, hit, &ch->request[hit]);
+        if (request_row_opened(&ch->request[hit])) queue->activated |= bit;
+    } else {
+        queue->hit[write] &= ~bit;
+        if (hit != REQUEST_NONE || queue->head[bank] != REQUEST_NONE) choose_candidate(ch, queue, bank, cycle);
+    }
+    /* take_column() sets the bound of columns. A row of the idle queue need not stay open: another request may wait for
+     * its precharge. */
+    if ((rules.drain ? ch->active : queue)->conflict & bit)
+        lower_to(&ch->row_next, max_u64(cycle + 1, ch->bank_precharge_at[bank]));
 }
 
 static inline void issue_in_direction(struct dram_channel *ch, unsigned bank, uint64_t cycle, const unsigned write) {
     const struct dram_delays *delay = &ch->delay;
-    unsigned group = bank & ch->group_mask;
     /* The command could be issued, so the constraints on it have passed, and so have the effects of earlier commands on
      * the other direction. */
     ch->column_at[write] = cycle + delay->same[write];
     ch->column_at[!write] = cycle + delay->other[write];
+    raise_to(&ch->bank_precharge_at[bank], cycle + delay->precharge[write]);
+    ch->columns[write]++;
+    if (!ch->column_groups) return;
+    unsigned group = bank & ch->group_mask;
     ch->group_column_at[write][group] = cycle + delay->same_group[write];
     ch->group_column_at[!write][group] = cycle + delay->other_group[write];
-    raise_to(&ch->groups_column_at[write], cycle + delay->same_group[write]);
-    raise_to(&ch->groups_column_at[!write], cycle + delay->other_group[write]);
-    raise_to(&ch->bank_precharge_at[bank], cycle + delay->precharge[write]);
-    *(write ? &ch->stats.write_bytes : &ch->stats.read_bytes) += delay->burst_bytes;
-    ch->stats.bus_cycles += delay->burst;
+    ch->column_group_wait[0] |= UINT64_C(1) << group;
+    ch->column_group_wait[1] |= UINT64_C(1) << group;
 }
 
 /* A column command that counts towards the cap, or after which a scheduler with its own `offer` recomputes. */
@@ -449,8 +503,8 @@ static NEVER_INLINE void notice_column(struct dram_channel *ch, unsigned bank, u
     choose_all(ch, cycle);
 }
 
-static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
-                                       uint64_t cycle) {
+static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle,
+                                       struct rules rules) {
     uint16_t index = queue->candidate[COLUMN_BUS][bank];
     struct dram_request *request = &ch->request[index];
     if (UNLIKELY(ch->log != NULL)) {
@@ -465,8 +519,8 @@ static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queu
     }
     ch->precharge_wait |= UINT64_C(1) << bank;
     request->bursts &= (uint8_t)(request->bursts - 1);
-    if (!request->bursts) finish_request(ch, queue, bank, index, cycle);
-    if (UNLIKELY(++ch->row_columns[bank] > ch->columns_unnoticed)) notice_column(ch, bank, cycle);
+    if (!request->bursts) finish_request(ch, queue, bank, index, cycle, rules);
+    if (rules.special && UNLIKELY(++ch->row_columns[bank] > ch->columns_unnoticed)) notice_column(ch, bank, cycle);
 }
 
 static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
@@ -493,7 +547,10 @@ static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_qu
     ch->column_wait[1] |= bit;
     ch->precharge_wait |= bit;
     ch->activate_wait |= bit;
-    ch->group_activate_at[bank & ch->group_mask] = ch->groups_activate_at = cycle + delay->activate_group;
+    if (ch->activate_groups) {
+        ch->group_activate_at[bank & ch->group_mask] = cycle + delay->activate_group;
+        ch->activate_group_wait |= UINT64_C(1) << (bank & ch->group_mask);
+    }
     ch->activate_at = cycle + delay->activate;
     ch->last_activates[ch->activate_count++ % 4] = cycle;
     if (ch->activate_count >= 4)
@@ -537,13 +594,17 @@ static inline uint64_t banks_ready(uint64_t banks, uint64_t *wait, const uint64_
     return banks & ~*wait;
 }
 
-/* Those of `banks` whose group's timings allow the command. */
-static uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, const uint64_t *at, uint64_t cycle,
-                             uint64_t *next) {
-    for (unsigned group = 0; group <= ch->group_mask; group++) {
-        if (at[group] <= cycle || !(banks & ch->group_banks[group])) continue;
-        lower_to(next, at[group]);
-        banks &= ~ch->group_banks[group];
+/* Those of `banks` whose group's timings allow the command; `wait` are the groups that may have to wait. */
+static inline uint64_t groups_ready(const struct dram_channel *ch, uint64_t banks, uint64_t *wait, const uint64_t *at,
+                                    uint64_t cycle, uint64_t *next) {
+    for (uint64_t late = *wait; late; late &= late - 1) {
+        unsigned group = lowest_bit(late);
+        if (at[group] <= cycle) {
+            *wait &= ~(UINT64_C(1) << group);
+        } else if (banks & ch->group_banks[group]) {
+            lower_to(next, at[group]);
+            banks &= ~ch->group_banks[group];
+        }
     }
     return banks;
 }
@@ -601,8 +662,8 @@ static inline void look_for_columns(struct dram_channel *ch, struct choice *choi
     }
     uint64_t next = choice->next; /* a copy, so that the choice itself can stay in registers */
     banks = banks_ready(banks, &ch->column_wait[write], ch->bank_column_at[write], cycle, &next);
-    if (UNLIKELY(ch->groups_column_at[write] > cycle))
-        banks = groups_ready(ch, banks, ch->group_column_at[write], cycle, &next);
+    if (UNLIKELY(ch->column_group_wait[write]))
+        banks = groups_ready(ch, banks, &ch->column_group_wait[write], ch->group_column_at[write], cycle, &next);
     choice->next = next;
     choose_first(choice, queue, COLUMN_BUS, banks);
 }
@@ -622,30 +683,33 @@ static NEVER_INLINE struct choice look_for_capped(struct dram_channel *ch, uint6
     return capped;
 }
 
-static inline struct choice choose_column(struct dram_channel *ch, uint64_t cycle) {
+static ALWAYS_INLINE struct choice choose_column(struct dram_channel *ch, uint64_t cycle, struct rules rules) {
     struct choice choice = {.next = NEVER};
-    look_for_columns(ch, &choice, ch->active, ~ch->capped, 0, cycle);
-    look_for_columns(ch, &choice, ch->active, ~ch->capped, 1, cycle);
-    if (UNLIKELY(unfinished(ch->idle))) {
+    struct dram_queue *queue = active_queue(ch, rules);
+    uint64_t among = rules.special ? ~ch->capped : UINT64_MAX;
+    look_for_columns(ch, &choice, queue, among, 0, cycle);
+    look_for_columns(ch, &choice, queue, among, 1, cycle);
+    if (rules.drain && UNLIKELY(unfinished(ch->idle))) {
         look_for_columns(ch, &choice, ch->idle, ch->idle->activated, 0, cycle);
         look_for_columns(ch, &choice, ch->idle, ch->idle->activated, 1, cycle);
     }
-    if (UNLIKELY(ch->capped) && !choice.queue) choice = look_for_capped(ch, choice.next, cycle);
+    if (rules.special && UNLIKELY(ch->capped) && !choice.queue) choice = look_for_capped(ch, choice.next, cycle);
     ch->column_next = choice.next;
     return choice;
 }
 
-static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) {
-    struct dram_queue *queue = ch->active;
-    uint64_t conflict = queue->conflict & ~unfinished(ch->idle), closed = queue->closed, next = NEVER;
+static ALWAYS_INLINE struct choice choose_row(struct dram_channel *ch, uint64_t cycle, struct rules rules) {
+    struct dram_queue *queue = active_queue(ch, rules);
+    uint64_t conflict = queue->conflict, closed = queue->closed, next = NEVER;
+    if (rules.drain) conflict &= ~unfinished(ch->idle);
     conflict = banks_ready(conflict, &ch->precharge_wait, ch->bank_precharge_at, cycle, &next);
     if (closed && ch->activate_at > cycle) {
         lower_to(&next, ch->activate_at);
         closed = 0;
     } else if (closed) {
         closed = banks_ready(closed, &ch->activate_wait, ch->bank_activate_at, cycle, &next);
-        if (UNLIKELY(ch->groups_activate_at > cycle))
-            closed = groups_ready(ch, closed, ch->group_activate_at, cycle, &next);
+        if (UNLIKELY(ch->activate_group_wait))
+            closed = groups_ready(ch, closed, &ch->activate_group_wait, ch->group_activate_at, cycle, &next);
     }
     struct choice choice = {.next = next};
     uint64_t ready = conflict | closed;
@@ -655,12 +719,12 @@ static inline struct choice choose_row(struct dram_channel *ch, uint64_t cycle) 
     return choice;
 }
 
-static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
-                                      uint64_t cycle) {
-    issue_column(ch, queue, bank, cycle);
-    const struct dram_queue *idle = ch->idle;
-    uint64_t reads = ch->active->hit[0], writes = ch->active->hit[1], next = NEVER;
-    if (UNLIKELY(idle->waiting)) {
+static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle,
+                                      struct rules rules) {
+    issue_column(ch, queue, bank, cycle, rules);
+    const struct dram_queue *active = active_queue(ch, rules), *idle = ch->idle;
+    uint64_t reads = active->hit[0], writes = active->hit[1], next = NEVER;
+    if (rules.drain && UNLIKELY(idle->waiting)) {
         reads |= idle->hit[0] & idle->activated;
         writes |= idle->hit[1] & idle->activated;
     }
@@ -669,8 +733,34 @@ static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue
     ch->column_next = next;
 }
 
-static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle) {
-    if (queue->closed >> bank & 1) {
+/* After a row command for the bank's oldest request, in the other queue too. The candidate does not change: it has its
+ * row opened, or needs it to be. */
+static ALWAYS_INLINE void follow_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, bool opened,
+                                     uint64_t cycle, struct rules rules) {
+    uint64_t bit = UINT64_C(1) << bank;
+    if (opened) {
+        uint16_t index = queue->candidate[ROW_BUS][bank];
+        unsigned write = ch->request[index].write;
+        queue->closed ^= bit;
+        queue->activated |= bit;
+        queue->hit[write] |= bit;
+        set_candidate(queue, COLUMN_BUS, bank, index, &ch->request[index]);
+        lower_to(&ch->column_next, max_u64(ch->bank_column_at[write][bank], ch->column_at[write]));
+    } else {
+        queue->conflict ^= bit;
+        queue->closed |= bit;
+        lower_to(&ch->row_next, max_u64(ch->bank_activate_at[bank], ch->activate_at));
+    }
+    if (rules.drain && ch->idle->head[bank] != REQUEST_NONE) {
+        choose_candidate(ch, ch->idle, bank, cycle);
+        expect(ch, bank, cycle + 1);
+    }
+}
+
+static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle,
+                                   struct rules rules) {
+    bool opens = queue->closed >> bank & 1;
+    if (opens) {
         issue_activate(ch, queue, bank, cycle);
         if (!queue->conflict) ch->row_next = max_u64(ch->row_next, ch->activate_at);
     } else {
@@ -678,11 +768,13 @@ static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *q
         if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts);
         issue_precharge(ch, bank, cycle);
     }
-    choose_in_both(ch, bank, cycle);
-    if (UNLIKELY(ch->capped | ch->by_offer)) {
-        if (ch->by_offer) choose_all(ch, cycle);
-        if (ch->capped) lower_to(&ch->column_next, cycle + 1); /* the oldest request may have changed */
+    if (!rules.special) {
+        follow_row(ch, queue, bank, opens, cycle, rules);
+        return;
     }
+    choose_in_both(ch, bank, cycle);
+    if (ch->by_offer) choose_all(ch, cycle);
+    if (ch->capped) lower_to(&ch->column_next, cycle + 1); /* the oldest request may have changed */
 }
 
 /* A bank that offers both commands issues only one of them per cycle. With FR-FCFS it offers one. */
@@ -692,15 +784,15 @@ static inline bool share_bank(const struct dram_channel *ch, const struct choice
 
 /* One cycle: at most one command, or one of each class with two command buses. Returns whether the bus for row commands
  * stays free. */
-static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle) {
+static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle, struct rules rules) {
     struct choice column = {0}, row = {0};
-    if (ch->write_drain && direction(ch) != ch->writing) {
+    if (rules.drain && direction(ch) != ch->writing) {
         turn_to(ch, !ch->writing);
         ch->column_next = ch->row_next = cycle;
     }
-    if (ch->column_next <= cycle) column = choose_column(ch, cycle);
-    if (ch->row_next <= cycle) row = choose_row(ch, cycle);
-    if (column.queue && row.queue && (!ch->two_command_buses || share_bank(ch, &column, &row))) {
+    if (ch->column_next <= cycle) column = choose_column(ch, cycle, rules);
+    if (ch->row_next <= cycle) row = choose_row(ch, cycle, rules);
+    if (column.queue && row.queue && (!rules.two_buses || (rules.special && share_bank(ch, &column, &row)))) {
         if (!column.last_resort && column.rank < row.rank) {
             row.queue = NULL;
             ch->row_next = cycle + 1;
@@ -709,10 +801,10 @@ static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle) {
             ch->column_next = cycle + 1;
         }
     }
-    if (column.queue) take_column(ch, column.queue, chosen_bank(&column), cycle);
-    if (row.queue) take_row(ch, row.queue, chosen_bank(&row), cycle);
-    if (ch->write_drain) expect_turn(ch, cycle);
-    return !row.queue && (!column.queue || ch->two_command_buses);
+    if (column.queue) take_column(ch, column.queue, chosen_bank(&column), cycle, rules);
+    if (row.queue) take_row(ch, row.queue, chosen_bank(&row), cycle, rules);
+    if (rules.drain) expect_turn(ch, cycle);
+    return !row.queue && (!column.queue || rules.two_buses);
 }
 
 /* ----------------------------------------------------------- what happens rarely */
@@ -737,7 +829,7 @@ static void close_row(struct dram_channel *ch, bool bus_free, uint64_t cycle) {
 
 /* A cycle in which the row policy may close a row, after requests have had the bus. */
 static void issue_and_close(struct dram_channel *ch, uint64_t cycle) {
-    close_row(ch, issue(ch, cycle), cycle);
+    close_row(ch, issue(ch, cycle, ch->rules), cycle);
     if (*ch->polled) ch->column_next = ch->row_next = ch->close_next = cycle + 1;
 }
 
@@ -784,7 +876,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
         for (unsigned i = 0; i < 4; i++)
             look_for_columns(ch, &choice, &ch->queue[i / 2], ch->queue[i / 2].activated, i % 2, cycle);
         ch->refresh_next = choice.queue ? cycle + 1 : choice.next;
-        if (choice.queue) take_column(ch, choice.queue, chosen_bank(&choice), cycle);
+        if (choice.queue) take_column(ch, choice.queue, chosen_bank(&choice), cycle, ch->rules);
         return;
     }
     uint64_t at = cycle;
@@ -831,15 +923,23 @@ static NEVER_INLINE bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
     return done;
 }
 
-uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting) {
+static ALWAYS_INLINE uint64_t run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting,
+                                  bool polled, struct rules rules) {
     while (ch->next <= until) {
         uint64_t cycle = ch->next;
         if (LIKELY(cycle < ch->rare_next) || !run_rarely(ch, cycle)) {
-            issue(ch, cycle);
-            if (UNLIKELY(*ch->polled)) ch->column_next = ch->row_next = cycle + 1;
+            issue(ch, cycle, rules);
+            if (polled) ch->column_next = ch->row_next = cycle + 1;
             update_next(ch);
         }
         if (waiting && channel_has_room(ch, waiting->write, waiting->bank)) return cycle;
     }
     return NEVER;
+}
+
+uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting) {
+    struct rules rules = ch->rules;
+    if (UNLIKELY(*ch->polled | rules.special)) return run(ch, until, waiting, *ch->polled, rules);
+    if (!(rules.drain | rules.two_buses)) return run(ch, until, waiting, false, (struct rules){0});
+    return run(ch, until, waiting, false, (struct rules){.drain = rules.drain, .two_buses = rules.two_buses});
 }

@@ -97,6 +97,14 @@ struct dram_delays {
     uint64_t activate, activate_group, four_activates;
 };
 
+/* Which rules apply, beyond those of FR-FCFS with one queue, one command bus and open rows. channel.c compiles its loop
+ * for the common combinations, so that rules that do not apply cost nothing. */
+struct rules {
+    bool drain;     /* a separate queue for writes */
+    bool two_buses; /* column and row commands on separate buses */
+    bool special;   /* a scheduler with its own `offer` or a cap, a row policy that closes rows */
+};
+
 struct dram_channel {
     uint64_t next;         /* earliest cycle of the next command */
     uint64_t column_next;  /* lower bound of the next column command */
@@ -106,9 +114,9 @@ struct dram_channel {
     uint64_t close_next;   /* lower bound of the next precharge by the row policy */
     uint64_t rare_next;    /* the earliest of the three */
     bool refreshing;
-    bool writing; /* the write queue is being drained */
-    bool write_drain, two_command_buses;
-    bool common_case;                 /* one queue, FR-FCFS, open rows: an arrival concerns its bank alone */
+    bool writing;                        /* the write queue is being drained */
+    bool column_groups, activate_groups; /* whether timings within a bank group are longer than others */
+    struct rules rules;
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
     struct dram_queue *queue_of[2];   /* of `queue`: the one that reads enter, and writes */
     unsigned group_mask;
@@ -120,10 +128,9 @@ struct dram_channel {
 
     /* Earliest cycle of each command as constrained by the channel, a bank group and a bank. */
     uint64_t column_at[2], activate_at;
-    uint64_t groups_column_at[2]; /* maximum of group_column_at */
-    uint64_t groups_activate_at;
-    /* Banks that may have to wait for their own timings; the others need not. */
+    /* Banks, and groups, that may have to wait for their own timings; the others need not. */
     uint64_t column_wait[2], activate_wait, precharge_wait;
+    uint64_t column_group_wait[2], activate_group_wait;
     uint64_t open;              /* banks with an open row */
     uint64_t capped;            /* banks whose open row has exceeded the cap on row hits */
     uint64_t unwanted;          /* banks whose open row no queued request needs, if the row policy closes rows */
@@ -159,12 +166,16 @@ struct dram_channel {
     unsigned index, mc;
     dram_log_fn *log;
     void *log_user;
+    uint64_t columns[2]; /* column reads and writes that channel_settle has not counted yet */
     struct dram_stats stats;
 };
 
 void channel_init(struct dram_channel *channel, const struct config *config, unsigned mc, unsigned index,
                   const bool *polled);
 void channel_release(struct dram_channel *channel);
+
+/* Completes the counters. */
+void channel_settle(struct dram_channel *channel);
 
 /* Allocates a request: there must be a free one. */
 static inline uint16_t channel_allocate(struct dram_channel *channel) {

@@ -271,7 +271,7 @@ static void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
 /* Whether running behind cannot be observed. */
 static inline bool may_run_behind(const struct controller *mc) {
     const struct dram_channel *channel = mc->channel;
-    return mc->channels == 1 && !mc->full && !mc->waiting_returns && !(channel->write_drain && channel->writes) &&
+    return mc->channels == 1 && !mc->full && !mc->waiting_returns && !(channel->rules.drain && channel->writes) &&
            !channel->log && !mc->engine->poll;
 }
 
@@ -334,6 +334,7 @@ static void controller_settle(void *self, uint64_t now) {
     mc->due = min_u64(mc->due, now); /* remaining replies are collected in the next tick */
     for (unsigned i = 0; i < mc->channels; i++) {
         struct dram_channel *channel = &mc->channel[i];
+        channel_settle(channel);
         if (channel->blocked_since == NEVER || channel->blocked_since >= now) continue;
         channel->stats.queue_full_cycles += now - channel->blocked_since;
         channel->blocked_since = now;
