@@ -43,7 +43,7 @@ struct dram_request {
     struct message message;
     uint64_t entered;     /* time of entering the queue, in memory cycles */
     uint64_t done;        /* last data on the bus, in memory cycles */
-    uint64_t ready;       /* earliest core cycle to enter the queue */
+    uint64_t ready;       /* earliest core cycle to enter the queue, then that of entering it */
     uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
     uint64_t rank;        /* priority, lowest first: RANK_WAITING, order of arrival, bank */
     uint32_t row, column;
@@ -53,7 +53,8 @@ struct dram_request {
     uint8_t write;  /* 0 or 1 */
     uint8_t bursts; /* bursts of the line still to be transferred, one bit each */
     bool begun;     /* its first command has been issued */
-    uint8_t spare[40];
+    bool forwarded; /* a read whose data came from the write queue */
+    uint8_t spare[39];
 };
 
 /* Bits of a rank: the request's row has not been opened for it, or has; then it has priority over all others. Either

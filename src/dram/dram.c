@@ -10,18 +10,20 @@
  *
  * This is the order of events, but not the time at which they are computed.
  *
- * Lazy evaluation. A controller with one channel *runs behind*: it is ticked when its slices send requests and, at
- * `due`, catches up with everything that has happened meanwhile (catch_up). `due` is the core cycle in which the first
- * data of a command that has not been issued yet could have crossed the bus: `delay.done` after the channel's `next`,
- * or after the cycle in which the next arrival enters the queue.
+ * Lazy evaluation. A controller *runs behind*: it is ticked when its slices send requests and, at `due`, catches up
+ * with everything that has happened meanwhile (catch_up). `due` is the core cycle in which the first data of a command
+ * that has not been issued yet could have crossed the bus: `delay.done` after the channel's `next`, or after the cycle
+ * in which the next arrival enters the queue. A read may be forwarded from the write queue as it enters: while a channel
+ * with a separate write queue holds writes, `due` is the cycle in which the next arrival enters.
  *
  *   - Why it is exact: no other component observes a command before its first data has crossed the bus. Catching up replays
  *     arrivals and commands in order of their cycles (a request keeps the cycle from which it may enter, `ready`), so that
  *     the channel passes through the same states; replies carry their own cycle, and the port makes them visible then.
- *     Counters are settled before they are read (controller_settle).
- *   - If a delay could be observed, the controller keeps up with every cycle (may_run_behind): with several channels, while
- *     all requests of the channel are in use or replies wait for a slice (a request is then freed when its reply leaves),
- *     while a read may be forwarded from the write queue, and for the command log, which is in order of time.
+ *     Replies of several channels are sent in the order of a controller that keeps up (collect_in_order). Counters are
+ *     settled before they are read (controller_settle).
+ *   - If a delay could be observed, the controller keeps up with every cycle (may_run_behind): while all requests of a
+ *     channel are in use or replies wait for a slice (a request is then freed when its reply leaves), and for the command
+ *     log, which is in order of time.
  *   - The plain version is `--no-skip`: it keeps up, and checks every memory cycle (channel.h).
  *   - The tests that compare the two: tests/dram/dram_test.c "sleeping, polling every cycle ..." and "counters read in
  *     the middle of a run ...", tests/dram/policy_test.c over all schedulers and row policies, and tests/machine for
@@ -112,22 +114,60 @@ static inline void send_reply(struct controller *mc, struct slice_side *slice, s
 
 /* Sends replies for requests that a channel has completed. The data may still be in flight: the port makes it visible
  * in time. */
-static inline void collect(struct controller *mc, struct dram_channel *channel, uint64_t now) {
-    for (unsigned i = 0; i < channel->done_count; i++) {
-        uint16_t index = channel->done[i];
-        struct slice_side *slice = &mc->slice[channel->request[index].slice];
-        if (LIKELY(ring_empty(&slice->returns) && port_can_push(&slice->output, now))) {
-            send_reply(mc, slice, channel, index, now);
-            continue;
-        }
-        if (ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
-        ring_push(&slice->returns, channel->index << 16 | index);
-        mc->waiting_returns++;
+static inline void reply(struct controller *mc, struct dram_channel *channel, uint16_t index, uint64_t now) {
+    struct slice_side *slice = &mc->slice[channel->request[index].slice];
+    if (LIKELY(ring_empty(&slice->returns) && port_can_push(&slice->output, now))) {
+        send_reply(mc, slice, channel, index, now);
+        return;
     }
+    if (ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
+    ring_push(&slice->returns, channel->index << 16 | index);
+    mc->waiting_returns++;
+}
+
+static inline void collect(struct controller *mc, struct dram_channel *channel, uint64_t now) {
+    for (unsigned i = 0; i < channel->done_count; i++) reply(mc, channel, channel->done[i], now);
     channel->done_count = 0;
 }
 
+/* When a controller that keeps up would have sent the reply: the core cycle of the last column command or, in the second
+ * half of a cycle, of entering the queue, for a forwarded read. */
+static inline uint64_t sending_time(const struct controller *mc, const struct dram_channel *channel, unsigned i) {
+    const struct dram_request *request = &channel->request[channel->done[i]];
+    if (request->forwarded) return request->ready * 2 + 1;
+    return clock_core_cycle(mc->clock, request->done - channel->delay.done[request->write]) * 2;
+}
+
+/* The replies of several channels in the order in which a controller that keeps up would have sent them. */
+static void collect_in_order(struct controller *mc, uint64_t now) {
+    uint64_t time[64], left = 0;
+    unsigned sent[64];
+    for (unsigned i = 0; i < mc->channels; i++) {
+        if (!mc->channel[i].done_count) continue;
+        left |= UINT64_C(1) << i;
+        sent[i] = 0;
+        time[i] = sending_time(mc, &mc->channel[i], 0);
+    }
+    while (left) {
+        unsigned first = lowest_bit(left);
+        for (uint64_t rest = left & (left - 1); rest; rest &= rest - 1)
+            if (time[lowest_bit(rest)] < time[first]) first = lowest_bit(rest);
+        struct dram_channel *channel = &mc->channel[first];
+        reply(mc, channel, channel->done[sent[first]], now);
+        if (++sent[first] < channel->done_count) {
+            time[first] = sending_time(mc, channel, sent[first]);
+        } else {
+            channel->done_count = 0;
+            left &= ~(UINT64_C(1) << first);
+        }
+    }
+}
+
 static inline void collect_all(struct controller *mc, uint64_t now) {
+    if (mc->behind && mc->channels > 1) {
+        collect_in_order(mc, now);
+        return;
+    }
     struct dram_channel *end = mc->channel + mc->channels;
     for (struct dram_channel *channel = mc->channel; channel != end; channel++)
         if (channel->done_count) collect(mc, channel, now);
@@ -146,6 +186,16 @@ static void drain_returns(struct controller *mc, uint64_t now) {
 }
 
 /* ------------------------------------------------------------------ requests */
+
+static inline void lower_due(struct controller *mc, uint64_t core) { mc->due = min_u64(mc->due, core); }
+
+/* The first memory cycle by which data can have crossed the bus: of a command issued in `cycle` or later, of a request
+ * that enters in the cycle before. A read that enters may be forwarded from the write queue at once. */
+static inline uint64_t first_data(const struct dram_channel *channel, uint64_t cycle, bool enters) {
+    if (!channel->writes) return cycle + channel->delay.done[0];
+    if (channel->rules.drain && enters) return cycle;
+    return cycle + min_u64(channel->delay.done[0], channel->delay.done[1]);
+}
 
 /* Converts the head of the slice's port to a request of its channel, which has a free one. */
 static inline void take_in(struct controller *mc, unsigned slice_index, struct dram_channel *channel,
@@ -170,8 +220,10 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     channel->writes += request->write;
     request->bursts = mc->bursts_of[request->message.sectors];
     request->next = REQUEST_NONE;
-    /* The channel's next event, or whether it may run behind, may have changed. */
-    if (channel->arrival == REQUEST_NONE || request->write || !channel->free_count) mc->due = now;
+    /* Other requests are due after those that have arrived before them. */
+    if (channel->arrival == REQUEST_NONE || channel->writes)
+        lower_due(mc, core_cycle_of(mc->clock, &mc->caught_up, first_data(channel, ready->cycle + 1, true)));
+    if (!channel->free_count) mc->due = now; /* it may not run behind any more */
     *(channel->arrival == REQUEST_NONE ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
     channel->last_arrival = index;
 }
@@ -255,6 +307,7 @@ static inline void catch_up_channel(struct controller *mc, struct dram_channel *
             uint16_t index = channel->arrival;
             channel->arrival = first->next;
             channel->enter_from = core + 1;
+            channel->request[index].ready = core;
             channel_enter(channel, index, cycle);
         }
     }
@@ -271,8 +324,7 @@ static void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
 /* Whether running behind cannot be observed. */
 static inline bool may_run_behind(const struct controller *mc) {
     const struct dram_channel *channel = mc->channel;
-    return mc->channels == 1 && !mc->full && !mc->waiting_returns && !(channel->rules.drain && channel->writes) &&
-           !channel->log && !mc->engine->poll;
+    return !mc->full && !mc->waiting_returns && !channel->log && !mc->engine->poll;
 }
 
 /* The core cycle by which the channels must have caught up: that of the next event or, if they may run behind, the
@@ -281,17 +333,18 @@ static inline uint64_t next_due(const struct controller *mc) {
     const struct dram_channel *end = mc->channel + mc->channels;
     uint64_t cycle = NEVER, core = NEVER;
     for (const struct dram_channel *channel = mc->channel; channel != end; channel++) {
-        uint64_t next = channel_idle(channel) ? NEVER : channel->next;
-        if (channel->arrival != REQUEST_NONE && channel->blocked_since == NEVER) {
+        if (!channel_idle(channel))
+            cycle = min_u64(cycle, mc->behind ? first_data(channel, channel->next, false) : channel->next);
+        if (channel->arrival != REQUEST_NONE && (mc->behind || channel->blocked_since == NEVER)) {
             const struct dram_request *first = &channel->request[channel->arrival];
-            if (mc->behind)
-                next = min_u64(next, max_u64(first->ready_cycle, mc->caught_up.cycle) + 1);
-            else
+            if (mc->behind) {
+                bool blocked = channel->blocked_since != NEVER; /* until a command frees an entry */
+                uint64_t from = blocked ? channel->next : max_u64(first->ready_cycle, mc->caught_up.cycle) + 1;
+                cycle = min_u64(cycle, first_data(channel, from, true));
+            } else {
                 core = min_u64(core, max_u64(first->ready, channel->enter_from));
+            }
         }
-        if (mc->behind && next != NEVER)
-            next += channel->writes ? min_u64(channel->delay.done[0], channel->delay.done[1]) : channel->delay.done[0];
-        cycle = min_u64(cycle, next);
     }
     return cycle == NEVER ? core : min_u64(core, core_cycle_of(mc->clock, &mc->caught_up, cycle));
 }
@@ -308,11 +361,15 @@ static inline void keep_up(struct controller *mc, uint64_t before, uint64_t now)
 
 static void controller_tick(void *self, uint64_t now) {
     struct controller *mc = self;
-    bool catches_up = !mc->behind || mc->due <= now;
+    uint64_t due = mc->due;
+    bool catches_up = !mc->behind || due <= now;
     if (catches_up) keep_up(mc, now, now);
     if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
     if (accept_requests(mc, now)) engine_wake_by(mc->engine, mc->waker, now + 1);
-    if (!catches_up && mc->due > now) return;
+    if (!catches_up && mc->due > now) {
+        if (mc->due < due) engine_wake_by(mc->engine, mc->waker, mc->due);
+        return;
+    }
     mc->behind = may_run_behind(mc);
     if (!mc->behind) {
         uint64_t full = mc->full;

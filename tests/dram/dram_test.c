@@ -197,7 +197,8 @@ TEST("sleeping, polling every cycle and any order of ticks give the same counter
 
 TEST("counters read during a run equal those of a controller that is ticked every cycle") {
     static const char *const small[] = {"dram.read_queue=2", NULL}, *const plain[] = {NULL};
-    const char *const *const described[] = {small, plain};
+    static const char *const channels[] = {SHAPE_64SM, "dram.write_drain=true", NULL};
+    const char *const *const described[] = {small, plain, channels};
     for (unsigned v = 0; v < COUNT_OF(described); v++) {
         struct dram_fixture *fixture[2];
         for (unsigned polls = 0; polls < 2; polls++) {
