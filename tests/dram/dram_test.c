@@ -195,6 +195,30 @@ TEST("sleeping, polling every cycle and any order of ticks give the same counter
     CHECK(fingerprint(varied[1], false, 0, true) != fingerprint(varied[1], false, 0, false));
 }
 
+/* Few lines, so that reads are forwarded from the write queue, and one slice, whose port all channels share. */
+static uint64_t reply_times(unsigned seed, bool poll) {
+    struct dram_fixture *fixture = dram_fixture_create(
+        SETTINGS("dram.mcs=1", "dram.channels_per_mc=4", "llc.slices_per_mc=1", "dram.kind=hbm", "dram.clock_mhz=586",
+                 "dram.write_drain=true", "dram.read_queue=4", "dram.write_queue=8"));
+    fixture->base.engine->poll = poll;
+    uint64_t random = seed, due = 0, hash = 0;
+    for (unsigned i = 0; i < 600; i++) {
+        due += random_below(&random, 1 + seed % 8);
+        add_request(fixture, random_below(&random, 64) * 128, random_below(&random, 100) < 40, due);
+    }
+    CHECK(run_requests(fixture, 1000000));
+    CHECK(COUNTER(fixture, "dram.forwards") > 0);
+    for (unsigned i = 0; i < fixture->count; i++)
+        hash = hash * UINT64_C(0x9E3779B97F4A7C15) + fixture->request[i].answered;
+    dram_fixture_destroy(fixture);
+    return hash;
+}
+
+TEST("replies of several channels to one slice, forwarded reads among them, arrive as from a controller that is ticked "
+     "every cycle") {
+    for (unsigned seed = 1; seed <= 40; seed++) CHECK_EQ(reply_times(seed, false), reply_times(seed, true));
+}
+
 TEST("counters read during a run equal those of a controller that is ticked every cycle") {
     static const char *const small[] = {"dram.read_queue=2", NULL}, *const plain[] = {NULL};
     static const char *const channels[] = {SHAPE_64SM, "dram.write_drain=true", NULL};
