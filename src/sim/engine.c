@@ -7,7 +7,9 @@
 #include "sim/port.h"
 
 struct engine *engine_create(void) {
-    return mem_alloc_lines(1, sizeof(struct engine));
+    struct engine *engine = mem_alloc_lines(1, sizeof *engine);
+    engine->far_until = NEVER;
+    return engine;
 }
 
 void engine_destroy(struct engine *engine) {
@@ -49,18 +51,20 @@ static void file_far_wakes(struct engine *engine) {
     struct far_wake *far = engine->far;
     engine->far = NULL;
     engine->far_count = 0;
+    engine->far_until = NEVER;
     for (unsigned i = 0; i < count; i++) engine_wake(engine, far[i].id, far[i].at);
     free(far);
 }
 
-/* Ticks every due component once, in a random order that differs between cycles: tests that the order does not
- * matter. */
-static void tick_shuffled(struct engine *engine, const uint64_t *due) {
+/* Ticks the due components, or all while polling. With a seed, in a random order that differs between cycles: tests that
+ * the order does not matter. */
+static NEVER_INLINE void run_cycle_for_test(struct engine *engine, uint64_t *due) {
     unsigned ids[ENGINE_MAX_COMPONENTS], count = 0;
-    for (unsigned word = 0; word < engine->words; word++)
-        for (uint64_t bits = due[word]; bits; bits &= bits - 1) ids[count++] = word * 64 + lowest_bit(bits);
+    for (unsigned id = 0; id < engine->components; id++)
+        if (engine->poll || due[id / 64] >> (id % 64) & 1) ids[count++] = id;
+    for (unsigned word = 0; word < engine->words; word++) due[word] = 0;
     uint64_t state = engine->shuffle ^ engine->now;
-    for (unsigned i = count; i > 1; i--) {
+    for (unsigned i = engine->shuffle ? count : 0; i > 1; i--) {
         unsigned j = (unsigned)random_below(&state, i), id = ids[i - 1];
         ids[i - 1] = ids[j];
         ids[j] = id;
@@ -68,59 +72,60 @@ static void tick_shuffled(struct engine *engine, const uint64_t *due) {
     for (unsigned i = 0; i < count; i++) engine->component[ids[i]].tick(engine->component[ids[i]].self, engine->now);
 }
 
-/* Distance in cycles to the next slot with a due component: 0 for the current one, ENGINE_WHEEL if there is none. */
-static unsigned next_slot(const struct engine *engine) {
-    unsigned start = (unsigned)(engine->now % ENGINE_WHEEL), words = ENGINE_WHEEL / 8;
+/* The next cycle from `now` on with a due component; NEVER if there is none. */
+static NEVER_INLINE uint64_t next_due(const struct engine *engine, uint64_t now) {
+    unsigned start = (unsigned)(now % ENGINE_WHEEL), words = ENGINE_WHEEL / 8;
     uint64_t bytes = le64toh(engine->slot_used[start / 8]) >> (start % 8 * 8);
-    if (bytes) return lowest_bit(bytes) / 8;
+    if (bytes) return now + lowest_bit(bytes) / 8;
     for (unsigned i = 1; i <= words; i++) {
         bytes = le64toh(engine->slot_used[(start / 8 + i) % words]);
         if (i == words) bytes &= low_mask(start % 8 * 8);
-        if (bytes) return i * 8 + lowest_bit(bytes) / 8 - start % 8;
+        if (bytes) return now - start % 8 + i * 8 + lowest_bit(bytes) / 8;
     }
-    return ENGINE_WHEEL;
+    return NEVER;
 }
 
-static void run_cycle(struct engine *engine) {
-    if (UNLIKELY(engine->far_count) && engine->now == engine->far_until) file_far_wakes(engine);
-    unsigned slot = (unsigned)(engine->now % ENGINE_WHEEL);
-    uint64_t due[ENGINE_WORDS];
-    for (unsigned word = 0; word < engine->words; word++) {
-        due[word] = engine->due[slot][word];
-        engine->due[slot][word] = 0;
-    }
-    ((uint8_t *)engine->slot_used)[slot] = 0;
-    if (UNLIKELY(engine->poll))
-        for (unsigned word = 0; word < engine->words; word++)
-            due[word] = low_mask(engine->components > word * 64 ? engine->components - word * 64 : 0);
-    if (UNLIKELY(engine->shuffle)) {
-        tick_shuffled(engine, due);
-        return;
-    }
+/* No component is woken for the current cycle during it, so each word is complete when it is read. */
+static inline void run_cycle(struct engine *engine, uint64_t *due, uint64_t now) {
     const struct component *component = engine->component;
-    uint64_t now = engine->now;
-    for (unsigned word = 0; word < engine->words; word++, component += 64)
-        for (uint64_t bits = due[word]; bits; bits &= bits - 1)
-            component[lowest_bit(bits)].tick(component[lowest_bit(bits)].self, now);
+    for (const uint64_t *end = due + engine->words; due != end; due++, component += 64) {
+        uint64_t bits = *due;
+        if (!bits) continue;
+        *due = 0;
+        do {
+            const struct component *next = &component[lowest_bit(bits)];
+            bits &= bits - 1;
+            next->tick(next->self, now);
+        } while (bits);
+    }
 }
 
 enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
-    while (engine->now < until) {
-        unsigned away = engine->poll ? 0 : next_slot(engine);
-        if (away == ENGINE_WHEEL) return ENGINE_QUIET;
-        if (away >= until - engine->now) {
-            engine->now = until;
-            break;
+    uint8_t *used = (uint8_t *)engine->slot_used;
+    bool poll = engine->poll, test = poll || engine->shuffle;
+    uint64_t now = engine->now;
+    for (; now < until; now++) {
+        if (!used[now % ENGINE_WHEEL] && !poll) {
+            uint64_t next = next_due(engine, now);
+            if (next == NEVER) break;
+            now = min_u64(next, until);
+            if (now == until) break;
         }
-        engine->now += away;
-        run_cycle(engine);
-        engine->now++;
-        if (engine->stop) {
+        engine->now = now;
+        if (UNLIKELY(now == engine->far_until)) file_far_wakes(engine);
+        used[now % ENGINE_WHEEL] = 0;
+        if (UNLIKELY(test))
+            run_cycle_for_test(engine, engine->due[now % ENGINE_WHEEL]);
+        else
+            run_cycle(engine, engine->due[now % ENGINE_WHEEL], now);
+        if (UNLIKELY(engine->stop)) {
             engine->stop = false;
+            engine->now = now + 1;
             return ENGINE_STOPPED;
         }
     }
-    return ENGINE_RUNNING;
+    engine->now = now;
+    return now < until ? ENGINE_QUIET : ENGINE_RUNNING;
 }
 
 void engine_settle(struct engine *engine, uint64_t now) {

@@ -65,7 +65,7 @@ struct engine {
     } component[ENGINE_MAX_COMPONENTS];
     struct far_wake *far; /* wakes beyond the wheel, unordered */
     unsigned far_count;
-    uint64_t far_until; /* when the list is scanned again */
+    uint64_t far_until; /* when the list is scanned again; NEVER if it is empty */
     struct port **ports;
     unsigned port_count;
 };
