@@ -50,20 +50,6 @@ static inline void wait_until(struct sm *sm, uint64_t bit, uint64_t *why, uint64
     if (until == last) sm->dated |= bit;
 }
 
-/* The latest of the instruction's registers, available at `last`, comes from an operation. While another one comes from
- * memory, the warp counts as waiting for memory. */
-static NEVER_INLINE void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
-    const struct instr *instr = sm->next[warp];
-    const uint64_t *at = sm->register_at[warp];
-    uint64_t memory = 0;
-    for (unsigned i = 0; i < INSTR_DSTS; i++) memory = max_u64(memory, at[instr->dst[i]] & 1 ? at[instr->dst[i]] : 0);
-    for (unsigned i = 0; i < INSTR_SRCS; i++) memory = max_u64(memory, at[instr->src[i]] & 1 ? at[instr->src[i]] : 0);
-    if (memory > REGISTER_AT(now, 1))
-        wait_until(sm, UINT64_C(1) << warp, &sm->wait_memory, memory, last);
-    else
-        wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
-}
-
 /* Registers beyond the first destination and the first three sources, which few instructions have. */
 static bool has_more_registers(const struct instr *instr) {
     uint32_t dst, src;
@@ -76,6 +62,29 @@ static bool has_more_registers(const struct instr *instr) {
     return (dst | src) & rest.word;
 }
 
+/* When the last of the instruction's registers is available; `memory`: of those that come from memory, else 0. */
+static ALWAYS_INLINE uint64_t last_register(const struct instr *instr, const uint64_t *at, bool memory) {
+#define AT(index) (memory ? at[index] & -(at[index] & 1) : at[index])
+    uint64_t last =
+        max_u64(max_u64(AT(instr->dst[0]), AT(instr->src[0])), max_u64(AT(instr->src[1]), AT(instr->src[2])));
+    if (UNLIKELY(has_more_registers(instr))) {
+        for (unsigned i = 1; i < INSTR_DSTS; i++) last = max_u64(last, AT(instr->dst[i]));
+        for (unsigned i = 3; i < INSTR_SRCS; i++) last = max_u64(last, AT(instr->src[i]));
+    }
+    return last;
+#undef AT
+}
+
+/* The latest of the instruction's registers, available at `last`, comes from an operation. While another one comes from
+ * memory, the warp counts as waiting for memory. */
+static NEVER_INLINE void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+    uint64_t memory = last_register(sm->next[warp], sm->register_at[warp], true);
+    if (memory > REGISTER_AT(now, 1))
+        wait_until(sm, UINT64_C(1) << warp, &sm->wait_memory, memory, last);
+    else
+        wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
+}
+
 /* Whether the warp waits for anything but registers. */
 static inline bool held(const struct sm *sm, uint64_t bit) {
     return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching) & bit;
@@ -85,14 +94,7 @@ static inline bool held(const struct sm *sm, uint64_t bit) {
 static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     assert(!held(sm, bit));
-    const struct instr *instr = sm->next[warp];
-    const uint64_t *at = sm->register_at[warp];
-    uint64_t last =
-        max_u64(max_u64(at[instr->dst[0]], at[instr->src[0]]), max_u64(at[instr->src[1]], at[instr->src[2]]));
-    if (UNLIKELY(has_more_registers(instr))) {
-        for (unsigned i = 1; i < INSTR_DSTS; i++) last = max_u64(last, at[instr->dst[i]]);
-        for (unsigned i = 3; i < INSTR_SRCS; i++) last = max_u64(last, at[instr->src[i]]);
-    }
+    uint64_t last = last_register(sm->next[warp], sm->register_at[warp], false);
     if (last <= REGISTER_AT(now, 1))
         sm->ready |= bit;
     else if (last & 1)
@@ -189,16 +191,6 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
     sm->results_at[warp] = max_u64(sm->results_at[warp], at);
 }
 
-/* When one of the unit's pipelines and one of its collectors are free. */
-static inline uint64_t unit_free_at(const struct sm *sm, enum unit unit) {
-    return max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
-}
-
-/* Whether the unit accepts an instruction in this cycle. */
-static bool unit_free(const struct sm *sm, enum unit unit, uint64_t now) {
-    return unit == UNIT_MEM ? lsu_has_room(sm) : unit_free_at(sm, unit) <= now;
-}
-
 /* Occupies the first free one of `count` until `busy_until`; keeps the array sorted. */
 static inline void take_first(uint64_t *free_at, unsigned count, uint64_t busy_until, uint64_t now) {
     unsigned last = count - 1, i = 0;
@@ -219,6 +211,8 @@ static inline void unit_take(struct sm *sm, enum unit unit, unsigned interval, u
     if (UNLIKELY(sm->shared->collectors[unit]))
         take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads,
                    now);
+    sm->unit_free_at[unit] = max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
+    sm->units_free_at = max_u64(sm->units_free_at, sm->unit_free_at[unit]);
 }
 
 static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
@@ -258,56 +252,45 @@ static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
     classify(sm, warp, now);
 }
 
-/* Issues from one of the candidates, chosen by the scheduler; returns the unit used. */
-static enum unit issue_one(struct sm *sm, unsigned scheduler, uint64_t candidates, uint64_t now) {
-    unsigned warp = sm->shared->scheduler->pick(sm->scheduler[scheduler], candidates, &sm->view[scheduler]);
-    enum unit unit = sm->unit_of[warp];
-    issue(sm, warp, now);
-    return unit;
+/* Ready warps whose unit accepts an instruction in cycle `at`. */
+static inline uint64_t open_warps(const struct sm *sm, uint64_t at) {
+    uint64_t open = sm->ready;
+    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm)) open &= ~sm->by_unit[UNIT_MEM];
+    if (sm->units_free_at > at)
+        for (enum unit unit = 0; unit < UNIT_MEM; unit++)
+            if (sm->unit_free_at[unit] > at) open &= ~sm->by_unit[unit];
+    return open;
 }
 
 /* Each warp belongs to one scheduler, so an issue affects the other schedulers only through the unit that it
  * occupies. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now) {
-    if (sm->halted) return false;
-    uint64_t open = sm->ready; /* ready warps whose unit is free */
-    unsigned schedulers = sm->shared->schedulers, s, left;
-    if (!(open & (open - 1))) { /* one ready warp, the common case when memory is the bottleneck */
-        unsigned warp = lowest_bit(open);
-        if (!unit_free(sm, sm->unit_of[warp], now)) return false;
-        s = sm->scheduler_of[warp];
-        left = 1;
-    } else {
-        for (enum unit unit = 0; unit < UNIT_COUNT; unit++)
-            if (!unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
-        s = (unsigned)(now % schedulers);
-        left = schedulers;
-    }
-    bool issued = false;
-    for (;;) {
+    uint64_t open = open_warps(sm, now);
+    if (!open) return false;
+    unsigned schedulers = sm->shared->schedulers;
+    unsigned s = open & (open - 1) ? (unsigned)(now % schedulers) : sm->scheduler_of[lowest_bit(open)];
+    for (;; s = s + 1 < schedulers ? s + 1 : 0) {
         uint64_t candidates = open & sm->view[s].mine;
-        enum unit unit = candidates ? issue_one(sm, s, candidates, now) : UNIT_COUNT;
-        issued |= candidates != 0;
-        if (!--left) return issued;
-        if (unit != UNIT_COUNT && !unit_free(sm, unit, now)) open &= ~sm->by_unit[unit];
-        s = s + 1 < schedulers ? s + 1 : 0;
+        if (!candidates) continue;
+        unsigned warp = sm->shared->scheduler->pick(sm->scheduler[s], candidates, &sm->view[s]);
+        enum unit unit = sm->unit_of[warp];
+        issue(sm, warp, now);
+        open ^= candidates;
+        if (!open) return true;
+        if (unit == UNIT_MEM ? !lsu_has_room(sm) : sm->unit_free_at[unit] > now) open &= ~sm->by_unit[unit];
+        if (!open) return true;
     }
 }
 
-/* Wakes the SM when a ready warp can issue. Space in the load/store unit becomes available in the unit's own ticks. */
+/* Space in the load/store unit becomes available in the unit's own ticks. */
 void sm_next_issue(struct sm *sm, uint64_t now) {
-    if (sm->halted) return;
-    if (!(sm->ready & (sm->ready - 1)) && unit_free(sm, sm->unit_of[lowest_bit(sm->ready)], now + 1)) {
+    if (open_warps(sm, now + 1)) {
         engine_wake_near(sm->engine, sm->waker, now + 1);
         return;
     }
-    for (enum unit unit = 0; unit < UNIT_COUNT; unit++) {
-        if (!(sm->ready & sm->by_unit[unit])) continue;
-        if (unit != UNIT_MEM)
-            engine_wake_by(sm->engine, sm->waker, max_u64(unit_free_at(sm, unit), now + 1));
-        else if (lsu_has_room(sm))
-            engine_wake_near(sm->engine, sm->waker, now + 1);
-    }
+    if (sm->units_free_at <= now + 1) return;
+    for (enum unit unit = 0; unit < UNIT_MEM; unit++)
+        if (sm->ready & sm->by_unit[unit]) engine_wake_by(sm->engine, sm->waker, sm->unit_free_at[unit]);
 }
 
 enum sm_stall sm_stall_cause(const struct sm *sm) {

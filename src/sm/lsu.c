@@ -7,10 +7,6 @@
  */
 #include "sm/sm_state.h"
 
-bool lsu_has_room(const struct sm *sm) {
-    return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
-}
-
 /* Decoded once for each combination of operation, space, cache operator and flags. */
 enum { KIND_FLAGS = INSTR_READ_ONLY | INSTR_NONCOHERENT | INSTR_PARTIAL };
 
@@ -70,6 +66,16 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
     return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, bypass, access);
 }
 
+/* Called when an instruction becomes the first of the unit, and after each access. */
+static inline void schedule(struct sm *sm, uint64_t now) {
+    if (sm->lsu_head == sm->lsu_tail) {
+        sm->lsu_next_at = NEVER;
+        return;
+    }
+    sm->lsu_next_at = max_u64(max_u64(sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at, sm->lsu_free_at), now + 1);
+    engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
+}
+
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
     assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
     struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
@@ -96,7 +102,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         sm->stats.shared_accesses++;
     }
     sm->outstanding[warp]++;
-    engine_wake_near(sm->engine, sm->waker, entry->ready_at);
+    if (sm->lsu_next_at == NEVER) schedule(sm, now);
 }
 
 /* The load is complete: writes its value to the registers. */
@@ -202,21 +208,16 @@ static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     if (entry->done == entry->count) retire(sm, entry, now);
 }
 
-/* Precondition: the unit is not empty. */
 void lsu_tick(struct sm *sm, uint64_t now) {
     if (sm->failure && sm->failed_changes == sm->gate->changes) return;
     sm->failure = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    if (entry->ready_at > now) return; /* lsu_accept has scheduled the wake */
-    if (sm->lsu_free_at <= now) {
-        if (entry->space == SPACE_SHARED)
-            access_shared(sm, entry, now);
-        else
-            access_next(sm, entry, now);
-        /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
-        if (sm->failure || sm->lsu_head == sm->lsu_tail || sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at > now) return;
-    }
-    engine_wake_by(sm->engine, sm->waker, max_u64(sm->lsu_free_at, now + 1));
+    if (entry->space == SPACE_SHARED)
+        access_shared(sm, entry, now);
+    else
+        access_next(sm, entry, now);
+    /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
+    if (!sm->failure) schedule(sm, now);
 }
 
 static NEVER_INLINE void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {

@@ -132,6 +132,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     }
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
+    sm->lsu_next_at = NEVER;
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
         sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
@@ -247,9 +248,9 @@ static void sm_tick(void *self, uint64_t now) {
         for (unsigned i = 0; i < completions; i++) lsu_complete(sm, token[i], now);
     }
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
-    if (sm->lsu_head != sm->lsu_tail) lsu_tick(sm, now);
-    if (UNLIKELY(sm->stopped)) {
-        report_quiet(sm, now);
+    if (sm->lsu_next_at <= now) lsu_tick(sm, now);
+    if (UNLIKELY(sm->stopped | sm->halted)) {
+        if (sm->stopped) report_quiet(sm, now);
         return;
     }
     if (!sm->ready) return;

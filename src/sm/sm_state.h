@@ -99,16 +99,17 @@ struct sm {
     uint64_t ready;               /* next instruction issues as soon as its pipeline is free */
     uint64_t by_unit[UNIT_COUNT]; /* warps by the pipeline of their next instruction */
     uint64_t wait_alu, wait_memory, at_barrier, at_fence;
-    uint64_t dated;     /* waiting warps that become ready in the cycle for which they are scheduled */
-    uint64_t branching; /* took a branch, next instruction not yet available */
-    uint64_t fetching;  /* instruction fetch pending */
-    uint64_t unfetched; /* fetch rejected by the instruction cache, to be retried */
-    uint64_t resident;  /* launched and not ended */
-    uint64_t exited;    /* of these: exit has issued */
-    uint64_t pipeline_free_at[UNIT_COUNT][8];  /* ascending; the first entry decides whether the unit is free */
-    uint64_t collector_free_at[UNIT_COUNT][8]; /* ascending */
-    enum l1_outcome failure; /* reservation failure of the load/store unit in the last tick; 0: none */
-    uint32_t failed_changes; /* gate->changes at the reservation failure */
+    uint64_t dated;                  /* waiting warps that become ready in the cycle for which they are scheduled */
+    uint64_t branching;              /* took a branch, next instruction not yet available */
+    uint64_t fetching;               /* instruction fetch pending */
+    uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */
+    uint64_t resident;               /* launched and not ended */
+    uint64_t exited;                 /* of these: exit has issued */
+    uint64_t unit_free_at[UNIT_MEM]; /* when one of the unit's pipelines and one of its collectors are free */
+    uint64_t units_free_at;          /* the maximum over the units */
+    uint64_t lsu_next_at;            /* when the load/store unit sends its next access; NEVER if it is empty */
+    enum l1_outcome failure;         /* reservation failure of the load/store unit in the last tick; 0: none */
+    uint32_t failed_changes;         /* gate->changes at the reservation failure */
     bool frozen, halted;
     bool stopped; /* issue is stopped until COMMAND_GO_ON */
     bool quiet;   /* REPORT_QUIET has been sent */
@@ -124,6 +125,9 @@ struct sm {
     uint64_t stall_cycles[STALL_COUNT];                 /* as struct sm_stall_stats */
     uint64_t failed_cycles[L1_OUTCOMES - L1_FAIL_MSHR]; /* as struct l1_reservation_fail_stats */
     uint64_t op_issued[OP_COUNT];                       /* as struct sm_op_stats */
+
+    uint64_t pipeline_free_at[UNIT_MEM][8];  /* ascending */
+    uint64_t collector_free_at[UNIT_MEM][8]; /* ascending */
 
     /* Warps. */
     const struct instr *next[SM_WARPS];
@@ -168,10 +172,11 @@ void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
 /* For a warp that waits for registers, after the time of one of them became known. */
 void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now);
 NEVER_INLINE void sm_refill(struct sm *sm, unsigned warp);
-/* Returns whether anything issued. Precondition: a warp is ready. */
+/* Returns whether anything issued. */
 bool sm_issue_cycle(struct sm *sm, uint64_t now);
 NEVER_INLINE void sm_fetch(struct sm *sm, unsigned warp);
 void sm_retry_later(struct sm *sm);
+/* Wakes the SM when a ready warp can issue. */
 void sm_next_issue(struct sm *sm, uint64_t now);
 enum sm_stall sm_stall_cause(const struct sm *sm);
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at);
@@ -182,9 +187,12 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
 
 /* lsu.c */
 void lsu_kinds_init(struct sm_shared *shared);
-bool lsu_has_room(const struct sm *sm);
+static inline bool lsu_has_room(const struct sm *sm) {
+    return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
+}
 /* `reads`: cycles to read its registers, in addition to operand_cycles. */
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
+/* Precondition: sm->lsu_next_at <= now. */
 void lsu_tick(struct sm *sm, uint64_t now);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 
