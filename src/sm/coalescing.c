@@ -21,19 +21,12 @@ static const struct policy *const members[] = {
 
 const struct family coalescing_family = {"coalescing rule", members, COUNT_OF(members)};
 
-/* The sectors transferred for the needed sectors of a segment: an aligned power of two. */
-static unsigned shrink(unsigned needed, unsigned segment_sectors) {
-    unsigned span = segment_sectors, first = 0;
-    while (span > 1) {
-        unsigned half = span / 2, low = (unsigned)low_mask(half) << first;
-        if (!(needed & ~low))
-            span = half;
-        else if (!(needed & low))
-            first += half, span = half;
-        else
-            break;
-    }
-    return (unsigned)low_mask(span) << first;
+/* The sectors transferred for the needed sectors of a segment: the smallest aligned power of two. The highest bit in
+ * which the numbers of the first and the last sector differ determines its size. */
+static unsigned shrink(unsigned needed) {
+    unsigned first = lowest_bit(needed), last = log2_floor(needed), differ = first ^ last;
+    unsigned span = differ ? 2u << log2_floor(differ) : 1;
+    return ((1u << span) - 1) << (first & -span);
 }
 
 /* Splits each block into pieces of `piece` sectors and emits one access per touched piece. */
@@ -45,7 +38,7 @@ static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsig
             unsigned at = lowest_bit(sectors) & ~(piece - 1),
                      all = ((1u << piece) - 1) << at; /* the piece of the lowest remaining sector */
             unsigned needed = (sectors & all) >> at, in_line = at & (line_sectors - 1);
-            unsigned moved = whole && needed << at != all ? shrink(needed, piece) : needed;
+            unsigned moved = whole && needed << at != all ? shrink(needed) : needed;
             access[n++] = (touch_address(touch[i]) + (at - in_line) * 32) | (uint64_t)moved << in_line;
             sectors &= ~all;
         }

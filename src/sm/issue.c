@@ -215,6 +215,23 @@ static inline void unit_take(struct sm *sm, enum unit unit, unsigned interval, u
     sm->units_free_at = max_u64(sm->units_free_at, sm->unit_free_at[unit]);
 }
 
+/* Barriers, fences and exits. Returns whether the warp has ended. */
+static NEVER_INLINE bool issue_control(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
+    switch (instr->op) {
+    case OP_barrier: cta_barrier(sm, warp, instr, now); return false;
+    case OP_fence:
+        if (sm->outstanding[warp] || sm->stores[warp] || sm->loads_at[warp] > now) {
+            sm->at_fence |= UINT64_C(1) << warp;
+            cta_warp_check(sm, warp, now);
+        }
+        return false;
+    default:
+        assert(instr->op == OP_exit);
+        cta_warp_exit(sm, warp, now);
+        return true;
+    }
+}
+
 static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const struct op_timing *timing = &sm->shared->op[instr->op];
@@ -223,50 +240,25 @@ static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
     sm->op_issued[instr->op]++;
     bool may_be_held = false;
     unsigned reads = UNLIKELY(sm->shared->operand_read_cycles) ? read_cycles(sm, instr) : 0;
-    if (timing->unit != UNIT_MEM) unit_take(sm, timing->unit, timing->interval, reads, now);
-    switch (instr->op) {
-    case OP_load:
-    case OP_store:
-    case OP_atomic:
+    if (LIKELY(instr->op < OP_load)) { /* arithmetic, first in OP_LIST */
+        unit_take(sm, timing->unit, timing->interval, reads, now);
+        if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
+    } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, reads, now);
-        break;
-    case OP_barrier:
-        cta_barrier(sm, warp, instr, now);
+    } else {
+        unit_take(sm, timing->unit, timing->interval, reads, now);
+        if (issue_control(sm, warp, instr, now)) return;
         may_be_held = true;
-        break;
-    case OP_fence:
-        may_be_held = true;
-        if (sm->outstanding[warp] || sm->stores[warp] || sm->loads_at[warp] > now) {
-            sm->at_fence |= UINT64_C(1) << warp;
-            cta_warp_check(sm, warp, now);
-        }
-        break;
-    case OP_exit: cta_warp_exit(sm, warp, now); return;
-    default:
-        if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
-        break;
     }
     may_be_held |= advance(sm, warp, now);
     if (UNLIKELY(may_be_held) && held(sm, UINT64_C(1) << warp)) return;
     classify(sm, warp, now);
 }
 
-/* Ready warps whose unit accepts an instruction in cycle `at`. */
-static inline uint64_t open_warps(const struct sm *sm, uint64_t at) {
-    uint64_t open = sm->ready;
-    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm)) open &= ~sm->by_unit[UNIT_MEM];
-    if (sm->units_free_at > at)
-        for (enum unit unit = 0; unit < UNIT_MEM; unit++)
-            if (sm->unit_free_at[unit] > at) open &= ~sm->by_unit[unit];
-    return open;
-}
-
 /* Each warp belongs to one scheduler, so an issue affects the other schedulers only through the unit that it
  * occupies. */
-bool sm_issue_cycle(struct sm *sm, uint64_t now) {
-    uint64_t open = open_warps(sm, now);
-    if (!open) return false;
+void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
     unsigned schedulers = sm->shared->schedulers;
     unsigned s = open & (open - 1) ? (unsigned)(now % schedulers) : sm->scheduler_of[lowest_bit(open)];
     for (;; s = s + 1 < schedulers ? s + 1 : 0) {
@@ -276,33 +268,19 @@ bool sm_issue_cycle(struct sm *sm, uint64_t now) {
         enum unit unit = sm->unit_of[warp];
         issue(sm, warp, now);
         open ^= candidates;
-        if (!open) return true;
+        if (!open) return;
         if (unit == UNIT_MEM ? !lsu_has_room(sm) : sm->unit_free_at[unit] > now) open &= ~sm->by_unit[unit];
-        if (!open) return true;
+        if (!open) return;
     }
 }
 
 /* Space in the load/store unit becomes available in the unit's own ticks. */
 void sm_next_issue(struct sm *sm, uint64_t now) {
-    if (open_warps(sm, now + 1)) {
+    if (sm_open_warps(sm, now + 1)) {
         engine_wake_near(sm->engine, sm->waker, now + 1);
         return;
     }
     if (sm->units_free_at <= now + 1) return;
     for (enum unit unit = 0; unit < UNIT_MEM; unit++)
         if (sm->ready & sm->by_unit[unit]) engine_wake_by(sm->engine, sm->waker, sm->unit_free_at[unit]);
-}
-
-enum sm_stall sm_stall_cause(const struct sm *sm) {
-    if (LIKELY(!sm->ready && sm->wait_memory && !sm->stopped)) return STALL_memory;
-    if (!sm->resident) return STALL_idle;
-    if (sm->stopped) return STALL_reconfiguration;
-    if (sm->ready) {
-        if (sm->failure && (sm->ready & sm->by_unit[UNIT_MEM]))
-            return STALL_mshr + (enum sm_stall)(sm->failure - L1_FAIL_MSHR);
-        return STALL_pipeline;
-    }
-    if (sm->wait_alu) return STALL_alu;
-    if (sm->fetching | sm->unfetched | sm->branching) return STALL_fetch;
-    return sm->at_barrier ? STALL_barrier : STALL_drain;
 }

@@ -133,7 +133,7 @@ static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uin
 }
 
 /* The instruction has sent all its accesses and leaves the unit. */
-static void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+static NEVER_INLINE void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     sm->lsu_head++;
     sm->engine->progress++;
     if (entry->load != LOAD_NONE) {

@@ -178,6 +178,20 @@ void sm_freeze(struct sm *sm, uint64_t now) {
 
 void sm_halt(struct sm *sm) { sm->halted = true; }
 
+static inline enum sm_stall stall_cause(const struct sm *sm) {
+    if (LIKELY(!sm->ready && sm->wait_memory && !sm->stopped)) return STALL_memory;
+    if (!sm->resident) return STALL_idle;
+    if (sm->stopped) return STALL_reconfiguration;
+    if (sm->ready) {
+        if (sm->failure && (sm->ready & sm->by_unit[UNIT_MEM]))
+            return STALL_mshr + (enum sm_stall)(sm->failure - L1_FAIL_MSHR);
+        return STALL_pipeline;
+    }
+    if (sm->wait_alu) return STALL_alu;
+    if (sm->fetching | sm->unfetched | sm->branching) return STALL_fetch;
+    return sm->at_barrier ? STALL_barrier : STALL_drain;
+}
+
 /* Accounts the cycles before `until` to `where`. */
 static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
     uint64_t cycles = until - sm->stats.cycles;
@@ -188,7 +202,7 @@ static inline void count(struct sm *sm, uint64_t *where, uint64_t until) {
 
 /* Accounts the cycles since the last issue. The stall cause has not changed since the last tick. */
 static inline void settle(struct sm *sm, uint64_t now) {
-    if (now > sm->stats.cycles && !sm->frozen) count(sm, &sm->stall_cycles[sm_stall_cause(sm)], now);
+    if (now > sm->stats.cycles && !sm->frozen) count(sm, &sm->stall_cycles[stall_cause(sm)], now);
 }
 
 static void sm_settle(void *self, uint64_t now) { settle(self, now); }
@@ -236,28 +250,35 @@ static NEVER_INLINE void retry(struct sm *sm, uint64_t now) {
     sm_retry_later(sm);
 }
 
+static NEVER_INLINE void tick_l1(struct sm *sm, uint64_t now) {
+    uint32_t token[L1_COMPLETIONS];
+    unsigned completions = sm->l1->ops->tick(sm->l1, sm->index, now, token);
+    for (unsigned i = 0; i < completions; i++) lsu_complete(sm, token[i], now);
+}
+
 static void sm_tick(void *self, uint64_t now) {
     struct sm *sm = self;
     settle(sm, now);
     if (UNLIKELY(port_next_visible(sm->commands) <= now)) take_commands(sm, now);
     uint64_t *due = &sm->due[now % WARP_WHEEL];
     if (*due) sm_due(sm, due, now);
-    if (!l1_idle(sm->gate, now)) {
-        uint32_t token[L1_COMPLETIONS];
-        unsigned completions = sm->l1->ops->tick(sm->l1, sm->index, now, token);
-        for (unsigned i = 0; i < completions; i++) lsu_complete(sm, token[i], now);
-    }
+    if (!l1_idle(sm->gate, now)) tick_l1(sm, now);
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
     if (sm->lsu_next_at <= now) lsu_tick(sm, now);
     if (UNLIKELY(sm->stopped | sm->halted)) {
         if (sm->stopped) report_quiet(sm, now);
         return;
     }
-    if (!sm->ready) return;
-    if (sm_issue_cycle(sm, now) && LIKELY(!sm->frozen)) { /* earlier cycles are already accounted */
-        sm->stats.cycles = now + 1;
-        sm->stats.issuing++;
-        if (UNLIKELY(sm->failure)) sm->failed_cycles[sm->failure - L1_FAIL_MSHR]++;
+    uint64_t open = sm_open_warps(sm, now);
+    if (open) {
+        sm_issue_cycle(sm, open, now);
+        if (LIKELY(!sm->frozen)) { /* earlier cycles are already accounted */
+            sm->stats.cycles = now + 1;
+            sm->stats.issuing++;
+            if (UNLIKELY(sm->failure)) sm->failed_cycles[sm->failure - L1_FAIL_MSHR]++;
+        }
+    } else if (sm->units_free_at <= now) {
+        return; /* a ready warp waits for the load/store unit, which wakes the SM */
     }
     if (sm->ready) sm_next_issue(sm, now);
 }

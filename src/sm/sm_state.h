@@ -167,18 +167,31 @@ struct sm {
     struct warp_stream *stream; /* [warps] */
 };
 
+/* Whether the load/store unit accepts an instruction. */
+static inline bool lsu_has_room(const struct sm *sm) {
+    return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
+}
+
 /* issue.c */
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
 /* For a warp that waits for registers, after the time of one of them became known. */
 void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now);
 NEVER_INLINE void sm_refill(struct sm *sm, unsigned warp);
-/* Returns whether anything issued. */
-bool sm_issue_cycle(struct sm *sm, uint64_t now);
+/* Ready warps whose unit accepts an instruction in cycle `at`. */
+static inline uint64_t sm_open_warps(const struct sm *sm, uint64_t at) {
+    uint64_t open = sm->ready;
+    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm)) open &= ~sm->by_unit[UNIT_MEM];
+    if (sm->units_free_at > at)
+        for (enum unit unit = 0; unit < UNIT_MEM; unit++)
+            if (sm->unit_free_at[unit] > at) open &= ~sm->by_unit[unit];
+    return open;
+}
+/* Issues from `open`, which is sm_open_warps() and not empty. */
+void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now);
 NEVER_INLINE void sm_fetch(struct sm *sm, unsigned warp);
 void sm_retry_later(struct sm *sm);
 /* Wakes the SM when a ready warp can issue. */
 void sm_next_issue(struct sm *sm, uint64_t now);
-enum sm_stall sm_stall_cause(const struct sm *sm);
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at);
 /* Re-checks the warps of `due` and clears it. */
 void sm_due(struct sm *sm, uint64_t *due, uint64_t now);
@@ -187,9 +200,6 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
 
 /* lsu.c */
 void lsu_kinds_init(struct sm_shared *shared);
-static inline bool lsu_has_room(const struct sm *sm) {
-    return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
-}
 /* `reads`: cycles to read its registers, in addition to operand_cycles. */
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
 /* Precondition: sm->lsu_next_at <= now. */

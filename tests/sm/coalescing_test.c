@@ -202,3 +202,31 @@ TEST("the load/store unit issues one access per cycle, and a load waits for its 
     CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + miss_latency(sm) + 31);
     sm_fixture_destroy(sm);
 }
+
+/* The smallest aligned power of two of sectors that contains all of `needed`, by trying all of them. */
+static unsigned smallest_block(unsigned needed) {
+    for (unsigned span = 1;; span *= 2)
+        for (unsigned first = 0; first < 8; first += span) {
+            unsigned block = ((1u << span) - 1) << first;
+            if (!(needed & ~block)) return block;
+        }
+}
+
+TEST("an access is the smallest aligned power of two with all touched sectors of its line, for every set of sectors") {
+    for (unsigned line_log2 = 5; line_log2 <= 8; line_log2++)
+        for (unsigned touched = 1; touched < 256; touched++) {
+            unsigned line_sectors = 1u << (line_log2 - 5), n = 0;
+            uint64_t touch = touch_make(0x4000, (uint8_t)touched);
+            struct accesses a = {.line_log2 = line_log2};
+            a.count = rule("segment")->coalesce(&touch, 1, 2, line_log2, false, a.access);
+            for (unsigned first = 0; first < 8; first += line_sectors) {
+                unsigned needed = touched >> first & ((1u << line_sectors) - 1);
+                if (!needed) continue;
+                REQUIRE(n < a.count);
+                CHECK_EQ(line_at(&a, n), 0x4000u + 32 * first);
+                CHECK_EQ(sectors_at(&a, n), smallest_block(needed));
+                n++;
+            }
+            CHECK_EQ(a.count, n);
+        }
+}
