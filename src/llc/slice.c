@@ -295,8 +295,9 @@ static NEVER_INLINE void apply_waiters(struct slice *slice, uint32_t index, stru
     }
 }
 
-static ALWAYS_INLINE void receive_from_memory(struct slice *slice, uint64_t now) {
-    if (port_next_visible(slice->from_memory) > now) return;
+/* Returns whether a line has arrived. */
+static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, uint64_t now) {
+    if (port_next_visible(slice->from_memory) > now) return false;
     const struct message *message = port_take(slice->from_memory, now);
     uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
     if (kind == TAG_FILL) {
@@ -316,6 +317,7 @@ static ALWAYS_INLINE void receive_from_memory(struct slice *slice, uint64_t now)
             slice->replies_waiting++;
         }
     }
+    return kind == TAG_FILL;
 }
 
 /* Replies. */
@@ -551,22 +553,44 @@ static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
     return HOLD_NONE;
 }
 
-static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_t now) {
-    /* Only a miss waits for an MSHR, and no line has arrived since that could make it a hit. */
-    if (slice->hold == HOLD_MSHR && mshr_full(&slice->mshrs) && !slice->replay_retry) return;
-    slice->hold = HOLD_NONE;
-    if (slice->lookup_free_at > now || (slice->replay_retry && look_up_replays(slice, now))) return;
-    if (port_next_visible(slice->from_network) > now) return;
-    const struct message *message = port_peek(slice->from_network, now);
-    if (passes && message->kind == MESSAGE_ATOMIC && slice->write_through[message->program]) {
-        slice->hold = pass_on(slice, now);
-        return;
+/* Whether a lookup would fail on the same resource again. `filled`: a line has arrived since the last lookup, which may
+ * have been the one it waits for, or may be a victim. A line that arrives cannot turn a miss that waits for an MSHR into
+ * a hit, nor a hit that waits for the reply queue into a miss. */
+static ALWAYS_INLINE bool is_still_blocked(struct slice *slice, bool filled, uint64_t now) {
+    switch (slice->hold) {
+    case HOLD_MSHR: return mshr_full(&slice->mshrs);
+    case HOLD_REPLY: return reply_queue_full(slice);
+    case HOLD_MERGE:
+    case HOLD_LINE: return !filled;
+    case HOLD_MEMORY: return !filled && !port_can_push(slice->to_memory, now);
+    default: return false;
     }
-    struct cache_access access = {
+}
+
+/* Whether an atomic is forwarded to the atomics' LLC. */
+static ALWAYS_INLINE bool is_passed_on(const struct slice *slice, bool passes, const struct message *message) {
+    return passes && message->kind == MESSAGE_ATOMIC && slice->write_through[message->program];
+}
+
+static ALWAYS_INLINE struct cache_access access_of(const struct slice *slice, const struct message *message) {
+    return (struct cache_access){
         .key = cache_key(message->address >> slice->line_log2, message->program),
         .instr = message->instr,
         .set = cache_set_of(&slice->cache, message->place >> slice->line_log2),
     };
+}
+
+static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, bool filled, uint64_t now) {
+    if (slice->hold != HOLD_NONE && !slice->replay_retry && is_still_blocked(slice, filled, now)) return;
+    slice->hold = HOLD_NONE;
+    if (slice->lookup_free_at > now || (slice->replay_retry && look_up_replays(slice, now))) return;
+    if (port_next_visible(slice->from_network) > now) return;
+    const struct message *message = port_peek(slice->from_network, now);
+    if (is_passed_on(slice, passes, message)) {
+        slice->hold = pass_on(slice, now);
+        return;
+    }
+    struct cache_access access = access_of(slice, message);
     slice->hold =
         slice->replay_count && must_be_replayed(slice, access.key) ? HOLD_MERGE : look_up(slice, &access, message, now);
     if (slice->hold == HOLD_MERGE && slice->replay_count < slice->replay_capacity) {
@@ -583,6 +607,7 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, uint64_
 
 static NEVER_INLINE void take_command(struct slice *slice, uint64_t now) {
     slice->flushing = true;
+    slice->hold = HOLD_NONE; /* a blocked write may take the other path now */
     slice->flush = *(const struct slice_command *)port_peek(slice->commands, now);
     slice->write_through[slice->flush.program] = slice->flush.write_through;
     slice->flush_set = slice->flush_way = 0;
@@ -659,16 +684,32 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
 
 /* The tick. */
 
+/* Whether the next lookup, in the next cycle, is a hit that will be blocked by the full reply queue. A reply that leaves
+ * in that cycle leaves after the lookup, and a line that arrives then cannot turn the hit into a miss. */
+static ALWAYS_INLINE bool will_be_blocked(const struct slice *slice, bool passes, uint64_t now) {
+    if (LIKELY(!reply_queue_full(slice)) || slice->replay_count || slice->lookup_free_at > now + 1) return false;
+    const struct message *message = port_peek(slice->from_network, now);
+    if (!message || is_passed_on(slice, passes, message)) return false;
+    if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return false;
+    struct cache_access access = access_of(slice, message);
+    const struct cache_line *line = cache_lookup(&slice->cache, access.set, access.key);
+    return line && line->state != LINE_RESERVED;
+}
+
 /* The next cycle with work that no port announces: requests already visible, and those that wait for the slice itself.
  * NEVER if there is none. */
-static ALWAYS_INLINE uint64_t next_tick(const struct slice *slice, bool passes, bool replied, uint64_t now) {
+static ALWAYS_INLINE uint64_t next_tick(struct slice *slice, bool passes, bool replied, uint64_t now) {
     uint64_t next = NEVER;
     if (slice->hold == HOLD_NONE) {
-        if (port_next_visible(slice->from_network) <= now || slice->replay_retry)
+        if (will_be_blocked(slice, passes, now)) {
+            slice->hold = HOLD_REPLY;
+            slice->settled = now + 1;
+        } else if (port_next_visible(slice->from_network) <= now || slice->replay_retry) {
             next = max_u64(slice->lookup_free_at, now + 1);
-    } else if (replied && slice->hold != HOLD_FLUSH) {
-        /* A blocked lookup waits for a reply to leave (which frees its queue or an MSHR), for a line to arrive or for a
-         * credit of memory. Ports wake the slice for the last two. */
+        }
+    } else if (replied && slice->hold != HOLD_FLUSH && !is_still_blocked(slice, false, now)) {
+        /* A blocked lookup waits for a reply that frees an entry of the reply queue, an MSHR or a write-through, for a
+         * line to arrive or for a credit of memory. Ports wake the slice for the last two. */
         return now + 1;
     }
     if ((slice->replies_waiting || passed_is_back(slice, passes, now)) && slice->port_free_at > now)
@@ -682,29 +723,41 @@ static NEVER_INLINE bool run_flush(struct slice *slice, uint64_t now) {
     return slice->flushing && flush_once(slice, now);
 }
 
+/* Whether nothing has changed since the last tick: the lookup is blocked, and the next reply waits for the data port or
+ * the network. The slice is ticked for every request that arrives behind the blocked one. */
+static ALWAYS_INLINE bool is_waiting(struct slice *slice, uint64_t now) {
+    if (slice->hold == HOLD_NONE || slice->replay_retry || !is_still_blocked(slice, false, now)) return false;
+    if (port_next_visible(slice->from_memory) <= now || UNLIKELY(slice->commands != NULL)) return false;
+    if (slice->port_free_at > now || !slice->replies_waiting) return true;
+    if (port_can_push(slice->to_network, now)) return false;
+    port_await_credit(slice->to_network, now);
+    return true;
+}
+
 /* The code for forwarded atomics is compiled out of the tick of a slice that forwards none. */
 static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
     if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing)) slice_settle(slice, now);
     slice->settled = now;
-    receive_from_memory(slice, now);
+    bool filled = receive_from_memory(slice, now);
     if (UNLIKELY(slice->commands != NULL) && run_flush(slice, now))
         slice->hold = HOLD_FLUSH;
     else
-        look_up_once(slice, passes, now);
+        look_up_once(slice, passes, filled, now);
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
     bool replied = reply_once(slice, passes, now);
     uint64_t next = next_tick(slice, passes, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
+static NEVER_INLINE void tick_alone(struct slice *slice, uint64_t now) { tick(slice, false, now); }
 static NEVER_INLINE void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, now); }
 
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
     if (UNLIKELY(slice->to_atomics != NULL))
         tick_and_pass(slice, now);
-    else
-        tick(slice, false, now);
+    else if (!is_waiting(slice, now))
+        tick_alone(slice, now);
 }
 
 static uint32_t writes_under_way(const struct slice *slice) {
