@@ -13,14 +13,24 @@ struct output {
     bool blocked;     /* no credit for the receiver */
 };
 
+enum { WORDS = GROUP_MEMBERS / 64 };
+
+/* Sets of inputs and outputs are bit sets, so that a tick visits only those with a packet. */
 struct crossbar {
     struct engine *engine;
     unsigned id, index, inputs, outputs;
-    struct port *input;    /* [inputs] */
-    bool *sending;         /* [inputs] */
-    struct output *output; /* [outputs] */
+    unsigned words;            /* of the bit sets in use */
+    struct port *input;        /* [inputs] */
+    uint64_t fresh[WORDS][2];  /* inputs with a newly visible packet (port_watch) */
+    uint64_t waiting[WORDS];   /* inputs with a visible head packet that is not being sent */
+    uint64_t requested[WORDS]; /* during allocation: outputs with a `nearest` input */
+    uint64_t owned[WORDS];     /* outputs with an owner */
+    struct output *output;     /* [outputs] */
     struct crossbar_stats stats;
 };
+
+static inline void include(uint64_t *set, unsigned member) { set[member / 64] |= UINT64_C(1) << member % 64; }
+static inline void exclude(uint64_t *set, unsigned member) { set[member / 64] &= ~(UINT64_C(1) << member % 64); }
 
 STATS_TABLE(crossbar_request_table, "l1.request_crossbar", crossbar_stats, CROSSBAR_STATS);
 STATS_TABLE(crossbar_reply_table, "l1.reply_crossbar", crossbar_stats, CROSSBAR_STATS);
@@ -37,7 +47,7 @@ struct crossbar *crossbar_create(const struct crossbar_plan *plan, struct engine
         .inputs = plan->inputs,
         .outputs = plan->outputs,
         .input = mem_alloc(plan->inputs, sizeof *crossbar->input),
-        .sending = mem_alloc(plan->inputs, sizeof *crossbar->sending),
+        .words = (unsigned)div_up(plan->inputs > plan->outputs ? plan->inputs : plan->outputs, 64),
         .output = mem_alloc(plan->outputs, sizeof *crossbar->output),
     };
     crossbar->id = engine_add(engine, &component_ops, crossbar, index);
@@ -46,12 +56,13 @@ struct crossbar *crossbar_create(const struct crossbar_plan *plan, struct engine
     for (unsigned i = 0; i < plan->inputs; i++) {
         snprintf(name, sizeof name, "%s %u in %u", plan->name, index, i);
         port_init(&crossbar->input[i], engine, name, plan->sender[i], crossbar->id, plan->input_queue, 1);
+        port_watch(&crossbar->input[i], crossbar->fresh[i / 64], i % 64);
     }
     for (unsigned i = 0; i < plan->outputs; i++) {
         snprintf(name, sizeof name, "%s %u out %u", plan->name, index, i);
         port_init(&crossbar->output[i].port, engine, name, crossbar->id, plan->receiver[i], plan->output_queue,
                   output_cycles);
-        crossbar->output[i].owner = NOBODY;
+        crossbar->output[i].owner = crossbar->output[i].nearest = NOBODY;
     }
     stats_add(stats, plan->table, &crossbar->stats);
     return crossbar;
@@ -62,7 +73,6 @@ void crossbar_destroy(struct crossbar *crossbar) {
     for (unsigned i = 0; i < crossbar->inputs; i++) port_release(&crossbar->input[i]);
     for (unsigned i = 0; i < crossbar->outputs; i++) port_release(&crossbar->output[i].port);
     free(crossbar->input);
-    free(crossbar->sending);
     free(crossbar->output);
     free(crossbar);
 }
@@ -79,54 +89,74 @@ static unsigned distance(const struct crossbar *crossbar, unsigned from, unsigne
 }
 
 /* Round-robin arbitration: a free output selects the nearest requesting input from `turn` on. */
-static void allocate(struct crossbar *crossbar, uint64_t now) {
-    for (unsigned i = 0; i < crossbar->outputs; i++) crossbar->output[i].nearest = NOBODY;
-    for (unsigned i = 0; i < crossbar->inputs; i++) {
-        const struct group_packet *packet = crossbar->sending[i] ? NULL : port_peek(&crossbar->input[i], now);
-        if (!packet) continue;
-        struct output *output = &crossbar->output[packet->to];
-        if (output->owner == NOBODY &&
-            (output->nearest == NOBODY ||
-             distance(crossbar, output->turn, i) < distance(crossbar, output->turn, output->nearest)))
-            output->nearest = (uint16_t)i;
+static void request_output(struct crossbar *crossbar, unsigned input, uint64_t now) {
+    const struct group_packet *packet = port_peek(&crossbar->input[input], now);
+    struct output *output = &crossbar->output[packet->to];
+    if (output->owner != NOBODY) return;
+    if (output->nearest == NOBODY ||
+        distance(crossbar, output->turn, input) < distance(crossbar, output->turn, output->nearest))
+        output->nearest = (uint16_t)input;
+    include(crossbar->requested, packet->to);
+}
+
+static void grant(struct crossbar *crossbar, unsigned number, uint64_t now) {
+    struct output *output = &crossbar->output[number];
+    unsigned nearest = output->nearest;
+    output->nearest = NOBODY;
+    output->blocked = !port_can_push(&output->port, now);
+    if (output->blocked) {
+        port_await_credit(&output->port, now);
+        return;
     }
-    for (unsigned i = 0; i < crossbar->outputs; i++) {
-        struct output *output = &crossbar->output[i];
-        if (output->nearest == NOBODY) continue;
-        output->blocked = !port_can_push(&output->port, now);
-        if (output->blocked) {
-            port_await_credit(&output->port, now);
-            continue;
-        }
-        const struct group_packet *packet = port_peek(&crossbar->input[output->nearest], now);
-        output->owner = output->nearest;
-        output->turn = (uint16_t)((output->nearest + 1u) % crossbar->inputs);
-        output->ends_at = now + packet->flits - 1;
-        if (output->ends_at > now) engine_wake(crossbar->engine, crossbar->id, output->ends_at);
-        crossbar->sending[output->owner] = true;
-        crossbar->stats.packets++;
-        crossbar->stats.flits += packet->flits;
+    const struct group_packet *packet = port_peek(&crossbar->input[nearest], now);
+    output->owner = (uint16_t)nearest;
+    output->turn = (uint16_t)(nearest + 1 < crossbar->inputs ? nearest + 1 : 0);
+    output->ends_at = now + packet->flits - 1;
+    if (output->ends_at > now) engine_wake(crossbar->engine, crossbar->id, output->ends_at);
+    include(crossbar->owned, number);
+    exclude(crossbar->waiting, nearest);
+    crossbar->stats.packets++;
+    crossbar->stats.flits += packet->flits;
+}
+
+static void allocate(struct crossbar *crossbar, uint64_t now) {
+    for (unsigned word = 0; word < crossbar->words; word++) {
+        uint64_t *fresh = &crossbar->fresh[word][(now + 1) % 2];
+        crossbar->waiting[word] |= *fresh;
+        *fresh = 0;
+        for (uint64_t rest = crossbar->waiting[word]; rest; rest &= rest - 1)
+            request_output(crossbar, 64 * word + lowest_bit(rest), now);
+    }
+    for (unsigned word = 0; word < crossbar->words; word++) {
+        for (uint64_t rest = crossbar->requested[word]; rest; rest &= rest - 1)
+            grant(crossbar, 64 * word + lowest_bit(rest), now);
+        crossbar->requested[word] = 0;
     }
 }
 
 /* Delivers packets whose last flit crosses in this cycle. */
 static void hand_over(struct crossbar *crossbar, uint64_t now) {
-    for (unsigned i = 0; i < crossbar->outputs; i++) {
-        struct output *output = &crossbar->output[i];
-        if (output->owner == NOBODY || output->ends_at != now) continue;
-        port_push(&output->port, now, port_take(&crossbar->input[output->owner], now), sizeof(struct group_packet));
-        crossbar->sending[output->owner] = false;
-        output->owner = NOBODY;
-    }
+    for (unsigned word = 0; word < crossbar->words; word++)
+        for (uint64_t rest = crossbar->owned[word]; rest; rest &= rest - 1) {
+            unsigned number = 64 * word + lowest_bit(rest);
+            struct output *output = &crossbar->output[number];
+            if (output->ends_at != now) continue;
+            struct port *input = &crossbar->input[output->owner];
+            port_push(&output->port, now, port_take(input, now), sizeof(struct group_packet));
+            if (port_next_visible(input) <= now) include(crossbar->waiting, output->owner);
+            output->owner = NOBODY;
+            exclude(crossbar->owned, number);
+        }
 }
 
 /* Whether a head packet could proceed in the next cycle without an arrival or a credit. */
 static bool goes_on(const struct crossbar *crossbar, uint64_t now) {
-    for (unsigned i = 0; i < crossbar->inputs; i++) {
-        const struct group_packet *packet = crossbar->sending[i] ? NULL : port_peek(&crossbar->input[i], now);
-        if (packet && crossbar->output[packet->to].owner == NOBODY && !crossbar->output[packet->to].blocked)
-            return true;
-    }
+    for (unsigned word = 0; word < crossbar->words; word++)
+        for (uint64_t rest = crossbar->waiting[word]; rest; rest &= rest - 1) {
+            const struct group_packet *packet = port_peek(&crossbar->input[64 * word + lowest_bit(rest)], now);
+            const struct output *output = &crossbar->output[packet->to];
+            if (output->owner == NOBODY && !output->blocked) return true;
+        }
     return false;
 }
 
