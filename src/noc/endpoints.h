@@ -2,6 +2,8 @@
 #ifndef SLUICE_NOC_ENDPOINTS_H
 #define SLUICE_NOC_ENDPOINTS_H
 
+#include <string.h>
+
 #include "noc/network.h"
 #include "noc/router.h"
 
@@ -50,9 +52,16 @@ void injection_credit(struct injection *injection, unsigned word, uint64_t mask)
 /* Accepts new packets and sends one flit from each input that can. Returns whether the next cycle has work even if
  * nothing arrives. */
 bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now);
-/* The same for up to 64 inputs with one source and one VC each. */
-void injection_collect_word(struct injection *injection, uint64_t now);
-bool injection_run_word(struct injection *injection, uint64_t cycle, uint64_t now);
+/* Converts a message to a packet. */
+static inline void injection_fill(const struct injection *injection, struct packet *packet,
+                                  const struct message *message, uint64_t cycle) {
+    packet->message = *message;
+    packet->start = cycle;
+    memcpy(&packet->destination, (const unsigned char *)message + injection->destination_at,
+           sizeof packet->destination);
+    assert(packet->destination < injection->network->destinations);
+    packet->flits = injection->flits_of[message->kind][message->sectors];
+}
 
 /* Ejection (eject.c): the far end of the last stage's outputs, each shared by one or more destinations. Each VC has a
  * buffer, numbered like its output VC. Flits leave it at once if their packet has a place in the ejection queue of its

@@ -5,6 +5,7 @@
 
 #include "noc/bypass.h"
 #include "noc/endpoints.h"
+#include "noc/wormhole.h"
 
 STATS_TABLE(noc_request_router_table, "noc.request.router", router_stats, ROUTER_STATS);
 STATS_TABLE(noc_request_sm_router_table, "noc.request.sm_router", router_stats, ROUTER_STATS);
@@ -43,8 +44,7 @@ struct fabric {
     struct packet_pool pool;
     struct router_stats *router[FABRIC_MAX_STAGES];
     struct bypass bypass;
-    bool small;         /* see is_small */
-    struct waker waker; /* of the network */
+    struct wormhole *wormhole; /* simulates the network packet by packet; NULL: it is simulated flit by flit */
 };
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -90,43 +90,17 @@ static bool run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     return more | (fabric->ejection.held && fabric->ejection.draining);
 }
 
-/* A small network: one stage with up to 64 inputs and outputs, one VC, one source or destination each, in the clock of
- * the core. All masks are one word and a tick is one cycle, so that it needs no loops. --no-skip uses the general tick. */
-static bool is_small(const struct network *network, const struct fabric *fabric) {
-    return fabric->stages == 1 && fabric->stage[0].one_word && fabric->injection.simple &&
-           network->clock.domain == network->clock.core && !network->topology->can_bypass;
-}
-
-static ALWAYS_INLINE void arrive_in_small(struct fabric *fabric, uint64_t cycle, uint64_t now) {
-    uint64_t *row = timeline_row(&fabric->time, cycle);
-    const struct link *in = &fabric->link[0], *out = &fabric->link[1];
-    uint64_t flits = row[in->arriving], credits = row[out->returning], leaving = row[out->arriving],
-             repaid = row[in->returning];
-    for (unsigned i = 0; i < 4; i++) row[i] = 0;
-    if (flits) router_stage_arrive(fabric->stage, 0, flits);
-    if (credits) router_stage_credit(fabric->stage, 0, credits);
-    if (repaid) injection_credit(&fabric->injection, 0, repaid);
-    if (leaving) ejection_arrive(&fabric->ejection, 0, leaving, cycle, now);
-}
-
-static NEVER_INLINE void tick_small(struct network *network, struct fabric *fabric, uint64_t now) {
-    struct router_stage *stage = fabric->stage;
-    injection_collect_word(&fabric->injection, now);
-    if (UNLIKELY(fabric->ejection.held)) ejection_drain(&fabric->ejection, now, now);
-    if (timeline_take(&fabric->time, now)) arrive_in_small(fabric, now, now);
-    if (stage->active) router_stage_run(stage, now);
-    bool more = injection_run_word(&fabric->injection, now, now) | stage->active;
-    more |= fabric->ejection.held && fabric->ejection.draining;
-    uint64_t next = more ? now + 1 : timeline_next(&fabric->time, now);
-    if (next != NEVER) engine_wake_by(network->engine, fabric->waker, next);
-}
-
 static void fabric_tick(void *self, uint64_t now) {
     struct network *network = self;
     struct fabric *fabric = network->state;
-    if (fabric->small && LIKELY(!network->engine->poll)) {
-        tick_small(network, fabric, now);
-        return;
+    if (fabric->wormhole) {
+        if (LIKELY(!network->engine->poll)) {
+            wormhole_tick(fabric->wormhole, now);
+            return;
+        }
+        assert(!network->stats.packets_injected); /* polling begins with the run */
+        wormhole_destroy(fabric->wormhole);
+        fabric->wormhole = NULL;
     }
     network_take_commands(network, now);
     uint64_t last = clock_domain_cycle(network->clock, now);
@@ -187,6 +161,10 @@ static uint64_t bypassed_flits(const struct fabric *fabric, unsigned stage, unsi
 static void fabric_settle(void *self, uint64_t now) {
     struct network *network = self;
     struct fabric *fabric = network->state;
+    if (fabric->wormhole) {
+        wormhole_settle(fabric->wormhole, now, fabric->router[0]);
+        return;
+    }
     network->stats.flit_hops = 0;
     for (unsigned i = 0; i < fabric->stages; i++)
         for (unsigned router = 0; router < fabric->stage[i].routers; router++) {
@@ -231,6 +209,10 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     unsigned inside = fabric->pool.count - fabric->pool.free_count;
     if (!inside) return;
     fprintf(out, "%s network: %u packets in flight\n", name, inside);
+    if (fabric->wormhole) {
+        wormhole_explain(fabric->wormhole, name, out);
+        return;
+    }
     for (unsigned i = 0; i < injection->inputs; i++)
         if (!(injection->idle[i / 64] >> (i % 64) & 1))
             fprintf(out, "%s network: injection input %u has %u flits of a packet left to send\n", name, i,
@@ -257,6 +239,7 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
         snprintf(text, size, "%s network: %u packets in flight", name, fabric->pool.count - fabric->pool.free_count);
         return false;
     }
+    if (fabric->wormhole) return wormhole_conserved(fabric->wormhole, name, text, size);
     for (unsigned i = 0; i <= fabric->stages; i++) {
         unsigned links =
             i < fabric->stages ? fabric->stage[i].routers * fabric->stage[i].inputs : fabric->stage[i - 1].output_ports;
@@ -407,8 +390,7 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     ejection_init(&fabric->ejection, network, &fabric->pool, &fabric->link[plan->stages],
                   network->destinations / plan->concentration);
     for (unsigned i = 0; i < plan->stages; i++) wire_stage(fabric, plan, i);
-    fabric->small = is_small(network, fabric);
-    fabric->waker = waker_of(network->engine, network->id);
+    if (plan->stages == 1) fabric->wormhole = wormhole_create(network, fabric->stage, &fabric->injection);
     return true;
 }
 
@@ -419,6 +401,7 @@ void fabric_destroy(struct network *network) {
         router_stage_release(&fabric->stage[i]);
         free(fabric->router[i]);
     }
+    wormhole_destroy(fabric->wormhole);
     injection_release(&fabric->injection);
     ejection_release(&fabric->ejection);
     for (unsigned i = 0; i <= fabric->stages; i++) link_release(&fabric->link[i]);

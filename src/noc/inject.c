@@ -1,6 +1,4 @@
 /* Injection: splits packets into flits. */
-#include <string.h>
-
 #include "noc/endpoints.h"
 
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
@@ -97,17 +95,6 @@ static unsigned source_in_turn(struct injection *injection, unsigned input, uint
     return sources;
 }
 
-/* Converts the message to a packet. */
-static ALWAYS_INLINE void fill_packet(const struct injection *injection, struct packet *packet,
-                                      const struct message *message, uint64_t cycle) {
-    packet->message = *message;
-    packet->start = cycle;
-    memcpy(&packet->destination, (const unsigned char *)message + injection->destination_at,
-           sizeof packet->destination);
-    assert(packet->destination < injection->network->destinations);
-    packet->flits = injection->flits_of[message->kind][message->sectors];
-}
-
 /* Inputs of a word that are idle and have a source with a message: each accepts the packet if it is visible. */
 static ALWAYS_INLINE void accept_packets(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
                                          uint64_t now, bool alone, bool single) {
@@ -125,7 +112,7 @@ static ALWAYS_INLINE void accept_packets(struct injection *injection, unsigned w
         assert(names != pool->free);
         uint32_t name = *--names;
         struct packet *packet = packet_at(packets, name);
-        fill_packet(injection, packet, port_take(port, now), cycle);
+        injection_fill(injection, packet, port_take(port, now), cycle);
         uint64_t bit = inputs & -inputs;
         accepted |= bit;
         if (port->pushed == port->popped) {
@@ -233,18 +220,6 @@ static NEVER_INLINE bool run_any(struct injection *injection, uint64_t cycle, ui
         for (unsigned i = word; i < sources * words; i += words) more |= injection->idle[word] & injection->arrived[i];
     }
     return more != 0;
-}
-
-void injection_collect_word(struct injection *injection, uint64_t now) {
-    uint64_t *pushed = &injection->pushed[0][(now + 1) % 2];
-    injection->arrived[0] |= *pushed;
-    *pushed = 0;
-}
-
-bool injection_run_word(struct injection *injection, uint64_t cycle, uint64_t now) {
-    uint64_t inputs = injection->idle[0] & injection->arrived[0];
-    if (inputs) accept_simply(injection, 0, inputs, cycle, now);
-    return send_flits(injection, 0, cycle, true) | (injection->idle[0] & injection->arrived[0]);
 }
 
 bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {

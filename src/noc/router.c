@@ -12,7 +12,6 @@
  *   run_single_common, run_single_fast_common
  *                      one      1, 2     what a router needs only with a longer traversal, more than 64 input VCs or deep
  *                                        buffers: loops over planes and over the words of a router have a fixed length
- *   run_single_small   one      1        the same in a stage with up to 64 inputs and outputs: no loops over words
  *
  * They are the same code, with constants that the compiler propagates.
  *
@@ -233,12 +232,12 @@ static inline void give_vc(const struct router_stage *stage, struct output_vc *o
 }
 
 /* One VC: an input VC requests a single output VC, so that every grant is accepted and one iteration suffices. */
-static ALWAYS_INLINE void allocate_single(struct router_stage *stage, unsigned port_words) {
+static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
     uint32_t *pointer = stage->vc_grant;
     const uint32_t *first_input = stage->first_input;
     struct output_vc *output = stage->output;
     uint64_t *waiting = stage->waiting;
-    for (struct port_word *word = stage->port_word, *end = word + port_words; word != end; word++) {
+    for (struct port_word *word = stage->port_word, *end = word + stage->port_words; word != end; word++) {
         uint64_t ports = word->want & word->open;
         word->open ^= ports;
         for (; ports; ports &= ports - 1) {
@@ -360,7 +359,7 @@ void router_stage_allocate_vcs(struct router_stage *stage) {
     else if (stage->wait_words > 1)
         allocate_single_wide(stage);
     else
-        allocate_single(stage, stage->port_words);
+        allocate_single(stage);
 }
 
 /* What a loop is made for. The loops differ only in these constants. */
@@ -368,7 +367,6 @@ struct loop {
     bool single;      /* one VC; the general loops also run networks with one VC, as several */
     bool fast;        /* internal speedup */
     bool common_case; /* of the stage */
-    bool one_word;    /* of the stage */
 };
 
 static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop loop) {
@@ -377,7 +375,7 @@ static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop l
     else if (!loop.common_case)
         router_stage_allocate_vcs(stage);
     else
-        allocate_single(stage, loop.one_word ? 1 : stage->port_words);
+        allocate_single(stage);
 }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
@@ -484,12 +482,6 @@ static void leave_late(struct router_stage *stage, uint64_t step, const struct b
 static ALWAYS_INLINE unsigned planes_of(const struct router_stage *stage, struct loop loop) {
     return loop.common_case ? TALLY_UNROLLED : stage->planes;
 }
-static ALWAYS_INLINE unsigned in_words_of(const struct router_stage *stage, struct loop loop) {
-    return loop.one_word ? 1 : stage->in_words;
-}
-static ALWAYS_INLINE unsigned out_words_of(const struct router_stage *stage, struct loop loop) {
-    return loop.one_word ? 1 : stage->out_words;
-}
 
 /* Frees the output VC. */
 static inline void end_packet(struct router_stage *stage, struct buffer *in, bool single) {
@@ -509,7 +501,7 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
     uint64_t ended = 0, spent = 0;
-    bool one_word = out_words_of(stage, loop) == 1; /* of targets */
+    bool one_word = stage->out_words == 1; /* of targets */
     for (uint64_t rest = sending; rest; rest &= rest - 1) {
         unsigned index = lowest_bit(rest);
         struct buffer *in = buffer_at(memory, (size_t)index << shift);
@@ -554,7 +546,7 @@ static NEVER_INLINE uint64_t cross_slowly(struct router_stage *stage, struct out
 static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step, uint64_t *returning,
                                        struct loop loop) {
     uint64_t moved = 0;
-    unsigned words = in_words_of(stage, loop);
+    unsigned words = stage->in_words;
     for (unsigned word = 0; stage->lookahead && word < words; word++)
         if (stage->in_word[word].fresh) compute_routes(stage, word);
     allocate_vcs(stage, loop);
@@ -596,7 +588,7 @@ static ALWAYS_INLINE void run_plain(struct router_stage *stage, uint64_t cycle, 
     uint64_t moved = run_step(stage, cycle, returning, loop);
     stage->busy = several_bits(moved);
     if (!moved) return;
-    for (unsigned word = 0; word < out_words_of(stage, loop); word++) {
+    for (unsigned word = 0; word < stage->out_words; word++) {
         uint64_t flits = spend_credits(stage, word, loop);
         assert(!(arriving[word] & flits));
         arriving[word] |= flits;
@@ -610,9 +602,6 @@ static NEVER_INLINE void run_single(struct router_stage *stage, uint64_t cycle) 
 }
 static NEVER_INLINE void run_single_common(struct router_stage *stage, uint64_t cycle) {
     run_plain(stage, cycle, (struct loop){.single = true, .common_case = true});
-}
-static NEVER_INLINE void run_single_small(struct router_stage *stage, uint64_t cycle) {
-    run_plain(stage, cycle, (struct loop){.single = true, .common_case = true, .one_word = true});
 }
 static NEVER_INLINE void run_several(struct router_stage *stage, uint64_t cycle) {
     run_plain(stage, cycle, (struct loop){0});
@@ -694,7 +683,7 @@ static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
 static NEVER_INLINE void run_first(struct router_stage *stage, uint64_t cycle) {
     bool single = stage->vcs == 1 && !*stage->plain;
     if (single && stage->common_case)
-        stage->loop = stage->fast ? run_single_fast_common : stage->one_word ? run_single_small : run_single_common;
+        stage->loop = stage->fast ? run_single_fast_common : run_single_common;
     else if (single)
         stage->loop = stage->fast ? run_single_fast : run_single;
     else

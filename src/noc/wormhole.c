@@ -1,0 +1,417 @@
+#include "noc/wormhole.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Flits and packets are counted by free-running numbers. A number, masked, is the position in a ring: [ports] of
+ * 1 << ring_shift. */
+struct wormhole_input {
+    uint64_t last_sent, last_left;
+    uint64_t free_at;        /* when it can accept a packet; NEVER if unknown */
+    uint32_t accepted;       /* flits of all packets accepted, */
+    uint32_t sent, left;     /* and those whose times are known */
+    uint32_t first, packets; /* the first packet whose last flit has no known time of leaving; all packets accepted */
+};
+
+struct wormhole_output {
+    uint64_t last_left, last_ejected; /* last_left is at least the cycle of the last grant */
+    uint64_t granted_at;              /* cycle of the last grant */
+    uint64_t waiting;                 /* inputs that request it */
+    uint32_t owner;                   /* input whose packet is not known to have left; NOBODY if none */
+    uint32_t unleft, unejected;       /* flits without a known time, of the owner and of the last packet admitted */
+    uint32_t left, ejected;           /* flits whose times are known */
+    uint32_t delivered, admitted, granted; /* packets */
+    uint32_t limit;                        /* packets that can be admitted to the places known to be free */
+    uint32_t pointer;                      /* round robin over the inputs */
+    uint32_t destination;
+};
+
+/* Events of a cycle: a row of the timeline. */
+enum { ROW_ACCEPT, ROW_REQUEST, ROW_OPEN, ROW_ADMIT, ROW_DELIVER, ROW_WORDS };
+
+struct wormhole {
+    struct network *network;
+    struct injection *injection;
+    struct packet_pool *pool;
+    const uint16_t *route;
+    struct waker waker;
+    struct timeline time;
+    unsigned inputs, outputs;
+    unsigned vc_flits;
+    unsigned link,
+        credit; /* of the input links: cycles of a flit, and from leaving a buffer until the credit returns */
+    unsigned out_link, out_credit; /* of the output links; the traversal of the switch included */
+    unsigned routing;              /* cycles of route computation */
+    unsigned ring_shift, ring_mask;
+    uint64_t arrived;                      /* inputs with a message */
+    uint64_t asked;                        /* outputs with a new request in this cycle */
+    uint64_t held;                         /* outputs whose next packet has been refused */
+    uint64_t allocated;                    /* grants of all outputs */
+    uint64_t early_injected, late_ejected; /* flits that settling has taken from and added to the counters */
+    struct wormhole_input *input;          /* [inputs] */
+    struct wormhole_output *output;        /* [outputs] */
+    uint64_t *sent;                        /* rings of inputs: when a flit was sent, */
+    uint64_t *repaid;                      /* when the credit of the space that it left returns, */
+    uint32_t *queue;                       /* and names of packets */
+    uint64_t *crossed;                     /* rings of outputs: when a flit arrives at the ejector, */
+    uint64_t *freed;                       /* when its credit returns, */
+    uint32_t *leaving;                     /* and names of packets */
+};
+
+/* ---- building --------------------------------------------------------------------------------------------------- */
+
+static bool fits(const struct network *network, const struct router_stage *stage, const struct injection *injection) {
+    return stage->one_word && !stage->fast && injection->simple && stage->out != stage->in &&
+           network->destinations == stage->output_ports && network->clock.domain == network->clock.core &&
+           !network->topology->can_bypass;
+}
+
+struct wormhole *wormhole_create(struct network *network, const struct router_stage *stage,
+                                 struct injection *injection) {
+    if (!fits(network, stage, injection)) return NULL;
+    struct wormhole *x = mem_alloc(1, sizeof *x);
+    unsigned vc_flits = (unsigned)network->config->vc_flits, longest = 0;
+    for (unsigned sectors = 0; sectors < COUNT_OF(injection->flits_of[0]); sectors++)
+        if (injection->flits_of[MESSAGE_DATA][sectors] > longest) longest = injection->flits_of[MESSAGE_DATA][sectors];
+    *x = (struct wormhole){
+        .network = network,
+        .injection = injection,
+        .pool = injection->pool,
+        .route = stage->route,
+        .waker = waker_of(network->engine, network->id),
+        .inputs = stage->inputs,
+        .outputs = stage->outputs,
+        .vc_flits = vc_flits,
+        .link = stage->in->flit_cycles,
+        .credit = stage->in->credit_cycles,
+        .out_link = stage->out->flit_cycles + stage->traversal_steps,
+        .out_credit = stage->out->credit_cycles,
+        .routing = stage->lookahead ? 0 : 1,
+    };
+    /* A ring holds the flits of a buffer, those of a packet in the future, and those on a link. */
+    x->ring_shift = log2_floor(round_up_power_of_two(vc_flits + longest + x->link + 2));
+    x->ring_mask = (1u << x->ring_shift) - 1;
+    /* Between two flits that use the same space of a buffer lie at most both loops of credits. */
+    unsigned loops = x->link + x->credit + x->out_link + x->out_credit + 4;
+    timeline_init(&x->time, (longest / vc_flits + 2) * loops + longest + vc_flits, ROW_WORDS);
+    size_t ins = (size_t)x->inputs << x->ring_shift, outs = (size_t)x->outputs << x->ring_shift;
+    x->input = mem_alloc_lines(x->inputs, sizeof *x->input);
+    x->output = mem_alloc_lines(x->outputs, sizeof *x->output);
+    x->sent = mem_alloc_lines(ins, sizeof *x->sent);
+    x->repaid = mem_alloc_lines(ins, sizeof *x->repaid);
+    x->queue = mem_alloc_lines(ins, sizeof *x->queue);
+    x->crossed = mem_alloc_lines(outs, sizeof *x->crossed);
+    x->freed = mem_alloc_lines(outs, sizeof *x->freed);
+    x->leaving = mem_alloc_lines(outs, sizeof *x->leaving);
+    for (unsigned i = 0; i < x->outputs; i++) x->output[i].owner = NOBODY;
+    for (unsigned i = 0; i < network->destinations; i++) x->output[x->route[i]].destination = i;
+    return x;
+}
+
+void wormhole_destroy(struct wormhole *x) {
+    if (!x) return;
+    timeline_release(&x->time);
+    void *const blocks[] = {x->input, x->output, x->sent, x->repaid, x->queue, x->crossed, x->freed, x->leaving};
+    for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
+    free(x);
+}
+
+/* ---- times of flits --------------------------------------------------------------------------------------------- */
+
+static inline void schedule(struct wormhole *x, uint64_t cycle, unsigned word, unsigned index) {
+    assert(cycle > x->network->engine->now && cycle - x->network->engine->now <= x->time.mask);
+    timeline_row(&x->time, cycle)[word] |= UINT64_C(1) << index;
+    timeline_mark(&x->time, cycle);
+}
+
+/* Sends the flits of an input for which credits are known. */
+static void send(struct wormhole *x, unsigned index) {
+    struct wormhole_input *in = &x->input[index];
+    uint64_t *sent = x->sent + ((size_t)index << x->ring_shift), *repaid = x->repaid + ((size_t)index << x->ring_shift),
+             at = in->last_sent;
+    uint32_t number = in->sent, end = in->left + x->vc_flits;
+    if ((int32_t)(in->accepted - end) < 0) end = in->accepted;
+    for (; number != end; number++) {
+        at = max_u64(at + 1, repaid[(number - x->vc_flits) & x->ring_mask]);
+        sent[number & x->ring_mask] = at;
+    }
+    in->sent = number;
+    in->last_sent = at;
+    if (number != in->accepted || in->free_at != NEVER) return;
+    in->free_at = at + 1;
+    if (x->arrived >> index & 1) schedule(x, at + 1, ROW_ACCEPT, index);
+}
+
+static inline uint32_t first_packet(const struct wormhole *x, unsigned input) {
+    return x->queue[((size_t)input << x->ring_shift) + (x->input[input].first & x->ring_mask)];
+}
+
+/* The first packet of an input takes part in the allocation of its output once it is at the front of the buffer and its
+ * route is known. */
+static void request(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_input *in = &x->input[index];
+    uint64_t arrival = x->sent[((size_t)index << x->ring_shift) + (in->left & x->ring_mask)] + x->link;
+    uint64_t at = max_u64(arrival, in->last_left + 1) + x->routing;
+    if (at > now + 1) {
+        schedule(x, at - 1, ROW_REQUEST, index);
+        return;
+    }
+    unsigned output = x->route[packet_at(x->pool->packet, first_packet(x, index))->destination];
+    x->output[output].waiting |= UINT64_C(1) << index;
+    x->asked |= UINT64_C(1) << output;
+}
+
+/* Flits of the output's owner leave the router, as far as its credits are known. */
+static void leave(struct wormhole *x, unsigned index) {
+    struct wormhole_output *out = &x->output[index];
+    struct wormhole_input *in = &x->input[out->owner];
+    size_t in_ring = (size_t)out->owner << x->ring_shift, out_ring = (size_t)index << x->ring_shift;
+    uint32_t mask = x->ring_mask, room = x->vc_flits - (out->left - out->ejected);
+    uint32_t count = out->unleft < room ? out->unleft : room;
+    uint64_t at = out->last_left;
+    for (uint32_t i = 0; i < count; i++) {
+        if (in->sent == in->left) send(x, out->owner);
+        at = max_u64(max_u64(at + 1, x->sent[in_ring + (in->left & mask)] + x->link),
+                     x->freed[out_ring + ((out->left - x->vc_flits) & mask)]);
+        x->repaid[in_ring + (in->left++ & mask)] = at + x->credit;
+        x->crossed[out_ring + (out->left++ & mask)] = at + x->out_link;
+    }
+    out->unleft -= count;
+    out->last_left = at;
+    if (count) in->last_left = at;
+}
+
+/* Whether the destination has a place for another packet. The port is read only when all known places are taken. */
+static inline bool has_place(struct wormhole *x, struct wormhole_output *out, uint64_t now) {
+    if (LIKELY(out->admitted != out->limit)) return true;
+    struct port *port = &x->network->output[out->destination];
+    out->limit = port->pushed + port_credits(port, now);
+    return out->admitted != out->limit;
+}
+
+/* Admits the output's next packet, whose head arrives or has arrived, if it can. A place that is known now is still
+ * there when the head arrives. */
+static bool admit(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
+    size_t ring = (size_t)index << x->ring_shift;
+    uint64_t arrival = x->crossed[ring + (out->ejected & x->ring_mask)], at = max_u64(arrival, out->last_ejected + 1);
+    uint64_t bit = UINT64_C(1) << index;
+    if (UNLIKELY(!has_place(x, out, now))) {
+        if (at > now) {
+            schedule(x, at, ROW_ADMIT, index);
+        } else {
+            if (!(x->held & bit) && arrival == now) x->network->stats.ejection_stalls++;
+            x->held |= bit;
+            port_await_credit(&x->network->output[out->destination], now);
+        }
+        return false;
+    }
+    x->held &= ~bit;
+    out->unejected = packet_at(x->pool->packet, x->leaving[ring + (out->admitted & x->ring_mask)])->flits;
+    out->admitted++;
+    out->last_ejected = max_u64(out->last_ejected, now - 1); /* not before the admission */
+    return true;
+}
+
+static void deliver(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
+    struct network_stats *stats = &x->network->stats;
+    uint32_t name = x->leaving[((size_t)index << x->ring_shift) + (out->delivered++ & x->ring_mask)];
+    const struct packet *packet = packet_at(x->pool->packet, name);
+    port_push(&x->network->output[packet->destination], now, &packet->message, sizeof packet->message);
+    x->pool->free[x->pool->free_count++] = name;
+    stats->packets_ejected++;
+    stats->flits_ejected += packet->flits;
+    stats->packet_cycles += now - packet->start;
+}
+
+/* Flits leave the network, as far as their packets have been admitted. */
+static void eject(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
+    size_t ring = (size_t)index << x->ring_shift;
+    uint32_t mask = x->ring_mask;
+    while (out->ejected != out->left) {
+        if (!out->unejected && !admit(x, index, now)) return;
+        uint32_t known = out->left - out->ejected, count = out->unejected < known ? out->unejected : known;
+        uint64_t at = out->last_ejected;
+        for (uint32_t i = 0; i < count; i++, out->ejected++) {
+            at = max_u64(at + 1, x->crossed[ring + (out->ejected & mask)]);
+            x->freed[ring + (out->ejected & mask)] = at + x->out_credit;
+        }
+        out->last_ejected = at;
+        out->unejected -= count;
+        if (out->unejected) return;
+        if (UNLIKELY(at == now)) /* its only flit has waited for the admission */
+            deliver(x, index, now);
+        else
+            schedule(x, at, ROW_DELIVER, index);
+    }
+}
+
+/* Computes what is known of the output's packets. */
+static void advance(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
+    uint32_t before;
+    do {
+        before = out->ejected;
+        if (out->owner != NOBODY) leave(x, index);
+        eject(x, index, now);
+    } while (out->owner != NOBODY && out->unleft && out->ejected != before);
+    uint32_t owner = out->owner;
+    if (owner == NOBODY) return;
+    struct wormhole_input *in = &x->input[owner];
+    if (!out->unleft) {
+        out->owner = NOBODY;
+        if (out->waiting) schedule(x, out->last_left, ROW_OPEN, index);
+        in->first++;
+    }
+    if (in->sent != in->accepted) send(x, owner);
+    if (!out->unleft && in->first != in->packets) request(x, owner, now);
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------- */
+
+static void accept(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_input *in = &x->input[index];
+    struct port *port = &x->network->input[index];
+    struct packet_pool *pool = x->pool;
+    uint32_t name = pool->free[--pool->free_count];
+    struct packet *packet = packet_at(pool->packet, name);
+    injection_fill(x->injection, packet, port_take(port, now), now);
+    if (port->pushed == port->popped) x->arrived &= ~(UINT64_C(1) << index);
+    x->queue[((size_t)index << x->ring_shift) + (in->packets & x->ring_mask)] = name;
+    in->accepted += packet->flits;
+    in->last_sent = max_u64(in->last_sent, now - 1);
+    in->free_at = NEVER;
+    x->network->stats.packets_injected++;
+    x->network->stats.flits_injected += packet->flits;
+    send(x, index);
+    if (in->packets++ == in->first) request(x, index, now);
+}
+
+/* Allocates the output to the next of the inputs that request it, in cycle now + 1, if it is free by then. */
+static void allocate(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
+    if (!out->waiting || out->owner != NOBODY) return;
+    if (out->last_left > now) {
+        schedule(x, out->last_left, ROW_OPEN, index);
+        return;
+    }
+    unsigned input = islip_first(out->waiting, out->pointer % 64); /* one beyond the last acts as the first */
+    uint32_t name = first_packet(x, input);
+    out->pointer = input + 1;
+    out->waiting ^= UINT64_C(1) << input;
+    out->owner = input;
+    out->unleft = packet_at(x->pool->packet, name)->flits;
+    x->leaving[((size_t)index << x->ring_shift) + (out->granted++ & x->ring_mask)] = name;
+    out->granted_at = out->last_left = now + 1;
+    x->allocated++;
+    advance(x, index, now);
+}
+
+static NEVER_INLINE void unsettle(struct wormhole *x) {
+    x->network->stats.flits_injected += x->early_injected;
+    x->network->stats.flits_ejected -= x->late_ejected;
+    x->early_injected = x->late_ejected = 0;
+}
+
+void wormhole_tick(struct wormhole *x, uint64_t now) {
+    uint64_t *pushed = &x->injection->pushed[0][(now + 1) % 2], accepting = *pushed, row[ROW_WORDS] = {0};
+    if (UNLIKELY(x->early_injected | x->late_ejected)) unsettle(x);
+    *pushed = 0;
+    x->arrived |= accepting;
+    x->asked = 0;
+    if (timeline_take(&x->time, now)) {
+        uint64_t *events = timeline_row(&x->time, now);
+        for (unsigned i = 0; i < ROW_WORDS; i++) row[i] = events[i], events[i] = 0;
+    }
+    for (uint64_t bits = row[ROW_DELIVER]; bits; bits &= bits - 1) deliver(x, lowest_bit(bits), now);
+    for (uint64_t bits = row[ROW_ADMIT] | x->held; bits; bits &= bits - 1) advance(x, lowest_bit(bits), now);
+    for (uint64_t bits = (accepting | row[ROW_ACCEPT]) & x->arrived; bits; bits &= bits - 1) {
+        unsigned index = lowest_bit(bits);
+        uint64_t free_at = x->input[index].free_at;
+        if (LIKELY(free_at <= now && port_next_visible(&x->network->input[index]) <= now))
+            accept(x, index, now);
+        else if (free_at != NEVER) /* a message that is not visible yet is looked at again in the next cycle */
+            schedule(x, max_u64(free_at, now + 1), ROW_ACCEPT, index);
+    }
+    for (uint64_t bits = row[ROW_REQUEST]; bits; bits &= bits - 1) request(x, lowest_bit(bits), now);
+    for (uint64_t bits = row[ROW_OPEN] | x->asked; bits; bits &= bits - 1) allocate(x, lowest_bit(bits), now);
+    uint64_t next = timeline_next(&x->time, now);
+    if (next != NEVER) engine_wake_by(x->network->engine, x->waker, next);
+}
+
+/* ---- counters and checks ------------------------------------------------------------------------------------------- */
+
+/* Of `known` flits with times in a ring, in order, the number of those at or after `from`. */
+static uint32_t count_from(const struct wormhole *x, const uint64_t *times, unsigned index, uint32_t known,
+                           uint64_t from) {
+    const uint64_t *ring = times + ((size_t)index << x->ring_shift);
+    uint32_t count = 0;
+    while (count <= x->ring_mask && ring[(known - 1 - count) & x->ring_mask] >= from) count++;
+    return count;
+}
+
+void wormhole_settle(struct wormhole *x, uint64_t now, struct router_stats *router) {
+    struct network_stats *stats = &x->network->stats;
+    unsettle(x);
+    uint64_t injected = stats->flits_injected, written = injected, read = injected, ejected = injected,
+             allocated = x->allocated, started = now > x->link ? now - x->link : 1;
+    for (unsigned i = 0; i < x->inputs; i++) {
+        const struct wormhole_input *in = &x->input[i];
+        uint32_t unsent = in->accepted - in->sent, unleft = in->accepted - in->left;
+        injected -= unsent + count_from(x, x->sent, i, in->sent, now);
+        written -= unsent + count_from(x, x->sent, i, in->sent, started);
+        read -= unleft + count_from(x, x->repaid, i, in->left, now + x->credit);
+        ejected -= unleft;
+    }
+    for (unsigned i = 0; i < x->outputs; i++) {
+        const struct wormhole_output *out = &x->output[i];
+        ejected -= out->left - out->ejected + count_from(x, x->freed, i, out->ejected, now + x->out_credit);
+        allocated -= out->granted_at >= now && out->granted;
+    }
+    x->early_injected = stats->flits_injected - injected;
+    x->late_ejected = ejected - stats->flits_ejected;
+    stats->flits_injected = injected;
+    stats->flits_ejected = ejected;
+    stats->flit_hops = read;
+    *router = (struct router_stats){
+        .buffer_writes = written,
+        .buffer_reads = read,
+        .vc_allocations = allocated,
+        .switch_allocations = read,
+        .crossbar_traversals = read,
+        .link_traversals = read,
+    };
+}
+
+void wormhole_explain(const struct wormhole *x, const char *name, FILE *out) {
+    for (unsigned i = 0; i < x->inputs; i++) {
+        const struct wormhole_input *in = &x->input[i];
+        if (in->accepted == in->left) continue;
+        unsigned output = x->route[packet_at(x->pool->packet, first_packet(x, i))->destination];
+        fprintf(out, "%s network: input %u has %u flits to send and holds %u, %s output %u\n", name, i,
+                in->accepted - in->sent, in->sent - in->left,
+                x->output[output].owner == i ? "without credits for" : "waits for", output);
+    }
+    for (unsigned i = 0; i < x->outputs; i++)
+        if (x->held >> i & 1)
+            fprintf(out, "%s network: output %u holds %u flits that wait for space in the ejection queue\n", name, i,
+                    x->output[i].left - x->output[i].ejected);
+}
+
+/* Credits return without an event. */
+bool wormhole_conserved(const struct wormhole *x, const char *name, char *text, size_t size) {
+    uint64_t now = x->network->engine->now;
+    for (unsigned i = 0; i < x->inputs + x->outputs; i++) {
+        bool input = i < x->inputs;
+        unsigned index = input ? i : i - x->inputs;
+        uint32_t missing = input ? count_from(x, x->repaid, index, x->input[index].left, now)
+                                 : count_from(x, x->freed, index, x->output[index].ejected, now);
+        if (!missing) continue;
+        snprintf(text, size, "%s network: %u credits return to the %s link %u", name, missing,
+                 input ? "input" : "output", index);
+        return false;
+    }
+    return true;
+}
