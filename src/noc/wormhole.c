@@ -129,11 +129,13 @@ static void send(struct wormhole *x, unsigned index) {
     struct wormhole_input *in = &x->input[index];
     uint64_t *sent = x->sent + ((size_t)index << x->ring_shift), *repaid = x->repaid + ((size_t)index << x->ring_shift),
              at = in->last_sent;
-    uint32_t number = in->sent, end = in->left + x->vc_flits;
+    uint32_t number = in->sent, mask = x->ring_mask, space = x->vc_flits, end = in->left + space;
     if ((int32_t)(in->accepted - end) < 0) end = in->accepted;
+    /* If the last credit returns by then, none delays a flit. */
+    bool free = in->last_left + x->credit + (number - in->left) <= at + space;
     for (; number != end; number++) {
-        at = max_u64(at + 1, repaid[(number - x->vc_flits) & x->ring_mask]);
-        sent[number & x->ring_mask] = at;
+        at = free ? at + 1 : max_u64(at + 1, repaid[(number - space) & mask]);
+        sent[number & mask] = at;
     }
     in->sent = number;
     in->last_sent = at;
@@ -248,18 +250,57 @@ static void eject(struct wormhole *x, unsigned index, uint64_t now) {
     }
 }
 
-/* Computes what is known of the output's packets. */
-static void advance(struct wormhole *x, unsigned index, uint64_t now) {
-    struct wormhole_output *out = &x->output[index];
+/* The common case: the flits of the output's owner have been sent in consecutive cycles, or wait together, and neither
+ * a credit nor the destination delays them. They then leave the router and the network in consecutive cycles. Returns
+ * false if this is not known. */
+static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in, unsigned index,
+                          uint64_t now) {
+    uint32_t flits = out->unleft, from = in->left, to = out->left, mask = x->ring_mask, space = x->vc_flits;
+    size_t in_ring = (size_t)out->owner << x->ring_shift, out_ring = (size_t)index << x->ring_shift;
+    const uint64_t *sent = x->sent + in_ring;
+    if (in->sent - from < flits || flits > space || out->ejected != to || out->unejected) return false;
+    uint64_t at = max_u64(out->last_left + 1, sent[from & mask] + x->link);
+    /* The credit of the last flit that was ejected is needed by the last one that fits into the buffer. */
+    if (sent[(from + flits - 1) & mask] + x->link > at + flits - 1 ||
+        out->last_ejected + x->out_credit > at + space - 1 || !has_place(x, out, now))
+        return false;
+    uint64_t ejected = max_u64(at + x->out_link, out->last_ejected + 1);
+    uint64_t *repaid = x->repaid + in_ring, *freed = x->freed + out_ring;
+    uint64_t repay = at + x->credit, release = ejected + x->out_credit;
+    for (uint32_t i = 0; i < flits; i++) {
+        repaid[(from + i) & mask] = repay + i;
+        freed[(to + i) & mask] = release + i;
+    }
+    in->left = from + flits;
+    out->left = out->ejected = to + flits;
+    in->last_left = out->last_left = at + flits - 1;
+    out->last_ejected = ejected + flits - 1;
+    out->unleft = 0;
+    out->admitted++;
+    schedule(x, out->last_ejected, ROW_DELIVER, index);
+    return true;
+}
+
+/* The general case: as many flits leave the router and the network as have known times. */
+static NEVER_INLINE void trickle(struct wormhole *x, struct wormhole_output *out, unsigned index, uint64_t now) {
     uint32_t before;
     do {
         before = out->ejected;
         if (out->owner != NOBODY) leave(x, index);
         eject(x, index, now);
     } while (out->owner != NOBODY && out->unleft && out->ejected != before);
+}
+
+/* Computes what is known of the output's packets. */
+static void advance(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
     uint32_t owner = out->owner;
-    if (owner == NOBODY) return;
+    if (owner == NOBODY) {
+        trickle(x, out, index, now);
+        return;
+    }
     struct wormhole_input *in = &x->input[owner];
+    if (!stream(x, out, in, index, now)) trickle(x, out, index, now);
     if (!out->unleft) {
         out->owner = NOBODY;
         if (out->waiting) schedule(x, out->last_left, ROW_OPEN, index);
