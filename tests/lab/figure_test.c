@@ -155,6 +155,15 @@ TEST("a published value is converted to the relation of the sheet") {
     discard(&all);
 }
 
+TEST("a published ratio is marked in a sheet of reductions") {
+    struct made_up all = make(TITLE WORKLOADS DESIGNS
+                              "metrics: [{name: IPC, value: ipc, relative_to: shared, as: reduction}]\n"
+                              "paper_values:\n  - {id: adaptive-001, as: gain, group: copying, design: private}\n",
+                              plain);
+    CHECK_NEAR(all.figure->papers[0].mark, -28.1, 1e-12);
+    discard(&all);
+}
+
 TEST("the direction of the metric decides between better and worse") {
     struct made_up all =
         make(TITLE "workloads: {copying: [va, bs], sharing: [mm]}\n" DESIGNS
