@@ -45,7 +45,7 @@ struct wormhole {
     unsigned ring_shift, ring_mask;
     uint64_t arrived;                      /* inputs with a message */
     uint64_t asked;                        /* outputs with a new request in this cycle */
-    uint64_t held;                         /* outputs whose next packet has been refused */
+    uint64_t held;                         /* outputs whose next packet has not been admitted */
     uint64_t allocated;                    /* grants of all outputs */
     uint64_t early_injected, late_ejected; /* flits that settling has taken from and added to the counters */
     struct wormhole_input *input;          /* [inputs] */

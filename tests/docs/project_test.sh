@@ -14,9 +14,9 @@ testcase "the citation has the date of the release in the changelog"
 date=$(sed -n "s/^## $version (\(.*\))$/\1/p" CHANGELOG.md)
 holds "the date is '$date'" grep -qx "date-released: '$date'" CITATION.cff
 
-testcase "the new names of counters in the changelog's latest entry exist"
+testcase "the new names of counters in the changelog's entry of this version exist"
 "$SLUICE" list stats | awk '/^[a-z]/ { print $1 }' >"$work/counters"
-awk -F '|' '/^## / { entry++ } entry == 1 && /^  \| `/ { print $3 }' CHANGELOG.md | grep -oE '`(l1|llc|sm|dram|control)\.[a-z_.]+[a-z]`' | tr -d '`' >"$work/names"
+awk -F '|' -v version="$version" '/^## / { on = index($0, "## " version " ") == 1 } on && /^  \| `/ { print $3 }' CHANGELOG.md | grep -oE '`(l1|llc|sm|dram|control)\.[a-z_.]+[a-z]`' | tr -d '`' >"$work/names"
 holds "there are some" test -s "$work/names"
 while IFS= read -r name; do
     holds "$name is not a counter" grep -qx "$name" "$work/counters"
