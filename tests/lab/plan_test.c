@@ -171,6 +171,14 @@ TEST("rejects invalid configurations at their location in the experiment") {
     }
 }
 
+TEST("a metric may use counters that only the settings of a workload bring") {
+    struct experiment *experiment =
+        read_made_up(TITLE "workloads: [va, {workload: va, name: decides, set: {llc.organisation: adaptive}}]\n"
+                           "designs: {plain: {}}\nmetrics: [{name: decisions, value: adaptive.decisions}]\n");
+    plan_free(plan_made_up(experiment, NULL));
+    experiment_free(experiment);
+}
+
 TEST("rejects a replacing size that a workload does not have") {
     struct experiment *experiment = read_made_up(TITLE WORKLOADS DESIGNS METRICS);
     struct error err = {0};
