@@ -29,7 +29,7 @@ static NEVER_INLINE const struct allocation *block_mark(struct warp_state *w, co
     const struct allocation *in = NULL;
     for (unsigned i = 0; i < BLOCK_LINES; i++) {
         uint64_t line = touch_address(touch) + i * MEMORY_LINE_BYTES;
-        if (!(touch_sectors(touch) >> i * LINE_SECTORS & low_mask(LINE_SECTORS))) continue;
+        if (!((uint64_t)touch_sectors(touch) >> i * LINE_SECTORS & low_mask(LINE_SECTORS))) continue;
         in = memory_marked(&w->run->device->memory, line, op->instr);
         uint8_t *marks = in ? memory_mark(in, line) : NULL;
         if (!marks || (*marks & mark)) continue;
