@@ -353,7 +353,10 @@ static enum status compare(const struct command *command, int argc, char **argv)
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (!jobs_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
     struct comparison comparison = {.gpu = values.machine.gpu ? values.machine.gpu : DEFAULT_GPU, .check = "none"};
-    if (!read_designs(command, values.designs ? values.designs : "", &comparison)) return STATUS_BAD_INPUT;
+    if (!read_designs(command, values.designs ? values.designs : "", &comparison)) {
+        release(&comparison);
+        return STATUS_BAD_INPUT;
+    }
     struct error err = {0};
     struct jobs jobs = {0};
     struct config *config = NULL;

@@ -688,6 +688,7 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
  * in that cycle leaves after the lookup, and a line that arrives then cannot turn the hit into a miss. */
 static ALWAYS_INLINE bool will_be_blocked(const struct slice *slice, bool passes, uint64_t now) {
     if (LIKELY(!reply_queue_full(slice)) || slice->replay_count || slice->lookup_free_at > now + 1) return false;
+    if (slice->flushing) return false; /* the cycles of a flush are counted without gaps */
     const struct message *message = port_peek(slice->from_network, now);
     if (!message || is_passed_on(slice, passes, message)) return false;
     if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return false;
