@@ -44,7 +44,7 @@ while read -r workload gpu; do
     testcase "$workload on $gpu takes at most 5 % more host instructions than recorded"
     before=$(awk -F , -v w="$workload" -v g="$gpu" '$1 == w && $2 == g { print $3 }' "$recorded")
     now=$(host_instructions "$workload" "$gpu")
-    growth=$(awk -v a="${before:-0}" -v b="${now:-0}" 'BEGIN { printf "%.1f", a > 0 ? 100 * (b / a - 1) : 999 }')
+    growth=$(awk -v a="${before:-0}" -v b="${now:-0}" 'BEGIN { printf "%.1f", (a > 0 ? 100 * (b / a - 1) : 999) }')
     holds "$before before, $now now: $growth % more; if that is justified: tests/bench/cost_test.sh --accept" \
         awk -v growth="$growth" -v now="${now:-0}" 'BEGIN { exit !(now > 0 && growth <= 5) }'
 done <<<"$runs"
