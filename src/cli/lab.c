@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 #include "base/output.h"
+#include "base/path.h"
+#include "lab/kept.h"
 #include "lab/slurm.h"
 
 static const struct option options[] = {
@@ -34,6 +36,9 @@ static const struct option options[] = {
      " output"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct lab_values, json),
      "export: an array with the complete result of each run; `-`: standard output"},
+    {"--kept", "DIR", OPTION_TEXT, offsetof(struct lab_values, kept),
+     "export: keep the results of each experiment in DIR/EXPERIMENT.csv: the values that its metrics use"
+     " (docs/experiments.md)"},
     {"--salvage", NULL, OPTION_FLAG, offsetof(struct lab_values, salvage),
      "export: export the runs of a damaged store that can still be read"},
 };
@@ -165,11 +170,45 @@ static void write_export(FILE *out, const void *what) {
     exporting->write(exporting->store, out, exporting->err);
 }
 
+/* Kept results */
+
+struct keeping {
+    const struct plan *plan;
+    struct store *store;
+    struct error *err;
+};
+
+static void write_kept(FILE *out, const void *what) {
+    const struct keeping *keeping = what;
+    kept_write(keeping->plan, keeping->store, out, keeping->err);
+}
+
+static bool keep_runs(const struct plan *plan, struct store *store, const char *folder, const char *size,
+                      struct error *err) {
+    char *path = kept_path(folder, plan->experiment, size), *slash = strrchr(path, '/');
+    struct error incomplete = {0};
+    struct output output;
+    *slash = '\0';
+    bool good = folder_make(path, err);
+    *slash = '/';
+    good = good && output_open(&output, path, err);
+    if (good) {
+        write_kept(output.file, &(struct keeping){plan, store, &incomplete});
+        good = output_close(&output, !incomplete.set, err) && !incomplete.set;
+        if (incomplete.set) *err = incomplete;
+    }
+    if (good) printf("%s: %u run%s\n", path, plan->count, plural(plan->count));
+    free(path);
+    return good;
+}
+
 static enum status export_runs(const struct command *command, const struct lab_values *values, const char *const *words,
                                unsigned count) {
     struct error err = {0};
     struct request request;
-    if (!values->csv && !values->json) return complain(command, "missing output file: --csv FILE or --json FILE");
+    if (!values->csv && !values->json && !values->kept)
+        return complain(command, "missing output file: --csv FILE, --json FILE or --kept DIR");
+    if (values->kept && count == 0) return complain(command, "--kept requires the experiments to keep");
     uint64_t saved = 0, lost = 0;
     const char *path = store_named(values->store);
     struct store *store =
@@ -182,7 +221,9 @@ static enum status export_runs(const struct command *command, const struct lab_v
     for (unsigned p = 0; p < request.count; p++)
         for (unsigned i = 0; i < request.plans[p]->count; i++) store_choose(store, request.plans[p]->runs[i].identity);
     struct exporting csv = {store, &err, store_export_csv}, json = {store, &err, store_export_json};
-    bool good = (!values->csv || output_write(values->csv, write_export, &csv, &err)) &&
+    for (unsigned i = 0; values->kept && i < request.count && !err.set; i++)
+        keep_runs(request.plans[i], store, values->kept, request.size, &err);
+    bool good = !err.set && (!values->csv || output_write(values->csv, write_export, &csv, &err)) &&
                 (!values->json || output_write(values->json, write_export, &json, &err)) && !err.set;
     if (good && values->salvage)
         fprintf(stderr, "sluice: %s: %llu run%s exported, %llu cannot be read\n", path, (unsigned long long)saved,
@@ -252,7 +293,7 @@ static const char *const details[] = {
     " result.",
     "`lab status [EXPERIMENT...]` reports the stored runs of each experiment, the tasks in Slurm's queue, and the"
     " failed runs with their errors. `lab export [EXPERIMENT...] --csv FILE` or `--json FILE` exports runs, with --salvage also those of"
-    " a damaged store. `lab merge"
+    " a damaged store; `--kept DIR` keeps the results of complete experiments for pages and `sluice reproduce --verify`. `lab merge"
     " FROM...` imports the runs of other stores.",
     "One process at a time can write to a store; any number can read it meanwhile.",
     NULL,

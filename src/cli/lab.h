@@ -9,7 +9,7 @@
 
 /* Options of all subcommands; NULL, 0 or false if not given. */
 struct lab_values {
-    const char *store, *size, *csv, *json, *partition, *time;
+    const char *store, *size, *csv, *json, *kept, *partition, *time;
     uint64_t processes, memory_mb, runs_per_task;
     bool dry_run, slurm, wait, salvage;
 };
@@ -20,10 +20,13 @@ struct request {
     struct plan **plans;
     unsigned count;
     const char *size; /* replaces the size of every workload, or NULL */
+    bool unplanned;   /* plans are NULL */
 };
 
 bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
                   struct error *err);
+/* Only the experiments, without plans. */
+bool request_read_experiments(struct request *request, const char *const *words, unsigned count, struct error *err);
 /* The experiments of the store, each with the size that it was run with. */
 bool request_read_stored(struct request *request, struct store *store, struct error *err);
 void request_free(struct request *request);
@@ -44,6 +47,9 @@ struct lab_request {
     uint64_t processes; /* 0: one per processor */
 };
 enum status lab_make(const struct lab_request *request);
+
+/* The number of parallel runs: `asked`, or one per processor for 0. */
+uint64_t lab_processes(uint64_t asked);
 
 /* "s" unless count is 1. */
 static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }

@@ -31,9 +31,10 @@ static unsigned count_state(const struct batch *batch, enum batch_state state) {
     return count;
 }
 
-static uint64_t processors(uint64_t asked) {
+uint64_t lab_processes(uint64_t asked) {
+    enum { MOST = 1024 };
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return asked ? asked : online > 0 ? (uint64_t)online : 1;
+    return min_u64(asked ? asked : online > 0 ? (uint64_t)online : 1, MOST);
 }
 
 /* On this machine */
@@ -87,7 +88,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
         .program = "/proc/self/exe", /* this program, even if its file was replaced meanwhile */
         .results = intake->local,
         .files = intake->files,
-        .processes = (unsigned)min_u64(processors(processes), 1024),
+        .processes = (unsigned)lab_processes(processes),
         .take = take,
         .failed = note_failure,
         .step = step,
@@ -209,7 +210,7 @@ static enum status dry_run(const struct request *request, const struct lab_value
     for (unsigned i = 0; i < batch->count; i++) guessed += batch->runs[i].guessed;
     printf("%u run%s (%u cells): %u to simulate, %u cached (%s)\n", batch->distinct, plural(batch->distinct),
            batch->asked, batch->count, batch->stored, path);
-    uint64_t at_once = min_u64(processors(values->processes), batch->count ? batch->count : 1);
+    uint64_t at_once = min_u64(lab_processes(values->processes), batch->count ? batch->count : 1);
     printf("about %s with %llu in parallel",
            duration(batch_expected_seconds(batch) / (double)at_once, time, sizeof time), (unsigned long long)at_once);
     if (guessed) printf("; a rough estimate for %u of them, whose workloads have no stored run", guessed);

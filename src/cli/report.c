@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/lab.h"
 #include "cli/report_page.h"
+#include "lab/kept.h"
 #include "report/report.h"
 
 static const struct option options[] = {
@@ -18,6 +19,11 @@ static const struct option options[] = {
     {"--store", "FILE", OPTION_TEXT, offsetof(struct report_request, store),
      "results store of `sluice lab run`; default: " DEFAULT_STORE},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct report_request, size), "show the runs with this workload size"},
+    {"--kept", "DIR", OPTION_TEXT, offsetof(struct report_request, kept),
+     "show kept results (`sluice lab export --kept`) instead of those of a store"},
+    {"--json", "FILE", OPTION_TEXT, offsetof(struct report_request, json),
+     "write the figures as JSON (values, ranges over seeds, published values, verdicts) instead of a report; `-`:"
+     " standard output"},
     {"--title", "TEXT", OPTION_TEXT, offsetof(struct report_request, title), "title of the report"},
 };
 
@@ -25,20 +31,42 @@ static const struct option options[] = {
 
 struct gallery {
     struct figure **figures;
+    const char **models; /* by figure: model digest of its runs */
+    struct kept *kept;   /* by figure, or NULL */
     unsigned count;
 };
 
 static void gallery_close(struct gallery *gallery) {
     for (unsigned i = 0; i < gallery->count; i++) figure_free(gallery->figures[i]);
+    for (unsigned i = 0; gallery->kept && i < gallery->count; i++) kept_close(&gallery->kept[i]);
+    free(gallery->kept);
+    free(gallery->models);
     free(gallery->figures);
 }
 
-static bool gallery_open(struct gallery *gallery, const struct request *asked, struct store *store, struct error *err) {
-    *gallery = (struct gallery){.figures = mem_alloc(asked->count, sizeof(struct figure *))};
+/* The figure of kept results. */
+static struct figure *figure_kept(struct kept *kept, const struct plan *plan, const char *folder, const char *size,
+                                  struct error *err) {
+    char *path = kept_path(folder, plan->experiment, size);
+    struct figure *figure = kept_open(kept, plan, path, err) ? figure_make(plan, kept->store, err) : NULL;
+    if (!figure && kept->arena) kept_close(kept);
+    free(path);
+    return figure;
+}
+
+/* From a store, or without one from the kept results of a directory. */
+static bool gallery_open(struct gallery *gallery, const struct request *asked, struct store *store, const char *folder,
+                         struct error *err) {
+    *gallery = (struct gallery){.figures = mem_alloc(asked->count, sizeof(struct figure *)),
+                                .models = mem_alloc(asked->count, sizeof(const char *)),
+                                .kept = store ? NULL : mem_alloc(asked->count, sizeof(struct kept))};
     for (; gallery->count < asked->count; gallery->count++) {
-        struct figure *figure = figure_make(asked->plans[gallery->count], store, err);
+        unsigned i = gallery->count;
+        struct figure *figure = store ? figure_make(asked->plans[i], store, err)
+                                      : figure_kept(&gallery->kept[i], asked->plans[i], folder, asked->size, err);
         if (!figure) return false;
-        gallery->figures[gallery->count] = figure;
+        gallery->figures[i] = figure;
+        gallery->models[i] = store ? identity_model() : kept_model(&gallery->kept[i]);
     }
     return true;
 }
@@ -83,6 +111,21 @@ static void print_result(const struct gallery *gallery, const char *page, const 
     putchar('\n');
 }
 
+static void write_figures(FILE *out, const void *what) {
+    const struct gallery *gallery = what;
+    struct report report = {.title = title_of(gallery),
+                            .figures = (const struct figure *const *)gallery->figures,
+                            .models = gallery->models,
+                            .count = gallery->count};
+    report_json(&report, out);
+}
+
+static enum status make_json(const struct gallery *gallery, const struct report_request *request) {
+    struct error err = {0};
+    if (!output_write(request->json, write_figures, gallery, &err)) return complain_error(&err), STATUS_FAILED;
+    return STATUS_DONE;
+}
+
 static enum status make(const struct gallery *gallery, const struct report_request *request) {
     char *folder = plots_folder(request->output);
     const char *slash = strrchr(folder, '/');
@@ -90,6 +133,7 @@ static enum status make(const struct gallery *gallery, const struct report_reque
     struct report report = {
         .title = request->title ? request->title : title_of(gallery),
         .figures = (const struct figure *const *)gallery->figures,
+        .models = gallery->models,
         .count = gallery->count,
         .plots = !plotted ? NULL
                  : slash  ? slash + 1
@@ -118,12 +162,14 @@ enum status report_make(const struct report_request *request) {
     struct error err = {0};
     struct request asked = {0};
     struct gallery gallery = {0};
-    bool good = output_check(request->output, &err) &&
+    bool good = output_check(request->json ? request->json : request->output, &err) &&
                 request_read(&asked, request->experiments, request->count, request->size, &err);
-    struct store *store = good ? store_open(request->store, STORE_READ, &err) : NULL;
-    good = store && (request->count > 0 || request_read_stored(&asked, store, &err)) &&
-           gallery_open(&gallery, &asked, store, &err);
-    enum status status = good ? make(&gallery, request) : complain_error(&err);
+    struct store *store = good && !request->kept ? store_open(request->store, STORE_READ, &err) : NULL;
+    good = (request->kept ? good : store != NULL) && (request->count > 0 || request_read_stored(&asked, store, &err)) &&
+           gallery_open(&gallery, &asked, store, request->kept, &err);
+    enum status status = !good           ? complain_error(&err)
+                         : request->json ? make_json(&gallery, request)
+                                         : make(&gallery, request);
     gallery_close(&gallery);
     request_free(&asked);
     if (store) store_close(store);
@@ -168,6 +214,9 @@ static enum status report(const struct command *command, int argc, char **argv) 
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (!take_store(command, &arguments, &request)) return STATUS_BAD_INPUT;
     if (strcmp(request.output, "-") == 0) return complain(command, "a report cannot be written to standard output");
+    if (request.kept && (request.store || arguments.count == 0))
+        return complain(command, request.store ? "--kept and a store exclude each other"
+                                               : "--kept requires the experiments to show");
     if (!request.store) request.store = DEFAULT_STORE;
     request.experiments = arguments.word;
     request.count = arguments.count;

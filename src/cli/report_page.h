@@ -11,6 +11,8 @@ struct report_request {
     const char *size;   /* replaces the size of every workload, or NULL */
     const char *output; /* the report; plots go to a directory next to it */
     const char *title;  /* NULL: the paper's, or a generic one */
+    const char *kept;   /* directory of kept results instead of the store, or NULL */
+    const char *json;   /* file of the figures as JSON instead of a report, or NULL */
 };
 
 /* Writes the report and the plots, and prints one line about them. */

@@ -20,8 +20,8 @@ void request_free(struct request *request) {
 
 static bool add(struct request *request, const char *word, const char *size, struct error *err) {
     struct experiment *experiment = experiment_open(word, err);
-    struct plan *plan = experiment ? plan_create(experiment, size, err) : NULL;
-    if (!plan) return experiment_free(experiment), false;
+    struct plan *plan = experiment && !request->unplanned ? plan_create(experiment, size, err) : NULL;
+    if (!plan && (!experiment || !request->unplanned)) return experiment_free(experiment), false;
     unsigned count = ++request->count;
     request->experiments = mem_grow(request->experiments, count, sizeof(struct experiment *));
     request->plans = mem_grow(request->plans, count, sizeof(struct plan *));
@@ -47,14 +47,24 @@ static unsigned add_set(struct request *request, const char *set, const char *si
     return count;
 }
 
-bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
-                  struct error *err) {
-    if (size) size = work_size_name(size);
-    *request = (struct request){.size = size};
+static bool read_words(struct request *request, const char *const *words, unsigned count, const char *size,
+                       struct error *err) {
     for (unsigned i = 0; i < count && !err->set; i++)
         if (add_set(request, words[i], size, err) == 0) add(request, words[i], size, err);
     if (err->set) request_free(request);
     return !err->set;
+}
+
+bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
+                  struct error *err) {
+    if (size) size = work_size_name(size);
+    *request = (struct request){.size = size};
+    return read_words(request, words, count, size, err);
+}
+
+bool request_read_experiments(struct request *request, const char *const *words, unsigned count, struct error *err) {
+    *request = (struct request){.unplanned = true};
+    return read_words(request, words, count, NULL, err);
 }
 
 struct stored {

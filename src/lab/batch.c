@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/path.h"
+#include "lab/kept.h"
 
 /* A distinct run of the plans, with the first cell that needs it. */
 struct wanted {
@@ -78,9 +79,11 @@ static char *title_of(const struct plan *plan, const struct planned_run *run) {
     const struct lab_design *design = design_of(plan, run);
     char point[256] = "";
     if (experiment->axis_count) experiment_point_label(experiment, run->point, point, sizeof point);
-    return text_format("%s, %s%s%s%s%s%s%s", run->job, design->name, *point ? ", " : "", point,
-                       run->candidate >= 0 ? ", " : "", run->candidate >= 0 ? design->best.key : "",
-                       run->candidate >= 0 ? "=" : "", run->candidate >= 0 ? design->best.values[run->candidate] : "");
+    const char *seed = experiment->seeds.count ? experiment->seeds.values[run->seed] : "";
+    return text_format("%s, %s%s%s%s%s%s%s%s%s", run->job, design->name, *point ? ", " : "", point,
+                       *seed ? ", seed " : "", seed, run->candidate >= 0 ? ", " : "",
+                       run->candidate >= 0 ? design->best.key : "", run->candidate >= 0 ? "=" : "",
+                       run->candidate >= 0 ? design->best.values[run->candidate] : "");
 }
 
 static void fill(struct batch_run *to, const struct wanted *wanted, const struct wish_list *list) {
@@ -125,6 +128,7 @@ static double guess_seconds(const char *job) {
 }
 
 static void expect(struct batch *batch, struct store *store) {
+    struct kept_times *kept = kept_times_open();
     for (unsigned i = 0; i < batch->count; i++) {
         struct batch_run *run = &batch->runs[i], *before = i ? run - 1 : NULL;
         if (before && strcmp(before->job, run->job) == 0) {
@@ -132,9 +136,11 @@ static void expect(struct batch *batch, struct store *store) {
             continue;
         }
         run->expected_seconds = store ? store_job_seconds(store, run->job) : 0;
+        if (run->expected_seconds <= 0) run->expected_seconds = kept_times_of(kept, run->job);
         run->guessed = run->expected_seconds <= 0;
         if (run->guessed) run->expected_seconds = guess_seconds(run->job);
     }
+    kept_times_close(kept);
 }
 
 double batch_expected_seconds(const struct batch *batch) {

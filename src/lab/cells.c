@@ -55,9 +55,9 @@ static bool cell_value(void *user, const char *name, int unit, double *value) {
 
 /* False if one is missing. */
 static bool get_alone(struct cell_runs *runs, const struct plan *plan, struct store *store, unsigned workload,
-                      unsigned point) {
+                      unsigned point, unsigned seed) {
     for (int index;
-         runs->programs < PROGRAMS_MAX && (index = plan_find_alone(plan, workload, point, runs->programs)) >= 0;
+         runs->programs < PROGRAMS_MAX && (index = plan_find_alone(plan, workload, point, seed, runs->programs)) >= 0;
          runs->programs++) {
         runs->alone[runs->programs] = stored_run_get(store, plan->runs[index].identity);
         if (!runs->alone[runs->programs]) return false;
@@ -65,13 +65,15 @@ static bool get_alone(struct cell_runs *runs, const struct plan *plan, struct st
     return true;
 }
 
-static unsigned cell_index(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
-    return (workload * cells->plan->experiment->design_count + design) * cells->points + point;
+static unsigned cell_index(const struct cells *cells, unsigned workload, unsigned design, unsigned point,
+                           unsigned seed) {
+    unsigned of_seed = (workload * cells->plan->experiment->design_count + design) * cells->points + point;
+    return of_seed * cells->seeds + seed;
 }
 
 static unsigned cell_count(const struct cells *cells) {
     const struct experiment *experiment = cells->plan->experiment;
-    return experiment->workload_count * experiment->design_count * cells->points;
+    return experiment->workload_count * experiment->design_count * cells->points * cells->seeds;
 }
 
 static double *raw_value(const struct cells *cells, unsigned metric, unsigned cell) {
@@ -143,13 +145,14 @@ static void take_best_parts(struct cells *cells, unsigned cell, const struct sea
 }
 
 /* A search has a result only if all of its candidates are stored. */
-static void load_cell(struct cells *cells, struct store *store, unsigned workload, unsigned design, unsigned point) {
+static void load_cell(struct cells *cells, struct store *store, unsigned workload, unsigned design, unsigned point,
+                      unsigned seed) {
     const struct plan *plan = cells->plan;
-    unsigned cell = cell_index(cells, workload, design, point);
+    unsigned cell = cell_index(cells, workload, design, point, seed);
     struct search search = {.design = &plan->experiment->designs[design],
-                            .first = plan_find(plan, workload, design, point, -1)};
+                            .first = plan_find(plan, workload, design, point, seed, -1)};
     struct cell_runs runs = {0};
-    bool there = get_alone(&runs, plan, store, workload, point);
+    bool there = get_alone(&runs, plan, store, workload, point, seed);
     search.count = search.design->best.count ? search.design->best.count : 1;
     search.found = mem_alloc(search.count, sizeof(struct stored_run *));
     cells->run[cell] = CELL_MISSING;
@@ -163,13 +166,15 @@ static void load_cell(struct cells *cells, struct store *store, unsigned workloa
 
 void cells_load(struct cells *cells, const struct plan *plan, struct store *store) {
     const struct experiment *experiment = plan->experiment;
-    *cells = (struct cells){.plan = plan, .points = experiment_points(experiment)};
+    *cells =
+        (struct cells){.plan = plan, .points = experiment_points(experiment), .seeds = experiment_seeds(experiment)};
     cells->run = mem_alloc(cell_count(cells), sizeof *cells->run);
     cells->choice = mem_alloc(cell_count(cells), sizeof *cells->choice);
     cells->raw = mem_alloc((size_t)experiment->metric_count * cell_count(cells), sizeof *cells->raw);
     for (unsigned w = 0; w < experiment->workload_count; w++)
         for (unsigned d = 0; d < experiment->design_count; d++)
-            for (unsigned p = 0; p < cells->points; p++) load_cell(cells, store, w, d, p);
+            for (unsigned p = 0; p < cells->points; p++)
+                for (unsigned s = 0; s < cells->seeds; s++) load_cell(cells, store, w, d, p, s);
 }
 
 void cells_release(struct cells *cells) {
@@ -180,11 +185,11 @@ void cells_release(struct cells *cells) {
 }
 
 int cells_run(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
-    return cells->run[cell_index(cells, workload, design, point)];
+    return cells->run[cell_index(cells, workload, design, point, 0)];
 }
 
 const char *cells_choice(const struct cells *cells, unsigned workload, unsigned design, unsigned point) {
-    return cells->choice[cell_index(cells, workload, design, point)];
+    return cells->choice[cell_index(cells, workload, design, point, 0)];
 }
 
 /* --- relations --- */
@@ -193,13 +198,13 @@ static bool is_ratio(enum lab_relation relation) { return relation != LAB_PLAIN 
 
 /* Relation to the baseline as a ratio, not yet in per cent: means are computed over ratios. False: a run is missing. */
 static bool related(const struct cells *cells, unsigned metric, enum lab_relation relation, unsigned workload,
-                    unsigned design, unsigned point, double *value) {
+                    unsigned design, unsigned point, unsigned seed, double *value) {
     int baseline = cells->plan->experiment->metrics[metric].baseline;
-    unsigned cell = cell_index(cells, workload, design, point);
+    unsigned cell = cell_index(cells, workload, design, point, seed);
     *value = *raw_value(cells, metric, cell);
     if (cells->run[cell] == CELL_MISSING) return false;
     if (relation == LAB_PLAIN) return true;
-    unsigned base_cell = cell_index(cells, workload, (unsigned)baseline, point);
+    unsigned base_cell = cell_index(cells, workload, (unsigned)baseline, point, seed);
     double base = *raw_value(cells, metric, base_cell);
     *value = relation == LAB_DIFFERENCE ? *value - base : base == 0 ? NAN : *value / base;
     return cells->run[base_cell] != CELL_MISSING;
@@ -240,8 +245,8 @@ static enum lab_mean mean_for(const struct lab_metric *metric, enum lab_relation
     return is_ratio(relation) ? LAB_MEAN_GEOMETRIC : LAB_MEAN_ARITHMETIC;
 }
 
-double cells_statistic(const struct cells *cells, unsigned metric, enum lab_relation relation,
-                       enum lab_statistic statistic, unsigned design, struct cell_set set) {
+static double seed_statistic(const struct cells *cells, unsigned metric, enum lab_relation relation,
+                             enum lab_statistic statistic, unsigned design, struct cell_set set, unsigned seed) {
     const struct experiment *experiment = cells->plan->experiment;
     struct tally tally = {0};
     for (unsigned w = 0; w < experiment->workload_count; w++) {
@@ -250,7 +255,7 @@ double cells_statistic(const struct cells *cells, unsigned metric, enum lab_rela
         for (unsigned p = 0; p < cells->points; p++) {
             double value;
             if (set.point >= 0 && p != (unsigned)set.point) continue;
-            if (!related(cells, metric, relation, w, design, p, &value)) return NAN;
+            if (!related(cells, metric, relation, w, design, p, seed, &value)) return NAN;
             if (!isnan(value)) tally_add(&tally, value);
         }
     }
@@ -259,4 +264,23 @@ double cells_statistic(const struct cells *cells, unsigned metric, enum lab_rela
         return as_stated(relation, tally_mean(&tally, mean_for(&experiment->metrics[metric], relation)));
     double largest = as_stated(relation, tally.largest), smallest = as_stated(relation, tally.smallest);
     return statistic == LAB_STATISTIC_MAXIMUM ? fmax(largest, smallest) : fmin(largest, smallest);
+}
+
+struct cell_value cells_value(const struct cells *cells, unsigned metric, enum lab_relation relation,
+                              enum lab_statistic statistic, unsigned design, struct cell_set set) {
+    struct cell_value value = {NAN, NAN, NAN};
+    double sum = 0;
+    for (unsigned seed = 0; seed < cells->seeds; seed++) {
+        double one = seed_statistic(cells, metric, relation, statistic, design, set, seed);
+        value.low = fmin(value.low, one); /* ignores NaN */
+        value.high = fmax(value.high, one);
+        sum += one;
+    }
+    value.mean = cells->seeds == 1 ? sum : sum / cells->seeds;
+    return value;
+}
+
+double cells_statistic(const struct cells *cells, unsigned metric, enum lab_relation relation,
+                       enum lab_statistic statistic, unsigned design, struct cell_set set) {
+    return cells_value(cells, metric, relation, statistic, design, set).mean;
 }

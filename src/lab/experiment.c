@@ -364,6 +364,10 @@ unsigned experiment_points(const struct experiment *experiment) {
     return points;
 }
 
+unsigned experiment_seeds(const struct experiment *experiment) {
+    return experiment->seeds.count ? experiment->seeds.count : 1;
+}
+
 unsigned experiment_point_value(const struct experiment *experiment, unsigned point, unsigned axis) {
     for (unsigned i = experiment->axis_count - 1; i > axis; i--) point /= experiment->axes[i].count;
     return point % experiment->axes[axis].count;

@@ -115,6 +115,7 @@ struct experiment {
     struct lab_axis *axes; /* their product; a "point" is one element of it, last axis fastest */
     struct lab_metric *metrics;
     struct lab_paper_value *paper_values;
+    struct lab_axis seeds; /* repetitions that differ only by chance, each with its settings; count 0: none */
     unsigned group_count, workload_count, design_count, axis_count, metric_count, paper_value_count;
     enum lab_figure_kind kind;
     uint64_t max_insts, sample_cycles;        /* 0: none */
@@ -133,6 +134,8 @@ void experiment_free(struct experiment *experiment);
 bool experiment_maps_time(const struct experiment *experiment);
 /* Number of points; 1 without a sweep. */
 unsigned experiment_points(const struct experiment *experiment);
+/* Number of seeds; 1 without repetitions. */
+unsigned experiment_seeds(const struct experiment *experiment);
 /* Index of the value that a point has on an axis. */
 unsigned experiment_point_value(const struct experiment *experiment, unsigned point, unsigned axis);
 /* "16", with several axes "16, pae"; "" without a sweep. */

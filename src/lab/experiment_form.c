@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "config/catalogue.h"
 
-enum { LIST_MAX = YAML_NAMES_MAX, POINTS_MAX = 4096 };
+enum { LIST_MAX = YAML_NAMES_MAX, POINTS_MAX = 4096, SEEDS_MAX = 32 };
 
 /* Words to choose from, in the order of their enums. */
 #define WORD(text) \
@@ -192,6 +192,54 @@ static bool read_best(struct yaml_reader *yaml, void *user, void *to) {
         return yaml_blame(yaml, start, "best takes one parameter with its values: {l1.ways: [2, 4, 6]}");
     *(struct lab_axis *)to = of.axes[0];
     return true;
+}
+
+/* --- seeds --- */
+
+/* Another draw of the random address mapping, and another start of every launch: what chance decides in a run. */
+static struct lab_settings seed_settings(struct reading *reading, unsigned seed, struct lab_place place) {
+    enum { START_CYCLES = 250 };
+    struct lab_settings settings = {0};
+    const struct {
+        const char *key;
+        unsigned value;
+    } drawn[] = {{"dram.pae.seed", seed + 1}, {"gpu.launch_cycles", seed * START_CYCLES}};
+    for (unsigned i = 0; seed > 0 && i < COUNT_OF(drawn); i++) {
+        char number[16];
+        int length = snprintf(number, sizeof number, "%u", drawn[i].value);
+        *(struct lab_setting *)ARENA_APPEND(reading->arena, settings.setting, settings.count) =
+            (struct lab_setting){drawn[i].key, arena_text(reading->arena, number, (size_t)length), place};
+    }
+    return settings;
+}
+
+/* A number of seeds, or named sets of settings. */
+static bool read_seeds(struct yaml_reader *yaml, void *user, void *to) {
+    struct reading *reading = user;
+    struct axis_reading of = {.reading = reading, .axis = {.key = "seeds", .place = place_of(yaml)}};
+    yaml_mark_t start = yaml->at;
+    (void)to;
+    bool good = true;
+    if (yaml->event.type == YAML_MAPPING_START_EVENT) {
+        good = yaml_read_pairs(yaml, axis_set, &of);
+    } else {
+        const char *text = "";
+        char *end = NULL;
+        if (yaml->event.type == YAML_SCALAR_EVENT && !read_value(reading, &text)) return false;
+        unsigned long count = strtoul(text, &end, 10);
+        if (!*text || *end || count < 2 || count > SEEDS_MAX)
+            return yaml_blame(yaml, start,
+                              "expected a number of seeds from 2 to %d, or {NAME: {PARAMETER: VALUE}, ...}", SEEDS_MAX);
+        for (unsigned i = 0; i < count && good; i++) {
+            char name[16];
+            int length = snprintf(name, sizeof name, "%u", i + 1);
+            good = axis_add(&of, arena_text(reading->arena, name, (size_t)length),
+                            seed_settings(reading, i, of.axis.place));
+        }
+    }
+    if (good && of.axis.count < 2) return yaml_blame(yaml, start, "seeds requires at least two, to show a spread");
+    reading->experiment->seeds = of.axis;
+    return good;
 }
 
 /* --- forms --- */
@@ -441,6 +489,10 @@ static const struct yaml_key file_keys[] = {
     KEY("sweep", struct file_form, sweep, read_sweep,
         "`{PARAMETER: [VALUE, ...], ...}`, on top of every design; `gpu` sweeps over GPU descriptions, and"
         " `{NAME: {VALUE: {PARAMETER: VALUE, ...}, ...}}` over sets of parameters; several axes form their product"),
+    KEY("seeds", struct file_form, seeds, read_seeds,
+        "repetitions that differ only by chance, shown as mean and range: a number, or `{NAME: {PARAMETER: VALUE, ...},"
+        " ...}`; a number draws other addresses (`dram.pae.seed`) and other start times of launches"
+        " (`gpu.launch_cycles`)"),
     KEY("metrics", struct file_form, metrics, read_metrics, "metrics to show"),
     ROW(P_CHOICE(
         struct file_form, draw, lab_draw_family, "bars",

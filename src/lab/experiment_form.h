@@ -50,7 +50,8 @@ struct file_form {
     struct text title, paper, gpu, size, alone;
     const char *question, *figure, *note;
     struct lab_settings set;
-    int workloads, designs, sweep, metrics, paper_values; /* placeholders: read into the experiment or the reading */
+    int workloads, designs, sweep, seeds, metrics,
+        paper_values; /* placeholders: read into the experiment or the reading */
     const struct policy *draw;
     int64_t max_insts, sample;
     struct slurm_form slurm;

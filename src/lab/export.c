@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/csv.h"
 #include "lab/store_sql.h"
 
 /* The runs to export, in an order that does not depend on their insertion. */
@@ -17,21 +18,6 @@ void store_choose(struct store *store, const char *identity) {
     struct error *err = &store->unread;
     store->chosen = true;
     if (prepare(store, err)) store_do(store, err, "INSERT OR IGNORE INTO temp.chosen VALUES (?1)", "t", identity);
-}
-
-/* RFC 4180: quoted if it contains a separator or a quote. */
-static void csv_cell(FILE *out, const char *text, bool first) {
-    if (!first) fputc(',', out);
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
 }
 
 /* Columns after the fixed ones: parameters in which the runs differ, then all counters. */
@@ -68,8 +54,8 @@ bool store_export_csv(struct store *store, FILE *out, struct error *err) {
     if (!prepare(store, err)) return false;
     unsigned count;
     struct csv_column *columns = csv_columns(store, &count, err);
-    for (unsigned i = 0; i < COUNT_OF(fixed); i++) csv_cell(out, fixed[i], i == 0);
-    for (unsigned i = 0; i < count; i++) csv_cell(out, columns[i].name, false);
+    for (unsigned i = 0; i < COUNT_OF(fixed); i++) csv_write(out, fixed[i], i == 0);
+    for (unsigned i = 0; i < count; i++) csv_write(out, columns[i].name, false);
     fputs("\r\n", out);
     sqlite3_stmt *row =
         err->set
@@ -77,12 +63,12 @@ bool store_export_csv(struct store *store, FILE *out, struct error *err) {
             : store_query(store, err, "SELECT identity, workload, gpu, design, verdict, seconds, id FROM " CHOSEN ORDER,
                           "i", (int64_t)store->chosen);
     while (store_row(store, row)) {
-        for (int i = 0; i < (int)COUNT_OF(fixed); i++) csv_cell(out, store_text(row, i), i == 0);
+        for (int i = 0; i < (int)COUNT_OF(fixed); i++) csv_write(out, store_text(row, i), i == 0);
         for (unsigned i = 0; i < count; i++) {
             sqlite3_reset(columns[i].value);
             sqlite3_bind_int64(columns[i].value, 2, sqlite3_column_int64(row, (int)COUNT_OF(fixed)));
             bool there = store_row(store, columns[i].value);
-            csv_cell(out, there ? store_text(columns[i].value, 0) : "", false);
+            csv_write(out, there ? store_text(columns[i].value, 0) : "", false);
         }
         fputs("\r\n", out);
     }

@@ -176,6 +176,14 @@ const char *expression_name(const struct expression *expression, unsigned index,
     return node->name;
 }
 
+static bool spans_units(const struct node *node) {
+    if (!node) return false;
+    bool is_function = node->kind == NODE_LARGEST || node->kind == NODE_AVERAGE || node->kind == NODE_TOTAL;
+    return is_function || spans_units(node->left) || spans_units(node->right);
+}
+
+bool expression_spans_units(const struct expression *expression) { return spans_units(expression->root); }
+
 /* --- values --- */
 
 static unsigned units_of(const struct node *node, const struct expression_view *view) {

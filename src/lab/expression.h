@@ -22,6 +22,9 @@ struct expression;
 struct expression *expression_parse(const char *text, unsigned *at, struct error *err);
 void expression_free(struct expression *expression);
 
+/* Whether it has a function over units. */
+bool expression_spans_units(const struct expression *expression);
+
 /* Names in the order of the text, with repetition; NULL after the last. *at, if not NULL, is the offset. */
 const char *expression_name(const struct expression *expression, unsigned index, unsigned *at);
 

@@ -84,15 +84,19 @@ static void sheet_size(const struct making *making, struct figure_sheet *sheet, 
     sheet->columns = arena_alloc(making->arena, columns, sizeof *sheet->columns);
     sheet->row_is_mean = arena_alloc(making->arena, rows, sizeof *sheet->row_is_mean);
     sheet->column_is_mean = arena_alloc(making->arena, columns, sizeof *sheet->column_is_mean);
-    sheet->value = arena_alloc(making->arena, (size_t)rows * columns, sizeof *sheet->value);
+    size_t cells = (size_t)rows * columns;
+    sheet->value = arena_alloc(making->arena, cells, sizeof *sheet->value);
+    if (making->cells.seeds == 1) return;
+    sheet->low = arena_alloc(making->arena, cells, sizeof *sheet->low);
+    sheet->high = arena_alloc(making->arena, cells, sizeof *sheet->high);
 }
 
-static double member_value(const struct making *making, unsigned metric, const struct member *member, unsigned design,
-                           unsigned point) {
+static struct cell_value member_value(const struct making *making, unsigned metric, const struct member *member,
+                                      unsigned design, unsigned point) {
     struct cell_set set = member->set;
     set.point = (int)point;
-    return cells_statistic(&making->cells, metric, making->experiment->metrics[metric].relation, LAB_STATISTIC_MEAN,
-                           design, set);
+    return cells_value(&making->cells, metric, making->experiment->metrics[metric].relation, LAB_STATISTIC_MEAN, design,
+                       set);
 }
 
 static const char *unit_of(const struct lab_metric *metric) {
@@ -131,7 +135,10 @@ static void make_sheet(const struct making *making, unsigned metric, struct figu
             for (unsigned p = 0; p < points; p++) {
                 unsigned row = lines ? p : m, column = lines ? d * count + m : d * points + p;
                 const char *member = count == 1 ? "" : members[m].label;
-                sheet->value[row * sheet->column_count + column] = member_value(making, metric, &members[m], d, p);
+                struct cell_value value = member_value(making, metric, &members[m], d, p);
+                size_t cell = (size_t)row * sheet->column_count + column;
+                sheet->value[cell] = value.mean;
+                if (sheet->low) sheet->low[cell] = value.low, sheet->high[cell] = value.high;
                 sheet->rows[row] = lines ? point_label(making, p) : members[m].label;
                 sheet->columns[column] =
                     lines ? label_join(making, experiment->designs[d].name, member) : column_label(making, d, p);
@@ -182,6 +189,9 @@ static bool make_papers(struct making *making, struct error *err) {
         const struct lab_paper_value *value = &experiment->paper_values[i];
         const struct paper_result *result = papers_find(papers, value->id);
         const struct cell_set set = {value->group, value->workload, value->point};
+        const struct cell_value ours =
+            cells_value(&making->cells, value->metric, value->relation, value->statistic, value->design, set);
+        bool repeated = making->cells.seeds > 1;
         figure->papers[i] = (struct figure_paper){
             .id = value->id,
             .where = keep(making, result->where),
@@ -190,8 +200,9 @@ static bool make_papers(struct making *making, struct error *err) {
             .unit = keep(making, result->unit),
             .said = keep(making, result->value),
             .paper = paper_number(result),
-            .ours =
-                cells_statistic(&making->cells, value->metric, value->relation, value->statistic, value->design, set),
+            .ours = ours.mean,
+            .low = repeated ? ours.low : NAN,
+            .high = repeated ? ours.high : NAN,
             .neutral = neutral_of(value->relation),
             .sheet = -1,
             .row = -1,

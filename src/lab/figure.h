@@ -17,7 +17,8 @@ struct figure_sheet {
     unsigned row_count, column_count;
     char **rows, **columns;
     bool *row_is_mean, *column_is_mean;
-    double *value; /* [row * column_count + column] */
+    double *value;      /* [row * column_count + column]; with seeds their mean */
+    double *low, *high; /* the range over the seeds; NULL without seeds */
 };
 
 /* A published and the simulated value. */
@@ -25,6 +26,7 @@ struct figure_paper {
     const char *id, *where, *what, *scheme, *unit; /* from results.csv: section, metric, scheme */
     const char *said;                              /* the value as published (">60") */
     double paper, ours;                            /* paper NaN: not a number; ours NaN: missing */
+    double low, high;                              /* the range of ours over the seeds; NaN without seeds */
     double neutral;         /* no effect: 0 for a gain, reduction or difference, 1 for a ratio; NaN: a plain quantity */
     int sheet, row, column; /* its cell; -1: none (for example a maximum) */
     double mark;            /* the published value in the relation of the sheet (28 % gain: ratio 1.28); NaN: none */

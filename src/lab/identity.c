@@ -17,6 +17,10 @@ static void add(XXH3_state_t *state, const char *text) {
 
 static void add_number(XXH3_state_t *state, uint64_t number) { XXH3_128bits_update(state, &number, sizeof number); }
 
+static void write_hash(XXH128_hash_t hash, char text[IDENTITY_LENGTH + 1]) {
+    snprintf(text, IDENTITY_LENGTH + 1, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+}
+
 void identity_of(const struct config *effective, const char *job, uint64_t max_insts, uint64_t sample_cycles,
                  const char *sample_units, const char *after, char identity[IDENTITY_LENGTH + 1]) {
     XXH3_state_t *state = XXH3_createState();
@@ -34,9 +38,12 @@ void identity_of(const struct config *effective, const char *job, uint64_t max_i
     add_number(state, sample_cycles);
     add(state, sample_units ? sample_units : "");
     add(state, after ? after : "");
-    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    write_hash(XXH3_128bits_digest(state), identity);
     XXH3_freeState(state);
-    snprintf(identity, IDENTITY_LENGTH + 1, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+}
+
+void identity_of_text(const char *text, char identity[IDENTITY_LENGTH + 1]) {
+    write_hash(XXH3_128bits(text, strlen(text)), identity);
 }
 
 const char *identity_model(void) { return SLUICE_MODEL_DIGEST; }

@@ -18,6 +18,9 @@ enum { IDENTITY_LENGTH = 32 }; /* 128 bits in hexadecimal */
 void identity_of(const struct config *effective, const char *job, uint64_t max_insts, uint64_t sample_cycles,
                  const char *sample_units, const char *after, char identity[IDENTITY_LENGTH + 1]);
 
+/* The same hash of a text. */
+void identity_of_text(const char *text, char identity[IDENTITY_LENGTH + 1]);
+
 /* The model of this program, in hexadecimal. */
 const char *identity_model(void);
 

@@ -1,5 +1,5 @@
-/* papers.yaml maps short names to papers. results.csv has comma-separated values as in RFC 4180: fields with commas are
- * in double quotes, quotes inside are doubled; a row is one line. */
+/* papers.yaml maps short names to papers. results.csv has comma-separated values (base/csv.h); a row is
+ * one line. */
 #include "lab/papers.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/csv.h"
 #include "config/catalogue.h"
 #include "config/yaml_reader.h"
 
@@ -54,26 +55,6 @@ static bool read_papers(struct papers *papers, const char *path, const char *tex
 
 enum { COLUMNS = sizeof(struct paper_result) / sizeof(const char *) };
 
-/* The field at *at, unquoted in place. *at advances past the comma or line break that ends it, which is stored in
- * *end. */
-static const char *take_field(char **at, char *end) {
-    char *from = *at, *to = *at, *field = *at;
-    bool quoted = *from == '"';
-    if (quoted) from++;
-    while (*from && (quoted || !strchr(",\n", *from))) {
-        if (quoted && *from == '"') {
-            if (from[1] != '"') break;
-            from++;
-        }
-        *to++ = *from++;
-    }
-    if (quoted && *from == '"') from++;
-    *end = *from;
-    *at = *from ? from + 1 : from;
-    *to = '\0';
-    return field;
-}
-
 static bool read_rows(struct papers *papers, const char *path, char *text, struct error *err) {
     static const char *const names[COLUMNS] = {
 #define X(name) #name,
@@ -85,7 +66,7 @@ static bool read_rows(struct papers *papers, const char *path, char *text, struc
         char end = ',';
         for (unsigned i = 0; i < COLUMNS; i++) {
             if (end != ',') return error_at(err, path, row, 1, "this row has %u of %d columns", i, COLUMNS);
-            field[i] = take_field(&text, &end);
+            field[i] = csv_take(&text, &end);
         }
         if (end == ',') return error_at(err, path, row, 1, "this row has more than %d columns", COLUMNS);
         for (unsigned i = 0; row == 1 && i < COLUMNS; i++)

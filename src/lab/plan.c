@@ -1,6 +1,6 @@
-/* Runs are ordered by workload, point, design and candidate, so that the index of a cell's run is computed. A
+/* Runs are ordered by workload, point, seed, design and candidate, so that the index of a cell's run is computed. A
  * configuration is built once for all workloads without settings. Later settings override earlier ones: experiment,
- * design, workload, sweep, candidate. */
+ * design, workload, sweep, seed, candidate. */
 #include "lab/plan.h"
 
 #include <stdlib.h>
@@ -33,19 +33,24 @@ struct counters {
 
 static unsigned candidates_of(const struct lab_design *design) { return design->best.count ? design->best.count : 1; }
 
-unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, unsigned point, int candidate) {
+/* Cells of a design: a workload at a point with a seed each. */
+static unsigned cell_of(const struct experiment *experiment, unsigned workload, unsigned point, unsigned seed) {
+    return (workload * experiment_points(experiment) + point) * experiment_seeds(experiment) + seed;
+}
+
+unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, unsigned point, unsigned seed,
+                   int candidate) {
     const struct experiment *experiment = plan->experiment;
     unsigned before = 0, all = 0;
     for (unsigned i = 0; i < experiment->design_count; i++) {
         if (i == design) before = all;
         all += candidates_of(&experiment->designs[i]);
     }
-    return (workload * experiment_points(experiment) + point) * all + before +
-           (candidate < 0 ? 0 : (unsigned)candidate);
+    return cell_of(experiment, workload, point, seed) * all + before + (candidate < 0 ? 0 : (unsigned)candidate);
 }
 
-int plan_find_alone(const struct plan *plan, unsigned workload, unsigned point, unsigned program) {
-    unsigned cell = workload * experiment_points(plan->experiment) + point;
+int plan_find_alone(const struct plan *plan, unsigned workload, unsigned point, unsigned seed, unsigned program) {
+    unsigned cell = cell_of(plan->experiment, workload, point, seed);
     return plan->alone ? plan->alone[cell * PROGRAMS_MAX + program] : -1;
 }
 
@@ -86,12 +91,13 @@ static const char *units_of(const struct plan *plan) {
 
 /* A run without its job and identity. */
 static struct planned_run make_run(struct plan *plan, unsigned workload, unsigned design_index, unsigned point,
-                                   int candidate) {
+                                   unsigned seed, int candidate) {
     const struct experiment *experiment = plan->experiment;
     const struct lab_design *design = &experiment->designs[design_index];
     struct planned_run run = {.workload = workload,
                               .design = design_index,
                               .point = point,
+                              .seed = seed,
                               .candidate = candidate,
                               .after = -1,
                               .gpu = design->gpu ? design->gpu : experiment->gpu,
@@ -108,6 +114,7 @@ static struct planned_run make_run(struct plan *plan, unsigned workload, unsigne
         if (strcmp(axis->key, "gpu") == 0) run.gpu = axis->values[value];
         add_settings(plan->arena, &run.settings, &axis->settings[value]);
     }
+    if (experiment->seeds.count) add_settings(plan->arena, &run.settings, &experiment->seeds.settings[seed]);
     if (candidate >= 0) add_settings(plan->arena, &run.settings, &design->best.settings[candidate]);
     return run;
 }
@@ -234,21 +241,56 @@ static bool keep_configuration(struct plan *plan, const struct config *config, s
     return text_close(out, &plan->configuration, err);
 }
 
+static int setting_order(const void *a, const void *b) {
+    const struct lab_setting *const *x = a, *const *y = b;
+    int order = strcmp((*x)->key, (*y)->key);
+    return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+/* Of several settings of a parameter the last one counts. */
+static const char *settings_text(struct arena *arena, const struct lab_settings *settings) {
+    const struct lab_setting **sorted = mem_alloc(settings->count, sizeof *sorted);
+    char *text = mem_text("");
+    for (unsigned i = 0; i < settings->count; i++) sorted[i] = &settings->setting[i];
+    if (settings->count) qsort(sorted, settings->count, sizeof(struct lab_setting *), setting_order);
+    for (unsigned i = 0; i < settings->count; i++) {
+        if (i + 1 < settings->count && strcmp(sorted[i]->key, sorted[i + 1]->key) == 0) continue;
+        char *longer = text_format("%s%s%s=%s", text, *text ? "; " : "", sorted[i]->key, sorted[i]->value);
+        free(text);
+        text = longer;
+    }
+    const char *kept = arena_text(arena, text, strlen(text));
+    free(text);
+    free(sorted);
+    return kept;
+}
+
+/* The job is known. */
+static void set_key(struct plan *plan, struct planned_run *run) {
+    run->asked = settings_text(plan->arena, &run->settings);
+    char *text =
+        text_format("%s\n%s\n%s\n%s\n%llu %llu\n%s\n%s", run->job, run->gpu, run->base ? run->base : "", run->asked,
+                    (unsigned long long)run->max_insts, (unsigned long long)run->sample_cycles,
+                    run->sample_units ? run->sample_units : "", run->after >= 0 ? plan->runs[run->after].key : "");
+    identity_of_text(text, run->key);
+    free(text);
+}
+
 /* The run of every workload. */
-static bool plan_cell(struct plan *plan, const char *size, unsigned design_index, unsigned point, int candidate,
-                      struct counters *counters, struct error *err) {
+static bool plan_cell(struct plan *plan, const char *size, unsigned design_index, unsigned point, unsigned seed,
+                      int candidate, struct counters *counters, struct error *err) {
     const struct experiment *experiment = plan->experiment;
     const struct lab_design *design = &experiment->designs[design_index];
     struct config *config = NULL;
     bool good = true, own_before = false;
     unsigned tried = 0; /* largest number of programs so far */
     for (unsigned w = 0; good && w < experiment->workload_count; w++) {
-        unsigned index = plan_find(plan, w, design_index, point, candidate);
+        unsigned index = plan_find(plan, w, design_index, point, seed, candidate);
         struct planned_run *run = &plan->runs[index];
         const char *after = NULL;
-        *run = make_run(plan, w, design_index, point, candidate);
+        *run = make_run(plan, w, design_index, point, seed, candidate);
         if (design->uses >= 0) {
-            run->after = (int)plan_find(plan, w, (unsigned)design->uses, point, -1);
+            run->after = (int)plan_find(plan, w, (unsigned)design->uses, point, seed, -1);
             after = plan->runs[run->after].identity;
         }
         bool own = experiment->workloads[w].settings.count > 0;
@@ -263,6 +305,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
         if (good)
             identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, after, run->identity);
+        if (good) set_key(plan, run);
         if (good && index == 0) good = keep_configuration(plan, config, err);
     }
     config_destroy(config);
@@ -272,17 +315,17 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
 /* Each program of every workload alone, after the runs of cells. */
 static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
     const struct experiment *experiment = plan->experiment;
-    unsigned points = experiment_points(experiment);
+    unsigned seeds = experiment_seeds(experiment), repeated = experiment_points(experiment) * seeds;
     const struct lab_design *design = &experiment->designs[experiment->alone];
     if (design->uses >= 0 || design->best.count)
         return error_at(err, experiment->path, design->place.line, design->place.column,
                         "programs cannot run alone under design '%s', which has best or uses", design->name);
     for (unsigned w = 0; w < experiment->workload_count; w++)
-        for (unsigned p = 0; p < points; p++)
+        for (unsigned r = 0; r < repeated; r++)
             for (unsigned i = 0; i < experiment->workloads[w].programs; i++) {
-                plan->alone[(w * points + p) * PROGRAMS_MAX + i] = (int)plan->count;
+                plan->alone[(w * repeated + r) * PROGRAMS_MAX + i] = (int)plan->count;
                 struct planned_run *run = &plan->runs[plan->count++];
-                *run = make_run(plan, w, experiment->alone, p, -1);
+                *run = make_run(plan, w, experiment->alone, r / seeds, r % seeds, -1);
                 struct config *config = build(plan, run, NULL, err);
                 if (config) run->job = program_job(plan, &experiment->workloads[w], i, size, config, err);
                 if (run->job)
@@ -290,6 +333,7 @@ static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
                                 run->identity);
                 config_destroy(config);
                 if (!run->job) return false;
+                set_key(plan, run);
             }
     return true;
 }
@@ -298,13 +342,16 @@ static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
 static bool plan_cells(struct plan *plan, const char *size, struct error *err) {
     const struct experiment *experiment = plan->experiment;
     struct counters counters = {.arena = plan->arena};
+    unsigned seeds = experiment_seeds(experiment);
     for (unsigned pass = 0; pass < 2; pass++)
         for (unsigned d = 0; d < experiment->design_count; d++) {
             const struct lab_design *design = &experiment->designs[d];
             if ((design->uses >= 0) != (pass == 1)) continue;
-            for (unsigned p = 0; p < experiment_points(experiment); p++)
+            for (unsigned r = 0; r < experiment_points(experiment) * seeds; r++)
                 for (unsigned c = 0; c < candidates_of(design); c++)
-                    if (!plan_cell(plan, size, d, p, design->best.count ? (int)c : -1, &counters, err)) return false;
+                    if (!plan_cell(plan, size, d, r / seeds, r % seeds, design->best.count ? (int)c : -1, &counters,
+                                   err))
+                        return false;
         }
     return check_metrics(plan, &counters, err);
 }
@@ -316,9 +363,10 @@ struct plan *plan_create(const struct experiment *experiment, const char *size, 
     *plan = (struct plan){.experiment = experiment, .arena = arena};
     uint64_t count = 0;
     for (unsigned i = 0; i < experiment->design_count; i++) count += candidates_of(&experiment->designs[i]);
-    count *= (uint64_t)experiment->workload_count * experiment_points(experiment);
+    unsigned cells = experiment->workload_count * experiment_points(experiment) * experiment_seeds(experiment);
+    count *= cells;
     bool alone = asks_alone(experiment);
-    unsigned most = experiment->workload_count * experiment_points(experiment) * PROGRAMS_MAX; /* runs alone */
+    unsigned most = cells * PROGRAMS_MAX; /* runs alone */
     bool good = count <= RUNS_MAX || error_at(err, experiment->path, 1, 1, "the experiment has %llu runs, more than %d",
                                               (unsigned long long)count, RUNS_MAX);
     if (good) {

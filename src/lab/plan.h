@@ -10,14 +10,16 @@
 
 struct planned_run {
     char identity[IDENTITY_LENGTH + 1];
-    unsigned workload, design, point;
+    unsigned workload, design, point, seed;
     int candidate;                /* of a search, else -1 */
     int after;                    /* index of the run whose file this one reads, else -1: see lab_design.uses */
     const char *gpu, *base;       /* as for --gpu and --design; base may be NULL */
     const char *job;              /* "mm:small" */
     struct lab_settings settings; /* all of them, in order, as for --set */
     uint64_t max_insts, sample_cycles;
-    const char *sample_units; /* counters that are sampled per unit, separated by blanks; or NULL */
+    const char *asked;             /* the effective settings in order of their names, "a=1; b=2" */
+    char key[IDENTITY_LENGTH + 1]; /* of what was asked for, independent of the model: see lab/kept.h */
+    const char *sample_units;      /* counters that are sampled per unit, separated by blanks; or NULL */
 };
 
 /* One run per cell and candidate of the figure; identities may repeat. */
@@ -25,7 +27,8 @@ struct plan {
     const struct experiment *experiment; /* must outlive the plan */
     struct planned_run *runs;
     unsigned count;
-    int *alone; /* by workload, point and program: index of the program's run alone; NULL: no metric uses `alone.*` */
+    int *
+        alone; /* by workload, point, seed and program: index of the program's run alone; NULL: no metric uses `alone.*` */
     char *configuration; /* of the first run, effective, as YAML */
     struct arena *arena;
 };
@@ -36,10 +39,11 @@ struct plan *plan_create(const struct experiment *experiment, const char *size, 
 void plan_free(struct plan *plan);
 
 /* Index of the run of a cell; `candidate` < 0: the first or only one. */
-unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, unsigned point, int candidate);
+unsigned plan_find(const struct plan *plan, unsigned workload, unsigned design, unsigned point, unsigned seed,
+                   int candidate);
 
 /* Index of the run of a program of the workload alone, or -1. */
-int plan_find_alone(const struct plan *plan, unsigned workload, unsigned point, unsigned program);
+int plan_find_alone(const struct plan *plan, unsigned workload, unsigned point, unsigned seed, unsigned program);
 
 /* Whether the name is a result that metrics can use besides counters: "ipc", "cycles", ... */
 bool plan_is_result(const char *name);

@@ -294,16 +294,23 @@ static bool save_run(struct store *to, sqlite3 *from, int64_t id, struct error *
     return saved;
 }
 
-struct store *store_salvage(const char *path, uint64_t *saved, uint64_t *lost, struct error *err) {
+struct store *store_open_memory(const char *path, struct error *err) {
     struct store *store = mem_alloc(1, sizeof *store);
     *store = (struct store){.path = mem_text(path), .lock_path = mem_text(""), .lock = -1};
-    sqlite3 *from = NULL;
-    bool good =
-        (sqlite3_open_v2(path, &from, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ||
-         error_set(err, "%s: %s", path, sqlite3_errmsg(from))) &&
-        (sqlite3_open_v2(":memory:", &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK ||
+    if ((sqlite3_open_v2(":memory:", &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK ||
          store_blame(store, err)) &&
-        store_create(store, err);
+        store_create(store, err))
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+struct store *store_salvage(const char *path, uint64_t *saved, uint64_t *lost, struct error *err) {
+    struct store *store = store_open_memory(path, err);
+    if (!store) return NULL;
+    sqlite3 *from = NULL;
+    bool good = sqlite3_open_v2(path, &from, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ||
+                error_set(err, "%s: %s", path, sqlite3_errmsg(from));
     int64_t last = good ? last_run(from) : -1;
     if (good && last < 0) good = error_set(err, "%s: no run can be read", path);
     *saved = 0;

@@ -21,6 +21,8 @@ enum store_access { STORE_READ, STORE_WRITE };
 struct store *store_open(const char *path, enum store_access access, struct error *err);
 /* A store in memory with the runs of a damaged store that can still be read. */
 struct store *store_salvage(const char *path, uint64_t *saved, uint64_t *lost, struct error *err);
+/* An empty store in memory; `path` is its name in errors. */
+struct store *store_open_memory(const char *path, struct error *err);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 /* False with the error if a function below that returns no error has failed to read the store. It then found nothing,
@@ -44,6 +46,8 @@ void stored_run_free(struct stored_run *run);
 /* A counter, or cycles, ipc, thread_instructions, warp_instructions, energy.*, seconds (of the host); false for unknown
  * names. */
 bool stored_run_value(const struct stored_run *run, const char *name, double *value);
+/* The verdict of the workload's own check, "passed" or "none". */
+const char *stored_run_check(const struct stored_run *run);
 /* Values per unit (SM, slice, ...); returns their number, 0 if none. */
 unsigned stored_run_units(struct stored_run *run, const char *name, const double **values);
 /* The time series of a sampled run: the cycle at the end of each sample and the increase of the counter within it;

@@ -21,6 +21,7 @@ struct vector {
 struct stored_run {
     struct store *store;
     int64_t id;
+    char check[16];
     char *json;
     size_t length;
     struct vector *vectors;
@@ -43,9 +44,10 @@ char *store_unpack(const void *bytes, size_t size, size_t *length) {
 struct stored_run *stored_run_get(struct store *store, const char *identity) {
     struct stored_run found = {.store = store};
     sqlite3_stmt *row =
-        store_query(store, &store->unread, "SELECT id, result FROM run WHERE identity = ?1", "t", identity);
+        store_query(store, &store->unread, "SELECT id, result, verdict FROM run WHERE identity = ?1", "t", identity);
     if (store_row(store, row)) {
         found.id = sqlite3_column_int64(row, 0);
+        snprintf(found.check, sizeof found.check, "%s", store_text(row, 2));
         found.json = store_unpack(sqlite3_column_blob(row, 1), (size_t)sqlite3_column_bytes(row, 1), &found.length);
     }
     sqlite3_finalize(row);
@@ -68,6 +70,8 @@ void stored_run_free(struct stored_run *run) {
     free(run->json);
     free(run);
 }
+
+const char *stored_run_check(const struct stored_run *run) { return run->check; }
 
 bool stored_run_value(const struct stored_run *run, const char *name, double *value) {
     static const char sql[] = "SELECT value FROM value WHERE run = ?1 AND name = ?2 UNION ALL"

@@ -61,7 +61,8 @@ function rowOrder({ kind, sheets }, view) {
 
 /* --- common to all charts --- */
 
-/* Annotations of bars: a band behind means, a line at ratio 1, a cross per missing run, and the published values. */
+/* Annotations of bars: a band behind means, a line at ratio 1, the range over the seeds, a cross per missing run, and the
+ * published values. */
 const notes = {
     id: "notes",
     beforeDatasetsDraw({ ctx: pen, chartArea: area, scales }, _, { means = [], neutral = null }) {
@@ -72,7 +73,7 @@ const notes = {
         pen.fillStyle = palette.ink;
         pen.fillRect(area.left, scales.y.getPixelForValue(neutral), area.width, 1);
     },
-    afterDatasetsDraw(chart, _, { marks = [] }) {
+    afterDatasetsDraw(chart, _, { marks = [], ranges = [] }) {
         const { ctx: pen, scales } = chart;
         const put = (sign, style, x, y) => {
             pen.fillStyle = style;
@@ -86,12 +87,23 @@ const notes = {
             if (!chart.isDatasetVisible(i)) return;
             const bars = chart.getDatasetMeta(i).data;
             const at = (value) => scales.y.getPixelForValue(value);
+            pen.fillStyle = palette.ink;
+            (ranges[i] ?? []).forEach(([low, high], j) => {
+                if (low === null) return;
+                const { x } = bars[j];
+                pen.fillRect(x - 0.5, at(high), 1, Math.max(1, at(low) - at(high)));
+                for (const end of [low, high]) pen.fillRect(x - 3, at(end) - 0.5, 6, 1);
+            });
             data.forEach((value, j) => value === null && put("×", palette.muted, bars[j].x, at(0) - 8));
             for (const { column, row, mark } of marks) if (column === i) put("◆", palette.ink, bars[row].x, at(mark));
         });
         pen.restore();
     },
 };
+
+/* The range over the seeds of each value of a column, by row; none without seeds. */
+const rangesOf = ({ low, high, columns }, order) =>
+    (low ? columns.map((_, c) => order.map((row) => [low[row][c], high[row][c]])) : []);
 
 /* `say` formats a value; `under` and `beside` label the axes. */
 function optionsFor(say, under, beside) {
@@ -138,7 +150,8 @@ function barsChart(figure, sheet, view) {
     ];
     const options = optionsFor(say, "", sheet.unit);
     options.plugins.tooltip.callbacks.footer = footer;
-    options.plugins.notes = { means: order.map((row) => sheet.means[row]), neutral: sheet.neutral, marks };
+    const ranges = rangesOf(sheet, order);
+    options.plugins.notes = { means: order.map((row) => sheet.means[row]), neutral: sheet.neutral, marks, ranges };
     options.scales.y.suggestedMin = 1.05 * Math.min(0, ...marks.map(({ mark }) => mark));
     options.scales.y.suggestedMax = 1.05 * Math.max(0, ...marks.map(({ mark }) => mark));
     const datasets = columns.map((name, c) => ({
@@ -184,6 +197,7 @@ function stackChart(figure, view) {
 
 function linesChart(figure, sheet, view) {
     const options = optionsFor(formatter(sheet.values.flat(), sheet.unit), figure.axis, sheet.unit);
+    options.plugins.notes = { ranges: rangesOf(sheet, sheet.rows.map((_, row) => row)) };
     const datasets = sheet.columns.map((name, c) => ({
         label: name,
         data: sheet.values.map((row) => row[c]),

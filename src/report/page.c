@@ -45,8 +45,8 @@ static void put_reals(struct json *json, const char *key, const double *values, 
     json_end(json);
 }
 
-static void put_rows(struct json *json, const double *values, unsigned rows, unsigned columns) {
-    json_key(json, "values");
+static void put_rows(struct json *json, const char *key, const double *values, unsigned rows, unsigned columns) {
+    json_key(json, key);
     json_array(json);
     for (unsigned row = 0; row < rows; row++) put_reals(json, NULL, values + (size_t)row * columns, columns);
     json_end(json);
@@ -69,7 +69,9 @@ static void put_sheet(struct json *json, const struct figure_sheet *sheet, const
     for (unsigned i = 0; i < sheet->column_count; i++)
         json_bool(json, sheet->column_is_mean && sheet->column_is_mean[i]);
     json_end(json);
-    put_rows(json, sheet->value, sheet->row_count, sheet->column_count);
+    put_rows(json, "values", sheet->value, sheet->row_count, sheet->column_count);
+    if (sheet->low) put_rows(json, "low", sheet->low, sheet->row_count, sheet->column_count);
+    if (sheet->high) put_rows(json, "high", sheet->high, sheet->row_count, sheet->column_count);
     json_end(json);
 }
 
@@ -82,6 +84,8 @@ static void put_paper(struct json *json, const struct figure_paper *paper) {
     put_text(json, "unit", paper->unit);
     put_text(json, "said", paper->said);
     json_put_real(json, "ours", paper->ours);
+    json_put_real(json, "low", paper->low);
+    json_put_real(json, "high", paper->high);
     put_text(json, "verdict", verdict_names[verdict_of(paper)]);
     json_put_real(json, "sheet", paper->sheet);
     json_put_real(json, "row", paper->row);
@@ -105,7 +109,7 @@ static void put_matrix(struct json *json, const struct figure_matrix *matrix) {
     put_text(json, "unit", matrix->unit);
     put_texts(json, "rows", matrix->row_labels, matrix->rows);
     put_texts(json, "columns", matrix->column_labels, matrix->columns);
-    put_rows(json, matrix->value, matrix->rows, matrix->columns);
+    put_rows(json, "values", matrix->value, matrix->rows, matrix->columns);
     json_end(json);
 }
 
@@ -127,12 +131,14 @@ static void put_line(struct json *json, const struct figure_line *line) {
         json_end(json); \
     } while (0)
 
-static void put_figure(struct json *json, const struct report *report, const struct figure *figure) {
+static void put_figure(struct json *json, const struct report *report, unsigned index) {
+    const struct figure *figure = report->figures[index];
     const struct experiment *experiment = figure->experiment;
     char *name = report_figure_name(figure), *axis = report_axis_label(figure);
     json_object(json);
     put_text(json, "name", experiment->name);
     put_text(json, "id", name);
+    put_text(json, "model", report->models ? report->models[index] : "");
     put_text(json, "title", experiment->title);
     put_text(json, "paper", experiment->paper_title);
     put_text(json, "figure", experiment->figure);
@@ -170,9 +176,16 @@ static void put_report(struct json *json, const struct report *report) {
     json_end(json);
     json_key(json, "figures");
     json_array(json);
-    for (unsigned i = 0; i < report->count; i++) put_figure(json, report, report->figures[i]);
+    for (unsigned i = 0; i < report->count; i++) put_figure(json, report, i);
     json_end(json);
     json_end(json);
+}
+
+void report_json(const struct report *report, FILE *out) {
+    struct json json;
+    json_start(&json, out);
+    put_report(&json, report);
+    json_finish(&json);
 }
 
 /* --- the page --- */
@@ -183,10 +196,7 @@ static bool write_data(FILE *out, const struct report *report, struct error *err
     size_t size;
     FILE *memory = text_open(&text, &size, err);
     if (!memory) return false;
-    struct json json;
-    json_start(&json, memory);
-    put_report(&json, report);
-    json_finish(&json);
+    report_json(report, memory);
     if (!text_close(memory, &text, err)) return false;
     for (const char *c = text; *c; c++) *c == '<' ? fputs("\\u003c", out) : fputc(*c, out);
     free(text);

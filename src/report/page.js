@@ -55,16 +55,24 @@ function table(caption, heads, rows, name = "table") {
 
 function sheetTable(sheet) {
     const say = formatter(sheet.values.flat(), "");
+    const range = (r, c) => (sheet.low && sheet.low[r][c] !== null
+        ? element("span.range", {}, ` (${say(sheet.low[r][c])} to ${say(sheet.high[r][c])})`) : "");
     const row = (label, r) => {
-        const numbers = sheet.values[r].map((value) => number(say(value)));
+        const numbers = sheet.values[r].map((value, c) => {
+            const shown = number(say(value));
+            shown.append(range(r, c));
+            return shown;
+        });
         return element(sheet.means[r] ? "tr.mean" : "tr", {}, heading(label, "row"), ...numbers);
     };
     const rows = sheet.rows.map(row);
     return table(captionOf(sheet), ["", ...sheet.columns], rows);
 }
 
-const theirsAndOurs = (value) =>
-    [number(inUnit(value.said, value.unit)), number(inShort(value.ours, value.unit)), verdict(value.verdict)];
+function theirsAndOurs({ said, unit, ours, low, high, verdict: name }) {
+    const range = low === null ? "" : ` (${inShort(low, "")} to ${inShort(high, "")})`;
+    return [number(inUnit(said, unit)), number(inShort(ours, unit) + range), verdict(name)];
+}
 
 function paperTable({ papers }) {
     const heads = ["Metric", "Scheme", "Source", "Published", "Simulated", "Verdict"];
@@ -137,6 +145,7 @@ function controlsOf(figure, view, boxes) {
         view.names.length > 1 ? togglesOf(figure, view, redraw) : null,
         isSortable ? sorterOf(figure.sheets, view, redraw) : null,
         isMarked ? element("span.key", {}, "◆ published value") : null,
+        figure.sheets.some(({ low }) => low) ? element("span.key", {}, "I range over the seeds") : null,
         isStack ? element("div.parts", {}, ...figure.sheets.map(part)) : null);
 }
 

@@ -158,13 +158,30 @@ static unsigned put_absences(FILE *out, const struct figure *figure, unsigned i)
     return count;
 }
 
+/* The range over the seeds of each bar: middle, low, high. */
+static unsigned put_ranges(FILE *out, const struct figure *figure, unsigned i) {
+    const struct figure_sheet *sheet = &figure->sheets[i];
+    unsigned count = 0;
+    for (unsigned row = 0; sheet->low && row < sheet->row_count; row++)
+        for (unsigned column = 0; column < sheet->column_count; column++) {
+            size_t cell = (size_t)row * sheet->column_count + column;
+            if (!isfinite(sheet->value[cell])) continue;
+            if (out)
+                fprintf(out, "%.6g %.10g %.10g %.10g\n", bar_at(sheet, row, column), sheet->value[cell],
+                        sheet->low[cell], sheet->high[cell]);
+            count++;
+        }
+    return count;
+}
+
 /* Points over bars. `put` writes and counts them; without a file it only counts. */
 static const struct {
     const char *name, *style;
     unsigned (*put)(FILE *out, const struct figure *figure, unsigned sheet);
 } overlays[] = {
-    {"paper", "pt 13 ps 0.9 lc black", put_marks},
-    {"missing", "pt 2 ps 0.6 lc rgb \"#666666\"", put_absences},
+    {"range", "using 1:2:3:4 with yerrorbars pt 0 lc black", put_ranges},
+    {"paper", "using 1:2 with points pt 13 ps 0.9 lc black", put_marks},
+    {"missing", "using 1:2 with points pt 2 ps 0.6 lc rgb \"#666666\"", put_absences},
 };
 
 static void put_data(FILE *out, const struct figure *figure) {
@@ -214,8 +231,8 @@ static void put_bars(FILE *out, const struct figure *figure, unsigned sheet) {
     put_histogram(out, "clustered gap 1", figure->sheets[sheet].column_count, sheet);
     for (unsigned k = 0; k < COUNT_OF(overlays); k++)
         if (overlays[k].put(NULL, figure, sheet) > 0)
-            fprintf(out, ", \\\n    $%s%u using 1:2 with points %s title \"%s\"", overlays[k].name, sheet,
-                    overlays[k].style, overlays[k].name);
+            fprintf(out, ", \\\n    $%s%u %s title \"%s\"", overlays[k].name, sheet, overlays[k].style,
+                    overlays[k].name);
     fputc('\n', out);
 }
 

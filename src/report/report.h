@@ -22,6 +22,7 @@ extern const char verdict_rule[];
 struct report {
     const char *title;
     const struct figure *const *figures;
+    const char *const *models; /* by figure: digest of the model that its runs were made with; or NULL */
     unsigned count;
     const char *plots;         /* directory of the plots, relative to the report; or NULL */
     const char *chart_library; /* a JavaScript file that defines Chart; NULL: tables only */
@@ -30,6 +31,8 @@ struct report {
 /* The file of Debian's libjs-chart.js, or NULL. */
 const char *report_chart_library(void);
 bool report_page(const struct report *report, FILE *out, struct error *err);
+/* The figures as JSON, as they are embedded in the report. */
+void report_json(const struct report *report, FILE *out);
 
 /* The name of the figure as a file name: "adaptive-fig11" for "adaptive/fig11". The caller frees it. */
 char *report_figure_name(const struct figure *figure);

@@ -228,6 +228,95 @@ status_is 0
 out_has "4 simulated"
 no_file slurm.sqlite.work
 
+testcase "kept results give the figure of the store, and verify"
+sluice lab export two.yaml --kept kept
+status_is 0
+out_has "kept/two.csv: 8 runs"
+sluice report two.yaml --json store.json
+status_is 0
+sluice report two.yaml --kept kept --json kept.json
+status_is 0
+same_files store.json kept.json
+sluice reproduce two.yaml --kept kept --verify 3 --seed 5
+status_is 0
+out_has "3 of 8 kept runs rerun: 3 equal, 0 differ"
+sluice reproduce two.yaml --kept kept --verify 100 --within 1000 -j 2
+status_is 0
+out_has "8 of 8 kept runs rerun: 8 equal, 0 differ"
+
+testcase "kept results of another size have a file of their own"
+sluice lab export two.yaml --size tiny --kept kept
+status_is 0
+out_has "kept/two@tiny.csv: 8 runs"
+
+testcase "an incomplete experiment is not kept, and an existing file stays"
+cp kept/two.csv before.csv
+sluice lab run one.yaml --store part.sqlite
+sluice lab export two.yaml --store part.sqlite --kept kept
+status_is 1
+err_has "two: 4 of its runs are not in part.sqlite"
+same_files kept/two.csv before.csv
+
+# Changes a field of the first row of kept results, and its checksum.
+alter() {
+    python3 - "$1" "$2" "$3" <<'PYTHON'
+import csv, io, sys
+path, name, value = sys.argv[1:]
+rows = list(csv.reader(open(path, newline="")))
+rows[1][rows[0].index(name)] = value
+text = io.StringIO()
+csv.writer(text, lineterminator="").writerow(rows[1][:-1])
+total = 0xCBF29CE484222325
+for byte in text.getvalue().encode():
+    total = (total ^ byte) * 0x100000001B3 % 2**64
+rows[1][-1] = f"{total:016x}"
+csv.writer(open(path, "w", newline=""), lineterminator="\n").writerows(rows)
+PYTHON
+}
+
+testcase "an edited digit of kept results is an error with its place"
+sed -i '2s/,118374/,118375/' kept/two.csv
+sluice report two.yaml --kept kept --json -
+status_is 2
+err_has "kept/two.csv:2:1: this row does not match its checksum"
+
+testcase "verification finds a value that differs, and says whether the model changed"
+cp before.csv kept/two.csv
+alter kept/two.csv cycles 12345
+rm -f kept/two@tiny.csv
+sluice reproduce two.yaml --kept kept --verify 8
+status_is 1
+out_has "differs  cycles "
+out_has "kept 12345"
+out_has "8 of 8 kept runs rerun: 7 equal, 1 differs"
+holds "no other model" test -z "$(grep 'model changed' out)"
+cp before.csv kept/two.csv
+alter kept/two.csv model 0123456789abcdef0123456789abcdef
+sluice reproduce two.yaml --kept kept --verify 8
+status_is 0
+out_has "; model changed since"
+out_has "the model changed since 1 of them were kept"
+sluice report two.yaml --kept kept --json -
+out_has '"model": "several"'
+
+testcase "an experiment with seeds has a run for each, and its mean with the range"
+sed 's/^sweep.*/seeds: 3/' one.yaml >seeds.yaml
+sluice lab run seeds.yaml --store seeds.sqlite
+status_is 0
+out_has "6 runs: 6 simulated"
+sluice report seeds.yaml --store seeds.sqlite --json -
+out_has '"low": ['
+out_has '"high": ['
+
+testcase "rejects invalid arguments of kept results"
+for words in "lab export --kept kept" "report --kept kept" "report two.yaml --kept nosuch" "reproduce two.yaml --within 3" "reproduce two.yaml --verify 2 --kept nosuch" \
+    "reproduce two.yaml --verify 2 -o x.html"; do
+    # shellcheck disable=SC2086
+    sluice $words
+    status_is 2
+    out_empty
+done
+
 testcase "rejects invalid arguments"
 for words in "lab" "lab frob" "lab run" "lab run nosuch" "lab merge" "lab merge nosuch.sqlite" "lab export" "lab run one.yaml --wait" "lab task" \
     "lab task one.yaml 0" "lab status --store nosuch.sqlite" "lab run one.yaml --store nowhere/x.sqlite" "lab gather words"; do

@@ -31,17 +31,59 @@ TEST("a plan has one run per workload, point, design and candidate") {
     CHECK_EQ(plan->count, 3u * 2 * (1 + 3));
     for (unsigned i = 0; i < plan->count; i++) {
         const struct planned_run *run = &plan->runs[i];
-        CHECK_EQ(plan_find(plan, run->workload, run->design, run->point, run->candidate), i);
+        CHECK_EQ(plan_find(plan, run->workload, run->design, run->point, run->seed, run->candidate), i);
         CHECK_EQ(strlen(run->identity), (size_t)IDENTITY_LENGTH);
         CHECK_EQ(setting_of(run, "noc.channel_bytes"), run->point ? "32" : "16");
         CHECK_EQ(run->candidate >= 0, run->design == 1);
     }
-    const struct planned_run *run = &plan->runs[plan_find(plan, 1, 1, 1, 2)];
+    const struct planned_run *run = &plan->runs[plan_find(plan, 1, 1, 1, 0, 2)];
     CHECK_EQ(run->job, "bs:tiny");
     CHECK_EQ(run->base, "private");
     CHECK_EQ(run->gpu, "adaptive-80sm");
     CHECK_EQ(setting_of(run, "l1.ways"), "8");
     CHECK_TEXT(plan->configuration, "organisation: shared");
+    plan_free(plan);
+    experiment_free(experiment);
+}
+
+TEST("a seed draws other addresses and start times; the first leaves the machine as described") {
+    struct experiment *experiment = read_made_up(
+                          TITLE "workloads: [va, mm]\nsweep: {noc.channel_bytes: [16, 32]}\n" DESIGNS METRICS
+                                "seeds: 3\n"),
+                      *plain = read_made_up(
+                          TITLE "workloads: [va, mm]\nsweep: {noc.channel_bytes: [16, 32]}\n" DESIGNS METRICS);
+    struct plan *plan = plan_made_up(experiment, NULL), *once = plan_made_up(plain, NULL);
+    CHECK_EQ(plan->count, 2u * 2 * 2 * 3);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct planned_run *run = &plan->runs[i];
+        CHECK_EQ(plan_find(plan, run->workload, run->design, run->point, run->seed, -1), i);
+        if (run->seed == 0)
+            CHECK_EQ(run->identity,
+                     once->runs[plan_find(once, run->workload, run->design, run->point, 0, -1)].identity);
+        else
+            CHECK(strcmp(run->identity, plan->runs[i - 2].identity) != 0); /* the same cell, one seed before */
+    }
+    const struct planned_run *third = &plan->runs[plan_find(plan, 1, 1, 1, 2, -1)];
+    CHECK_EQ(setting_of(third, "dram.pae.seed"), "3");
+    CHECK_EQ(setting_of(third, "gpu.launch_cycles"), "500");
+    plan_free(plan);
+    plan_free(once);
+    experiment_free(experiment);
+    experiment_free(plain);
+}
+
+TEST("named seeds have their own settings, also for programs alone") {
+    struct experiment *experiment =
+        read_made_up(TITLE "workloads: [va + mm]\n" DESIGNS
+                           "metrics: [{name: STP, value: 'total(program.thread_instructions / program.cycles /"
+                           " alone.ipc)'}]\nseeds: {first: {}, late: {gpu.launch_cycles: 99}}\n");
+    struct plan *plan = plan_made_up(experiment, "tiny");
+    CHECK_EQ(plan->count, 2u * 2 + 2 * 2);
+    int first = plan_find_alone(plan, 0, 0, 0, 1), late = plan_find_alone(plan, 0, 0, 1, 1);
+    CHECK(first >= 0 && late >= 0 && first != late);
+    CHECK_EQ(setting_of(&plan->runs[late], "gpu.launch_cycles"), "99");
+    CHECK(setting_of(&plan->runs[first], "gpu.launch_cycles") == NULL);
+    CHECK_EQ(plan->runs[first].job, "mm:tiny");
     plan_free(plan);
     experiment_free(experiment);
 }
@@ -112,20 +154,20 @@ TEST("two concurrent programs are one workload, and each also runs alone if a me
     struct plan *plan = plan_made_up(experiment, NULL);
     CHECK_EQ(experiment->workloads[0].label, "va + mm");
     CHECK_EQ(plan->count, 2u * 2 + 2 + 1);
-    CHECK_EQ(plan->runs[plan_find(plan, 0, 1, 0, -1)].job, "va:small + mm:tiny");
-    int first = plan_find_alone(plan, 0, 0, 0), second = plan_find_alone(plan, 0, 0, 1);
+    CHECK_EQ(plan->runs[plan_find(plan, 0, 1, 0, 0, -1)].job, "va:small + mm:tiny");
+    int first = plan_find_alone(plan, 0, 0, 0, 0), second = plan_find_alone(plan, 0, 0, 0, 1);
     REQUIRE(first >= 0 && second >= 0);
-    CHECK_EQ(plan_find_alone(plan, 1, 0, 1), -1);
+    CHECK_EQ(plan_find_alone(plan, 1, 0, 0, 1), -1);
     CHECK_EQ(plan->runs[second].job, "mm:tiny");
     CHECK_EQ(plan->runs[second].base, "private");
-    CHECK_EQ(plan->runs[first].identity, plan->runs[plan_find(plan, 1, 1, 0, -1)].identity); /* va under private */
+    CHECK_EQ(plan->runs[first].identity, plan->runs[plan_find(plan, 1, 1, 0, 0, -1)].identity); /* va under private */
     plan_free(plan);
     experiment_free(experiment);
     experiment = read_made_up(TITLE "workloads: [va + mm]\n" DESIGNS METRICS);
     plan = plan_made_up(experiment, "tiny");
     CHECK_EQ(plan->count, 2u);
     CHECK_EQ(plan->runs[0].job, "va:tiny + mm:tiny");
-    CHECK_EQ(plan_find_alone(plan, 0, 0, 0), -1);
+    CHECK_EQ(plan_find_alone(plan, 0, 0, 0, 0), -1);
     plan_free(plan);
     experiment_free(experiment);
 }
@@ -137,7 +179,7 @@ TEST("programs run alone at every point of a sweep") {
     for (unsigned w = 0; w < 2; w++)
         for (unsigned p = 0; p < 2; p++)
             for (unsigned i = 0; i < 2; i++) {
-                int alone = plan_find_alone(plan, w, p, i);
+                int alone = plan_find_alone(plan, w, p, 0, i);
                 REQUIRE(alone >= 0);
                 CHECK_EQ(plan->runs[alone].point, p);
                 CHECK_EQ(plan->runs[alone].job, w == i ? "va:small" : "mm:tiny");
@@ -199,7 +241,7 @@ TEST("a deprecated size name plans the runs of the current name") {
         CHECK_EQ(plan->runs[i].job, expected->runs[i].job);
         CHECK_EQ(plan->runs[i].identity, expected->runs[i].identity);
     }
-    CHECK_EQ(plan->runs[plan_find(plan, 2, 0, 0, -1)].job, "nn:selrep + lud:icc");
+    CHECK_EQ(plan->runs[plan_find(plan, 2, 0, 0, 0, -1)].job, "nn:selrep + lud:icc");
     plan_free(plan);
     plan_free(expected);
     experiment_free(former);

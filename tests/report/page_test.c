@@ -52,7 +52,7 @@ TEST("a missing run is null, not zero") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page, "[1, null, 1.01]");
-    CHECK_TEXT(page, "\"ours\": null, \"verdict\": \"missing\"");
+    CHECK_TEXT(page, "\"ours\": null, \"low\": null, \"high\": null, \"verdict\": \"missing\"");
     free(page);
 }
 
@@ -69,8 +69,19 @@ TEST("a published value has the simulated value, a verdict and its cell") {
     struct error err = {0};
     char *page = page_text(NULL, &err);
     CHECK_TEXT(page,
-               "\"said\": \"28.1\", \"ours\": 29, \"verdict\": \"agrees\", \"sheet\": 0, \"row\": 6, \"column\": 2,"
+               "\"said\": \"28.1\", \"ours\": 29, \"low\": 27.9, \"high\": 30.2, \"verdict\": \"agrees\", \"sheet\": 0,"
+               " \"row\": 6, \"column\": 2,"
                " \"mark\": 1.281");
+    free(page);
+}
+
+TEST("values of several seeds have their range, others none") {
+    struct error err = {0};
+    char *page = page_text(NULL, &err);
+    CHECK_EQ(times(page, "\"low\": [\n"), 1); /* one sheet, in one figure */
+    CHECK_TEXT(page, "\"high\": [\n");
+    CHECK_TEXT(page, "[1, 1.31, 1.274],");                            /* 1.30, 2 % below */
+    CHECK_TEXT(page, "\"ours\": -24, \"low\": null, \"high\": null"); /* a published value without seeds */
     free(page);
 }
 
