@@ -179,7 +179,7 @@ static const struct {
     const char *name, *style;
     unsigned (*put)(FILE *out, const struct figure *figure, unsigned sheet);
 } overlays[] = {
-    {"range", "using 1:2:3:4 with yerrorbars pt 0 lc black", put_ranges},
+    {"range", "using 1:3:(0):($4 - $3) with vectors heads size screen 0.002,90 lc black", put_ranges},
     {"paper", "using 1:2 with points pt 13 ps 0.9 lc black", put_marks},
     {"missing", "using 1:2 with points pt 2 ps 0.6 lc rgb \"#666666\"", put_absences},
 };

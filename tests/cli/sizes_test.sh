@@ -80,4 +80,11 @@ sluice list workloads --survey --size s001
 status_is 2
 err_has 'no workload has a size `s001`'
 
+testcase "the experiments of a paper have the sizes of the paper"
+for file in experiments/{adaptive,selrep,icc,bypass}/*.yaml; do
+    [ "$file" = experiments/adaptive/fig7b.yaml ] && continue # areas, which do not depend on a run
+    size=$(sed -n 's/^size: //p' "$file") paper=$(basename "$(dirname "$file")")
+    holds "$file: size ${size:-small}" test "$size" = "$paper" -o -z "$(sed -n '/^workloads/,/^designs/p' "$file" | grep -v synth: | grep -E '\[.*[a-z0-9]+' )"
+done
+
 tests_end

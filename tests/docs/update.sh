@@ -9,8 +9,8 @@ for test in commands guide extending sensitivity; do bash "tests/docs/${test}_te
 
 bench/run --quick --no-growth >build/speed.txt
 sed -i 6,\$d build/speed.txt
-awk '/^## Cost of a simulation/ { on = 1 } on && /^```/ { inside = !inside; print; if (inside) while ((getline line < "build/speed.txt") > 0) print line; else on = 0; next } !(on && inside)' docs/speed.md >build/speed.md
-cp build/speed.md docs/speed.md
-rm -f build/speed.md build/speed.txt
+awk '/^## Cost of a simulation/ { on = 1 } on && /^```/ { inside = !inside; print; if (inside) while ((getline line < "build/speed.txt") > 0) print line; else on = 0; next } !(on && inside)' docs/performance.md >build/performance.md
+cp build/performance.md docs/performance.md
+rm -f build/performance.md build/speed.txt
 
 bash tests/docs/path_test.sh

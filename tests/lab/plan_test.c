@@ -65,7 +65,7 @@ TEST("a seed draws other addresses and start times; the first leaves the machine
     }
     const struct planned_run *third = &plan->runs[plan_find(plan, 1, 1, 1, 2, -1)];
     CHECK_EQ(setting_of(third, "dram.pae.seed"), "3");
-    CHECK_EQ(setting_of(third, "gpu.launch_cycles"), "500");
+    CHECK_EQ(setting_of(third, "gpu.launch_cycles"), "62");
     plan_free(plan);
     plan_free(once);
     experiment_free(experiment);

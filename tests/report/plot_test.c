@@ -89,7 +89,7 @@ TEST("a script has the values, missing ones as ? with a cross, and published val
     CHECK_TEXT(script, "$missing0 << EOD\n5 0.0414\nEOD"); /* the middle of three bars of the sixth workload */
     CHECK_TEXT(script, "$paper0 << EOD\n6.25 1.281\n7 0.82\nEOD");
     CHECK_TEXT(script, "$range0 << EOD\n-0.25 1 1 1\n0 1.31 1.31 1.31\n0.25 1.3 1.274 1.339\n"); /* over seeds */
-    CHECK_TEXT(script, "$range0 using 1:2:3:4 with yerrorbars");
+    CHECK_TEXT(script, "$range0 using 1:3:(0):($4 - $3) with vectors");
     CHECK(!strstr(script, "$range1 using")); /* the second sheet has no seeds */
     free(script);
     folder_remove(&folder, report.figures[0]);
