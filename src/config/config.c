@@ -224,7 +224,11 @@ bool config_set(struct config *config, const char *assignment, struct error *err
     return read;
 }
 
-bool config_check(const struct config *config, struct error *err) {
+bool config_check(struct config *config, struct error *err) {
+    for (unsigned i = 0; i < config->placed_count; i++) {
+        const struct section *section = config->placed[i].section;
+        if (section->derive && store_in_use(config, i)) section->derive(config);
+    }
     for (unsigned i = 0; i < config->placed_count; i++) {
         const struct section *section = config->placed[i].section;
         if (!store_in_use(config, i)) continue;
@@ -284,6 +288,37 @@ bool config_error(const struct config *config, const char *key, struct error *er
     }
     if (layer->is_set) return error_set(err, "%s: %s: %s", layer->label, key, message);
     return error_at(err, layer->label, origin->line, origin->column, "%s: %s", key, message);
+}
+
+/* The origin of a parameter that exists. */
+static struct origin *origin_of(const struct config *config, const char *key, int *section, int *param) {
+    struct error none = {0};
+    bool found = resolve(config, key, "", section, param, &none);
+    assert(found && "a derivation names a parameter that does not exist");
+    return found ? &config->origins[config->placed[*section].first + (unsigned)*param] : NULL;
+}
+
+static uint32_t age_of(const struct config *config, const char *key) {
+    int section, param;
+    const struct origin *origin = origin_of(config, key, &section, &param);
+    if (!origin) return 0;
+    return config->layers[origin->layer].is_set ? UINT32_MAX : origin->layer;
+}
+
+bool config_is_newer(const struct config *config, const char *key, const char *than) {
+    return age_of(config, key) > age_of(config, than);
+}
+
+void config_derive(struct config *config, const char *key, const char *from, int64_t value) {
+    int section, param, from_section, from_param;
+    struct origin *origin = origin_of(config, key, &section, &param);
+    const struct origin *cause = origin_of(config, from, &from_section, &from_param);
+    if (!origin || !cause) return;
+    const struct placed *placed = &config->placed[section];
+    const struct param *row = section_row(placed->section, (unsigned)param);
+    assert(row->type == PARAM_INT);
+    *(int64_t *)store_value(config, placed, row) = value;
+    *origin = *cause;
 }
 
 unsigned config_entry_count(const struct config *config) { return config->param_count; }

@@ -115,6 +115,8 @@ struct section {
     /* Cross-checks, run after all values are set. Errors go through config_error, which locates the setting at fault.
      * May be NULL. */
     bool (*check)(const struct config *config, struct error *err);
+    /* Changes values that follow from others, before all checks: config_is_newer, config_derive. May be NULL. */
+    void (*derive)(struct config *config);
     /* Lists the storage of the hardware that this section configures, at most STORAGE_ITEMS, and returns the number of
      * items. For `sluice overhead`; NULL if there is none. */
     unsigned (*storage)(const struct config *config, struct storage_item *items);
@@ -148,8 +150,9 @@ bool config_read_text(struct config *config, const char *name, const char *text,
 /* One `key=value` as given to --set; the value is read as YAML. */
 bool config_set(struct config *config, const char *assignment, struct error *err);
 
-/* Runs the cross-checks of every section; a policy's section is checked only if the policy is chosen. */
-bool config_check(const struct config *config, struct error *err);
+/* Derives values that follow from others, and runs the cross-checks of every section; a policy's section takes part only
+ * if the policy is chosen. */
+bool config_check(struct config *config, struct error *err);
 
 /* The values of a section: `const struct sm_config *sm = config_get(config, &sm_section);` A policy's section may exist
  * several times (L1 and LLC offer the same replacement policies): config_get returns the one in use, config_get_in the
@@ -165,6 +168,12 @@ const char *config_description(const struct config *config);
  * name. Always returns false. */
 bool config_error(const struct config *config, const char *key, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* For the derivations of a section. Whether the value of a parameter comes from a later layer than that of another one;
+ * all --set are one layer. Keys are full dotted names. */
+bool config_is_newer(const struct config *config, const char *key, const char *than);
+/* Sets an integer parameter to a value that follows from that of `from`, whose origin it takes. */
+void config_derive(struct config *config, const char *key, const char *from, int64_t value);
 
 /* Writes the resolved configuration as YAML that config_read_file accepts. With `origins`, each line ends in a comment
  * with unit and origin. Sections of policies that are not chosen are omitted. */

@@ -1,6 +1,7 @@
 #include "l1/l1.h"
 
 #include "base/base.h"
+#include "cache/geometry.h"
 #include "cache/replacement.h"
 #include "l1/duplication.h"
 #include "l1/insertion.h"
@@ -28,7 +29,7 @@ static const struct param params[] = {
     P_INT(struct l1_config, size_kb, 16, 1, 65536, "KB", "L1 size"),
     P_INT(struct l1_config, ways, 4, 1, 32768, "lines", "associativity"),
     P_INT(struct l1_config, sets, 0, 0, 65536, "sets",
-          "number of sets; 0: derived from size_kb, ways and gpu.line_bytes"),
+          "number of sets; derived from size_kb, ways and gpu.line_bytes if 0 or if one of these is set alone"),
     P_INT(struct l1_config, latency_cycles, 1, 1, 255, "cycles", "hit latency"),
     P_INT(struct l1_config, mshrs, 32, 1, 4096, "MSHRs", "MSHRs per L1"),
     P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses",
@@ -43,21 +44,20 @@ static const struct param params[] = {
            "count lines shared by several SMs in a kernel, and their reads (shared_data.*)"),
 };
 
+static struct cache_params cache_params(const struct config *config) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    return (struct cache_params){"l1.size_kb", "l1.ways", "l1.sets", l1->size_kb, l1->ways, l1->sets};
+}
+
+static void derive(struct config *config) {
+    struct cache_params params_ = cache_params(config);
+    cache_derive_sets(config, &params_);
+}
+
 static bool check(const struct config *config, struct error *err) {
     const struct l1_config *l1 = config_get(config, &l1_section);
-    const struct gpu_config *gpu = config_get(config, &gpu_section);
-    int64_t lines = l1->size_kb * 1024 / gpu->line_bytes, size_bytes = l1->size_kb * 1024;
-    if (l1->sets && l1->sets * l1->ways * gpu->line_bytes != size_bytes)
-        return config_error(config, "l1.size_kb", err,
-                            "%lld KB is not l1.sets × l1.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
-                            (long long)l1->size_kb, (long long)l1->sets, (long long)l1->ways,
-                            (long long)gpu->line_bytes, (double)(l1->sets * l1->ways * gpu->line_bytes) / 1024);
-    if (lines % l1->ways != 0 || lines == 0 || lines * gpu->line_bytes != size_bytes)
-        return config_error(config, "l1.ways", err,
-                            "%lld KB with lines of %lld B is %lld lines, not a whole number of sets of %lld ways; "
-                            "use a number of ways that divides %lld",
-                            (long long)l1->size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)l1->ways,
-                            (long long)lines);
+    struct cache_params params_ = cache_params(config);
+    if (!cache_check_size(config, &params_, err)) return false;
     unsigned groups = l1_shape(config).groups;
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
         return config_error(config, "l1.observe_duplication", err, "at most %d groups are supported, not %u",
@@ -76,6 +76,7 @@ const struct section l1_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct l1_config),
     .check = check,
+    .derive = derive,
 };
 
 static const struct l1_ops *organisation_of(const struct config *config) {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cache/geometry.h"
 #include "dram/dram_config.h"
 #include "llc/organisation.h"
 #include "sim/gpu_config.h"
@@ -43,12 +44,8 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "llc.slices_per_mc", err,
                             "a controller with an atomics' LLC supports at most %d slices, not %lld", REQUESTERS - 1,
                             (long long)llc->slices_per_mc);
-    if (lines(config) % values->ways == 0) return true;
-    return config_error(config, "atomics.ways", err,
-                        "%lld KB (atomics.size_kb) are %lld lines, not a multiple of %lld ways; choose a number that "
-                        "divides %lld",
-                        (long long)values->size_kb, (long long)lines(config), (long long)values->ways,
-                        (long long)lines(config));
+    struct cache_params params_ = {"atomics.size_kb", "atomics.ways", NULL, values->size_kb, values->ways, 0};
+    return cache_check_size(config, &params_, err);
 }
 
 /* A line has its state, and a dirty bit per sector. */

@@ -1,6 +1,7 @@
 #include "llc/llc.h"
 
 #include "base/base.h"
+#include "cache/geometry.h"
 #include "cache/replacement.h"
 #include "dram/dram_config.h"
 #include "llc/organisation.h"
@@ -36,7 +37,7 @@ static const struct param params[] = {
     P_INT(struct llc_config, slice_kb, 96, 1, 65536, "KB", "capacity of a slice"),
     P_INT(struct llc_config, ways, 16, 1, 32768, "lines", "associativity"),
     P_INT(struct llc_config, sets, 0, 0, 65536, "sets",
-          "sets per slice; 0: derived from slice_kb, ways and gpu.line_bytes"),
+          "sets per slice; derived from slice_kb, ways and gpu.line_bytes if 0 or if one of these is set alone"),
     P_INT(struct llc_config, latency_cycles, 120, 1, 900, "cycles", "access latency, from arrival to lookup"),
     P_INT(struct llc_config, port_bytes, 32, 1, 256, "B/cycle", "width of the data port"),
     P_INT(struct llc_config, mshrs, 32, 1, 4096, "MSHRs", "MSHRs per slice: lines that can be in flight"),
@@ -72,21 +73,20 @@ static bool check_bypass(const struct config *config, const struct llc_organisat
         organisation->policy.name);
 }
 
+static struct cache_params cache_params(const struct config *config) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    return (struct cache_params){"llc.slice_kb", "llc.ways", "llc.sets", llc->slice_kb, llc->ways, llc->sets};
+}
+
+static void derive(struct config *config) {
+    struct cache_params params_ = cache_params(config);
+    cache_derive_sets(config, &params_);
+}
+
 static bool check(const struct config *config, struct error *err) {
     const struct llc_config *llc = config_get(config, &llc_section);
-    const struct gpu_config *gpu = config_get(config, &gpu_section);
-    int64_t size_bytes = llc->slice_kb * 1024, lines = size_bytes / gpu->line_bytes;
-    if (llc->sets && llc->sets * llc->ways * gpu->line_bytes != size_bytes)
-        return config_error(config, "llc.slice_kb", err,
-                            "%lld KB is not llc.sets × llc.ways × gpu.line_bytes = %lld × %lld × %lld = %.6g KB",
-                            (long long)llc->slice_kb, (long long)llc->sets, (long long)llc->ways,
-                            (long long)gpu->line_bytes, (double)(llc->sets * llc->ways * gpu->line_bytes) / 1024);
-    if (lines == 0 || lines % llc->ways != 0 || lines * gpu->line_bytes != size_bytes)
-        return config_error(config, "llc.ways", err,
-                            "%lld KB in lines of %lld B are %lld lines, not a multiple of %lld ways; "
-                            "choose a number of ways that divides %lld",
-                            (long long)llc->slice_kb, (long long)gpu->line_bytes, (long long)lines,
-                            (long long)llc->ways, (long long)lines);
+    struct cache_params params_ = cache_params(config);
+    if (!cache_check_size(config, &params_, err)) return false;
     const struct dram_config *dram = config_get(config, &dram_section);
     if (llc->write_allocate == &llc_allocate_through && dram->port_entries < ALLOCATE_THROUGH_ENTRIES)
         return config_error(config, "dram.port_entries", err,
@@ -109,6 +109,7 @@ const struct section llc_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct llc_config),
     .check = check,
+    .derive = derive,
     .storage = storage,
 };
 

@@ -1,6 +1,7 @@
 #include "sm/sm_config.h"
 
 #include "base/base.h"
+#include "cache/geometry.h"
 #include "sim/gpu_config.h"
 #include "sm/coalescing.h"
 #include "sm/warp_scheduler.h"
@@ -68,15 +69,11 @@ static const struct param params[] = {
     SM(read_only_merges, 64, 1, 1024, "accesses", "MSHR merge limit of each of the three read-only caches"),
     OP_LIST(OP_PARAM)};
 
-/* The cache must consist of whole sets. */
-static bool check_cache(const struct config *config, const char *key, int64_t size_kb, int64_t ways,
-                        struct error *err) {
-    const struct gpu_config *gpu = config_get(config, &gpu_section);
-    int64_t lines = size_kb * 1024 / gpu->line_bytes;
-    if (size_kb == 0 || (lines && lines % ways == 0)) return true;
-    return config_error(config, key, err,
-                        "%lld KB with lines of %lld B is %lld lines, not a whole number of sets of %lld ways",
-                        (long long)size_kb, (long long)gpu->line_bytes, (long long)lines, (long long)ways);
+/* Size 0: no such cache. */
+static bool check_cache(const struct config *config, const char *size_key, const char *ways_key, int64_t size_kb,
+                        int64_t ways, struct error *err) {
+    struct cache_params params_ = {size_key, ways_key, NULL, size_kb, ways, 0};
+    return size_kb == 0 || cache_check_size(config, &params_, err);
 }
 
 static bool check(const struct config *config, struct error *err) {
@@ -91,9 +88,10 @@ static bool check(const struct config *config, struct error *err) {
                             (long long)sm->warps, (long long)sm->warps * 32);
     if (!is_power_of_two((uint64_t)sm->instruction_bytes))
         return config_error(config, "sm.instruction_bytes", err, "the instruction size must be 4, 8 or 16 B");
-    return check_cache(config, "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways, err) &&
-           check_cache(config, "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
-           check_cache(config, "sm.read_only_ways", sm->read_only_kb, sm->read_only_ways, err);
+    return check_cache(config, "sm.instruction_kb", "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways,
+                       err) &&
+           check_cache(config, "sm.constant_kb", "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
+           check_cache(config, "sm.read_only_kb", "sm.read_only_ways", sm->read_only_kb, sm->read_only_ways, err);
 }
 
 _Static_assert(offsetof(struct sm_config, count) == offsetof(struct sm_count_config, count), "a prefix");

@@ -261,7 +261,7 @@ static unsigned each_file(const char *folder, void (*each)(const char *path, con
     return count;
 }
 
-static void check_machine(const struct config *config) {
+static void check_machine(struct config *config) {
     struct error err = {0};
     CHECK(config_check(config, &err));
     CHECK_EQ((const char *)err.text, "");

@@ -51,7 +51,7 @@ TEST("kernels may begin and end with every insertion policy") {
 TEST("sets are derived from size and ways, or checked against them") {
     check_settings(SETTINGS("l1.size_kb=16", "l1.ways=4", "l1.sets=32"), NULL);
     check_settings(SETTINGS("l1.size_kb=16", "l1.ways=4", "l1.sets=16"), "16 KB is not l1.sets");
-    check_settings(SETTINGS("l1.size_kb=16", "l1.ways=3"), "use a number of ways that divides 128");
+    check_settings(SETTINGS("l1.size_kb=16", "l1.ways=3"), "or a number of ways that divides 128");
     struct config *config = config_with(SETTINGS("l1.size_kb=16", "l1.ways=4"));
     CHECK_EQ(l1_sets(config), 32u);
     config_destroy(config);

@@ -14,10 +14,16 @@ TEST("rejects a size that is not the product of sets, ways and lines") {
     } cases[] = {
         {{"llc.slice_kb=96", "llc.ways=16", "llc.sets=48"}, NULL},
         {{"llc.slice_kb=96", "llc.ways=16", "llc.sets=47"},
-         "llc.slice_kb: 96 KB is not llc.sets × llc.ways × gpu.line_bytes = 47 × 16 × 128 = 94 KB"},
+         "llc.slice_kb: 96 KB is not llc.sets × llc.ways × gpu.line_bytes = 47 × 16 × 128 = 94 KB; set only"
+         " llc.slice_kb, and the number of sets follows"},
+        {{"llc.sets=47"}, "llc.sets: 96 KB (llc.slice_kb) is not llc.sets × llc.ways × gpu.line_bytes = 47 × 16 × 128"},
         {{"llc.slice_kb=1", "llc.ways=8"}, NULL},
-        {{"llc.slice_kb=1", "llc.ways=16"}, "llc.ways: 1 KB in lines of 128 B are 8 lines, not a multiple of 16 ways"},
-        {{"llc.slice_kb=1", "llc.ways=3"}, "choose a number of ways that divides 8"},
+        {{"llc.slice_kb=1", "llc.ways=16"},
+         "llc.ways: 1 KB in lines of 128 B are 8 lines, not a multiple of 16 ways"
+         " (llc.slice_kb); choose 2 KB, or a number of ways that divides 8"},
+        {{"llc.slice_kb=7", "llc.ways=3"}, "choose 6 or 9 KB, or a number of ways that divides 56"},
+        {{"llc.slice_kb=97"},
+         "llc.slice_kb: 97 KB in lines of 128 B are 776 lines, not a multiple of 16 ways (llc.ways)"},
         {{"llc.write_allocate=through", "dram.port_entries=3"}, NULL},
         {{"llc.write_allocate=through", "dram.port_entries=2"},
          "dram.port_entries: must be at least 3 with llc.write_allocate=through"},
@@ -47,7 +53,8 @@ TEST("an atomics' LLC exists only where atomics can meet a private LLC, and its 
         {{"llc.organisation=private", "atomics.size_kb=16", "atomics.ways=128"}, 8, NULL},
         {{"llc.organisation=private", "atomics.size_kb=16", "atomics.ways=48"},
          0,
-         "atomics.ways: 16 KB (atomics.size_kb) are 128 lines, not a multiple of 48 ways"},
+         "atomics.ways: 16 KB in lines of 128 B are 128 lines, not a multiple of 48 ways (atomics.size_kb); choose 12"
+         " or 18 KB"},
         {{"llc.organisation=adaptive", "atomics.ways=48"}, 0, NULL},
         {{"llc.organisation=adaptive", "llc.adaptive.atomics=true"}, 8, NULL},
         {{"llc.organisation=adaptive", "llc.adaptive.atomics=true", "llc.adaptive.acts=false"}, 0, NULL},
