@@ -347,7 +347,7 @@ static void release(struct comparison *comparison) {
 }
 
 static enum status compare(const struct command *command, int argc, char **argv) {
-    struct compare_values values = {0};
+    struct compare_values values = {.job.no_dump = true};
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;

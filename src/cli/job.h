@@ -12,7 +12,7 @@
 
 struct job_options {
     const char *ptx, *launch, *trace;
-    bool no_check;
+    bool no_check, no_dump;
 };
 
 #define JOB_OPTIONS(values, field) \

@@ -17,7 +17,8 @@ static const struct option options[] = {
     {"-j", "N", OPTION_COUNT, offsetof(struct lab_values, processes),
      "run: number of parallel runs; default: one per processor"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct lab_values, size),
-     "run, status, export: use this workload size instead of the experiment's"},
+     "run, status, export: use this workload size instead of the experiment's; launch files and recordings have only"
+     " one"},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(struct lab_values, dry_run),
      "run: only report the number of runs, how many are cached, and the expected time for the rest"},
     {"--slurm", NULL, OPTION_FLAG, offsetof(struct lab_values, slurm),

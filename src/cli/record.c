@@ -44,7 +44,7 @@ static enum status write_recording(const struct record_values *values, const str
 }
 
 static enum status record(const struct command *command, int argc, char **argv) {
-    struct record_values values = {0};
+    struct record_values values = {.job.no_dump = true};
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;

@@ -26,6 +26,8 @@ static const struct option options[] = {
     JOB_OPTIONS(run_values, job),
     {"--trace", "FILE", OPTION_TEXT, offsetof(struct run_values, job.trace),
      "simulate a stream that `sluice record` wrote"},
+    {"--no-dump", NULL, OPTION_FLAG, offsetof(struct run_values, job.no_dump),
+     "do not write the buffers that the launch file dumps"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),
      "write the complete result as JSON: configuration, kernels, samples, and every counter in total and per unit;"
      " `-`: standard output, without the summary"},
@@ -99,7 +101,7 @@ static void look_at(void *user, unsigned index) {
     if (err.set) complain_error(&err); /* the difference that the check found */
     err.set = false;
     job_warn(job->source);
-    if (!job_dump(job, &err)) watch->status = (complain_error(&err), STATUS_FAILED);
+    if (!watch->values->job.no_dump && !job_dump(job, &err)) watch->status = (complain_error(&err), STATUS_FAILED);
 }
 
 static struct watch watch_of(const struct run_values *values, const struct jobs *jobs) {

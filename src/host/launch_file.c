@@ -147,6 +147,8 @@ enum launch_key { LAUNCH_KERNEL, LAUNCH_GRID, LAUNCH_BLOCK, LAUNCH_SHARED, LAUNC
 struct launch_file {
     const char *path, *name, *description, *ptx;
     char *ptx_path, *ptx_text;
+    struct launch_input *inputs;
+    unsigned input_count;
     size_t ptx_bytes;
     struct kernel_row *kernels;
     struct buffer *buffers;
@@ -350,9 +352,18 @@ static bool read_document(struct launch_file *file, struct yaml_reader *reader) 
     return yaml_read_form(reader, &file_form, file, file, file->places) && yaml_read_tail(reader);
 }
 
+/* The content of a file, also as one of the inputs. */
+static char *read_input(struct launch_file *file, const char *path, size_t *bytes, struct error *err) {
+    char *content = arena_file(file->arena, path, bytes, err);
+    if (content)
+        *(struct launch_input *)ARENA_APPEND(file->arena, file->inputs, file->input_count) =
+            (struct launch_input){content, *bytes};
+    return content;
+}
+
 static bool read_file(struct launch_file *file, struct error *err) {
     size_t bytes;
-    char *text = arena_file(file->arena, file->path, &bytes, err);
+    char *text = read_input(file, file->path, &bytes, err);
     if (!text) return false;
     struct yaml_reader reader;
     yaml_reader_open(&reader, file->path, text, bytes, err);
@@ -435,7 +446,7 @@ static bool check_content(struct launch_file *file, const struct buffer *buffer,
     struct error inner = {0};
     size_t bytes;
     char *path = relative_path(file, name);
-    *content = (uint8_t *)arena_file(file->arena, path, &bytes, &inner);
+    *content = (uint8_t *)read_input(file, path, &bytes, &inner);
     free(path);
     if (!*content) return BLAME(file, place, err, "%s", inner.text);
     if (bytes == (uint64_t)buffer->bytes) return true;
@@ -632,7 +643,7 @@ static bool check_all(struct launch_file *file, struct error *err) {
     struct ptx_module *module = NULL;
     struct loaded_module *loaded = NULL;
     bool good = check_buffers(file, &device.memory, err);
-    if (good) file->ptx_text = arena_file(file->arena, file->ptx_path, &file->ptx_bytes, err);
+    if (good) file->ptx_text = read_input(file, file->ptx_path, &file->ptx_bytes, err);
     if (file->ptx_text) module = ptx_parse(file->ptx_path, file->ptx_text, file->ptx_bytes, err);
     if (module) loaded = device_load(&device, module, err);
     good = loaded && check_launches(file, loaded_program(loaded), err);
@@ -808,4 +819,10 @@ bool launch_file_dump(const struct launch_file *file, struct stream_source *sour
         return true;
     }
     return false;
+}
+
+bool launch_file_input(const struct launch_file *file, unsigned index, struct launch_input *input) {
+    if (index >= file->input_count) return false;
+    *input = file->inputs[index];
+    return true;
 }

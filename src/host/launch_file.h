@@ -26,4 +26,12 @@ struct launch_dump {
 bool launch_file_dump(const struct launch_file *file, struct stream_source *source, unsigned index,
                       struct launch_dump *dump);
 
+/* The contents of the launch file and of the files that it names: with them, a run depends on nothing else. False after
+ * the last. */
+struct launch_input {
+    const void *content;
+    uint64_t size_bytes;
+};
+bool launch_file_input(const struct launch_file *file, unsigned index, struct launch_input *input);
+
 #endif

@@ -91,10 +91,18 @@ static void fill(struct batch_run *to, const struct wanted *wanted, const struct
     const struct lab_design *design = design_of(wanted->plan, run);
     memcpy(to->identity, run->identity, sizeof to->identity);
     to->job = mem_text(run->job);
+    to->workload = mem_text(run->file ? run->file->workload : run->job);
+    if (run->file) {
+        to->option = mem_text(run->file->option);
+        to->path = mem_text(run->file->path);
+        to->content = mem_text(run->file->content);
+    }
     to->title = title_of(wanted->plan, run);
     to->after = -1;
     to->in_files = wanted->writes || run->after >= 0;
-    to->whole = run->max_insts == 0 && strncmp(run->job, "synth:", 6) != 0 && !strchr(run->job, '+');
+    bool launch = run->file && strcmp(run->file->option, "--launch") == 0;
+    to->whole =
+        run->max_insts == 0 && (run->file ? launch : strncmp(run->job, "synth:", 6) != 0 && !strchr(run->job, '+'));
     add_option(to, "--gpu", to->in_files ? description(run->gpu) : mem_text(run->gpu));
     if (run->base) add_option(to, "--design", to->in_files ? description(run->base) : mem_text(run->base));
     for (unsigned i = 0; i < run->settings.count; i++)
@@ -105,6 +113,7 @@ static void fill(struct batch_run *to, const struct wanted *wanted, const struct
         to->after = wanted_find(list, writer->identity)->place;
         add_option(to, "--set", text_format("%s=%s.%s", design->uses_reads, writer->identity, design->uses_writes));
     }
+    if (launch) add_word(to, mem_text("--no-dump"));
     if (run->max_insts) add_option(to, "--max-insts", text_format("%llu", (unsigned long long)run->max_insts));
     if (run->sample_cycles) add_option(to, "--sample", text_format("%llu", (unsigned long long)run->sample_cycles));
     for (const char *name = run->sample_units; name && *name; name += *name == ' ') {
@@ -131,14 +140,14 @@ static void expect(struct batch *batch, struct store *store) {
     struct kept_times *kept = kept_times_open();
     for (unsigned i = 0; i < batch->count; i++) {
         struct batch_run *run = &batch->runs[i], *before = i ? run - 1 : NULL;
-        if (before && strcmp(before->job, run->job) == 0) {
+        if (before && strcmp(before->workload, run->workload) == 0) {
             run->expected_seconds = before->expected_seconds, run->guessed = before->guessed;
             continue;
         }
-        run->expected_seconds = store ? store_job_seconds(store, run->job) : 0;
-        if (run->expected_seconds <= 0) run->expected_seconds = kept_times_of(kept, run->job);
+        run->expected_seconds = store ? store_job_seconds(store, run->workload) : 0;
+        if (run->expected_seconds <= 0) run->expected_seconds = kept_times_of(kept, run->workload);
         run->guessed = run->expected_seconds <= 0;
-        if (run->guessed) run->expected_seconds = guess_seconds(run->job);
+        if (run->guessed) run->expected_seconds = guess_seconds(run->workload);
     }
     kept_times_close(kept);
 }
@@ -196,6 +205,10 @@ void batch_run_release(struct batch_run *run) {
     for (unsigned i = 0; i < run->word_count; i++) free(run->words[i]);
     free(run->words);
     free(run->job);
+    free(run->workload);
+    free(run->option);
+    free(run->path);
+    free(run->content);
     free(run->title);
     free(run->why);
 }
@@ -210,13 +223,17 @@ void batch_free(struct batch *batch) {
 /* Task files */
 
 void batch_run_write(FILE *out, const struct batch_run *run) {
-    fprintf(out, "%s\t%s\t%s\t%d\t%d\t%d", run->identity, run->job, run->title, run->after, run->in_files, run->whole);
+    fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d", run->identity, run->job, run->option ? run->option : "",
+            run->path ? run->path : "", run->content ? run->content : "", run->title, run->after, run->in_files,
+            run->whole);
     for (unsigned i = 0; i < run->word_count; i++) fprintf(out, "\t%s", run->words[i]);
     fputc('\n', out);
 }
 
+static char *text_or_null(const char *text) { return *text ? mem_text(text) : NULL; }
+
 bool batch_run_read(struct batch_run *run, char *line) {
-    enum { FIXED = 6 };
+    enum { FIXED = 9 };
     char *field[FIXED], *rest = line;
     line[strcspn(line, "\n")] = '\0';
     for (unsigned i = 0; i < FIXED; i++)
@@ -224,10 +241,13 @@ bool batch_run_read(struct batch_run *run, char *line) {
     if (!identity_is(field[0], strlen(field[0]))) return false;
     *run = (struct batch_run){
         .job = mem_text(field[1]),
-        .title = mem_text(field[2]),
-        .after = atoi(field[3]),
-        .in_files = atoi(field[4]) != 0,
-        .whole = atoi(field[5]) != 0,
+        .option = text_or_null(field[2]),
+        .path = text_or_null(field[3]),
+        .content = text_or_null(field[4]),
+        .title = mem_text(field[5]),
+        .after = atoi(field[6]),
+        .in_files = atoi(field[7]) != 0,
+        .whole = atoi(field[8]) != 0,
     };
     memcpy(run->identity, field[0], sizeof run->identity);
     while (rest) add_word(run, mem_text(strsep(&rest, "\t")));

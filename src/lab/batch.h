@@ -15,9 +15,11 @@ enum batch_state { BATCH_WAITING, BATCH_RUNNING, BATCH_DONE, BATCH_FAILED };
 
 struct batch_run {
     char identity[IDENTITY_LENGTH + 1];
-    char *job;    /* "mm:small" */
-    char *title;  /* for messages: "mm:small, private, noc.channel_bytes=32" */
-    char **words; /* after `sluice run`, without the job and without --json */
+    char *job;                     /* "mm:small" */
+    char *option, *path, *content; /* of a program that is a file, as in lab/program_file.h; else NULL */
+    char *workload;                /* its name in results, to find earlier runs */
+    char *title;                   /* for messages: "mm:small, private, noc.channel_bytes=32" */
+    char **words;                  /* after `sluice run`, without the job and without --json */
     unsigned word_count;
     int after;     /* index of the run that writes the file that this one reads, else -1 */
     bool in_files; /* runs in `files`, since it reads or writes a file there */

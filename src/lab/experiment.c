@@ -99,6 +99,28 @@ static bool settle_axes(struct reading *reading) {
     return true;
 }
 
+/* The path of a file is relative to the directory of the experiment. */
+static bool open_file(struct reading *reading, const struct lab_workload *workload, struct lab_program *program) {
+    struct error err = {0};
+    struct program_file file;
+    const char *slash = strrchr(reading->experiment->path, '/');
+    char *path = program->path[0] == '/' || !slash ? mem_text(program->path)
+                                                   : text_format("%.*s/%s", (int)(slash - reading->experiment->path),
+                                                                 reading->experiment->path, program->path);
+    bool good = program_file_open(&file, path, &err);
+    free(path);
+    if (!good && program->path[strcspn(program->path, ":")])
+        return BLAME(reading, workload->place, "%s; launch files and recordings have no sizes", err.text);
+    if (!good) return BLAME(reading, workload->place, "%s", err.text);
+    struct program_file *kept = arena_alloc(reading->arena, 1, sizeof *kept);
+    *kept = file;
+    kept->path = arena_text(reading->arena, file.path, strlen(file.path));
+    kept->workload = arena_text(reading->arena, file.workload, strlen(file.workload));
+    program->file = kept;
+    program_file_release(&file);
+    return true;
+}
+
 static bool workload_exists(const char *name, const char *size, struct error *err) {
     struct workload_info info;
     for (unsigned i = 0; !size && i < workload_count(); i++) {
@@ -127,6 +149,8 @@ static bool settle_workloads(struct reading *reading) {
         for (unsigned p = 0; p < workload->programs; p++) {
             struct lab_program *program = &workload->program[p];
             struct error err = {0};
+            if (program->path && !open_file(reading, workload, program)) return false;
+            if (program->path) continue;
             if (!program->size && strncmp(program->name, "synth:", 6) != 0) program->size = experiment->size;
             if (program->size) program->size = work_size_name(program->size);
             if (!workload_exists(program->name, program->size, &err))
@@ -135,8 +159,9 @@ static bool settle_workloads(struct reading *reading) {
         for (unsigned k = 0; k < i; k++)
             if (strcmp(experiment->workloads[k].label, workload->label) == 0 &&
                 same_sizes(&experiment->workloads[k], workload))
-                return BLAME(reading, workload->place, "duplicate workload %s; first given on line %u", workload->label,
-                             experiment->workloads[k].place.line);
+                return BLAME(reading, workload->place, "duplicate workload %s; first given on line %u%s",
+                             workload->label, experiment->workloads[k].place.line,
+                             workload->program[0].path ? "; give one of them another name" : "");
     }
     return true;
 }

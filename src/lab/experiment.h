@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "lab/expression.h"
+#include "lab/program_file.h"
 #include "sim/message.h"
 
 /* A location in the file, from 1. */
@@ -30,9 +31,12 @@ struct lab_settings {
     unsigned count;
 };
 
-/* `size` is NULL for a generated stream. */
+/* `size` is NULL for a generated stream and for a file, whose name is that of the file without directory and
+ * extension. */
 struct lab_program {
     const char *name, *size;
+    const char *path;                /* as written, of a launch file or a recording; else NULL */
+    const struct program_file *file; /* its contents */
 };
 
 /* A program, or two concurrent ones. An experiment may have the same program several times, with different labels and

@@ -255,20 +255,32 @@ static bool read_seeds(struct yaml_reader *yaml, void *user, void *to) {
 
 static const struct yaml_key workload_keys[] = {
     KEY("workload", struct workload_form, workload, read_name,
-        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two concurrent programs"),
-    KEY("name", struct workload_form, name, read_text, "label; default: the name of the workload"),
+        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two concurrent programs; a launch file (`.yaml`) or a recording, by its"
+        " path"),
+    KEY("name", struct workload_form, name, read_text,
+        "label; default: the name of the workload, or of the file without directory and extension"),
     KEY("set", struct workload_form, set, read_settings,
         "`{PARAMETER: VALUE, ...}` for its runs, overriding the designs"),
 };
 FORM(workload, "a workload");
 
-/* "mm:small". */
+/* "dir/spmv.yaml" has the name "spmv". */
+static struct lab_program file_program(struct reading *reading, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return (struct lab_program){
+        .name = arena_text(reading->arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name)),
+        .path = path};
+}
+
+/* "mm:small", or a file. */
 static struct lab_program read_program(struct reading *reading, const char *word, size_t length) {
     while (length && *word == ' ') word++, length--;
     while (length && word[length - 1] == ' ') length--;
     const char *text = arena_text(reading->arena, word, length);
+    if (program_is_file(text)) return file_program(reading, text);
     size_t name = strncmp(text, "synth:", 6) == 0 ? length : strcspn(text, ":");
-    return (struct lab_program){arena_text(reading->arena, text, name), text[name] ? text + name + 1 : NULL};
+    return (struct lab_program){.name = arena_text(reading->arena, text, name),
+                                .size = text[name] ? text + name + 1 : NULL};
 }
 
 /* Programs separated by +. */
@@ -278,6 +290,10 @@ static bool read_programs(struct reading *reading, const char *word, struct lab_
             return BLAME(reading, workload->place, "%s: at most %d programs run concurrently", word, PROGRAMS_MAX);
         workload->program[workload->programs++] = read_program(reading, at, strcspn(at, "+"));
     }
+    for (unsigned i = 0; workload->programs > 1 && i < workload->programs; i++)
+        if (workload->program[i].path)
+            return BLAME(reading, workload->place,
+                         "%s: launch files and recordings run alone; only bundled workloads run concurrently", word);
     char *pair = text_format("%s + %s", workload->program[0].name, workload->program[1].name);
     workload->label =
         workload->programs == 1 ? workload->program[0].name : arena_text(reading->arena, pair, strlen(pair));
@@ -294,7 +310,7 @@ static bool read_workload(struct yaml_reader *yaml, void *user) {
                                                        : read_name(yaml, user, &form.workload)))
         return false;
     const char *word = form.workload.text;
-    if (!word) return BLAME(reading, form.workload.place, "missing key workload: NAME or NAME:SIZE");
+    if (!word) return BLAME(reading, form.workload.place, "missing key workload: NAME, NAME:SIZE or a file");
     if (experiment->workload_count == LIST_MAX) return yaml_blame(yaml, yaml->at, "more than %d workloads", LIST_MAX);
     struct lab_workload workload = {
         .settings = form.set, .group = experiment->group_count - 1, .place = form.workload.place};
@@ -477,11 +493,12 @@ static const struct yaml_key file_keys[] = {
     KEY("paper", struct file_form, paper, read_name, "`adaptive`, `icc`, `selrep` or `bypass`"),
     KEY("figure", struct file_form, figure, read_text, "figure of the paper"),
     KEY("gpu", struct file_form, gpu, read_name, "GPU (`sluice list gpus`, or a YAML file); default: " DEFAULT_GPU),
-    KEY("size", struct file_form, size, read_name, "size of workloads without one; default: `small`"),
+    KEY("size", struct file_form, size, read_name,
+        "size of workloads without one; default: `small`; files have one size"),
     KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, which override them"),
     KEY("workloads", struct file_form, workloads, read_workloads,
-        "`[NAME, NAME:SIZE, NAME + NAME, {...}, ...]` (`sluice list workloads`), or groups: `{GROUP: [NAME, ...],"
-        " ...}`"),
+        "`[NAME, NAME:SIZE, NAME + NAME, FILE, {...}, ...]` (`sluice list workloads`; a launch file ends in `.yaml`,"
+        " any other file is a recording), or groups: `{GROUP: [NAME, ...], ...}`"),
     KEY("designs", struct file_form, designs, read_designs,
         "`{NAME: {...}, ...}`, or `[NAME, ...]` of `sluice list designs` and `default`"),
     KEY("alone", struct file_form, alone, read_name,

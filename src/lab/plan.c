@@ -209,6 +209,7 @@ static const char *program_job(const struct plan *plan, const struct lab_workloa
                                const char *size, const struct config *config, struct error *err) {
     const struct lab_program *program = &workload->program[index];
     struct error found = {0};
+    if (program->file) return program->name;
     char *job =
         program->size ? text_format("%s:%s", program->name, size ? size : program->size) : mem_text(program->name);
     struct stream_source *source = program->size ? work_open(job, false, &found) : workload_open(config, job, &found);
@@ -265,15 +266,23 @@ static const char *settings_text(struct arena *arena, const struct lab_settings 
     return kept;
 }
 
-/* The job is known. */
+/* The job is known; a file is represented by its content. */
 static void set_key(struct plan *plan, struct planned_run *run) {
     run->asked = settings_text(plan->arena, &run->settings);
-    char *text =
-        text_format("%s\n%s\n%s\n%s\n%llu %llu\n%s\n%s", run->job, run->gpu, run->base ? run->base : "", run->asked,
-                    (unsigned long long)run->max_insts, (unsigned long long)run->sample_cycles,
-                    run->sample_units ? run->sample_units : "", run->after >= 0 ? plan->runs[run->after].key : "");
+    char *text = text_format("%s\n%s\n%s\n%s\n%llu %llu\n%s\n%s", run->file ? run->file->content : run->job, run->gpu,
+                             run->base ? run->base : "", run->asked, (unsigned long long)run->max_insts,
+                             (unsigned long long)run->sample_cycles, run->sample_units ? run->sample_units : "",
+                             run->after >= 0 ? plan->runs[run->after].key : "");
     identity_of_text(text, run->key);
     free(text);
+}
+
+/* Sets the identity of a run. A file is represented by its content. */
+static void identify(struct planned_run *run, const struct config *config, const char *after) {
+    char content[80];
+    if (run->file) snprintf(content, sizeof content, "sluice run %s %s", run->file->option, run->file->content);
+    identity_of(config, run->file ? content : run->job, run->max_insts, run->sample_cycles, run->sample_units, after,
+                run->identity);
 }
 
 /* The run of every workload. */
@@ -303,8 +312,8 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
         if (programs > tried) tried = programs;
         own_before = own;
         if (good) good = (run->job = job_of(plan, &experiment->workloads[w], size, config, err)) != NULL;
-        if (good)
-            identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, after, run->identity);
+        run->file = experiment->workloads[w].program[0].file;
+        if (good) identify(run, config, after);
         if (good) set_key(plan, run);
         if (good && index == 0) good = keep_configuration(plan, config, err);
     }
@@ -328,9 +337,8 @@ static bool plan_alone(struct plan *plan, const char *size, struct error *err) {
                 *run = make_run(plan, w, experiment->alone, r / seeds, r % seeds, -1);
                 struct config *config = build(plan, run, NULL, err);
                 if (config) run->job = program_job(plan, &experiment->workloads[w], i, size, config, err);
-                if (run->job)
-                    identity_of(config, run->job, run->max_insts, run->sample_cycles, run->sample_units, NULL,
-                                run->identity);
+                run->file = experiment->workloads[w].program[i].file;
+                if (run->job) identify(run, config, NULL);
                 config_destroy(config);
                 if (!run->job) return false;
                 set_key(plan, run);

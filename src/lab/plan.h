@@ -11,11 +11,12 @@
 struct planned_run {
     char identity[IDENTITY_LENGTH + 1];
     unsigned workload, design, point, seed;
-    int candidate;                /* of a search, else -1 */
-    int after;                    /* index of the run whose file this one reads, else -1: see lab_design.uses */
-    const char *gpu, *base;       /* as for --gpu and --design; base may be NULL */
-    const char *job;              /* "mm:small" */
-    struct lab_settings settings; /* all of them, in order, as for --set */
+    int candidate;                   /* of a search, else -1 */
+    int after;                       /* index of the run whose file this one reads, else -1: see lab_design.uses */
+    const char *gpu, *base;          /* as for --gpu and --design; base may be NULL */
+    const char *job;                 /* "mm:small" */
+    const struct program_file *file; /* the program if it is a launch file or a recording, else NULL */
+    struct lab_settings settings;    /* all of them, in order, as for --set */
     uint64_t max_insts, sample_cycles;
     const char *asked;             /* the effective settings in order of their names, "a=1; b=2" */
     char key[IDENTITY_LENGTH + 1]; /* of what was asked for, independent of the model: see lab/kept.h */

@@ -19,7 +19,7 @@ enum {
 
 /* A job's recorded stream. */
 struct shared_stream {
-    const char *job;
+    const struct batch_run *run; /* the first of its runs */
     char *path;
     unsigned users; /* unfinished runs */
     enum { STREAM_NONE, STREAM_WANTED, STREAM_RUNNING, STREAM_READY } state;
@@ -51,9 +51,14 @@ static double clock_seconds(void) {
 
 /* Streams */
 
+static bool same_program(const struct batch_run *a, const struct batch_run *b) {
+    if (a->path || b->path) return a->path && b->path && strcmp(a->path, b->path) == 0;
+    return strcmp(a->job, b->job) == 0;
+}
+
 static struct shared_stream *stream_of(const struct runner *r, const struct batch_run *run) {
     for (unsigned i = 0; run->whole && i < r->stream_count; i++)
-        if (strcmp(r->streams[i].job, run->job) == 0) return &r->streams[i];
+        if (same_program(r->streams[i].run, run)) return &r->streams[i];
     return NULL;
 }
 
@@ -66,7 +71,7 @@ static void streams_plan(struct runner *r) {
             r->streams = mem_grow(r->streams, r->stream_count + 1, sizeof *r->streams);
             stream = &r->streams[r->stream_count++];
             *stream = (struct shared_stream){
-                .job = run->job,
+                .run = run,
                 .path = text_format("%s/%s.%ld.stream", r->options->results, run->identity, (long)getpid())};
         }
         if (++stream->users == STREAM_RUNS) stream->state = STREAM_WANTED;
@@ -92,6 +97,9 @@ static bool start_run(struct runner *r, struct worker *worker, struct batch_run 
     if (stream && stream->state == STREAM_READY) {
         words[count++] = (char *)"--trace";
         words[count++] = stream->path;
+    } else if (run->path) {
+        words[count++] = run->option;
+        words[count++] = run->path;
     } else {
         while (rest) words[count++] = strsep(&rest, " "); /* "a + b" is three words */
     }
@@ -109,8 +117,13 @@ static bool start_run(struct runner *r, struct worker *worker, struct batch_run 
 }
 
 static bool start_stream(struct runner *r, struct worker *worker, struct shared_stream *stream, struct error *err) {
-    char *words[] = {
-        (char *)r->options->program, (char *)"record", (char *)stream->job, (char *)"-o", stream->path, NULL};
+    const struct batch_run *run = stream->run;
+    char *words[8] = {(char *)r->options->program, (char *)"record"};
+    unsigned count = 2;
+    if (run->path) words[count++] = run->option;
+    words[count++] = run->path ? run->path : run->job;
+    words[count++] = (char *)"-o";
+    words[count++] = stream->path;
     *worker = (struct worker){.stream = stream, .started = clock_seconds()};
     worker->busy = process_start(&worker->process, words, NULL, PROCESS_ERRORS, err);
     if (worker->busy) stream->state = STREAM_RUNNING;
@@ -183,8 +196,9 @@ static bool is_disk_full(const char *why, struct error *err) {
 
 static bool end_run(struct runner *r, struct batch_run *run, char *why, double seconds, struct error *err) {
     char *path = text_format("%s/%s.json", r->options->results, run->identity);
-    struct error refused = {0};
+    struct error refused = {0}, changed = {0};
     bool good = true;
+    if (!why && run->path && !program_file_unchanged(run->path, run->content, &changed)) why = mem_text(changed.text);
     if (why) {
         unlink(path); /* a result whose check failed */
         good = !is_disk_full(why, err);

@@ -347,3 +347,26 @@ TEST("a submission without memory for its tasks is an error and leaves no file")
     batch_free(batch);
     runner_fixture_release(&fixture);
 }
+
+TEST("a launch file is recorded and run by its path, and its run fails if the file has changed") {
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
+    struct program_file file = {.option = "--launch", .path = (char *)"/no/a.yaml", .workload = (char *)"a"};
+    struct planned_run runs[3];
+    for (unsigned i = 0; i < 3; i++) runs[i] = planned(i, 0, "a", -1), runs[i].file = &file;
+    struct batch *batch = batch_of(runs, 3, &fixture);
+    struct error err = {0};
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "record --launch /no/a.yaml -o ", "run --trace"), 1);
+    CHECK_EQ(called(&fixture, "run --trace", NULL), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_EQ(batch->runs[i].state, BATCH_FAILED);
+        CHECK_TEXT(batch->runs[i].why, "changed after the command started");
+    }
+    batch_free(batch);
+    batch = batch_of(runs, 2, &fixture);
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "run --launch /no/a.yaml --gpu g --no-dump", NULL), 2);
+    batch_free(batch);
+    runner_fixture_release(&fixture);
+}

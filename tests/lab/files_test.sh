@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Launch files and recordings as workloads of experiments.
+. "$(dirname "$0")/../testlib.sh"
+mkdir "$work/own" "$work/own/kernels"
+cp examples/saxpy.ptx examples/saxpy.yaml "$work/own/kernels"
+examples=$PWD/examples
+cd "$work" || exit 1
+
+# experiment WORKLOADS [DESIGNS]: own/x.yaml.
+experiment() {
+    cat >own/x.yaml <<YAML
+title: A test
+workloads: $1
+designs: ${2:-[shared, private]}
+metrics: [{name: IPC, value: ipc}]
+YAML
+}
+runs() { "$SLUICE" lab export --store "$1" --json - | sed 's/,"host":{[^}]*}//; s/,$//' | sort; }
+"$SLUICE" record mm:tiny -o own/mm.stream
+
+testcase "an experiment runs launch files and recordings, with paths relative to its directory"
+experiment '[kernels/saxpy.yaml, {workload: mm.stream, name: mine}, va:tiny]'
+sluice lab run own/x.yaml -j 1
+status_is 0
+err_empty
+out_has "6 runs: 6 simulated, 0 cached (results.sqlite)"
+no_file results.sqlite.work
+sluice run mm:tiny --design private --json mm.json
+cycles=$(grep -m1 -oE '"cycles": [0-9]+' mm.json | tr -d ' ')
+holds "the run of the recording equals the run of the program" test "$(runs results.sqlite | grep -c "$cycles,")" -eq 1
+holds "the results of the launch file are verified" \
+    test "$(runs results.sqlite | grep '"workload":"saxpy"' | grep -c '"check":"passed"')" -eq 2
+
+testcase "reports and exports show them with their labels"
+sluice report own/x.yaml -o x.html
+status_is 0
+holds "labels" grep -qw 'mine' x.html
+holds "labels" grep -qw 'saxpy' x.html
+sluice lab status
+out_has "6 of 6 runs"
+
+testcase "a run depends on the contents of the files and not on their paths"
+mv own elsewhere && mv elsewhere/kernels/saxpy.yaml elsewhere/kernels/other.yaml
+mv elsewhere own && experiment '[kernels/other.yaml, ./mm.stream]'
+sluice lab run own/x.yaml --dry-run
+out_has "4 runs (4 cells): 0 to simulate, 4 cached"
+echo '// a comment' >>own/kernels/saxpy.ptx
+sluice lab run own/x.yaml --dry-run
+out_has "2 to simulate, 2 cached"
+"$SLUICE" record va:tiny -o own/mm.stream
+sluice lab run own/x.yaml --dry-run
+out_has "4 to simulate, 0 cached"
+
+testcase "a data file of a launch file is part of its content"
+head -c 400000 /dev/zero >own/kernels/x.bin
+sed 's/fill: {kind: iota[^}]*}/fill: {kind: file, file: x.bin}/; s/, final_.*/}/' "$examples/saxpy.yaml" >own/kernels/data.yaml
+cp "$examples/saxpy.ptx" own/kernels
+experiment '[kernels/data.yaml]'
+sluice lab run own/x.yaml --store data.sqlite
+status_is 0
+out_has "2 runs: 2 simulated"
+printf 'x' | dd of=own/kernels/x.bin conv=notrunc status=none
+sluice lab run own/x.yaml --store data.sqlite
+out_has "2 runs: 2 simulated"
+
+testcase "several runs of a launch file share one recording, and buffers are not dumped"
+sed 's/^  - {name: y,/  - {name: y, dump: y.bin,/' "$examples/saxpy.yaml" >own/kernels/dumps.yaml
+experiment '[kernels/dumps.yaml]' '[shared, private, lrr, default]'
+sluice lab run own/x.yaml --store dumps.sqlite
+status_is 0
+out_has "3 runs: 3 simulated" # `default` is the machine of `shared`
+holds "no dump" test -z "$(find . -name y.bin)"
+experiment '[kernels/dumps.yaml]' '[bcs]'
+sluice lab run own/x.yaml --store dumps.sqlite
+out_has "1 run: 1 simulated"
+holds "no dump" test -z "$(find . -name y.bin)"
+
+testcase "a size does not apply to files"
+experiment '[kernels/saxpy2.yaml, va:small]' '[shared]'
+cp "$examples/saxpy.yaml" own/kernels/saxpy2.yaml
+sluice lab run own/x.yaml --size tiny --store sizes.sqlite
+status_is 0
+out_has "2 runs: 2 simulated"
+sluice lab run own/x.yaml --dry-run --store sizes.sqlite
+out_has "1 to simulate, 1 cached"
+
+# rejected WORKLOADS MESSAGE
+rejected() {
+    experiment "$1"
+    sluice lab run own/x.yaml --store rejected.sqlite
+    status_is 2
+    err_has "own/x.yaml:2:$2"
+    no_file rejected.sqlite
+}
+
+testcase "errors are located in the experiment"
+rejected '[kernels/none.yaml]' '13: own/kernels/none.yaml: No such file or directory'
+rejected '[va:tiny, mm.strean]' '22: own/mm.strean: No such file or directory'
+rejected '[kernels/saxpy.ptx]' '13: '
+err_has "saxpy.ptx"
+rejected '[kernels]' '13: there is no workload `kernels`'
+rejected '[./kernels]' '13: own/./kernels is not a file'
+rejected '[kernels/saxpy2.yaml:tiny]' '13: own/kernels/saxpy2.yaml:tiny: No such file or directory; launch files and recordings have no sizes'
+rejected '[kernels/saxpy2.yaml + va]' '13: kernels/saxpy2.yaml + va: launch files and recordings run alone'
+rejected '[mm.stream, {workload: ./mm.stream}]' '35: duplicate workload mm; first given on line 2; give one of them another name'
+echo 'launches: [{kernel: nothing, grid: [1], block: [1]}]' >own/kernels/bad.yaml
+echo 'ptx: saxpy.ptx' >>own/kernels/bad.yaml
+rejected '[kernels/bad.yaml]' "13: "
+err_has "kernels/bad.yaml:1:"
+err_has "has no kernel 'nothing'"
+head -c 1000 own/mm.stream >own/cut.stream
+rejected '[cut.stream]' "13: "
+err_has "cut.stream"
+
+testcase "compare runs launch files and recordings"
+sluice compare --launch own/kernels/other.yaml --designs shared,private
+status_is 0
+out_has "saxpy on adaptive-80sm"
+out_has "check passed"
+sluice compare --trace own/mm.stream --designs shared,private
+status_is 0
+out_has "va:tiny on adaptive-80sm"
+sluice compare --launch own/kernels/dumps.yaml --designs shared
+status_is 0
+no_file y.bin
+
+testcase "run writes dumps unless --no-dump is given"
+sluice run --launch own/kernels/dumps.yaml --no-dump
+status_is 0
+no_file y.bin
+sluice run --launch own/kernels/dumps.yaml
+holds "a dump" test -s y.bin
+
+tests_end
