@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `sluice lab` from the command line: every run is simulated once, despite interruptions.
 . "$(dirname "$0")/../testlib.sh"
+page=$PWD/docs/experiments.md
 cd "$work" || exit 1
 
 # experiment NAME DESIGNS [WORKLOADS]: a file with two values of a parameter.
@@ -103,6 +104,26 @@ content profile.sqlite >profile.txt
 content profile2.sqlite >profile2.txt
 same_files profile.txt profile2.txt
 holds "the profile changed nothing" test "$(grep -o '"l1.read_bypasses":[0-9]*' profile.txt | sort -u | wc -l)" -gt 1
+
+testcase "a sweep over the size of a cache needs no other parameter"
+for sizes in 'llc.slice_kb: [48, 96, 192]' 'l1.size_kb: [24, 48, 96]' 'sm.constant_kb: [4, 8, 16]' 'llc.ways: [8, 16]'; do
+    experiment sizes '[shared]' '[va]'
+    sed -i "s/^sweep: .*/sweep: {$sizes}/" sizes.yaml
+    sluice lab run sizes.yaml --store sizes.sqlite
+    status_is 0
+done
+"$SLUICE" lab export --store sizes.sqlite --csv sizes.csv
+holds "the baseline is one run" test "$(wc -l <sizes.csv)" -eq 9
+sed -i 's/^sweep: .*/sweep: {llc.slice_kb: [48, 97]}/' sizes.yaml
+sluice lab run sizes.yaml --store sizes.sqlite
+status_is 2
+err_has "sizes.yaml:6:28: design 'shared' at 97: --set llc.slice_kb=97: llc.slice_kb: 97 KB in lines of 128 B are 776 lines"
+
+testcase "the example of docs/experiments.md has as many runs as the page says"
+awk '/^```yaml/ { on = 1; next } /^```/ && on { exit } on' "$page" >example.yaml
+sluice lab run example.yaml --dry-run --store example.sqlite
+status_is 0
+out_has "(40 cells)"
 
 testcase "TERM ends lab run cleanly, with its processes"
 experiment many '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}' '[mm, va, hg]'
