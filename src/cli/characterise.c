@@ -151,11 +151,12 @@ static enum status measure(const struct workload *workload, const char *gpu, con
         done = survey_take(source ? source : job->source, sms, &survey, &err);
         if (done && !source) check = job->source->ops->check(job->source, &err);
         struct progress progress;
-        progress_start(&progress, survey.warp_instructions);
+        struct program_extent extent = {.warp_instructions = done ? survey.warp_instructions : 0};
+        progress_start(&progress, NULL, &extent, 1);
         struct run_options run = {.progress = progress_step, .user = &progress};
         if (source) source->ops->restart(source);
         if (done && source) done = machine_run(machine, source, &run, &result, &err) == RUN_DONE;
-        progress_end(&progress);
+        progress_end(&progress, 0);
         if (done)
             write_row(workload, gpu, &survey, check, source ? machine_stats(machine) : NULL, result.cycles, started);
     }

@@ -107,11 +107,13 @@ static void take_outcome(struct outcome *outcome, const struct machine *machine,
     }
 }
 
-static uint64_t expected_instructions(const struct comparison *comparison) {
-    uint64_t sum = 0;
+static void find_extents(const struct compare_values *values, const struct comparison *comparison,
+                         struct program_extent *extent) {
     for (unsigned i = 0; i < comparison->programs.count; i++)
-        sum += recording_info(comparison->sources[i])->warp_instructions;
-    return sum;
+        extent[i] = (struct program_extent){
+            .warp_instructions = recording_info(comparison->sources[i])->warp_instructions,
+            .thread_instruction_limit = values->max_insts,
+        };
 }
 
 static enum status simulate(const struct compare_values *values, struct comparison *comparison,
@@ -128,8 +130,10 @@ static enum status simulate(const struct compare_values *values, struct comparis
         if (config) config_destroy(config);
         return complain_error(&err);
     }
+    struct program_extent extent[PROGRAMS_MAX] = {0};
+    find_extents(values, comparison, extent);
     if (programs->count > 1 && outcome == comparison->outcomes) {
-        enum status alone = alone_measure(config, comparison->sources, values->max_insts, programs);
+        enum status alone = alone_measure(config, comparison->sources, extent, values->max_insts, programs);
         if (alone != STATUS_DONE) {
             free(energy);
             machine_destroy(machine);
@@ -140,10 +144,13 @@ static enum status simulate(const struct compare_values *values, struct comparis
     struct run_result result = {0};
     struct progress progress;
     struct run_options run = {.max_instructions = values->max_insts, .progress = progress_step, .user = &progress};
-    progress_start(&progress, expected_instructions(comparison));
+    char label[96];
+    snprintf(label, sizeof label, "%.60s (%u of %u)", outcome->design, (unsigned)(outcome - comparison->outcomes) + 1,
+             comparison->count);
+    progress_start(&progress, label, extent, programs->count);
     enum run_status ended = machine_run_all(machine, comparison->sources, &run, &result, &err);
     outcome->seconds = progress_clock() - progress.started;
-    progress_end(&progress);
+    progress_end(&progress, 0);
     take_outcome(outcome, machine, &result);
     outcome->programs = *programs;
     for (unsigned i = 0; i < programs->count; i++) outcome->programs.program[i].stats = *machine_program(machine, i);

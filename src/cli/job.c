@@ -143,9 +143,12 @@ const char *jobs_check(const char *const *check, unsigned count) {
     return together;
 }
 
-uint64_t job_instructions(const struct job *job) {
+struct program_extent job_extent(const struct job *job) {
     const struct recording_info *recorded = recording_info(job->source);
-    return recorded ? recorded->warp_instructions : workload_warp_instructions(job->source);
+    return (struct program_extent){
+        .warp_instructions = recorded ? recorded->warp_instructions : workload_warp_instructions(job->source),
+        .threads = job->file ? launch_file_threads(job->file) : 0,
+    };
 }
 
 bool jobs_generated(const struct jobs *jobs) {
@@ -163,11 +166,6 @@ void job_warn(const struct stream_source *source) {
     complain_error(&told);
 }
 
-static bool step(void *user, uint64_t done) {
-    struct run_progress now = {.warp_instructions = done};
-    return progress_step(user, &now);
-}
-
 struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err) {
     const char *folder = getenv("TMPDIR");
     char *path = text_format("%s/sluice-XXXXXX", folder && folder[0] ? folder : "/tmp");
@@ -182,10 +180,12 @@ struct stream_source *job_record(const struct job *job, bool verify, const char 
                   strerror(errno));
         if (file >= 0) close(file), unlink(path);
     } else {
-        progress_start(&progress, job_instructions(job));
+        struct program_extent extent = job_extent(job);
+        progress_start(&progress, "recording", &extent, 1);
         struct recording_verdict verdict = {.check = "none"};
-        bool good = recording_write(out, job->source, job->name, verify ? &verdict : NULL, step, &progress, err);
-        progress_end(&progress);
+        bool good = recording_write(out, job->source, job->name, verify ? &verdict : NULL, progress_record_step,
+                                    &progress, err);
+        progress_end(&progress, 0);
         if (fclose(out) != 0 && good) good = error_set(err, "writing %s failed: %s", path, strerror(errno));
         if (good && verify) *check = verdict.check;
         if (verdict.found.set) complain_error(&verdict.found);

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "config/config.h"
 #include "sim/message.h"
-#include "stream/stream.h"
+#include "stream/progress.h"
 
 struct job_options {
     const char *ptx, *launch, *trace;
@@ -68,7 +68,8 @@ struct stream_source *job_record(const struct job *job, bool verify, const char 
  * lines may be stale. */
 void job_warn(const struct stream_source *source);
 
-/* Warp instructions of the whole program; 0 if unknown. */
-uint64_t job_instructions(const struct job *job);
+/* What the program executes, as far as it is known. The launches of a bundled workload are not: its host program may
+ * decide on them at run time. */
+struct program_extent job_extent(const struct job *job);
 
 #endif

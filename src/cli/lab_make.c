@@ -37,6 +37,18 @@ uint64_t lab_processes(uint64_t asked) {
     return min_u64(asked ? asked : online > 0 ? (uint64_t)online : 1, MOST);
 }
 
+/* The expected time of the runs left. */
+static void print_expected(const struct batch *batch, uint64_t processes) {
+    unsigned guessed = 0, waiting = count_state(batch, BATCH_WAITING);
+    char time[32];
+    for (unsigned i = 0; i < batch->count; i++) guessed += batch->runs[i].guessed;
+    unsigned at_once = (unsigned)min_u64(lab_processes(processes), waiting ? waiting : 1);
+    printf("about %s with %u in parallel", duration(batch_expected_seconds(batch, at_once), time, sizeof time),
+           at_once);
+    if (guessed) printf("; a rough estimate for %u of them, whose workloads have no stored run", guessed);
+    putchar('\n');
+}
+
 /* On this machine */
 
 struct here {
@@ -69,8 +81,8 @@ static bool step(void *user, const struct runner_progress *progress) {
     here->next = progress_clock() + 0.2;
     fprintf(stderr, "\r%u of %u runs", progress->done, progress->total);
     if (progress->failed) fprintf(stderr, "   %u failed", progress->failed);
-    fprintf(stderr, "   %u running   about %s left\x1b[K", progress->running,
-            duration(progress->left_seconds, left, sizeof left));
+    fprintf(stderr, "   %u running   %.0f %%   about %s left\x1b[K", progress->running, 100 * progress->share,
+            duration(progress->left_seconds > 1 ? progress->left_seconds : 1, left, sizeof left));
     here->drawn = true;
     return true;
 }
@@ -202,19 +214,12 @@ static enum status dry_run(const struct request *request, const struct lab_value
     struct intake intake;
     struct store *store = access(path, F_OK) == 0 ? store_open(path, STORE_READ, &err) : NULL;
     if (err.set || !intake_open(&intake, path, false, &err)) return complain_error(&err);
-    char time[32];
     for (unsigned i = 0; i < request->count && request->count > 1; i++)
         printf("%-32s %u cells\n", request->experiments[i]->name, request->plans[i]->count);
     struct batch *batch = request_batch(request, store, &intake);
-    unsigned guessed = 0;
-    for (unsigned i = 0; i < batch->count; i++) guessed += batch->runs[i].guessed;
     printf("%u run%s (%u cells): %u to simulate, %u cached (%s)\n", batch->distinct, plural(batch->distinct),
            batch->asked, batch->count, batch->stored, path);
-    uint64_t at_once = min_u64(lab_processes(values->processes), batch->count ? batch->count : 1);
-    printf("about %s with %llu in parallel",
-           duration(batch_expected_seconds(batch) / (double)at_once, time, sizeof time), (unsigned long long)at_once);
-    if (guessed) printf("; a rough estimate for %u of them, whose workloads have no stored run", guessed);
-    putchar('\n');
+    print_expected(batch, values->processes);
     batch_free(batch);
     intake_close(&intake);
     store_close(store);

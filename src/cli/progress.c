@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab/process.h"
+
 static const double interval_seconds = 0.2;
 
 /* A global, since a signal handler cannot use anything else. */
@@ -31,36 +33,85 @@ double progress_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void progress_start(struct progress *progress, uint64_t expected) {
+void progress_start(struct progress *progress, const char *label, const struct program_extent *extent,
+                    unsigned programs) {
     double now = progress_clock();
-    *progress = (struct progress){
-        .shown = isatty(STDERR_FILENO), .expected = expected, .started = now, .next = now + interval_seconds};
+    *progress = (struct progress){.label = label,
+                                  .shown = isatty(STDERR_FILENO),
+                                  .report = process_report_file(),
+                                  .started = now,
+                                  .next = now + interval_seconds};
+    for (unsigned i = 0; extent && i < programs; i++) progress->extent[i] = extent[i];
+}
+
+double progress_share(const struct progress *progress, const struct run_progress *now) {
+    double least = now->programs ? 1 : -1;
+    for (unsigned i = 0; i < now->programs; i++) {
+        double share = program_share(&now->program[i], &progress->extent[i]);
+        if (share < least) least = share;
+    }
+    return least;
+}
+
+/* "kernel 3 (mm_tiled): 40 %", of the first program that has not ended. */
+static int kernel_text(const struct run_progress *now, char *text, size_t size) {
+    for (unsigned i = 0; i < now->programs; i++) {
+        const struct program_progress *program = &now->program[i];
+        if (!program->done && program->kernel)
+            return snprintf(text, size, "   kernel %llu (%s): %.0f %%", (unsigned long long)program->kernels + 1,
+                            program->kernel->name, 100 * program_kernel_share(program));
+    }
+    return 0;
+}
+
+void progress_text(const struct progress *progress, const struct run_progress *now, double seconds, char *text,
+                   size_t size) {
+    double done = (double)now->warp_instructions, share = progress_share(progress, now);
+    int used = progress->label ? snprintf(text, size, "%s   ", progress->label) : 0;
+    if (now->cycles) used += snprintf(text + used, size - (size_t)used, "%.2f M cycles   ", (double)now->cycles / 1e6);
+    used += snprintf(text + used, size - (size_t)used, "%.2f M warp instructions   %.2f M/s", done / 1e6,
+                     seconds > 0 ? done / seconds / 1e6 : 0);
+    if (share < 0) {
+        kernel_text(now, text + used, size - (size_t)used);
+        return;
+    }
+    used += snprintf(text + used, size - (size_t)used, "   %.0f %%", 100 * share);
+    double left = share > 0 ? seconds * (1 - share) / share : 0;
+    if (share > 0) snprintf(text + used, size - (size_t)used, "   %.0f s left", left > 1 ? left : 1);
 }
 
 static void draw(struct progress *progress, const struct run_progress *now, double seconds) {
-    double done = (double)now->warp_instructions, rate = seconds > 0 ? done / seconds : 0;
-    fprintf(stderr, "\r%.2f M cycles   %.2f M warp instructions   %.2f M/s", (double)now->cycles / 1e6, done / 1e6,
-            rate / 1e6);
-    if (progress->expected && rate > 0) {
-        double share = done / (double)progress->expected, left = ((double)progress->expected - done) / rate;
-        fprintf(stderr, "   %.0f %%   %.0f s left", 100 * (share < 1 ? share : 1), left > 0 ? left : 0);
-    }
-    fputs("\x1b[K", stderr);
+    char text[512] = "";
+    progress_text(progress, now, seconds, text, sizeof text);
+    fprintf(stderr, "\r%s\x1b[K", text);
     progress->drawn = true;
 }
 
 bool progress_step(void *user, const struct run_progress *now) {
     struct progress *progress = user;
     if (asked_to_end) return false;
-    if (!progress->shown) return true;
+    if (!progress->shown && progress->report < 0) return true;
     double time = progress_clock();
     if (time < progress->next) return true;
     progress->next = time + interval_seconds;
-    draw(progress, now, time - progress->started);
+    if (progress->report >= 0)
+        process_report(progress->report,
+                       (struct process_report){progress_share(progress, now), now->warp_instructions});
+    if (progress->shown) draw(progress, now, time - progress->started);
     return true;
 }
 
-void progress_end(struct progress *progress) {
+bool progress_record_step(void *user, const struct program_progress *now) {
+    struct run_progress all = {.warp_instructions = now->warp_instructions,
+                               .thread_instructions = now->thread_instructions,
+                               .programs = 1,
+                               .program = {*now}};
+    return progress_step(user, &all);
+}
+
+void progress_end(struct progress *progress, uint64_t warp_instructions) {
+    if (progress->report >= 0 && warp_instructions)
+        process_report(progress->report, (struct process_report){1, warp_instructions});
     if (progress->drawn) fputs("\r\x1b[K", stderr);
     progress->drawn = false;
 }

@@ -22,20 +22,16 @@ static const struct option record_options[] = {
     MACHINE_OPTIONS(record_values, machine),
 };
 
-static bool step(void *user, uint64_t done) {
-    struct run_progress now = {.warp_instructions = done};
-    return progress_step(user, &now);
-}
-
 static enum status write_recording(const struct record_values *values, const struct job *job, struct error *err) {
     struct output output;
     struct progress progress;
     if (!output_open(&output, values->output, err)) return complain_error(err);
     signals_catch();
-    progress_start(&progress, job_instructions(job));
+    struct program_extent extent = job_extent(job);
+    progress_start(&progress, NULL, &extent, 1);
     struct recording_verdict verdict = {.check = "none"}, *asked = values->job.no_check ? NULL : &verdict;
-    bool good = recording_write(output.file, job->source, job->name, asked, step, &progress, err);
-    progress_end(&progress);
+    bool good = recording_write(output.file, job->source, job->name, asked, progress_record_step, &progress, err);
+    progress_end(&progress, 0);
     if (strcmp(verdict.check, "failed") == 0) good = error_set(err, "no recording was written: %s", verdict.found.text);
     if (good) job_warn(job->source);
     struct error closing = {0};

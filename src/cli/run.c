@@ -62,16 +62,12 @@ static enum status write_results(const struct run_values *values, const struct r
     return report->interrupted || strcmp(report->check, "failed") == 0 ? STATUS_FAILED : STATUS_DONE;
 }
 
-/* Warp instructions of the whole run, to estimate the time left; 0 if unknown. Assumes full warps. */
-static uint64_t expected_instructions(const struct run_values *values, const struct jobs *jobs) {
-    uint64_t sum = 0;
+/* What each program executes in this run. */
+static void find_extents(const struct run_values *values, const struct jobs *jobs, struct program_extent *extent) {
     for (unsigned i = 0; i < jobs->count; i++) {
-        uint64_t all = job_instructions(&jobs->job[i]), most = values->max_insts ? values->max_insts / 32 + 1 : all;
-        uint64_t expected = all ? min_u64(all, most) : most;
-        if (!expected) return 0;
-        sum += expected;
+        extent[i] = job_extent(&jobs->job[i]);
+        extent[i].thread_instruction_limit = values->max_insts;
     }
-    return sum;
 }
 
 /* State of the callbacks of a run. */
@@ -135,8 +131,10 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         .user = &watch,
     };
     signals_catch();
+    struct program_extent extent[PROGRAMS_MAX] = {0};
+    find_extents(values, jobs, extent);
     if (values->alone && jobs->count > 1) {
-        enum status alone = alone_measure(config, sources, values->max_insts, &watch.programs);
+        enum status alone = alone_measure(config, sources, extent, values->max_insts, &watch.programs);
         if (alone != STATUS_DONE) return alone;
     }
     struct output log = {0};
@@ -145,10 +143,10 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         fputs("cycle,mc,channel,command,bank,row,column\n", log.file);
         dram_set_log(machine_dram(machine), log_command, log.file);
     }
-    progress_start(&watch.progress, expected_instructions(values, jobs));
+    progress_start(&watch.progress, NULL, extent, jobs->count);
     enum run_status ended = machine_run_all(machine, sources, &run, &result, &err);
     double seconds = progress_clock() - watch.progress.started;
-    progress_end(&watch.progress);
+    progress_end(&watch.progress, ended == RUN_DONE && jobs->count == 1 ? result.warp_instructions : 0);
     if (values->dram_log && !output_close(&log, ended != RUN_REFUSED, &err)) {
         run_result_release(&result);
         return complain_error(&err), STATUS_FAILED;
@@ -228,6 +226,9 @@ static const char *const details[] = {
     " breakdown, and statistics of caches, networks and DRAM. With --launch, it simulates the kernels of a PTX file."
     " They are executed functionally; a fault (an access outside every buffer, a trap) ends the run and is reported"
     " with its PTX line, CTA and thread.",
+    "On a terminal, a line shows the progress: the share of the run that is done and the time left if the launches are"
+    " known in advance (launch files, recordings, generated streams, --max-insts), otherwise the kernel under way and the"
+    " share of its CTAs that have ended.",
     "`WORKLOAD + WORKLOAD` runs two programs concurrently. Each has its own address space, half of the SMs of every"
     " cluster (gpu.first_program_sms) and its own view of the last-level cache; they share all other resources. Each"
     " program is measured until its first completion; the one that completes first restarts until the other one has"

@@ -278,6 +278,10 @@ bool control_idle(const struct control *control, unsigned program) {
     return control->partition[program].phase == KERNEL_NONE;
 }
 
+uint64_t control_ended_ctas(const struct control *control, unsigned program) {
+    return control->partition[program].dispatch.ended;
+}
+
 void control_halt(struct control *control) { control->halted = true; }
 
 /* ---- reports ---------------------------------------------------------------------------------------------------- */

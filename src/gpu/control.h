@@ -55,6 +55,8 @@ void control_connect_slice(struct control *control, unsigned index, unsigned com
 void control_begin(struct control *control, const struct launch *launch, uint64_t now);
 /* Whether no kernel of the program is running. */
 bool control_idle(const struct control *control, unsigned program);
+/* CTAs of the program's kernel that have ended. */
+uint64_t control_ended_ctas(const struct control *control, unsigned program);
 /* Sets the replication degree that the organisations choose next (struct llc_degree_ops). */
 bool control_set_degree(struct control *control, unsigned degree);
 /* No further CTA starts. */

@@ -23,6 +23,7 @@ struct program {
     struct stream_source *source;
     struct launch launch;       /* of the running kernel */
     struct run_progress before; /* progress before that kernel */
+    uint64_t threads;           /* of the kernels that have ended */
     bool running;               /* a kernel is running */
     bool done;                  /* has reached its end or limit */
     struct program_stats stats;
@@ -267,6 +268,26 @@ static struct run_progress progress_of(const struct machine *m, unsigned program
     return progress;
 }
 
+/* The same of all programs, with the kernels of each. */
+static struct run_progress progress_in_detail(const struct machine *m) {
+    struct run_progress all = progress_of(m, ALL_PROGRAMS);
+    all.programs = m->programs;
+    for (unsigned i = 0; i < m->programs; i++) {
+        const struct program *program = &m->program[i];
+        struct run_progress own = m->programs > 1 ? progress_of(m, i) : all;
+        all.program[i] = (struct program_progress){
+            .warp_instructions = own.warp_instructions,
+            .thread_instructions = own.thread_instructions,
+            .kernels = program->stats.kernels,
+            .threads = program->threads,
+            .kernel = program->running ? &program->launch.kernel : NULL,
+            .ctas = program->running ? control_ended_ctas(m->control, i) : 0,
+            .done = program->done,
+        };
+    }
+    return all;
+}
+
 /* Increases whenever anything makes progress. */
 static uint64_t signs_of_life(const struct machine *m) {
     return engine_progress(m->engine) + progress_of(m, ALL_PROGRAMS).warp_instructions;
@@ -430,7 +451,7 @@ static enum run_status between(struct run *run) {
         }
         for (unsigned i = 0; i < m->programs && run->options->max_instructions; i++)
             if (progress_of(m, i).thread_instructions >= run->options->max_instructions) finish_program(run, i);
-        struct run_progress progress = progress_of(m, ALL_PROGRAMS);
+        struct run_progress progress = progress_in_detail(m);
         if (run->options->progress && !run->options->progress(run->options->user, &progress)) return RUN_INTERRUPTED;
         if (run->over) return RUN_DONE;
     }
@@ -449,7 +470,7 @@ static uint64_t next_boundary(const struct run *run) {
 /* Called by the source while the machine waits for it. */
 static bool patience(void *user) {
     struct run *run = user;
-    struct run_progress progress = progress_of(run->m, ALL_PROGRAMS);
+    struct run_progress progress = progress_in_detail(run->m);
     run->gave_up |= run->options->progress && !run->options->progress(run->options->user, &progress);
     return !run->gave_up;
 }
@@ -509,6 +530,7 @@ static enum run_status follow_kernels(struct run *run) {
         struct program *program = &m->program[i];
         if (!program->running || !control_idle(m->control, i)) continue;
         if (!program->done) add_kernel(run, i);
+        program->threads += kernel_ctas(&program->launch.kernel) * kernel_threads(&program->launch.kernel);
         program->running = false;
         status = begin_kernel(run, i);
     }

@@ -17,9 +17,10 @@
 #define SLUICE_GPU_MACHINE_H
 
 #include "config/config.h"
+#include "sim/message.h"
 #include "stats/journal.h"
 #include "stats/stats.h"
-#include "stream/stream.h"
+#include "stream/progress.h"
 
 struct machine;
 struct dram;
@@ -27,6 +28,8 @@ struct network_shape;
 
 struct run_progress {
     uint64_t cycles, warp_instructions, thread_instructions;
+    unsigned programs; /* 0 where only the totals are known */
+    struct program_progress program[PROGRAMS_MAX];
 };
 
 struct run_options {

@@ -732,6 +732,20 @@ static struct dim dim_of(const struct int_list *list) {
     return dim3(size[0], size[1], size[2]);
 }
 
+static uint64_t size_of(const struct int_list *list) {
+    struct dim dim = dim_of(list);
+    return (uint64_t)dim.x * dim.y * dim.z;
+}
+
+uint64_t launch_file_threads(const struct launch_file *file) {
+    uint64_t threads = 0;
+    for (unsigned i = 0; i < file->launch_count; i++) {
+        const struct launch_row *row = &file->launches[i];
+        threads += (uint64_t)row->repeat * size_of(&row->grid) * size_of(&row->block);
+    }
+    return threads;
+}
+
 static void run(void *user, struct host *host) {
     const struct launch_file *file = user;
     for (unsigned i = 0; i < file->buffer_count; i++) {

@@ -26,6 +26,9 @@ struct launch_dump {
 bool launch_file_dump(const struct launch_file *file, struct stream_source *source, unsigned index,
                       struct launch_dump *dump);
 
+/* Threads of all launches. */
+uint64_t launch_file_threads(const struct launch_file *file);
+
 /* The contents of the launch file and of the files that it names: with them, a run depends on nothing else. False after
  * the last. */
 struct launch_input {

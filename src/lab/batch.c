@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/path.h"
 #include "lab/kept.h"
+#include "lab/past.h"
 
 /* A distinct run of the plans, with the first cell that needs it. */
 struct wanted {
@@ -142,21 +143,28 @@ static void expect(struct batch *batch, struct store *store) {
         struct batch_run *run = &batch->runs[i], *before = i ? run - 1 : NULL;
         if (before && strcmp(before->workload, run->workload) == 0) {
             run->expected_seconds = before->expected_seconds, run->guessed = before->guessed;
+            run->expected_instructions = before->expected_instructions;
             continue;
         }
-        run->expected_seconds = store ? store_job_seconds(store, run->workload) : 0;
-        if (run->expected_seconds <= 0) run->expected_seconds = kept_times_of(kept, run->workload);
+        struct past past = past_of(store, kept, run->workload);
+        run->expected_seconds = past.seconds;
+        run->expected_instructions = past.warp_instructions;
         run->guessed = run->expected_seconds <= 0;
         if (run->guessed) run->expected_seconds = guess_seconds(run->workload);
     }
     kept_times_close(kept);
 }
 
-double batch_expected_seconds(const struct batch *batch) {
-    double sum = 0;
-    for (unsigned i = 0; i < batch->count; i++)
-        if (batch->runs[i].state == BATCH_WAITING) sum += batch->runs[i].expected_seconds;
-    return sum;
+/* At least as long as the longest of them. */
+double batch_expected_seconds(const struct batch *batch, unsigned processes) {
+    double sum = 0, longest = 0;
+    for (unsigned i = 0; i < batch->count; i++) {
+        const struct batch_run *run = &batch->runs[i];
+        if (run->state != BATCH_WAITING) continue;
+        sum += run->expected_seconds;
+        if (run->expected_seconds > longest) longest = run->expected_seconds;
+    }
+    return sum / processes > longest ? sum / processes : longest;
 }
 
 /* The batch */

@@ -25,7 +25,8 @@ struct batch_run {
     bool in_files; /* runs in `files`, since it reads or writes a file there */
     bool whole;    /* runs to completion, so a recorded stream can be used */
     double expected_seconds;
-    bool guessed; /* no earlier run of the workload is known */
+    uint64_t expected_instructions; /* warp instructions; 0: unknown */
+    bool guessed;                   /* no earlier run of the workload is known */
     enum batch_state state;
     char *why; /* the error of a failed run */
 };
@@ -40,8 +41,8 @@ struct batch {
 struct batch *batch_create(const struct plan *const *plans, unsigned plan_count, struct store *store,
                            const char *files);
 void batch_free(struct batch *batch);
-/* Expected seconds of the waiting runs in sequence. */
-double batch_expected_seconds(const struct batch *batch);
+/* Expected seconds of the waiting runs with this many processes. Earlier runs are found by lab/past.h. */
+double batch_expected_seconds(const struct batch *batch, unsigned processes);
 
 /* One line of a task file, fields separated by tabs; batch_run_read() parses it. */
 void batch_run_write(FILE *out, const struct batch_run *run);

@@ -388,6 +388,7 @@ const char *kept_model(const struct kept *kept) {
 struct job_time {
     const char *job;
     double seconds;
+    uint64_t warp_instructions;
     unsigned runs;
 };
 struct kept_times {
@@ -406,6 +407,10 @@ static void add_times(struct kept_times *all, const char *path) {
         if (at == all->count)
             ((struct job_time *)ARENA_APPEND(all->arena, all->times, all->count))->job = table.row[i][WORKLOAD];
         all->times[at].seconds += strtod(table.row[i][SECONDS], NULL);
+        for (unsigned c = FIXED; c + 1 < table.columns; c++)
+            if (strcmp(table.column[c], "warp_instructions") == 0)
+                all->times[at].warp_instructions =
+                    max_u64(all->times[at].warp_instructions, strtoull(table.row[i][c], NULL, 10));
         all->times[at].runs++;
     }
 }
@@ -439,8 +444,11 @@ void kept_times_close(struct kept_times *times) {
     if (times) arena_destroy(times->arena);
 }
 
-double kept_times_of(const struct kept_times *times, const char *job) {
-    for (unsigned i = 0; i < times->count; i++)
-        if (strcmp(times->times[i].job, job) == 0) return times->times[i].seconds / times->times[i].runs;
-    return 0;
+void kept_times_find(const struct kept_times *times, const char *job, double *seconds, uint64_t *warp_instructions) {
+    for (unsigned i = 0; i < times->count; i++) {
+        const struct job_time *time = &times->times[i];
+        if (strcmp(time->job, job) != 0) continue;
+        *seconds = time->seconds / time->runs;
+        *warp_instructions = time->warp_instructions;
+    }
 }

@@ -39,7 +39,7 @@ char *kept_value(struct stored_run *run, const char *name, struct error *err);
 /* Host seconds of the kept runs in all files of data/results, for estimates. A file that cannot be read is omitted. */
 struct kept_times *kept_times_open(void);
 void kept_times_close(struct kept_times *times);
-/* The mean of a job, "mm:small"; 0 if no run of it is kept. */
-double kept_times_of(const struct kept_times *times, const char *job);
+/* Mean seconds and the most warp instructions of the runs of a job, "mm:small"; unchanged if none is kept. */
+void kept_times_find(const struct kept_times *times, const char *job, double *seconds, uint64_t *warp_instructions);
 
 #endif

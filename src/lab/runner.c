@@ -40,7 +40,12 @@ struct runner {
     struct shared_stream *streams;
     unsigned stream_count, running, done, failed;
     struct worker *workers;
-    double spent_seconds, spent_expected; /* of finished runs */
+    struct pace {
+        double seconds, expected;
+    } pace[2];            /* of finished runs, [guessed] */
+    double spent_seconds; /* of finished processes */
+    double left_seconds;  /* as shown */
+    double share, stepped_at;
 };
 
 static double clock_seconds(void) {
@@ -108,7 +113,7 @@ static bool start_run(struct runner *r, struct worker *worker, struct batch_run 
     words[count++] = result;
     *worker = (struct worker){.run = run, .started = clock_seconds()};
     const char *folder = run->in_files ? r->options->files : NULL;
-    worker->busy = process_start(&worker->process, words, folder, PROCESS_ERRORS, err);
+    worker->busy = process_start(&worker->process, words, folder, PROCESS_REPORTS, err);
     if (worker->busy) run->state = BATCH_RUNNING;
     free(words);
     free(result);
@@ -206,8 +211,8 @@ static bool end_run(struct runner *r, struct batch_run *run, char *why, double s
         good = error_set(err, "%s", refused.text);
     }
     free(path);
-    r->spent_seconds += seconds;
-    r->spent_expected += run->expected_seconds;
+    r->pace[run->guessed].seconds += seconds;
+    r->pace[run->guessed].expected += run->expected_seconds;
     if (!good) {
         run->state = BATCH_WAITING;
         free(why);
@@ -220,14 +225,33 @@ static bool end_run(struct runner *r, struct batch_run *run, char *why, double s
     return true;
 }
 
+/* The other runs of the program are expected to be like this one. */
+static void learn(struct runner *r, const struct batch_run *run, double seconds, uint64_t warp_instructions) {
+    for (unsigned i = 0; i < r->batch->count; i++) {
+        struct batch_run *other = &r->batch->runs[i];
+        if (other->whole != run->whole || !same_program(run, other)) continue;
+        if (other->guessed && other != run) other->expected_seconds = seconds;
+        if (warp_instructions) other->expected_instructions = warp_instructions;
+        other->guessed = false;
+    }
+}
+
 static bool end_worker(struct runner *r, struct worker *worker, struct error *err) {
+    struct process_report report = {.share = -1};
     int status = process_wait(&worker->process);
     bool passed = WIFEXITED(status) && WEXITSTATUS(status) == 0, good = true;
+    bool reported = process_last_report(&worker->process, &report);
+    double seconds = clock_seconds() - worker->started;
     char *why = passed ? NULL : reason(&worker->process, status);
     process_release(&worker->process);
     worker->busy = false;
     r->running--;
-    if (worker->run) return end_run(r, worker->run, why, clock_seconds() - worker->started, err);
+    r->spent_seconds += seconds;
+    if (worker->run) {
+        good = end_run(r, worker->run, why, seconds, err);
+        if (passed) learn(r, worker->run, seconds, reported && worker->run->whole ? report.warp_instructions : 0);
+        return good;
+    }
     worker->stream->state = passed ? STREAM_READY : STREAM_NONE; /* without it, each run reports the error itself */
     if (why) good = !is_disk_full(why, err);
     free(why);
@@ -236,25 +260,69 @@ static bool end_worker(struct runner *r, struct worker *worker, struct error *er
 
 /* Time */
 
-/* Expected time of the rest, scaled by the actual over the expected time of finished runs. */
-static double left_seconds(const struct runner *r) {
-    double correction = r->spent_expected > 0 ? r->spent_seconds / r->spent_expected : 1, now = clock_seconds();
-    double left = batch_expected_seconds(r->batch) * correction;
-    for (unsigned i = 0; i < r->options->processes; i++) {
-        const struct worker *worker = &r->workers[i];
-        if (!worker->busy || !worker->run) continue;
-        double rest = worker->run->expected_seconds * correction - (now - worker->started);
-        left += rest > 0 ? rest : 0;
-    }
-    return left / r->options->processes;
+/* Expected time of a run, scaled by the actual over the expected time of finished runs. */
+static double expected(const struct runner *r, const struct batch_run *run) {
+    const struct pace *pace = &r->pace[run->guessed];
+    double scale = pace->expected > 0 ? pace->seconds / pace->expected : 1;
+    return run->expected_seconds * (scale < 0.1 ? 0.1 : scale > 10 ? 10 : scale);
 }
 
-static bool step(const struct runner *r) {
+/* Share of a run that is done, by its own report or by the instructions of earlier runs; 0: unknown. */
+static double share_of(const struct worker *worker) {
+    struct process_report report;
+    uint64_t all = worker->run->expected_instructions;
+    if (!process_last_report(&worker->process, &report)) return 0;
+    if (report.share < 0 && worker->run->whole && report.warp_instructions < all)
+        report.share = (double)report.warp_instructions / (double)all;
+    return report.share > 0 && report.share <= 1 ? report.share : 0;
+}
+
+/* Expected rest of a run: the more of it is done, the more its own pace counts. A run that takes longer than expected
+ * is assumed to take longer still, in proportion. */
+static double rest_of(const struct runner *r, const struct worker *worker, double now) {
+    enum { TRUST = 10, TRUST_GUESSED = 100 }; /* its own pace counts alone from 10 % and 1 % on */
+    double elapsed = now - worker->started, share = share_of(worker), all = expected(r, worker->run);
+    double rest = all - elapsed > 0.1 * elapsed ? all - elapsed : 0.1 * elapsed;
+    if (share == 0) return rest;
+    double trust = share * (worker->run->guessed ? TRUST_GUESSED : TRUST), own = elapsed * (1 - share) / share;
+    return trust >= 1 ? own : trust * own + (1 - trust) * rest;
+}
+
+/* The estimate moves towards a new one in a few seconds, so that it does not jump. */
+static void estimate(struct runner *r) {
+    enum { SECONDS = 3 };
+    double now = clock_seconds(), left = 0, longest = 0, spent = r->spent_seconds, passed = now - r->stepped_at;
+    for (unsigned i = 0; i < r->options->processes; i++) {
+        const struct worker *worker = &r->workers[i];
+        if (!worker->busy) continue;
+        double rest = worker->run ? rest_of(r, worker, now) : 0;
+        spent += now - worker->started;
+        left += rest;
+        if (rest > longest) longest = rest;
+    }
+    for (unsigned i = 0; i < r->batch->count; i++) {
+        const struct batch_run *run = &r->batch->runs[i];
+        if (run->state != BATCH_WAITING) continue;
+        left += expected(r, run);
+        if (expected(r, run) > longest) longest = expected(r, run);
+    }
+    double share = spent > 0 ? spent / (spent + left) : 0, whole = left / r->options->processes;
+    if (whole < longest) whole = longest;
+    double before = r->left_seconds > passed ? r->left_seconds - passed : 0;
+    double weight = r->stepped_at > 0 && passed < SECONDS ? passed / SECONDS : 1;
+    r->left_seconds = before + weight * (whole - before);
+    r->share = share > r->share ? share : r->share;
+    r->stepped_at = now;
+}
+
+static bool step(struct runner *r) {
+    estimate(r);
     struct runner_progress progress = {.total = r->batch->count,
                                        .done = r->done,
                                        .failed = r->failed,
                                        .running = r->running,
-                                       .left_seconds = left_seconds(r)};
+                                       .share = r->share,
+                                       .left_seconds = r->left_seconds};
     return !r->options->step || r->options->step(r->options->user, &progress);
 }
 

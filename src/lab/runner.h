@@ -10,7 +10,8 @@
 
 struct runner_progress {
     unsigned total, done, failed, running;
-    double left_seconds; /* estimated from finished and stored runs */
+    double share;        /* of the expected time, from 0 to 1 */
+    double left_seconds; /* estimated from finished and stored runs, and from the progress of those under way */
 };
 
 struct runner_options {

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "stream/stream.h"
+#include "stream/progress.h"
 
 enum { RECORDING_VERSION = 3 };
 
@@ -43,9 +43,9 @@ struct recording_verdict {
 
 /* Reads the source from the first kernel to the last and writes its streams. If `verdict` is not NULL, the program's
  * check runs and its result is recorded, to be reported when the recording is simulated. `step` (or NULL) is called
- * periodically with the warp instructions written so far; returning false aborts. */
+ * periodically; returning false aborts. */
 bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
-                     bool (*step)(void *user, uint64_t done), void *user, struct error *err);
+                     bool (*step)(void *user, const struct program_progress *now), void *user, struct error *err);
 
 /* A source that reads the file; NULL with an error that names the file and the position. */
 struct stream_source *recording_open(const char *path, struct error *err);

@@ -138,8 +138,12 @@ static void put_kernel(struct bytes *to, const struct recording_kernel *k) {
     put_number(to, k->stored_bytes);
 }
 
+/* `before` is the progress up to this kernel. */
 static bool record_kernel(struct recorder *r, struct stream_source *source, struct recording_kernel *totals,
-                          bool (*step)(void *user, uint64_t done), void *user, uint64_t done) {
+                          bool (*step)(void *user, const struct program_progress *now), void *user,
+                          const struct program_progress *before) {
+    struct program_progress now = *before;
+    now.kernel = &totals->kernel;
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     uint64_t warps = kernel_ctas(&totals->kernel) * kernel_warps(&totals->kernel);
     bool good = true;
@@ -148,8 +152,10 @@ static bool record_kernel(struct recorder *r, struct stream_source *source, stru
         warp->cta = w / kernel_warps(&totals->kernel);
         warp->warp = (uint32_t)(w % kernel_warps(&totals->kernel));
         good = record_warp(r, source, warp, totals);
-        if (good && step && !step(user, done + totals->warp_instructions))
-            good = error_set(r->err, "interrupted; no recording was written");
+        now.warp_instructions = before->warp_instructions + totals->warp_instructions;
+        now.thread_instructions = before->thread_instructions + totals->thread_instructions;
+        now.ctas = (w + 1) / kernel_warps(&totals->kernel);
+        if (good && step && !step(user, &now)) good = error_set(r->err, "interrupted; no recording was written");
     }
     free(warp);
     return good;
@@ -189,25 +195,27 @@ static bool write_ends(struct recorder *r, const char *workload, const char *che
 }
 
 bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
-                     bool (*step)(void *user, uint64_t done), void *user, struct error *err) {
+                     bool (*step)(void *user, const struct program_progress *now), void *user, struct error *err) {
     struct recorder r = {.out = out, .err = err, .zstd = ZSTD_createCCtx()};
     struct bytes contents = {0};
     if (!r.zstd) mem_exhausted();
     ZSTD_CCtx_setParameter(r.zstd, ZSTD_c_checksumFlag, 1);
     struct recording_kernel totals = {0};
-    uint64_t kernels = 0, done = 0;
+    struct program_progress done = {0};
     bool good = (fputs(RECORDING_HEAD, out) >= 0 && fputc(RECORDING_VERSION, out) != EOF) || write_failed(&r);
     r.offset = RECORDING_HEAD_BYTES;
     while (good && source->ops->next_kernel(source, &totals.kernel)) {
-        good = record_kernel(&r, source, &totals, step, user, done) && write_directory(&r, &totals, &contents);
-        done += totals.warp_instructions;
-        kernels++;
+        good = record_kernel(&r, source, &totals, step, user, &done) && write_directory(&r, &totals, &contents);
+        done.warp_instructions += totals.warp_instructions;
+        done.thread_instructions += totals.thread_instructions;
+        done.threads += kernel_ctas(&totals.kernel) * kernel_threads(&totals.kernel);
+        done.kernels++;
         totals = (struct recording_kernel){0};
     }
     const char *failure = good && source->ops->failure ? source->ops->failure(source) : NULL;
     if (failure) good = error_set(err, "%s", failure);
     if (good && verdict) verdict->check = source->ops->check(source, &verdict->found);
-    good = good && write_ends(&r, workload, verdict ? verdict->check : "none", kernels, &contents);
+    good = good && write_ends(&r, workload, verdict ? verdict->check : "none", done.kernels, &contents);
     ZSTD_freeCCtx(r.zstd);
     free(r.frame.data);
     free(r.records);

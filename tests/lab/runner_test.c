@@ -14,9 +14,12 @@
 #include "test.h"
 
 /* Logs its arguments, writes the file of `writes=` and its result. Jobs with these words in their names end otherwise:
- * bad with an error, mute with an error but no message, shot by a signal, slow not at all. */
+ * bad with an error, mute with an error but no message, shot by a signal, slow not at all. half and counts report their
+ * progress. */
 static const char script[] = "#!/bin/sh\n"
                              "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
+                             "case \"$*\" in *half*) echo 0.5 1000 >/proc/$$/fd/3 ;;\n"
+                             "*counts*) echo -1 1000 >/proc/$$/fd/3 ;; esac\n"
                              "case \"$*\" in *slow*) exec sleep 100 ;; *bad*) echo 'sluice: it is bad' >&2; exit 1 ;;\n"
                              "*shot*) kill -KILL $$ ;; *mute*) exit 3 ;; esac\n"
                              "for word; do case $word in writes=*) echo written >\"${word#writes=}\" ;;\n"
@@ -229,31 +232,70 @@ TEST("stopping kills the processes, and their runs stay waiting") {
 
 /* The estimates of the remaining time while the only run is executed, first and last. */
 struct estimates {
-    double first, last;
+    double first, last, below;
+    unsigned steps;
 };
 
+/* Ends the batch when the estimate has fallen below the limit, or after ten seconds. */
 static bool estimate(void *user, const struct runner_progress *progress) {
     struct estimates *estimates = user;
     if (!progress->running) return true;
     if (estimates->first == 0) estimates->first = progress->left_seconds;
+    CHECK(progress->left_seconds > 0 && (estimates->below == 0 || progress->left_seconds <= estimates->first));
+    CHECK(progress->share >= 0 && progress->share <= 1);
     estimates->last = progress->left_seconds;
-    return estimates->last >= estimates->first - 0.3 && estimates->last <= estimates->first;
+    return estimates->last >= estimates->below && ++estimates->steps < 50;
+}
+
+static struct estimates estimate_run(const char *job, double expected, double below, uint64_t instructions) {
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
+    struct planned_run runs[] = {planned(1, 0, job, -1)};
+    struct batch *batch = batch_of(runs, 1, &fixture);
+    batch->runs[0].expected_seconds = expected;
+    batch->runs[0].expected_instructions = instructions;
+    struct estimates estimates = {.below = below};
+    struct error err = {0};
+    fixture.options.processes = 2;
+    fixture.options.step = estimate;
+    fixture.options.user = &estimates;
+    CHECK(runner_run(batch, &fixture.options, &err));
+    batch_free(batch);
+    runner_fixture_release(&fixture);
+    return estimates;
 }
 
 TEST("the estimate of the remaining time becomes smaller while a run is executed") {
+    struct estimates estimates = estimate_run("slow:1", 100, 99.5, 0);
+    CHECK(estimates.first > 95 && estimates.first <= 100); /* a second process does not help */
+    CHECK(estimates.last < 99.5);
+}
+
+TEST("the estimate follows the share that a run reports, or the instructions of earlier runs") {
+    struct estimates shares = estimate_run("slow:half", 100000, 50000, 0); /* reports 0.5 1000 */
+    CHECK(shares.first > 50000 && shares.last < 50000);
+    struct estimates instructions = estimate_run("slow:counts", 100000, 50000, 2000); /* reports -1 1000 */
+    CHECK(instructions.first > 50000 && instructions.last < 50000);
+    struct estimates neither = estimate_run("slow:counts", 100000, 99999, 0);
+    CHECK(neither.last > 99000);
+}
+
+TEST("a run that takes longer than expected has time left") {
+    struct estimates estimates = estimate_run("slow:1", 0.001, 0, 0);
+    CHECK(estimates.steps > 5 && estimates.last > 0);
+}
+
+TEST("runs of a program whose time was guessed are expected to take as long as the first one") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
-    struct planned_run runs[] = {planned(1, 0, "slow:1", -1)};
-    struct batch *batch = batch_of(runs, 1, &fixture);
-    batch->runs[0].expected_seconds = 100;
-    struct estimates estimates = {0};
+    struct planned_run runs[] = {planned(1, 0, "mm:large", -1), planned(2, 0, "mm:large", -1),
+                                 planned(3, 0, "bad:large", -1)};
+    struct batch *batch = batch_of(runs, 3, &fixture);
     struct error err = {0};
-    fixture.options.processes = 2;
-    fixture.options.step = estimate; /* stops after 0.6 s of the run */
-    fixture.options.user = &estimates;
+    for (unsigned i = 0; i < 3; i++) CHECK(batch->runs[i].guessed);
     CHECK(runner_run(batch, &fixture.options, &err));
-    CHECK(estimates.first > 45 && estimates.first <= 50); /* two processes */
-    CHECK(estimates.last < estimates.first - 0.3);
+    CHECK(!batch->runs[0].guessed && !batch->runs[1].guessed && batch->runs[2].guessed);
+    CHECK(batch->runs[0].expected_seconds < 300 || batch->runs[1].expected_seconds < 300);
     batch_free(batch);
     runner_fixture_release(&fixture);
 }

@@ -96,6 +96,30 @@ TEST("an interrupted run reports its progress") {
     run_destroy(run);
 }
 
+/* Progress never goes back, and kernels end only after all their CTAs. */
+static bool follow(void *user, const struct run_progress *progress) {
+    struct run_progress *last = user;
+    const struct program_progress *now = &progress->program[0], *before = &last->program[0];
+    CHECK_EQ(progress->programs, 1u);
+    CHECK_EQ(now->warp_instructions, progress->warp_instructions);
+    CHECK(now->warp_instructions >= before->warp_instructions && now->kernels >= before->kernels);
+    CHECK(now->kernels > before->kernels || now->ctas >= before->ctas);
+    if (now->kernel) CHECK(now->ctas <= kernel_ctas(now->kernel));
+    if (now->kernel) CHECK_EQ(now->threads, now->kernels * kernel_ctas(now->kernel) * kernel_threads(now->kernel));
+    *last = *progress;
+    return true;
+}
+
+TEST("the progress of a run counts kernels and the CTAs of the one under way") {
+    struct run_progress last = {0};
+    struct run *run = run_make("fermi-15sm", "synth:alu", SETTINGS("workload.kernels=3", "workload.ctas=200"));
+    run_try(run, (struct run_options){.progress = follow, .user = &last});
+    CHECK_EQ((int)run->status, (int)RUN_DONE);
+    CHECK_EQ(last.program[0].kernels, 2u);
+    CHECK(last.program[0].ctas > 0);
+    run_destroy(run);
+}
+
 TEST("a program whose CTAs do not fit is rejected with the setting that is too small") {
     struct run *run =
         run_make("fermi-15sm", "synth:alu", SETTINGS("workload.warps=32", "sm.warps=16", "sm.threads=512"));

@@ -26,14 +26,18 @@ static struct script_source small(void) {
     return source;
 }
 
-static bool passes(void *user, uint64_t done) {
-    *(uint64_t *)user = done;
+/* Keeps the last progress; every step advances by one warp. */
+static bool passes(void *user, const struct program_progress *now) {
+    struct program_progress *last = user;
+    CHECK(now->kernel && now->warp_instructions == last->warp_instructions + 5);
+    CHECK(now->kernels == last->kernels ? now->ctas >= last->ctas : now->kernels == last->kernels + 1);
+    *last = *now;
     return true;
 }
 
-static bool stops_after_the_first_kernel(void *user, uint64_t done) {
+static bool stops_after_the_first_kernel(void *user, const struct program_progress *now) {
     (void)user;
-    return done <= 30;
+    return now->warp_instructions <= 30;
 }
 
 static const char *verdict_of(struct stream_source *source, struct error *found) {
@@ -52,10 +56,12 @@ TEST("a recording has the totals of each kernel and the verdict of the program")
     REQUIRE(out);
     struct recording_verdict verdict = {0};
     struct error err = {0};
-    uint64_t done = 0;
+    struct program_progress done = {0};
     CHECK(recording_write(out, &source.source, "a script", &verdict, passes, &done, &err));
     fclose(out);
-    CHECK_EQ(done, 2u * 6 * 5);
+    CHECK_EQ(done.warp_instructions, 2u * 6 * 5);
+    CHECK_EQ(done.thread_instructions, 2u * 6 * (4 * 32 + 8));
+    CHECK(done.kernels == 1 && done.ctas == 3 && done.threads == 3u * 64);
     CHECK_EQ(verdict.check, "passed");
     CHECK_EQ((const char *)verdict.found.text, "looked at");
     struct stream_source *back = recording_open(path, &err);
