@@ -287,9 +287,9 @@ static const char *const details[] = {
     "`lab run EXPERIMENT...` simulates the runs of experiments (`sluice list experiments`, or YAML files:"
     " docs/experiments.md) that are not in the store yet, several in parallel. A run that several experiments share is"
     " simulated once. A failed run does not stop the others; it is reported with its error at the end, and the exit"
-    " status is 1. Finished runs are kept even if the command is killed: rerun it to continue. On a terminal,"
-    " a line shows the time left, estimated from stored runs of the same workloads and from the progress of the runs under"
-    " way.",
+    " status is 1. Finished runs are kept even if the command is killed: rerun it to continue. The expected time, printed"
+    " first, is that of stored runs of the same workloads; on a terminal, a line shows the time left, which also follows"
+    " the progress of the runs under way.",
     "With --slurm, the runs are submitted to a cluster with sbatch, several per task, and the command returns. The"
     " compute nodes must see the directory of the store under the same path. `lab status` reports the progress. The"
     " same command, or `lab gather`, imports the results; the command also resubmits runs whose tasks ended without a"

@@ -107,6 +107,8 @@ static enum status make_here(struct batch *batch, struct store *store, const str
         .user = &here,
     };
     struct error err = {0};
+    if (batch->count) print_expected(batch, processes);
+    fflush(stdout); /* before the first run ends */
     bool good = runner_run(batch, &runner, &err);
     undraw(&here);
     unsigned made = count_state(batch, BATCH_DONE), failed = count_state(batch, BATCH_FAILED);

@@ -37,11 +37,14 @@ sluice lab run one.yaml -j 2
 status_is 0
 err_empty
 out_has "4 runs: 4 simulated, 0 cached (results.sqlite)"
+holds "an estimate before the runs" grep -qE '^about [0-9.]+ s with 2 in parallel; a rough estimate for 4 of them' <(head -n 1 out)
 sluice lab run two.yaml one.yaml -j 2
 status_is 0
+holds "an estimate from stored runs" grep -qE '^about [0-9.]+ s with 2 in parallel$' <(head -n 1 out)
 out_has "8 runs: 4 simulated, 4 cached (results.sqlite)"
 sluice lab run two.yaml
 out_has "8 runs: 0 simulated, 8 cached (results.sqlite)"
+holds "no estimate without runs" test "$(wc -l <out)" -eq 1
 sluice lab run two.yaml --dry-run
 out_has "0 to simulate, 8 cached (results.sqlite)"
 no_file results.sqlite.work
