@@ -32,9 +32,4 @@ static inline unsigned islip_first_of(const uint64_t *requests, unsigned words, 
     return 0;
 }
 
-/* The distance from `pointer` to `candidate` on a circle of `count`: the nearest candidate is chosen. */
-static inline unsigned islip_distance(unsigned candidate, unsigned pointer, unsigned count) {
-    return candidate >= pointer ? candidate - pointer : candidate + count - pointer;
-}
-
 #endif

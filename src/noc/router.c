@@ -41,54 +41,24 @@ static void allocate(struct router_stage *stage, unsigned destinations) {
     stage->owner = mem_alloc(stage->output_vcs, sizeof *stage->owner);
     stage->vc_grant = mem_alloc(stage->output_vcs, sizeof *stage->vc_grant);
     stage->vc_accept = mem_alloc(stage->input_vcs, sizeof *stage->vc_accept);
-    stage->switch_grant = mem_alloc(stage->output_ports, sizeof *stage->switch_grant);
-    stage->switch_accept = mem_alloc(xbar_inputs, sizeof *stage->switch_accept);
-    stage->xbar_input_vc = mem_alloc(xbar_inputs, sizeof *stage->xbar_input_vc);
-    stage->xbar_input = mem_alloc(stage->input_vcs, sizeof *stage->xbar_input);
-    stage->next_xbar_input = mem_alloc(xbar_inputs, sizeof *stage->next_xbar_input);
-    stage->next_output = mem_alloc(stage->output_ports, sizeof *stage->next_output);
-    stage->port_of = mem_alloc(stage->input_vcs, sizeof *stage->port_of);
-    stage->best = mem_alloc(stage->output_ports, sizeof *stage->best);
-    stage->requested = mem_alloc(stage->output_ports, sizeof *stage->requested);
-    stage->offer = mem_alloc(xbar_inputs, sizeof *stage->offer);
+    stage->ready = mem_alloc(stage->in_words + stage->span, sizeof *stage->ready);
+    stage->request = mem_alloc((size_t)stage->output_ports * stage->span, sizeof *stage->request);
+    stage->behind = mem_alloc((size_t)xbar_inputs * stage->span, sizeof *stage->behind);
+    stage->xbar_input = mem_alloc_lines(xbar_inputs, sizeof *stage->xbar_input);
+    stage->first_of = mem_alloc((size_t)(stage->in_words + stage->span) * 64, sizeof *stage->first_of);
     stage->offered = mem_alloc(xbar_inputs, sizeof *stage->offered);
-    stage->xbar_input_taken = mem_alloc(xbar_inputs, sizeof *stage->xbar_input_taken);
-    stage->output_taken = mem_alloc(stage->output_ports, sizeof *stage->output_taken);
     stage->link_free = mem_alloc(stage->output_ports, sizeof *stage->link_free);
     stage->credit_free = mem_alloc(ports, sizeof *stage->credit_free);
     stage->credit_step = mem_alloc(ports, sizeof *stage->credit_step);
 }
 
 void router_stage_release(struct router_stage *stage) {
-    void *const blocks[] = {stage->route,
-                            stage->input.memory,
-                            stage->in_word,
-                            stage->out_word,
-                            stage->port_word,
-                            stage->output,
-                            stage->open,
-                            stage->waiting,
-                            stage->first_input,
-                            stage->output_of,
-                            stage->vc_grant,
-                            stage->vc_accept,
-                            stage->switch_grant,
-                            stage->switch_accept,
-                            stage->xbar_input_vc,
-                            stage->xbar_input,
-                            stage->next_xbar_input,
-                            stage->next_output,
-                            stage->best,
-                            stage->requested,
-                            stage->offer,
-                            stage->offered,
-                            stage->xbar_input_taken,
-                            stage->output_taken,
-                            stage->port_of,
-                            stage->link_free,
-                            stage->credit_free,
-                            stage->credit_step,
-                            stage->owner};
+    void *const blocks[] = {stage->route,       stage->input.memory, stage->in_word,   stage->out_word,
+                            stage->port_word,   stage->output,       stage->open,      stage->waiting,
+                            stage->first_input, stage->output_of,    stage->vc_grant,  stage->vc_accept,
+                            stage->ready,       stage->request,      stage->behind,    stage->xbar_input,
+                            stage->first_of,    stage->offered,      stage->link_free, stage->credit_free,
+                            stage->credit_step, stage->owner};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     *stage = (struct router_stage){0};
 }
@@ -97,27 +67,35 @@ static void init_inputs(struct router_stage *stage) {
     unsigned locals = stage->inputs << stage->vc_shift;
     for (unsigned i = 0; i < stage->input_vcs; i++) {
         struct buffer *in = buffers_get(&stage->input, i);
-        unsigned vc = i & ((1u << stage->vc_shift) - 1);
         in->word = &stage->in_word[i / 64];
         in->bit = UINT64_C(1) << (i % 64);
         in->first_output = (uint16_t)(i / locals * stage->outputs);
         in->waiting = &stage->waiting[in->first_output * stage->wait_words + i % locals / 64];
         in->local = (uint16_t)(i % locals);
+        in->word_in_span = (uint16_t)(i / 64 - i / locals * locals / 64);
         in->word->idle |= in->bit;
-        stage->xbar_input[i] = (i >> stage->vc_shift) * stage->input_speedup + vc % stage->input_speedup;
         stage->vc_accept[i] = NOBODY;
     }
-    for (unsigned xbar_input = 0; xbar_input < stage->routers * stage->router_xbar_inputs; xbar_input++) {
-        unsigned router = xbar_input / stage->router_xbar_inputs;
-        stage->switch_accept[xbar_input] = router * stage->outputs;
-        stage->next_xbar_input[xbar_input] = xbar_input % stage->router_xbar_inputs == stage->router_xbar_inputs - 1
-                                                 ? router * stage->router_xbar_inputs
-                                                 : xbar_input + 1;
-        stage->offer[xbar_input].port = NOBODY;
-    }
-    for (unsigned vc = 0; vc < stage->vcs; vc++) {
-        unsigned next = vc + stage->input_speedup;
-        stage->next_vc[vc] = (uint8_t)(next < stage->vcs ? next : vc % stage->input_speedup);
+}
+
+/* With input speedup the VCs of an input belong to its crossbar inputs in turn. */
+static void init_xbar_inputs(struct router_stage *stage) {
+    unsigned vcs = 1u << stage->vc_shift, speedup = stage->input_speedup, span = stage->span;
+    for (unsigned router = 0; router < stage->routers; router++) {
+        unsigned first = router * stage->inputs << stage->vc_shift;
+        uint64_t *later = mem_alloc(span, sizeof *later); /* of those from the last to the current one */
+        for (unsigned i = stage->router_xbar_inputs; i-- > 0;) {
+            unsigned number = router * stage->router_xbar_inputs + i, base = first + i / speedup * vcs;
+            struct xbar_input *input = &stage->xbar_input[number];
+            memcpy(&stage->behind[(size_t)number * span], later, span * sizeof *later);
+            input->behind = &stage->behind[(size_t)number * span];
+            for (unsigned vc = i % speedup; vc < vcs; vc += speedup) input->vcs |= UINT64_C(1) << (base + vc) % 64;
+            later[base / 64 - first / 64] |= input->vcs;
+            input->word = &stage->in_word[base / 64];
+            input->port = NOBODY;
+            for (unsigned vc = 0; vc < vcs; vc++) stage->first_of[base + vc] = input - i % speedup;
+        }
+        free(later);
     }
 }
 
@@ -125,12 +103,24 @@ static void init_outputs(struct router_stage *stage) {
     for (unsigned port = 0; port < stage->output_ports; port++) {
         unsigned router = port / stage->outputs;
         stage->first_input[port] = router * stage->inputs << stage->vc_shift;
-        stage->switch_grant[port] = router * stage->router_xbar_inputs;
-        stage->next_output[port] = port % stage->outputs == stage->outputs - 1 ? router * stage->outputs : port + 1;
+        for (unsigned i = 0; i < stage->span; i++) {
+            unsigned word = stage->first_input[port] / 64 + i;
+            stage->request[port * stage->span + i] =
+                (struct request_word){.ready = &stage->ready[word], .first_input = &stage->first_of[word * 64]};
+        }
         stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
         stage->open[port] = (uint16_t)((1u << stage->vcs) - 1);
-        stage->best[port] = UINT64_MAX;
     }
+}
+
+/* The words that `count` consecutive bits are in, at most, if they start at a multiple of `count`. */
+static unsigned span_of(unsigned multiples, unsigned count) {
+    unsigned span = 0;
+    for (unsigned i = 0; i < multiples; i++) {
+        unsigned words = ((i + 1) * count - 1) / 64 - i * count / 64 + 1;
+        if (words > span) span = words;
+    }
+    return span;
 }
 
 void router_stage_init(struct router_stage *stage, const struct noc_config *noc, unsigned routers, unsigned inputs,
@@ -158,6 +148,7 @@ void router_stage_init(struct router_stage *stage, const struct noc_config *noc,
     };
     stage->in_words = (unsigned)div_up(stage->input_vcs, 64);
     stage->out_words = (unsigned)div_up(stage->output_vcs, 64);
+    stage->span = span_of(routers, inputs << vc_shift);
     stage->port_words = (unsigned)div_up(stage->output_ports, 64);
     stage->input = buffers_of(stage->input_vcs, vc_flits);
     stage->planes = tally_planes(vc_flits);
@@ -165,6 +156,7 @@ void router_stage_init(struct router_stage *stage, const struct noc_config *noc,
     stage->one_word = stage->in_words == 1 && stage->out_words == 1 && stage->port_words == 1;
     allocate(stage, destinations);
     init_inputs(stage);
+    init_xbar_inputs(stage);
     init_outputs(stage);
 }
 
@@ -271,6 +263,11 @@ static NEVER_INLINE void allocate_single_wide(struct router_stage *stage) {
     }
 }
 
+/* Where the input VC is among the owners of the output's VCs. */
+static inline uint64_t *owned_word(const struct router_stage *stage, uint32_t port, const struct buffer *in) {
+    return &stage->request[port * stage->span + in->word_in_span].owned;
+}
+
 /* The input VC accepts the first of the output VCs that grant it, at or after its pointer. Returns the VC. */
 static inline unsigned accept_vc(struct router_stage *stage, uint32_t port, uint32_t local, unsigned offers,
                                  bool first) {
@@ -282,8 +279,9 @@ static inline unsigned accept_vc(struct router_stage *stage, uint32_t port, uint
         stage->vc_accept[input_vc] = base + vc + 1;
         stage->vc_grant[base + vc] = local + 1; /* one beyond the last acts as the first */
     }
-    stage->port_of[input_vc] = port;
-    give_vc(stage, &stage->output[base + vc], buffers_get(&stage->input, input_vc));
+    struct buffer *in = buffers_get(&stage->input, input_vc);
+    *owned_word(stage, port, in) |= in->bit;
+    give_vc(stage, &stage->output[base + vc], in);
     return vc;
 }
 
@@ -330,8 +328,9 @@ static bool allocate_among(struct router_stage *stage, uint32_t port, unsigned *
 static NEVER_INLINE void allocate_several(struct router_stage *stage) {
     bool narrow = stage->wait_words == 1;
     for (unsigned word = 0; word < stage->port_words; word++) {
-        uint64_t satisfied = 0, exhausted = 0;
-        for (uint64_t ports = stage->port_word[word].want & stage->port_word[word].open, rest; ports; ports = rest) {
+        uint64_t ports = stage->port_word[word].want & stage->port_word[word].open, satisfied = 0, exhausted = 0;
+        stage->port_word[word].held |= ports; /* each allocates at least one VC */
+        for (uint64_t rest; ports; ports = rest) {
             rest = ports & (ports - 1);
             uint32_t port = word * 64 + lowest_bit(ports);
             unsigned open = stage->open[port];
@@ -380,90 +379,97 @@ static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop l
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
-/* Of two VCs with the same crossbar input and output, the one at or after the input's pointer comes first. */
-static bool vc_precedes(const struct router_stage *stage, uint32_t xbar_input, uint32_t a, uint32_t b) {
-    unsigned mask = (1u << stage->vc_shift) - 1, pointer = stage->xbar_input_vc[xbar_input];
-    return islip_distance(a & mask, pointer, stage->vcs) < islip_distance(b & mask, pointer, stage->vcs);
-}
-
-/* Requests and grants: every output grants the nearest crossbar input at or after its pointer among those with a flit
- * for it. Returns the number of outputs with requests. */
-static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, bool first) {
-    uint32_t xbar_inputs = stage->router_xbar_inputs, *requested = stage->requested;
-    const uint32_t *xbar_input_of = stage->xbar_input, *port_of = stage->port_of, *grant = stage->switch_grant;
-    uint64_t *best = stage->best;
-    for (uint32_t word = 0; word < stage->in_words; word++) {
-        uint64_t ready = stage->in_word[word].nonempty & stage->in_word[word].go;
-        for (; ready; ready &= ready - 1) {
-            uint32_t number = word * 64 + lowest_bit(ready), xbar_input = xbar_input_of[number], port = port_of[number];
-            if (!first && (stage->xbar_input_taken[xbar_input] || stage->output_taken[port])) continue;
-            uint64_t request = (uint64_t)islip_distance(xbar_input, grant[port], xbar_inputs) << 32 | number,
-                     other = best[port];
-            if (other == UINT64_MAX)
-                *requested++ = port;
-            else if (UNLIKELY((other ^ request) >> 32 == 0) ? !vc_precedes(stage, xbar_input, number, (uint32_t)other)
-                                                            : request > other)
+/* Every output grants to the nearest crossbar input behind its pointer among those with a flit for it, and VCs of this
+ * crossbar input take turns. Every crossbar input prefers the nearest output at or after its pointer among those that
+ * grant to it. Returns the number of crossbar inputs with an offer. */
+static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, unsigned span) {
+    struct xbar_input **offered = stage->offered;
+    for (uint32_t word = 0; word < stage->port_words; word++) {
+        uint64_t ports = stage->port_word[word].held & ~stage->port_word[word].matched, free = 0;
+        for (; ports; ports &= ports - 1) {
+            uint32_t port = word * 64 + lowest_bit(ports);
+            const struct request_word *request = &stage->request[port * span], *end = request + span, *nearest = NULL;
+            uint64_t requests = 0, owned = 0;
+            do { /* the first word with requests behind the pointer; without such, the first with requests */
+                uint64_t vcs = request->owned & *request->ready;
+                owned |= request->owned;
+                if (vcs & request->behind) {
+                    requests = vcs & request->behind;
+                    nearest = request;
+                    break;
+                }
+                if (!requests) requests = vcs, nearest = request;
+            } while (++request != end);
+            if (!requests) {
+                if (!owned) free |= ports & -ports;
                 continue;
-            best[port] = request;
+            }
+            struct xbar_input *input = nearest->first_input[lowest_bit(requests)];
+            while (UNLIKELY(!(requests & input->vcs))) input++; /* input speedup: not the first of its input */
+            if (input->port == NOBODY)
+                *offered++ = input;
+            else if (input->port >= input->accept || port < input->accept) /* outputs grant in order */
+                continue;
+            uint64_t vcs = requests & input->vcs, later = vcs & input->later;
+            input->port = port;
+            input->winners = later ? later : vcs;
         }
-    }
-    return (unsigned)(requested - stage->requested);
-}
-
-static NEVER_INLINE unsigned grant_first(struct router_stage *stage) { return grant_switch(stage, true); }
-static NEVER_INLINE unsigned grant_again(struct router_stage *stage) { return grant_switch(stage, false); }
-
-/* Every crossbar input accepts the nearest output at or after its pointer among those that granted it. Returns the
- * number of inputs with grants. */
-static NEVER_INLINE unsigned accept_switch(struct router_stage *stage, unsigned requested) {
-    uint32_t outputs = stage->outputs, *offered = stage->offered;
-    const uint32_t *xbar_input_of = stage->xbar_input, *accept = stage->switch_accept;
-    for (const uint32_t *port = stage->requested, *end = port + requested; port != end; port++) {
-        uint32_t input_vc = (uint32_t)stage->best[*port], xbar_input = xbar_input_of[input_vc];
-        struct offer *offer = &stage->offer[xbar_input];
-        stage->best[*port] = UINT64_MAX;
-        if (offer->port == NOBODY)
-            *offered++ = xbar_input;
-        else if (islip_distance(offer->port, accept[xbar_input], outputs) <
-                 islip_distance(*port, accept[xbar_input], outputs))
-            continue;
-        *offer = (struct offer){*port, input_vc};
+        stage->port_word[word].held ^= free;
     }
     return (unsigned)(offered - stage->offered);
 }
 
-static NEVER_INLINE void match_switch(struct router_stage *stage, unsigned offered, bool first) {
-    unsigned vc_mask = (1u << stage->vc_shift) - 1;
-    bool several = stage->iterations > 1;
-    for (const uint32_t *next = stage->offered, *end = next + offered; next != end; next++) {
-        uint32_t xbar_input = *next, port = stage->offer[xbar_input].port, number = stage->offer[xbar_input].input_vc;
-        stage->offer[xbar_input].port = NOBODY;
-        stage->xbar_input_vc[xbar_input] = stage->next_vc[number & vc_mask];
-        stage->in_word[number / 64].sending |= UINT64_C(1) << (number % 64);
+static NEVER_INLINE unsigned grant_in_word(struct router_stage *stage) { return grant_switch(stage, 1); }
+static NEVER_INLINE unsigned grant_in_words(struct router_stage *stage) { return grant_switch(stage, stage->span); }
+
+/* Crossbar inputs accept their offers. Pointers move in the first iteration only. */
+static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offered, unsigned span, bool first) {
+    for (struct xbar_input **next = stage->offered, **end = next + offered; next != end; next++) {
+        struct xbar_input *input = *next;
+        uint32_t port = input->port;
+        uint64_t winner = input->winners & -input->winners;
+        input->port = NOBODY;
+        input->word->sending |= winner;
+        input->later = input->vcs & ~(winner ^ (winner - 1));
         if (first) {
-            stage->switch_grant[port] = stage->next_xbar_input[xbar_input];
-            stage->switch_accept[xbar_input] = stage->next_output[port];
+            struct request_word *request = &stage->request[port * span];
+            for (unsigned i = 0; i < span; i++) request[i].behind = input->behind[i];
+            input->accept = port + 1;
         }
-        if (UNLIKELY(several)) stage->xbar_input_taken[xbar_input] = stage->output_taken[port] = true;
+        if (UNLIKELY(stage->iterations > 1)) { /* neither takes part in the next */
+            stage->ready[input->word - stage->in_word] &= ~input->vcs;
+            stage->port_word[port / 64].matched |= UINT64_C(1) << (port % 64);
+        }
     }
 }
 
+static NEVER_INLINE void match_in_word(struct router_stage *stage, unsigned offered) {
+    match_switch(stage, offered, 1, true);
+}
+static NEVER_INLINE void match_in_words(struct router_stage *stage, unsigned offered, bool first) {
+    match_switch(stage, offered, stage->span, first);
+}
+
 void router_stage_allocate_switch(struct router_stage *stage) {
+    for (unsigned word = 0; word < stage->in_words; word++)
+        stage->ready[word] = stage->in_word[word].nonempty & stage->in_word[word].go;
     for (unsigned i = 0; i < stage->iterations; i++) {
-        unsigned requested = i == 0 ? grant_first(stage) : grant_again(stage);
-        if (!requested) break;
-        match_switch(stage, accept_switch(stage, requested), i == 0);
+        unsigned offered = stage->span == 1 ? grant_in_word(stage) : grant_in_words(stage);
+        if (!offered) break;
+        if (stage->span == 1 && i == 0)
+            match_in_word(stage, offered);
+        else
+            match_in_words(stage, offered, i == 0);
     }
     if (stage->iterations == 1) return;
-    memset(stage->xbar_input_taken, 0, stage->routers * stage->router_xbar_inputs * sizeof *stage->xbar_input_taken);
-    memset(stage->output_taken, 0, stage->output_ports * sizeof *stage->output_taken);
+    for (unsigned word = 0; word < stage->port_words; word++) stage->port_word[word].matched = 0;
 }
 
 /* ---- switch traversal ------------------------------------------------------------------------------------------- */
 
 /* Internal speedup and several VCs: flit and credit are each sent when their link is free. */
 static void leave_late(struct router_stage *stage, uint64_t step, const struct buffer *in, uint32_t number) {
-    uint32_t port = stage->port_of[number], input = number >> stage->vc_shift;
+    uint32_t port = (uint32_t)(in->output - stage->output) >> stage->vc_shift, input = number >> stage->vc_shift;
     uint64_t leave = max_u64((step + stage->traversal_steps) / 2, stage->link_free[port]),
              at = leave + stage->out->flit_cycles;
     stage->link_free[port] = leave + 1;
@@ -490,8 +496,10 @@ static inline void end_packet(struct router_stage *stage, struct buffer *in, boo
     *out->owner = NULL;
     out->port->open |= out->port_bit;
     if (single) return;
-    unsigned number = (unsigned)(out - stage->output), vc = number & ((1u << stage->vc_shift) - 1);
-    stage->open[number >> stage->vc_shift] |= (uint16_t)(1u << vc);
+    unsigned number = (unsigned)(out - stage->output), port = number >> stage->vc_shift;
+    unsigned vc = number & ((1u << stage->vc_shift) - 1);
+    stage->open[port] |= (uint16_t)(1u << vc);
+    *owned_word(stage, port, in) ^= in->bit;
 }
 
 /* Each input VC that won the switch sends a flit to the buffer at the far end of its link. */
@@ -501,7 +509,7 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
     uint64_t ended = 0, spent = 0;
-    bool one_word = stage->out_words == 1; /* of targets */
+    bool one_word = loop.single && stage->out_words == 1; /* of targets */
     for (uint64_t rest = sending; rest; rest &= rest - 1) {
         unsigned index = lowest_bit(rest);
         struct buffer *in = buffer_at(memory, (size_t)index << shift);
@@ -554,6 +562,7 @@ static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step
     for (unsigned word = 0; word < words; word++) {
         struct input_word *in = &stage->in_word[word];
         uint64_t sending = loop.single ? in->nonempty & in->go : in->sending;
+        if (!loop.single && !(sending | in->fresh | in->granted)) continue;
         if (loop.single && loop.fast) in->sent = in->sending;
         in->sending = loop.single && loop.fast ? sending : 0;
         if (in->fresh) compute_routes(stage, word);

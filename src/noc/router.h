@@ -33,7 +33,8 @@ struct buffer {
     struct output_vc *output; /* input VC that owns an output VC: that output VC, */
     uint64_t target_bit;      /* and its target_bit */
     struct link_word *target; /* and target */
-    uint32_t left;            /* flits of the first packet that remain, once its head has been processed; else 0 */
+    uint16_t left;            /* flits of the first packet that remain, once its head has been processed; else 0 */
+    uint16_t word_in_span;    /* input VC: number of its word among those of its router */
     uint32_t head, tail;      /* of the packets; free-running */
     uint16_t first_output;    /* input VC: first output of its router */
     uint16_t local;           /* input VC: its number within its router */
@@ -107,9 +108,32 @@ _Static_assert(sizeof(struct input_word) == 256 && sizeof(struct output_word) ==
 
 /* 64 outputs. */
 struct port_word {
-    uint64_t want; /* an input VC waits for it */
-    uint64_t open; /* one of its VCs has no owner */
+    uint64_t want;    /* an input VC waits for it */
+    uint64_t open;    /* one of its VCs has no owner */
+    uint64_t held;    /* several VCs: one of its VCs has or had an owner */
+    uint64_t matched; /* several VCs: in an earlier iteration of switch allocation */
 };
+
+/* Several VCs: input VCs of one word, as an output sees them. */
+struct request_word {
+    uint64_t owned;        /* own one of its VCs */
+    uint64_t behind;       /* belong to a crossbar input behind the one that it was matched with last: its pointer */
+    const uint64_t *ready; /* the word of router_stage.ready, */
+    struct xbar_input **first_input; /* and of router_stage.first_of */
+};
+
+/* Several VCs: an input of the crossbar. */
+struct xbar_input {
+    uint64_t vcs;            /* its input VCs, */
+    struct input_word *word; /* in this word */
+    uint64_t later;          /* those after the VC that was served last */
+    uint64_t winners;        /* the first is the VC chosen by the nearest of the outputs that grant to it, */
+    uint32_t port;           /* which is this one; NOBODY if none does */
+    uint32_t accept;         /* pointer: one beyond the output of its last match. Beyond the last acts as the first */
+    const uint64_t *behind;  /* [span]: input VCs of the later crossbar inputs of its router */
+    uint64_t spare[2];
+};
+_Static_assert(sizeof(struct xbar_input) == 64, "a line of the host's cache");
 
 struct router_stage {
     void (*loop)(struct router_stage *stage, uint64_t cycle); /* one cycle of its routers (router.c) */
@@ -151,27 +175,18 @@ struct router_stage {
     uint32_t *output_of;      /* by VC at the far end of `out`: number of the output VC that feeds it, */
     struct buffer **owner;    /* and the input VC that owns it; NULL if none */
 
-    /* Allocator pointers. Crossbar inputs and outputs are numbered through the stage; `next_*` wraps around within a
-     * router. */
-    uint32_t *vc_grant;      /* [output_vcs]: an input VC of its router */
-    uint32_t *vc_accept;     /* [input_vcs]: an output VC, or NOBODY for the first of any output */
-    uint32_t *switch_grant;  /* [output_ports]: a crossbar input */
-    uint32_t *switch_accept; /* [crossbar inputs]: an output */
-    uint16_t *xbar_input_vc; /* [crossbar inputs]: next VC among those with the same crossbar input and output */
-    uint32_t *xbar_input;    /* [input_vcs]: its crossbar input */
-    uint32_t *next_xbar_input, *next_output;
+    /* Pointers of VC allocation. */
+    uint32_t *vc_grant;  /* [output_vcs]: an input VC of its router */
+    uint32_t *vc_accept; /* [input_vcs]: an output VC, or NOBODY for the first of any output */
 
-    uint8_t next_vc[NOC_MAX_VCS]; /* successor of a VC among those of one crossbar input */
-
-    /* Several VCs: temporary state of switch allocation. */
-    uint32_t *port_of;   /* [input_vcs]: output of the packet being sent */
-    uint64_t *best;      /* [output_ports]: nearest request so far, distance << 32 | input VC; UINT64_MAX for none */
-    uint32_t *requested; /* outputs with a request */
-    struct offer {
-        uint32_t port, input_vc;
-    } * offer;                             /* [crossbar inputs]: nearest grant so far; port NOBODY for none */
-    uint32_t *offered;                     /* crossbar inputs with an offer */
-    bool *xbar_input_taken, *output_taken; /* [crossbar inputs], [output_ports]: matched in an earlier iteration */
+    /* Several VCs: switch allocation. Crossbar inputs and outputs are numbered through the stage. */
+    unsigned span;                 /* words of in_word that the input VCs of a router are in, at most */
+    uint64_t *ready;               /* [in_words + span]: has a flit and a credit in this step */
+    struct request_word *request;  /* [output_ports][span], from the word of its router's first input VC on */
+    struct xbar_input *xbar_input; /* [crossbar inputs] */
+    uint64_t *behind;              /* [crossbar inputs][span] */
+    struct xbar_input **first_of;  /* [(in_words + span) * 64]: by input VC, the first crossbar input of its input */
+    struct xbar_input **offered;   /* crossbar inputs with an offer */
 
     /* Internal speedup and several VCs: when each link is free. */
     uint64_t *link_free;   /* [output_ports]: first cycle in which the link can take a flit */

@@ -158,8 +158,7 @@ static void compare_switch_allocation(const struct stage_shape *shape, uint64_t 
         uint64_t expected[ROUTERS * 2] = {0};
         unsigned busy = 20 + 15 * (step % 6); /* percent of the VCs */
         REQUIRE(stage->in_words <= COUNT_OF(expected));
-        for (unsigned word = 0; word < stage->in_words; word++)
-            stage->in_word[word].nonempty = stage->in_word[word].go = stage->in_word[word].sending = 0;
+        withdraw_requests(&c->fixture);
         for (unsigned router = 0; router < shape->routers; router++) {
             struct islip_oracle *islip = &c->islip[router];
             uint8_t wanted[ISLIP_INPUTS][NOC_MAX_VCS] = {{0}}; /* [input][VC]: output + 1; 0: no flit */
@@ -200,6 +199,9 @@ TEST("switch allocation decides as iSLIP by its definition, and VCs of a crossba
         {.routers = 2, .inputs = 6, .outputs = 3, .vcs = 3, .iterations = 1, .input_speedup = 1},
         {.routers = 2, .inputs = 6, .outputs = 2, .vcs = 3, .iterations = 1, .input_speedup = 2},
         {.routers = 2, .inputs = 3, .outputs = 2, .vcs = 7, .iterations = 2, .input_speedup = 2},
+        {.routers = 8, .inputs = 5, .outputs = 9, .vcs = 4, .iterations = 1, .input_speedup = 1}, /* across words */
+        {.routers = 3, .inputs = 18, .outputs = 4, .vcs = 4, .iterations = 2, .input_speedup = 2},
+        {.routers = 3, .inputs = 40, .outputs = 5, .vcs = 4, .iterations = 1, .input_speedup = 1},
     };
     for (unsigned i = 0; i < COUNT_OF(shapes); i++) compare_switch_allocation(&shapes[i], i + 1);
 }

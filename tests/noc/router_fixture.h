@@ -76,10 +76,21 @@ static inline unsigned vc_number(const struct stage_fixture *fixture, unsigned p
 
 /* The input VC has a flit for the output and all it needs to send it. */
 static inline void request_switch(struct stage_fixture *fixture, unsigned input, unsigned vc, unsigned output) {
-    unsigned number = vc_number(fixture, input, vc);
-    fixture->stage.in_word[number / 64].nonempty |= UINT64_C(1) << (number % 64);
-    fixture->stage.in_word[number / 64].go |= UINT64_C(1) << (number % 64);
-    fixture->stage.port_of[number] = output;
+    unsigned number = vc_number(fixture, input, vc), word = number / 64;
+    struct router_stage *stage = &fixture->stage;
+    stage->in_word[word].nonempty |= UINT64_C(1) << (number % 64);
+    stage->in_word[word].go |= UINT64_C(1) << (number % 64);
+    stage->request[output * stage->span + word - stage->first_input[output] / 64].owned |= UINT64_C(1) << (number % 64);
+    stage->port_word[output / 64].held |= UINT64_C(1) << (output % 64);
+}
+
+/* No input VC has a flit or owns an output VC. */
+static inline void withdraw_requests(struct stage_fixture *fixture) {
+    struct router_stage *stage = &fixture->stage;
+    for (unsigned i = 0; i < stage->in_words; i++)
+        stage->in_word[i].nonempty = stage->in_word[i].go = stage->in_word[i].sending = 0;
+    for (unsigned i = 0; i < stage->output_ports * stage->span; i++) stage->request[i].owned = 0;
+    for (unsigned i = 0; i < stage->port_words; i++) stage->port_word[i].held = 0;
 }
 
 /* A packet waits at the input VC, which is numbered within the output's router, for a VC of the output. */
