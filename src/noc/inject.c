@@ -62,8 +62,7 @@ void injection_collect(struct injection *injection, uint64_t now) {
 
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
     link_repay(injection->link, word, mask);
-    if (injection->vcs > 1)
-        memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they try again */
+    for (unsigned i = 0; i < injection->words; i++) injection->blocked[i] = 0; /* they try again */
 }
 
 unsigned injection_left(const struct injection *injection, unsigned input) {
@@ -138,6 +137,11 @@ static NEVER_INLINE void accept_simply(struct injection *injection, unsigned wor
     accept_packets(injection, word, inputs, cycle, now, true, true);
 }
 
+static NEVER_INLINE void accept_alone(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
+                                      uint64_t now) {
+    accept_packets(injection, word, inputs, cycle, now, true, false);
+}
+
 static NEVER_INLINE void accept_any(struct injection *injection, unsigned word, uint64_t inputs, uint64_t cycle,
                                     uint64_t now) {
     accept_packets(injection, word, inputs, cycle, now, false, injection->vcs == 1);
@@ -203,25 +207,41 @@ static ALWAYS_INLINE bool run_simply(struct injection *injection, uint64_t cycle
     return more != 0;
 }
 
-static NEVER_INLINE bool run_any(struct injection *injection, uint64_t cycle, uint64_t now) {
-    unsigned words = injection->words, sources = injection->sources_each;
+/* Inputs of a word that have a source with a message. */
+static ALWAYS_INLINE uint64_t arrived_at(const struct injection *injection, unsigned word, bool alone) {
+    uint64_t arrived = injection->arrived[word];
+    for (unsigned i = 1; !alone && i < injection->sources_each; i++)
+        arrived |= injection->arrived[i * injection->words + word];
+    return arrived;
+}
+
+/* `alone`: one source and several VCs per input. */
+static ALWAYS_INLINE bool run_in_general(struct injection *injection, uint64_t cycle, uint64_t now, bool alone) {
+    unsigned words = injection->words;
     uint64_t more = 0;
     for (unsigned word = 0; word < words; word++) {
-        uint64_t arrived = 0;
-        for (unsigned source = 0; source < sources; source++) arrived |= injection->arrived[source * words + word];
-        if (injection->idle[word] & arrived) accept_any(injection, word, injection->idle[word] & arrived, cycle, now);
+        uint64_t inputs = injection->idle[word] & arrived_at(injection, word, alone);
+        if (inputs) (alone ? accept_alone : accept_any)(injection, word, inputs, cycle, now);
         uint64_t choosing = injection->choosing[word] & ~injection->blocked[word];
         if (choosing) choose_vcs(injection, word, choosing);
     }
     for (unsigned word = 0; word < injection->link->words; word++)
-        more |= send_flits(injection, word, cycle, injection->vcs == 1);
-    for (unsigned word = 0; word < words; word++) {
-        more |= injection->choosing[word] & ~injection->blocked[word];
-        for (unsigned i = word; i < sources * words; i += words) more |= injection->idle[word] & injection->arrived[i];
-    }
+        more |= send_flits(injection, word, cycle, !alone && injection->vcs == 1);
+    for (unsigned word = 0; word < words; word++)
+        more |= (injection->choosing[word] & ~injection->blocked[word]) |
+                (injection->idle[word] & arrived_at(injection, word, alone));
     return more != 0;
 }
 
+static NEVER_INLINE bool run_alone(struct injection *injection, uint64_t cycle, uint64_t now) {
+    return run_in_general(injection, cycle, now, true);
+}
+
+static NEVER_INLINE bool run_any(struct injection *injection, uint64_t cycle, uint64_t now) {
+    return run_in_general(injection, cycle, now, false);
+}
+
 bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now) {
-    return injection->simple ? run_simply(injection, cycle, now) : run_any(injection, cycle, now);
+    if (injection->simple) return run_simply(injection, cycle, now);
+    return injection->sources_each == 1 ? run_alone(injection, cycle, now) : run_any(injection, cycle, now);
 }
