@@ -67,13 +67,12 @@ static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *car
 /* Delivers everything that arrives in this cycle, and clears the row. */
 static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     uint64_t *row = timeline_row(&fabric->time, cycle);
-    const struct cargo *cargo = fabric->cargo, *end = cargo + fabric->cargoes;
-    do {
-        uint64_t mask = *row;
+    for (unsigned i = 0, end = fabric->cargoes; i < end; i++) {
+        uint64_t mask = row[i];
         if (!mask) continue;
-        *row = 0;
-        deliver(fabric, cargo, mask, cycle, now);
-    } while (row++, ++cargo != end);
+        row[i] = 0;
+        deliver(fabric, &fabric->cargo[i], mask, cycle, now);
+    }
 }
 
 /* Returns whether the next cycle has work even if nothing arrives. */
@@ -90,14 +89,10 @@ static bool run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
     return more | (fabric->ejection.held && fabric->ejection.draining);
 }
 
-static void fabric_tick(void *self, uint64_t now) {
-    struct network *network = self;
+/* Simulates the network flit by flit. */
+static NEVER_INLINE void tick_flits(struct network *network, uint64_t now) {
     struct fabric *fabric = network->state;
-    if (fabric->wormhole) {
-        if (LIKELY(!network->engine->poll)) {
-            wormhole_tick(fabric->wormhole, now);
-            return;
-        }
+    if (UNLIKELY(fabric->wormhole != NULL)) {
         assert(!network->stats.packets_injected); /* polling begins with the run */
         wormhole_destroy(fabric->wormhole);
         fabric->wormhole = NULL;
@@ -115,6 +110,15 @@ static void fabric_tick(void *self, uint64_t now) {
     uint64_t next = more ? last + 1 : timeline_next(&fabric->time, last);
     if (next != NEVER)
         engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
+}
+
+static void fabric_tick(void *self, uint64_t now) {
+    struct network *network = self;
+    struct wormhole *wormhole = ((struct fabric *)network->state)->wormhole;
+    if (wormhole && LIKELY(!network->engine->poll))
+        wormhole_tick(wormhole, now);
+    else
+        tick_flits(network, now);
 }
 
 /* ---- counters and checks ------------------------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@ struct wormhole_input {
     uint32_t accepted;       /* flits of all packets accepted, */
     uint32_t sent, left;     /* and those whose times are known */
     uint32_t first, packets; /* the first packet whose last flit has no known time of leaving; all packets accepted */
+    uint64_t *sent_at;       /* its rings, by flit: when it was sent, */
+    uint64_t *repaid_at;     /* and when the credit of the space that it left returns */
 };
 
 struct wormhole_output {
@@ -24,7 +26,12 @@ struct wormhole_output {
     uint32_t limit;                        /* packets that can be admitted to the places known to be free */
     uint32_t pointer;                      /* round robin over the inputs */
     uint32_t destination;
+    uint64_t *freed_at;   /* its rings: when the credit of a flit returns, */
+    uint64_t *crossed_at; /* when a flit arrives at the ejector, */
+    uint32_t *leaving;    /* and names of packets */
+    uint64_t spare[3];
 };
+_Static_assert(sizeof(struct wormhole_input) == 64 && sizeof(struct wormhole_output) == 128, "found by a shift");
 
 /* Events of a cycle: a row of the timeline. */
 enum { ROW_ACCEPT, ROW_REQUEST, ROW_OPEN, ROW_ADMIT, ROW_DELIVER, ROW_WORDS };
@@ -42,6 +49,7 @@ struct wormhole {
         credit; /* of the input links: cycles of a flit, and from leaving a buffer until the credit returns */
     unsigned out_link, out_credit; /* of the output links; the traversal of the switch included */
     unsigned routing;              /* cycles of route computation */
+    bool direct;                   /* a packet can take part in the allocation of the cycle after its acceptance */
     unsigned ring_shift, ring_mask;
     uint64_t arrived;                      /* inputs with a message */
     uint64_t asked;                        /* outputs with a new request in this cycle */
@@ -88,6 +96,7 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
         .out_credit = stage->out->credit_cycles,
         .routing = stage->lookahead ? 0 : 1,
     };
+    x->direct = x->link + x->routing == 1;
     /* A ring holds the flits of a buffer, those of a packet in the future, and those on a link. */
     x->ring_shift = log2_floor(round_up_power_of_two(vc_flits + longest + x->link + 2));
     x->ring_mask = (1u << x->ring_shift) - 1;
@@ -103,7 +112,16 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     x->crossed = mem_alloc_lines(outs, sizeof *x->crossed);
     x->freed = mem_alloc_lines(outs, sizeof *x->freed);
     x->leaving = mem_alloc_lines(outs, sizeof *x->leaving);
-    for (unsigned i = 0; i < x->outputs; i++) x->output[i].owner = NOBODY;
+    for (unsigned i = 0; i < x->inputs; i++) {
+        x->input[i].sent_at = x->sent + ((size_t)i << x->ring_shift);
+        x->input[i].repaid_at = x->repaid + ((size_t)i << x->ring_shift);
+    }
+    for (unsigned i = 0; i < x->outputs; i++) {
+        x->output[i].owner = NOBODY;
+        x->output[i].freed_at = x->freed + ((size_t)i << x->ring_shift);
+        x->output[i].crossed_at = x->crossed + ((size_t)i << x->ring_shift);
+        x->output[i].leaving = x->leaving + ((size_t)i << x->ring_shift);
+    }
     for (unsigned i = 0; i < network->destinations; i++) x->output[x->route[i]].destination = i;
     return x;
 }
@@ -124,59 +142,79 @@ static inline void schedule(struct wormhole *x, uint64_t cycle, unsigned word, u
     timeline_mark(&x->time, cycle);
 }
 
-/* Sends the flits of an input for which credits are known. */
-static void send(struct wormhole *x, unsigned index) {
+/* Times of consecutive cycles from `time` on, for the flits of a ring from number `first` on. */
+static inline void set_times(uint64_t *ring, uint32_t mask, uint32_t first, uint32_t flits, uint64_t time) {
+    do ring[first++ & mask] = time++;
+    while (--flits);
+}
+
+/* Sends the flits of an input for which credits are known, one by one. */
+static NEVER_INLINE void send_some(struct wormhole *x, unsigned index) {
     struct wormhole_input *in = &x->input[index];
-    uint64_t *sent = x->sent + ((size_t)index << x->ring_shift), *repaid = x->repaid + ((size_t)index << x->ring_shift),
-             at = in->last_sent;
+    uint64_t *sent = in->sent_at, *repaid = in->repaid_at, at = in->last_sent;
     uint32_t number = in->sent, mask = x->ring_mask, space = x->vc_flits, end = in->left + space;
     if ((int32_t)(in->accepted - end) < 0) end = in->accepted;
-    /* If the last credit returns by then, none delays a flit. */
-    bool free = in->last_left + x->credit + (number - in->left) <= at + space;
     for (; number != end; number++) {
-        at = free ? at + 1 : max_u64(at + 1, repaid[(number - space) & mask]);
+        at = max_u64(at + 1, repaid[(number - space) & mask]);
         sent[number & mask] = at;
     }
     in->sent = number;
     in->last_sent = at;
-    if (number != in->accepted || in->free_at != NEVER) return;
-    in->free_at = at + 1;
-    if (x->arrived >> index & 1) schedule(x, at + 1, ROW_ACCEPT, index);
+}
+
+/* Sends the flits of an input for which credits are known. */
+static inline void send(struct wormhole *x, unsigned index) {
+    struct wormhole_input *in = &x->input[index];
+    uint32_t flits = in->accepted - in->sent, held = in->sent - in->left;
+    /* If the last credit returns by then, none delays a flit. */
+    if (held + flits <= x->vc_flits && in->last_left + x->credit + held <= in->last_sent + x->vc_flits) {
+        set_times(in->sent_at, x->ring_mask, in->sent, flits, in->last_sent + 1);
+        in->sent += flits;
+        in->last_sent += flits;
+    } else {
+        send_some(x, index);
+        if (in->sent != in->accepted) return;
+    }
+    if (in->free_at != NEVER) return;
+    in->free_at = in->last_sent + 1;
+    if (x->arrived >> index & 1) schedule(x, in->free_at, ROW_ACCEPT, index);
 }
 
 static inline uint32_t first_packet(const struct wormhole *x, unsigned input) {
     return x->queue[((size_t)input << x->ring_shift) + (x->input[input].first & x->ring_mask)];
 }
 
-/* The first packet of an input takes part in the allocation of its output once it is at the front of the buffer and its
- * route is known. */
-static void request(struct wormhole *x, unsigned index, uint64_t now) {
-    struct wormhole_input *in = &x->input[index];
-    uint64_t arrival = x->sent[((size_t)index << x->ring_shift) + (in->left & x->ring_mask)] + x->link;
-    uint64_t at = max_u64(arrival, in->last_left + 1) + x->routing;
-    if (at > now + 1) {
-        schedule(x, at - 1, ROW_REQUEST, index);
-        return;
-    }
+/* The first packet of an input takes part in the next allocation of its output. */
+static inline void request(struct wormhole *x, unsigned index) {
     unsigned output = x->route[packet_at(x->pool->packet, first_packet(x, index))->destination];
     x->output[output].waiting |= UINT64_C(1) << index;
     x->asked |= UINT64_C(1) << output;
+}
+
+/* It does so once it is at the front of the buffer and its route is known. */
+static inline void request_in_time(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_input *in = &x->input[index];
+    uint64_t arrival = in->sent_at[in->left & x->ring_mask] + x->link;
+    uint64_t at = max_u64(arrival, in->last_left + 1) + x->routing;
+    if (at > now + 1)
+        schedule(x, at - 1, ROW_REQUEST, index);
+    else
+        request(x, index);
 }
 
 /* Flits of the output's owner leave the router, as far as its credits are known. */
 static void leave(struct wormhole *x, unsigned index) {
     struct wormhole_output *out = &x->output[index];
     struct wormhole_input *in = &x->input[out->owner];
-    size_t in_ring = (size_t)out->owner << x->ring_shift, out_ring = (size_t)index << x->ring_shift;
     uint32_t mask = x->ring_mask, room = x->vc_flits - (out->left - out->ejected);
     uint32_t count = out->unleft < room ? out->unleft : room;
     uint64_t at = out->last_left;
     for (uint32_t i = 0; i < count; i++) {
         if (in->sent == in->left) send(x, out->owner);
-        at = max_u64(max_u64(at + 1, x->sent[in_ring + (in->left & mask)] + x->link),
-                     x->freed[out_ring + ((out->left - x->vc_flits) & mask)]);
-        x->repaid[in_ring + (in->left++ & mask)] = at + x->credit;
-        x->crossed[out_ring + (out->left++ & mask)] = at + x->out_link;
+        at = max_u64(max_u64(at + 1, in->sent_at[in->left & mask] + x->link),
+                     out->freed_at[(out->left - x->vc_flits) & mask]);
+        in->repaid_at[in->left++ & mask] = at + x->credit;
+        out->crossed_at[out->left++ & mask] = at + x->out_link;
     }
     out->unleft -= count;
     out->last_left = at;
@@ -195,8 +233,7 @@ static inline bool has_place(struct wormhole *x, struct wormhole_output *out, ui
  * there when the head arrives. */
 static bool admit(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
-    size_t ring = (size_t)index << x->ring_shift;
-    uint64_t arrival = x->crossed[ring + (out->ejected & x->ring_mask)], at = max_u64(arrival, out->last_ejected + 1);
+    uint64_t arrival = out->crossed_at[out->ejected & x->ring_mask], at = max_u64(arrival, out->last_ejected + 1);
     uint64_t bit = UINT64_C(1) << index;
     if (UNLIKELY(!has_place(x, out, now))) {
         if (at > now) {
@@ -209,16 +246,16 @@ static bool admit(struct wormhole *x, unsigned index, uint64_t now) {
         return false;
     }
     x->held &= ~bit;
-    out->unejected = packet_at(x->pool->packet, x->leaving[ring + (out->admitted & x->ring_mask)])->flits;
+    out->unejected = packet_at(x->pool->packet, out->leaving[out->admitted & x->ring_mask])->flits;
     out->admitted++;
     out->last_ejected = max_u64(out->last_ejected, now - 1); /* not before the admission */
     return true;
 }
 
-static void deliver(struct wormhole *x, unsigned index, uint64_t now) {
+static ALWAYS_INLINE void deliver(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
     struct network_stats *stats = &x->network->stats;
-    uint32_t name = x->leaving[((size_t)index << x->ring_shift) + (out->delivered++ & x->ring_mask)];
+    uint32_t name = out->leaving[out->delivered++ & x->ring_mask];
     const struct packet *packet = packet_at(x->pool->packet, name);
     port_push(&x->network->output[packet->destination], now, &packet->message, sizeof packet->message);
     x->pool->free[x->pool->free_count++] = name;
@@ -230,15 +267,14 @@ static void deliver(struct wormhole *x, unsigned index, uint64_t now) {
 /* Flits leave the network, as far as their packets have been admitted. */
 static void eject(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
-    size_t ring = (size_t)index << x->ring_shift;
     uint32_t mask = x->ring_mask;
     while (out->ejected != out->left) {
         if (!out->unejected && !admit(x, index, now)) return;
         uint32_t known = out->left - out->ejected, count = out->unejected < known ? out->unejected : known;
         uint64_t at = out->last_ejected;
         for (uint32_t i = 0; i < count; i++, out->ejected++) {
-            at = max_u64(at + 1, x->crossed[ring + (out->ejected & mask)]);
-            x->freed[ring + (out->ejected & mask)] = at + x->out_credit;
+            at = max_u64(at + 1, out->crossed_at[out->ejected & mask]);
+            out->freed_at[out->ejected & mask] = at + x->out_credit;
         }
         out->last_ejected = at;
         out->unejected -= count;
@@ -250,34 +286,41 @@ static void eject(struct wormhole *x, unsigned index, uint64_t now) {
     }
 }
 
-/* The common case: the flits of the output's owner have been sent in consecutive cycles, or wait together, and neither
- * a credit nor the destination delays them. They then leave the router and the network in consecutive cycles. Returns
- * false if this is not known. */
-static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in, unsigned index,
-                          uint64_t now) {
-    uint32_t flits = out->unleft, from = in->left, to = out->left, mask = x->ring_mask, space = x->vc_flits;
-    size_t in_ring = (size_t)out->owner << x->ring_shift, out_ring = (size_t)index << x->ring_shift;
-    const uint64_t *sent = x->sent + in_ring;
-    if (in->sent - from < flits || flits > space || out->ejected != to || out->unejected) return false;
-    uint64_t at = max_u64(out->last_left + 1, sent[from & mask] + x->link);
-    /* The credit of the last flit that was ejected is needed by the last one that fits into the buffer. */
-    if (sent[(from + flits - 1) & mask] + x->link > at + flits - 1 ||
-        out->last_ejected + x->out_credit > at + space - 1 || !has_place(x, out, now))
-        return false;
+/* All flits of a packet leave the router in consecutive cycles from `at` on, and the network as they arrive. */
+static inline void pass(struct wormhole *x, unsigned input, unsigned output, uint32_t flits, uint64_t at) {
+    struct wormhole_input *in = &x->input[input];
+    struct wormhole_output *out = &x->output[output];
     uint64_t ejected = max_u64(at + x->out_link, out->last_ejected + 1);
-    uint64_t *repaid = x->repaid + in_ring, *freed = x->freed + out_ring;
-    uint64_t repay = at + x->credit, release = ejected + x->out_credit;
-    for (uint32_t i = 0; i < flits; i++) {
-        repaid[(from + i) & mask] = repay + i;
-        freed[(to + i) & mask] = release + i;
-    }
-    in->left = from + flits;
-    out->left = out->ejected = to + flits;
+    uint32_t mask = x->ring_mask;
+    set_times(in->repaid_at, mask, in->left, flits, at + x->credit);
+    set_times(out->freed_at, mask, out->left, flits, ejected + x->out_credit);
+    in->left += flits;
+    out->left = out->ejected = out->left + flits;
     in->last_left = out->last_left = at + flits - 1;
     out->last_ejected = ejected + flits - 1;
     out->unleft = 0;
     out->admitted++;
-    schedule(x, out->last_ejected, ROW_DELIVER, index);
+    schedule(x, out->last_ejected, ROW_DELIVER, output);
+}
+
+/* Whether neither a credit nor the destination delays the flits of a packet that leave the router in consecutive cycles
+ * from `at` on. The credit of the last flit that was ejected is needed by the last one that fits into the buffer. */
+static inline bool unhindered(struct wormhole *x, struct wormhole_output *out, uint32_t flits, uint64_t at,
+                              uint64_t now) {
+    return flits <= x->vc_flits && out->ejected == out->left && !out->unejected &&
+           out->last_ejected + x->out_credit <= at + x->vc_flits - 1 && has_place(x, out, now);
+}
+
+/* The common case: the flits of the output's owner have been sent in consecutive cycles, or wait together, and nothing
+ * delays them. Returns false if this is not known. */
+static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in, unsigned index,
+                          uint64_t now) {
+    uint32_t flits = out->unleft, from = in->left, mask = x->ring_mask;
+    const uint64_t *sent = in->sent_at;
+    if (in->sent - from < flits) return false;
+    uint64_t at = max_u64(out->last_left + 1, sent[from & mask] + x->link);
+    if (sent[(from + flits - 1) & mask] + x->link > at + flits - 1 || !unhindered(x, out, flits, at, now)) return false;
+    pass(x, out->owner, index, flits, at);
     return true;
 }
 
@@ -291,14 +334,10 @@ static NEVER_INLINE void trickle(struct wormhole *x, struct wormhole_output *out
     } while (out->owner != NOBODY && out->unleft && out->ejected != before);
 }
 
-/* Computes what is known of the output's packets. */
-static void advance(struct wormhole *x, unsigned index, uint64_t now) {
+/* Computes what is known of the packets of an output with an owner. */
+static inline void advance_owner(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
     uint32_t owner = out->owner;
-    if (owner == NOBODY) {
-        trickle(x, out, index, now);
-        return;
-    }
     struct wormhole_input *in = &x->input[owner];
     if (!stream(x, out, in, index, now)) trickle(x, out, index, now);
     if (!out->unleft) {
@@ -307,12 +346,49 @@ static void advance(struct wormhole *x, unsigned index, uint64_t now) {
         in->first++;
     }
     if (in->sent != in->accepted) send(x, owner);
-    if (!out->unleft && in->first != in->packets) request(x, owner, now);
+    if (!out->unleft && in->first != in->packets) request_in_time(x, owner, now);
+}
+
+static NEVER_INLINE void advance(struct wormhole *x, unsigned index, uint64_t now) {
+    struct wormhole_output *out = &x->output[index];
+    if (out->owner == NOBODY)
+        trickle(x, out, index, now);
+    else
+        advance_owner(x, index, now);
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-static void accept(struct wormhole *x, unsigned index, uint64_t now) {
+/* The shortest way through the network: a packet that has just been accepted, at an input without others, for an output
+ * that is free and that no other input requests. It does what accepting, allocating and advancing do for such a packet.
+ * Returns false if it is not one. */
+static inline bool express(struct wormhole *x, unsigned index, uint32_t name, const struct packet *packet,
+                           uint64_t now) {
+    unsigned output = x->route[packet->destination];
+    struct wormhole_input *in = &x->input[index];
+    struct wormhole_output *out = &x->output[output];
+    uint32_t flits = packet->flits;
+    uint64_t at = now + 2; /* the cycle after the allocation */
+    if (!x->direct || in->first != in->packets || in->last_left > now ||
+        in->last_left + x->credit >= now + x->vc_flits || out->owner != NOBODY || out->waiting ||
+        out->last_left > now || !unhindered(x, out, flits, at, now))
+        return false;
+    set_times(in->sent_at, x->ring_mask, in->sent, flits, now);
+    in->accepted = in->sent = in->sent + flits;
+    in->last_sent = now + flits - 1;
+    in->free_at = now + flits;
+    in->first = ++in->packets;
+    if (x->arrived >> index & 1) schedule(x, in->free_at, ROW_ACCEPT, index);
+    out->pointer = index + 1;
+    out->leaving[out->granted++ & x->ring_mask] = name;
+    out->granted_at = now + 1;
+    x->allocated++;
+    pass(x, index, output, flits, at);
+    return true;
+}
+
+/* `contended`: outputs that several inputs may request for the next cycle. */
+static inline void accept(struct wormhole *x, unsigned index, uint64_t contended, uint64_t now) {
     struct wormhole_input *in = &x->input[index];
     struct port *port = &x->network->input[index];
     struct packet_pool *pool = x->pool;
@@ -320,14 +396,28 @@ static void accept(struct wormhole *x, unsigned index, uint64_t now) {
     struct packet *packet = packet_at(pool->packet, name);
     injection_fill(x->injection, packet, port_take(port, now), now);
     if (port->pushed == port->popped) x->arrived &= ~(UINT64_C(1) << index);
+    x->network->stats.packets_injected++;
+    x->network->stats.flits_injected += packet->flits;
+    if (!(contended >> x->route[packet->destination] & 1) && express(x, index, name, packet, now)) return;
     x->queue[((size_t)index << x->ring_shift) + (in->packets & x->ring_mask)] = name;
     in->accepted += packet->flits;
     in->last_sent = max_u64(in->last_sent, now - 1);
     in->free_at = NEVER;
-    x->network->stats.packets_injected++;
-    x->network->stats.flits_injected += packet->flits;
     send(x, index);
-    if (in->packets++ == in->first) request(x, index, now);
+    if (in->packets++ == in->first) request_in_time(x, index, now);
+}
+
+/* The outputs to which the next packets of several of these inputs go. */
+static NEVER_INLINE uint64_t contended_outputs(const struct wormhole *x, uint64_t inputs) {
+    uint64_t once = 0, again = 0;
+    for (; inputs; inputs &= inputs - 1) {
+        const struct port *port = &x->network->input[lowest_bit(inputs)];
+        const void *message = port->slot[port->popped & port->mask].message;
+        uint64_t bit = UINT64_C(1) << x->route[network_destination(x->network, message)];
+        again |= once & bit;
+        once |= bit;
+    }
+    return again;
 }
 
 /* Allocates the output to the next of the inputs that request it, in cycle now + 1, if it is free by then. */
@@ -344,10 +434,10 @@ static void allocate(struct wormhole *x, unsigned index, uint64_t now) {
     out->waiting ^= UINT64_C(1) << input;
     out->owner = input;
     out->unleft = packet_at(x->pool->packet, name)->flits;
-    x->leaving[((size_t)index << x->ring_shift) + (out->granted++ & x->ring_mask)] = name;
+    out->leaving[out->granted++ & x->ring_mask] = name;
     out->granted_at = out->last_left = now + 1;
     x->allocated++;
-    advance(x, index, now);
+    advance_owner(x, index, now);
 }
 
 static NEVER_INLINE void unsettle(struct wormhole *x) {
@@ -356,28 +446,37 @@ static NEVER_INLINE void unsettle(struct wormhole *x) {
     x->early_injected = x->late_ejected = 0;
 }
 
+/* Packets are delivered and admitted first, since they free places. Requests come before acceptances, so that a packet
+ * that is accepted knows whether its output is requested. */
 void wormhole_tick(struct wormhole *x, uint64_t now) {
-    uint64_t *pushed = &x->injection->pushed[0][(now + 1) % 2], accepting = *pushed, row[ROW_WORDS] = {0};
+    uint64_t *pushed = &x->injection->pushed[0][(now + 1) % 2], accepting = *pushed, opened = 0, admitting = x->held;
     if (UNLIKELY(x->early_injected | x->late_ejected)) unsettle(x);
     *pushed = 0;
     x->arrived |= accepting;
     x->asked = 0;
+    uint64_t requesting = 0;
     if (timeline_take(&x->time, now)) {
-        uint64_t *events = timeline_row(&x->time, now);
-        for (unsigned i = 0; i < ROW_WORDS; i++) row[i] = events[i], events[i] = 0;
+        uint64_t *row = timeline_row(&x->time, now);
+        accepting |= row[ROW_ACCEPT];
+        requesting = row[ROW_REQUEST];
+        opened = row[ROW_OPEN];
+        admitting |= row[ROW_ADMIT];
+        for (uint64_t bits = row[ROW_DELIVER]; bits; bits &= bits - 1) deliver(x, lowest_bit(bits), now);
+        for (unsigned i = 0; i < ROW_WORDS; i++) row[i] = 0;
     }
-    for (uint64_t bits = row[ROW_DELIVER]; bits; bits &= bits - 1) deliver(x, lowest_bit(bits), now);
-    for (uint64_t bits = row[ROW_ADMIT] | x->held; bits; bits &= bits - 1) advance(x, lowest_bit(bits), now);
-    for (uint64_t bits = (accepting | row[ROW_ACCEPT]) & x->arrived; bits; bits &= bits - 1) {
+    for (uint64_t bits = admitting; bits; bits &= bits - 1) advance(x, lowest_bit(bits), now);
+    for (uint64_t bits = requesting; bits; bits &= bits - 1) request(x, lowest_bit(bits));
+    accepting &= x->arrived;
+    uint64_t contended = accepting & (accepting - 1) ? contended_outputs(x, accepting) : 0;
+    for (uint64_t bits = accepting; bits; bits &= bits - 1) {
         unsigned index = lowest_bit(bits);
         uint64_t free_at = x->input[index].free_at;
         if (LIKELY(free_at <= now && port_next_visible(&x->network->input[index]) <= now))
-            accept(x, index, now);
+            accept(x, index, contended, now);
         else if (free_at != NEVER) /* a message that is not visible yet is looked at again in the next cycle */
             schedule(x, max_u64(free_at, now + 1), ROW_ACCEPT, index);
     }
-    for (uint64_t bits = row[ROW_REQUEST]; bits; bits &= bits - 1) request(x, lowest_bit(bits), now);
-    for (uint64_t bits = row[ROW_OPEN] | x->asked; bits; bits &= bits - 1) allocate(x, lowest_bit(bits), now);
+    for (uint64_t bits = opened | x->asked; bits; bits &= bits - 1) allocate(x, lowest_bit(bits), now);
     uint64_t next = timeline_next(&x->time, now);
     if (next != NEVER) engine_wake_by(x->network->engine, x->waker, next);
 }
