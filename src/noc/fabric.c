@@ -26,6 +26,7 @@ struct cargo {
         CARGO_EJECTION_FLITS,
         CARGO_BYPASS_CREDITS,
         CARGO_BYPASS_FLITS,
+        CARGO_END, /* of a row: a word that is never empty, so that a scan needs no other end */
     } kind;
     unsigned word; /* of the link's masks */
     struct router_stage *stage;
@@ -39,8 +40,7 @@ struct fabric {
     struct injection injection;
     struct ejection ejection;
     struct timeline time;
-    struct cargo *cargo; /* [cargoes] */
-    unsigned cargoes;    /* words of a row that are in use */
+    struct cargo *cargo; /* by word of a row */
     struct packet_pool pool;
     struct router_stats *router[FABRIC_MAX_STAGES];
     struct bypass bypass;
@@ -51,27 +51,23 @@ struct fabric {
 
 #define NEVER_INLINE __attribute__((noinline)) /* around inner loops: alone, they fit into the host's registers */
 
-/* Delivers credits to the near end of a link, and flits to the far end. */
-static ALWAYS_INLINE void deliver(struct fabric *fabric, const struct cargo *cargo, uint64_t mask, uint64_t cycle,
-                                  uint64_t now) {
-    switch (cargo->kind) {
-    case CARGO_INJECTION_CREDITS: injection_credit(&fabric->injection, cargo->word, mask); break;
-    case CARGO_CREDITS: router_stage_credit(cargo->stage, cargo->word, mask); break;
-    case CARGO_FLITS: router_stage_arrive(cargo->stage, cargo->word, mask); break;
-    case CARGO_EJECTION_FLITS: ejection_arrive(&fabric->ejection, cargo->word, mask, cycle, now); break;
-    case CARGO_BYPASS_CREDITS: bypass_credit(cargo->stage, cargo->word, mask, cycle); break;
-    case CARGO_BYPASS_FLITS: bypass_arrive(cargo->stage, cargo->word, mask, cycle); break;
-    }
-}
-
-/* Delivers everything that arrives in this cycle, and clears the row. */
-static void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
-    uint64_t *row = timeline_row(&fabric->time, cycle);
-    for (unsigned i = 0, end = fabric->cargoes; i < end; i++) {
-        uint64_t mask = row[i];
+/* Delivers everything that arrives in this cycle, credits to the near end of a link and flits to the far end, and clears
+ * the row. */
+static NEVER_INLINE void arrive(struct fabric *fabric, uint64_t cycle, uint64_t now) {
+    const struct cargo *cargo = fabric->cargo;
+    for (uint64_t *row = timeline_row(&fabric->time, cycle);; row++, cargo++) {
+        uint64_t mask = *row;
         if (!mask) continue;
-        row[i] = 0;
-        deliver(fabric, &fabric->cargo[i], mask, cycle, now);
+        switch (cargo->kind) {
+        case CARGO_INJECTION_CREDITS: injection_credit(&fabric->injection, cargo->word, mask); break;
+        case CARGO_CREDITS: router_stage_credit(cargo->stage, cargo->word, mask); break;
+        case CARGO_FLITS: router_stage_arrive(cargo->stage, cargo->word, mask); break;
+        case CARGO_EJECTION_FLITS: ejection_arrive(&fabric->ejection, cargo->word, mask, cycle, now); break;
+        case CARGO_BYPASS_CREDITS: bypass_credit(cargo->stage, cargo->word, mask, cycle); break;
+        case CARGO_BYPASS_FLITS: bypass_arrive(cargo->stage, cargo->word, mask, cycle); break;
+        case CARGO_END: return;
+        }
+        *row = 0;
     }
 }
 
@@ -383,9 +379,10 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     uint64_t longest = 8 + (uint64_t)(noc->stages + noc->mc_router_cycles + noc->link_cycles + noc->long_link_cycles +
                                       noc->credit_cycles);
     if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* the longest backlog of a link */
-    timeline_init(&fabric->time, longest, row_words);
-    fabric->cargoes = row_words;
-    fabric->cargo = mem_alloc(row_words, sizeof *fabric->cargo);
+    timeline_init(&fabric->time, longest, row_words + 1);
+    for (uint32_t i = 0; i <= fabric->time.mask; i++) timeline_row(&fabric->time, i)[row_words] = 1;
+    fabric->cargo = mem_alloc(row_words + 1, sizeof *fabric->cargo);
+    fabric->cargo[row_words].kind = CARGO_END;
     name_cargo(fabric, NO_STAGE);
     /* Every packet in flight has its last flit at an input or occupies a credit. */
     build_pool(&fabric->pool, inputs + links * (uint32_t)(noc->vcs * noc->vc_flits), (unsigned)noc->channel_bytes);

@@ -62,7 +62,10 @@ void injection_collect(struct injection *injection, uint64_t now) {
 
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
     link_repay(injection->link, word, mask);
-    for (unsigned i = 0; i < injection->words; i++) injection->blocked[i] = 0; /* they try again */
+    if (injection->simple) return;
+    unsigned i = 0;
+    do injection->blocked[i] = 0; /* they try again */
+    while (++i < injection->words);
 }
 
 unsigned injection_left(const struct injection *injection, unsigned input) {

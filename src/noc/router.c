@@ -223,25 +223,31 @@ static inline void give_vc(const struct router_stage *stage, struct output_vc *o
     if (out->target->credit & out->target_bit) in->word->granted |= in->bit;
 }
 
-/* One VC: an input VC requests a single output VC, so that every grant is accepted and one iteration suffices. */
+/* One VC: an input VC requests a single output VC, so that every grant is accepted and one iteration suffices. `ports`:
+ * outputs of a word that are free and requested. */
+static NEVER_INLINE void allocate_single_word(struct router_stage *stage, unsigned number, uint64_t ports) {
+    uint32_t *pointer = stage->vc_grant + (size_t)number * 64;
+    const uint32_t *first_input = stage->first_input + (size_t)number * 64;
+    struct output_vc *output = stage->output + (size_t)number * 64;
+    uint64_t *waiting = stage->waiting + (size_t)number * 64, satisfied = 0;
+    stage->port_word[number].open ^= ports;
+    do {
+        unsigned port = lowest_bit(ports);
+        uint64_t waits = waiting[port];
+        unsigned local = islip_first(waits, pointer[port] % 64); /* one beyond the last acts as the first */
+        pointer[port] = local + 1;
+        if (!(waiting[port] = waits ^ UINT64_C(1) << local)) satisfied |= ports & -ports;
+        give_vc(stage, &output[port], buffers_get(&stage->input, first_input[port] + local));
+    } while (ports &= ports - 1);
+    stage->port_word[number].want ^= satisfied;
+}
+
 static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
-    uint32_t *pointer = stage->vc_grant;
-    const uint32_t *first_input = stage->first_input;
-    struct output_vc *output = stage->output;
-    uint64_t *waiting = stage->waiting;
-    for (struct port_word *word = stage->port_word, *end = word + stage->port_words; word != end; word++) {
-        uint64_t ports = word->want & word->open;
-        word->open ^= ports;
-        for (; ports; ports &= ports - 1) {
-            unsigned port = lowest_bit(ports);
-            uint64_t waits = waiting[port];
-            unsigned local = islip_first(waits, pointer[port] % 64); /* one beyond the last acts as the first */
-            pointer[port] = local + 1;
-            if (!(waiting[port] = waits ^ UINT64_C(1) << local)) word->want ^= ports & -ports;
-            give_vc(stage, &output[port], buffers_get(&stage->input, first_input[port] + local));
-        }
-        pointer += 64, first_input += 64, output += 64, waiting += 64;
-    }
+    const struct port_word *ports = stage->port_word;
+    unsigned word = 0;
+    do
+        if (ports[word].want & ports[word].open) allocate_single_word(stage, word, ports[word].want & ports[word].open);
+    while (++word != stage->port_words);
 }
 
 /* The same for routers with more than 64 inputs. */
@@ -325,30 +331,36 @@ static bool allocate_among(struct router_stage *stage, uint32_t port, unsigned *
     return more;
 }
 
-static NEVER_INLINE void allocate_several(struct router_stage *stage) {
+/* `ports`: outputs of a word that are requested and have a free VC. */
+static NEVER_INLINE void allocate_several_word(struct router_stage *stage, unsigned word, uint64_t ports) {
     bool narrow = stage->wait_words == 1;
-    for (unsigned word = 0; word < stage->port_words; word++) {
-        uint64_t ports = stage->port_word[word].want & stage->port_word[word].open, satisfied = 0, exhausted = 0;
-        stage->port_word[word].held |= ports; /* each allocates at least one VC */
-        for (uint64_t rest; ports; ports = rest) {
-            rest = ports & (ports - 1);
-            uint32_t port = word * 64 + lowest_bit(ports);
-            unsigned open = stage->open[port];
-            uint64_t waiting = stage->waiting[port];
-            bool more = false;
-            if (LIKELY(narrow &&
-                       !(waiting & (waiting - 1)))) { /* the only requester: it receives all grants and accepts one */
-                open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
-                stage->waiting[port] = 0;
-            } else {
-                more = allocate_among(stage, port, &open);
-            }
-            stage->open[port] = (uint16_t)open;
-            if (!more) satisfied |= ports ^ rest;
-            if (!open) exhausted |= ports ^ rest;
+    uint64_t satisfied = 0, exhausted = 0;
+    stage->port_word[word].held |= ports; /* each allocates at least one VC */
+    for (uint64_t rest; ports; ports = rest) {
+        rest = ports & (ports - 1);
+        uint32_t port = word * 64 + lowest_bit(ports);
+        unsigned open = stage->open[port];
+        uint64_t waiting = stage->waiting[port];
+        bool more = false;
+        if (LIKELY(narrow &&
+                   !(waiting & (waiting - 1)))) { /* the only requester: it receives all grants and accepts one */
+            open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
+            stage->waiting[port] = 0;
+        } else {
+            more = allocate_among(stage, port, &open);
         }
-        stage->port_word[word].want ^= satisfied;
-        stage->port_word[word].open ^= exhausted;
+        stage->open[port] = (uint16_t)open;
+        if (!more) satisfied |= ports ^ rest;
+        if (!open) exhausted |= ports ^ rest;
+    }
+    stage->port_word[word].want ^= satisfied;
+    stage->port_word[word].open ^= exhausted;
+}
+
+static ALWAYS_INLINE void allocate_several(struct router_stage *stage) {
+    for (unsigned word = 0; word < stage->port_words; word++) {
+        uint64_t ports = stage->port_word[word].want & stage->port_word[word].open;
+        if (ports) allocate_several_word(stage, word, ports);
     }
 }
 
@@ -562,9 +574,10 @@ static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step
     for (unsigned word = 0; word < words; word++) {
         struct input_word *in = &stage->in_word[word];
         uint64_t sending = loop.single ? in->nonempty & in->go : in->sending;
-        if (!loop.single && !(sending | in->fresh | in->granted)) continue;
         if (loop.single && loop.fast) in->sent = in->sending;
-        in->sending = loop.single && loop.fast ? sending : 0;
+        if (loop.single && loop.fast) in->sending = sending;
+        if (!loop.single && !(sending | in->fresh | in->granted)) continue;
+        if (!loop.single) in->sending = 0;
         if (in->fresh) compute_routes(stage, word);
         if (sending) leave(stage, step, word, sending, loop);
         assert(loop.fast || !(returning[word] & sending)); /* a link carries one credit per VC and cycle */
