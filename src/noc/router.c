@@ -30,7 +30,7 @@ static void run_first(struct router_stage *stage, uint64_t cycle);
 static void allocate(struct router_stage *stage, unsigned destinations) {
     unsigned xbar_inputs = stage->routers * stage->router_xbar_inputs, ports = stage->routers * stage->inputs;
     stage->route = mem_alloc(destinations, sizeof *stage->route);
-    stage->in_word = mem_alloc_lines(stage->in_words, sizeof *stage->in_word);
+    stage->in_word = mem_alloc_lines(stage->in_words + stage->span, sizeof *stage->in_word); /* none beyond the last */
     stage->out_word = mem_alloc_lines(stage->out_words, sizeof *stage->out_word);
     stage->port_word = mem_alloc(stage->port_words, sizeof *stage->port_word);
     stage->output = mem_alloc_lines(stage->output_vcs, sizeof *stage->output);
@@ -41,7 +41,6 @@ static void allocate(struct router_stage *stage, unsigned destinations) {
     stage->owner = mem_alloc(stage->output_vcs, sizeof *stage->owner);
     stage->vc_grant = mem_alloc(stage->output_vcs, sizeof *stage->vc_grant);
     stage->vc_accept = mem_alloc(stage->input_vcs, sizeof *stage->vc_accept);
-    stage->ready = mem_alloc(stage->in_words + stage->span, sizeof *stage->ready);
     stage->request = mem_alloc((size_t)stage->output_ports * stage->span, sizeof *stage->request);
     stage->behind = mem_alloc((size_t)xbar_inputs * stage->span, sizeof *stage->behind);
     stage->xbar_input = mem_alloc_lines(xbar_inputs, sizeof *stage->xbar_input);
@@ -53,12 +52,12 @@ static void allocate(struct router_stage *stage, unsigned destinations) {
 }
 
 void router_stage_release(struct router_stage *stage) {
-    void *const blocks[] = {stage->route,       stage->input.memory, stage->in_word,   stage->out_word,
-                            stage->port_word,   stage->output,       stage->open,      stage->waiting,
-                            stage->first_input, stage->output_of,    stage->vc_grant,  stage->vc_accept,
-                            stage->ready,       stage->request,      stage->behind,    stage->xbar_input,
-                            stage->first_of,    stage->offered,      stage->link_free, stage->credit_free,
-                            stage->credit_step, stage->owner};
+    void *const blocks[] = {stage->route,       stage->input.memory, stage->in_word,     stage->out_word,
+                            stage->port_word,   stage->output,       stage->open,        stage->waiting,
+                            stage->first_input, stage->output_of,    stage->vc_grant,    stage->vc_accept,
+                            stage->request,     stage->behind,       stage->xbar_input,  stage->first_of,
+                            stage->offered,     stage->link_free,    stage->credit_free, stage->credit_step,
+                            stage->owner};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     *stage = (struct router_stage){0};
 }
@@ -106,7 +105,7 @@ static void init_outputs(struct router_stage *stage) {
         for (unsigned i = 0; i < stage->span; i++) {
             unsigned word = stage->first_input[port] / 64 + i;
             stage->request[port * stage->span + i] =
-                (struct request_word){.ready = &stage->ready[word], .first_input = &stage->first_of[word * 64]};
+                (struct request_word){.word = &stage->in_word[word], .first_input = &stage->first_of[word * 64]};
         }
         stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
         stage->open[port] = (uint16_t)((1u << stage->vcs) - 1);
@@ -394,16 +393,18 @@ static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop l
 /* Every output grants to the nearest crossbar input behind its pointer among those with a flit for it, and VCs of this
  * crossbar input take turns. Every crossbar input prefers the nearest output at or after its pointer among those that
  * grant to it. Returns the number of crossbar inputs with an offer. */
-static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, unsigned span) {
+static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, unsigned span, bool first) {
     struct xbar_input **offered = stage->offered;
     for (uint32_t word = 0; word < stage->port_words; word++) {
-        uint64_t ports = stage->port_word[word].held & ~stage->port_word[word].matched, free = 0;
+        uint64_t ports = stage->port_word[word].held, free = 0;
+        if (!first) ports &= ~stage->port_word[word].matched;
         for (; ports; ports &= ports - 1) {
             uint32_t port = word * 64 + lowest_bit(ports);
             const struct request_word *request = &stage->request[port * span], *end = request + span, *nearest = NULL;
             uint64_t requests = 0, owned = 0;
             do { /* the first word with requests behind the pointer; without such, the first with requests */
-                uint64_t vcs = request->owned & *request->ready;
+                uint64_t vcs = request->owned & request->word->nonempty & request->word->go;
+                if (!first) vcs &= ~request->word->matched;
                 owned |= request->owned;
                 if (vcs & request->behind) {
                     requests = vcs & request->behind;
@@ -431,8 +432,10 @@ static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, unsigned 
     return (unsigned)(offered - stage->offered);
 }
 
-static NEVER_INLINE unsigned grant_in_word(struct router_stage *stage) { return grant_switch(stage, 1); }
-static NEVER_INLINE unsigned grant_in_words(struct router_stage *stage) { return grant_switch(stage, stage->span); }
+static NEVER_INLINE unsigned grant_in_word(struct router_stage *stage) { return grant_switch(stage, 1, true); }
+static NEVER_INLINE unsigned grant_in_words(struct router_stage *stage, bool first) {
+    return grant_switch(stage, stage->span, first);
+}
 
 /* Crossbar inputs accept their offers. Pointers move in the first iteration only. */
 static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offered, unsigned span, bool first) {
@@ -449,7 +452,7 @@ static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offe
             input->accept = port + 1;
         }
         if (UNLIKELY(stage->iterations > 1)) { /* neither takes part in the next */
-            stage->ready[input->word - stage->in_word] &= ~input->vcs;
+            input->word->matched |= input->vcs;
             stage->port_word[port / 64].matched |= UINT64_C(1) << (port % 64);
         }
     }
@@ -463,17 +466,17 @@ static NEVER_INLINE void match_in_words(struct router_stage *stage, unsigned off
 }
 
 void router_stage_allocate_switch(struct router_stage *stage) {
-    for (unsigned word = 0; word < stage->in_words; word++)
-        stage->ready[word] = stage->in_word[word].nonempty & stage->in_word[word].go;
     for (unsigned i = 0; i < stage->iterations; i++) {
-        unsigned offered = stage->span == 1 ? grant_in_word(stage) : grant_in_words(stage);
+        bool in_word = stage->span == 1 && i == 0;
+        unsigned offered = in_word ? grant_in_word(stage) : grant_in_words(stage, i == 0);
         if (!offered) break;
-        if (stage->span == 1 && i == 0)
+        if (in_word)
             match_in_word(stage, offered);
         else
             match_in_words(stage, offered, i == 0);
     }
     if (stage->iterations == 1) return;
+    for (unsigned word = 0; word < stage->in_words; word++) stage->in_word[word].matched = 0;
     for (unsigned word = 0; word < stage->port_words; word++) stage->port_word[word].matched = 0;
 }
 

@@ -93,8 +93,9 @@ struct input_word {
     uint64_t go;            /* owns an output VC that has a credit */
     uint64_t granted;       /* gets `go` at the end of this step */
     uint64_t sending, sent; /* won the switch in this step; with one VC: in the previous step */
+    uint64_t matched;       /* several VCs: its crossbar input was matched in an earlier iteration of this step */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
-    uint64_t spare[4];
+    uint64_t spare[3];
 };
 
 /* One VC and internal speedup: 64 VCs at the far end of the output links. */
@@ -116,10 +117,10 @@ struct port_word {
 
 /* Several VCs: input VCs of one word, as an output sees them. */
 struct request_word {
-    uint64_t owned;        /* own one of its VCs */
-    uint64_t behind;       /* belong to a crossbar input behind the one that it was matched with last: its pointer */
-    const uint64_t *ready; /* the word of router_stage.ready, */
-    struct xbar_input **first_input; /* and of router_stage.first_of */
+    uint64_t owned;  /* own one of its VCs */
+    uint64_t behind; /* belong to a crossbar input behind the one that it was matched with last: its pointer */
+    const struct input_word *word;   /* their word, */
+    struct xbar_input **first_input; /* and its crossbar inputs: router_stage.first_of */
 };
 
 /* Several VCs: an input of the crossbar. */
@@ -181,7 +182,6 @@ struct router_stage {
 
     /* Several VCs: switch allocation. Crossbar inputs and outputs are numbered through the stage. */
     unsigned span;                 /* words of in_word that the input VCs of a router are in, at most */
-    uint64_t *ready;               /* [in_words + span]: has a flit and a credit in this step */
     struct request_word *request;  /* [output_ports][span], from the word of its router's first input VC on */
     struct xbar_input *xbar_input; /* [crossbar inputs] */
     uint64_t *behind;              /* [crossbar inputs][span] */
