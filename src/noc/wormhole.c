@@ -3,6 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Flits in consecutive cycles: flit number `first` in cycle `time`, and so on up to the next run. Time 0: no flit. */
+struct run {
+    uint64_t time;
+    uint32_t first;
+};
+
 /* Flits and packets are counted by free-running numbers. A number, masked, is the position in a ring: [ports] of
  * 1 << ring_shift. */
 struct wormhole_input {
@@ -11,8 +17,9 @@ struct wormhole_input {
     uint32_t accepted;       /* flits of all packets accepted, */
     uint32_t sent, left;     /* and those whose times are known */
     uint32_t first, packets; /* the first packet whose last flit has no known time of leaving; all packets accepted */
-    uint64_t *sent_at;       /* its rings, by flit: when it was sent, */
-    uint64_t *repaid_at;     /* and when the credit of the space that it left returns */
+    uint32_t last_repaid;    /* its last run in `repaid` */
+    uint64_t *sent_at;       /* its rings: when a flit was sent, */
+    struct run *repaid;      /* and when the credit of the space that it left returns */
 };
 
 struct wormhole_output {
@@ -26,7 +33,8 @@ struct wormhole_output {
     uint32_t limit;                        /* packets that can be admitted to the places known to be free */
     uint32_t pointer;                      /* round robin over the inputs */
     uint32_t destination;
-    uint64_t *freed_at;   /* its rings: when the credit of a flit returns, */
+    uint32_t last_freed;  /* its last run in `freed` */
+    struct run *freed;    /* its rings: when the credit of a flit returns, */
     uint64_t *crossed_at; /* when a flit arrives at the ejector, */
     uint32_t *leaving;    /* and names of packets */
     uint64_t spare[3];
@@ -59,10 +67,10 @@ struct wormhole {
     struct wormhole_input *input;          /* [inputs] */
     struct wormhole_output *output;        /* [outputs] */
     uint64_t *sent;                        /* rings of inputs: when a flit was sent, */
-    uint64_t *repaid;                      /* when the credit of the space that it left returns, */
+    struct run *repaid;                    /* when the credit of the space that it left returns, */
     uint32_t *queue;                       /* and names of packets */
     uint64_t *crossed;                     /* rings of outputs: when a flit arrives at the ejector, */
-    uint64_t *freed;                       /* when its credit returns, */
+    struct run *freed;                     /* when its credit returns, */
     uint32_t *leaving;                     /* and names of packets */
 };
 
@@ -114,11 +122,11 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     x->leaving = mem_alloc_lines(outs, sizeof *x->leaving);
     for (unsigned i = 0; i < x->inputs; i++) {
         x->input[i].sent_at = x->sent + ((size_t)i << x->ring_shift);
-        x->input[i].repaid_at = x->repaid + ((size_t)i << x->ring_shift);
+        x->input[i].repaid = x->repaid + ((size_t)i << x->ring_shift);
     }
     for (unsigned i = 0; i < x->outputs; i++) {
         x->output[i].owner = NOBODY;
-        x->output[i].freed_at = x->freed + ((size_t)i << x->ring_shift);
+        x->output[i].freed = x->freed + ((size_t)i << x->ring_shift);
         x->output[i].crossed_at = x->crossed + ((size_t)i << x->ring_shift);
         x->output[i].leaving = x->leaving + ((size_t)i << x->ring_shift);
     }
@@ -142,6 +150,24 @@ static inline void schedule(struct wormhole *x, uint64_t cycle, unsigned word, u
     timeline_mark(&x->time, cycle);
 }
 
+/* The flits from number `first` on begin a run in cycle `time`. */
+static inline void run_start(struct run *ring, uint32_t mask, uint32_t *last, uint32_t first, uint64_t time) {
+    ring[++*last & mask] = (struct run){time, first};
+}
+
+/* The next flit, which may continue the last run. */
+static inline void run_add(struct run *ring, uint32_t mask, uint32_t *last, uint32_t number, uint64_t time) {
+    const struct run *run = &ring[*last & mask];
+    if (time != run->time + (number - run->first)) run_start(ring, mask, last, number, time);
+}
+
+/* The cycle of a flit; 0 if there is no such flit. */
+static inline uint64_t run_time(const struct run *ring, uint32_t mask, uint32_t last, uint32_t number) {
+    const struct run *run = &ring[last & mask];
+    while ((int32_t)(number - run->first) < 0 && run->time) run = &ring[--last & mask];
+    return run->time ? run->time + (number - run->first) : 0;
+}
+
 /* Times of consecutive cycles from `time` on, for the flits of a ring from number `first` on. */
 static inline void set_times(uint64_t *ring, uint32_t mask, uint32_t first, uint32_t flits, uint64_t time) {
     do ring[first++ & mask] = time++;
@@ -151,11 +177,11 @@ static inline void set_times(uint64_t *ring, uint32_t mask, uint32_t first, uint
 /* Sends the flits of an input for which credits are known, one by one. */
 static NEVER_INLINE void send_some(struct wormhole *x, unsigned index) {
     struct wormhole_input *in = &x->input[index];
-    uint64_t *sent = in->sent_at, *repaid = in->repaid_at, at = in->last_sent;
+    uint64_t *sent = in->sent_at, at = in->last_sent;
     uint32_t number = in->sent, mask = x->ring_mask, space = x->vc_flits, end = in->left + space;
     if ((int32_t)(in->accepted - end) < 0) end = in->accepted;
     for (; number != end; number++) {
-        at = max_u64(at + 1, repaid[(number - space) & mask]);
+        at = max_u64(at + 1, run_time(in->repaid, mask, in->last_repaid, number - space));
         sent[number & mask] = at;
     }
     in->sent = number;
@@ -212,8 +238,8 @@ static void leave(struct wormhole *x, unsigned index) {
     for (uint32_t i = 0; i < count; i++) {
         if (in->sent == in->left) send(x, out->owner);
         at = max_u64(max_u64(at + 1, in->sent_at[in->left & mask] + x->link),
-                     out->freed_at[(out->left - x->vc_flits) & mask]);
-        in->repaid_at[in->left++ & mask] = at + x->credit;
+                     run_time(out->freed, mask, out->last_freed, out->left - x->vc_flits));
+        run_add(in->repaid, mask, &in->last_repaid, in->left++, at + x->credit);
         out->crossed_at[out->left++ & mask] = at + x->out_link;
     }
     out->unleft -= count;
@@ -274,7 +300,7 @@ static void eject(struct wormhole *x, unsigned index, uint64_t now) {
         uint64_t at = out->last_ejected;
         for (uint32_t i = 0; i < count; i++, out->ejected++) {
             at = max_u64(at + 1, out->crossed_at[out->ejected & mask]);
-            out->freed_at[out->ejected & mask] = at + x->out_credit;
+            run_add(out->freed, mask, &out->last_freed, out->ejected, at + x->out_credit);
         }
         out->last_ejected = at;
         out->unejected -= count;
@@ -292,8 +318,8 @@ static inline void pass(struct wormhole *x, unsigned input, unsigned output, uin
     struct wormhole_output *out = &x->output[output];
     uint64_t ejected = max_u64(at + x->out_link, out->last_ejected + 1);
     uint32_t mask = x->ring_mask;
-    set_times(in->repaid_at, mask, in->left, flits, at + x->credit);
-    set_times(out->freed_at, mask, out->left, flits, ejected + x->out_credit);
+    run_start(in->repaid, mask, &in->last_repaid, in->left, at + x->credit);
+    run_start(out->freed, mask, &out->last_freed, out->left, ejected + x->out_credit);
     in->left += flits;
     out->left = out->ejected = out->left + flits;
     in->last_left = out->last_left = at + flits - 1;
@@ -483,13 +509,26 @@ void wormhole_tick(struct wormhole *x, uint64_t now) {
 
 /* ---- counters and checks ------------------------------------------------------------------------------------------- */
 
-/* Of `known` flits with times in a ring, in order, the number of those at or after `from`. */
+/* Of `known` flits with times in a ring, in order, the number of those at or after `from`; then the same for runs. */
 static uint32_t count_from(const struct wormhole *x, const uint64_t *times, unsigned index, uint32_t known,
                            uint64_t from) {
     const uint64_t *ring = times + ((size_t)index << x->ring_shift);
     uint32_t count = 0;
     while (count <= x->ring_mask && ring[(known - 1 - count) & x->ring_mask] >= from) count++;
     return count;
+}
+
+static uint32_t count_runs_from(const struct wormhole *x, const struct run *ring, uint32_t last, uint32_t known,
+                                uint64_t from) {
+    uint32_t first = known;
+    for (uint32_t i = 0; i <= x->ring_mask; i++) {
+        const struct run *run = &ring[(last - i) & x->ring_mask];
+        uint64_t end = run->time + (first - run->first); /* one cycle after its last flit */
+        if (!run->time || end <= from) break;
+        first = run->time >= from ? run->first : first - (uint32_t)(end - from);
+        if (run->time < from) break;
+    }
+    return known - first;
 }
 
 void wormhole_settle(struct wormhole *x, uint64_t now, struct router_stats *router) {
@@ -502,12 +541,13 @@ void wormhole_settle(struct wormhole *x, uint64_t now, struct router_stats *rout
         uint32_t unsent = in->accepted - in->sent, unleft = in->accepted - in->left;
         injected -= unsent + count_from(x, x->sent, i, in->sent, now);
         written -= unsent + count_from(x, x->sent, i, in->sent, started);
-        read -= unleft + count_from(x, x->repaid, i, in->left, now + x->credit);
+        read -= unleft + count_runs_from(x, in->repaid, in->last_repaid, in->left, now + x->credit);
         ejected -= unleft;
     }
     for (unsigned i = 0; i < x->outputs; i++) {
         const struct wormhole_output *out = &x->output[i];
-        ejected -= out->left - out->ejected + count_from(x, x->freed, i, out->ejected, now + x->out_credit);
+        ejected -= out->left - out->ejected +
+                   count_runs_from(x, out->freed, out->last_freed, out->ejected, now + x->out_credit);
         allocated -= out->granted_at >= now && out->granted;
     }
     x->early_injected = stats->flits_injected - injected;
@@ -546,8 +586,10 @@ bool wormhole_conserved(const struct wormhole *x, const char *name, char *text, 
     for (unsigned i = 0; i < x->inputs + x->outputs; i++) {
         bool input = i < x->inputs;
         unsigned index = input ? i : i - x->inputs;
-        uint32_t missing = input ? count_from(x, x->repaid, index, x->input[index].left, now)
-                                 : count_from(x, x->freed, index, x->output[index].ejected, now);
+        const struct wormhole_input *in = &x->input[input ? index : 0];
+        const struct wormhole_output *out = &x->output[input ? 0 : index];
+        uint32_t missing = input ? count_runs_from(x, in->repaid, in->last_repaid, in->left, now)
+                                 : count_runs_from(x, out->freed, out->last_freed, out->ejected, now);
         if (!missing) continue;
         snprintf(text, size, "%s network: %u credits return to the %s link %u", name, missing,
                  input ? "input" : "output", index);
