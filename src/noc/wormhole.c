@@ -490,7 +490,12 @@ void wormhole_tick(struct wormhole *x, uint64_t now) {
         for (uint64_t bits = row[ROW_DELIVER]; bits; bits &= bits - 1) deliver(x, lowest_bit(bits), now);
         for (unsigned i = 0; i < ROW_WORDS; i++) row[i] = 0;
     }
-    for (uint64_t bits = admitting; bits; bits &= bits - 1) advance(x, lowest_bit(bits), now);
+    for (; admitting; admitting &= admitting - 1) {
+        unsigned index = lowest_bit(admitting);
+        /* A packet without a place waits for nothing else: only its admission tells more of the output's flits. */
+        if (x->held & (admitting & -admitting) && !has_place(x, &x->output[index], now)) continue;
+        advance(x, index, now);
+    }
     for (uint64_t bits = requesting; bits; bits &= bits - 1) request(x, lowest_bit(bits));
     accepting &= x->arrived;
     uint64_t contended = accepting & (accepting - 1) ? contended_outputs(x, accepting) : 0;
