@@ -12,14 +12,19 @@ struct crossbar_fixture {
     uint64_t now;
 };
 
-static struct crossbar_fixture crossbar_fixture_make(unsigned switch_cycles, unsigned link_cycles, unsigned queue) {
+static struct crossbar_fixture crossbar_fixture_of(unsigned inputs, unsigned outputs, unsigned switch_cycles,
+                                                   unsigned link_cycles, unsigned queue) {
     struct crossbar_fixture fixture = {.engine = engine_create(), .stats = stats_create()};
-    unsigned ids[MEMBERS];
-    for (unsigned i = 0; i < MEMBERS; i++) ids[i] = add_neighbour(fixture.engine, i);
+    unsigned ids[GROUP_MEMBERS];
+    for (unsigned i = 0; i < inputs || i < outputs; i++) ids[i] = add_neighbour(fixture.engine, i);
     struct group_config group = {.switch_cycles = switch_cycles, .link_cycles = link_cycles};
-    struct crossbar_plan plan = {"test", &crossbar_request_table, &group, MEMBERS, MEMBERS, queue, queue, ids, ids};
+    struct crossbar_plan plan = {"test", &crossbar_request_table, &group, inputs, outputs, queue, queue, ids, ids};
     fixture.crossbar = crossbar_create(&plan, fixture.engine, fixture.stats, 0);
     return fixture;
+}
+
+static struct crossbar_fixture crossbar_fixture_make(unsigned switch_cycles, unsigned link_cycles, unsigned queue) {
+    return crossbar_fixture_of(MEMBERS, MEMBERS, switch_cycles, link_cycles, queue);
 }
 
 static void crossbar_fixture_release(struct crossbar_fixture *fixture) {
@@ -133,6 +138,68 @@ TEST("every packet arrives once, in order between an input and an output, also w
         CHECK_EQ(out, total);
         CHECK_EQ(count_in(fixture.stats, "l1.request_crossbar.packets"), total);
         CHECK_EQ(count_in(fixture.stats, "l1.request_crossbar.flits"), flits);
+        crossbar_fixture_release(&fixture);
+    }
+}
+
+/* Members on both sides of each boundary between the words of a bit set. */
+static const unsigned edges[] = {0, 1, 63, 64, 65, 127, 128, 191, 192, 254, 255};
+enum { EDGES = COUNT_OF(edges) };
+
+TEST("inputs of a crossbar with more than 64 members take turns in ascending order, also across 64 and its multiples") {
+    for (unsigned output = 0; output < EDGES; output++) {
+        struct crossbar_fixture fixture = crossbar_fixture_of(GROUP_MEMBERS, GROUP_MEMBERS, 1, 1, 4);
+        step(&fixture);
+        for (uint32_t round = 0; round < 3; round++)
+            for (unsigned i = 0; i < EDGES; i++) CHECK(push(&fixture, edges[i], edges[output], 1, 1 + i));
+        for (unsigned i = 0; i < 2; i++) step(&fixture);
+        for (unsigned i = 0; i < 3 * EDGES; i++, step(&fixture)) {
+            struct group_packet packet = take(&fixture, edges[output]);
+            CHECK_EQ(packet.request.token, 1 + i % EDGES);
+            CHECK_EQ(packet.from, edges[i % EDGES]);
+        }
+        crossbar_fixture_release(&fixture);
+    }
+}
+
+TEST("more than 64 inputs send to as many outputs in the same cycle") {
+    struct crossbar_fixture fixture = crossbar_fixture_of(GROUP_MEMBERS, GROUP_MEMBERS, 1, 1, 4);
+    step(&fixture);
+    for (unsigned i = 0; i < GROUP_MEMBERS; i++) CHECK(push(&fixture, i, (i + 63) % GROUP_MEMBERS, 3, 1 + i));
+    for (unsigned i = 0; i < 4; i++) step(&fixture);
+    for (unsigned i = 0; i < GROUP_MEMBERS; i++)
+        CHECK_EQ(take(&fixture, (i + 63) % GROUP_MEMBERS).request.token, 1 + i);
+    crossbar_fixture_release(&fixture);
+}
+
+TEST("every packet of a crossbar with more inputs or more outputs than 64 arrives once and in order") {
+    static const unsigned shapes[][2] = {{65, 3}, {3, 65}, {128, 64}, {64, 129}, {GROUP_MEMBERS, 200}};
+    for (unsigned shape = 0; shape < COUNT_OF(shapes); shape++) {
+        unsigned inputs = shapes[shape][0], outputs = shapes[shape][1], total = 0, out = 0;
+        struct crossbar_fixture fixture = crossbar_fixture_of(inputs, outputs, 1, 1, 2);
+        uint64_t random = 1 + shape;
+        uint32_t(*sent)[GROUP_MEMBERS] = mem_alloc(GROUP_MEMBERS, sizeof *sent),
+        (*seen)[GROUP_MEMBERS] = mem_alloc(GROUP_MEMBERS, sizeof *seen);
+        for (unsigned cycle = 0; cycle < 1500; cycle++) {
+            step(&fixture);
+            for (unsigned i = 0; i < inputs && cycle < 300; i++) {
+                unsigned to = (unsigned)random_below(&random, outputs);
+                if (random_below(&random, 8) || !push(&fixture, i, to, 1 + i % 3, sent[i][to] + 1)) continue;
+                sent[i][to]++;
+                total++;
+            }
+            for (unsigned i = 0; i < outputs; i++) {
+                struct group_packet packet = take(&fixture, i);
+                if (!packet.request.token) continue;
+                CHECK_EQ(packet.to, i);
+                CHECK_EQ(packet.request.token, ++seen[packet.from][i]);
+                out++;
+            }
+        }
+        CHECK(total > 100);
+        CHECK_EQ(out, total);
+        free(sent);
+        free(seen);
         crossbar_fixture_release(&fixture);
     }
 }
