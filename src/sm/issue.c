@@ -77,10 +77,18 @@ static ALWAYS_INLINE uint64_t last_register(const struct instr *instr, const uin
 
 /* The latest of the instruction's registers, available at `last`, comes from an operation. While another one comes from
  * memory, the warp counts as waiting for memory. */
-static NEVER_INLINE void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+static NEVER_INLINE void wait_for_either(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
     uint64_t memory = last_register(sm->next[warp], sm->register_at[warp], true);
     if (memory > REGISTER_AT(now, 1))
         wait_until(sm, UINT64_C(1) << warp, &sm->wait_memory, memory, last);
+    else
+        wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
+}
+
+/* The same; most warps have no load in flight. */
+static inline void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
+    if (sm->outstanding[warp] || sm->loads_at[warp] > now)
+        wait_for_either(sm, warp, last, now);
     else
         wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
 }
