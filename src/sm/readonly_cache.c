@@ -15,6 +15,7 @@ void readonly_init(struct readonly_cache *cache, const struct readonly_geometry 
     cache->line_log2 = geometry->line_log2;
     cache->token_kind = geometry->token_kind;
     cache->flags = geometry->flags;
+    cache->last_hit = CACHE_NO_KEY;
     cache->unsent = unsent;
 }
 
@@ -29,12 +30,16 @@ void readonly_release(struct readonly_cache *cache) {
 enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program,
                                       uint32_t waiter) {
     uint64_t number = address >> cache->line_log2;
-    struct cache_access access = {.key = cache_key(number, program), .set = cache_set_of(&cache->cache, number)};
+    uint64_t key = cache_key(number, program);
+    if (LIKELY(key == cache->last_hit)) return READONLY_HIT; /* already the most recently used line of its set */
+    struct cache_access access = {.key = key, .set = cache_set_of(&cache->cache, number)};
     struct cache_line *line = cache_lookup(&cache->cache, access.set, access.key);
     if (line && line->state != LINE_RESERVED) {
         cache_touch(&cache->cache, line, &access);
+        cache->last_hit = key;
         return READONLY_HIT;
     }
+    cache->last_hit = CACHE_NO_KEY;
     if (line) {
         if (!mshr_can_merge(&cache->mshrs, line->mshr)) return READONLY_REFUSED;
         mshr_add(&cache->mshrs, line->mshr, &waiter, sizeof waiter);
@@ -82,5 +87,6 @@ void readonly_fill(struct readonly_cache *cache, unsigned index) {
 bool readonly_busy(const struct readonly_cache *cache) { return cache->mshrs.in_use != 0; }
 
 void readonly_flush(struct readonly_cache *cache) {
+    cache->last_hit = CACHE_NO_KEY;
     if (cache->cache.sets) cache_invalidate(&cache->cache);
 }

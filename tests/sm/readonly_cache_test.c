@@ -122,3 +122,36 @@ TEST("the end of a kernel invalidates constant and read-only caches and keeps th
         sm_fixture_destroy(sm);
     }
 }
+
+/* Loads that each wait for the one before, from lines of one set. */
+static void check_constants(const unsigned *lines, unsigned count, const char *ways, unsigned hits) {
+    struct step steps[32];
+    for (unsigned i = 0; i < count; i++) {
+        steps[2 * i] = load_constant(1, 0x1000 + 1024 * (uint64_t)lines[i]);
+        steps[2 * i + 1] = alu(OP_other, 0, 1);
+    }
+    struct script_source source = script_make(1, 1, (struct script){steps, 2 * count});
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.constant_kb=1", ways));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.constant_hits"), hits);
+    CHECK_EQ(COUNTER(sm, "sm.constant_misses"), count - hits);
+    sm_fixture_destroy(sm);
+}
+
+TEST("repeated hits on a line neither keep it in the cache nor change the order of replacement") {
+    static const unsigned evicted[] = {0, 0, 0, 1, 0}, order[] = {0, 1, 0, 0, 2, 0, 0, 1, 1, 2};
+    check_constants(evicted, COUNT_OF(evicted), "sm.constant_ways=1", 2);
+    check_constants(order, COUNT_OF(order), "sm.constant_ways=2", 5); /* 2 evicts 1, then 1 evicts 2 */
+}
+
+TEST("a line hit last before the end of a kernel is invalidated like others") {
+    struct step steps[] = {load_constant(1, 0x2000), alu(OP_other, 0, 1), load_constant(2, 0x2000)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    source.kernels = 3;
+    struct sm_fixture *sm = sm_fixture_create(NO_SETTINGS);
+    sm->flush = true;
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.constant_misses"), 3u);
+    CHECK_EQ(COUNTER(sm, "sm.constant_hits"), 3u);
+    sm_fixture_destroy(sm);
+}
