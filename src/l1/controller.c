@@ -93,6 +93,29 @@ static inline void notify(struct l1_controller *controller, enum l1_event event,
     if (UNLIKELY(controller->seen)) notify_observers(controller, event, set, key, now);
 }
 
+/* Changes that can resolve a reservation failure. Below CHANGE_QUEUE: a line of set `change` - 1 can be hit or evicted. */
+enum change {
+    CHANGE_ANY = 0,
+    CHANGE_QUEUE = 1 << 30, /* the miss queue has space */
+    CHANGE_STORE,           /* a store is acknowledged */
+    CHANGE_MSHR,            /* an MSHR is free */
+};
+
+static inline uint32_t change_of_set(unsigned set) { return set + 1; }
+
+/* A read of the plain cache without an MSHR, or without a line or space for a waiter in its set, is resolved by that
+ * change alone. Until then a replay fails for the same cause: the checks that precede are of stores and of the miss
+ * queue, to which only the requester's other requests add, and these reset `awaited` (pass_by). */
+static inline void resolve(struct l1_controller *controller, uint32_t change) {
+    if (controller->awaited == CHANGE_ANY || controller->awaited == change) controller->gate->changes++;
+}
+
+static NEVER_INLINE enum l1_outcome await(struct l1_controller *controller, enum l1_outcome failure, unsigned set) {
+    bool by_line = failure == L1_FAIL_LINE || failure == L1_FAIL_MSHR_MERGE;
+    controller->awaited = by_line ? change_of_set(set) : failure == L1_FAIL_MSHR ? (uint32_t)CHANGE_MSHR : CHANGE_ANY;
+    return failure;
+}
+
 /* The number of bypassing accesses is limited only by the network and the LLC, so their table grows on demand. */
 static uint32_t outstanding_take(struct l1_controller *controller, uint32_t token) {
     if (controller->outstanding_free == NO_ENTRY) {
@@ -145,7 +168,7 @@ static void store_end(struct l1_controller *controller, uint32_t entry) {
 static uint32_t outstanding_give_back(struct l1_controller *controller, uint32_t entry) {
     if (controller->outstanding[entry].sectors) {
         store_end(controller, entry);
-        controller->gate->changes++;
+        resolve(controller, CHANGE_STORE);
     }
     controller->outstanding[entry].next = controller->outstanding_free;
     controller->outstanding_free = entry;
@@ -217,6 +240,7 @@ static inline unsigned set_of(const struct l1_controller *controller, uint64_t n
 }
 
 static enum l1_outcome pass_by(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
+    controller->awaited = CHANGE_ANY;
     if (store_ahead(controller, request->kind, key_of(controller, request), request->sectors))
         return L1_FAIL_STORE_ORDER;
     if (queue_room(controller) == 0) return queue_failure(controller, now);
@@ -363,7 +387,28 @@ enum l1_outcome l1_controller_access(struct l1_controller *controller, const str
     struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (!read) return store(controller, request, line, &access, now);
     if (UNLIKELY(!controller->plain)) return read_filtered(controller, request, line, &access, now);
-    return read_any(controller, request, line, &access, NULL, NULL, now);
+    enum l1_outcome outcome = read_any(controller, request, line, &access, NULL, NULL, now);
+    return LIKELY(outcome < L1_ACCEPTED) ? outcome : await(controller, outcome, access.set);
+}
+
+/* Foresees failures that persist; those by a full miss queue or a store ahead may end at any time. */
+enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const struct l1_request *request) {
+    if (!controller->plain || request->kind != MESSAGE_READ || request->bypass || queue_room(controller) == 0) return 0;
+    uint64_t number = line_number(controller, request), key = cache_key(number, request->program);
+    unsigned set = set_of(controller, number);
+    const struct cache_line *line = cache_lookup(&controller->cache, set, key);
+    enum l1_outcome failure = 0;
+    if (line) {
+        if (line->state != LINE_RESERVED || line->flags & LINE_STALE) return 0;
+        if (!mshr_can_merge(&controller->mshrs, line->mshr)) failure = L1_FAIL_MSHR_MERGE;
+    } else if (store_ahead(controller, MESSAGE_READ, key, controller->whole_line)) {
+        return 0;
+    } else if (mshr_full(&controller->mshrs)) {
+        failure = L1_FAIL_MSHR;
+    } else if (!cache_victim(&controller->cache, set)) {
+        failure = L1_FAIL_LINE;
+    }
+    return failure ? await(controller, failure, set) : 0;
 }
 
 /* Schedules a tick in the next cycle. */
@@ -387,7 +432,7 @@ static ALWAYS_INLINE void fill(struct l1_controller *controller, unsigned mshr, 
     }
     ring_push(&controller->arrived, mshr);
     controller->stats.fills++;
-    controller->gate->changes++;
+    resolve(controller, change_of_set(set));
 }
 
 NEVER_INLINE void l1_controller_fill(struct l1_controller *controller, unsigned mshr, uint64_t now) {
@@ -435,7 +480,7 @@ NEVER_INLINE bool l1_controller_receive(struct l1_controller *controller, uint64
 static void drain_queue(struct l1_controller *controller, uint64_t now) {
     if (port_can_push(controller->to_network, now)) {
         *request_place(controller, now) = controller->queue[controller->queue_head++ & controller->queue_mask];
-        controller->gate->changes++;
+        resolve(controller, CHANGE_QUEUE);
     }
     if (!port_can_push(controller->to_network, now))
         port_await_credit(controller->to_network, now);
@@ -454,7 +499,7 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
         memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
         if (mshr_answer(&controller->mshrs, mshr)) {
             ring_pop(&controller->arrived);
-            controller->gate->changes++;
+            resolve(controller, CHANGE_MSHR);
         }
         more = !ring_empty(&controller->arrived);
         if (more) wake(controller, now);

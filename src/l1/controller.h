@@ -91,6 +91,7 @@ struct l1_controller {
     uint32_t *stores;           /* unacknowledged stores, hashed by line; NULL if the network preserves order */
     struct l1_partner *partner; /* NULL: none */
     bool plain;                 /* without insertion policy and partner */
+    uint32_t awaited;           /* by the last request with a reservation failure: enum change, or a set; 0: any */
     bool seen;                  /* line events have an observer */
     struct l1_stats stats;
 };
@@ -105,6 +106,7 @@ void l1_controller_connect(struct l1_controller *controller, const struct l1_por
 
 /* As in struct l1_ops. */
 enum l1_outcome l1_controller_access(struct l1_controller *controller, const struct l1_request *request, uint64_t now);
+enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const struct l1_request *request);
 unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token);
 void l1_controller_flush(struct l1_controller *controller);
 bool l1_controller_busy(const struct l1_controller *controller);

@@ -132,6 +132,9 @@ struct l1_ops {
      * wakes the SM for later work. */
     unsigned (*tick)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
     enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
+    /* The reservation failure that `access` would return in the next cycle and in every later one until gate->changes
+     * grows, provided that the SM has no other request before; 0 if it may accept. NULL: always 0. */
+    enum l1_outcome (*foresee)(struct l1 *l1, unsigned sm, const struct l1_request *request);
     /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);
@@ -154,7 +157,7 @@ struct l1_report {
 struct l1_gate {
     const struct port *replies;
     bool open;        /* a request waits to be sent, or a completion to be returned */
-    uint32_t changes; /* grows with every event that can resolve a reservation failure; retry only then */
+    uint32_t changes; /* grows with every event that can resolve the last reservation failure; retry only then */
 };
 
 struct insertion_ops;

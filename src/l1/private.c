@@ -67,6 +67,10 @@ static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct
     return l1_controller_access(node_of(base, sm), request, now);
 }
 
+static enum l1_outcome private_foresee(struct l1 *base, unsigned sm, const struct l1_request *request) {
+    return l1_controller_foresee(node_of(base, sm), request);
+}
+
 static void private_flush(struct l1 *base, unsigned sm) { l1_controller_flush(node_of(base, sm)); }
 static bool private_busy(const struct l1 *base, unsigned sm) { return l1_controller_busy(node_of(base, sm)); }
 static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {
@@ -82,6 +86,7 @@ const struct l1_ops l1_private = {
     .connect = private_connect,
     .tick = private_tick,
     .access = private_access,
+    .foresee = private_foresee,
     .flush = private_flush,
     .busy = private_busy,
     .explain = private_explain,

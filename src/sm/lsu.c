@@ -66,14 +66,15 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
     return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, bypass, access);
 }
 
-/* Called when an instruction becomes the first of the unit, and after each access. */
-static inline void schedule(struct sm *sm, uint64_t now) {
+/* Called when an instruction becomes the first of the unit, and after each access; `replayed`: one that had failed. */
+static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
     if (sm->lsu_head == sm->lsu_tail) {
         sm->lsu_next_at = NEVER;
         return;
     }
     sm->lsu_next_at = max_u64(max_u64(sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at, sm->lsu_free_at), now + 1);
-    engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
+    sm->foresees = replayed && sm->lsu_next_at == now + 1;
+    if (!sm->foresees) engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
 }
 
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
@@ -102,7 +103,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         sm->stats.shared_accesses++;
     }
     sm->outstanding[warp]++;
-    if (sm->lsu_next_at == NEVER) schedule(sm, now);
+    if (sm->lsu_next_at == NEVER) schedule(sm, false, now);
 }
 
 /* The load is complete: writes its value to the registers. */
@@ -172,13 +173,18 @@ static NEVER_INLINE enum l1_outcome access_readonly(struct sm *sm, struct lsu_en
     return hit ? L1_HIT : L1_MISS;
 }
 
-static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+/* The request of the instruction's next access. */
+static inline const struct l1_request *next_request(const struct sm *sm, struct lsu_entry *entry) {
     uint64_t access = entry->access[entry->done];
-    uint64_t address = access_line(access, sm->shared->line_log2);
-    if (entry->small_cache) return access_readonly(sm, entry, address);
-    entry->request.address = address;
+    entry->request.address = access_line(access, sm->shared->line_log2);
     entry->request.sectors = access_sectors(access, sm->shared->line_log2);
-    return sm->l1->ops->access(sm->l1, sm->index, &entry->request, now);
+    return &entry->request;
+}
+
+static enum l1_outcome access_once(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    const struct l1_request *request = next_request(sm, entry);
+    if (entry->small_cache) return access_readonly(sm, entry, request->address);
+    return sm->l1->ops->access(sm->l1, sm->index, request, now);
 }
 
 static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_outcome failure) {
@@ -209,7 +215,8 @@ static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
 }
 
 void lsu_tick(struct sm *sm, uint64_t now) {
-    if (sm->failure && sm->failed_changes == sm->gate->changes) return;
+    bool failed = sm->failure;
+    if (failed && sm->failed_changes == sm->gate->changes) return;
     sm->failure = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
     if (entry->space == SPACE_SHARED)
@@ -217,7 +224,14 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     else
         access_next(sm, entry, now);
     /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
-    if (!sm->failure) schedule(sm, now);
+    if (!sm->failure) schedule(sm, failed, now);
+}
+
+/* A miss of the read-only caches precedes the access and may fill the miss queue. */
+enum l1_outcome lsu_foresee(struct sm *sm) {
+    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    if (!sm->l1->ops->foresee || sm->unsent | sm->unfetched || entry->small_cache || !entry->count) return 0;
+    return sm->l1->ops->foresee(sm->l1, sm->index, next_request(sm, entry));
 }
 
 static NEVER_INLINE void readonly_done(struct sm *sm, struct readonly_cache *cache, unsigned mshr, uint64_t now) {

@@ -256,15 +256,21 @@ static NEVER_INLINE void tick_l1(struct sm *sm, uint64_t now) {
     for (unsigned i = 0; i < completions; i++) lsu_complete(sm, token[i], now);
 }
 
-static void sm_tick(void *self, uint64_t now) {
-    struct sm *sm = self;
-    settle(sm, now);
-    if (UNLIKELY(port_next_visible(sm->commands) <= now)) take_commands(sm, now);
-    uint64_t *due = &sm->due[now % WARP_WHEEL];
-    if (*due) sm_due(sm, due, now);
-    if (!l1_idle(sm->gate, now)) tick_l1(sm, now);
-    if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
-    if (sm->lsu_next_at <= now) lsu_tick(sm, now);
+/* After the replay of an access was accepted, the next access often fails in turn: every line or MSHR that becomes free
+ * is taken at once. If that is foreseen, the failure begins with the next cycle, without a tick. */
+static NEVER_INLINE void foresee(struct sm *sm, uint64_t now) {
+    enum l1_outcome failure = lsu_foresee(sm);
+    sm->foresees = false;
+    if (!failure) {
+        engine_wake_near(sm->engine, sm->waker, now + 1);
+        return;
+    }
+    settle(sm, now + 1);
+    sm->failure = failure;
+    sm->failed_changes = sm->gate->changes;
+}
+
+static inline void issue_stage(struct sm *sm, uint64_t now) {
     if (UNLIKELY(sm->stopped | sm->halted)) {
         if (sm->stopped) report_quiet(sm, now);
         return;
@@ -281,6 +287,19 @@ static void sm_tick(void *self, uint64_t now) {
         return; /* a ready warp waits for the load/store unit, which wakes the SM */
     }
     if (sm->ready) sm_next_issue(sm, now);
+}
+
+static void sm_tick(void *self, uint64_t now) {
+    struct sm *sm = self;
+    settle(sm, now);
+    if (UNLIKELY(port_next_visible(sm->commands) <= now)) take_commands(sm, now);
+    uint64_t *due = &sm->due[now % WARP_WHEEL];
+    if (*due) sm_due(sm, due, now);
+    if (!l1_idle(sm->gate, now)) tick_l1(sm, now);
+    if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
+    if (sm->lsu_next_at <= now) lsu_tick(sm, now);
+    issue_stage(sm, now);
+    if (UNLIKELY(sm->foresees)) foresee(sm, now);
 }
 
 static bool sm_busy(const void *self) {

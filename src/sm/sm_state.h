@@ -110,6 +110,7 @@ struct sm {
     uint64_t lsu_next_at;            /* when the load/store unit sends its next access; NEVER if it is empty */
     enum l1_outcome failure;         /* reservation failure of the load/store unit in the last tick; 0: none */
     uint32_t failed_changes;         /* gate->changes at the reservation failure */
+    bool foresees;                   /* the unit's next access probably fails: see sm_foresee() */
     bool frozen, halted;
     bool stopped; /* issue is stopped until COMMAND_GO_ON */
     bool quiet;   /* REPORT_QUIET has been sent */
@@ -204,6 +205,8 @@ void lsu_kinds_init(struct sm_shared *shared);
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
 /* Precondition: sm->lsu_next_at <= now. */
 void lsu_tick(struct sm *sm, uint64_t now);
+/* The reservation failure of the access in the next cycle, if there will be one; else 0. */
+enum l1_outcome lsu_foresee(struct sm *sm);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 
 /* cta.c */

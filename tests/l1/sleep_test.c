@@ -2,8 +2,8 @@
  *
  * SMs make random accesses, a small memory answers them. In one run everything is ticked and every access with a reservation failure is
  * retried in every cycle. In the other one the contracts of struct l1_gate and of the engine are used: an SM runs only
- * when it is woken, ticks its L1 only if the gate is open or a reply is visible, and retries a failed access only if
- * the gate has changed. Every acceptance, completion and request to the memory must be in the same cycle in both. */
+ * when it is woken, ticks its L1 only if the gate is open or a reply is visible, and tries an access that has failed or
+ * is foreseen to fail only if the gate has changed. Every acceptance, completion and request to the memory must be in the same cycle in both. */
 #include "test.h"
 
 #include <string.h>
@@ -27,6 +27,7 @@ struct sleeper {
     struct l1_request request;
     unsigned made;
     bool refused;
+    enum l1_outcome foreseen; /* failure of the access until the gate changes; 0: none */
     uint32_t refused_changes;
 };
 
@@ -38,7 +39,7 @@ struct sleepers {
     unsigned memory, endpoints;
     struct port to_memory[SMS], from_memory[SMS], commands[SMS], reports[SMS];
     struct happening event[EVENTS];
-    unsigned events, outstanding;
+    unsigned events, outstanding, foreseen;
 };
 
 static void happen(struct sleepers *all, uint64_t cycle, uint32_t who, uint32_t what) {
@@ -75,12 +76,20 @@ static void sm_tick(void *self, uint64_t now) {
     if (sm->made == ACCESSES || now < sm->next_at) return;
     if (!all->polled && sm->refused && sm->refused_changes == gate->changes) return;
     enum l1_outcome outcome = all->l1->ops->access(all->l1, sm->index, &sm->request, now);
+    if (sm->refused_changes != gate->changes) sm->foreseen = 0;
+    if (sm->foreseen) CHECK_EQ(outcome, sm->foreseen);
     sm->refused = outcome > L1_ACCEPTED;
     sm->refused_changes = gate->changes;
     if (sm->refused) return;
     happen(all, now, 100 + sm->index, outcome);
     all->outstanding += outcome != L1_HIT;
-    if (++sm->made < ACCESSES) think_of_access(sm, now);
+    if (++sm->made == ACCESSES) return;
+    think_of_access(sm, now);
+    if (sm->next_at != now + 1 || !all->l1->ops->foresee) return;
+    sm->foreseen = all->l1->ops->foresee(all->l1, sm->index, &sm->request);
+    sm->refused = sm->foreseen;
+    sm->refused_changes = gate->changes;
+    all->foreseen += sm->refused;
 }
 
 /* Takes a request from each port in every third cycle or, in every other thousand cycles, all in every twelfth. */
@@ -151,7 +160,8 @@ static void sleepers_destroy(struct sleepers *all) {
 
 static int by_time(const void *a, const void *b) { return memcmp(a, b, sizeof(struct happening)); }
 
-static void compare(const char *const *settings) {
+/* Returns the number of foreseen failures. */
+static unsigned compare(const char *const *settings) {
     struct sleepers *polled = sleepers_run(settings, true), *sleeping = sleepers_run(settings, false);
     CHECK_EQ(sleeping->events, polled->events);
     qsort(polled->event, polled->events, sizeof polled->event[0], by_time);
@@ -163,17 +173,22 @@ static void compare(const char *const *settings) {
         if (!CHECK_EQ(stats_total(sleeping->base.stats, i), stats_total(polled->base.stats, i)))
             printf("    %s\n", name);
     }
+    unsigned foreseen = sleeping->foreseen;
+    CHECK_EQ(foreseen, polled->foreseen);
     sleepers_destroy(polled);
     sleepers_destroy(sleeping);
+    return foreseen;
 }
 
 #define TIGHT "l1.mshrs=2", "l1.mshr_merges=2", "l1.miss_queue=1"
 
 TEST("private L1s that sleep do what polled ones do, also where packets may overtake each other") {
-    compare(NO_SETTINGS);
-    compare(SETTINGS(TIGHT));
-    compare(SETTINGS(TIGHT, "noc.vcs=4"));
-    compare(SETTINGS("noc.vcs=4", "l1.miss_queue=16"));
+    CHECK(compare(NO_SETTINGS) > 0);
+    CHECK(compare(SETTINGS(TIGHT)) > 0);
+    CHECK(compare(SETTINGS(TIGHT, "noc.vcs=4")) > 0);
+    CHECK(compare(SETTINGS("noc.vcs=4", "l1.miss_queue=16")) > 0);
+    CHECK(compare(SETTINGS("l1.mshrs=2", "l1.mshr_merges=1", "l1.miss_queue=8")) > 0);
+    CHECK(compare(SETTINGS("l1.mshrs=16", "l1.ways=1", "l1.miss_queue=4")) > 0);
 }
 
 TEST("L1s with insertion policies that sleep do what polled ones do") {

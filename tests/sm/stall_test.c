@@ -201,6 +201,28 @@ TEST("cycles with a reservation failure are counted also while other instruction
     sm_fixture_destroy(sm);
 }
 
+TEST("each load of a chain fails until the reply to the one before, whether or not the SM issues meanwhile") {
+    enum { LOADS = 4 };
+    struct step loads[LOADS], sums[500];
+    for (unsigned i = 0; i < LOADS; i++) loads[i] = load_line((uint8_t)(i + 1), 0x1000 + 8 * 128 * i);
+    for (unsigned i = 0; i < 500; i++) sums[i] = alu(OP_other, 0, 0);
+    static const char *const causes[][2] = {{"l1.mshrs=1", "sm.reservation_fail.mshr"},
+                                            {"l1.ways=1", "sm.reservation_fail.line"}}; /* 1 KB in 8 sets of one line */
+    for (unsigned i = 0; i < 8; i++) {
+        bool issues = i & 1, poll = i & 2;
+        struct script_source source = script_make(1, issues ? 2 : 1, SCRIPT(loads));
+        if (issues) script_add(&source, SCRIPT(sums));
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS(causes[i / 4][0], "l1.size_kb=1"));
+        sm->base.engine->poll = poll;
+        sm_fixture_run(sm, &source);
+        /* The second load is ready a cycle after the first was accepted; the others wait in the unit. */
+        CHECK_EQ(COUNTER(sm, causes[i / 4][1]), (LOADS - 1) * (round_trip(sm) - 1));
+        CHECK_EQ(sm->requests, (unsigned)LOADS);
+        for (unsigned n = 1; n < LOADS; n++) CHECK_EQ(sm->requested_at[n], sm->requested_at[n - 1] + round_trip(sm));
+        sm_fixture_destroy(sm);
+    }
+}
+
 TEST("an SM that is stopped for a reconfiguration stalls for it, whatever its warps wait for") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
