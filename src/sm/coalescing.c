@@ -21,26 +21,25 @@ static const struct policy *const members[] = {
 
 const struct family coalescing_family = {"coalescing rule", members, COUNT_OF(members)};
 
-/* The sectors transferred for the needed sectors of a segment: the smallest aligned power of two. The highest bit in
- * which the numbers of the first and the last sector differ determines its size. */
+/* The sectors transferred for the needed sectors of a segment, at least two: the smallest aligned power of two. The
+ * highest bit in which the numbers of the first and the last sector differ determines its size. */
 static unsigned shrink(unsigned needed) {
     unsigned first = lowest_bit(needed), last = log2_floor(needed), differ = first ^ last;
-    unsigned span = differ ? 2u << log2_floor(differ) : 1;
+    unsigned span = 2u << log2_floor(differ);
     return ((1u << span) - 1) << (first & -span);
 }
 
 /* Splits each block into pieces of `piece` sectors and emits one access per touched piece. */
 static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsigned line_log2, bool whole,
                     uint64_t *access) {
-    unsigned line_sectors = 1u << (line_log2 - 5), n = 0;
+    unsigned first_piece = (1u << piece) - 1, first_of_line = -(1u << (line_log2 - 5)), n = 0;
     for (unsigned i = 0; i < count; i++) {
         for (unsigned sectors = touch_sectors(touch[i]); sectors;) {
-            unsigned at = lowest_bit(sectors) & ~(piece - 1),
-                     all = ((1u << piece) - 1) << at; /* the piece of the lowest remaining sector */
-            unsigned needed = (sectors & all) >> at, in_line = at & (line_sectors - 1);
-            unsigned moved = whole && needed << at != all ? shrink(needed) : needed;
-            access[n++] = (touch_address(touch[i]) + (at - in_line) * 32) | (uint64_t)moved << in_line;
+            unsigned at = lowest_bit(sectors) & -piece, line = at & first_of_line;
+            unsigned all = first_piece << at, moved = sectors & all; /* of the piece of the lowest remaining sector */
             sectors &= ~all;
+            if (whole && moved & (moved - 1) && moved != all) moved = shrink(moved);
+            access[n++] = (touch_address(touch[i]) + line * 32) | moved >> line;
         }
     }
     return n;
