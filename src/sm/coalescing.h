@@ -19,9 +19,9 @@ struct coalescing_ops {
                          uint64_t *access);
 };
 
-static inline uint64_t access_line(uint64_t access, unsigned line_log2) { return access >> line_log2 << line_log2; }
-static inline uint8_t access_sectors(uint64_t access, unsigned line_log2) {
-    return (uint8_t)(access & (((uint64_t)1 << line_log2) - 1));
+static inline uint64_t access_line(uint64_t access, uint64_t line_bytes) { return access & ~(line_bytes - 1); }
+static inline uint8_t access_sectors(uint64_t access, uint64_t line_bytes) {
+    return (uint8_t)(access & (line_bytes - 1));
 }
 
 #endif

@@ -78,19 +78,24 @@ static ALWAYS_INLINE uint64_t last_register(const struct instr *instr, const uin
 /* The latest of the instruction's registers, available at `last`, comes from an operation. While another one comes from
  * memory, the warp counts as waiting for memory. */
 static NEVER_INLINE void wait_for_either(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
-    uint64_t memory = last_register(sm->next[warp], sm->register_at[warp], true);
-    if (memory > REGISTER_AT(now, 1))
-        wait_until(sm, UINT64_C(1) << warp, &sm->wait_memory, memory, last);
+    uint64_t bit = UINT64_C(1) << warp, memory = 0;
+    if (sm->outstanding[warp] || sm->loads_at[warp] > now)
+        memory = last_register(sm->next[warp], sm->register_at[warp], true);
     else
-        wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
+        sm->loading &= ~bit;
+    if (memory > REGISTER_AT(now, 1))
+        wait_until(sm, bit, &sm->wait_memory, memory, last);
+    else
+        wait_until(sm, bit, &sm->wait_alu, last, last);
 }
 
-/* The same; most warps have no load in flight. */
+/* The same; most warps have no load from memory in flight. */
 static inline void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
-    if (sm->outstanding[warp] || sm->loads_at[warp] > now)
+    uint64_t bit = UINT64_C(1) << warp;
+    if (sm->loading & bit)
         wait_for_either(sm, warp, last, now);
     else
-        wait_until(sm, UINT64_C(1) << warp, &sm->wait_alu, last, last);
+        wait_until(sm, bit, &sm->wait_alu, last, last);
 }
 
 /* Whether the warp waits for anything but registers. */

@@ -66,15 +66,25 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
     return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, bypass, access);
 }
 
-/* Called when an instruction becomes the first of the unit, and after each access; `replayed`: one that had failed. */
+/* The unit has an access for the next cycle; `replayed`: the last one had failed, see sm.c, foresee(). */
+static inline void go_on(struct sm *sm, bool replayed, uint64_t now) {
+    if (UNLIKELY(replayed))
+        sm->foresees = true;
+    else
+        engine_wake_near(sm->engine, sm->waker, now + 1);
+}
+
+/* Called when another instruction becomes the first of the unit, or none is left. */
 static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
     if (sm->lsu_head == sm->lsu_tail) {
         sm->lsu_next_at = NEVER;
         return;
     }
     sm->lsu_next_at = max_u64(max_u64(sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at, sm->lsu_free_at), now + 1);
-    sm->foresees = replayed && sm->lsu_next_at == now + 1;
-    if (!sm->foresees) engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
+    if (sm->lsu_next_at == now + 1)
+        go_on(sm, replayed, now);
+    else
+        engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
 }
 
 void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
@@ -98,7 +108,10 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     if (beyond) {
         entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
         sm->stats.accesses += entry->count;
-        sm->stats.loads += entry->load != LOAD_NONE;
+        if (entry->load != LOAD_NONE) {
+            sm->stats.loads++;
+            sm->loading |= UINT64_C(1) << warp;
+        }
     } else {
         sm->stats.shared_accesses++;
     }
@@ -176,8 +189,8 @@ static NEVER_INLINE enum l1_outcome access_readonly(struct sm *sm, struct lsu_en
 /* The request of the instruction's next access. */
 static inline const struct l1_request *next_request(const struct sm *sm, struct lsu_entry *entry) {
     uint64_t access = entry->access[entry->done];
-    entry->request.address = access_line(access, sm->shared->line_log2);
-    entry->request.sectors = access_sectors(access, sm->shared->line_log2);
+    entry->request.address = access_line(access, sm->shared->line_bytes);
+    entry->request.sectors = access_sectors(access, sm->shared->line_bytes);
     return &entry->request;
 }
 
@@ -193,38 +206,42 @@ static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_o
     sm->failed_changes = sm->gate->changes - entry->small_cache;
 }
 
-/* Sends the next access of the instruction. */
-static void access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
-    if (entry->count) {
-        enum l1_outcome outcome = access_once(sm, entry, now);
-        if (outcome > L1_ACCEPTED) {
-            note_failure(sm, entry, outcome);
-            return;
-        }
-        if (entry->load != LOAD_NONE) {
-            if (outcome == L1_HIT)
-                sm->load[entry->load].ready_at = now + sm->shared->l1_latency_cycles;
-            else
-                sm->load[entry->load].waiting++;
-        } else if (outcome != L1_HIT) {
-            sm->stores[entry->request.warp]++;
-        }
-        entry->done++;
+/* Sends the next access of the instruction. Returns whether it was accepted. */
+static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    enum l1_outcome outcome = access_once(sm, entry, now);
+    if (outcome > L1_ACCEPTED) {
+        note_failure(sm, entry, outcome);
+        return false;
     }
-    if (entry->done == entry->count) retire(sm, entry, now);
+    if (entry->load != LOAD_NONE) {
+        if (outcome == L1_HIT)
+            sm->load[entry->load].ready_at = now + sm->shared->l1_latency_cycles;
+        else
+            sm->load[entry->load].waiting++;
+    } else if (outcome != L1_HIT) {
+        sm->stores[entry->request.warp]++;
+    }
+    entry->done++;
+    return true;
 }
 
 void lsu_tick(struct sm *sm, uint64_t now) {
-    bool failed = sm->failure;
-    if (failed && sm->failed_changes == sm->gate->changes) return;
+    bool replayed = sm->failure;
+    if (replayed && sm->failed_changes == sm->gate->changes) return;
     sm->failure = 0;
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    if (entry->space == SPACE_SHARED)
+    if (entry->space == SPACE_SHARED) {
         access_shared(sm, entry, now);
-    else
-        access_next(sm, entry, now);
-    /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
-    if (!sm->failure) schedule(sm, failed, now);
+    } else {
+        /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
+        if (LIKELY(entry->count) && !access_next(sm, entry, now)) return;
+        if (entry->done != entry->count) {
+            go_on(sm, replayed, now);
+            return;
+        }
+        retire(sm, entry, now);
+    }
+    schedule(sm, replayed, now);
 }
 
 /* A miss of the read-only caches precedes the access and may fill the miss queue. */

@@ -54,6 +54,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .shared_latency_cycles = (unsigned)values->shared_latency_cycles,
         .l1_latency_cycles = (unsigned)l1->latency_cycles + l1_probe_cycles(config),
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
+        .line_bytes = (uint64_t)gpu->line_bytes,
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
         .instruction_line_log2 = log2_floor((uint64_t)(gpu->line_bytes / values->instruction_bytes)),
         .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
@@ -79,7 +80,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         shared->op[op] = (struct op_timing){
             .result_cycles = (uint16_t)(values->operand_cycles + cycles.latency + values->writeback_cycles),
             .interval = (uint16_t)cycles.interval,
-            .unit = (uint8_t)sm_unit_of(values, op),
+            .unit = sm_unit_of(values, op),
         };
     }
     return shared;
@@ -176,12 +177,12 @@ void sm_freeze(struct sm *sm, uint64_t now) {
     sm->frozen = true;
 }
 
-void sm_halt(struct sm *sm) { sm->halted = true; }
+void sm_halt(struct sm *sm) { sm->no_issue |= HALTED; }
 
 static inline enum sm_stall stall_cause(const struct sm *sm) {
-    if (LIKELY(!sm->ready && sm->wait_memory && !sm->stopped)) return STALL_memory;
+    if (LIKELY(!sm->ready && sm->wait_memory && !(sm->no_issue & STOPPED))) return STALL_memory;
     if (!sm->resident) return STALL_idle;
-    if (sm->stopped) return STALL_reconfiguration;
+    if (sm->no_issue & STOPPED) return STALL_reconfiguration;
     if (sm->ready) {
         if (sm->failure && (sm->ready & sm->by_unit[UNIT_MEM]))
             return STALL_mshr + (enum sm_stall)(sm->failure - L1_FAIL_MSHR);
@@ -217,7 +218,7 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
             continue;
         }
         if (taken.kind == COMMAND_STOP || taken.kind == COMMAND_GO_ON) {
-            sm->stopped = taken.kind == COMMAND_STOP;
+            sm->no_issue = (uint8_t)((sm->no_issue & ~STOPPED) | (taken.kind == COMMAND_STOP ? STOPPED : 0));
             sm->quiet = false;
             continue;
         }
@@ -271,8 +272,8 @@ static NEVER_INLINE void foresee(struct sm *sm, uint64_t now) {
 }
 
 static inline void issue_stage(struct sm *sm, uint64_t now) {
-    if (UNLIKELY(sm->stopped | sm->halted)) {
-        if (sm->stopped) report_quiet(sm, now);
+    if (UNLIKELY(sm->no_issue)) {
+        if (sm->no_issue & STOPPED) report_quiet(sm, now);
         return;
     }
     uint64_t open = sm_open_warps(sm, now);
@@ -304,7 +305,7 @@ static void sm_tick(void *self, uint64_t now) {
 
 static bool sm_busy(const void *self) {
     const struct sm *sm = self;
-    return (sm->resident && !sm->halted) || in_flight(sm);
+    return (sm->resident && !(sm->no_issue & HALTED)) || in_flight(sm);
 }
 
 static void sm_explain(const void *self, uint64_t now, FILE *out) {

@@ -30,6 +30,7 @@ struct sm_shared {
     unsigned operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     unsigned shared_latency_cycles, l1_latency_cycles;
     unsigned line_log2, instruction_log2;
+    uint64_t line_bytes;
     unsigned instruction_line_log2;                     /* instructions per line */
     unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: unlimited */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
@@ -42,7 +43,7 @@ struct sm_shared {
     struct op_timing {
         uint16_t result_cycles; /* from issue to the issue of a dependent instruction */
         uint16_t interval;
-        uint8_t unit;
+        uint32_t unit; /* enum unit */
     } op[OP_COUNT];
 };
 
@@ -94,12 +95,19 @@ struct cta {
     } barrier[SM_BARRIERS];
 };
 
+/* Reasons not to issue. */
+enum no_issue {
+    STOPPED = 1, /* until COMMAND_GO_ON */
+    HALTED = 2,  /* the run is over */
+};
+
 struct sm {
     /* Accessed in every tick. Warps are bits, indexed by slot. */
     uint64_t ready;               /* next instruction issues as soon as its pipeline is free */
     uint64_t by_unit[UNIT_COUNT]; /* warps by the pipeline of their next instruction */
     uint64_t wait_alu, wait_memory, at_barrier, at_fence;
     uint64_t dated;                  /* waiting warps that become ready in the cycle for which they are scheduled */
+    uint64_t loading;                /* may have a register from memory that is not available */
     uint64_t branching;              /* took a branch, next instruction not yet available */
     uint64_t fetching;               /* instruction fetch pending */
     uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */
@@ -111,9 +119,9 @@ struct sm {
     enum l1_outcome failure;         /* reservation failure of the load/store unit in the last tick; 0: none */
     uint32_t failed_changes;         /* gate->changes at the reservation failure */
     bool foresees;                   /* the unit's next access probably fails: see sm_foresee() */
-    bool frozen, halted;
-    bool stopped; /* issue is stopped until COMMAND_GO_ON */
-    bool quiet;   /* REPORT_QUIET has been sent */
+    bool frozen;
+    uint8_t no_issue; /* enum no_issue */
+    bool quiet;       /* REPORT_QUIET has been sent */
     unsigned index, component;
     struct waker waker; /* of the component */
     const struct sm_shared *shared;

@@ -20,10 +20,10 @@ struct accesses {
 };
 
 static uint64_t line_at(const struct accesses *accesses, unsigned i) {
-    return access_line(accesses->access[i], accesses->line_log2);
+    return access_line(accesses->access[i], UINT64_C(1) << accesses->line_log2);
 }
 static unsigned sectors_at(const struct accesses *accesses, unsigned i) {
-    return access_sectors(accesses->access[i], accesses->line_log2);
+    return access_sectors(accesses->access[i], UINT64_C(1) << accesses->line_log2);
 }
 
 /* What a warp touches whose lane i accesses `bytes` at base + i × stride, as a front end would put it together. */
