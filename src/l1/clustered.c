@@ -267,8 +267,8 @@ enum l1_outcome clustered_access(struct l1 *base, unsigned sm, const struct l1_r
     const struct clustered *l1 = (const struct clustered *)base;
     struct inlet *inlet = inlet_of(base, sm);
     if (!port_can_push(inlet->requests, now)) {
-        inlet->waits = base->gate[sm].open = true;
-        port_await_credit(inlet->requests, now);
+        inlet->waits = true;
+        port_await_credit_at(inlet->requests, now, &base->gate[sm].open_at);
         return L1_FAIL_INPUT_QUEUE;
     }
     struct group_packet packet = {
@@ -294,12 +294,12 @@ static void count_read(struct read_stats *stats, const struct group_packet *repl
 unsigned clustered_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *token) {
     const struct clustered *l1 = (const struct clustered *)base;
     struct inlet *inlet = inlet_of(base, sm);
+    base->gate[sm].open_at = NEVER;
     if (inlet->waits) {
         inlet->waits = !port_can_push(inlet->requests, now);
         base->gate[sm].changes += !inlet->waits;
-        if (inlet->waits) port_await_credit(inlet->requests, now);
+        if (inlet->waits) port_await_credit_at(inlet->requests, now, &base->gate[sm].open_at);
     }
-    base->gate[sm].open = inlet->waits;
     if (port_next_visible(inlet->replies) > now) return 0;
     const struct group_packet *reply = port_take(inlet->replies, now);
     if (!reply->request.bypass) count_read(&inlet->stats, reply, now);

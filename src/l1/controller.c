@@ -201,9 +201,11 @@ static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1
     if (LIKELY(at_once)) {
         message = request_place(controller, now);
     } else {
+        if (controller->queue_head == controller->queue_tail) { /* later requests follow the first */
+            controller->gate->open_at = now + 1;
+            engine_wake(controller->engine, controller->component, now + 1);
+        }
         message = &controller->queue[controller->queue_tail++ & controller->queue_mask];
-        controller->gate->open = true;
-        engine_wake(controller->engine, controller->component, now + 1);
     }
     *message = (struct message){
         .address = address,
@@ -378,12 +380,16 @@ static NEVER_INLINE enum l1_outcome read_filtered(struct l1_controller *controll
     return outcome;
 }
 
+static inline struct cache_access access_of(const struct l1_controller *controller, const struct l1_request *request) {
+    uint64_t number = line_number(controller, request);
+    return (struct cache_access){
+        .key = cache_key(number, request->program), .instr = request->instr, .set = set_of(controller, number)};
+}
+
 enum l1_outcome l1_controller_access(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
     bool read = request->kind == MESSAGE_READ;
     if (read && request->bypass) return pass_by(controller, request, now);
-    uint64_t number = line_number(controller, request);
-    struct cache_access access = {
-        .key = cache_key(number, request->program), .instr = request->instr, .set = set_of(controller, number)};
+    struct cache_access access = access_of(controller, request);
     struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (!read) return store(controller, request, line, &access, now);
     if (UNLIKELY(!controller->plain)) return read_filtered(controller, request, line, &access, now);
@@ -394,21 +400,16 @@ enum l1_outcome l1_controller_access(struct l1_controller *controller, const str
 /* Foresees failures that persist; those by a full miss queue or a store ahead may end at any time. */
 enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const struct l1_request *request) {
     if (!controller->plain || request->kind != MESSAGE_READ || request->bypass || queue_room(controller) == 0) return 0;
-    uint64_t number = line_number(controller, request), key = cache_key(number, request->program);
-    unsigned set = set_of(controller, number);
-    const struct cache_line *line = cache_lookup(&controller->cache, set, key);
-    enum l1_outcome failure = 0;
+    struct cache_access access = access_of(controller, request);
+    const struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (line) {
-        if (line->state != LINE_RESERVED || line->flags & LINE_STALE) return 0;
-        if (!mshr_can_merge(&controller->mshrs, line->mshr)) failure = L1_FAIL_MSHR_MERGE;
-    } else if (store_ahead(controller, MESSAGE_READ, key, controller->whole_line)) {
-        return 0;
-    } else if (mshr_full(&controller->mshrs)) {
-        failure = L1_FAIL_MSHR;
-    } else if (!cache_victim(&controller->cache, set)) {
-        failure = L1_FAIL_LINE;
+        bool merges =
+            line->state != LINE_RESERVED || line->flags & LINE_STALE || mshr_can_merge(&controller->mshrs, line->mshr);
+        return merges ? 0 : await(controller, L1_FAIL_MSHR_MERGE, access.set);
     }
-    return failure ? await(controller, failure, set) : 0;
+    if (store_ahead(controller, MESSAGE_READ, access.key, controller->whole_line)) return 0;
+    if (mshr_full(&controller->mshrs)) return await(controller, L1_FAIL_MSHR, access.set);
+    return cache_victim(&controller->cache, access.set) ? 0 : await(controller, L1_FAIL_LINE, access.set);
 }
 
 /* Schedules a tick in the next cycle. */
@@ -478,22 +479,26 @@ NEVER_INLINE bool l1_controller_receive(struct l1_controller *controller, uint64
 
 /* Sends the head of the miss queue. */
 static void drain_queue(struct l1_controller *controller, uint64_t now) {
-    if (port_can_push(controller->to_network, now)) {
+    struct port *port = controller->to_network;
+    if (port_can_push(port, now)) {
         *request_place(controller, now) = controller->queue[controller->queue_head++ & controller->queue_mask];
         resolve(controller, CHANGE_QUEUE);
+        if (controller->queue_head == controller->queue_tail) return;
     }
-    if (!port_can_push(controller->to_network, now))
-        port_await_credit(controller->to_network, now);
-    else if (controller->queue_head != controller->queue_tail)
+    if (port_can_push(port, now)) {
+        controller->gate->open_at = now + 1;
         wake(controller, now);
+    } else {
+        port_await_credit_at(port, now, &controller->gate->open_at);
+    }
 }
 
 unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token) {
     struct l1_partner *partner = controller->partner;
+    controller->gate->open_at = NEVER;
     unsigned completions =
         UNLIKELY(partner != NULL) ? partner->ops->receive(partner, now, token) : receive(controller, now, token);
     if (controller->queue_head != controller->queue_tail) drain_queue(controller, now);
-    bool more = false;
     if (!ring_empty(&controller->arrived)) { /* wake one waiter */
         unsigned mshr = ring_first(&controller->arrived);
         memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
@@ -501,10 +506,11 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
             ring_pop(&controller->arrived);
             resolve(controller, CHANGE_MSHR);
         }
-        more = !ring_empty(&controller->arrived);
-        if (more) wake(controller, now);
+        if (!ring_empty(&controller->arrived)) {
+            controller->gate->open_at = now + 1;
+            wake(controller, now);
+        }
     }
-    controller->gate->open = more || controller->queue_head != controller->queue_tail;
     return completions;
 }
 

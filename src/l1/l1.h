@@ -153,10 +153,10 @@ struct l1_report {
     enum l1_report_kind { L1_REPORT_FLUSHED, L1_REPORT_QUIET } kind;
 };
 
-/* Checked by the SM before it calls the L1: while the gate is closed and no reply is visible, a tick has no effect. */
+/* Checked by the SM before it calls the L1: before `open_at`, while no reply is visible, a tick has no effect. */
 struct l1_gate {
     const struct port *replies;
-    bool open;        /* a request waits to be sent, or a completion to be returned */
+    uint64_t open_at; /* when a request can be sent, or a completion returned; NEVER: none waits, or for a credit */
     uint32_t changes; /* grows with every event that can resolve the last reservation failure; retry only then */
 };
 
@@ -187,7 +187,7 @@ struct l1 {
 };
 
 static inline bool l1_idle(const struct l1_gate *gate, uint64_t now) {
-    return !gate->open && port_next_visible(gate->replies) > now;
+    return gate->open_at > now && port_next_visible(gate->replies) > now;
 }
 
 struct l1 *l1_create(const struct l1_context *context, struct error *err);

@@ -244,7 +244,7 @@ static enum l1_outcome mrpb_access(struct l1 *base, unsigned sm, const struct l1
     stage->stats.entered++;
     stage->stats.joined += (unsigned)queue != own;
     stat_max(&stage->stats.waiting_peak, stage->count);
-    base->gate[sm].open = true;
+    base->gate[sm].open_at = now + 1;
     engine_wake(mrpb->engine, mrpb->component[sm], now + 1);
     return L1_QUEUED;
 }
@@ -309,7 +309,7 @@ static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *
             engine_wake(mrpb->engine, mrpb->component[sm], max_u64(stage->hit[stage->first_hit].due, now + 1));
     }
     if (stage->count) drain(mrpb, sm, now);
-    base->gate[sm].open |= stage->count || stage->hits;
+    if (stage->count || stage->hits) base->gate[sm].open_at = now + 1;
     return completions;
 }
 

@@ -33,8 +33,9 @@ struct port {
     uint64_t last_visible;             /* of the last message pushed by port_push_late */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
-    struct waker wakes; /* of the receiver */
-    uint64_t *watch;    /* see port_watch; else NULL */
+    uint64_t *credit_at; /* see port_await_credit_at; else NULL */
+    struct waker wakes;  /* of the receiver */
+    uint64_t *watch;     /* see port_watch; else NULL */
     uint64_t watch_bit;
     struct engine *engine;
     char name[40];
@@ -75,6 +76,13 @@ static inline void port_await_credit(struct port *port, uint64_t now) {
         engine_wake(port->engine, port->sender, port->time[port->credited & port->mask]);
     else
         port->sender_waits = true;
+}
+
+/* The same; also writes the cycle in which the credit arrives to *at, immediately or when it is known. */
+static inline void port_await_credit_at(struct port *port, uint64_t now, uint64_t *at) {
+    port->credit_at = at;
+    if (port->credited != port->popped) *at = port->time[port->credited & port->mask];
+    port_await_credit(port, now);
 }
 
 /* The common part of all pushes, without the wake. Returns the message slot. */
@@ -127,6 +135,7 @@ static inline void port_pop(struct port *port, uint64_t now) {
     if (port->sender_waits) {
         port->sender_waits = false;
         engine_wake(port->engine, port->sender, now + port->latency);
+        if (port->credit_at) *port->credit_at = now + port->latency;
     }
 }
 

@@ -225,6 +225,31 @@ TEST("an atomic invalidates the line on a hit") {
     l1_fixture_destroy(l1);
 }
 
+TEST("the gate is closed while a request waits for the network, and opens when a credit arrives") {
+    struct l1_fixture *l1 = l1_fixture_create(NO_SETTINGS);
+    const struct l1_gate *gate = &l1->l1->gate[0];
+    for (uint64_t i = 1; i <= 4; i++) { /* two in the port, two in the miss queue */
+        cycle(l1);
+        CHECK_OUTCOME(read_line(l1, 0x1000 * i, (uint32_t)i), L1_MISS);
+        CHECK_EQ(gate->open_at, i == 3 ? l1->now + 1 : NEVER);
+    }
+    cycles(l1, 5);
+    CHECK_EQ(gate->open_at, NEVER);
+    CHECK_EQ(take(l1).address, 0x1000u);
+    CHECK_EQ(gate->open_at, l1->now + 1);
+    cycle(l1); /* sends the third request */
+    CHECK_EQ(gate->open_at, NEVER);
+    CHECK_EQ(take(l1).address, 0x2000u);
+    CHECK_EQ(gate->open_at, l1->now + 1);
+    cycle(l1); /* and the fourth */
+    CHECK_EQ(gate->open_at, NEVER);
+    CHECK_EQ(take(l1).address, 0x3000u);
+    cycle(l1);
+    CHECK_EQ(take(l1).address, 0x4000u);
+    CHECK_EQ(gate->open_at, NEVER);
+    l1_fixture_destroy(l1);
+}
+
 TEST("if packets may overtake each other, an access waits for a store to one of its sectors, and others do not") {
     static const struct {
         uint8_t kind, sectors, first;

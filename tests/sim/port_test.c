@@ -201,12 +201,16 @@ struct pair {
     uint64_t pushed_at[64];
     uint64_t popped_at[64];
     unsigned sender_ticks, idle_sender_ticks;
+    bool awaits;
+    uint64_t credit_at; /* of the awaited credit */
 };
 
 static void sender_tick(void *self, uint64_t now) {
     struct pair *pair = self;
     pair->sender_ticks++;
     if (pair->sent == pair->total) return;
+    if (pair->awaits) CHECK_EQ(port_can_push(&pair->port, now), pair->credit_at <= now);
+    pair->awaits = false;
     if (port_can_push(&pair->port, now)) {
         pair->pushed_at[pair->sent] = now;
         pair->sent++;
@@ -215,10 +219,13 @@ static void sender_tick(void *self, uint64_t now) {
         pair->idle_sender_ticks++;
     }
     if (pair->sent == pair->total) return;
-    if (port_can_push(&pair->port, now))
+    if (port_can_push(&pair->port, now)) {
         engine_wake(pair->engine, pair->sender, now + 1);
-    else
-        port_await_credit(&pair->port, now);
+    } else {
+        pair->awaits = true;
+        pair->credit_at = NEVER;
+        port_await_credit_at(&pair->port, now, &pair->credit_at);
+    }
 }
 
 static void receiver_tick(void *self, uint64_t now) {
@@ -258,7 +265,8 @@ static void pair_run(struct pair *pair, struct pair_order order, unsigned capaci
     engine_destroy(pair->engine);
 }
 
-TEST("a waiting sender is woken exactly when a credit arrives, in whatever order components are ticked") {
+TEST(
+    "a waiting sender learns when a credit arrives, and is woken exactly then, in whatever order components are ticked") {
     static const struct pair_order orders[] = {
         {.receiver_first = true}, {.shuffle = 1}, {.shuffle = 12345}, {.poll = true}, {.poll = true, .shuffle = 7}};
     for (unsigned latency = 1; latency <= 4; latency++)
