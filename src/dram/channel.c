@@ -175,10 +175,14 @@ static inline bool direction(struct dram_channel *ch) {
     return writes >= ch->drain_low || (reads == 0 && writes != 0);
 }
 
+/* To be called when anything has changed that the direction depends on. */
+static inline void note_turn(struct dram_channel *ch) { ch->turns = ch->rules.drain && direction(ch) != ch->writing; }
+
 /* The queues have changed. If that changes the direction, the next cycle must be checked: it is decided there, after
  * all changes of this cycle. */
 static inline void expect_turn(struct dram_channel *ch, uint64_t cycle) {
-    if (direction(ch) == ch->writing) return;
+    note_turn(ch);
+    if (LIKELY(!ch->turns)) return;
     lower_to(&ch->column_next, cycle + 1);
     lower_to(&ch->row_next, cycle + 1);
 }
@@ -384,15 +388,49 @@ static NEVER_INLINE void notice_column(struct dram_channel *ch, unsigned bank, u
     choose_all(ch, cycle);
 }
 
-static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle,
-                                       struct rules rules) {
+static inline void log_column(struct dram_channel *ch, const struct dram_request *request, uint64_t cycle) {
+    if (LIKELY(ch->log == NULL)) return;
+    uint32_t column = request->column + lowest_bit(request->bursts) * (uint32_t)ch->delay.burst_bytes;
+    log_command(ch, cycle, request->write ? DRAM_WRITE : DRAM_READ, request->bank, request->row, column);
+}
+
+/* Whether column commands of other banks could be issued before the next one of the request just chosen. */
+static ALWAYS_INLINE bool others_come_first(const struct dram_channel *ch, unsigned bank, unsigned write,
+                                            struct rules rules) {
+    if (LIKELY(ch->delay.repeat_first[write])) return false;
+    const struct dram_queue *active = rules.drain ? ch->active : &ch->queue[0], *idle = ch->idle;
+    uint64_t hits = active->hit[0] | active->hit[1];
+    if (rules.drain) hits |= (idle->hit[0] | idle->hit[1]) & idle->activated;
+    return hits & ~(UINT64_C(1) << bank);
+}
+
+/* Issues the column commands of the request but its last one, from `cycle` on, as far as they are due before `limit`.
+ * Returns the cycle of the next one. No command is chosen in between: until `limit` no candidate that has priority over
+ * this request becomes ready. */
+static ALWAYS_INLINE uint64_t issue_all_but_last(struct dram_channel *ch, struct dram_request *request, uint64_t cycle,
+                                                 uint64_t limit) {
+    unsigned write = request->write;
+    uint64_t step = ch->delay.repeat[write], count = (unsigned)__builtin_popcount(request->bursts) - 1;
+    if (cycle + step >= limit) return cycle;
+    count = min_u64(count, (limit - 1 - cycle) / step);
+    ch->columns[write] += count;
+    for (; count; count--, cycle += step) {
+        log_column(ch, request, cycle);
+        request->bursts &= (uint8_t)(request->bursts - 1);
+    }
+    return cycle;
+}
+
+/* Returns the cycle of the command: that of the last one if it is repeated for further bursts before `limit`. */
+static ALWAYS_INLINE uint64_t issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                           uint64_t cycle, uint64_t limit, struct rules rules) {
     uint16_t index = queue->candidate[COLUMN_BUS][bank];
     struct dram_request *request = &ch->request[index];
-    if (UNLIKELY(ch->log != NULL)) {
-        uint32_t column = request->column + lowest_bit(request->bursts) * (uint32_t)ch->delay.burst_bytes;
-        log_command(ch, cycle, request->write ? DRAM_WRITE : DRAM_READ, bank, request->row, column);
-    }
     if (!request->begun) count_first(ch, request, &ch->stats.row_hits);
+    if (!rules.special && request->bursts & (request->bursts - 1) &&
+        !others_come_first(ch, bank, request->write, rules))
+        cycle = issue_all_but_last(ch, request, cycle, limit);
+    log_column(ch, request, cycle);
     if (request->write) {
         issue_in_direction(ch, bank, cycle, 1);
     } else {
@@ -402,6 +440,7 @@ static ALWAYS_INLINE void issue_column(struct dram_channel *ch, struct dram_queu
     request->bursts &= (uint8_t)(request->bursts - 1);
     if (!request->bursts) finish_request(ch, queue, bank, index, cycle, rules);
     if (rules.special && UNLIKELY(++ch->row_columns[bank] > ch->columns_unnoticed)) notice_column(ch, bank, cycle);
+    return cycle;
 }
 
 static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
@@ -600,9 +639,10 @@ static ALWAYS_INLINE struct choice choose_row(struct dram_channel *ch, uint64_t 
     return choice;
 }
 
-static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint64_t cycle,
-                                      struct rules rules) {
-    issue_column(ch, queue, bank, cycle, rules);
+/* Returns the cycle of the last command; see issue_column. */
+static ALWAYS_INLINE uint64_t take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                          uint64_t cycle, uint64_t limit, struct rules rules) {
+    cycle = issue_column(ch, queue, bank, cycle, limit, rules);
     const struct dram_queue *active = active_queue(ch, rules), *idle = ch->idle;
     uint64_t reads = active->hit[0], writes = active->hit[1], next = NEVER;
     if (rules.drain && UNLIKELY(idle->waiting)) {
@@ -612,6 +652,7 @@ static ALWAYS_INLINE void take_column(struct dram_channel *ch, struct dram_queue
     if (reads) next = ch->column_at[0];
     if (writes) lower_to(&next, ch->column_at[1]);
     ch->column_next = next;
+    return cycle;
 }
 
 /* After a row command for the bank's oldest request, in the other queue too. The candidate does not change: it has its
@@ -663,11 +704,13 @@ static inline bool share_bank(const struct dram_channel *ch, const struct choice
     return ch->by_offer && chosen_bank(column) == chosen_bank(row);
 }
 
-/* One cycle: at most one command, or one of each class with two command buses. Returns whether the bus for row commands
- * stays free. */
-static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle, struct rules rules) {
+/* One cycle: at most one command, or one of each class with two command buses. If the next commands can only be the
+ * further column commands of the same request, these are issued as well, in their cycles before `limit`; *at is the
+ * cycle of the last command. Returns whether the bus for row commands stays free. */
+static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t *at, uint64_t limit, struct rules rules) {
+    uint64_t cycle = *at;
     struct choice column = {0}, row = {0};
-    if (rules.drain && direction(ch) != ch->writing) {
+    if (rules.drain && UNLIKELY(ch->turns)) {
         turn_to(ch, !ch->writing);
         ch->column_next = ch->row_next = cycle;
     }
@@ -682,9 +725,13 @@ static ALWAYS_INLINE bool issue(struct dram_channel *ch, uint64_t cycle, struct 
             ch->column_next = cycle + 1;
         }
     }
-    if (column.queue) take_column(ch, column.queue, chosen_bank(&column), cycle, rules);
+    if (column.queue) {
+        /* Until then no other command can be issued. */
+        uint64_t others = row.queue ? 0 : min_u64(min_u64(ch->column_next, ch->row_next), ch->rare_next);
+        *at = take_column(ch, column.queue, chosen_bank(&column), cycle, min_u64(limit, others), rules);
+    }
     if (row.queue) take_row(ch, row.queue, chosen_bank(&row), cycle, rules);
-    if (rules.drain) expect_turn(ch, cycle);
+    if (rules.drain) expect_turn(ch, *at);
     return !row.queue && (!column.queue || rules.two_buses);
 }
 
@@ -710,7 +757,7 @@ static void close_row(struct dram_channel *ch, bool bus_free, uint64_t cycle) {
 
 /* A cycle in which the row policy may close a row, after requests have had the bus. */
 static void issue_and_close(struct dram_channel *ch, uint64_t cycle) {
-    close_row(ch, issue(ch, cycle, ch->rules), cycle);
+    close_row(ch, issue(ch, &cycle, 0, ch->rules), cycle);
     if (*ch->polled) ch->column_next = ch->row_next = ch->close_next = cycle + 1;
 }
 
@@ -737,6 +784,7 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
     ch->starve_next = oldest == NEVER ? NEVER : oldest + limit > cycle ? oldest + limit : cycle + limit / 8 + 1;
     lower_to(&ch->column_next, cycle);
     lower_to(&ch->row_next, cycle);
+    note_turn(ch);
 }
 
 static void precharge_all(struct dram_channel *ch, uint64_t cycle) {
@@ -757,7 +805,7 @@ static void refresh(struct dram_channel *ch, uint64_t cycle) {
         for (unsigned i = 0; i < 4; i++)
             look_for_columns(ch, &choice, &ch->queue[i / 2], ch->queue[i / 2].activated, i % 2, cycle);
         ch->refresh_next = choice.queue ? cycle + 1 : choice.next;
-        if (choice.queue) take_column(ch, choice.queue, chosen_bank(&choice), cycle, ch->rules);
+        if (choice.queue) take_column(ch, choice.queue, chosen_bank(&choice), cycle, 0, ch->rules);
         return;
     }
     uint64_t at = cycle;
@@ -796,6 +844,7 @@ static NEVER_INLINE bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
             done = true;
         }
     }
+    note_turn(ch);
     ch->rare_next = min_u64(min_u64(ch->starve_next, ch->refresh_next), ch->close_next);
     if (ch->refreshing)
         ch->next = ch->refresh_next;
@@ -809,7 +858,7 @@ static ALWAYS_INLINE uint64_t run(struct dram_channel *ch, uint64_t until, const
     while (ch->next <= until) {
         uint64_t cycle = ch->next;
         if (LIKELY(cycle < ch->rare_next) || !run_rarely(ch, cycle)) {
-            issue(ch, cycle, rules);
+            issue(ch, &cycle, polled ? 0 : until + 1, rules);
             if (polled) ch->column_next = ch->row_next = cycle + 1;
             update_next(ch);
         }

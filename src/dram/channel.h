@@ -16,10 +16,14 @@
  *     and these change only by a command or an arrival. Each change lowers the bounds to the first cycle in which it could
  *     allow a command (`expect`). A bound that is too low costs a check that finds nothing and changes only the bounds; a
  *     bound that is too high would be an error.
+ *   - Bursts: up to the bounds of all other commands, the further column commands of a request follow its first one
+ *     without being chosen again (issue_all_but_last). The request has priority over all other candidates that are ready,
+ *     and none of them can be issued before its next command (others_come_first).
  *   - The plain version: `*polled` (`--no-skip`) sets the bounds to the next cycle after every check, so that every cycle
- *     is checked.
+ *     is checked, and issues one command at a time.
  *   - The tests that compare the two: tests/dram/policy_test.c, over all schedulers and row policies on both kinds, and
- *     tests/dram/dram_test.c; the checker of tests/dram/command_test.c does not use the bounds.
+ *     tests/dram/dram_test.c; the checker of tests/dram/command_test.c and the oracle of tests/dram/oracle_test.c do not
+ *     use the bounds.
  *
  * The controller postpones work in a second layer: dram.c.
  */
@@ -92,6 +96,8 @@ struct dram_delays {
     uint64_t same_group[2];
     uint64_t other[2]; /* to the next in the other direction */
     uint64_t other_group[2];
+    uint64_t repeat[2];   /* to the next for the same row */
+    bool repeat_first[2]; /* none for another row can be issued before that */
     uint64_t precharge[2];
     uint64_t column[2];                      /* activate to column command */
     uint64_t row_open, row_cycle, row_close; /* tRAS, tRC, tRP */
@@ -116,6 +122,7 @@ struct dram_channel {
     uint64_t rare_next;    /* the earliest of the three */
     bool refreshing;
     bool writing;                        /* the write queue is being drained */
+    bool turns;                          /* the direction changes at the next command */
     bool column_groups, activate_groups; /* whether timings within a bank group are longer than others */
     struct rules rules;
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
@@ -165,6 +172,7 @@ struct dram_channel {
     const bool *polled; /* check every cycle, to verify that `next` skips none that matters */
     const struct dram_device *device;
     unsigned index, mc;
+    uint64_t bit; /* of the channel in sets of the controller's channels */
     dram_log_fn *log;
     void *log_user;
     uint64_t columns[2]; /* column reads and writes that channel_settle has not counted yet */

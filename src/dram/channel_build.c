@@ -7,6 +7,7 @@
 static struct dram_delays delays_of(const struct dram_device *d) {
     uint64_t burst = (uint64_t)d->burst_cycles, same = max_u64((uint64_t)d->tCCDS, burst),
              same_group = max_u64((uint64_t)d->tCCDL, burst);
+    uint64_t repeat = max_u64(same, same_group);
     uint64_t read_done = (uint64_t)d->tCL + burst, write_done = (uint64_t)d->tWL + burst;
     int64_t to_write = d->tCL + d->burst_cycles + d->turnaround - d->tWL;
     uint64_t read_to_write = max_u64(to_write > 0 ? (uint64_t)to_write : 0, 1);
@@ -16,6 +17,9 @@ static struct dram_delays delays_of(const struct dram_device *d) {
         .done = {read_done, write_done},
         .same = {same, same},
         .same_group = {same_group, same_group},
+        .repeat = {repeat, repeat},
+        .repeat_first = {repeat <= same && repeat <= read_to_write,
+                         repeat <= same && repeat <= write_done + (uint64_t)d->tWTRS},
         .other = {read_to_write, write_done + (uint64_t)d->tWTRS},
         .other_group = {read_to_write, write_done + (uint64_t)d->tWTRL},
         .precharge = {(uint64_t)d->tRTP, write_done + (uint64_t)d->tWR},
@@ -80,6 +84,7 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     ch->delay = delays_of(ch->device);
     ch->mc = mc;
     ch->index = index;
+    ch->bit = UINT64_C(1) << index;
     ch->polled = polled;
     ch->group_mask = (unsigned)ch->device->bank_groups - 1;
     ch->column_groups = groups_bind(&ch->delay);
