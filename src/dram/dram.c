@@ -63,11 +63,12 @@ struct controller {
     unsigned component, index;
     struct waker waker; /* of the component */
     unsigned slices, channels;
-    unsigned turn;               /* round-robin pointer */
-    uint64_t pushed[2];          /* slices whose port has been pushed into (port_watch) */
-    uint64_t asking;             /* slices whose port is not empty */
-    uint64_t all_channels, full; /* sets of channels: all, and those without a free request */
-    unsigned waiting_returns;    /* replies in all return rings */
+    unsigned turn;      /* round-robin pointer */
+    uint64_t pushed[2]; /* slices whose port has been pushed into (port_watch) */
+    uint64_t asking;    /* slices whose port is not empty */
+    /* Sets of channels: all; those without a free request; with requests; with replies that have not been collected. */
+    uint64_t all_channels, full, occupied, done;
+    unsigned waiting_returns; /* replies in all return rings */
     uint64_t controller_cycles;
     struct clock clock;
     struct moment caught_up; /* the channels' commands have been issued up to here */
@@ -109,7 +110,7 @@ static inline void send_reply(struct controller *mc, struct slice_side *slice, s
     channel->writes -= request->write;
     port_push_late(&slice->output, now, done - now, &request->message, sizeof request->message);
     channel_free(channel, index);
-    mc->full &= ~(UINT64_C(1) << channel->index);
+    if (UNLIKELY(mc->full)) mc->full &= ~channel->bit;
 }
 
 /* Sends replies for requests that a channel has completed. The data may still be in flight: the port makes it visible
@@ -140,11 +141,10 @@ static inline uint64_t sending_time(const struct controller *mc, const struct dr
 
 /* The replies of several channels in the order in which a controller that keeps up would have sent them. */
 static void collect_in_order(struct controller *mc, uint64_t now) {
-    uint64_t time[64], left = 0;
+    uint64_t time[64], left = mc->done;
     unsigned sent[64];
-    for (unsigned i = 0; i < mc->channels; i++) {
-        if (!mc->channel[i].done_count) continue;
-        left |= UINT64_C(1) << i;
+    for (uint64_t channels = left; channels; channels &= channels - 1) {
+        unsigned i = lowest_bit(channels);
         sent[i] = 0;
         time[i] = sending_time(mc, &mc->channel[i], 0);
     }
@@ -163,14 +163,28 @@ static void collect_in_order(struct controller *mc, uint64_t now) {
     }
 }
 
-static inline void collect_all(struct controller *mc, uint64_t now) {
-    if (mc->behind && mc->channels > 1) {
-        collect_in_order(mc, now);
-        return;
+/* Whether two channels have replies for the same slice; otherwise the order of channels makes no difference. */
+static inline bool share_slices(const struct controller *mc) {
+    uint64_t slices = 0;
+    for (uint64_t channels = mc->done; channels; channels &= channels - 1) {
+        const struct dram_channel *channel = &mc->channel[lowest_bit(channels)];
+        uint64_t own = 0;
+        for (unsigned i = 0; i < channel->done_count; i++)
+            own |= UINT64_C(1) << channel->request[channel->done[i]].slice;
+        if (slices & own) return true;
+        slices |= own;
     }
-    struct dram_channel *end = mc->channel + mc->channels;
-    for (struct dram_channel *channel = mc->channel; channel != end; channel++)
-        if (channel->done_count) collect(mc, channel, now);
+    return false;
+}
+
+static inline void collect_all(struct controller *mc, uint64_t now) {
+    if (mc->behind && mc->done & (mc->done - 1) && share_slices(mc)) {
+        collect_in_order(mc, now);
+    } else {
+        for (uint64_t channels = mc->done; channels; channels &= channels - 1)
+            collect(mc, &mc->channel[lowest_bit(channels)], now);
+    }
+    mc->done = 0;
 }
 
 static void drain_returns(struct controller *mc, uint64_t now) {
@@ -202,7 +216,6 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
                            const struct moment *ready, uint64_t now) {
     struct port *input = &mc->slice[slice_index].input;
     uint16_t index = channel_allocate(channel);
-    if (!channel->free_count) mc->full |= UINT64_C(1) << channel->index;
     struct dram_request *request = &channel->request[index];
     memcpy(&request->message, port_peek(input, now), sizeof request->message);
     port_pop(input, now);
@@ -220,12 +233,17 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     channel->writes += request->write;
     request->bursts = mc->bursts_of[request->message.sectors];
     request->next = REQUEST_NONE;
-    /* Other requests are due after those that have arrived before them. */
-    if (channel->arrival == REQUEST_NONE || channel->writes)
-        lower_due(mc, core_cycle_of(mc->clock, &mc->caught_up, first_data(channel, ready->cycle + 1, true)));
-    if (!channel->free_count) mc->due = now; /* it may not run behind any more */
-    *(channel->arrival == REQUEST_NONE ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
+    bool first = channel->arrival == REQUEST_NONE;
+    *(first ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
     channel->last_arrival = index;
+    mc->occupied |= channel->bit;
+    /* Other requests are due after those that have arrived before them. */
+    if (first || channel->writes)
+        lower_due(mc, core_cycle_of(mc->clock, &mc->caught_up, first_data(channel, ready->cycle + 1, true)));
+    if (UNLIKELY(!channel->free_count)) {
+        mc->full |= channel->bit;
+        mc->due = now; /* it may not run behind any more */
+    }
 }
 
 /* Accepts the message at the head of a slice's port, unless it is not visible yet or its channel is `taken`. */
@@ -250,29 +268,27 @@ static inline bool accept_head(struct controller *mc, unsigned slice_index, uint
     return true;
 }
 
+static inline uint64_t rotate_right(uint64_t set, unsigned by) { return set >> by | set << (-by % 64); }
+
 /* Accepts one request per channel from the slices' ports, round robin. Returns whether to try again in the next cycle:
  * if one was accepted and a slice may have another. A channel without free requests is tried again in the tick in which
  * a reply has freed one, or after it (controller_tick). */
 static inline bool accept_requests(struct controller *mc, uint64_t now) {
-    mc->asking |= mc->pushed[(now + 1) & 1];
-    mc->pushed[(now + 1) & 1] = 0;
-    uint64_t taken = mc->full;
-    if (!mc->asking || taken == mc->all_channels) return false;
-    uint64_t from_turn = UINT64_MAX << mc->turn, later = mc->asking & ~from_turn;
+    uint64_t *pushed = &mc->pushed[(now + 1) & 1], full = mc->full, taken = full;
+    mc->asking |= *pushed;
+    *pushed = 0;
+    if (!mc->asking || full == mc->all_channels) return false;
     struct moment ready = moment_at(mc->clock, mc->caught_up, now + mc->controller_cycles);
-    bool any = false;
-    for (uint64_t left = mc->asking & from_turn; taken != mc->all_channels; left &= left - 1) {
-        if (!left) {
-            left = later;
-            later = 0;
-            if (!left) break;
-        }
-        unsigned slice = lowest_bit(left);
+    unsigned turn = mc->turn;
+    for (uint64_t left = rotate_right(mc->asking, turn); left;
+         left &= left - 1) { /* bit 0: the slice whose turn it is */
+        unsigned slice = (lowest_bit(left) + turn) % 64;
+        bool first = taken == full;
         if (!accept_head(mc, slice, &taken, &ready, now)) continue;
-        if (!any) mc->turn = slice + 1 == mc->slices ? 0 : slice + 1;
-        any = true;
+        if (first) mc->turn = slice + 1 == mc->slices ? 0 : slice + 1;
+        if (taken == mc->all_channels) break;
     }
-    return any && mc->asking;
+    return taken != full && mc->asking;
 }
 
 /* ------------------------------------------------------------------ catching up */
@@ -313,12 +329,19 @@ static inline void catch_up_channel(struct controller *mc, struct dram_channel *
     }
 }
 
-/* Computes what has happened before core cycle `before` and in memory cycles up to `until`. Replies remain to be
- * collected. */
-static void catch_up(struct controller *mc, uint64_t before, uint64_t until) {
-    struct dram_channel *end = mc->channel + mc->channels;
-    for (struct dram_channel *channel = mc->channel; channel != end; channel++)
+/* Computes what has happened in `channels` before core cycle `before` and in memory cycles up to `until`; the controller
+ * has then caught up with `now`. Replies remain to be collected, unless `replies` is set. */
+static NEVER_INLINE void catch_up(struct controller *mc, uint64_t channels, uint64_t before, uint64_t until,
+                                  uint64_t now, bool replies) {
+    struct moment here = moment_at(mc->clock, mc->caught_up, now);
+    for (until = min_u64(until, here.cycle); channels; channels &= channels - 1) {
+        struct dram_channel *channel = &mc->channel[lowest_bit(channels)];
         catch_up_channel(mc, channel, before, until);
+        if (channel->done_count) mc->done |= channel->bit;
+        if (channel_idle(channel) && channel->arrival == REQUEST_NONE) mc->occupied &= ~channel->bit;
+    }
+    mc->caught_up = here;
+    if (replies) collect_all(mc, now);
 }
 
 /* Whether running behind cannot be observed. */
@@ -330,9 +353,9 @@ static inline bool may_run_behind(const struct controller *mc) {
 /* The core cycle by which the channels must have caught up: that of the next event or, if they may run behind, the
  * first in which data of a command not issued yet can have crossed the bus. */
 static inline uint64_t next_due(const struct controller *mc) {
-    const struct dram_channel *end = mc->channel + mc->channels;
     uint64_t cycle = NEVER, core = NEVER;
-    for (const struct dram_channel *channel = mc->channel; channel != end; channel++) {
+    for (uint64_t channels = mc->occupied; channels; channels &= channels - 1) {
+        const struct dram_channel *channel = &mc->channel[lowest_bit(channels)];
         if (!channel_idle(channel))
             cycle = min_u64(cycle, mc->behind ? first_data(channel, channel->next, false) : channel->next);
         if (channel->arrival != REQUEST_NONE && (mc->behind || channel->blocked_since == NEVER)) {
@@ -351,25 +374,16 @@ static inline uint64_t next_due(const struct controller *mc) {
 
 /* ------------------------------------------------------------- the component */
 
-/* Catches up with everything before core cycle `before` and in the memory cycles begun by `now`. */
+/* Catches up with everything before core cycle `before` and in the memory cycles begun by `now`. A channel without
+ * requests has only refreshes and precharges by its row policy: it issues them when its next request enters, or when
+ * counters are read; but for the command log, in time. */
 static inline void keep_up(struct controller *mc, uint64_t before, uint64_t now) {
-    struct moment here = moment_at(mc->clock, mc->caught_up, now);
-    catch_up(mc, before, here.cycle);
-    mc->caught_up = here;
-    collect_all(mc, now);
+    bool in_time = mc->channel->log || mc->engine->poll;
+    catch_up(mc, UNLIKELY(in_time) ? mc->all_channels : mc->occupied, before, NEVER, now, true);
 }
 
-static void controller_tick(void *self, uint64_t now) {
-    struct controller *mc = self;
-    uint64_t due = mc->due;
-    bool catches_up = !mc->behind || due <= now;
-    if (catches_up) keep_up(mc, now, now);
-    if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
-    if (accept_requests(mc, now)) engine_wake_by(mc->engine, mc->waker, now + 1);
-    if (!catches_up && mc->due > now) {
-        if (mc->due < due) engine_wake_by(mc->engine, mc->waker, mc->due);
-        return;
-    }
+/* The second half of a tick in which the controller has caught up, or must do so. */
+static inline void plan_next_tick(struct controller *mc, uint64_t now) {
     mc->behind = may_run_behind(mc);
     if (!mc->behind) {
         uint64_t full = mc->full;
@@ -383,11 +397,25 @@ static void controller_tick(void *self, uint64_t now) {
     engine_wake_by(mc->engine, mc->waker, mc->due);
 }
 
+static void controller_tick(void *self, uint64_t now) {
+    struct controller *mc = self;
+    uint64_t due = mc->due;
+    bool catches_up = !mc->behind || due <= now;
+    if (catches_up) {
+        keep_up(mc, now, now);
+        if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
+    }
+    if (accept_requests(mc, now)) engine_wake_by(mc->engine, mc->waker, now + 1);
+    if (catches_up || mc->due <= now)
+        plan_next_tick(mc, now);
+    else if (mc->due < due)
+        engine_wake_by(mc->engine, mc->waker, mc->due);
+}
+
 static void controller_settle(void *self, uint64_t now) {
     struct controller *mc = self;
     if (now == 0) return;
-    catch_up(mc, now, clock_domain_cycle(mc->clock, now - 1));
-    mc->caught_up = moment_at(mc->clock, mc->caught_up, now);
+    catch_up(mc, mc->all_channels, now, clock_domain_cycle(mc->clock, now - 1), now, false);
     mc->due = min_u64(mc->due, now); /* remaining replies are collected in the next tick */
     for (unsigned i = 0; i < mc->channels; i++) {
         struct dram_channel *channel = &mc->channel[i];
