@@ -164,9 +164,13 @@ struct address_map *address_map_create(const struct config *config, struct error
         assert(made);
         (void)made;
     }
+    /* An entry is the exclusive or of the entries of its bits. */
     for (unsigned byte = 0; byte < MAP_TABLE_BYTES; byte++)
-        for (uint64_t value = 0; value < 256; value++)
-            map->table[byte][value] = table_entry(map, &forward, value << (map->interleave_bits + 8 * byte));
+        for (unsigned bit = 0, values = 1; bit < 8; bit++, values *= 2) {
+            uint64_t entry = table_entry(map, &forward, UINT64_C(1) << (map->interleave_bits + 8 * byte + bit));
+            for (unsigned value = 0; value < values; value++)
+                map->table[byte][values + value] = map->table[byte][value] ^ entry;
+        }
     return map;
 }
 
