@@ -1,6 +1,7 @@
 /* Least recently used. The lines of a set form a linked list in order of last use, so a touch and a victim selection
  * take constant time at any associativity. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cache/cache.h"
 
@@ -22,10 +23,10 @@ static void *lru_create(const void *values, unsigned sets, unsigned ways, uint64
     (void)values, (void)seed;
     struct lru *lru = mem_alloc(1, sizeof *lru);
     *lru = (struct lru){.places = ways + 1, .link = mem_alloc_lines((size_t)sets * (ways + 1), sizeof *lru->link)};
-    for (unsigned set = 0; set < sets; set++)
-        for (unsigned place = 0; place <= ways; place++)
-            links_of(lru, set)[place] = (struct link){.newer = (uint16_t)(place < ways ? place + 1 : 0),
-                                                      .older = (uint16_t)(place ? place - 1 : ways)};
+    for (unsigned place = 0; place <= ways; place++)
+        lru->link[place] = (struct link){.newer = (uint16_t)(place < ways ? place + 1 : 0),
+                                         .older = (uint16_t)(place ? place - 1 : ways)};
+    for (unsigned set = 1; set < sets; set++) memcpy(links_of(lru, set), lru->link, (ways + 1) * sizeof *lru->link);
     return lru;
 }
 
