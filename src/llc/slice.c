@@ -41,7 +41,18 @@ STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
 STATS_TABLE(atomics_fail_stat_table, "atomics.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 
 /* Why the oldest request is blocked. */
-enum hold { HOLD_NONE, HOLD_MSHR, HOLD_MERGE, HOLD_LINE, HOLD_REPLY, HOLD_MEMORY, HOLD_FLUSH, HOLD_PASS };
+enum hold {
+    HOLD_NONE,
+    HOLD_MSHR,
+    HOLD_MERGE,
+    HOLD_LINE,
+    HOLD_REPLY,
+    HOLD_HIT, /* by the full reply queue, as HOLD_REPLY; it is a hit on `blocked_line` (foresee) */
+    HOLD_MEMORY,
+    HOLD_FLUSH,
+    HOLD_PASS,
+    HOLD_AHEAD, /* it is not, but waits for the cycle after a lookup that was made ahead of time (look_up_ahead) */
+};
 
 /* The `tag` of a message to memory, which identifies its answer. */
 #define TAG_FILL       UINT32_C(0) /* low bits: the MSHR */
@@ -91,8 +102,13 @@ struct slice {
     unsigned through_free_count;
     uint32_t outstanding_writes[PROGRAMS_MAX]; /* write-backs and write-throughs not yet acknowledged by memory */
     uint64_t port_free_at, lookup_free_at;
-    enum hold hold;   /* in the last tick; constant while the slice sleeps */
-    uint64_t settled; /* counters include all cycles before this one */
+    enum hold hold;                     /* in the last tick; constant while the slice sleeps */
+    uint64_t settled;                   /* counters include all cycles before this one */
+    struct cache_access blocked_access; /* with HOLD_HIT: the access of the oldest request, and its line */
+    struct cache_line *blocked_line;
+    bool looks_ahead;  /* nothing else depends on the cycles of lookups: see look_up_ahead */
+    uint64_t *ahead;   /* the counter of a lookup made in the cycle before its own (look_up_ahead); else NULL */
+    uint64_t ahead_at; /* the cycle of that lookup */
     bool flushing;
     struct slice_command flush;
     uint32_t flush_writes; /* of a flush, not yet acknowledged by memory */
@@ -205,6 +221,7 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
+    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer;
     /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
      * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
      * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there
@@ -216,6 +233,7 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
 
 void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
     slice->observer = observer;
+    slice->looks_ahead = false;
     slice->observer_user = user;
 }
 
@@ -227,22 +245,30 @@ static void notify(const struct slice *slice, enum slice_event event, uint64_t k
 
 /* Time. */
 
-static void slice_settle(void *self, uint64_t now) {
-    struct slice *slice = self;
+static inline void settle(struct slice *slice, uint64_t now) {
+    if (slice->ahead && slice->ahead_at < now) {
+        ++*slice->ahead;
+        slice->ahead = NULL;
+    }
+    if (slice->settled >= now) return;
     uint64_t cycles = now - slice->settled;
     slice->settled = now;
     if (slice->flushing) slice->stats.flush_cycles += cycles;
     switch (slice->hold) {
     case HOLD_NONE:
     case HOLD_FLUSH:
-    case HOLD_PASS: break;
+    case HOLD_PASS:
+    case HOLD_AHEAD: break;
     case HOLD_MSHR: slice->fails.mshr += cycles; break;
     case HOLD_MERGE: slice->fails.mshr_merge += cycles; break;
     case HOLD_LINE: slice->fails.line += cycles; break;
-    case HOLD_REPLY: slice->fails.reply_queue += cycles; break;
+    case HOLD_REPLY:
+    case HOLD_HIT: slice->fails.reply_queue += cycles; break;
     case HOLD_MEMORY: slice->fails.memory_queue += cycles; break;
     }
 }
+
+static void slice_settle(void *self, uint64_t now) { settle(self, now); }
 
 /* Memory side. */
 
@@ -396,6 +422,14 @@ static inline void count(struct slice *slice, const struct cache_access *access,
     }
 }
 
+/* The counter of hits, for a request that finds its line. */
+static inline uint64_t *hits_of(struct slice *slice, uint8_t kind) {
+    struct llc_stats *stats = &slice->stats;
+    return kind == MESSAGE_WRITE    ? &stats->write_hits
+           : kind == MESSAGE_ATOMIC ? &stats->atomic_hits
+                                    : &stats->read_hits;
+}
+
 static bool reply_queue_full(const struct slice *slice) {
     return slice->reply_tail - slice->reply_head >= slice->reply_capacity;
 }
@@ -456,11 +490,16 @@ static inline void wait_for_line(struct slice *slice, struct cache_line *line, c
     send_through(slice, message, key, now);
 }
 
+/* Whether a miss fetches the line: all but writes of a whole line. */
+static ALWAYS_INLINE bool fetches(const struct slice *slice, const struct message *message) {
+    return slice->allocate_through || message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line ||
+           (message->flags & MESSAGE_PARTIAL);
+}
+
 static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_access *access,
                                     const struct message *message, uint64_t now) {
     bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
-    bool fetch = through || message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line ||
-                 (message->flags & MESSAGE_PARTIAL);
+    bool fetch = fetches(slice, message);
     if (!fetch && reply_queue_full(slice)) return HOLD_REPLY;
     if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
@@ -559,10 +598,12 @@ static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
 static ALWAYS_INLINE bool is_still_blocked(struct slice *slice, bool filled, uint64_t now) {
     switch (slice->hold) {
     case HOLD_MSHR: return mshr_full(&slice->mshrs);
-    case HOLD_REPLY: return reply_queue_full(slice);
+    case HOLD_REPLY:
+    case HOLD_HIT: return reply_queue_full(slice);
     case HOLD_MERGE:
     case HOLD_LINE: return !filled;
     case HOLD_MEMORY: return !filled && !port_can_push(slice->to_memory, now);
+    case HOLD_AHEAD: return slice->ahead_at >= now;
     default: return false;
     }
 }
@@ -684,35 +725,77 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
 
 /* The tick. */
 
-/* Whether the next lookup, in the next cycle, is a hit that will be blocked by the full reply queue. A reply that leaves
- * in that cycle leaves after the lookup, and a line that arrives then cannot turn the hit into a miss. */
-static ALWAYS_INLINE bool will_be_blocked(const struct slice *slice, bool passes, uint64_t now) {
-    if (LIKELY(!reply_queue_full(slice)) || slice->replay_count || slice->lookup_free_at > now + 1) return false;
-    if (slice->flushing) return false; /* the cycles of a flush are counted without gaps */
+/* Why the lookup of cycle now + 1 will be blocked, HOLD_NONE if it may succeed: a hit by the full reply queue, a miss by
+ * the lack of an MSHR. A reply that leaves in that cycle leaves after the lookup, and a line that arrives then turns
+ * neither a hit into a miss nor a miss into a hit. */
+static ALWAYS_INLINE enum hold foresee(struct slice *slice, bool passes, uint64_t now) {
+    if (slice->replay_count || slice->lookup_free_at > now + 1) return HOLD_NONE;
+    if (slice->flushing) return HOLD_NONE; /* the cycles of a flush are counted without gaps */
     const struct message *message = port_peek(slice->from_network, now);
-    if (!message || is_passed_on(slice, passes, message)) return false;
-    if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return false;
+    if (!message || is_passed_on(slice, passes, message)) return HOLD_NONE;
+    if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return HOLD_NONE;
     struct cache_access access = access_of(slice, message);
-    const struct cache_line *line = cache_lookup(&slice->cache, access.set, access.key);
-    return line && line->state != LINE_RESERVED;
+    struct cache_line *line = cache_lookup(&slice->cache, access.set, access.key);
+    if (!line) return mshr_full(&slice->mshrs) && fetches(slice, message) ? HOLD_MSHR : HOLD_NONE;
+    if (line->state == LINE_RESERVED || !reply_queue_full(slice)) return HOLD_NONE;
+    slice->blocked_access = access; /* the line stays: only lookups evict lines, and this is the next one */
+    slice->blocked_line = line;
+    return HOLD_HIT;
+}
+
+/* After a reply that has freed the entry for which a hit waits: makes the hit's lookup now, one cycle ahead of time, so
+ * that the slice needs no tick in the next cycle. Returns whether it did.
+ *
+ *   - Why it is exact: nothing that happens in the next cycle before the lookup can change its result (foresee). The
+ *     requester sees no difference: the credit of the input port returns as after a pop in the next cycle, and the reply
+ *     waits for the data port, which is occupied for longer. The lookup is counted when its cycle has passed (settle).
+ *   - Where the cycle could be observed, the lookup is made in its own: if the slice is flushed or lookups are observed.
+ *   - The plain version is `--no-skip`, which never looks ahead.
+ *   - The tests that compare the two: tests/llc/blocked_test.c "a slice with a full reply queue ...", cycle by cycle,
+ *     and tests/machine for whole runs. */
+static ALWAYS_INLINE bool look_up_ahead(struct slice *slice, uint64_t now) {
+    if (slice->hold != HOLD_HIT || slice->port_free_at <= now + 1) return false;
+    if (UNLIKELY(!slice->looks_ahead || slice->engine->poll)) return false;
+    const struct message *message = port_peek(slice->from_network, now);
+    slice->fails.reply_queue++; /* in this cycle */
+    slice->hold = HOLD_AHEAD;
+    slice->ahead_at = now + 1;
+    slice->ahead = hits_of(slice, message->kind);
+    slice->lookup_free_at = now + 2; /* or later, after an atomic */
+    cache_touch(&slice->cache, slice->blocked_line, &slice->blocked_access);
+    answer(slice, message, slice->blocked_access.key, slice->blocked_line, now + 1);
+    looked_up(slice, message, now + 1);
+    port_pop(slice->from_network, now + 1);
+    return true;
+}
+
+/* The cycle of the next lookup, if it is known: lookups have been made in the cycles up to `now`, and none is blocked. */
+static ALWAYS_INLINE uint64_t next_lookup(struct slice *slice, bool passes, uint64_t now) {
+    if (UNLIKELY(reply_queue_full(slice) || mshr_full(&slice->mshrs))) {
+        enum hold hold = foresee(slice, passes, now);
+        if (hold != HOLD_NONE) {
+            slice->hold = hold;
+            slice->settled = now + 1;
+            return NEVER;
+        }
+    }
+    bool waits = port_next_visible(slice->from_network) <= now || slice->replay_retry;
+    return waits ? max_u64(slice->lookup_free_at, now + 1) : NEVER;
 }
 
 /* The next cycle with work that no port announces: requests already visible, and those that wait for the slice itself.
  * NEVER if there is none. */
 static ALWAYS_INLINE uint64_t next_tick(struct slice *slice, bool passes, bool replied, uint64_t now) {
-    uint64_t next = NEVER;
-    if (slice->hold == HOLD_NONE) {
-        if (will_be_blocked(slice, passes, now)) {
-            slice->hold = HOLD_REPLY;
-            slice->settled = now + 1;
-        } else if (port_next_visible(slice->from_network) <= now || slice->replay_retry) {
-            next = max_u64(slice->lookup_free_at, now + 1);
-        }
-    } else if (replied && slice->hold != HOLD_FLUSH && !is_still_blocked(slice, false, now)) {
+    bool blocked = slice->hold != HOLD_NONE;
+    uint64_t last = now; /* the last cycle whose lookup has been made */
+    if (blocked && replied && slice->hold != HOLD_FLUSH && !is_still_blocked(slice, false, now)) {
         /* A blocked lookup waits for a reply that frees an entry of the reply queue, an MSHR or a write-through, for a
          * line to arrive or for a credit of memory. Ports wake the slice for the last two. */
-        return now + 1;
+        if (!look_up_ahead(slice, now)) return now + 1;
+        blocked = false;
+        last = now + 1;
     }
+    uint64_t next = blocked ? NEVER : next_lookup(slice, passes, last);
     if ((slice->replies_waiting || passed_is_back(slice, passes, now)) && slice->port_free_at > now)
         next = min_u64(next, slice->port_free_at); /* otherwise a credit wakes the slice */
     return port_next_visible(slice->from_memory) <= now ? now + 1 : next;
@@ -729,7 +812,7 @@ static NEVER_INLINE bool run_flush(struct slice *slice, uint64_t now) {
 static ALWAYS_INLINE bool is_waiting(struct slice *slice, uint64_t now) {
     if (slice->hold == HOLD_NONE || slice->replay_retry || !is_still_blocked(slice, false, now)) return false;
     if (port_next_visible(slice->from_memory) <= now || UNLIKELY(slice->commands != NULL)) return false;
-    if (slice->port_free_at > now || !slice->replies_waiting) return true;
+    if (slice->port_free_at > now || !slice->replies_waiting || slice->to_network->sender_waits) return true;
     if (port_can_push(slice->to_network, now)) return false;
     port_await_credit(slice->to_network, now);
     return true;
@@ -737,8 +820,10 @@ static ALWAYS_INLINE bool is_waiting(struct slice *slice, uint64_t now) {
 
 /* The code for forwarded atomics is compiled out of the tick of a slice that forwards none. */
 static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
-    if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing)) slice_settle(slice, now);
-    slice->settled = now;
+    if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing))
+        settle(slice, now);
+    else
+        slice->settled = now;
     bool filled = receive_from_memory(slice, now);
     if (UNLIKELY(slice->commands != NULL) && run_flush(slice, now))
         slice->hold = HOLD_FLUSH;
@@ -779,9 +864,11 @@ static void slice_explain(const void *self, uint64_t now, FILE *out) {
                                          [HOLD_MERGE] = "waits at the MSHR merge limit",
                                          [HOLD_LINE] = "waits for a line of the set",
                                          [HOLD_REPLY] = "waits for the reply queue",
+                                         [HOLD_HIT] = "waits for the reply queue",
                                          [HOLD_MEMORY] = "waits for the queue to memory",
                                          [HOLD_FLUSH] = "waits for a flush",
-                                         [HOLD_PASS] = "waits for the atomics' LLC"};
+                                         [HOLD_PASS] = "waits for the atomics' LLC",
+                                         [HOLD_AHEAD] = "is not blocked"};
     const struct slice *slice = self;
     if (!slice_busy(slice) && !port_peek(slice->from_network, now)) return;
     fprintf(

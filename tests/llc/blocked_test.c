@@ -2,6 +2,7 @@
  * the atomics that it forwards. */
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "llc/slice_fixture.h"
 
 TEST("a miss that waits for the queue to memory is sent when memory has accepted the one before it") {
@@ -118,6 +119,52 @@ TEST("with a full reply queue a miss is fetched, and a write of a whole line wai
     CHECK_EQ(COUNTER(slice, "llc.write_misses"), 1u);
     CHECK_EQ(slice->replies, 8u);
     slice_fixture_destroy(slice);
+}
+
+/* Hits that keep the reply queue full, a few misses among them, and pauses. */
+static void ask_randomly(struct slice_fixture *slice, uint64_t *random) {
+    if (slice->base.engine->now % 300 > 200 || random_below(random, 3) == 0) return;
+    static const enum message_kind kinds[] = {MESSAGE_READ, MESSAGE_READ, MESSAGE_WRITE, MESSAGE_ATOMIC};
+    unsigned lines = random_below(random, 8) ? 4 : 16;
+    ask(slice, (struct message){.address = 0x1000 * random_below(random, lines),
+                                .kind = (uint8_t)kinds[random_below(random, 40) < 34 ? 0 : random_below(random, 4)],
+                                .sectors = (uint8_t)(random_below(random, 4) ? 0x0F : 0x01),
+                                .conflicts = 1});
+}
+
+TEST("a slice with a full reply queue has the counters and replies of one that is ticked every cycle, in every cycle") {
+    static const char *const few_replies[] = {"llc.reply_queue=2", NULL};
+    static const char *const few_mshrs[] = {"llc.reply_queue=3", "llc.mshrs=2", "llc.mshr_merges=2",
+                                            "llc.replay_queue=1", NULL};
+    static const char *const fast[] = {"llc.reply_queue=2", "llc.port_bytes=64", "llc.latency_cycles=1", NULL};
+    const char *const *const described[] = {few_replies, few_mshrs, fast};
+    for (unsigned v = 0; v < COUNT_OF(described); v++) {
+        struct slice_fixture *slice[2];
+        uint64_t random[2] = {v + 1, v + 1};
+        for (unsigned polls = 0; polls < 2; polls++) {
+            slice[polls] = slice_fixture_create(described[v]);
+            slice[polls]->base.engine->poll = polls;
+            slice[polls]->memory_cycles = 30;
+        }
+        unsigned different = 0;
+        while (slice[0]->replies < 400 && slice[0]->base.engine->now < 5000 && !different) {
+            for (unsigned polls = 0; polls < 2; polls++) {
+                slice[polls]->deaf_network = slice[polls]->base.engine->now % 64 < 16;
+                ask_randomly(slice[polls], &random[polls]);
+                cycle(slice[polls]);
+                engine_settle(slice[polls]->base.engine, slice[polls]->base.engine->now);
+            }
+            for (unsigned i = 0; i < stats_count(slice[0]->base.stats); i++)
+                different += stats_total(slice[0]->base.stats, i) != stats_total(slice[1]->base.stats, i);
+            different += port_credits(&slice[0]->from_network, slice[0]->base.engine->now) !=
+                         port_credits(&slice[1]->from_network, slice[1]->base.engine->now);
+        }
+        CHECK_EQ(different, 0u);
+        CHECK_EQ(slice[0]->replies, slice[1]->replies);
+        for (unsigned i = 0; i < slice[0]->replies; i++) CHECK_EQ(slice[0]->replied_at[i], slice[1]->replied_at[i]);
+        CHECK(slice[0]->replies >= 400 && COUNTER(slice[0], "llc.reservation_fail.reply_queue") > 200);
+        for (unsigned polls = 0; polls < 2; polls++) slice_fixture_destroy(slice[polls]);
+    }
 }
 
 static bool is_busy(const struct slice_fixture *slice) {
