@@ -1,6 +1,7 @@
 #include "cache/cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void cache_init(struct cache *cache, const struct cache_geometry *geometry, const struct policy *replacement,
                 const struct config *config, const struct section *owner, uint64_t seed) {
@@ -59,8 +60,22 @@ void cache_invalidate(struct cache *cache) {
         }
 }
 
+/* Four lines at a time, since every run counts those of all its caches at its end. */
 unsigned cache_reserved_lines(const struct cache *cache) {
-    unsigned reserved = 0;
-    for (size_t i = 0; i < (size_t)cache->sets * cache->ways; i++) reserved += cache->line[i].state == LINE_RESERVED;
-    return reserved;
+    typedef uint64_t four_lines __attribute__((vector_size(32)));
+    _Static_assert(sizeof(four_lines) == 4 * sizeof *cache->line, "a line is one word");
+    const struct cache_line all_bits = {.state = UINT8_MAX}, reserved = {.state = LINE_RESERVED};
+    uint64_t mask, wanted;
+    memcpy(&mask, &all_bits, sizeof mask);
+    memcpy(&wanted, &reserved, sizeof wanted);
+    size_t lines = (size_t)cache->sets * cache->ways, line = 0;
+    four_lines sum = {0};
+    for (; line + 4 <= lines; line += 4) {
+        four_lines four;
+        memcpy(&four, &cache->line[line], sizeof four);
+        sum -= (four_lines)((four & mask) == wanted); /* a lane that is equal is -1 */
+    }
+    uint64_t count = sum[0] + sum[1] + sum[2] + sum[3];
+    for (; line < lines; line++) count += cache->line[line].state == LINE_RESERVED;
+    return (unsigned)count;
 }

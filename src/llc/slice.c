@@ -596,10 +596,10 @@ static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
  * have been the one it waits for, or may be a victim. A line that arrives cannot turn a miss that waits for an MSHR into
  * a hit, nor a hit that waits for the reply queue into a miss. */
 static ALWAYS_INLINE bool is_still_blocked(struct slice *slice, bool filled, uint64_t now) {
+    if (LIKELY(slice->hold == HOLD_HIT)) return reply_queue_full(slice);
     switch (slice->hold) {
     case HOLD_MSHR: return mshr_full(&slice->mshrs);
-    case HOLD_REPLY:
-    case HOLD_HIT: return reply_queue_full(slice);
+    case HOLD_REPLY: return reply_queue_full(slice);
     case HOLD_MERGE:
     case HOLD_LINE: return !filled;
     case HOLD_MEMORY: return !filled && !port_can_push(slice->to_memory, now);
