@@ -271,10 +271,26 @@ static enum status make(const struct request *request, const struct lab_values *
     return status;
 }
 
+/* Settings that no machine of their design uses: often a slip in the name of a policy. */
+static void warn_unused(const struct plan *plan) {
+    const struct experiment *experiment = plan->experiment;
+    unsigned count = 0;
+    for (unsigned i = 0; i < plan->setting_count && !experiment->unused_allowed; i++) {
+        const struct planned_setting *setting = &plan->settings[i];
+        if (setting->used) continue;
+        complain(NULL, "warning: %s:%u:%u: design '%s': %s has no effect%s%s", experiment->path, setting->place.line,
+                 setting->place.column, experiment->designs[setting->design].name, setting->key,
+                 *setting->because ? ": " : "", setting->because);
+        count++;
+    }
+    if (count) complain(NULL, "warning: %s: if this is intended, add `unused_settings: allowed`", experiment->path);
+}
+
 enum status lab_run(const char *const *experiments, unsigned count, const struct lab_values *values) {
     struct error err = {0};
     struct request request;
     if (!request_read(&request, experiments, count, values->size, &err)) return complain_error(&err);
+    for (unsigned i = 0; i < request.count; i++) warn_unused(request.plans[i]);
     enum status status = values->dry_run ? dry_run(&request, values) : make(&request, values);
     request_free(&request);
     return status;

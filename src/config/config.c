@@ -343,3 +343,22 @@ void config_entry_at(const struct config *config, unsigned index, struct config_
     else
         snprintf(entry->origin, sizeof entry->origin, "%.460s:%u:%u", layer->label, origin->line, origin->column);
 }
+
+bool config_find_choice(const struct config *config, const struct config_entry *unused, struct config_entry *choice) {
+    char path[sizeof unused->key];
+    snprintf(path, sizeof path, "%s", unused->key);
+    *strrchr(path, '.') = '\0'; /* llc.adaptive */
+    char *policy = strrchr(path, '.');
+    if (!policy) return false;
+    *policy++ = '\0'; /* llc, adaptive */
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        config_entry_at(config, i, choice);
+        size_t length = strlen(path);
+        if (choice->param->type != PARAM_CHOICE || strncmp(choice->key, path, length) != 0 ||
+            choice->key[length] != '.' || strchr(choice->key + length + 1, '.'))
+            continue;
+        for (unsigned m = 0; m < choice->param->family->count; m++)
+            if (strcmp(choice->param->family->members[m]->name, policy) == 0) return true;
+    }
+    return false;
+}

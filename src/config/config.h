@@ -191,4 +191,8 @@ struct config_entry {
 unsigned config_entry_count(const struct config *config);
 void config_entry_at(const struct config *config, unsigned index, struct config_entry *entry);
 
+/* For a parameter that is not in use: the choice that would have to be its policy, with its present value. False if
+ * there is none. */
+bool config_find_choice(const struct config *config, const struct config_entry *unused, struct config_entry *choice);
+
 #endif

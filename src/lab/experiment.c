@@ -78,6 +78,7 @@ static bool settle_head(struct reading *reading) {
     experiment->kind = word_index(&lab_draw_family, file->draw, LAB_BARS);
     experiment->max_insts = (uint64_t)file->max_insts;
     experiment->sample_cycles = (uint64_t)file->sample;
+    experiment->unused_allowed = word_index(&lab_unused_family, file->unused_settings, 0) == 1;
     experiment->slurm_partition = file->slurm.partition;
     experiment->slurm_time = file->slurm.time;
     experiment->slurm_memory_mb = (uint64_t)file->slurm.memory_mb;

@@ -123,6 +123,7 @@ struct experiment {
     unsigned group_count, workload_count, design_count, axis_count, metric_count, paper_value_count;
     enum lab_figure_kind kind;
     uint64_t max_insts, sample_cycles;        /* 0: none */
+    bool unused_allowed;                      /* settings without effect are intended */
     const char *slurm_partition, *slurm_time; /* or NULL */
     uint64_t slurm_memory_mb;                 /* or 0 */
     struct arena *arena;

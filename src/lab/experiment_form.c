@@ -20,6 +20,7 @@ WORDS(mean, "mean", WORD("none"), WORD("arithmetic"), WORD("geometric"), WORD("h
 WORDS(better, "direction", WORD("less"), WORD("more"));
 WORDS(statistic, "statistic", WORD("mean"), WORD("maximum"), WORD("minimum"));
 WORDS(span, "span", WORD("run"), WORD("kernel"));
+WORDS(unused, "treatment", WORD("reported"), WORD("allowed"));
 
 /* --- values --- */
 
@@ -519,6 +520,8 @@ static const struct yaml_key file_keys[] = {
     KEY("paper_values", struct file_form, paper_values, read_paper_values, "published values to compare with"),
     ROW(P_INT(struct file_form, max_insts, 0, 1, 9e18, "instructions", "limit of each run, as for `--max-insts`")),
     ROW(P_INT(struct file_form, sample, 0, 1, 9e18, "cycles", "sampling interval of time series, as for `--sample`")),
+    ROW(P_CHOICE(struct file_form, unused_settings, lab_unused_family, "reported",
+                 "settings without effect under a design: `reported` by `lab run`, or `allowed`; default: `reported`")),
     KEY("slurm", struct file_form, slurm, read_slurm, "options of `lab run --slurm`"),
     KEY("note", struct file_form, note, read_text, "note below the figure"),
 };

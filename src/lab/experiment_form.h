@@ -9,7 +9,7 @@
 
 /* Words to choose from, in the order of their enums. */
 extern const struct family lab_draw_family, lab_relation_family, lab_mean_family, lab_better_family,
-    lab_statistic_family, lab_span_family;
+    lab_statistic_family, lab_span_family, lab_unused_family;
 
 /* A name and its location. */
 struct text {
@@ -50,9 +50,8 @@ struct file_form {
     struct text title, paper, gpu, size, alone;
     const char *question, *figure, *note;
     struct lab_settings set;
-    int workloads, designs, sweep, seeds, metrics,
-        paper_values; /* placeholders: read into the experiment or the reading */
-    const struct policy *draw;
+    int workloads, designs, sweep, seeds, metrics, paper_values; /* placeholders, read elsewhere */
+    const struct policy *draw, *unused_settings;
     int64_t max_insts, sample;
     struct slurm_form slurm;
 };

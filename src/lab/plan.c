@@ -285,6 +285,54 @@ static void identify(struct planned_run *run, const struct config *config, const
                 run->identity);
 }
 
+/* The record of a setting of a design. */
+static struct planned_setting *setting_record(struct plan *plan, unsigned design, const struct lab_setting *setting) {
+    for (unsigned i = 0; i < plan->setting_count; i++)
+        if (plan->settings[i].design == design && strcmp(plan->settings[i].key, setting->key) == 0)
+            return &plan->settings[i];
+    struct planned_setting *record = ARENA_APPEND(plan->arena, plan->settings, plan->setting_count);
+    *record = (struct planned_setting){.key = setting->key, .design = design, .place = setting->place, .because = ""};
+    return record;
+}
+
+/* Whether the configuration uses the parameter, and if not, why. */
+static bool is_used(const struct plan *plan, const struct config *config, const char *key, const char **because) {
+    struct config_entry entry, choice;
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        config_entry_at(config, i, &entry);
+        if (strcmp(entry.key, key) != 0) continue;
+        if (!entry.in_use && config_find_choice(config, &entry, &choice)) {
+            char *text = text_format("%s is %s", choice.key, choice.value);
+            *because = arena_text(plan->arena, text, strlen(text));
+            free(text);
+        }
+        return entry.in_use;
+    }
+    return true;
+}
+
+/* Notes which settings of a run take effect. `rebuilt`: the configuration is another than that of the previous run. */
+static void note_settings(struct plan *plan, const struct planned_run *run, const struct config *config, bool rebuilt) {
+    static const char generated[] = "workload."; /* parameters of generated streams */
+    const struct lab_workload *workload = &plan->experiment->workloads[run->workload];
+    struct lab_place drawn =
+        plan->experiment->seeds.place; /* of a number of seeds: not every machine has what they draw */
+    for (unsigned i = 0; i < run->settings.count; i++) {
+        struct lab_place place = run->settings.setting[i].place;
+        if (place.line == drawn.line && place.column == drawn.column) continue;
+        struct planned_setting *record = setting_record(plan, run->design, &run->settings.setting[i]);
+        bool stream = strncmp(record->key, generated, strlen(generated)) == 0;
+        if (record->used || (!stream && !rebuilt)) continue;
+        if (!stream) {
+            record->used = is_used(plan, config, record->key, &record->because);
+            continue;
+        }
+        record->because = "it is for generated streams (synth:NAME)";
+        for (unsigned p = 0; p < workload->programs; p++)
+            record->used |= !workload->program[p].size && !workload->program[p].file;
+    }
+}
+
 /* The run of every workload. */
 static bool plan_cell(struct plan *plan, const char *size, unsigned design_index, unsigned point, unsigned seed,
                       int candidate, struct counters *counters, struct error *err) {
@@ -302,8 +350,8 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
             run->after = (int)plan_find(plan, w, (unsigned)design->uses, point, seed, -1);
             after = plan->runs[run->after].identity;
         }
-        bool own = experiment->workloads[w].settings.count > 0;
-        if (after || own || own_before || !config) { /* otherwise the same as for the previous workload */
+        bool own = experiment->workloads[w].settings.count > 0, rebuilt = after || own || own_before || !config;
+        if (rebuilt) { /* otherwise the same as for the previous workload */
             config_destroy(config);
             config = build(plan, run, after, err);
         }
@@ -315,6 +363,7 @@ static bool plan_cell(struct plan *plan, const char *size, unsigned design_index
         run->file = experiment->workloads[w].program[0].file;
         if (good) identify(run, config, after);
         if (good) set_key(plan, run);
+        if (good) note_settings(plan, run, config, rebuilt);
         if (good && index == 0) good = keep_configuration(plan, config, err);
     }
     config_destroy(config);

@@ -23,14 +23,24 @@ struct planned_run {
     const char *sample_units;      /* counters that are sampled per unit, separated by blanks; or NULL */
 };
 
+/* A setting of a design. Unused: no machine of the design has the part that it configures. */
+struct planned_setting {
+    const char *key;
+    unsigned design;
+    struct lab_place place;
+    bool used;
+    const char *because; /* "llc.organisation is shared", or "" */
+};
+
 /* One run per cell and candidate of the figure; identities may repeat. */
 struct plan {
     const struct experiment *experiment; /* must outlive the plan */
     struct planned_run *runs;
     unsigned count;
-    int *
-        alone; /* by workload, point, seed and program: index of the program's run alone; NULL: no metric uses `alone.*` */
-    char *configuration; /* of the first run, effective, as YAML */
+    int *alone; /* by workload, point, seed and program: index of its run alone; NULL: no metric uses `alone.*` */
+    char *configuration;              /* of the first run, effective, as YAML */
+    struct planned_setting *settings; /* each setting of each design, once */
+    unsigned setting_count;
     struct arena *arena;
 };
 

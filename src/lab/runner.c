@@ -181,10 +181,12 @@ static bool start_tasks(struct runner *r, struct error *err) {
 
 /* Ending */
 
-/* The first error message of a child, in one line. */
+/* The first error message of a child that is not a warning, in one line. */
 static char *reason(const struct process *process, int status) {
-    const char *text = process->text ? process->text : "", *mark = strstr(text, "sluice: ");
-    if (mark) text = mark + strlen("sluice: ");
+    static const char start[] = "sluice: ", warning[] = "sluice: warning: ";
+    const char *text = process->text ? process->text : "", *mark = strstr(text, start);
+    while (mark && strncmp(mark, warning, strlen(warning)) == 0) mark = strstr(mark + 1, start);
+    if (mark) text = mark + strlen(start);
     int length = (int)strcspn(text, "\n");
     if (WIFSIGNALED(status))
         return text_format("killed by a signal (%s)%s%.*s", strsignal(WTERMSIG(status)), length ? ": " : "", length,

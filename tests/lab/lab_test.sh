@@ -128,6 +128,20 @@ sluice lab run example.yaml --dry-run --store example.sqlite
 status_is 0
 out_has "(40 cells)"
 
+testcase "warns about a setting without effect, once for each design, unless the experiment allows it"
+experiment unused '{shared: {design: shared}, lrr: {design: lrr}, adaptive: {design: adaptive}}' '[va]'
+echo 'set: {llc.adaptive.epoch_cycles: 100000}' >>unused.yaml
+sluice lab run unused.yaml --store unused.sqlite
+status_is 0
+err_has "sluice: warning: unused.yaml:10:7: design 'shared': llc.adaptive.epoch_cycles has no effect: llc.organisation is shared"
+err_has "sluice: warning: unused.yaml:10:7: design 'lrr': llc.adaptive.epoch_cycles has no effect: llc.organisation is shared"
+err_has "sluice: warning: unused.yaml: if this is intended, add \`unused_settings: allowed\`"
+holds "no other warning" test "$(wc -l <err)" -eq 3
+echo 'unused_settings: allowed' >>unused.yaml
+sluice lab run unused.yaml --store unused.sqlite
+status_is 0
+err_empty
+
 testcase "TERM ends lab run cleanly, with its processes"
 experiment many '{shared: {design: shared}, lrr: {design: lrr}, bcs: {design: bcs}, dcs: {design: dcs}}' '[mm, va, hg]'
 "$SLUICE" lab run many.yaml --store term.sqlite -j 2 >out 2>err &

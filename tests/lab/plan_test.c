@@ -268,6 +268,14 @@ static bool is_of(const char *name, const char *set) {
     return true;
 }
 
+/* Experiments allow unused settings if and only if they have some. */
+static void check_unused(const struct plan *plan) {
+    unsigned unused = 0;
+    for (unsigned i = 0; i < plan->setting_count; i++) unused += !plan->settings[i].used;
+    if (!CHECK((unused > 0) == plan->experiment->unused_allowed))
+        fprintf(stderr, "%s has %u unused settings\n", plan->experiment->path, unused);
+}
+
 static unsigned plan_set(const char *set) {
     struct catalogue catalogue;
     unsigned count = 0;
@@ -279,6 +287,7 @@ static unsigned plan_set(const char *set) {
         struct plan *plan = experiment ? plan_create(experiment, NULL, &err) : NULL;
         if (!CHECK(plan != NULL)) fprintf(stderr, "%s\n", err.text);
         if (experiment) CHECK_EQ(experiment->name, catalogue.entries[i].name);
+        if (plan) check_unused(plan);
         plan_free(plan);
         experiment_free(experiment);
         count++;
@@ -311,5 +320,59 @@ TEST("a plan without memory for its configuration is an error") {
     no_memory_for_files = true;
     CHECK(!plan_create(experiment, NULL, &err));
     CHECK_TEXT(err.text, "Cannot allocate memory");
+    experiment_free(experiment);
+}
+
+/* The record of a setting. */
+static const struct planned_setting *setting_found(const struct plan *plan, const char *design, const char *key) {
+    for (unsigned i = 0; i < plan->setting_count; i++)
+        if (strcmp(plan->experiment->designs[plan->settings[i].design].name, design) == 0 &&
+            strcmp(plan->settings[i].key, key) == 0)
+            return &plan->settings[i];
+    return NULL;
+}
+
+TEST("a plan knows the settings of each design that no machine uses, once, with the reason") {
+    struct experiment *experiment =
+        read_made_up(TITLE "workloads: [va, bs]\n" METRICS
+                           "set: {llc.adaptive.epoch_cycles: 100000, l1.ways: 4, l1.size_kb: 48, workload.ctas: 4}\n"
+                           "sweep: {llc.adaptive.sets: [4, 8]}\n"
+                           "designs:\n"
+                           "  shared: {design: shared}\n"
+                           "  adaptive: {design: adaptive}\n"
+                           "  searched: {best: {llc.organisation: [shared, adaptive]}}\n");
+    CHECK(!experiment->unused_allowed);
+    struct plan *plan = plan_made_up(experiment, NULL);
+    static const struct {
+        const char *design, *key, *because; /* NULL: used */
+    } cases[] = {
+        {"shared", "llc.adaptive.epoch_cycles", "llc.organisation is shared"},
+        {"shared", "llc.adaptive.sets", "llc.organisation is shared"},
+        {"shared", "l1.ways", NULL},
+        {"shared", "workload.ctas", "it is for generated streams (synth:NAME)"},
+        {"adaptive", "llc.adaptive.epoch_cycles", NULL},
+        {"adaptive", "llc.adaptive.sets", NULL},
+        {"searched", "llc.adaptive.sets", NULL}, /* used by one of the candidates */
+    };
+    CHECK_EQ(plan->setting_count, 3u * 5 + 1);
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        const struct planned_setting *setting = setting_found(plan, cases[i].design, cases[i].key);
+        REQUIRE(setting);
+        CHECK_EQ(setting->used, cases[i].because == NULL);
+        if (cases[i].because) CHECK_EQ(setting->because, cases[i].because);
+    }
+    plan_free(plan);
+    experiment_free(experiment);
+}
+
+TEST("parameters of generated streams are used if a workload is one, and an experiment can allow unused settings") {
+    struct experiment *experiment =
+        read_made_up(TITLE "workloads: [va, 'synth:alu']\n" METRICS "unused_settings: allowed\n"
+                           "designs: {shared: {set: {workload.ctas: 4}}}\n");
+    CHECK(experiment->unused_allowed);
+    struct plan *plan = plan_made_up(experiment, NULL);
+    REQUIRE(plan->setting_count == 1);
+    CHECK(plan->settings[0].used);
+    plan_free(plan);
     experiment_free(experiment);
 }

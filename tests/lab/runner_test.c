@@ -16,16 +16,18 @@
 /* Logs its arguments, writes the file of `writes=` and its result. Jobs with these words in their names end otherwise:
  * bad with an error, mute with an error but no message, shot by a signal, slow not at all. half and counts report their
  * progress. */
-static const char script[] = "#!/bin/sh\n"
-                             "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
-                             "case \"$*\" in *half*) echo 0.5 1000 >/proc/$$/fd/3 ;;\n"
-                             "*counts*) echo -1 1000 >/proc/$$/fd/3 ;; esac\n"
-                             "case \"$*\" in *slow*) exec sleep 100 ;; *bad*) echo 'sluice: it is bad' >&2; exit 1 ;;\n"
-                             "*shot*) kill -KILL $$ ;; *mute*) exit 3 ;; esac\n"
-                             "for word; do case $word in writes=*) echo written >\"${word#writes=}\" ;;\n"
-                             "reads=*) cat \"${word#reads=}\" >/dev/null || exit 1 ;; esac; done\n"
-                             "for last; do :; done\n"
-                             "echo '{}' >\"$last\"\n";
+static const char script[] =
+    "#!/bin/sh\n"
+    "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
+    "case \"$*\" in *half*) echo 0.5 1000 >/proc/$$/fd/3 ;;\n"
+    "*counts*) echo -1 1000 >/proc/$$/fd/3 ;; esac\n"
+    "case \"$*\" in *slow*) exec sleep 100 ;; *bad*) echo 'sluice: warning: it looks bad' >&2\n"
+    "echo 'sluice: it is bad' >&2; exit 1 ;;\n"
+    "*shot*) kill -KILL $$ ;; *mute*) exit 3 ;; esac\n"
+    "for word; do case $word in writes=*) echo written >\"${word#writes=}\" ;;\n"
+    "reads=*) cat \"${word#reads=}\" >/dev/null || exit 1 ;; esac; done\n"
+    "for last; do :; done\n"
+    "echo '{}' >\"$last\"\n";
 
 struct runner_fixture {
     char *folder, *program, *log;
