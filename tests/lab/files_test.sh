@@ -75,6 +75,25 @@ sluice lab run own/x.yaml --store dumps.sqlite
 out_has "1 run: 1 simulated"
 holds "no dump" test -z "$(find . -name y.bin)"
 
+testcase "a cluster runs files from any directory"
+mkdir bin
+cat >bin/sbatch <<'SH'
+#!/bin/sh
+for word; do case $word in --array=0-*) last=${word#--array=0-} ;; esac; done
+for task in $(seq 0 "$last"); do (cd / && SLURM_ARRAY_TASK_ID=$task sh "$word" >/dev/null); done
+echo 1
+SH
+printf '#!/bin/sh\n' >bin/squeue
+chmod +x bin/sbatch bin/squeue
+experiment '[kernels/dumps.yaml, mm.stream]'
+for _ in 1 2; do
+    PATH=$work/bin:$PATH timeout 100 "$SLUICE" lab run own/x.yaml --slurm --store cluster.sqlite >out 2>err
+    last_status=$? last_command="lab run --slurm"
+    status_is 0
+    err_empty
+done
+out_has "4 runs: 0 to simulate, 4 cached, 4 of them imported now (cluster.sqlite)"
+
 testcase "a size does not apply to files"
 experiment '[kernels/saxpy2.yaml, va:small]' '[shared]'
 cp "$examples/saxpy.yaml" own/kernels/saxpy2.yaml
