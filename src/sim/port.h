@@ -78,10 +78,10 @@ static inline void port_await_credit(struct port *port, uint64_t now) {
         port->sender_waits = true;
 }
 
-/* The same; also writes the cycle in which the credit arrives to *at, immediately or when it is known. */
+/* The same; also lowers *at to the cycle in which the credit arrives, immediately or when it is known. */
 static inline void port_await_credit_at(struct port *port, uint64_t now, uint64_t *at) {
     port->credit_at = at;
-    if (port->credited != port->popped) *at = port->time[port->credited & port->mask];
+    if (port->credited != port->popped) *at = min_u64(*at, port->time[port->credited & port->mask]);
     port_await_credit(port, now);
 }
 
@@ -135,7 +135,7 @@ static inline void port_pop(struct port *port, uint64_t now) {
     if (port->sender_waits) {
         port->sender_waits = false;
         engine_wake(port->engine, port->sender, now + port->latency);
-        if (port->credit_at) *port->credit_at = now + port->latency;
+        if (port->credit_at) *port->credit_at = min_u64(*port->credit_at, now + port->latency);
     }
 }
 

@@ -284,6 +284,26 @@ TEST(
         }
 }
 
+TEST("a credit does not postpone an earlier time of its sender") {
+    struct engine *engine = engine_create();
+    unsigned sender = add_neighbour(engine, 0), receiver = add_neighbour(engine, 1);
+    struct port port;
+    port_init(&port, engine, "port", sender, receiver, 1, 2);
+    uint32_t value = 1;
+    uint64_t at = 3;
+    port_push(&port, 0, &value, sizeof value);
+    port_await_credit_at(&port, 0, &at);
+    port_pop(&port, 5); /* the credit arrives in cycle 7 */
+    CHECK_EQ(at, 3u);
+    port_await_credit_at(&port, 5, &at);
+    CHECK_EQ(at, 3u);
+    at = NEVER;
+    port_await_credit_at(&port, 5, &at);
+    CHECK_EQ(at, 7u);
+    port_release(&port);
+    engine_destroy(engine);
+}
+
 TEST("a port with a capacity of twice its latency runs at full rate, and with one less it does not") {
     for (unsigned latency = 1; latency <= 5; latency++) {
         struct pair pair;
