@@ -48,6 +48,17 @@
     const captions = all("figcaption").map((caption) => caption.textContent);
     test("a normalised chart names its baseline", captions.includes("IPC, normalised to plain") ? [] : captions);
 
+    const repeated = figures.filter((figure) => figure.sheets.some(({ low }) => low));
+    test("values of several seeds have a range in the table and an error bar in the chart",
+        repeated.length === 1 ? repeated.flatMap((figure) => {
+            const shown = all("details td .range", section(figure)).length;
+            const values = figure.sheets.flatMap(({ low }) => low.flat().filter((value) => value !== null)).length;
+            const bars = canvases(figure).map((canvas) => Chart.getChart(canvas).options.plugins.notes.ranges.flat().length);
+            const isTold = section(figure).innerText.includes("range over the seeds");
+            const isGood = shown === values && values > 0 && Math.min(...bars) > 0 && isTold;
+            return isGood ? [] : [`${shown} ranges of ${values} values, bars ${bars}, key ${isTold}`];
+        }) : [`${repeated.length} figures have seeds`]);
+
     const lines = figures.filter((figure) => figure.kind === "lines");
     test("every workload has a line, and the mean is a wider one", lines.flatMap((figure) => {
         const { datasets } = Chart.getChart(canvases(figure)[0]).data;
