@@ -209,7 +209,9 @@ static enum outcome report_row(struct verification *all, const struct row *row, 
     if (err->set) return FAILED;
     if (outcome == EQUAL) printf("equal    %u values", compared);
     if (outcome == FAILED) printf("failed  ");
+    const struct lab_axis *seeds = &row->file->experiment->seeds;
     printf("  %s: %s, %s", row->file->experiment->name, planned->job, design->name);
+    if (seeds->count) printf(", seed %s", seeds->values[planned->seed]);
     bool other_model = strcmp(row->file->kept.model[row->run], identity_model()) != 0;
     *changed += other_model;
     puts(other_model ? "; model changed since" : "");

@@ -36,7 +36,7 @@ int process_wait(struct process *process);
 void process_kill(struct process *process);
 void process_release(struct process *process);
 
-/* How far a run has come. */
+/* Progress of a run. */
 struct process_report {
     double share; /* of the whole run, from 0 to 1; -1: unknown */
     uint64_t warp_instructions;

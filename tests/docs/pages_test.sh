@@ -58,18 +58,7 @@ err_has "is not drawn from the kept results"
 
 testcase "results of several models on a page are noticed"
 restore
-python3 - "$work/results/$kept.csv" <<'PYTHON'
-import csv, io, sys
-rows = list(csv.reader(open(sys.argv[1], newline="")))
-rows[1][rows[0].index("model")] = "0" * 32
-text = io.StringIO()
-csv.writer(text, lineterminator="").writerow(rows[1][:-1])
-total = 0xCBF29CE484222325
-for byte in text.getvalue().encode():
-    total = (total ^ byte) * 0x100000001B3 % 2**64
-rows[1][-1] = f"{total:016x}"
-csv.writer(open(sys.argv[1], "w", newline=""), lineterminator="\n").writerows(rows)
-PYTHON
+python3 tests/lab/alter_kept.py "$work/results/$kept.csv" model 00000000000000000000000000000000
 pages --check --data "$work/results" "$copy"
 status_is 1
 err_has "of several models"

@@ -2,6 +2,7 @@
 # `sluice lab` from the command line: every run is simulated once, despite interruptions.
 . "$(dirname "$0")/../testlib.sh"
 page=$PWD/docs/experiments.md
+tests=$PWD/tests/lab
 cd "$work" || exit 1
 
 # experiment NAME DESIGNS [WORKLOADS]: a file with two values of a parameter.
@@ -295,23 +296,6 @@ status_is 1
 err_has "two: 4 of its runs are not in part.sqlite"
 same_files kept/two.csv before.csv
 
-# Changes a field of the first row of kept results, and its checksum.
-alter() {
-    python3 - "$1" "$2" "$3" <<'PYTHON'
-import csv, io, sys
-path, name, value = sys.argv[1:]
-rows = list(csv.reader(open(path, newline="")))
-rows[1][rows[0].index(name)] = value
-text = io.StringIO()
-csv.writer(text, lineterminator="").writerow(rows[1][:-1])
-total = 0xCBF29CE484222325
-for byte in text.getvalue().encode():
-    total = (total ^ byte) * 0x100000001B3 % 2**64
-rows[1][-1] = f"{total:016x}"
-csv.writer(open(path, "w", newline=""), lineterminator="\n").writerows(rows)
-PYTHON
-}
-
 testcase "an edited digit of kept results is an error with its place"
 sed -i '2s/,118374/,118375/' kept/two.csv
 sluice report two.yaml --kept kept --json -
@@ -320,7 +304,7 @@ err_has "kept/two.csv:2:1: this row does not match its checksum"
 
 testcase "verification finds a value that differs, and says whether the model changed"
 cp before.csv kept/two.csv
-alter kept/two.csv cycles 12345
+python3 "$tests/alter_kept.py" kept/two.csv cycles 12345
 rm -f kept/two@tiny.csv
 sluice reproduce two.yaml --kept kept --verify 8
 status_is 1
@@ -329,7 +313,7 @@ out_has "kept 12345"
 out_has "8 of 8 kept runs rerun: 7 equal, 1 differs"
 holds "no other model" test -z "$(grep 'model changed' out)"
 cp before.csv kept/two.csv
-alter kept/two.csv model 0123456789abcdef0123456789abcdef
+python3 "$tests/alter_kept.py" kept/two.csv model 0123456789abcdef0123456789abcdef
 sluice reproduce two.yaml --kept kept --verify 8
 status_is 0
 out_has "; model changed since"
