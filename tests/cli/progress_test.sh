@@ -11,14 +11,15 @@ fi
 # terminal ARGS...: runs the program on a terminal until a line of its output matches $until, or for at most a minute.
 terminal() {
     last_command="sluice $*"
+    rm -f "$work/terminal" "$work/pid" # a line of the command before must not match
     script -qefc "echo \$\$ >$work/pid; exec $SLUICE $*" "$work/terminal" >/dev/null 2>&1 </dev/null &
     local pid=$!
     for _ in $(seq 600); do
-        tr '\r' '\n' <"$work/terminal" 2>/dev/null | grep -qE "$until" && break
+        cat "$work/terminal" 2>/dev/null | tr '\r' '\n' | grep -qE "$until" && break
         kill -0 $pid 2>/dev/null || break
         sleep 0.1
     done
-    kill -TERM "$(cat "$work/pid")" 2>/dev/null
+    kill -TERM "$(cat "$work/pid" 2>/dev/null)" 2>/dev/null
     wait $pid 2>/dev/null
     tr '\r' '\n' <"$work/terminal" | grep -E "$until" >"$work/out"
     check $? "\`$last_command\` shows no line that matches \"$until\" but: $(tr '\r' '\n' <"$work/terminal" | tail -n 3)"
