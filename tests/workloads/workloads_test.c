@@ -91,18 +91,28 @@ static uint64_t drain(struct stream_source *source, visitor *visit, void *user) 
     return records;
 }
 
+/* Runs a workload and compares its results with the reference. */
+static void check_results(const char *name) {
+    struct error err = {0}, found = {0};
+    struct stream_source *source = work_open(name, true, &err);
+    REQUIRE(source);
+    CHECK(drain(source, NULL, NULL) > 0);
+    CHECK_EQ(source->ops->check(source, &found), "passed");
+    if (found.set) CHECK_EQ(found.text, "");
+    source->ops->destroy(source);
+}
+
 TEST("every workload matches its reference at its smallest size") {
     for (unsigned i = 0; i < workload_total; i++) {
         char *name = text_format("%s:tiny", workloads[i]->name);
-        struct error err = {0}, found = {0};
-        struct stream_source *source = work_open(name, true, &err);
-        REQUIRE(source);
-        CHECK(drain(source, NULL, NULL) > 0);
-        CHECK_EQ(source->ops->check(source, &found), "passed");
-        if (found.set) CHECK_EQ(found.text, "");
-        source->ops->destroy(source);
+        check_results(name);
         free(name);
     }
+}
+
+TEST("mm matches its reference with tiles of 32 x 32 and without tiles") {
+    check_results("mm:tiny-tile32");
+    check_results("mm:tiny-untiled");
 }
 
 /* Lines and loads of a kernel, from its streams. */
