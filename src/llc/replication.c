@@ -4,9 +4,11 @@
 #include "llc/llc.h"
 #include "sim/gpu_config.h"
 
-static const struct policy flush_replicas = {"replicas", "lines outside their home slice", NULL};
-const struct policy replication_flush_whole = {"whole", "all lines", NULL};
-static const struct policy *const flushes[] = {&flush_replicas, &replication_flush_whole};
+const struct policy replication_flush_replicas = {"replicas",
+                                                  "lines outside their home slice, after a kernel with replicas", NULL};
+static const struct policy flush_whole = {"whole", "all lines, after a kernel with replicas", NULL};
+const struct policy replication_flush_always = {"always", "all lines, after every kernel", NULL};
+static const struct policy *const flushes[] = {&replication_flush_replicas, &flush_whole, &replication_flush_always};
 const struct family replication_flush_family = {"flush", flushes, COUNT_OF(flushes)};
 
 struct replication replication_of(const struct config *config) {

@@ -8,7 +8,8 @@
  *
  * Replicas are fetched from memory, like any line. So that no replica is older than the writes of an earlier kernel,
  * modified lines are written to memory before a kernel's first replica; so that no replica outlives the guarantee that
- * its data is only read, replicas are invalidated at the kernel's end (gpu/kernel.h, gpu/reconfiguration.h).
+ * its data is only read, replicas are invalidated at the kernel's end (gpu/kernel.h, gpu/reconfiguration.h). The paper
+ * flushes the LLC at every kernel boundary (section III-E), which does both.
  */
 #ifndef SLUICE_LLC_REPLICATION_H
 #define SLUICE_LLC_REPLICATION_H
@@ -39,8 +40,9 @@ static inline bool replication_concerns(const struct message *message) {
 /* Checks that clusters and slices per controller are powers of two, and that replicas can be reached. */
 bool replication_check(const struct config *config, struct error *err);
 
-/* Which lines are invalidated at a kernel's end. */
+/* Which lines are invalidated at a kernel's end. With `always` memory holds every line that an earlier kernel has
+ * modified, so that a kernel may have replicas from its beginning on. */
 extern const struct family replication_flush_family;
-extern const struct policy replication_flush_whole;
+extern const struct policy replication_flush_replicas, replication_flush_always;
 
 #endif

@@ -9,10 +9,10 @@
  * The machine does not stop for a change. Requests follow the new degree once it has reached all MC-routers
  * (`router_cycles`); replicas are fetched on misses, and those no longer accessed are eventually evicted.
  *
- * Directory and counters are at one MC-router, that of the first controller. They see its read-only requests from all
- * clusters in the cycle in which these are sent; the directory sees those to some sets of home slice 0. Requests sent
- * in the cycle of a decision belong to no epoch, and the requests of one cycle enter the directory in sorted order, so
- * that results do not depend on the order in which SMs are ticked.
+ * Directory and counters are at one MC-router, that of the first controller. They see its requests from all clusters in
+ * the cycle in which these are sent, the directory those to some sets (rdd.h). Requests sent in the cycle of a decision
+ * belong to no epoch, and the requests of one cycle enter the directory in sorted order, so that results do not depend
+ * on the order in which SMs are ticked.
  *
  * Not modelled: the time from sending a request, when its slice is chosen, to its arrival at the MC-router.
  */
@@ -33,14 +33,17 @@ const struct llc_organisation_ops llc_organisation_selrep;
 static const struct policy directories_shared = {"shared", "one directory, with one bit per cluster in each tag", NULL};
 static const struct policy directories_each = {"each",
                                                "one directory per degree, with the capacity that replicas leave", NULL};
-static const struct policy *const directories[] = {&directories_shared, &directories_each};
+static const struct policy directories_slice = {
+    "slice", "one directory per degree, which receives all requests that the degree would send to one slice", NULL};
+static const struct policy *const directories[] = {
+    [RDD_SHARED] = &directories_shared, [RDD_EACH] = &directories_each, [RDD_SLICE] = &directories_slice};
 static const struct family directories_family = {"kind of directory", directories, COUNT_OF(directories)};
 
 struct selrep_config {
     int64_t epoch_cycles, router_cycles;
     int64_t sets;
     const struct policy *directories;
-    int64_t window_cycles, least_samples, demand_percent, gain_percent;
+    int64_t window_cycles, least_samples, memory_percent, demand_percent, gain_percent;
     const struct policy *flush;
     bool look_ahead;
 };
@@ -49,24 +52,32 @@ static const struct param params[] = {
     P_INT(struct selrep_config, epoch_cycles, 20000, 2, 1000000000, "cycles", "interval between decisions"),
     P_INT(struct selrep_config, router_cycles, 32, 1, 1000000, "cycles",
           "latency from a decision until all MC-routers apply it"),
-    P_INT(struct selrep_config, sets, 2, 1, 65536, "sets", "sets of the first slice that the directory shadows"),
-    P_CHOICE(struct selrep_config, directories, directories_family, "each",
+    P_INT(struct selrep_config, sets, 2, 1, 65536, "sets", "sets of the first slice that a directory shadows"),
+    P_CHOICE(struct selrep_config, directories, directories_family, "shared",
              "directories that estimate the hit rate at each degree"),
     P_INT(struct selrep_config, window_cycles, 0, 0, 1000000000, "cycles",
           "window for slice parallelism; 0: the whole epoch"),
     P_INT(struct selrep_config, least_samples, 1, 1, 1000000, "requests",
-          "samples that a decision needs; with fewer the degree does not change"),
+          "samples that a decision needs at every degree; with fewer the degree does not change"),
+    P_INT(struct selrep_config, memory_percent, 100, 1, 100, "%",
+          "memory bandwidth of Equation 2, relative to the peak; 100: the paper's"),
     P_INT(
-        struct selrep_config, demand_percent, 30, 0, 1000, "%",
+        struct selrep_config, demand_percent, 0, 0, 1000, "%",
         "demand, relative to the predicted bandwidth at degree 1, below which nothing is replicated; 0: the paper's rule"),
-    P_INT(struct selrep_config, gain_percent, 3, 0, 1000, "%",
+    P_INT(struct selrep_config, gain_percent, 0, 0, 1000, "%",
           "predicted gain over degree 1 needed to start replication, which continues as long as there is any gain; "
           "0: the paper's rule"),
-    P_CHOICE(struct selrep_config, flush, replication_flush_family, "replicas",
-             "lines that slices invalidate at a kernel's end, if there were replicas"),
+    P_CHOICE(struct selrep_config, flush, replication_flush_family, "always",
+             "lines that slices invalidate at a kernel's end"),
     P_BOOL(struct selrep_config, look_ahead, false,
            "oracle: use the degree with the highest IPC in the next epoch, found by simulating each"),
 };
+
+static enum rdd_kind kind_of(const struct selrep_config *values) {
+    return values->directories == &directories_slice  ? RDD_SLICE
+           : values->directories == &directories_each ? RDD_EACH
+                                                      : RDD_SHARED;
+}
 
 static bool check(const struct config *config, struct error *err);
 static unsigned storage(const struct config *config, struct storage_item *items);
@@ -90,33 +101,30 @@ static bool check(const struct config *config, struct error *err) {
         (long long)values->epoch_cycles, (long long)values->router_cycles);
 }
 
-/* Section III-D: 520 bytes of directory, 32 entries of 130 bits, and 172 of counters, 86 of 16 bits. 130 bits are, for
- * each of five degrees, a tag (16: an address without line, controller and set) with its LRU rank (4), and vectors of 2
- * + 4 + 8 + 16 clusters. */
+/* Section III-D: 172 bytes of counters, 86 of 16 bits, and 520 of directory, 32 entries of 130 bits. The entry of
+ * Figure 10 has 50: a tag (16: an address without line, controller and set) with its LRU rank (4), and vectors of 2 + 4
+ * + 8 + 16 clusters. 130 bits would be five such tags and the vectors. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct selrep_config *values = config_get(config, &selrep_section);
     const struct llc_config *llc = config_get(config, &llc_section);
     const struct dram_config *dram = config_get(config, &dram_section);
     struct replication replication = replication_of(config);
-    uint64_t entries = min_u64((uint64_t)values->sets, llc_sets(config)) * (uint64_t)llc->ways;
-    uint64_t tag_bits = llc_tag_bits(config) - log2_floor((uint64_t)dram->mcs) + log2_floor((uint64_t)llc->ways);
-    uint64_t vector_bits = (UINT64_C(2) << (replication.degrees - 1)) - 2;
-    items[0] = (struct storage_item){"replication degree directory: a tag for each degree", 1, entries,
-                                     replication.degrees * tag_bits};
-    items[1] = (struct storage_item){"replication degree directory: ClusterID vectors", 1, entries, vector_bits};
-    items[2] = (struct storage_item){"requests of each slice, at each degree", 1,
-                                     replication.degrees * (uint64_t)llc->slices_per_mc, 16};
-    items[3] = (struct storage_item){"hits at each degree, and accesses", 1, replication.degrees + 1, 16};
-    return 4;
+    unsigned sets = (unsigned)min_u64((uint64_t)values->sets, llc_sets(config)), count = 0;
+    unsigned tag_bits = llc_tag_bits(config) - log2_floor((uint64_t)dram->mcs);
+    items[count++] = (struct storage_item){"replication degree directory: tags of a set", 1, sets,
+                                           rdd_tag_bits(&replication, (unsigned)llc->ways, kind_of(values), tag_bits)};
+    if (kind_of(values) == RDD_SHARED)
+        items[count++] =
+            (struct storage_item){"replication degree directory: ClusterID vectors", 1, sets * (uint64_t)llc->ways,
+                                  (UINT64_C(2) << (replication.degrees - 1)) - 2};
+    items[count++] = (struct storage_item){"requests of each slice, at each degree", 1,
+                                           replication.degrees * (uint64_t)llc->slices_per_mc, 16};
+    unsigned samples = kind_of(values) == RDD_SLICE ? replication.degrees : 1;
+    items[count++] = (struct storage_item){"hits at each degree, and accesses", 1, replication.degrees + samples, 16};
+    return count;
 }
 
 STATS_TABLE(selrep_stat_table, "selrep", selrep_stats, SELREP_STATS);
-
-/* A request to be entered into the directory. */
-struct sample {
-    uint64_t key;
-    unsigned set, cluster;
-};
 
 struct llc_selrep {
     struct llc_organisation base;
@@ -129,8 +137,8 @@ struct llc_selrep {
     uint64_t from, until;                /* the epoch counts in cycles [from, until) */
     struct lsp lsp[REPLICATION_DEGREES]; /* slices to which each degree would send requests */
     struct rdd rdd;
-    uint64_t samples, hits[REPLICATION_DEGREES]; /* of the epoch */
-    struct sample *waiting;                      /* samples of cycle waiting_since */
+    uint64_t samples[REPLICATION_DEGREES], hits[REPLICATION_DEGREES]; /* of the epoch */
+    struct rdd_request *waiting; /* requests of cycle waiting_since, to be entered into the directory */
     unsigned waiting_count, waiting_room;
     uint64_t waiting_since;
     struct seen { /* read-only reads that a slice of the first controller has looked up in the epoch */
@@ -152,9 +160,8 @@ static void begin_epoch(struct llc_selrep *s, uint64_t now) {
     s->from = now ? now + 1 : 0;
     for (unsigned i = 0; i < s->replication.degrees; i++) {
         lsp_begin(&s->lsp[i], s->from, s->until - s->from, (uint64_t)s->values->window_cycles);
-        s->hits[i] = 0;
+        s->samples[i] = s->hits[i] = 0;
     }
-    s->samples = 0;
     for (unsigned i = 0; i < s->slices; i++) s->seen[i] = (struct seen){0};
 }
 
@@ -166,7 +173,8 @@ static struct llc_organisation *selrep_create(const struct llc_context *context,
     s->values = config_get(context->config, &selrep_section);
     s->base = (struct llc_organisation){.ops = &llc_organisation_selrep,
                                         .map = context->map,
-                                        .mode.invalidate_all = s->values->flush == &replication_flush_whole};
+                                        .mode = {.replicas = s->values->flush == &replication_flush_always,
+                                                 .invalidate_all = s->values->flush != &replication_flush_replicas}};
     s->journal = context->journal;
     s->replication = replication_of(context->config);
     s->slices = address_map_slices_per_mc(context->map);
@@ -174,9 +182,8 @@ static struct llc_organisation *selrep_create(const struct llc_context *context,
     s->sets = llc_sets(context->config);
     s->slice_bytes = (double)llc->port_bytes;
     s->memory_bytes = dram_peak_bytes_per_us(context->config) * 1000 / (double)gpu_core_khz(context->config) /
-                      (address_map_mcs(context->map) * s->slices);
-    rdd_init(&s->rdd, &s->replication, (unsigned)s->values->sets, s->sets, (unsigned)llc->ways,
-             s->values->directories == &directories_each);
+                      (address_map_mcs(context->map) * s->slices) * (double)s->values->memory_percent / 100;
+    rdd_init(&s->rdd, &s->replication, (unsigned)s->values->sets, s->sets, (unsigned)llc->ways, kind_of(s->values));
     for (unsigned i = 0; i < s->replication.degrees; i++) lsp_init(&s->lsp[i], s->slices);
     s->seen = mem_alloc(s->slices, sizeof *s->seen);
     begin_epoch(s, 0);
@@ -197,50 +204,52 @@ static void selrep_destroy(struct llc_organisation *organisation) {
 
 static bool counts(const struct llc_selrep *s, uint64_t cycle) { return cycle >= s->from && cycle < s->until; }
 
-static int compare_samples(const void *a, const void *b) {
-    const struct sample *x = a, *y = b;
+static int compare_requests(const void *a, const void *b) {
+    const struct rdd_request *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return (x->cluster > y->cluster) - (x->cluster < y->cluster);
+    if (x->cluster != y->cluster) return x->cluster < y->cluster ? -1 : 1;
+    return x->read_only - y->read_only;
 }
 
-/* Enters the samples of a completed cycle into the directory. */
-static void enter_samples(struct llc_selrep *s) {
-    if (s->waiting_count > 1) qsort(s->waiting, s->waiting_count, sizeof *s->waiting, compare_samples);
+/* Enters the requests of a completed cycle into the directory. */
+static void enter_requests(struct llc_selrep *s) {
+    if (s->waiting_count > 1) qsort(s->waiting, s->waiting_count, sizeof *s->waiting, compare_requests);
     for (unsigned i = 0; i < s->waiting_count; i++) {
-        const struct sample *sample = &s->waiting[i];
-        unsigned hits = rdd_access(&s->rdd, sample->set, sample->key, sample->cluster);
+        struct rdd_seen seen = rdd_access(&s->rdd, &s->waiting[i]);
         if (!counts(s, s->waiting_since)) continue;
-        s->samples++;
-        s->stats.samples++;
         for (unsigned degree = 0; degree < s->replication.degrees; degree++) {
-            s->hits[degree] += hits >> degree & 1;
-            (&s->stats.hits_1)[degree] += hits >> degree & 1;
+            s->samples[degree] += seen.sampled >> degree & 1;
+            s->hits[degree] += seen.hits >> degree & 1;
+            (&s->stats.samples_1)[degree] += seen.sampled >> degree & 1;
+            (&s->stats.hits_1)[degree] += seen.hits >> degree & 1;
         }
     }
     s->waiting_count = 0;
 }
 
-static void add_sample(struct llc_selrep *s, const struct sample *sample, uint64_t now) {
-    if (s->waiting_count && s->waiting_since != now) enter_samples(s);
+static void add_request(struct llc_selrep *s, const struct rdd_request *request, uint64_t now) {
+    if (s->waiting_count && s->waiting_since != now) enter_requests(s);
     s->waiting_since = now;
     if (s->waiting_count == s->waiting_room) {
         s->waiting_room = s->waiting_room ? 2 * s->waiting_room : 16;
         s->waiting = mem_grow(s->waiting, s->waiting_room, sizeof *s->waiting);
     }
-    s->waiting[s->waiting_count++] = *sample;
+    s->waiting[s->waiting_count++] = *request;
 }
 
 static void selrep_sent(struct llc_organisation *organisation, const struct message *message, unsigned mc,
                         unsigned home, uint64_t cycle) {
     struct llc_selrep *s = (struct llc_selrep *)organisation;
-    unsigned cluster = message->cluster;
+    struct rdd_request request = {.key = cache_key(message->address >> s->line_log2, message->program),
+                                  .set = (unsigned)((message->place >> s->line_log2) % s->sets),
+                                  .home = home,
+                                  .cluster = message->cluster,
+                                  .read_only = replication_concerns(message)};
     (void)mc;
-    s->stats.requests++;
-    for (unsigned i = 0; i < s->replication.degrees; i++)
-        lsp_count(&s->lsp[i], replication_slice(&s->replication, i, home, cluster), cycle);
-    unsigned set = (unsigned)((message->place >> s->line_log2) % s->sets);
-    if (home != 0 || !rdd_shadows(&s->rdd, set)) return;
-    add_sample(s, &(struct sample){cache_key(message->address >> s->line_log2, message->program), set, cluster}, cycle);
+    s->stats.requests += request.read_only;
+    for (unsigned i = 0; request.read_only && i < s->replication.degrees; i++)
+        lsp_count(&s->lsp[i], replication_slice(&s->replication, i, home, request.cluster), cycle);
+    if (rdd_shadows(&s->rdd, &request)) add_request(s, &request, cycle);
 }
 
 static unsigned degree_at(const struct llc_selrep *s, uint64_t now) { return now < s->adopt_at ? s->degree : s->next; }
@@ -253,11 +262,13 @@ static unsigned selrep_target(const struct llc_organisation *organisation, const
     return first + replication_slice(&s->replication, degree_at(s, now), home, cluster);
 }
 
-/* Directory and counters are at the first controller's MC-router. */
+/* Directory and counters are at the first controller's MC-router. Only the directory of a slice uses requests that are
+ * not read-only. */
 static bool selrep_counts(const struct llc_organisation *organisation, const struct message *message, unsigned mc,
                           uint64_t now) {
-    (void)organisation, (void)now;
-    return mc == 0 && replication_concerns(message);
+    (void)now;
+    return mc == 0 &&
+           (replication_concerns(message) || ((const struct llc_selrep *)organisation)->rdd.kind == RDD_SLICE);
 }
 
 static void selrep_looked_up(struct llc_organisation *organisation, unsigned slice, const struct message *message,
@@ -307,6 +318,13 @@ static struct seen sum_seen(const struct llc_selrep *s) {
     return all;
 }
 
+/* Samples of the degree that has the fewest. */
+static uint64_t least_samples(const struct llc_selrep *s) {
+    uint64_t least = s->samples[0];
+    for (unsigned i = 1; i < s->replication.degrees; i++) least = min_u64(least, s->samples[i]);
+    return least;
+}
+
 /* Predictions for each degree, and measurements at the current one. */
 static void write_journal(struct llc_selrep *s, const struct selrep_profile *profile, const char *reason,
                           uint64_t now) {
@@ -323,7 +341,7 @@ static void write_journal(struct llc_selrep *s, const struct selrep_profile *pro
         {"hit_rate", share(all.hits, all.reads)},
         {"bytes_per_cycle", profile->demand_bytes},
         {"reads", (double)all.reads},
-        {"samples", (double)s->samples},
+        {"samples", (double)least_samples(s)},
     };
     for (unsigned i = 0; i < COUNT_OF(measured); i++) entry.input[entry.count++] = measured[i];
     for (unsigned i = 0; i < profile->degrees; i++) {
@@ -342,9 +360,9 @@ static void choose(struct llc_selrep *s, uint64_t now) {
                                      .demand_share = (double)s->values->demand_percent / 100,
                                      .copies = s->chosen > 0,
                                      .gain_share = (double)s->values->gain_percent / 100};
-    if (s->waiting_since < now) enter_samples(s);
+    if (s->waiting_since < now) enter_requests(s);
     for (unsigned i = 0; i < profile.degrees; i++) {
-        profile.hits[i] = share(s->hits[i], s->samples);
+        profile.hits[i] = share(s->hits[i], s->samples[i]);
         profile.lsp[i] = lsp_end(&s->lsp[i]);
     }
     static const char *const reasons[] = {[SELREP_SUPPLIES_MOST] = "highest bandwidth",
@@ -357,7 +375,7 @@ static void choose(struct llc_selrep *s, uint64_t now) {
         s->chosen = s->ordered - 1;
         s->ordered = 0;
         reason = "set externally";
-    } else if (s->samples < (uint64_t)s->values->least_samples) {
+    } else if (least_samples(s) < (uint64_t)s->values->least_samples) {
         reason = "too few samples";
     } else {
         s->chosen = selrep_best(&profile, &verdict);
@@ -399,9 +417,9 @@ static struct llc_mode selrep_decide(struct llc_organisation *organisation, enum
     if (wanted.replicas || s->chosen == 0) adopt(s, now);
     if (occasion == LLC_KERNEL_ENDS) { /* nothing is in flight */
         s->adopt_at = min_u64(s->adopt_at, now);
-        enter_samples(s);
+        enter_requests(s);
         if (wanted.replicas) rdd_flush(&s->rdd, wanted.invalidate_all);
-        wanted.replicas = s->next > 0;
+        wanted.replicas = s->next > 0 || s->values->flush == &replication_flush_always;
     } else {
         wanted.replicas |= s->chosen > 0;
     }

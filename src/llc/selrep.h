@@ -16,7 +16,13 @@
     S(SUM, epochs, "epochs", "epochs that ended with a decision") \
     S(SUM, changes, "decisions", "decisions that changed the degree") \
     S(SUM, requests, "requests", "read-only requests to the first controller") \
-    S(SUM, samples, "requests", "of those, requests to sets that the directory shadows") \
+    S(SUM, samples_1, "requests", "of those, samples: requests that the directory uses for degree 1") \
+    S(SUM, samples_2, "requests", "samples for degree 2") \
+    S(SUM, samples_4, "requests", "samples for degree 4") \
+    S(SUM, samples_8, "requests", "samples for degree 8") \
+    S(SUM, samples_16, "requests", "samples for degree 16") \
+    S(SUM, samples_32, "requests", "samples for degree 32") \
+    S(SUM, samples_64, "requests", "samples for degree 64") \
     S(SUM, hits_1, "requests", "of the samples, predicted hits at degree 1") \
     S(SUM, hits_2, "requests", "predicted hits at degree 2") \
     S(SUM, hits_4, "requests", "predicted hits at degree 4") \

@@ -26,7 +26,7 @@ static const struct param params[] = {
         struct static_config, by_kernel, "[]", 0, CONFIG_LIST_MAX, 1, 64, "replicas",
         "replication degree of each launch, overriding degree; the last applies to all further launches; empty: none"),
     P_CHOICE(struct static_config, flush, replication_flush_family, "replicas",
-             "lines that slices invalidate at a kernel's end, if there are replicas"),
+             "lines that slices invalidate at a kernel's end"),
 };
 
 static const struct section static_section = {
@@ -50,6 +50,11 @@ static unsigned degree_of(const struct llc_static *s) {
     const struct int_list *list = &s->values->by_kernel;
     int64_t degree = list->count ? list->value[min_u64(s->launch, list->count - 1)] : s->values->degree;
     return log2_floor((uint64_t)degree);
+}
+
+/* Whether the slices must be flushed at the end of the current or next launch. */
+static bool may_replicate(const struct llc_static *s) {
+    return s->degree_log2 > 0 || s->values->flush == &replication_flush_always;
 }
 
 static bool degree_check(const struct config *config, const char *key, int64_t degree, struct error *err) {
@@ -77,12 +82,12 @@ static struct llc_organisation *static_create(const struct llc_context *context,
     *s = (struct llc_static){
         .base = {.ops = &llc_organisation_static,
                  .map = context->map,
-                 .mode.invalidate_all = values->flush == &replication_flush_whole},
+                 .mode.invalidate_all = values->flush != &replication_flush_replicas},
         .values = values,
         .replication = replication_of(context->config),
     };
     s->degree_log2 = degree_of(s);
-    s->base.mode.replicas = s->degree_log2 > 0; /* nothing is modified yet */
+    s->base.mode.replicas = may_replicate(s); /* nothing is modified yet */
     return &s->base;
 }
 
@@ -106,7 +111,7 @@ static struct llc_mode static_decide(struct llc_organisation *organisation, enum
     *again = NEVER;
     s->launch += occasion == LLC_KERNEL_ENDS;
     s->degree_log2 = degree_of(s);
-    wanted.replicas = s->degree_log2 > 0;
+    wanted.replicas = may_replicate(s);
     return wanted;
 }
 

@@ -39,12 +39,29 @@ TEST("the adaptive LLC adds 432 bytes of tag directory and 16 bytes of counters 
     CHECK_EQ(overhead.row[2].bytes, 16.0);
 }
 
-TEST("selective replication adds 520 bytes of directory and 172 bytes of counters (section III-D)") {
+TEST("selective replication adds 200 bytes of directory by Figure 10 and 172 bytes of counters (section III-D)") {
     struct overhead overhead = overhead_with("selrep-64sm", SETTINGS("llc.organisation=selrep"));
-    CHECK_EQ(section_bytes(&overhead, "llc.selrep"), 692.0);
     REQUIRE(overhead.rows == 5);
-    CHECK_EQ(overhead.row[1].bytes + overhead.row[2].bytes, 520.0);
+    CHECK_EQ(overhead.row[1].bytes, 32 * (16 + 4) / 8.0);
+    CHECK_EQ(overhead.row[2].bytes, 32 * (2 + 4 + 8 + 16) / 8.0);
     CHECK_EQ(overhead.row[3].bytes + overhead.row[4].bytes, 172.0);
+    CHECK_EQ(section_bytes(&overhead, "llc.selrep"), 372.0);
+}
+
+TEST("a directory per degree takes 360 bytes: 32 tags for each degree, and the LRU ranks of 16, 8, 4, 2, 1 ways") {
+    struct overhead overhead =
+        overhead_with("selrep-64sm", SETTINGS("llc.organisation=selrep", "llc.selrep.directories=each"));
+    REQUIRE(overhead.rows == 4);
+    CHECK_EQ(overhead.row[1].bytes, 32 * (5 * 16 + 4 + 3 + 2 + 1) / 8.0);
+    CHECK_EQ(overhead.row[2].bytes + overhead.row[3].bytes, 172.0);
+}
+
+TEST("the directories of a slice take 400 bytes: 32 tags with LRU rank for each degree, and accesses for each degree") {
+    struct overhead overhead =
+        overhead_with("selrep-64sm", SETTINGS("llc.organisation=selrep", "llc.selrep.directories=slice"));
+    REQUIRE(overhead.rows == 4);
+    CHECK_EQ(overhead.row[1].bytes, 5 * 32 * (16 + 4) / 8.0);
+    CHECK_EQ(overhead.row[2].bytes + overhead.row[3].bytes, 172.0 + 4 * 2);
 }
 
 TEST("tags for lines of other slices add less than 0.4 % to the LLC (Selective Replication, section IV-D)") {

@@ -3,9 +3,9 @@
  * Replication in Memory-Side GPU Caches", section III-A (which slice serves a request at each degree), section III-B
  * (the directory) and section III-C (the equations).
  *
- * Where the paper leaves a choice, the model takes that of the configuration: one directory for all degrees or one per
- * degree, whose groups have an equal share of the ways; the demand and the gain below which nothing is replicated, both
- * 0 in the paper.
+ * Variants that are not the paper's are the configuration's: a directory per degree whose groups have an equal share of
+ * the ways, or one that receives what the degree would send to slice 0; the demand and the gain below which nothing is
+ * replicated, both 0 in the paper.
  *
  * Not modelled: the saturation of 16-bit counters.
  */
@@ -24,10 +24,13 @@ static inline unsigned rdd_oracle_group(unsigned cluster, unsigned clusters, uns
     return cluster / (clusters / degree);
 }
 
-/* The directory: some sets of one home slice. With one directory for all degrees, list[0][0] is used. */
+enum rdd_oracle_kind { ORACLE_SHARED, ORACLE_EACH, ORACLE_SLICE };
+
+/* The directory: some sets of one slice. With one directory for all degrees list[0][0] is used, with the directories of
+ * a slice list[i][0]. */
 struct rdd_oracle {
-    unsigned clusters, degrees, sampled_sets, slice_sets, ways;
-    bool each;
+    unsigned clusters, slices, degrees, sampled_sets, slice_sets, ways;
+    enum rdd_oracle_kind kind;
     struct lru_list list[SELREP_ORACLE_DEGREES][SELREP_ORACLE_GROUPS][SELREP_ORACLE_SETS];
 };
 
@@ -39,6 +42,14 @@ static inline int rdd_oracle_sample(const struct rdd_oracle *rdd, unsigned set) 
     return -1;
 }
 
+/* The slice of a controller that serves a read-only request: the group of the cluster has an equal share of the slices,
+ * among which the home chooses. */
+static inline unsigned selrep_oracle_slice(unsigned clusters, unsigned slices, unsigned degree, unsigned home,
+                                           unsigned cluster) {
+    unsigned share = slices / degree;
+    return rdd_oracle_group(cluster, clusters, degree) * share + home % share;
+}
+
 /* Sets hit[i] to whether the request would hit at degree 2^i: its tag matches, and its group has accessed the line
  * since the tag was brought in. */
 static inline void rdd_oracle_access(struct rdd_oracle *rdd, unsigned sample, uint64_t line, unsigned cluster,
@@ -46,7 +57,7 @@ static inline void rdd_oracle_access(struct rdd_oracle *rdd, unsigned sample, ui
     struct lru_line before;
     for (unsigned i = 0; i < rdd->degrees; i++) {
         unsigned degree = 1u << i, group = rdd_oracle_group(cluster, rdd->clusters, degree);
-        if (rdd->each) {
+        if (rdd->kind == ORACLE_EACH) {
             unsigned ways = rdd->ways / degree > 0 ? rdd->ways / degree : 1;
             hit[i] = lru_list_access(&rdd->list[i][group][sample], ways, line, &before);
             continue;
@@ -56,7 +67,30 @@ static inline void rdd_oracle_access(struct rdd_oracle *rdd, unsigned sample, ui
         for (unsigned other = 0; found && other < rdd->clusters; other++)
             if (before.used_by[other] && rdd_oracle_group(other, rdd->clusters, degree) == group) hit[i] = true;
     }
-    if (!rdd->each) rdd->list[0][0][sample].at[0].used_by[cluster] = true;
+    if (rdd->kind == ORACLE_SHARED) rdd->list[0][0][sample].at[0].used_by[cluster] = true;
+}
+
+/* Slice 0 at each degree, with the home of every line as its only user. Sets hit[i] if the request goes there at degree
+ * 2^i and hits, and here[i] if it goes there. */
+static inline void rdd_oracle_access_slice(struct rdd_oracle *rdd, unsigned sample, uint64_t line, unsigned home,
+                                           unsigned cluster, bool read_only, bool here[SELREP_ORACLE_DEGREES],
+                                           bool hit[SELREP_ORACLE_DEGREES]) {
+    struct lru_line before;
+    for (unsigned i = 0; i < rdd->degrees; i++) {
+        unsigned slice = read_only ? selrep_oracle_slice(rdd->clusters, rdd->slices, 1u << i, home, cluster) : home;
+        here[i] = slice == 0;
+        if (!here[i]) continue;
+        hit[i] = lru_list_access(&rdd->list[i][0][sample], rdd->ways, line, &before);
+        rdd->list[i][0][sample].at[0].used_by[home] = true;
+    }
+}
+
+/* Removes the lines of a list whose home is another slice. */
+static inline void rdd_oracle_keep_home(struct lru_list *list) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < list->count; i++)
+        if (list->at[i].used_by[0]) list->at[kept++] = list->at[i];
+    list->count = kept;
 }
 
 /* A flush of all lines, or of replicas: lines of slice 0 stay there, in the group of the first cluster. One directory
@@ -67,24 +101,18 @@ static inline void rdd_oracle_flush(struct rdd_oracle *rdd, bool whole) {
             for (unsigned set = 0; set < rdd->sampled_sets && set < SELREP_ORACLE_SETS; set++) {
                 struct lru_list *list = &rdd->list[i][group][set];
                 if (whole || group > 0) list->count = 0;
+                if (rdd->kind == ORACLE_SLICE) rdd_oracle_keep_home(list);
                 for (unsigned line = 0; line < list->count; line++)
                     for (unsigned cluster = 1; cluster < LRU_LIST_USERS; cluster++)
                         list->at[line].used_by[cluster] = false;
             }
 }
 
-/* The slice of a controller that serves a read-only request: the group of the cluster has an equal share of the slices,
- * among which the home chooses. */
-static inline unsigned selrep_oracle_slice(unsigned clusters, unsigned slices, unsigned degree, unsigned home,
-                                           unsigned cluster) {
-    unsigned share = slices / degree;
-    return rdd_oracle_group(cluster, clusters, degree) * share + home % share;
-}
-
-/* A read-only request to the first controller. */
+/* A request to the first controller. */
 struct selrep_request {
     uint64_t cycle, line;
     unsigned set, cluster, home;
+    bool read_only;
 };
 
 struct selrep_oracle {
@@ -92,7 +120,7 @@ struct selrep_oracle {
     unsigned clusters, slices, degrees;
     double slice_bytes, memory_bytes; /* per cycle: of one slice, and its share of memory */
     uint64_t epoch_cycles, window_cycles;
-    unsigned least_samples, demand_percent, gain_percent;
+    unsigned least_samples, demand_percent, gain_percent, memory_percent; /* of memory_bytes; 0: all */
     struct rdd_oracle rdd;
     /* The state. */
     unsigned degree;  /* chosen last */
@@ -102,8 +130,8 @@ struct selrep_oracle {
     struct selrep_request request[SELREP_ORACLE_RECORDS];
     uint64_t sectors; /* of read-only reads looked up */
     uint64_t looked_up, looked_up_hits;
-    uint64_t samples, hits[SELREP_ORACLE_DEGREES]; /* of the epoch */
-    uint64_t all_samples, all_hits[SELREP_ORACLE_DEGREES], all_requests;
+    uint64_t samples[SELREP_ORACLE_DEGREES], hits[SELREP_ORACLE_DEGREES]; /* of the epoch */
+    uint64_t all_samples[SELREP_ORACLE_DEGREES], all_hits[SELREP_ORACLE_DEGREES], all_requests;
     double bandwidth_sum[SELREP_ORACLE_DEGREES];
     unsigned epochs, changes;
 };
@@ -119,12 +147,13 @@ static inline bool selrep_oracle_counts(const struct selrep_oracle *oracle, uint
     return cycle >= oracle->from && cycle < oracle->until;
 }
 
-/* By cycle, then by line, then by cluster. */
+/* By cycle, then by line, then by cluster; of one cluster, those that are not read-only first. */
 static inline int selrep_oracle_order(const void *a, const void *b) {
     const struct selrep_request *x = a, *y = b;
     if (x->cycle != y->cycle) return x->cycle < y->cycle ? -1 : 1;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
-    return (int)x->cluster - (int)y->cluster;
+    if (x->cluster != y->cluster) return (int)x->cluster - (int)y->cluster;
+    return x->read_only - y->read_only;
 }
 
 /* Enters all requests before `until` into the directory. */
@@ -133,16 +162,32 @@ static inline void selrep_oracle_enter(struct selrep_oracle *oracle, uint64_t un
           selrep_oracle_order);
     for (; oracle->entered < oracle->requests && oracle->request[oracle->entered].cycle < until; oracle->entered++) {
         const struct selrep_request *request = &oracle->request[oracle->entered];
-        int sample = request->home == 0 ? rdd_oracle_sample(&oracle->rdd, request->set) : -1;
+        int sample = rdd_oracle_sample(&oracle->rdd, request->set);
+        bool here[SELREP_ORACLE_DEGREES] = {true, true, true, true, true}, hit[SELREP_ORACLE_DEGREES] = {0};
         if (sample < 0) continue;
-        bool hit[SELREP_ORACLE_DEGREES] = {0};
-        rdd_oracle_access(&oracle->rdd, (unsigned)sample, request->line, request->cluster, hit);
-        if (!selrep_oracle_counts(oracle, request->cycle)) continue;
-        oracle->samples++;
-        oracle->all_samples++;
-        for (unsigned i = 0; i < oracle->degrees; i++) oracle->hits[i] += hit[i];
-        for (unsigned i = 0; i < oracle->degrees; i++) oracle->all_hits[i] += hit[i];
+        if (oracle->rdd.kind == ORACLE_SLICE) {
+            rdd_oracle_access_slice(&oracle->rdd, (unsigned)sample, request->line, request->home, request->cluster,
+                                    request->read_only, here, hit);
+        } else {
+            if (request->home != 0 || !request->read_only) continue;
+            rdd_oracle_access(&oracle->rdd, (unsigned)sample, request->line, request->cluster, hit);
+        }
+        if (!request->read_only || !selrep_oracle_counts(oracle, request->cycle)) continue;
+        for (unsigned i = 0; i < oracle->degrees; i++) {
+            oracle->samples[i] += here[i];
+            oracle->all_samples[i] += here[i];
+            oracle->hits[i] += hit[i];
+            oracle->all_hits[i] += hit[i];
+        }
     }
+}
+
+/* Of the degree with the fewest. */
+static inline uint64_t selrep_oracle_samples(const struct selrep_oracle *oracle) {
+    uint64_t least = oracle->samples[0];
+    for (unsigned i = 1; i < oracle->degrees; i++)
+        if (oracle->samples[i] < least) least = oracle->samples[i];
+    return least;
 }
 
 /* Equation 1 over the slices to which the degree would have sent the requests of the epoch. In windows: requests and
@@ -154,7 +199,9 @@ static inline double selrep_oracle_lsp(const struct selrep_oracle *oracle, unsig
         unsigned count[64] = {0}, most = 0;
         for (unsigned i = 0; i < oracle->requests; i++) {
             const struct selrep_request *request = &oracle->request[i];
-            if (request->cycle < from || request->cycle >= from + window || request->cycle >= oracle->until) continue;
+            if (!request->read_only || request->cycle < from || request->cycle >= from + window ||
+                request->cycle >= oracle->until)
+                continue;
             unsigned slice =
                 selrep_oracle_slice(oracle->clusters, oracle->slices, degree, request->home, request->cluster);
             if (++count[slice] > most) most = count[slice];
@@ -196,7 +243,7 @@ static inline struct selrep_expected selrep_oracle_decide(struct selrep_oracle *
     selrep_oracle_enter(oracle, now);
     expected.demand = 32.0 * (double)oracle->sectors / (double)(oracle->until - oracle->from);
     for (unsigned i = 0; i < oracle->degrees; i++) {
-        expected.hit_rate[i] = oracle->samples ? (double)oracle->hits[i] / (double)oracle->samples : 0;
+        expected.hit_rate[i] = oracle->samples[i] ? (double)oracle->hits[i] / (double)oracle->samples[i] : 0;
         expected.lsp[i] = selrep_oracle_lsp(oracle, 1u << i);
         expected.bandwidth[i] = selrep_oracle_bandwidth(oracle, expected.lsp[i], expected.hit_rate[i]);
         oracle->bandwidth_sum[i] += expected.bandwidth[i];
@@ -204,7 +251,7 @@ static inline struct selrep_expected selrep_oracle_decide(struct selrep_oracle *
     if (oracle->ordered) {
         expected.degree = oracle->ordered;
         expected.reason = "set externally";
-    } else if (oracle->samples >= oracle->least_samples) {
+    } else if (selrep_oracle_samples(oracle) >= oracle->least_samples) {
         selrep_oracle_choose(oracle, &expected);
     }
     oracle->ordered = 0;
@@ -221,7 +268,8 @@ static inline void selrep_oracle_begin(struct selrep_oracle *oracle, uint64_t no
     oracle->entered = 0;
     oracle->until = (now / oracle->epoch_cycles + 1) * oracle->epoch_cycles;
     oracle->from = now + 1;
-    oracle->sectors = oracle->looked_up = oracle->looked_up_hits = oracle->samples = 0;
+    oracle->sectors = oracle->looked_up = oracle->looked_up_hits = 0;
+    memset(oracle->samples, 0, sizeof oracle->samples);
     memset(oracle->hits, 0, sizeof oracle->hits);
 }
 

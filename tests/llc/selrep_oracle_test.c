@@ -17,7 +17,7 @@ enum { MCS = 2, SETS = 12, WAYS = 8, LATENCY = 20, POOL = 256, ROUTER_CYCLES = 2
 struct driver {
     struct fixture base;
     struct selrep_oracle oracle;
-    bool flush_whole;
+    const char *flush;
     uint64_t random, now, again;
     /* Traffic of the kernel: lines, of which the first are hot, and how many requests there are. */
     uint64_t pool[POOL];
@@ -62,7 +62,7 @@ static void check_entry(struct driver *driver, const struct selrep_expected *exp
     CHECK_EQ(entry->count, 5 + 3 * oracle->degrees);
     CHECK_EQ(input(entry, "degree", 0), (double)degree_in(driver, driver->now - 1));
     CHECK_EQ(input(entry, "reads", 0), (double)oracle->looked_up);
-    CHECK_EQ(input(entry, "samples", 0), (double)oracle->samples);
+    CHECK_EQ(input(entry, "samples", 0), (double)selrep_oracle_samples(oracle));
     double hit_rate = oracle->looked_up ? (double)oracle->looked_up_hits / (double)oracle->looked_up : 0;
     CHECK_NEAR(input(entry, "hit_rate", 0), hit_rate, 1e-9);
     CHECK_NEAR(input(entry, "bytes_per_cycle", 0), expected->demand, 1e-9);
@@ -99,12 +99,13 @@ static void decide(struct driver *driver, enum llc_occasion occasion) {
     CHECK_EQ(driver->again, oracle->until);
     send_degree(driver);
     CHECK(!wanted.is_private && !wanted.bypass);
-    CHECK_EQ(wanted.invalidate_all, driver->flush_whole);
+    bool flushes_all = strcmp(driver->flush, "replicas") != 0, always = !strcmp(driver->flush, "always");
+    CHECK_EQ(wanted.invalidate_all, flushes_all);
     if (occasion == LLC_KERNEL_ENDS) {
         selrep_oracle_enter(oracle, driver->now + 1);
-        if (llc->mode.replicas) rdd_oracle_flush(&oracle->rdd, driver->flush_whole);
+        if (llc->mode.replicas) rdd_oracle_flush(&oracle->rdd, flushes_all);
         if (driver->next_from > driver->now) driver->next_from = driver->now;
-        CHECK_EQ(wanted.replicas, driver->next > 1);
+        CHECK_EQ(wanted.replicas, driver->next > 1 || always);
         llc->mode = wanted;
         driver->clean_at = NEVER;
         return;
@@ -145,11 +146,12 @@ static void send(struct driver *driver) {
     if (read_only)
         slice = selrep_oracle_slice(oracle->clusters, oracle->slices, degree_in(driver, driver->now), slice, cluster);
     CHECK_EQ(target, location.mc * oracle->slices + slice);
-    if (read_only && location.mc == 0) {
+    if (location.mc == 0) {
         REQUIRE(oracle->requests < SELREP_ORACLE_RECORDS);
-        oracle->request[oracle->requests++] = (struct selrep_request){
-            driver->now, message.address >> 7, (unsigned)((message.place >> 7) % SETS), cluster, location.slice};
-        oracle->all_requests++;
+        oracle->request[oracle->requests++] =
+            (struct selrep_request){driver->now, message.address >> 7, (unsigned)((message.place >> 7) % SETS),
+                                    cluster,     location.slice,       read_only};
+        oracle->all_requests += read_only;
     }
     unsigned slot = (unsigned)(driver->now % LATENCY);
     driver->pending[slot][driver->is_pending[slot]++] = message;
@@ -211,9 +213,10 @@ static void check_counters(const struct driver *driver) {
     CHECK_EQ(COUNTER(driver, "selrep.epochs"), oracle->epochs);
     CHECK_EQ(COUNTER(driver, "selrep.changes"), oracle->changes);
     CHECK_EQ(COUNTER(driver, "selrep.requests"), oracle->all_requests);
-    CHECK_EQ(COUNTER(driver, "selrep.samples"), oracle->all_samples);
     for (unsigned i = 0; i < oracle->degrees; i++) {
         char name[40];
+        snprintf(name, sizeof name, "selrep.samples_%u", 1u << i);
+        CHECK_EQ(COUNTER(driver, name), oracle->all_samples[i]);
         snprintf(name, sizeof name, "selrep.hits_%u", 1u << i);
         CHECK_EQ(COUNTER(driver, name), oracle->all_hits[i]);
         snprintf(name, sizeof name, "selrep.cycles_%u", 1u << i);
@@ -227,9 +230,8 @@ static void check_counters(const struct driver *driver) {
 
 /* A machine, the settings of the organisation, and the same choices for the model. */
 struct comparison {
-    const char *clusters, *slices, *settings[6];
+    const char *clusters, *slices, *flush, *settings[6];
     struct selrep_oracle choices;
-    bool flush_whole;
 };
 
 static void compare(const struct comparison *comparison, uint64_t seed, unsigned *replications, unsigned reasons[4]) {
@@ -247,21 +249,24 @@ static void compare(const struct comparison *comparison, uint64_t seed, unsigned
                                   "llc.organisation=selrep",
                                   "llc.selrep.epoch_cycles=1500",
                                   "llc.selrep.router_cycles=25",
+                                  comparison->flush,
                                   NULL};
     struct driver *driver = mem_alloc(1, sizeof *driver);
     fixture_init(&driver->base, common, comparison->settings);
+    driver->flush = comparison->flush + strlen("llc.selrep.flush=");
     CHECK_EQ(llc_sets(driver->base.config), SETS);
     struct selrep_oracle *oracle = &driver->oracle;
     *oracle = comparison->choices;
     oracle->slice_bytes = 32;
     oracle->memory_bytes = 128.0 / 2 * 1758 / 1400 / oracle->slices; /* a burst in two memory cycles, over the slices */
+    if (oracle->memory_percent) oracle->memory_bytes *= oracle->memory_percent / 100.0;
     oracle->epoch_cycles = oracle->until = EPOCH;
     oracle->degree = driver->degree = driver->next = 1;
     oracle->rdd.clusters = oracle->clusters;
+    oracle->rdd.slices = oracle->slices;
     oracle->rdd.degrees = oracle->degrees;
     oracle->rdd.slice_sets = SETS;
     oracle->rdd.ways = WAYS;
-    driver->flush_whole = comparison->flush_whole;
     driver->clean_at = NEVER;
     driver->random = seed;
     driver->base.llc->program = 1; /* for the journal */
@@ -274,32 +279,31 @@ static void compare(const struct comparison *comparison, uint64_t seed, unsigned
     free(driver);
 }
 
-#define PAPERS_RULE "llc.selrep.demand_percent=0", "llc.selrep.gain_percent=0"
-
 TEST("every degree of selective replication is that of Equations 1 and 2, and every request goes to its slice") {
     static const struct comparison cases[] = {
         {"gpu.clusters=8",
          "llc.slices_per_mc=8",
-         {PAPERS_RULE, "llc.selrep.directories=shared", "llc.selrep.sets=2"},
-         {.clusters = 8, .slices = 8, .degrees = 4, .least_samples = 1, .rdd = {.sampled_sets = 2}},
-         false},
+         "llc.selrep.flush=always",
+         {NULL}, /* the defaults are the paper's */
+         {.clusters = 8, .slices = 8, .degrees = 4, .least_samples = 1, .rdd = {.sampled_sets = 2}}},
         {"gpu.clusters=8",
          "llc.slices_per_mc=4",
-         {PAPERS_RULE, "llc.selrep.directories=shared", "llc.selrep.sets=5", "llc.selrep.flush=whole"},
-         {.clusters = 8, .slices = 4, .degrees = 3, .least_samples = 1, .rdd = {.sampled_sets = 5}},
-         true},
+         "llc.selrep.flush=whole",
+         {"llc.selrep.sets=5"},
+         {.clusters = 8, .slices = 4, .degrees = 3, .least_samples = 1, .rdd = {.sampled_sets = 5}}},
         {"gpu.clusters=4",
          "llc.slices_per_mc=8",
-         {PAPERS_RULE, "llc.selrep.directories=each", "llc.selrep.sets=32", "llc.selrep.window_cycles=70"},
+         "llc.selrep.flush=replicas",
+         {"llc.selrep.directories=each", "llc.selrep.sets=32", "llc.selrep.window_cycles=70"},
          {.clusters = 4,
           .slices = 8,
           .degrees = 3,
           .least_samples = 1,
           .window_cycles = 70,
-          .rdd = {.sampled_sets = 32, .each = true}},
-         false},
+          .rdd = {.sampled_sets = 32, .kind = ORACLE_EACH}}},
         {"gpu.clusters=8",
          "llc.slices_per_mc=8",
+         "llc.selrep.flush=replicas",
          {"llc.selrep.directories=each", "llc.selrep.sets=12", "llc.selrep.demand_percent=15",
           "llc.selrep.gain_percent=60", "llc.selrep.least_samples=30"},
          {.clusters = 8,
@@ -308,19 +312,36 @@ TEST("every degree of selective replication is that of Equations 1 and 2, and ev
           .least_samples = 30,
           .demand_percent = 15,
           .gain_percent = 60,
-          .rdd = {.sampled_sets = 12, .each = true}},
-         false},
+          .rdd = {.sampled_sets = 12, .kind = ORACLE_EACH}}},
         {"gpu.clusters=4",
          "llc.slices_per_mc=4",
-         {"llc.selrep.directories=shared", "llc.selrep.sets=12", "llc.selrep.demand_percent=0",
-          "llc.selrep.gain_percent=60", "llc.selrep.flush=whole"},
+         "llc.selrep.flush=always",
+         {"llc.selrep.sets=12", "llc.selrep.gain_percent=60"},
          {.clusters = 4,
           .slices = 4,
           .degrees = 3,
           .least_samples = 1,
           .gain_percent = 60,
-          .rdd = {.sampled_sets = 12}},
-         true},
+          .rdd = {.sampled_sets = 12}}},
+        {"gpu.clusters=8",
+         "llc.slices_per_mc=8",
+         "llc.selrep.flush=replicas",
+         {"llc.selrep.directories=slice", "llc.selrep.sets=12"},
+         {.clusters = 8,
+          .slices = 8,
+          .degrees = 4,
+          .least_samples = 1,
+          .rdd = {.sampled_sets = 12, .kind = ORACLE_SLICE}}},
+        {"gpu.clusters=4",
+         "llc.slices_per_mc=8",
+         "llc.selrep.flush=always",
+         {"llc.selrep.directories=slice", "llc.selrep.sets=5", "llc.selrep.memory_percent=40"},
+         {.clusters = 4,
+          .slices = 8,
+          .degrees = 3,
+          .least_samples = 1,
+          .memory_percent = 40,
+          .rdd = {.sampled_sets = 5, .kind = ORACLE_SLICE}}},
     };
     unsigned replications = 0, reasons[4] = {0};
     for (unsigned i = 0; i < COUNT_OF(cases); i++) compare(&cases[i], 2020 + i, &replications, reasons);

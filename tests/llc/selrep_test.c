@@ -131,9 +131,7 @@ TEST("a new degree takes effect lazily: misses create replicas, unreachable ones
 
 TEST("an invalid external command is rejected; a valid one holds for one decision, and the next is the model's") {
     struct fixture fixture;
-    fixture_init(&fixture, one_controller,
-                 SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000",
-                          "llc.selrep.demand_percent=0", "llc.selrep.gain_percent=0"));
+    fixture_init(&fixture, one_controller, SETTINGS(FOUR, "llc.organisation=selrep", "llc.selrep.epoch_cycles=1000"));
     CHECK(!fixture.llc->ops->degrees->set(fixture.llc, 3));
     CHECK(!fixture.llc->ops->degrees->set(fixture.llc, 8));
     CHECK(fixture.llc->ops->degrees->set(fixture.llc, 4));
@@ -196,30 +194,44 @@ TEST("machines and degrees that replication does not support are rejected at the
 
 static const struct replication eight = {3, 3, 4}, sixteen = {4, 4, 5};
 
+/* A read-only request to a line of home slice 0: the degrees at which it would hit. */
+static unsigned hits_of(struct rdd *rdd, unsigned set, uint64_t key, unsigned cluster) {
+    struct rdd_request request = {.key = key, .set = set, .cluster = cluster, .read_only = true};
+    struct rdd_seen seen = rdd_access(rdd, &request);
+    CHECK_EQ(seen.hits & ~seen.sampled, 0u);
+    return seen.hits;
+}
+
+static bool shadows(const struct rdd *rdd, unsigned set) {
+    return rdd_shadows(rdd, &(struct rdd_request){.set = set, .read_only = true});
+}
+
 TEST("a cluster hits at each degree at which a cluster of its group has used the line (Figure 10)") {
     struct rdd rdd;
-    rdd_init(&rdd, &eight, 2, 32, 16, false);
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0x0u); /* the tag comes in */
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 3), 0xFu); /* a hit in a private LLC, too */
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0x7u); /* not at that degree, but at 4, 2 and 1 */
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0x3u);
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 6), 0x1u);
-    CHECK_EQ(rdd_access(&rdd, 0, 7, 2), 0xFu);
-    CHECK_EQ(rdd_access(&rdd, 16, 7, 3), 0x0u); /* the other sampled set */
-    CHECK(rdd_shadows(&rdd, 0) && rdd_shadows(&rdd, 16) && !rdd_shadows(&rdd, 1));
+    rdd_init(&rdd, &eight, 2, 32, 16, RDD_SHARED);
+    CHECK_EQ(hits_of(&rdd, 0, 7, 3), 0x0u); /* the tag comes in */
+    CHECK_EQ(hits_of(&rdd, 0, 7, 3), 0xFu); /* a hit in a private LLC, too */
+    CHECK_EQ(hits_of(&rdd, 0, 7, 2), 0x7u); /* not at that degree, but at 4, 2 and 1 */
+    CHECK_EQ(hits_of(&rdd, 0, 7, 0), 0x3u);
+    CHECK_EQ(hits_of(&rdd, 0, 7, 6), 0x1u);
+    CHECK_EQ(hits_of(&rdd, 0, 7, 2), 0xFu);
+    CHECK_EQ(hits_of(&rdd, 16, 7, 3), 0x0u); /* the other sampled set */
+    CHECK(shadows(&rdd, 0) && shadows(&rdd, 16) && !shadows(&rdd, 1));
+    CHECK(!rdd_shadows(&rdd, &(struct rdd_request){.home = 1, .read_only = true}));
+    CHECK(!rdd_shadows(&rdd, &(struct rdd_request){.read_only = false}));
     rdd_release(&rdd);
 }
 
 TEST("invalidating replicas keeps the lines of home slices; invalidating all lines keeps none") {
     for (unsigned each = 0; each < 2; each++) {
         struct rdd rdd;
-        rdd_init(&rdd, &eight, 1, 1, 16, each);
-        for (unsigned cluster = 0; cluster < 8; cluster++) rdd_access(&rdd, 0, 7, cluster);
+        rdd_init(&rdd, &eight, 1, 1, 16, each ? RDD_EACH : RDD_SHARED);
+        for (unsigned cluster = 0; cluster < 8; cluster++) hits_of(&rdd, 0, 7, cluster);
         rdd_flush(&rdd, false);
-        CHECK_EQ(rdd_access(&rdd, 0, 7, 7), 0x1u);
-        CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0xFu);
+        CHECK_EQ(hits_of(&rdd, 0, 7, 7), 0x1u);
+        CHECK_EQ(hits_of(&rdd, 0, 7, 0), 0xFu);
         rdd_flush(&rdd, true);
-        CHECK_EQ(rdd_access(&rdd, 0, 7, 0), 0x0u);
+        CHECK_EQ(hits_of(&rdd, 0, 7, 0), 0x0u);
         rdd_release(&rdd);
     }
 }
@@ -228,11 +240,11 @@ TEST("a directory per degree models the capacity that replicas take, one for all
     for (unsigned each = 0; each < 2; each++) {
         struct rdd rdd;
         unsigned hits[4] = {0};
-        rdd_init(&rdd, &eight, 1, 1, 16, each);
+        rdd_init(&rdd, &eight, 1, 1, 16, each ? RDD_EACH : RDD_SHARED);
         for (unsigned i = 0; i < 20; i++) /* all clusters go through six lines, in a row for each */
             for (unsigned line = 0; line < 6; line++)
                 for (unsigned cluster = 0; cluster < 8; cluster++) {
-                    unsigned hit = rdd_access(&rdd, 0, line, cluster);
+                    unsigned hit = hits_of(&rdd, 0, line, cluster);
                     for (unsigned degree = 0; i && degree < 4; degree++) hits[degree] += hit >> degree & 1;
                 }
         CHECK_EQ(hits[0], 19u * 6 * 8);
@@ -242,6 +254,88 @@ TEST("a directory per degree models the capacity that replicas take, one for all
         CHECK_EQ(hits[3], each ? 0u : 19u * 6 * 8);
         rdd_release(&rdd);
     }
+}
+
+TEST(
+    "the directory of a slice receives at each degree what that degree would send there, and counts what is read-only") {
+    static const struct {
+        unsigned home, cluster;
+        bool read_only;
+        unsigned sampled;
+    } cases[] = {
+        {0, 0, true, 0xF},                     /* the first group's slice at every degree */
+        {0, 1, true, 0x7},                     /* at degree 8 cluster 1 has slice 1 */
+        {0, 7, true, 0x1},                     /* only at its home */
+        {4, 0, true, 0xE},                     /* of degree 2 on, slice 0 has the lines of home 4 */
+        {6, 1, true, 0x4},                     /* at degree 4, those of all even homes */
+        {1, 0, true, 0x8},                     /* at degree 8, those of all homes */
+        {1, 1, true, 0x0}, {0, 7, false, 0x0}, /* takes capacity, and is not counted */
+    };
+    struct rdd rdd;
+    rdd_init(&rdd, &eight, 1, 4, 2, RDD_SLICE);
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct rdd_request request = {100 + i, 0, cases[i].home, cases[i].cluster, cases[i].read_only};
+        CHECK(rdd_shadows(&rdd, &request));
+        struct rdd_seen first = rdd_access(&rdd, &request), again = rdd_access(&rdd, &request);
+        CHECK_EQ(first.sampled, cases[i].sampled);
+        CHECK_EQ(first.hits, 0u);
+        CHECK_EQ(again.hits, cases[i].sampled);
+    }
+    CHECK(!rdd_shadows(&rdd, &(struct rdd_request){.home = 1, .read_only = false}));
+    CHECK(!rdd_shadows(&rdd, &(struct rdd_request){.set = 1, .read_only = true}));
+    rdd_release(&rdd);
+}
+
+TEST("in the directory of a slice lines of several homes, and lines that are written, compete for the ways of a set") {
+    struct rdd rdd;
+    rdd_init(&rdd, &eight, 1, 1, 2, RDD_SLICE);
+    struct rdd_request home = {.key = 1, .read_only = true}, other = {.key = 2, .home = 4, .read_only = true},
+                       third = {.key = 3, .home = 2, .read_only = true}, written = {.key = 4, .cluster = 5};
+    rdd_access(&rdd, &home);
+    rdd_access(&rdd, &other);
+    CHECK_EQ(rdd_access(&rdd, &home).hits, 0xFu); /* two lines fit at every degree */
+    rdd_access(&rdd, &third);                     /* at degrees 4 and 8 the third evicts that of home 4 */
+    CHECK_EQ(rdd_access(&rdd, &other).hits, 0x2u);
+    rdd_access(&rdd, &home);
+    rdd_access(&rdd, &written);
+    rdd_access(&rdd, &written);
+    CHECK_EQ(rdd_access(&rdd, &home).hits, 0xFu);
+    CHECK_EQ(rdd_access(&rdd, &other).hits, 0x0u); /* it was in the way of the written line */
+    rdd_flush(&rdd, false);
+    CHECK_EQ(rdd_access(&rdd, &other).hits, 0x0u); /* replicas are gone */
+    CHECK_EQ(rdd_access(&rdd, &home).hits, 0xFu);
+    rdd_flush(&rdd, true);
+    CHECK_EQ(rdd_access(&rdd, &home).hits, 0x0u);
+    rdd_release(&rdd);
+}
+
+TEST("the directory of a slice with all its sets has the hits of a slice of every degree, with traffic of both kinds") {
+    enum { LINES = 600, ACCESSES = 60000, SLICE_SETS = 4, SLICE_WAYS = 8 };
+    struct rdd rdd;
+    struct lru_list slice[5][SLICE_SETS] = {0};
+    uint64_t random = 5, compared[5] = {0};
+    rdd_init(&rdd, &sixteen, SLICE_SETS, SLICE_SETS, SLICE_WAYS, RDD_SLICE);
+    for (unsigned n = 0; n < ACCESSES; n++) {
+        uint64_t line = random_below(&random, LINES);
+        struct rdd_request request = {.key = line,
+                                      .set = (unsigned)(line / 16 % SLICE_SETS),
+                                      .home = (unsigned)(line % 16),
+                                      .cluster = (unsigned)random_below(&random, 16),
+                                      .read_only = line % 5 != 0};
+        if (!rdd_shadows(&rdd, &request)) continue;
+        struct rdd_seen seen = rdd_access(&rdd, &request);
+        for (unsigned i = 0; i < 5; i++) {
+            struct lru_line before;
+            unsigned target =
+                request.read_only ? selrep_oracle_slice(16, 16, 1u << i, request.home, request.cluster) : request.home;
+            bool hit = target == 0 && lru_list_access(&slice[i][request.set], SLICE_WAYS, line, &before);
+            CHECK_EQ(seen.sampled >> i & 1, target == 0 && request.read_only);
+            CHECK_EQ(seen.hits >> i & 1, hit && request.read_only);
+            compared[i] += seen.hits >> i & 1;
+        }
+    }
+    for (unsigned i = 0; i < 5; i++) CHECK(compared[i] > 100);
+    rdd_release(&rdd);
 }
 
 /* A line of a slice of 32 sets: the smallest of `draws` draws; more draws are more skewed. */
@@ -262,7 +356,7 @@ TEST("two sampled sets predict the hit rate of all 32 at every degree within 5 p
             struct rdd rdd;
             uint64_t random = lines * draws, samples = 0, whole[5] = {0}, sampled[5] = {0};
             enum { ACCESSES = 100000 };
-            rdd_init(&rdd, &sixteen, 2, 32, 16, false);
+            rdd_init(&rdd, &sixteen, 2, 32, 16, RDD_SHARED);
             for (unsigned i = 0; i < ACCESSES; i++) {
                 uint64_t line = skewed_line(&random, lines, draws);
                 unsigned set = (unsigned)(line % 32), cluster = (unsigned)random_below(&random, 16);
@@ -271,9 +365,9 @@ TEST("two sampled sets predict the hit rate of all 32 at every degree within 5 p
                 rdd_oracle_access(all, set, line, cluster, hit);
                 for (unsigned degree = 0; degree < 5; degree++) whole[degree] += hit[degree];
                 for (unsigned degree = 0; degree < 5; degree++) hits |= (unsigned)hit[degree] << degree;
-                if (!rdd_shadows(&rdd, set)) continue;
+                if (!shadows(&rdd, set)) continue;
                 samples++;
-                CHECK_EQ(rdd_access(&rdd, set, line, cluster), hits); /* in its own sets it is exact */
+                CHECK_EQ(hits_of(&rdd, set, line, cluster), hits); /* in its own sets it is exact */
                 for (unsigned degree = 0; degree < 5; degree++) sampled[degree] += hits >> degree & 1;
             }
             for (unsigned degree = 0; degree < 5; degree++, compared++) {

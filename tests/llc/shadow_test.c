@@ -404,24 +404,27 @@ static void steer(struct llc_fixture *fixture, enum llc_occasion occasion, uint6
 }
 
 TEST("no replica is stale if the degree changes every few hundred cycles, without a stop") {
-    struct llc_fixture *fixture =
-        llc_fixture_create(false, SETTINGS("llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
-                                           "llc.selrep.router_cycles=20", SPACE_FOR_REPLICAS));
-    fixture->promises = fixture->steered = true;
-    unsigned flushes = 0;
-    for (fixture->round = 0; fixture->round < 3 * ROUNDS; fixture->round++) {
-        fixture->ask_at = 0;
-        REQUIRE(traffic(fixture));
-        bool replicas = fixture->base.llc->mode.replicas;
-        steer(fixture, LLC_KERNEL_ENDS, fixture->base.engine->now);
-        if (replicas) REQUIRE(flush(fixture, (struct slice_command){.keep_home = true}));
-        if (replicas) CHECK_EQ(behind(fixture), 0u);
-        flushes += replicas;
+    static const char *const settings[] = {"llc.selrep.flush=replicas", "llc.selrep.flush=always"};
+    for (unsigned always = 0; always < 2; always++) {
+        struct llc_fixture *fixture =
+            llc_fixture_create(false, SETTINGS("llc.organisation=selrep", "llc.selrep.epoch_cycles=400",
+                                               "llc.selrep.router_cycles=20", settings[always], SPACE_FOR_REPLICAS));
+        fixture->promises = fixture->steered = true;
+        unsigned flushes = 0;
+        for (fixture->round = 0; fixture->round < 3 * ROUNDS; fixture->round++) {
+            fixture->ask_at = 0;
+            REQUIRE(traffic(fixture));
+            bool replicas = fixture->base.llc->mode.replicas;
+            steer(fixture, LLC_KERNEL_ENDS, fixture->base.engine->now);
+            if (replicas) REQUIRE(flush(fixture, (struct slice_command){.keep_home = !always}));
+            if (replicas) CHECK_EQ(behind(fixture), 0u);
+            flushes += replicas;
+        }
+        check_books(fixture);
+        CHECK(always ? flushes == 3 * ROUNDS : flushes > 10 && flushes < 3 * ROUNDS - 10);
+        CHECK(always ? fixture->cleanings == 0 : fixture->cleanings > 5);
+        llc_fixture_destroy(fixture);
     }
-    check_books(fixture);
-    CHECK(flushes > 10 && flushes < 3 * ROUNDS - 10);
-    CHECK(fixture->cleanings > 5);
-    llc_fixture_destroy(fixture);
 }
 
 TEST("replicas are stale if they are not invalidated at the end of a kernel") {

@@ -33,18 +33,34 @@ TEST("a tag directory has no more sets than its slice, each entry with a tag and
     }
 }
 
-TEST("a replication degree directory has a tag and a vector for each degree, and counters for each slice") {
+TEST("a replication degree directory has tags with a vector for each degree, and counters for each slice") {
     static const char *const sets[] = {"llc.selrep.sets=3", "llc.selrep.sets=100"};
     for (unsigned i = 0; i < 2; i++) {
         struct config *config = config_with(SETTINGS("llc.organisation=selrep", SLICES, "gpu.clusters=8",
                                                      "llc.slices_per_mc=4", "dram.mcs=4", sets[i]));
         struct storage_item items[STORAGE_ITEMS];
         CHECK_EQ(organisation_storage(config, items), 4u);
-        uint64_t entries = (i ? 48 : 3) * 8;
-        check_item(&items[0], 1, entries, 3 * (gpu_tag_bits(config, 48) - 2 + 3)); /* degrees 1, 2, 4 */
-        check_item(&items[1], 1, entries, 2 + 4);
+        check_item(&items[0], 1, i ? 48 : 3, 8 * (gpu_tag_bits(config, 48) - 2 + 3));
+        check_item(&items[1], 1, (i ? 48 : 3) * 8, 2 + 4); /* degrees 2, 4 */
         check_item(&items[2], 1, 3 * 4, 16);
         check_item(&items[3], 1, 3 + 1, 16);
+        config_destroy(config);
+    }
+}
+
+TEST("with a directory per degree a group has its share of the ways, at least one, and there are no vectors") {
+    static const char *const ways[] = {"llc.ways=8", "llc.ways=2"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct config *config =
+            config_with(SETTINGS("llc.organisation=selrep", "llc.slice_kb=48", ways[i], "gpu.clusters=8",
+                                 "llc.slices_per_mc=4", "dram.mcs=4", "llc.selrep.directories=each"));
+        struct storage_item items[STORAGE_ITEMS];
+        CHECK_EQ(organisation_storage(config, items), 3u);
+        uint64_t tag = gpu_tag_bits(config, llc_sets(config)) - 2;
+        /* Degrees 1, 2, 4: 8, 4, 2 ways for each group; or 2, 1, 1. */
+        check_item(&items[0], 1, 2, i ? 2 * (tag + 1) + 2 * tag + 4 * tag : 8 * (tag + 3 + tag + 2 + tag + 1));
+        check_item(&items[1], 1, 3 * 4, 16);
+        check_item(&items[2], 1, 3 + 1, 16);
         config_destroy(config);
     }
 }

@@ -195,13 +195,14 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     if (replicating) {
         set_number(settings, "llc.static.degree", UINT64_C(1) << below(random, 3)); /* rejected if it is too high */
         set_one_of(settings, random, "llc.static.by_kernel", SETTINGS("[]", "[1, 2]", "[2, 1, 4]", "[1, 4, 1, 2]"));
-        set_one_of(settings, random, "llc.static.flush", SETTINGS("replicas", "whole"));
+        set_one_of(settings, random, "llc.static.flush", SETTINGS("replicas", "whole", "always"));
         set_number(settings, "llc.selrep.epoch_cycles", 40 + below(random, 500));
         set_number(settings, "llc.selrep.router_cycles", 1 + below(random, 39));
         set_number(settings, "llc.selrep.sets", 1 + below(random, 4));
         set_number(settings, "llc.selrep.window_cycles", below(random, 100));
-        set_one_of(settings, random, "llc.selrep.directories", SETTINGS("shared", "each"));
-        set_one_of(settings, random, "llc.selrep.flush", SETTINGS("replicas", "whole"));
+        set_number(settings, "llc.selrep.memory_percent", 1 + below(random, 100));
+        set_one_of(settings, random, "llc.selrep.directories", SETTINGS("shared", "each", "slice"));
+        set_one_of(settings, random, "llc.selrep.flush", SETTINGS("replicas", "whole", "always"));
     }
     if (private) {
         set_number(settings, "atomics.size_kb", 1 + below(random, 2));

@@ -5,7 +5,8 @@
 #include "work.h"
 
 /* All sets of the first slice are sampled, because runs are short. */
-#define SELREP "llc.organisation=selrep", "llc.selrep.epoch_cycles=1024", "llc.selrep.sets=32"
+#define PAPERS "llc.organisation=selrep", "llc.selrep.epoch_cycles=1024", "llc.selrep.sets=32"
+#define SELREP PAPERS, "llc.selrep.flush=replicas"
 /* Kernels of some 3,000 cycles. */
 #define SHORT "workload.iterations=6", "workload.ctas=128"
 /* Enough lines for one to be sampled. */
@@ -61,7 +62,8 @@ TEST("a static degree of 1, and selective replication without read-only data, eq
         struct run *run = run_make("selrep-64sm", workload, SETTINGS("workload.kernels=2", SHORT));
         struct run *same = run_make("selrep-64sm", workload,
                                     SETTINGS("workload.kernels=2", SHORT, organisation[i], "llc.static.degree=1",
-                                             "llc.selrep.epoch_cycles=2000", "llc.selrep.least_samples=1000000"));
+                                             "llc.selrep.epoch_cycles=2000", "llc.selrep.least_samples=1000000",
+                                             "llc.selrep.flush=replicas"));
         run_go(run, (struct run_options){0});
         run_go(same, (struct run_options){0});
         CHECK_EQ(same->result.cycles, run->result.cycles);
@@ -70,6 +72,29 @@ TEST("a static degree of 1, and selective replication without read-only data, eq
         run_destroy(run);
         run_destroy(same);
     }
+}
+
+TEST("as published, every kernel ends with a flush of the whole LLC, with and without replicas") {
+    static const char *const organisation[] = {"llc.organisation=selrep", "llc.organisation=static"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct run *run = run_make("selrep-64sm", "synth:copy",
+                                   SETTINGS("workload.kernels=3", SHORT, organisation[i], "llc.static.degree=1",
+                                            "llc.static.flush=always", "llc.selrep.least_samples=1000000"));
+        run_go(run, (struct run_options){0});
+        CHECK_EQ(run_count(run, "llc.flushes"), 3 * 64u);
+        CHECK_EQ(run_count(run, "llc.write_backs"), run_count(run, "dram.writes")); /* nothing modified remains */
+        CHECK(run_count(run, "llc.write_backs") > 0);
+        CHECK_EQ(run_count(run, "control.background_flushes"), 0u);
+        run_destroy(run);
+    }
+}
+
+TEST("as published, a kernel's first replicas need no write-back, since the LLC has been flushed before") {
+    struct run *run = run_hot(SETTINGS(PAPERS, HOT, "workload.kernels=2"));
+    CHECK(run_count(run, "selrep.cycles_1") < run->result.cycles);
+    CHECK_EQ(run_count(run, "control.background_flushes"), 0u);
+    CHECK_EQ(run_count(run, "llc.flushes"), 2 * 64u);
+    run_destroy(run);
 }
 
 /* Commands the degrees 16, 1, 2, 16, 1, ..., one for each epoch. */
@@ -146,7 +171,7 @@ TEST("tick order and polling do not change the counters of selective replication
 TEST("an LLC of 128 KB with one set per slice supports replication") {
     struct run *run = run_hot(SETTINGS(SELREP, HOT, "llc.slice_kb=2", "llc.sets=1"));
     CHECK_EQ(cycles_of(run), run->result.cycles);
-    CHECK(run_count(run, "selrep.samples") > 0);
+    CHECK(run_count(run, "selrep.samples_1") > 0);
     run_destroy(run);
 }
 
@@ -170,7 +195,7 @@ TEST("predictions per degree are summed over all decisions of a run, and replica
     struct run *run = run_hot(SETTINGS(SELREP, HOT));
     const struct journal *journal = machine_journal(run->machine);
     REQUIRE(journal->count > 2);
-    uint64_t more = run_count(run, "selrep.samples");
+    uint64_t more = run_count(run, "selrep.samples_1");
     CHECK(more > 0);
     for (unsigned degree = 1; degree <= 16; degree *= 2) {
         char name[32];
