@@ -6,6 +6,10 @@
  * from counters of the slices to which each degree would have sent the requests (lsp.h, Equation 1). Equation 2
  * combines them to a bandwidth; the degree with the highest bandwidth is used in the next epoch.
  *
+ * The defaults are the paper's. Variants that are not: directories that see the capacity of replicas, achievable instead
+ * of peak memory bandwidth, thresholds of demand and gain, and a flush of replicas only; docs/model/llc.md compares them
+ * with the paper's text.
+ *
  * The machine does not stop for a change. Requests follow the new degree once it has reached all MC-routers
  * (`router_cycles`); replicas are fetched on misses, and those no longer accessed are eventually evicted.
  *
@@ -30,13 +34,14 @@
 
 const struct llc_organisation_ops llc_organisation_selrep;
 
-static const struct policy directories_shared = {"shared", "one directory, with one bit per cluster in each tag", NULL};
-static const struct policy directories_each = {"each",
-                                               "one directory per degree, with the capacity that replicas leave", NULL};
-static const struct policy directories_slice = {
-    "slice", "one directory per degree, which receives all requests that the degree would send to one slice", NULL};
-static const struct policy *const directories[] = {
-    [RDD_SHARED] = &directories_shared, [RDD_EACH] = &directories_each, [RDD_SLICE] = &directories_slice};
+static const struct policy kinds[] = {
+    [RDD_SHARED] = {"shared", "one directory, with one bit per cluster in each tag", NULL},
+    [RDD_EACH] = {"each", "one directory per degree, with the capacity that replicas leave", NULL},
+    [RDD_SLICE] = {"slice",
+                   "one directory per degree, which receives all requests that the degree would send to one slice",
+                   NULL},
+};
+static const struct policy *const directories[] = {&kinds[RDD_SHARED], &kinds[RDD_EACH], &kinds[RDD_SLICE]};
 static const struct family directories_family = {"kind of directory", directories, COUNT_OF(directories)};
 
 struct selrep_config {
@@ -74,9 +79,7 @@ static const struct param params[] = {
 };
 
 static enum rdd_kind kind_of(const struct selrep_config *values) {
-    return values->directories == &directories_slice  ? RDD_SLICE
-           : values->directories == &directories_each ? RDD_EACH
-                                                      : RDD_SHARED;
+    return (enum rdd_kind)(values->directories - kinds);
 }
 
 static bool check(const struct config *config, struct error *err);

@@ -112,6 +112,8 @@ status_is 0
 out_has "sm.warp_instructions"
 sluice list designs
 status_is 0
+holds "selrep is the paper's" grep -q '^selrep  .*as published: one tag' "$work/out"
+holds "selrep-tuned is our own" grep -q '^selrep-tuned  .*changes of our own: a directory per degree' "$work/out"
 sluice list experiments
 status_is 0
 out_has "quick/sharing"
