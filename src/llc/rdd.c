@@ -67,7 +67,7 @@ struct rdd_seen rdd_access(struct rdd *rdd, const struct rdd_request *request) {
 
 /* Whether a line is in its home slice, 0. */
 static bool is_home(const struct rdd *rdd, unsigned degree_log2, unsigned row, const struct atd_entry *entry) {
-    return rdd->kind == RDD_SLICE ? entry->clusters & 1 : row % rows_of(rdd->kind, degree_log2) == 0;
+    return rdd->kind == RDD_SLICE ? (entry->clusters & 1) != 0 : row % rows_of(rdd->kind, degree_log2) == 0;
 }
 
 void rdd_flush(struct rdd *rdd, bool whole) {
