@@ -244,10 +244,11 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     schedule(sm, replayed, now);
 }
 
-/* A miss of the read-only caches precedes the access and may fill the miss queue. */
+/* An unsent miss of the read-only caches is sent before the next access and may fill the miss queue. A rejected fetch can
+ * only become such a miss. */
 enum l1_outcome lsu_foresee(struct sm *sm) {
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    if (!sm->l1->ops->foresee || sm->unsent | sm->unfetched || entry->small_cache || !entry->count) return 0;
+    if (!sm->l1->ops->foresee || sm->unsent || entry->small_cache || !entry->count) return 0;
     return sm->l1->ops->foresee(sm->l1, sm->index, next_request(sm, entry));
 }
 

@@ -30,8 +30,8 @@ struct sm_fixture {
     struct port to_memory, from_memory, commands, reports;
 
     /* The memory. */
-    uint64_t memory_cycles; /* 100 unless changed before a run */
-    uint64_t opens_at;      /* takes nothing before this cycle */
+    uint64_t memory_cycles;       /* 100 unless changed before a run */
+    uint64_t closes_at, opens_at; /* takes nothing from the one cycle until the other */
     struct message request[SM_FIXTURE_REQUESTS];
     uint64_t requested_at[SM_FIXTURE_REQUESTS]; /* when the memory saw it */
     unsigned requests;
@@ -50,7 +50,7 @@ struct sm_fixture {
 static inline void sm_fixture_memory_tick(void *self, uint64_t now) {
     struct sm_fixture *sm = self;
     const struct message *request;
-    if (now < sm->opens_at) {
+    if (now >= sm->closes_at && now < sm->opens_at) {
         engine_wake(sm->base.engine, sm->memory_id, sm->opens_at);
         return;
     }

@@ -223,6 +223,33 @@ TEST("each load of a chain fails until the reply to the one before, whether or n
     }
 }
 
+TEST("a load fails for the network, not for an MSHR, if a fetch miss fills the miss queue in the cycle before it") {
+    /* Stores fill the port while the memory is closed. The second load enters the miss queue when the reply to the first
+     * frees its MSHR, and the third follows in the next cycle. */
+    enum { LINE_0 = 0, LINE_1 = 16, SUMS = 400 };
+    struct step sums[SUMS],
+        accesses[] = {load_line(1, 0x1000),  store_line(0, 0x9000), store_line(0, 0x9400), store_line(0, 0x9800),
+                      store_line(0, 0x9C00), load_line(2, 0x2000),  load_line(3, 0x3000)};
+    for (unsigned i = 0; i < SUMS; i++) sums[i] = alu(OP_other, 0, 0);
+    for (int delay = -1; delay <= 1; delay++) { /* from the reply to the fetch */
+        unsigned last = (unsigned)(105 + delay);
+        uint32_t ids[SUMS];
+        for (unsigned i = 0; i < SUMS; i++) ids[i] = i <= last ? LINE_0 : LINE_1;
+        struct script_source source = script_make(1, 2, SCRIPT(accesses));
+        script_add(&source, SCRIPT(sums));
+        source.ids = ids;
+        struct sm_fixture *sm =
+            sm_fixture_create(SETTINGS("l1.mshrs=1", "l1.miss_queue=2", "sm.schedulers=4", "sm.instruction_kb=2"));
+        sm->closes_at = FIRST_ISSUE + round_trip(sm) + 5; /* when the memory has taken the first load */
+        sm->opens_at = 400;
+        sm_fixture_run(sm, &source);
+        uint64_t reply = sm->requested_at[1] - 1 + round_trip(sm); /* the first request is a fetch */
+        CHECK_EQ(script_issued(&source, 0, 1, last), reply + (uint64_t)delay);
+        CHECK_EQ(COUNTER(sm, "sm.reservation_fail.network") > 0, delay <= 0);
+        sm_fixture_destroy(sm);
+    }
+}
+
 TEST("an SM that is stopped for a reconfiguration stalls for it, whatever its warps wait for") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 0, 1)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
