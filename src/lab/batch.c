@@ -131,7 +131,7 @@ static double guess_seconds(const char *job) {
     static const struct {
         const char *part;
         double seconds;
-    } sizes[] = {{"synth:", 2}, {":tiny", 0.2}, {":small", 15}};
+    } sizes[] = {{"synth:", 2}, {":tiny", 0.2}, {":small", 2}};
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         if (strstr(job, sizes[i].part)) return sizes[i].seconds;
     return 300;

@@ -101,7 +101,7 @@ TEST("the expected time is the mean of stored runs of the workload, or a guess b
         const char *job;
         double seconds;
         bool guessed;
-    } rows[] = {{"mm:tiny", 4, false}, {"mm:tiny", 4, false},  {"va:tiny", 0.2, true}, {"va:small", 15, true},
+    } rows[] = {{"mm:tiny", 4, false}, {"mm:tiny", 4, false},  {"va:tiny", 0.2, true}, {"va:small", 2, true},
                 {"va", 300, true},     {"synth:alu", 2, true}, {"synth:alu", 2, true}, {"mm:tiny", 4, false}};
     struct planned_run runs[COUNT_OF(rows)];
     for (unsigned i = 0; i < COUNT_OF(rows); i++) runs[i] = planned(i + 1, 0, rows[i].job, -1);
