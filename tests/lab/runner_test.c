@@ -238,7 +238,7 @@ struct estimates {
     unsigned steps;
 };
 
-/* Ends the batch when the estimate has fallen below the limit, or after ten seconds. */
+/* Ends the batch when the estimate has fallen below the limit, or after ten seconds; without a limit after two. */
 static bool estimate(void *user, const struct runner_progress *progress) {
     struct estimates *estimates = user;
     if (!progress->running) return true;
@@ -246,7 +246,7 @@ static bool estimate(void *user, const struct runner_progress *progress) {
     CHECK(progress->left_seconds > 0 && (estimates->below == 0 || progress->left_seconds <= estimates->first));
     CHECK(progress->share >= 0 && progress->share <= 1);
     estimates->last = progress->left_seconds;
-    return estimates->last >= estimates->below && ++estimates->steps < 50;
+    return estimates->last >= estimates->below && ++estimates->steps < (estimates->below > 0 ? 50 : 10);
 }
 
 static struct estimates estimate_run(const char *job, double expected, double below, uint64_t instructions) {
