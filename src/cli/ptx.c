@@ -252,8 +252,8 @@ static const char *const details[] = {
     "Unsupported instructions are all listed, and the exit status is then 2.",
     "With `--read-only`, the data that each pointer parameter of a kernel refers to, and each global variable that it"
     " uses, is `read-only` if no instruction of the kernel can write it. Otherwise it is `read-write`, listed with the"
-    " instruction and line that can. A pointer loaded from memory cannot be traced: a store through it makes everything"
-    " read-write. The analysis does not detect that two parameters point to the same memory; a run reports it when it"
+    " instruction and line that can. A pointer that is loaded from memory, or computed other than by additions, cannot be"
+    " traced: a store through it makes everything read-write. The analysis does not detect that two parameters point to the same memory; a run reports it when it"
     " happens.",
     "`--rewrite` writes `ld.global.ro`, a PTX extension: it loads the same value as `ld.global` and asserts that the"
     " kernel does not write the location. Runs do not need a rewritten module: the same analysis marks loads when a"

@@ -2,18 +2,32 @@
 
 #include <string.h>
 
+#include "ptx/flows.h"
 #include "ptx/lower.h"
 
-/* Values are indices: nothing; the contents of local and shared memory; each module variable; for each reached function
- * its registers at labels; then one value per definition. */
-enum { VALUE_NONE, VALUE_LOCAL, VALUE_SHARED, VALUE_VARIABLES };
+/* Values are indices: nothing; the contents of local, shared and global memory that the kernel itself writes; what is
+ * stored to .param at an address that is not a constant; for each reached function its registers at labels; then one
+ * value per definition. */
+enum { VALUE_NONE, VALUE_LOCAL, VALUE_SHARED, VALUE_GLOBAL, VALUE_PARAMETERS, VALUE_COUNT };
 
-struct edge {
+/* A part of a .param variable that instructions access: the parameters and results of functions. */
+struct slot {
+    uint32_t variable;
+    uint64_t offset, bytes;
+    uint32_t value;
+};
+
+/* A call passes the variable `from` as the variable `to`. */
+struct link {
     uint32_t from, to;
 };
 
-struct seed {
-    uint32_t object, value;
+/* A load of a kernel parameter that is not one pointer: of a part, or (`variable` is PTX_NONE) of an unknown place. */
+struct piece {
+    uint32_t variable;
+    uint64_t offset, bytes;
+    uint32_t value;
+    bool generic; /* matters only if the generic address of a parameter is taken */
 };
 
 struct walk {
@@ -22,7 +36,9 @@ struct walk {
     uint32_t value_count;
     uint32_t *registers; /* of each function: the value of its first register; 0 = not reached */
     struct list reached; /* uint32_t */
-    struct list edges, seeds, objects, accesses; /* of the types above */
+    struct list flows, seeds, objects, accesses, slots, links, pieces; /* of the types above */
+    bool parameters_taken;   /* a register has the address of a parameter or result of a function */
+    bool parameters_generic; /* generic loads may read parameters */
 
     /* the current function */
     uint32_t index;
@@ -35,14 +51,22 @@ struct walk {
 
 static uint32_t value_make(struct walk *w) { return w->value_count++; }
 
-static void edge_add(struct walk *w, uint32_t from, uint32_t to) {
+static void flow_add(struct walk *w, enum flow_kind kind, uint32_t from, uint32_t other, uint32_t to) {
     if (from != VALUE_NONE && to != VALUE_NONE && from != to)
-        *(struct edge *)list_add(w->arena, &w->edges, sizeof(struct edge)) = (struct edge){from, to};
+        *(struct flow *)list_add(w->arena, &w->flows, sizeof(struct flow)) = (struct flow){kind, from, other, to};
 }
+static void edge_add(struct walk *w, uint32_t from, uint32_t to) { flow_add(w, FLOW_COPY, from, VALUE_NONE, to); }
+static void number_add(struct walk *w, uint32_t from, uint32_t to) { flow_add(w, FLOW_NUMBER, from, VALUE_NONE, to); }
 
 static void seed_add(struct walk *w, uint32_t object, uint32_t value) {
     if (value != VALUE_NONE)
-        *(struct seed *)list_add(w->arena, &w->seeds, sizeof(struct seed)) = (struct seed){object, value};
+        *(struct seed *)list_add(w->arena, &w->seeds, sizeof(struct seed)) = (struct seed){object, value, false};
+}
+
+/* The value may be a number computed from the object's address; for POINTER_ANYWHERE: any number. */
+static void seed_derived(struct walk *w, uint32_t object, uint32_t value) {
+    if (value != VALUE_NONE)
+        *(struct seed *)list_add(w->arena, &w->seeds, sizeof(struct seed)) = (struct seed){object, value, true};
 }
 
 static uint32_t object_at(struct walk *w, uint32_t variable, uint64_t offset) {
@@ -99,7 +123,9 @@ static const struct ptx_operand *operand_at(const struct walk *w, const struct p
 }
 
 static void variable_flow(struct walk *w, uint32_t variable, uint32_t to) {
-    bool global = w->module->variables[variable].space == PTX_SPACE_GLOBAL;
+    const struct ptx_variable *named = &w->module->variables[variable];
+    bool global = named->space == PTX_SPACE_GLOBAL;
+    w->parameters_taken |= named->space == PTX_SPACE_PARAM && !(named->is_parameter && w->function->is_kernel);
     seed_add(w, global ? object_at(w, variable, 0) : POINTER_ELSEWHERE, to);
 }
 
@@ -109,6 +135,14 @@ static void operand_flow(struct walk *w, const struct ptx_operand *o, uint32_t t
     case PTX_OPERAND_REGISTER: edge_add(w, register_read(w, o->index), to); break;
     case PTX_OPERAND_VARIABLE: variable_flow(w, o->index, to); break;
     case PTX_OPERAND_FUNCTION: seed_add(w, POINTER_ELSEWHERE, to); break;
+    case PTX_OPERAND_INTEGER:
+        if (o->value == 0)
+            seed_add(w, POINTER_NULL, to);
+        else
+            seed_derived(w, POINTER_ANYWHERE, to);
+        break;
+    case PTX_OPERAND_SPECIAL:
+    case PTX_OPERAND_FLOAT: seed_derived(w, POINTER_ANYWHERE, to); break;
     case PTX_OPERAND_ADDRESS:
     case PTX_OPERAND_VECTOR:
     case PTX_OPERAND_PAIR:
@@ -117,6 +151,13 @@ static void operand_flow(struct walk *w, const struct ptx_operand *o, uint32_t t
         break;
     default: break;
     }
+}
+
+static uint32_t operand_value(struct walk *w, const struct ptx_operand *o) {
+    if (o->kind == PTX_OPERAND_REGISTER) return register_read(w, o->index);
+    uint32_t value = value_make(w);
+    operand_flow(w, o, value);
+    return value;
 }
 
 /* Assigns the value to the registers of a destination operand, merging the old value where it may remain. */
@@ -133,15 +174,37 @@ static enum ptx_space instr_space(const struct ptx_instr *instr) {
     return PTX_SPACE_GENERIC;
 }
 
-/* The size of an element in bytes; 0 if it cannot be an address. */
-static unsigned pointer_bytes(const struct walk *w, const struct ptx_instr *instr) {
-    for (unsigned i = 0; i < instr->modifier_count; i++) {
-        if (ptx_modifier_class(instr->modifier[i]) != PTX_CLASS_TYPE) continue;
-        enum ptx_type type = ptx_modifier_value(instr->modifier[i]);
-        return ptx_type_kind(type) != PTX_FLOAT && ptx_type_bits(type) >= w->module->address_bits ? ptx_type_bytes(type)
-                                                                                                  : 0;
-    }
+/* The size of an element of a load or store in bytes. */
+static unsigned element_bytes(const struct ptx_instr *instr) {
+    for (unsigned i = 0; i < instr->modifier_count; i++)
+        if (ptx_modifier_class(instr->modifier[i]) == PTX_CLASS_TYPE)
+            return ptx_type_bytes(ptx_modifier_value(instr->modifier[i]));
     return 0;
+}
+
+/* Whether an element of so many bytes can hold a pointer, or has parts of one or of several. */
+static bool is_address(const struct walk *w, uint64_t bytes) { return bytes * 8 == w->module->address_bits; }
+
+/* A flow of bits through a place of so many bytes. */
+static void piece_flow(struct walk *w, uint64_t bytes, uint32_t from, uint32_t to) {
+    flow_add(w, is_address(w, bytes) ? FLOW_COPY : FLOW_NUMBER, from, VALUE_NONE, to);
+}
+
+static bool is_real(const struct ptx_instr *instr) {
+    for (unsigned i = 0; i < instr->modifier_count; i++)
+        if (ptx_modifier_class(instr->modifier[i]) == PTX_CLASS_TYPE)
+            return ptx_type_kind(ptx_modifier_value(instr->modifier[i])) == PTX_FLOAT;
+    return false;
+}
+
+/* A value from memory that others write: possibly a pointer if it has its size and is not a floating-point number. */
+static uint32_t foreign_value(struct walk *w, const struct ptx_instr *instr) {
+    uint32_t value = value_make(w);
+    if (is_address(w, element_bytes(instr)) && !is_real(instr))
+        seed_add(w, POINTER_ANYWHERE, value);
+    else
+        seed_derived(w, POINTER_ANYWHERE, value);
+    return value;
 }
 
 static void access_add(struct walk *w, const struct ptx_instr *instr, const struct ptx_operand *address, bool reads,
@@ -174,52 +237,94 @@ static bool parameter_place(const struct walk *w, const struct ptx_operand *addr
     return true;
 }
 
+static uint32_t slot_at(struct walk *w, uint32_t variable, uint64_t offset, uint64_t bytes) {
+    const struct slot *slots = w->slots.items;
+    for (uint32_t i = 0; i < w->slots.count; i++)
+        if (slots[i].variable == variable && slots[i].offset == offset && slots[i].bytes == bytes)
+            return slots[i].value;
+    uint32_t value = value_make(w);
+    *(struct slot *)list_add(w->arena, &w->slots, sizeof *slots) = (struct slot){variable, offset, bytes, value};
+    edge_add(w, VALUE_PARAMETERS, value);
+    return value;
+}
+
+static void piece_add(struct walk *w, struct piece piece) {
+    *(struct piece *)list_add(w->arena, &w->pieces, sizeof piece) = piece;
+}
+
 /* A load of .param: in a kernel, parameters are the origin of pointers; otherwise the value is passed at a call. */
-static void parameter_load(struct walk *w, const struct ptx_instr *instr, unsigned bytes) {
+static void parameter_load(struct walk *w, const struct ptx_instr *instr) {
     const struct ptx_operand *to = operand_at(w, instr, 0), *address = operand_at(w, instr, 1);
     uint32_t variable = 0;
-    int64_t offset = 0;
-    bool known = parameter_place(w, address, &variable, &offset);
+    int64_t start = 0;
+    bool known = parameter_place(w, address, &variable, &start);
+    unsigned bytes = element_bytes(instr);
     uint32_t elements = to->kind == PTX_OPERAND_VECTOR ? to->count : 1;
     for (uint32_t i = 0; i < elements; i++) {
+        uint64_t offset = (uint64_t)start + (uint64_t)i * bytes;
         uint32_t value = value_make(w);
-        if (!known)
-            seed_add(w, POINTER_ANYWHERE, bytes ? value : VALUE_NONE);
-        else if (!w->function->is_kernel || !w->module->variables[variable].is_parameter)
-            edge_add(w, VALUE_VARIABLES + variable, value);
-        else if (bytes)
-            seed_add(w, object_at(w, variable, (uint64_t)offset + (uint64_t)i * bytes), value);
+        if (!known) {
+            edge_add(w, foreign_value(w, instr), value);
+            number_add(w, VALUE_PARAMETERS, value);
+            piece_add(w, (struct piece){.variable = PTX_NONE, .value = value});
+        } else if (!w->function->is_kernel || !w->module->variables[variable].is_parameter) {
+            piece_flow(w, bytes, slot_at(w, variable, offset, bytes), value);
+        } else if (is_address(w, bytes) && !is_real(instr)) {
+            seed_add(w, object_at(w, variable, offset), value);
+        } else {
+            seed_derived(w, POINTER_ANYWHERE, value);
+            piece_add(w, (struct piece){.variable = variable, .offset = offset, .bytes = bytes, .value = value});
+        }
         operand_define(w, instr, elements > 1 ? &w->function->operands[to->first + i] : to, value);
     }
 }
 
-/* The values that a load from a space may return. */
-static uint32_t memory_load(struct walk *w, enum ptx_space space, unsigned bytes) {
-    if (space == PTX_SPACE_LOCAL) return VALUE_LOCAL;
-    if (space == PTX_SPACE_SHARED) return VALUE_SHARED;
-    uint32_t value = value_make(w);
-    if (bytes) seed_add(w, POINTER_ANYWHERE, value);
+/* The values that a load from a space may return. What the kernel itself has stored to global memory, or to any memory
+ * that a generic load may read, is not only any number: it may be the address of a known object. */
+static uint32_t memory_load(struct walk *w, const struct ptx_instr *instr, enum ptx_space space) {
+    bool own = space == PTX_SPACE_LOCAL || space == PTX_SPACE_SHARED;
+    uint32_t value = own ? value_make(w) : foreign_value(w, instr);
+    if (own) piece_flow(w, element_bytes(instr), space == PTX_SPACE_LOCAL ? VALUE_LOCAL : VALUE_SHARED, value);
+    if (space == PTX_SPACE_GENERIC) {
+        number_add(w, VALUE_LOCAL, value);
+        number_add(w, VALUE_SHARED, value);
+        piece_add(w, (struct piece){.variable = PTX_NONE, .value = value, .generic = true});
+    }
+    if (space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL) number_add(w, VALUE_GLOBAL, value);
     return value;
 }
 
-/* A store to local or shared memory flows to loads there; a store to global memory may be loaded through anything. */
-static void memory_store(struct walk *w, enum ptx_space space, const struct ptx_operand *o) {
+static void memory_store(struct walk *w, const struct ptx_instr *instr, enum ptx_space space,
+                         const struct ptx_operand *o) {
     bool generic = space == PTX_SPACE_GENERIC;
-    if (generic || space == PTX_SPACE_LOCAL || space == PTX_SPACE_PARAM) operand_flow(w, o, VALUE_LOCAL);
-    if (generic || space == PTX_SPACE_SHARED) operand_flow(w, o, VALUE_SHARED);
+    uint32_t value = value_make(w), stored = value_make(w);
+    operand_flow(w, o, value);
+    piece_flow(w, element_bytes(instr), value, stored);
+    if (generic || space == PTX_SPACE_LOCAL) edge_add(w, stored, VALUE_LOCAL);
+    if (generic || space == PTX_SPACE_SHARED) edge_add(w, stored, VALUE_SHARED);
+    if (generic || space == PTX_SPACE_GLOBAL) edge_add(w, stored, VALUE_GLOBAL);
+    if (space == PTX_SPACE_PARAM) edge_add(w, stored, VALUE_PARAMETERS);
 }
 
 static bool is_global(enum ptx_space space) { return space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC; }
 
 static void walk_load(struct walk *w, const struct ptx_instr *instr) {
     enum ptx_space space = instr->mnemonic == PTX_MN_ldu ? PTX_SPACE_GLOBAL : instr_space(instr);
-    unsigned bytes = pointer_bytes(w, instr);
     if (space == PTX_SPACE_PARAM) {
-        parameter_load(w, instr, bytes);
+        parameter_load(w, instr);
         return;
     }
     if (is_global(space)) access_add(w, instr, operand_at(w, instr, 1), true, false);
-    operand_define(w, instr, operand_at(w, instr, 0), memory_load(w, space, bytes));
+    operand_define(w, instr, operand_at(w, instr, 0), memory_load(w, instr, space));
+}
+
+static void parameter_store(struct walk *w, const struct ptx_instr *instr, uint32_t variable, uint64_t offset) {
+    const struct ptx_operand *from = operand_at(w, instr, 1);
+    unsigned bytes = element_bytes(instr);
+    bool vector = from->kind == PTX_OPERAND_VECTOR;
+    for (uint32_t i = 0; i < (vector ? from->count : 1); i++)
+        piece_flow(w, bytes, operand_value(w, vector ? &w->function->operands[from->first + i] : from),
+                   slot_at(w, variable, offset + (uint64_t)i * bytes, bytes));
 }
 
 static void walk_store(struct walk *w, const struct ptx_instr *instr) {
@@ -229,9 +334,9 @@ static void walk_store(struct walk *w, const struct ptx_instr *instr) {
     int64_t offset = 0;
     if (is_global(space)) access_add(w, instr, address, false, true);
     if (space == PTX_SPACE_PARAM && parameter_place(w, address, &variable, &offset))
-        operand_flow(w, operand_at(w, instr, 1), VALUE_VARIABLES + variable);
+        parameter_store(w, instr, variable, (uint64_t)offset);
     else
-        memory_store(w, space, operand_at(w, instr, 1));
+        memory_store(w, instr, space, operand_at(w, instr, 1));
 }
 
 /* atom d, [a], b, ...; red [a], b */
@@ -239,8 +344,8 @@ static void walk_atomic(struct walk *w, const struct ptx_instr *instr) {
     enum ptx_space space = instr_space(instr);
     uint32_t at = instr->mnemonic == PTX_MN_atom;
     if (is_global(space)) access_add(w, instr, operand_at(w, instr, at), true, true);
-    for (uint32_t i = at + 1; i < instr->count; i++) memory_store(w, space, operand_at(w, instr, i));
-    if (at) operand_define(w, instr, operand_at(w, instr, 0), memory_load(w, space, pointer_bytes(w, instr)));
+    for (uint32_t i = at + 1; i < instr->count; i++) memory_store(w, instr, space, operand_at(w, instr, i));
+    if (at) operand_define(w, instr, operand_at(w, instr, 0), memory_load(w, instr, space));
 }
 
 /* ---- calls ---- */
@@ -249,24 +354,41 @@ static bool in_parameter(const struct walk *w, const struct ptx_operand *o) {
     return o->kind == PTX_OPERAND_VARIABLE && w->module->variables[o->index].space == PTX_SPACE_PARAM;
 }
 
-static void actual_take(struct walk *w, const struct ptx_instr *instr, const struct ptx_operand *actual,
-                        uint32_t from) {
-    if (in_parameter(w, actual))
-        edge_add(w, from, VALUE_VARIABLES + actual->index);
-    else
-        operand_define(w, instr, actual, from);
+/* The value of a parameter or result that is passed in a register or as a constant on one side of the call. */
+static uint32_t whole_value(struct walk *w, uint32_t variable) {
+    return slot_at(w, variable, 0, w->module->variables[variable].size_bytes);
 }
 
-static void actual_give(struct walk *w, const struct ptx_operand *actual, uint32_t to) {
-    if (in_parameter(w, actual))
-        edge_add(w, VALUE_VARIABLES + actual->index, to);
-    else
-        operand_flow(w, actual, to);
+static void link_add(struct walk *w, uint32_t from, uint32_t to) {
+    *(struct link *)list_add(w->arena, &w->links, sizeof(struct link)) = (struct link){from, to};
 }
 
-static uint32_t formal_value(const struct walk *w, uint32_t callee, uint32_t formal) {
+static void argument_pass(struct walk *w, const struct ptx_operand *actual, uint32_t callee, uint32_t formal) {
     uint32_t reg = w->module->variables[formal].register_index;
-    return reg == PTX_NONE ? VALUE_VARIABLES + formal : w->registers[callee] + reg;
+    if (reg != PTX_NONE)
+        edge_add(w, in_parameter(w, actual) ? whole_value(w, actual->index) : operand_value(w, actual),
+                 w->registers[callee] + reg);
+    else if (in_parameter(w, actual))
+        link_add(w, actual->index, formal);
+    else
+        piece_flow(w, w->module->variables[formal].size_bytes, operand_value(w, actual), whole_value(w, formal));
+}
+
+static void result_define(struct walk *w, const struct ptx_instr *instr, const struct ptx_operand *actual,
+                          uint32_t value) {
+    if (in_parameter(w, actual))
+        edge_add(w, value, whole_value(w, actual->index));
+    else
+        operand_define(w, instr, actual, value);
+}
+
+static void result_pass(struct walk *w, const struct ptx_instr *instr, const struct ptx_operand *actual,
+                        uint32_t callee, uint32_t formal) {
+    uint32_t reg = w->module->variables[formal].register_index;
+    if (reg == PTX_NONE && in_parameter(w, actual))
+        link_add(w, formal, actual->index);
+    else
+        result_define(w, instr, actual, reg == PTX_NONE ? whole_value(w, formal) : w->registers[callee] + reg);
 }
 
 /* The values passed at a call, in one direction: operand lists of the caller, each possibly NULL. */
@@ -284,10 +406,14 @@ static void function_call(struct walk *w, const struct ptx_instr *instr, uint32_
     seed_add(w, POINTER_ELSEWHERE, heap);
     if (function->has_body) function_reach(w, callee);
     for (uint32_t i = 0; i < arguments && !heap; i++)
-        actual_give(w, &actuals[passed->arguments->first + i], formal_value(w, callee, function->parameters[i]));
-    for (uint32_t i = 0; i < returns; i++)
-        actual_take(w, instr, &actuals[passed->returns->first + i],
-                    heap ? heap : formal_value(w, callee, function->returns[i]));
+        argument_pass(w, &actuals[passed->arguments->first + i], callee, function->parameters[i]);
+    for (uint32_t i = 0; i < returns; i++) {
+        const struct ptx_operand *actual = &actuals[passed->returns->first + i];
+        if (heap)
+            result_define(w, instr, actual, heap);
+        else
+            result_pass(w, instr, actual, callee, function->returns[i]);
+    }
 }
 
 static void walk_call(struct walk *w, const struct ptx_instr *instr) {
@@ -315,31 +441,101 @@ static void walk_call(struct walk *w, const struct ptx_instr *instr) {
 
 /* ---- instructions ---- */
 
-/* The first operand that flows to the destination; all later ones do too. Products and left shifts are numbers. */
-enum { FLOW_ALL = 1, FLOW_ADDEND = 3, FLOW_NOTHING = UINT8_MAX };
-static uint8_t flow_from(enum ptx_mnemonic mnemonic) {
-    switch (mnemonic) {
-    case PTX_MN_mul:
-    case PTX_MN_mul24:
-    case PTX_MN_shl:
-    case PTX_MN_div:
-    case PTX_MN_rem: return FLOW_NOTHING;
+static bool has_modifier(const struct ptx_instr *instr, enum ptx_modifier modifier) {
+    for (unsigned i = 0; i < instr->modifier_count; i++)
+        if (instr->modifier[i] == modifier) return true;
+    return false;
+}
+
+/* Whether the data operands and the result are integers of the size of an address. */
+static bool is_whole(const struct walk *w, const struct ptx_instr *instr) {
+    unsigned wide = has_modifier(instr, PTX_MOD_wide) ? 2 : 1, types = 0;
+    for (unsigned i = 0; i < instr->modifier_count; i++) {
+        if (ptx_modifier_class(instr->modifier[i]) != PTX_CLASS_TYPE) continue;
+        enum ptx_type type = ptx_modifier_value(instr->modifier[i]);
+        if (instr->mnemonic == PTX_MN_slct && types++) continue; /* the type of the condition */
+        if (ptx_type_kind(type) == PTX_FLOAT || !is_address(w, (uint64_t)ptx_type_bytes(type) * wide)) return false;
+    }
+    return true;
+}
+
+/* Rounding down to at most the alignment of an allocation stays in it. */
+enum { ALLOCATION_ALIGNMENT = 256 };
+static bool is_alignment(const struct ptx_operand *mask) {
+    if (mask->kind != PTX_OPERAND_INTEGER || mask->value >= 0 || mask->value < -ALLOCATION_ALIGNMENT) return false;
+    return (-mask->value & (-mask->value - 1)) == 0;
+}
+
+static void walk_copy(struct walk *w, const struct ptx_instr *instr, uint32_t value) {
+    uint32_t operands = instr->mnemonic == PTX_MN_slct ? 3 : instr->count;
+    for (uint32_t i = 1; i < operands; i++) operand_flow(w, operand_at(w, instr, i), value);
+}
+
+static void walk_number(struct walk *w, const struct ptx_instr *instr, uint32_t operands, uint32_t value) {
+    seed_derived(w, POINTER_ANYWHERE, value);
+    for (uint32_t i = 1; i < operands; i++) number_add(w, operand_value(w, operand_at(w, instr, i)), value);
+}
+
+static void walk_sum(struct walk *w, const struct ptx_instr *instr, enum flow_kind kind, uint32_t value) {
+    flow_add(w, kind, operand_value(w, operand_at(w, instr, 1)), operand_value(w, operand_at(w, instr, 2)), value);
+}
+
+/* Whether the result or an operand is a list of parts. */
+static bool has_parts(const struct walk *w, const struct ptx_instr *instr) {
+    return operand_at(w, instr, 0)->kind == PTX_OPERAND_VECTOR || operand_at(w, instr, 1)->kind == PTX_OPERAND_VECTOR;
+}
+
+static void walk_move(struct walk *w, const struct ptx_instr *instr, uint32_t value) {
+    if (!has_parts(w, instr)) {
+        walk_copy(w, instr, value);
+        return;
+    }
+    walk_number(w, instr, instr->count, value);
+    if (operand_at(w, instr, 1)->kind == PTX_OPERAND_VECTOR) seed_add(w, POINTER_ANYWHERE, value);
+}
+
+static void walk_whole(struct walk *w, const struct ptx_instr *instr, uint32_t value) {
+    switch (instr->mnemonic) {
+    case PTX_MN_mov: walk_move(w, instr, value); break;
+    case PTX_MN_cvta:
+        w->parameters_generic |= instr_space(instr) == PTX_SPACE_PARAM;
+        walk_copy(w, instr, value);
+        break;
+    case PTX_MN_cvt:
+    case PTX_MN_selp:
+    case PTX_MN_slct:
+    case PTX_MN_min:
+    case PTX_MN_max: walk_copy(w, instr, value); break;
+    case PTX_MN_add:
+    case PTX_MN_addc: walk_sum(w, instr, FLOW_SUM, value); break;
+    case PTX_MN_sub:
+    case PTX_MN_subc: walk_sum(w, instr, FLOW_DIFFERENCE, value); break;
+    case PTX_MN_or:
+    case PTX_MN_xor: walk_sum(w, instr, FLOW_BITS, value); break;
+    case PTX_MN_and:
+        if (is_alignment(operand_at(w, instr, 2)))
+            operand_flow(w, operand_at(w, instr, 1), value);
+        else
+            walk_number(w, instr, instr->count, value);
+        break;
     case PTX_MN_mad:
-    case PTX_MN_madc:
-    case PTX_MN_mad24:
-    case PTX_MN_fma: return FLOW_ADDEND;
-    default: return FLOW_ALL;
+    case PTX_MN_madc: {
+        uint32_t product = value_make(w);
+        walk_number(w, instr, 3, product);
+        flow_add(w, FLOW_SUM, product, operand_value(w, operand_at(w, instr, 3)), value);
+        break;
+    }
+    default: walk_number(w, instr, instr->count, value);
     }
 }
 
 static void walk_plain(struct walk *w, const struct ptx_instr *instr) {
     if (!instr->count) return;
     uint32_t value = value_make(w);
-    for (uint32_t i = flow_from(instr->mnemonic); i < instr->count; i++) {
-        const struct ptx_operand *o = operand_at(w, instr, i);
-        operand_flow(w, o, value);
-        if (o->kind == PTX_OPERAND_VECTOR && pointer_bytes(w, instr)) seed_add(w, POINTER_ANYWHERE, value);
-    }
+    if (is_whole(w, instr))
+        walk_whole(w, instr, value);
+    else
+        walk_number(w, instr, instr->count, value);
     operand_define(w, instr, operand_at(w, instr, 0), value);
 }
 
@@ -362,13 +558,14 @@ static void walk_instr(struct walk *w, const struct ptx_instr *instr) {
         operand_define(w, instr, operand_at(w, instr, 0), value);
         break;
     }
-    /* No destination, or one that is not an address. */
+    case PTX_MN_bar:
+    case PTX_MN_barrier: /* .red.popc has a result */
+        if (has_modifier(instr, PTX_MOD_popc)) walk_plain(w, instr);
+        break;
     case PTX_MN_stackrestore:
     case PTX_MN_prefetch:
     case PTX_MN_prefetchu:
     case PTX_MN_applypriority:
-    case PTX_MN_bar:
-    case PTX_MN_barrier:
     case PTX_MN_nanosleep:
     case PTX_MN_pmevent: break;
     default: walk_plain(w, instr);
@@ -397,51 +594,81 @@ static void walk_function(struct walk *w, uint32_t f) {
     registers_forget(w);
 }
 
-/* ---- the fixed point ---- */
+/* ---- what is known only after all functions ---- */
 
-/* Edges are in source order, so one pass settles everything except loops and calls. */
-static void sets_grow(const struct walk *w, struct pointers *p) {
-    p->words = (p->object_count + 63) / 64;
-    p->sets = arena_alloc(w->arena, (size_t)w->value_count * p->words, sizeof *p->sets);
-    const struct seed *seeds = w->seeds.items;
-    for (uint32_t i = 0; i < w->seeds.count; i++)
-        p->sets[(size_t)seeds[i].value * p->words + seeds[i].object / 64] |= UINT64_C(1) << (seeds[i].object % 64);
-    const struct edge *edges = w->edges.items;
-    for (bool grown = true; grown;) {
-        grown = false;
-        for (uint32_t i = 0; i < w->edges.count; i++) {
-            const uint64_t *from = p->sets + (size_t)edges[i].from * p->words;
-            uint64_t *to = p->sets + (size_t)edges[i].to * p->words;
-            for (uint32_t k = 0; k < p->words; k++) {
-                grown |= (from[k] & ~to[k]) != 0;
-                to[k] |= from[k];
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* A call passes each part of an argument or result that either side accesses. */
+static void links_resolve(struct walk *w) {
+    for (uint32_t before = 0; before != w->slots.count;) {
+        before = w->slots.count;
+        for (uint32_t k = 0; k < w->links.count; k++) {
+            struct link link = ((const struct link *)w->links.items)[k];
+            for (uint32_t i = 0; i < w->slots.count; i++) {
+                struct slot slot = ((const struct slot *)w->slots.items)[i];
+                if (slot.variable == link.from) slot_at(w, link.to, slot.offset, slot.bytes);
+                if (slot.variable == link.to) slot_at(w, link.from, slot.offset, slot.bytes);
             }
         }
     }
+    for (uint32_t k = 0; k < w->links.count; k++) {
+        struct link link = ((const struct link *)w->links.items)[k];
+        for (uint32_t i = 0; i < w->slots.count; i++) {
+            struct slot slot = ((const struct slot *)w->slots.items)[i];
+            if (slot.variable == link.from) edge_add(w, slot.value, slot_at(w, link.to, slot.offset, slot.bytes));
+        }
+    }
+}
+
+/* Parts of one variable that overlap hold parts of each other's values. */
+static void slots_resolve(struct walk *w) {
+    const struct slot *slots = w->slots.items;
+    for (uint32_t i = 0; i < w->slots.count; i++)
+        for (uint32_t k = 0; k < w->slots.count; k++)
+            if (i != k && slots[i].variable == slots[k].variable &&
+                overlap(slots[i].offset, slots[i].bytes, slots[k].offset, slots[k].bytes))
+                number_add(w, slots[i].value, slots[k].value);
+}
+
+static void pieces_resolve(struct walk *w) {
+    const struct piece *pieces = w->pieces.items;
+    const struct pointer_object *objects = w->objects.items;
+    unsigned pointer_bytes = w->module->address_bits / 8;
+    for (uint32_t i = 0; i < w->pieces.count; i++) {
+        bool anywhere = pieces[i].variable == PTX_NONE;
+        if (pieces[i].generic && !w->parameters_generic) continue;
+        for (uint32_t k = POINTER_STRUCTURES; k < w->objects.count; k++)
+            if (w->module->variables[objects[k].variable].is_parameter &&
+                (anywhere || (objects[k].variable == pieces[i].variable &&
+                              overlap(objects[k].offset, pointer_bytes, pieces[i].offset, pieces[i].bytes))))
+                seed_derived(w, k, pieces[i].value);
+        for (uint32_t k = 0; anywhere && k < w->slots.count; k++)
+            number_add(w, ((const struct slot *)w->slots.items)[k].value, pieces[i].value);
+    }
+    if (w->parameters_taken) edge_add(w, VALUE_LOCAL, VALUE_PARAMETERS);
 }
 
 struct pointers *pointers_create(struct arena *arena, const struct ptx_module *module, uint32_t kernel) {
     struct walk w = {.module = module,
                      .arena = arena,
-                     .value_count = VALUE_VARIABLES + module->variable_count,
+                     .value_count = VALUE_COUNT,
                      .registers = arena_alloc(arena, module->function_count + 1, sizeof(uint32_t))};
     for (uint32_t i = 0; i < POINTER_STRUCTURES; i++)
         *(struct pointer_object *)list_add(arena, &w.objects, sizeof(struct pointer_object)) =
             (struct pointer_object){PTX_NONE, 0};
     function_reach(&w, kernel);
     for (uint32_t i = 0; i < w.reached.count; i++) walk_function(&w, ((const uint32_t *)w.reached.items)[i]);
+    links_resolve(&w);
+    slots_resolve(&w);
+    pieces_resolve(&w);
     struct pointers *p = arena_alloc(arena, 1, sizeof *p);
     p->objects = w.objects.items;
     p->object_count = w.objects.count;
     p->accesses = w.accesses.items;
     p->access_count = w.accesses.count;
-    sets_grow(&w, p);
+    p->words = flows_words(p->object_count);
+    p->sets = flows_solve(arena, &w.flows, &w.seeds, w.value_count, p->words);
     return p;
-}
-
-bool pointers_traced(const struct pointers *pointers, const struct pointer_access *access) {
-    const uint64_t *set = pointers->sets + (size_t)access->address * pointers->words;
-    uint64_t any = 0;
-    for (uint32_t k = 0; k < pointers->words; k++) any |= set[k];
-    return any && !(set[0] >> POINTER_ANYWHERE & 1);
 }

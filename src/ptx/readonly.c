@@ -14,8 +14,8 @@ static void structure_meet(struct readonly_structure *structure, const struct po
                            const struct pointer_access *access, uint32_t object) {
     bool may = pointers_may(pointers, access, object), traced = pointers_traced(pointers, access);
     structure->accesses += may;
-    if (!access->writes || (!may && traced)) return;
-    enum readonly_verdict verdict = may ? READONLY_WRITTEN : READONLY_BEYOND;
+    if (!access->writes || (!may && traced && !pointers_derive(pointers, access, object))) return;
+    enum readonly_verdict verdict = may || traced ? READONLY_WRITTEN : READONLY_BEYOND;
     if (structure->verdict != READONLY && (structure->verdict == READONLY_WRITTEN || verdict == READONLY_BEYOND))
         return;
     structure->verdict = (uint8_t)verdict;
@@ -34,10 +34,14 @@ static bool asks_for_others(const struct ptx_instr *instr) {
 
 static bool access_is_readonly(const struct ptx_module *module, const struct pointers *pointers,
                                const struct pointer_access *access, const struct readonly_structure *structures) {
-    if (access->writes || !pointers_traced(pointers, access) || pointers_may(pointers, access, POINTER_ELSEWHERE))
+    if (access->writes || !pointers_traced(pointers, access) || pointers_may(pointers, access, POINTER_ELSEWHERE) ||
+        pointers_derive(pointers, access, POINTER_ELSEWHERE))
         return false;
-    for (uint32_t k = POINTER_STRUCTURES; k < pointers->object_count; k++)
-        if (pointers_may(pointers, access, k) && structures[k].verdict != READONLY) return false;
+    for (uint32_t k = POINTER_STRUCTURES; k < pointers->object_count; k++) {
+        /* A 64-bit number, say a stride, is a parameter like a pointer. It has accesses only if it is a pointer. */
+        bool derived = pointers_derive(pointers, access, k) && structures[k].accesses;
+        if ((derived || pointers_may(pointers, access, k)) && structures[k].verdict != READONLY) return false;
+    }
     return !asks_for_others(&module->functions[access->function].instrs[access->instr]);
 }
 

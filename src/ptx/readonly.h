@@ -7,8 +7,9 @@
  * several kernels has one verdict. Loads that observe concurrent writes (.volatile, .relaxed, .acquire, .mmio, .cv) are
  * not marked.
  *
- * PTX does not declare aliasing between parameters, and ld.global.nc and ld.global.ro are promises of the programmer.
- * The emulator therefore checks every line loaded as read-only (emu/promise.c). */
+ * Loads of .nc and .ro are marked by lowering, whatever the verdict: they are promises about locations, and a kernel may
+ * write another part of the same data structure. PTX does not declare aliasing between parameters. The emulator therefore
+ * checks every line loaded as read-only (emu/promise.c). */
 #ifndef SLUICE_PTX_READONLY_H
 #define SLUICE_PTX_READONLY_H
 

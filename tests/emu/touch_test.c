@@ -101,12 +101,19 @@ TEST("an atomic on shared memory takes one pass per lane on a word, a load one p
 }
 
 /* A generic load through `in`, which is marked read-only. The lanes for which the condition holds add the distance to
- * their word of shared memory; it is a product, in which the analysis of pointers sees only a number. */
+ * their word of shared memory. Its bits become predicates on the way, which the analysis of pointers does not follow. */
+#define BALLOT(word, shift) \
+    "add.u32 %r5, %r0, " #shift "; shr.u64 %rd4, %rd3, %r5; cvt.u32.u64 %r5, %rd4; and.b32 %r5, %r5, 1;\n" \
+    "setp.ne.u32 %p2, %r5, 0; vote.sync.ballot.b32 %r6, %p2, -1; cvt.u64.u32 " word ", %r6;\n"
 #define THROUGH_IN(condition) \
-    PTX_KERNEL(".shared .align 4 .b32 s[32]; mov.u64 %rd3, s; cvta.shared.u64 %rd3, %rd3; sub.s64 %rd3, %rd3, %rd1;\n" \
-               "mul.lo.u64 %rd3, %rd3, 1; setp." condition \
-               "; selp.b64 %rd4, %rd3, 0, %p1; mul.wide.u32 %rd5, %r0, 4;\n" \
-               "add.s64 %rd6, %rd1, %rd4; add.s64 %rd6, %rd6, %rd5; ld.u32 %r4, [%rd6]; st.global.u32 [%rd2], %r4;")
+    PTX_KERNEL( \
+        ".shared .align 4 .b32 s[32]; mov.u64 %rd3, s; cvta.shared.u64 %rd3, %rd3; sub.s64 %rd3, %rd3, %rd1;\n" BALLOT( \
+            "%rd7", 0) \
+            BALLOT( \
+                "%rd8", \
+                32) "shl.b64 %rd8, %rd8, 32; or.b64 %rd3, %rd7, %rd8; setp." condition \
+                    "; selp.b64 %rd4, %rd3, 0, %p1; mul.wide.u32 %rd5, %r0, 4;\n" \
+                    "add.s64 %rd6, %rd1, %rd4; add.s64 %rd6, %rd6, %rd5; ld.u32 %r4, [%rd6]; st.global.u32 [%rd2], %r4;")
 
 TEST("a load marked read-only keeps the mark in global memory and loses it in shared memory") {
     uint64_t touch[32];

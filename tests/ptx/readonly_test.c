@@ -107,6 +107,48 @@ TEST("a store through a select may write to either operand") {
         "a written 9, b written 9, c reads", 1);
 }
 
+TEST("a number remains visible beside a pointer: a store through a select of both may write anything") {
+    expect(KERNEL("",
+                  "setp.eq.u32 %p1, %n, 0; shr.u64 %x1, %a, 4; cvt.u32.u64 %r1, %x1; cvt.u64.u32 %x2, %r1;\n"
+                  "shl.b64 %x3, %x2, 4; selp.b64 %x4, %b, %x3, %p1; ld.global.u32 %r2, [%a]; ld.global.u32 %r3, [%c];\n"
+                  "st.global.u32 [%x4], 1;"),
+           "a beyond 10, b written 10, c beyond 10", 0);
+}
+
+TEST("the null pointer does not") {
+    expect(KERNEL("", "setp.eq.u32 %p1, %n, 0; selp.b64 %x1, %b, 0, %p1; ld.global.u32 %r2, [%a];\n"
+                      "st.global.u32 [%x1+4], 1;"),
+           "a reads, b written 9", 1);
+    expect(KERNEL("", "setp.eq.u32 %p1, %n, 0; shl.b64 %x2, %a, 0; add.s64 %x3, %x2, 0; selp.b64 %x1, %b, %x3, %p1;\n"
+                      "ld.global.u32 %r2, [%a]; st.global.u32 [%x1], 1;"),
+           "a beyond 9, b written 9", 0);
+}
+
+TEST("an offset derived from a pointer may lead to its data") {
+    expect(KERNEL("", "sub.s64 %x1, %a, %b; mul.lo.u64 %x2, %x1, 1; add.s64 %x3, %b, %x2; ld.global.u32 %r1, [%a];\n"
+                      "ld.global.u32 %r2, [%c];\nst.global.u32 [%x3], 1;"),
+           "a written 10, b written 10, c reads", 1);
+}
+
+TEST("the distance of two pointers to the same data is an index, not derived from them") {
+    expect(KERNEL("", "mul.wide.u32 %x1, %n, 4; add.s64 %x2, %a, %x1; sub.s64 %x3, %x2, %a; shr.s64 %x3, %x3, 2;\n"
+                      "shl.b64 %x4, %x3, 2; add.s64 %x5, %b, %x4; ld.global.u32 %r1, [%x2]; st.global.u32 [%x5], %r1;"),
+           "a reads, b written 9", 1);
+}
+
+TEST("a 64-bit parameter that is only a factor of indices is a number") {
+    expect(KERNEL("", "mul.wide.u32 %x1, %n, 4; mul.lo.s64 %x2, %x1, %c; add.s64 %x3, %a, %x2; add.s64 %x4, %b, %x2;\n"
+                      "ld.global.u32 %r1, [%x3]; st.global.u32 [%x4], %r1;"),
+           "a reads, b written 9", 1);
+}
+
+TEST("rounding to a small alignment keeps a pointer, other masks do not") {
+    expect(KERNEL("", "and.b64 %x1, %b, -256; ld.global.u32 %r1, [%a]; st.global.u32 [%x1], %r1;"),
+           "a reads, b written 8", 1);
+    expect(KERNEL("", "and.b64 %x1, %b, -512; ld.global.u32 %r1, [%a]; st.global.u32 [%x1], %r1;"), "a beyond 8", 0);
+    expect(KERNEL("", "and.b64 %x1, %b, 255; ld.global.u32 %r1, [%a]; st.global.u32 [%x1], %r1;"), "a beyond 8", 0);
+}
+
 TEST("pointers that a loop exchanges are traced") {
     expect(KERNEL("", "mov.u64 %x1, %a; mov.u64 %x2, %b;\n"
                       "LOOP: ld.global.u32 %r1, [%x1];\nst.global.u32 [%x2], %r1;\n"
@@ -198,6 +240,15 @@ TEST("stores of a function apply to its arguments, and return values are traced"
            "a written 10, b reads", 1);
     expect(KERNEL(FUNCTIONS, "call (%x1), same, (%c);\nst.global.u32 [%x1], 1; ld.global.u32 %r1, [%b];"),
            "b reads, c written 9", 1);
+}
+
+TEST("the members of a structure that is passed to a function are separate") {
+    expect(
+        KERNEL(".func puts(.param .align 8 .b8 s[16]) { .reg .b64 %u<4>; .reg .b32 %v; ld.param.b64 %u1, [s];"
+               " ld.param.b32 %v, [s+8]; mul.wide.u32 %u2, %v, 4; add.s64 %u3, %u1, %u2; st.u32 [%u3], 1; ret; }",
+               "{ .param .align 8 .b8 p0[16]; st.param.b64 [p0], %b; st.param.b32 [p0+8], %n; call.uni puts, (p0); }\n"
+               "ld.global.u32 %r1, [%a];"),
+        "a reads, b written 4", 1);
 }
 
 TEST("an indirect call may reach every function") {
