@@ -84,9 +84,13 @@ static bool open_launch(struct job *job, const struct job_options *options, FILE
     return true;
 }
 
-bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
-              FILE *print, struct error *err) {
-    *job = (struct job){.name = workload};
+bool violation_named(const char *value, struct error *err) {
+    return !value || strcmp(value, "warn") == 0 || strcmp(value, "error") == 0 ||
+           error_set(err, "--on-violation `%s`: expected warn or error", value);
+}
+
+static bool open_program(struct job *job, const struct job_options *options, const char *workload,
+                         const struct config *config, FILE *print, struct error *err) {
     if (options->launch) return open_launch(job, options, print, err);
     if (options->trace) {
         job->source = recording_open(options->trace, err);
@@ -97,6 +101,15 @@ bool job_open(struct job *job, const struct job_options *options, const char *wo
     if (bundled) job->name = job->owned = work_current_name(workload);
     job->source = bundled ? work_open(job->name, !options->no_check, err) : workload_open(config, workload, err);
     return job->source != NULL;
+}
+
+bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
+              FILE *print, struct error *err) {
+    *job = (struct job){.name = workload};
+    if (!violation_named(options->on_violation, err) || !open_program(job, options, workload, config, print, err))
+        return false;
+    job->source->violations_fail = !options->on_violation || strcmp(options->on_violation, "error") == 0;
+    return true;
 }
 
 static void write_dump(FILE *out, const void *what) {
@@ -161,8 +174,8 @@ void job_warn(const struct stream_source *source) {
     struct error first = {0}, told = {0};
     uint64_t lines = source->ops->violations ? source->ops->violations(source, &first) : 0;
     if (!lines) return;
-    error_set(&told, "%s (%llu line%s of 128 bytes in all)", first.text, (unsigned long long)lines,
-              lines == 1 ? "" : "s");
+    error_set(&told, "warning: " VIOLATION_WARNING "%s (%llu line%s of 128 bytes in all)", first.text,
+              (unsigned long long)lines, lines == 1 ? "" : "s");
     complain_error(&told);
 }
 

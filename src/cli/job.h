@@ -7,13 +7,18 @@
 
 #include "cli/command.h"
 #include "config/config.h"
+#include "lab/batch.h"
 #include "sim/message.h"
 #include "stream/progress.h"
 
 struct job_options {
-    const char *ptx, *launch, *trace;
+    const char *ptx, *launch, *trace, *on_violation;
     bool no_check, no_dump;
 };
+
+#define VIOLATION_HELP \
+    "what to do when a kernel writes data that it loads as read-only (docs/model/read-only.md): end with exit status 1," \
+    " or warn and continue; default: error"
 
 #define JOB_OPTIONS(values, field) \
     {"--launch", "FILE", OPTION_TEXT, offsetof(struct values, field.launch), \
@@ -21,7 +26,7 @@ struct job_options {
      " their initial contents, launches and their arguments, expected results, and buffers to dump"}, \
         {"--ptx", "FILE", OPTION_TEXT, offsetof(struct values, field.ptx), \
          "use this PTX file instead of the one that the launch file names"}, \
-    { \
+        {VIOLATION_OPTION, "warn|error", OPTION_TEXT, offsetof(struct values, field.on_violation), VIOLATION_HELP}, { \
         "--no-check", NULL, OPTION_FLAG, offsetof(struct values, field.no_check), \
             "skip the verification of the workload's results" \
     }
@@ -64,8 +69,10 @@ const char *jobs_check(const char *const *check, unsigned count);
  * *check is the result of the program's check. */
 struct stream_source *job_record(const struct job *job, bool verify, const char **check, struct error *err);
 
-/* Warns on standard error if kernels wrote lines that they had loaded as read-only: not a failure, but replicas of such
- * lines may be stale. */
+/* Whether a value of --on-violation, NULL if not given, is valid. */
+bool violation_named(const char *value, struct error *err);
+/* Warns on standard error if kernels wrote lines that they had loaded as read-only, with --on-violation warn: replicas of
+ * such lines may be stale. */
 void job_warn(const struct stream_source *source);
 
 /* What the program executes, as far as it is known. The launches of a bundled workload are not: its host program may

@@ -1,5 +1,6 @@
 /* `sluice lab`: the command, and its subcommands on a store: status, gather, merge, export. */
 #include "cli/lab.h"
+#include "cli/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ static const struct option options[] = {
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct lab_values, size),
      "run, status, export: use this workload size instead of the experiment's; launch files and recordings have only"
      " one"},
+    {VIOLATION_OPTION, "warn|error", OPTION_TEXT, offsetof(struct lab_values, on_violation), "run: " VIOLATION_HELP},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(struct lab_values, dry_run),
      "run: only report the number of runs, how many are cached, and the expected time for the rest"},
     {"--slurm", NULL, OPTION_FLAG, offsetof(struct lab_values, slurm),

@@ -9,7 +9,7 @@
 
 /* Options of all subcommands; NULL, 0 or false if not given. */
 struct lab_values {
-    const char *store, *size, *csv, *json, *kept, *partition, *time;
+    const char *store, *size, *csv, *json, *kept, *partition, *time, *on_violation;
     uint64_t processes, memory_mb, runs_per_task;
     bool dry_run, slurm, wait, salvage;
 };
@@ -19,8 +19,9 @@ struct request {
     struct experiment **experiments;
     struct plan **plans;
     unsigned count;
-    const char *size; /* replaces the size of every workload, or NULL */
-    bool unplanned;   /* plans are NULL */
+    const char *size;         /* replaces the size of every workload, or NULL */
+    const char *on_violation; /* of the runs, or NULL */
+    bool unplanned;           /* plans are NULL */
 };
 
 bool request_read(struct request *request, const char *const *words, unsigned count, const char *size,
@@ -42,9 +43,10 @@ enum status lab_task(const char *path, uint64_t index);
 struct lab_request {
     const char *const *experiments; /* names, sets or files */
     unsigned count;
-    const char *store;  /* NULL: DEFAULT_STORE */
-    const char *size;   /* replaces the size of every workload, or NULL */
-    uint64_t processes; /* 0: one per processor */
+    const char *store;        /* NULL: DEFAULT_STORE */
+    const char *size;         /* replaces the size of every workload, or NULL */
+    uint64_t processes;       /* 0: one per processor */
+    const char *on_violation; /* as the option of `lab run`, or NULL */
 };
 enum status lab_make(const struct lab_request *request);
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/path.h"
+#include "cli/job.h"
 #include "cli/lab.h"
 #include "cli/progress.h"
 #include "lab/runner.h"
@@ -73,6 +74,11 @@ static void undraw(struct here *here) {
     here->drawn = false;
 }
 
+static void print_warning(void *user, const char *title, const char *warning) {
+    undraw(user);
+    complain(NULL, "warning: %s: %s", title, warning);
+}
+
 static bool step(void *user, const struct runner_progress *progress) {
     struct here *here = user;
     char left[32];
@@ -103,6 +109,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
         .processes = (unsigned)lab_processes(processes),
         .take = take,
         .failed = note_failure,
+        .warned = print_warning,
         .step = step,
         .user = &here,
     };
@@ -289,7 +296,9 @@ static void warn_unused(const struct plan *plan) {
 enum status lab_run(const char *const *experiments, unsigned count, const struct lab_values *values) {
     struct error err = {0};
     struct request request;
-    if (!request_read(&request, experiments, count, values->size, &err)) return complain_error(&err);
+    if (!violation_named(values->on_violation, &err) || !request_read(&request, experiments, count, values->size, &err))
+        return complain_error(&err);
+    request.on_violation = values->on_violation;
     for (unsigned i = 0; i < request.count; i++) warn_unused(request.plans[i]);
     enum status status = values->dry_run ? dry_run(&request, values) : make(&request, values);
     request_free(&request);
@@ -297,7 +306,8 @@ enum status lab_run(const char *const *experiments, unsigned count, const struct
 }
 
 enum status lab_make(const struct lab_request *asked) {
-    struct lab_values values = {.store = asked->store, .size = asked->size, .processes = asked->processes};
+    struct lab_values values = {
+        .store = asked->store, .size = asked->size, .processes = asked->processes, .on_violation = asked->on_violation};
     return lab_run(asked->experiments, asked->count, &values);
 }
 
@@ -305,6 +315,11 @@ enum status lab_make(const struct lab_request *asked) {
 
 static bool task_failed(void *user, const struct batch_run *run, struct error *err) {
     return slurm_task_failed(user, run, err);
+}
+
+static void task_warned(void *user, const char *title, const char *warning) {
+    (void)user;
+    complain(NULL, "warning: %s: %s", title, warning);
 }
 
 static bool task_step(void *user, const struct runner_progress *progress) {
@@ -336,6 +351,7 @@ enum status lab_task(const char *file, uint64_t index) {
                                     .files = files,
                                     .processes = 1,
                                     .failed = task_failed,
+                                    .warned = task_warned,
                                     .step = task_step,
                                     .user = folder};
     signals_catch();

@@ -6,12 +6,13 @@
 #include "base/base.h"
 #include "base/output.h"
 #include "cli/command.h"
+#include "cli/job.h"
 #include "cli/lab.h"
 #include "cli/report_page.h"
 #include "cli/verify.h"
 
 struct reproduce_values {
-    const char *output, *store, *size, *kept;
+    const char *output, *store, *size, *kept, *on_violation;
     uint64_t processes, verify, seed, within;
 };
 
@@ -24,6 +25,7 @@ static const struct option options[] = {
      "results store; default: " DEFAULT_STORE "; runs in it are not simulated again"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct reproduce_values, size),
      "use this workload size instead of the experiments'"},
+    {VIOLATION_OPTION, "warn|error", OPTION_TEXT, offsetof(struct reproduce_values, on_violation), VIOLATION_HELP},
     {"--verify", "N", OPTION_COUNT, offsetof(struct reproduce_values, verify),
      "rerun N of the kept results (data/results) instead, and compare them exactly"},
     {"--within", "SECONDS", OPTION_COUNT, offsetof(struct reproduce_values, within),
@@ -58,6 +60,8 @@ static enum status reproduce(const struct command *command, int argc, char **arg
         return complain(command, "--within, --seed and --kept require --verify");
     if (values.verify && (values.output || values.store || values.size))
         return complain(command, "--verify writes no report: omit -o, --store and --size");
+    if (values.verify && values.on_violation)
+        return complain(command, "--verify fails on every violation: omit " VIOLATION_OPTION);
     if (values.verify)
         return verify(&(struct verify_request){arguments.word, arguments.count, values.kept, values.verify,
                                                values.seed ? values.seed : 1, values.within, values.processes});
@@ -68,7 +72,8 @@ static enum status reproduce(const struct command *command, int argc, char **arg
     struct error err = {0};
     enum status status = output_check(page, &err) ? STATUS_DONE : complain_error(&err);
     if (status == STATUS_DONE)
-        status = lab_make(&(struct lab_request){arguments.word, arguments.count, store, values.size, values.processes});
+        status = lab_make(&(struct lab_request){arguments.word, arguments.count, store, values.size, values.processes,
+                                                values.on_violation});
     if (status != STATUS_BAD_INPUT) { /* failed runs are shown as missing */
         enum status made = report_make(&shown);
         if (status == STATUS_DONE) status = made;

@@ -88,5 +88,8 @@ bool request_read_stored(struct request *request, struct store *store, struct er
 }
 
 struct batch *request_batch(const struct request *request, struct store *store, const struct intake *intake) {
-    return batch_create((const struct plan *const *)request->plans, request->count, store, intake->files);
+    struct batch *batch =
+        batch_create((const struct plan *const *)request->plans, request->count, store, intake->files);
+    if (request->on_violation) batch_add_option(batch, VIOLATION_OPTION, request->on_violation);
+    return batch;
 }

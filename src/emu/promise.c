@@ -8,18 +8,39 @@
 #include "emu/cta.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LINE_LOADED = 1, LINE_WRITTEN = 2, LINE_VIOLATED = LINE_LOADED | LINE_WRITTEN };
 enum { BLOCK_LINES = TOUCH_BLOCK_BYTES / MEMORY_LINE_BYTES, LINE_SECTORS = MEMORY_LINE_BYTES / 32 };
 _Static_assert(BLOCK_LINES == 2, "the marks of a block are two bytes");
 
-static void violation_note(struct run *run, const struct op *op, uint64_t line, bool load) {
+/* The kernel parameters that point into the allocation: "; it is in the buffer of `a`, `b`". */
+static void pointers_text(const struct run *run, const struct allocation *in, char *text, size_t room) {
+    struct program_parameter parameter;
+    unsigned found = 0;
+    size_t used = 0;
+    *text = 0;
+    for (unsigned i = 0; program_parameter(run->loaded->program, run->kernel->function, i, &parameter); i++) {
+        uint64_t value = 0;
+        if (parameter.size_bytes != sizeof value) continue;
+        memcpy(&value, run->launch->parameters + parameter.offset, sizeof value);
+        if (value - in->address >= in->size_bytes || used >= room) continue;
+        used += (size_t)snprintf(text + used, room - used, "%s `%.80s`", found++ ? "," : "; it is in the buffer of",
+                                 parameter.name);
+    }
+}
+
+static void violation_note(struct run *run, const struct op *op, const struct allocation *in, uint64_t line,
+                           bool load) {
     struct emu_counts *counts = &run->counts;
     if (counts->read_only_violations++) return;
-    error_set(&counts->violation, "%.200s: line %u of kernel `%.80s` %s the line at 0x%" PRIx64 ", which it %s",
+    char pointers[400];
+    pointers_text(run, in, pointers, sizeof pointers);
+    error_set(&counts->violation, "%.200s: line %u of kernel `%.80s` %s the line at 0x%" PRIx64 ", which it %s%s",
               run->loaded->module->file, op->line, run->kernel->function->name,
-              load ? "loads as read-only from" : "writes to", line, load ? "has written" : "has loaded as read-only");
+              load ? "loads as read-only from" : "writes to", line, load ? "has written" : "has loaded as read-only",
+              pointers);
 }
 
 /* Marks the lines of one block; returns the allocation of the last one. */
@@ -34,7 +55,7 @@ static NEVER_INLINE const struct allocation *block_mark(struct warp_state *w, co
         uint8_t *marks = in ? memory_mark(in, line) : NULL;
         if (!marks || (*marks & mark)) continue;
         *marks |= mark;
-        if (*marks == LINE_VIOLATED) violation_note(w->run, op, line, load);
+        if (*marks == LINE_VIOLATED) violation_note(w->run, op, in, line, load);
     }
     return in;
 }

@@ -365,6 +365,14 @@ static void rest(struct program_source *source) {
     pthread_mutex_unlock(&source->lock);
 }
 
+/* A broken promise ends the program after its kernel. */
+static void promise_check(struct host *host, const struct emu_counts *counts) {
+    uint64_t lines = counts->read_only_violations;
+    if (lines)
+        host_fail(host, "%s (%llu line%s of 128 bytes in this kernel; with --on-violation warn, the run continues)",
+                  counts->violation.text, (unsigned long long)lines, lines == 1 ? "" : "s");
+}
+
 static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
 
 static void run_kernel(struct host *host, const struct loaded_module *module, const struct program_function *kernel,
@@ -392,7 +400,9 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
         launched_drop(&launched);
         return;
     }
-    trace_finish(launched.trace, emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err));
+    bool good = emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err);
+    if (good && source->source.violations_fail) promise_check(host, launched.counts);
+    trace_finish(launched.trace, good);
     if (source->source.in_step) rest(source);
 }
 

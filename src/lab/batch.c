@@ -69,6 +69,10 @@ static void add_option(struct batch_run *to, const char *name, char *value) {
     add_word(to, value);
 }
 
+void batch_add_option(struct batch *batch, const char *name, const char *value) {
+    for (unsigned i = 0; i < batch->count; i++) add_option(&batch->runs[i], name, mem_text(value));
+}
+
 /* Makes the path of a description absolute, for runs in another directory. */
 static char *description(const char *word) {
     char *path = strchr(word, '/') || strstr(word, ".y") ? path_real(word) : NULL;

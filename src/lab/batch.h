@@ -41,6 +41,11 @@ struct batch {
 struct batch *batch_create(const struct plan *const *plans, unsigned plan_count, struct store *store,
                            const char *files);
 void batch_free(struct batch *batch);
+/* Adds an option to the command lines of all runs: one that changes no result and is not part of their identities. */
+void batch_add_option(struct batch *batch, const char *name, const char *value);
+/* The option of runs and recordings for kernels that write data that they load as read-only, and how its warning starts. */
+#define VIOLATION_OPTION  "--on-violation"
+#define VIOLATION_WARNING "read-only data is written: "
 /* Expected seconds of the waiting runs with this many processes. Earlier runs are found by lab/past.h. */
 double batch_expected_seconds(const struct batch *batch, unsigned processes);
 

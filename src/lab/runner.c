@@ -123,12 +123,17 @@ static bool start_run(struct runner *r, struct worker *worker, struct batch_run 
 
 static bool start_stream(struct runner *r, struct worker *worker, struct shared_stream *stream, struct error *err) {
     const struct batch_run *run = stream->run;
-    char *words[8] = {(char *)r->options->program, (char *)"record"};
+    char *words[10] = {(char *)r->options->program, (char *)"record"};
     unsigned count = 2;
     if (run->path) words[count++] = run->option;
     words[count++] = run->path ? run->path : run->job;
     words[count++] = (char *)"-o";
     words[count++] = stream->path;
+    for (unsigned i = 0; i + 1 < run->word_count && count < 8; i++)
+        if (strcmp(run->words[i], VIOLATION_OPTION) == 0) {
+            words[count++] = run->words[i];
+            words[count++] = run->words[i + 1];
+        }
     *worker = (struct worker){.stream = stream, .started = clock_seconds()};
     worker->busy = process_start(&worker->process, words, NULL, PROCESS_ERRORS, err);
     if (worker->busy) stream->state = STREAM_RUNNING;
@@ -194,6 +199,20 @@ static char *reason(const struct process *process, int status) {
     return length ? text_format("%.*s", length, text) : text_format("exit status %d", WEXITSTATUS(status));
 }
 
+/* The warning of written read-only data, if a child printed it. */
+static char *violation(const struct process *process) {
+    const char *found = process->text ? strstr(process->text, VIOLATION_WARNING) : NULL;
+    return found ? text_format("%.*s", (int)strcspn(found, "\n"), found) : NULL;
+}
+
+static void warn(const struct runner *r, const struct worker *worker) {
+    char *warning = violation(&worker->process);
+    const struct batch_run *run = worker->run ? worker->run : worker->stream->run;
+    if (warning && r->options->warned)
+        r->options->warned(r->options->user, worker->run ? run->title : run->job, warning);
+    free(warning);
+}
+
 /* Without disk space for results, no run can continue. */
 static bool is_disk_full(const char *why, struct error *err) {
     if (!strstr(why, strerror(ENOSPC)) && !strstr(why, strerror(EDQUOT)) && !strstr(why, strerror(EFBIG))) return false;
@@ -245,6 +264,7 @@ static bool end_worker(struct runner *r, struct worker *worker, struct error *er
     bool reported = process_last_report(&worker->process, &report);
     double seconds = clock_seconds() - worker->started;
     char *why = passed ? NULL : reason(&worker->process, status);
+    if (passed) warn(r, worker);
     process_release(&worker->process);
     worker->busy = false;
     r->running--;

@@ -171,6 +171,9 @@ struct stream_source {
      * waits indefinitely. */
     bool (*patience)(void *user);
     void *patience_user;
+    /* Set by the consumer before the first kernel: the program fails after a kernel that writes lines that it loads as
+     * read-only. Otherwise such lines are only counted (`violations`). */
+    bool violations_fail;
     /* Set by the consumer before a restart: the source runs no background work between calls, so that the process can
      * be forked there and both parent and child can continue reading. */
     bool in_step;

@@ -168,16 +168,53 @@ sluice run --launch "$work/launch.yaml" $small
 status_is 2
 err_has "cannot access directory"
 
-testcase "warns of a kernel that writes lines it loads as read-only, and counts them"
-edited '/final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/'
-sluice run --launch "$work/launch.yaml" $small --json "$work/aliased.json"
+# Both pointers of saxpy are `y`: a load through the first is marked, and the store goes through the second.
+aliased="s|name: y, |name: y, dump: $work/aliased.bin, |; /final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/"
+violation='saxpy.ptx: line 41 of kernel `saxpy` writes to the line at 0x[0-9a-f]+, which it has loaded as read-only; it is in the buffer of `saxpy_param_0`, `saxpy_param_1`'
+
+testcase "fails if a kernel writes lines it loads as read-only, with kernel, line of PTX, address and buffer, and writes no results"
+edited "$aliased"
+for option in "" "--on-violation error"; do
+    sluice run --launch "$work/launch.yaml" $small --json "$work/aliased.json" $option
+    status_is 1
+    out_empty
+    err_matches "^sluice: .*$violation \(3125 lines of 128 bytes in this kernel; with --on-violation warn, the run continues\)"
+    no_file "$work/aliased.json"
+    no_file "$work/aliased.bin"
+    sluice record --launch "$work/launch.yaml" -o "$work/aliased.sluice" $option
+    status_is 1
+    err_matches "$violation"
+    no_file "$work/aliased.sluice"
+    sluice compare --launch "$work/launch.yaml" --designs default,lrr $small --json "$work/aliased.json" $option
+    status_is 1
+    out_empty
+    err_matches "$violation"
+    no_file "$work/aliased.json"
+done
+holds "no temporary file remains" test -z "$(find "$work" -name 'aliased*')"
+
+testcase "with --on-violation warn, warns of such a kernel and counts the lines"
+edited "$aliased"
+sluice run --launch "$work/launch.yaml" $small --json "$work/aliased.json" --on-violation warn
 status_is 0
-err_matches 'saxpy.ptx: line [0-9]+ of kernel `saxpy` writes to the line at 0x[0-9a-f]+, which it has loaded as read-only'
+err_matches "^sluice: warning: read-only data is written: .*$violation"
 err_has "(3125 lines of 128 bytes in all)"
 holds "the counter says the same" grep -q '"program.read_only_violations": 3125' "$work/aliased.json"
-sluice record --launch "$work/launch.yaml" -o "$work/aliased.sluice"
+holds "the dump" test -s "$work/aliased.bin"
+sluice record --launch "$work/launch.yaml" -o "$work/aliased.sluice" --on-violation warn
 status_is 0
 err_has "(3125 lines of 128 bytes in all)"
+sluice compare --launch "$work/launch.yaml" --designs default,lrr $small --on-violation warn
+status_is 0
+err_has "(3125 lines of 128 bytes in all)"
+out_has "lrr"
+
+testcase "accepts no other value of --on-violation, and no violation is no error"
+for command in "run --launch examples/saxpy.yaml" "record va:tiny -o $work/r.stream" "compare va:tiny --designs shared" "lab run quick" "reproduce quick"; do
+    sluice $command --on-violation ignore
+    status_is 2
+    err_has 'expected warn or error'
+done
 sluice run --launch examples/saxpy.yaml $small --json "$work/apart.json"
 err_empty
 holds "the counter says so" grep -q '"program.read_only_violations": 0' "$work/apart.json"

@@ -31,6 +31,7 @@ TEST("aliased parameters are detected when one is written") {
     REQUIRE(promise_run(&run, copy, 0, true));
     CHECK_EQ(run.counts.read_only_violations, 1u);
     CHECK_TEXT(run.counts.violation.text, "line 12 of kernel `k` writes to the line at 0xc0000000");
+    CHECK_TEXT(run.counts.violation.text, "; it is in the buffer of `out`, `in`");
     run_end(&run);
 }
 

@@ -156,6 +156,45 @@ TEST("a fault ends the streams of its kernel and the program, and is reported on
     source->ops->destroy(source);
 }
 
+/* Launches `copy` with two addresses of the same memory, then `add`. */
+static void tell_lie(void *user, struct host *host) {
+    unsigned *seen = user;
+    static const char copy[] = PTX_HEAD PTX_ADD
+        ".visible .entry copy(.param .u64 to, .param .u64 from) {\n"
+        "  .reg .b32 %r<2>;\n  .reg .b64 %rd<3>;\n  ld.param.u64 %rd1, [to];\n  ld.param.u64 %rd2, [from];\n"
+        "  ld.global.u32 %r1, [%rd2];\n  st.global.u32 [%rd1], %r1;\n  ret;\n}\n";
+    host_module(host, "lie.ptx", copy, strlen(copy));
+    uint64_t p = host_alloc(host, 256);
+    HOST_LAUNCH(host, "copy", dim1(1), dim1(32), 0, HOST_U64(p), HOST_U64(p + 4));
+    HOST_LAUNCH(host, "add", dim1(1), dim1(64), 0, HOST_U64(p), HOST_U32(1));
+    *seen = !host_failed(host);
+}
+
+TEST("a written line that was loaded as read-only is counted, or ends the program after its kernel") {
+    for (unsigned strict = 0; strict < 2; strict++) {
+        unsigned to_the_end = 2;
+        struct stream_source *source =
+            program_source_create(&(struct host_program){.name = "lie", .run = tell_lie, .user = &to_the_end});
+        source->violations_fail = strict;
+        struct kernel kernel;
+        struct error first = {0};
+        REQUIRE(source->ops->next_kernel(source, &kernel));
+        read_kernel(source, &kernel);
+        CHECK(!source->ops->failure(source));
+        CHECK_EQ(source->ops->next_kernel(source, &kernel), !strict);
+        if (strict)
+            CHECK_TEXT(source->ops->failure(source), "lie.ptx: line 23 of kernel `copy` writes to the line at 0x");
+        if (!strict) {
+            read_kernel(source, &kernel);
+            CHECK(!source->ops->next_kernel(source, &kernel));
+            CHECK_EQ(source->ops->violations(source, &first), 1u);
+        }
+        CHECK_EQ(source->ops->failure(source) != NULL, strict);
+        source->ops->destroy(source);
+        CHECK_EQ(to_the_end, !strict);
+    }
+}
+
 static void forget(void *user, struct host *host) {
     (void)user;
     host_module(host, "test.ptx", text, strlen(text));

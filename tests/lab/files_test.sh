@@ -75,6 +75,27 @@ sluice lab run own/x.yaml --store dumps.sqlite
 out_has "1 run: 1 simulated"
 holds "no dump" test -z "$(find . -name y.bin)"
 
+testcase "a run that writes data it loads as read-only fails, with or without a recording; with --on-violation warn it is stored"
+sed '/final_sum/s/, final_sum.*}/}/; s/{buffer: x}/{buffer: y}/' "$examples/saxpy.yaml" >own/kernels/aliased.yaml
+for designs in '[shared]' '[shared, private, lrr]'; do
+    rm -rf aliased.sqlite*
+    experiment '[kernels/aliased.yaml]' "$designs"
+    sluice lab run own/x.yaml --store aliased.sqlite
+    status_is 1
+    out_has "0 cached, "
+    err_matches '^sluice: aliased, shared: .*saxpy.ptx: line 41 of kernel `saxpy` writes to the line at'
+    holds "nothing is stored" test -z "$(runs aliased.sqlite | grep workload)"
+    sluice reproduce own/x.yaml --store aliased.sqlite -o aliased.html --on-violation warn
+    status_is 0
+    err_matches '^sluice: warning: .*: read-only data is written: .*saxpy.ptx: line 41 of kernel `saxpy` writes to the line at'
+    sluice lab run own/x.yaml --store aliased.sqlite
+    status_is 0
+    out_has ": 0 simulated"
+done
+sluice reproduce quick --verify 1 --on-violation warn
+status_is 2
+err_has "omit --on-violation"
+
 testcase "a cluster runs files from any directory"
 mkdir bin
 cat >bin/sbatch <<'SH'
