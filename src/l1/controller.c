@@ -380,10 +380,15 @@ static NEVER_INLINE enum l1_outcome read_filtered(struct l1_controller *controll
     return outcome;
 }
 
-static inline struct cache_access access_of(const struct l1_controller *controller, const struct l1_request *request) {
-    uint64_t number = line_number(controller, request);
+static inline struct cache_access access_to(const struct l1_controller *controller, uint64_t address,
+                                            const struct l1_request *request) {
+    uint64_t number = address >> controller->line_log2;
     return (struct cache_access){
         .key = cache_key(number, request->program), .instr = request->instr, .set = set_of(controller, number)};
+}
+
+static inline struct cache_access access_of(const struct l1_controller *controller, const struct l1_request *request) {
+    return access_to(controller, request->address, request);
 }
 
 enum l1_outcome l1_controller_access(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
@@ -395,6 +400,20 @@ enum l1_outcome l1_controller_access(struct l1_controller *controller, const str
     if (UNLIKELY(!controller->plain)) return read_filtered(controller, request, line, &access, now);
     enum l1_outcome outcome = read_any(controller, request, line, &access, NULL, NULL, now);
     return LIKELY(outcome < L1_ACCEPTED) ? outcome : await(controller, outcome, access.set);
+}
+
+unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_request *request, const uint64_t *access,
+                            unsigned count) {
+    if (!controller->plain || request->kind != MESSAGE_READ || request->bypass) return 0;
+    unsigned hits = 0;
+    for (; hits < count; hits++) {
+        struct cache_access next = access_to(controller, access[hits], request);
+        struct cache_line *line = cache_lookup(&controller->cache, next.set, next.key);
+        if (!line || line->state == LINE_RESERVED) break;
+        cache_touch(&controller->cache, line, &next);
+    }
+    controller->stats.read_hits += hits;
+    return hits;
 }
 
 /* Foresees failures that persist; those by a full miss queue or a store ahead may end at any time. */

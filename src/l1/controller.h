@@ -107,6 +107,8 @@ void l1_controller_connect(struct l1_controller *controller, const struct l1_por
 /* As in struct l1_ops. */
 enum l1_outcome l1_controller_access(struct l1_controller *controller, const struct l1_request *request, uint64_t now);
 enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const struct l1_request *request);
+unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_request *request, const uint64_t *access,
+                            unsigned count);
 unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token);
 void l1_controller_flush(struct l1_controller *controller);
 bool l1_controller_busy(const struct l1_controller *controller);

@@ -135,6 +135,12 @@ struct l1_ops {
     /* The reservation failure that `access` would return in the next cycle and in every later one until gate->changes
      * grows, provided that the SM has no other request before; 0 if it may accept. NULL: always 0. */
     enum l1_outcome (*foresee)(struct l1 *l1, unsigned sm, const struct l1_request *request);
+    /* Makes accesses of the coming cycles ahead of time, as long as they hit: those of `request` to the lines of
+     * access[0..count-1] (the low bits of an address within its line are ignored). Returns their number. Exact because
+     * replies neither change nor evict a line that is valid, and the replacement policy sees only accesses. NULL:
+     * always 0. */
+    unsigned (*hits)(struct l1 *l1, unsigned sm, const struct l1_request *request, const uint64_t *access,
+                     unsigned count);
     /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);

@@ -71,6 +71,11 @@ static enum l1_outcome private_foresee(struct l1 *base, unsigned sm, const struc
     return l1_controller_foresee(node_of(base, sm), request);
 }
 
+static unsigned private_hits(struct l1 *base, unsigned sm, const struct l1_request *request, const uint64_t *access,
+                             unsigned count) {
+    return l1_controller_hits(node_of(base, sm), request, access, count);
+}
+
 static void private_flush(struct l1 *base, unsigned sm) { l1_controller_flush(node_of(base, sm)); }
 static bool private_busy(const struct l1 *base, unsigned sm) { return l1_controller_busy(node_of(base, sm)); }
 static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {
@@ -87,6 +92,7 @@ const struct l1_ops l1_private = {
     .tick = private_tick,
     .access = private_access,
     .foresee = private_foresee,
+    .hits = private_hits,
     .flush = private_flush,
     .busy = private_busy,
     .explain = private_explain,

@@ -91,6 +91,7 @@ void reuse_observe(struct l1 *l1, const struct policy *which, const struct l1_co
                             .sms = context->sms,
                             .observed = mem_alloc(context->sms, sizeof *reuse->observed)};
     reuse->ops.access = reuse_access;
+    reuse->ops.hits = NULL;
     reuse->ops.flush = reuse_flush;
     reuse->ops.destroy = reuse_destroy;
     for (unsigned sm = 0; sm < context->sms; sm++) {

@@ -85,6 +85,7 @@ void shared_data_observe(struct l1 *l1, const struct l1_context *context) {
     struct shared_data *d = mem_alloc(1, sizeof *d);
     *d = (struct shared_data){.ops = *l1->ops, .inner = l1->ops};
     d->ops.access = shared_data_access;
+    d->ops.hits = NULL;
     d->ops.flush = shared_data_flush;
     d->ops.destroy = shared_data_destroy;
     line_map_init(&d->lines);

@@ -104,6 +104,7 @@ enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
     uint8_t *used = (uint8_t *)engine->slot_used;
     bool poll = engine->poll, test = poll || engine->shuffle;
     uint64_t now = engine->now;
+    engine->ahead_until = poll ? 0 : until;
     for (; now < until; now++) {
         if (!used[now % ENGINE_WHEEL] && !poll) {
             uint64_t next = next_due(engine, now);

@@ -49,6 +49,9 @@ struct far_wake {
 
 struct engine {
     uint64_t now;
+    /* Nothing outside the components looks at them before this cycle begins; 0 while polling. A component may do work of
+     * earlier cycles ahead of time if no other component can tell the difference. */
+    uint64_t ahead_until;
     uint64_t progress; /* work done by components, apart from pushes into ports */
     unsigned components;
     unsigned words;                           /* bit-set words: components / 64, rounded up */

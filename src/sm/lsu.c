@@ -206,6 +206,24 @@ static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_o
     sm->failed_changes = sm->gate->changes - entry->small_cache;
 }
 
+static bool may_look_ahead(const struct sm *sm, const struct lsu_entry *entry, uint64_t now) {
+    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache;
+}
+
+/* Makes the accesses that follow a hit in the same cycle, as long as they hit, too: each takes a cycle, in which nothing
+ * else depends on the unit. The last access of the instruction is made in its own cycle, in which it frees an entry.
+ *   - Where the cycle could be observed (counters are read, `--no-skip`), accesses are made in their own.
+ *   - The tests that compare the two: tests/sm/ahead_test.c and tests/machine. */
+static NEVER_INLINE void access_ahead(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    uint64_t cycles = sm->engine->ahead_until - 1 - now;
+    unsigned most = (unsigned)min_u64(entry->count - entry->done - 1u, cycles);
+    unsigned hits = sm->l1->ops->hits(sm->l1, sm->index, &entry->request, &entry->access[entry->done], most);
+    if (!hits) return;
+    entry->done = (uint16_t)(entry->done + hits);
+    sm->load[entry->load].ready_at += hits;
+    sm->lsu_next_at = now + 1 + hits;
+}
+
 /* Sends the next access of the instruction. Returns whether it was accepted. */
 static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     enum l1_outcome outcome = access_once(sm, entry, now);
@@ -213,15 +231,17 @@ static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t 
         note_failure(sm, entry, outcome);
         return false;
     }
+    entry->done++;
     if (entry->load != LOAD_NONE) {
-        if (outcome == L1_HIT)
+        if (outcome == L1_HIT) {
             sm->load[entry->load].ready_at = now + sm->shared->l1_latency_cycles;
-        else
+            if (entry->done + 1 < entry->count && may_look_ahead(sm, entry, now)) access_ahead(sm, entry, now);
+        } else {
             sm->load[entry->load].waiting++;
+        }
     } else if (outcome != L1_HIT) {
         sm->stores[entry->request.warp]++;
     }
-    entry->done++;
     return true;
 }
 
@@ -236,7 +256,10 @@ void lsu_tick(struct sm *sm, uint64_t now) {
         /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
         if (LIKELY(entry->count) && !access_next(sm, entry, now)) return;
         if (entry->done != entry->count) {
-            go_on(sm, replayed, now);
+            if (UNLIKELY(sm->lsu_next_at > now))
+                engine_wake_near(sm->engine, sm->waker, sm->lsu_next_at);
+            else
+                go_on(sm, replayed, now);
             return;
         }
         retire(sm, entry, now);

@@ -44,6 +44,8 @@ struct sm_fixture {
     uint64_t begun_at, ctas, started, ended;
     uint64_t done_at[SM_FIXTURE_CTAS]; /* when the report of a CTA's end arrived */
     bool finished;
+    uint64_t interval;                        /* the engine runs this many cycles at a time; 1000 unless changed */
+    void (*between)(struct sm_fixture *self); /* called after each interval; NULL: nothing */
     struct script_issue log[SCRIPT_LOG];
 };
 
@@ -112,6 +114,7 @@ static inline struct sm_fixture *sm_fixture_create(const char *const *settings) 
     sm->l1->ops->connect(sm->l1, 0, &(struct l1_ports){&sm->to_memory, &sm->from_memory, NULL});
     sm_connect(sm->sm, sm->l1, &sm->launch, &sm->commands, &sm->reports);
     sm->memory_cycles = 100;
+    sm->interval = 1000;
     return sm;
 }
 
@@ -165,8 +168,10 @@ static inline void sm_fixture_run(struct sm_fixture *sm, struct script_source *s
         sm->finished = false;
         engine_wake(engine, sm->dispatcher_id, engine->now);
         enum engine_state state = ENGINE_RUNNING;
-        while (state == ENGINE_RUNNING && engine->now < SM_FIXTURE_LIMIT)
-            state = engine_run_until(engine, engine->now + 1000);
+        while (state == ENGINE_RUNNING && engine->now < SM_FIXTURE_LIMIT) {
+            state = engine_run_until(engine, engine->now + sm->interval);
+            if (sm->between) sm->between(sm);
+        }
         if (state != ENGINE_STOPPED) engine_explain(engine, stdout);
         REQUIRE(state == ENGINE_STOPPED);
     }

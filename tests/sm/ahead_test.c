@@ -1,0 +1,104 @@
+/* What an SM does ahead of time, and a failure that it foresees, is not visible: warps with loads and stores of many lines
+ * run once while the SM sleeps whenever it can and once while it is polled. The cycles of all issues and requests are the
+ * same, and so are all counters after every interval. */
+#include "test.h"
+
+#include "base/random.h"
+#include "sm/sm_fixture.h"
+
+enum { WARPS = 6, STEPS = 24, LINES = 24, ROWS = 40000, SCATTER = 12 };
+
+struct record {
+    struct sm_fixture fixture; /* as it was at the end of its run */
+    uint64_t row[ROWS];        /* a digest of all counters, after each interval */
+    unsigned rows, logged;
+    uint64_t hits, cycles;
+};
+static struct record *current;
+
+static void note_counters(struct sm_fixture *sm) {
+    uint64_t digest = sm->base.engine->now;
+    engine_settle(sm->base.engine, sm->base.engine->now);
+    for (unsigned i = 0; i < stats_count(sm->base.stats); i++)
+        digest = (digest ^ stats_total(sm->base.stats, i)) * UINT64_C(0x100000001B3);
+    REQUIRE(current->rows < ROWS);
+    current->row[current->rows++] = digest;
+}
+
+/* A load or store of up to SCATTER lines, most of them among a few. */
+static struct step scattered(uint64_t *random, bool load, uint8_t reg) {
+    struct step step = load ? load_line(reg, 0) : store_line(reg, 0);
+    step.instr.count = (uint8_t)(1 + random_below(random, SCATTER));
+    for (unsigned i = 0; i < step.instr.count; i++) {
+        uint64_t line = random_below(random, random_below(random, 4) ? 6 : LINES) * 128;
+        step.touch[i] = touch_make(line & ~UINT64_C(255), line_sectors(line));
+    }
+    return step;
+}
+
+static void run(struct record *record, const char *const *settings, uint64_t seed, uint64_t interval, bool polled) {
+    static struct step steps[WARPS][STEPS];
+    struct script_source source = {0};
+    uint64_t random = seed;
+    for (unsigned warp = 0; warp < WARPS; warp++) {
+        for (unsigned i = 0; i < STEPS; i++) {
+            uint64_t kind = random_below(&random, 8);
+            uint8_t reg = (uint8_t)(1 + random_below(&random, 6));
+            steps[warp][i] = kind < 2 ? alu(OP_other, reg, (uint8_t)(1 + random_below(&random, 6)))
+                                      : scattered(&random, kind < 7, reg);
+        }
+        if (warp == 0)
+            source = script_make(2, WARPS, SCRIPT(steps[0]));
+        else
+            script_add(&source, SCRIPT(steps[warp]));
+    }
+    struct sm_fixture *sm = sm_fixture_create(settings);
+    sm->base.engine->poll = polled;
+    sm->interval = interval;
+    sm->between = note_counters;
+    sm->memory_cycles = 20 + seed % 50;
+    current = record;
+    record->rows = 0;
+    sm_fixture_run(sm, &source);
+    record->fixture = *sm;
+    record->logged = source.logged;
+    record->cycles = sm->base.engine->now;
+    record->hits = COUNTER(sm, "l1.read_hits");
+    sm_fixture_destroy(sm);
+}
+
+static void compare(const char *const *settings, uint64_t seeds, bool hits) {
+    static struct record sleeping, polled;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        uint64_t interval = seed % 3 == 0 ? 1000 : 1 + seed % 11;
+        run(&sleeping, settings, seed, interval, false);
+        run(&polled, settings, seed, interval, true);
+        CHECK_EQ(sleeping.cycles, polled.cycles);
+        REQUIRE(sleeping.rows == polled.rows);
+        CHECK(memcmp(sleeping.row, polled.row, sleeping.rows * sizeof *sleeping.row) == 0);
+        REQUIRE(sleeping.logged == polled.logged);
+        for (unsigned i = 0; i < sleeping.logged; i++)
+            CHECK_EQ(sleeping.fixture.log[i].cycle, polled.fixture.log[i].cycle);
+        REQUIRE(sleeping.fixture.requests == polled.fixture.requests);
+        for (unsigned i = 0; i < sleeping.fixture.requests; i++) {
+            CHECK_EQ(sleeping.fixture.requested_at[i], polled.fixture.requested_at[i]);
+            CHECK_EQ(sleeping.fixture.request[i].address, polled.fixture.request[i].address);
+        }
+        if (hits) CHECK(sleeping.hits > 200);
+    }
+}
+
+TEST("accesses made ahead of time are those of a polled SM") { compare(SETTINGS("l1.size_kb=4"), 20, true); }
+TEST("accesses made ahead of time are those of a polled SM, with a small L1 and a short miss queue") {
+    compare(SETTINGS("l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=1"), 20, false);
+    compare(SETTINGS("l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=2", "sm.lsu_queue=8"), 20, false);
+}
+TEST("accesses made ahead of time are those of a polled SM, with other replacement policies") {
+    compare(SETTINGS("l1.size_kb=2", "l1.replacement=drrip", "l1.drrip.leaders=1"), 10, false);
+    compare(SETTINGS("l1.size_kb=2", "l1.replacement=ship"), 10, false);
+    compare(SETTINGS("l1.size_kb=2", "l1.replacement=random"), 10, false);
+}
+TEST("observed accesses are made in their own cycles") {
+    compare(SETTINGS("l1.size_kb=4", "l1.observe_reuse=reads"), 6, true);
+    compare(SETTINGS("l1.size_kb=4", "l1.insertion=pdp"), 6, false);
+}
