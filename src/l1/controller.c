@@ -416,10 +416,23 @@ unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_re
     return hits;
 }
 
-/* Foresees failures that persist; those by a full miss queue or a store ahead may end at any time. */
+/* A request that needs a place in the full miss queue while the network is blocked. Until it leaves, the requester adds
+ * no store ahead of it; and in the cycle in which the network has a credit, a place becomes free. */
+static enum l1_outcome await_network(struct l1_controller *controller) {
+    controller->awaited = CHANGE_QUEUE;
+    return L1_FAIL_NETWORK;
+}
+
+/* Foresees failures that persist; one by a store ahead may end at any time. */
 enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const struct l1_request *request) {
-    if (!controller->plain || request->kind != MESSAGE_READ || request->bypass || queue_room(controller) == 0) return 0;
+    if (!controller->plain) return 0;
+    bool read = request->kind == MESSAGE_READ, passes_by = !read || request->bypass;
+    bool full = queue_room(controller) == 0;
+    if (full && port_can_push(controller->to_network, controller->engine->now)) return 0;
+    if (passes_by && (!full || (!read && request->local))) return 0;
     struct cache_access access = access_of(controller, request);
+    if (passes_by)
+        return store_ahead(controller, request->kind, access.key, request->sectors) ? 0 : await_network(controller);
     const struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (line) {
         bool merges =
@@ -427,6 +440,7 @@ enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const st
         return merges ? 0 : await(controller, L1_FAIL_MSHR_MERGE, access.set);
     }
     if (store_ahead(controller, MESSAGE_READ, access.key, controller->whole_line)) return 0;
+    if (full) return await_network(controller);
     if (mshr_full(&controller->mshrs)) return await(controller, L1_FAIL_MSHR, access.set);
     return cache_victim(&controller->cache, access.set) ? 0 : await(controller, L1_FAIL_LINE, access.set);
 }
