@@ -46,7 +46,7 @@ void engine_wake_far(struct engine *engine, struct waker waker, uint64_t at) {
 }
 
 /* Moves wakes that are now within the wheel from the list to the wheel. */
-static void file_far_wakes(struct engine *engine) {
+static NEVER_INLINE void file_far_wakes(struct engine *engine) {
     unsigned count = engine->far_count;
     struct far_wake *far = engine->far;
     engine->far = NULL;
@@ -88,23 +88,25 @@ static NEVER_INLINE uint64_t next_due(const struct engine *engine, uint64_t now)
 /* No component is woken for the current cycle during it, so each word is complete when it is read. */
 static inline void run_cycle(struct engine *engine, uint64_t *due, uint64_t now) {
     const struct component *component = engine->component;
-    for (const uint64_t *end = due + engine->words; due != end; due++, component += 64) {
+    const uint64_t *last = due + engine->words - 1;
+    for (;; due++, component += 64) {
         uint64_t bits = *due;
-        if (!bits) continue;
-        *due = 0;
-        do {
-            const struct component *next = &component[lowest_bit(bits)];
-            bits &= bits - 1;
-            next->tick(next->self, now);
-        } while (bits);
+        if (bits) {
+            *due = 0;
+            do {
+                const struct component *next = &component[lowest_bit(bits)];
+                bits &= bits - 1;
+                next->tick(next->self, now);
+            } while (bits);
+        }
+        if (due == last) return;
     }
 }
 
-enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
+/* `test`: cycles are run by run_cycle_for_test. */
+static ALWAYS_INLINE enum engine_state run_until(struct engine *engine, uint64_t until, bool poll, bool test) {
     uint8_t *used = (uint8_t *)engine->slot_used;
-    bool poll = engine->poll, test = poll || engine->shuffle;
     uint64_t now = engine->now;
-    engine->ahead_until = poll ? 0 : until;
     for (; now < until; now++) {
         if (!used[now % ENGINE_WHEEL] && !poll) {
             uint64_t next = next_due(engine, now);
@@ -115,7 +117,7 @@ enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
         engine->now = now;
         if (UNLIKELY(now == engine->far_until)) file_far_wakes(engine);
         used[now % ENGINE_WHEEL] = 0;
-        if (UNLIKELY(test))
+        if (test)
             run_cycle_for_test(engine, engine->due[now % ENGINE_WHEEL]);
         else
             run_cycle(engine, engine->due[now % ENGINE_WHEEL], now);
@@ -127,6 +129,13 @@ enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
     }
     engine->now = now;
     return now < until ? ENGINE_QUIET : ENGINE_RUNNING;
+}
+
+enum engine_state engine_run_until(struct engine *engine, uint64_t until) {
+    engine->ahead_until = engine->poll ? 0 : until;
+    if (engine->poll) return run_until(engine, until, true, true);
+    return engine->shuffle || !engine->words ? run_until(engine, until, false, true)
+                                             : run_until(engine, until, false, false);
 }
 
 void engine_settle(struct engine *engine, uint64_t now) {
