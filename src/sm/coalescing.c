@@ -45,17 +45,36 @@ static unsigned cut(const uint64_t *touch, unsigned count, unsigned piece, unsig
     return n;
 }
 
+/* The same for lines of four sectors and pieces of a whole line, the usual case. A block has two lines; the access of one
+ * that is not touched is overwritten by the next. */
+static unsigned cut_lines(const uint64_t *touch, unsigned count, const uint8_t *moved, uint64_t *access) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t address = touch_address(touch[i]);
+        unsigned sectors = touch_sectors(touch[i]), low = sectors & 0xF, high = sectors >> 4;
+        access[n] = address | moved[low];
+        n += low != 0;
+        access[n] = (address + 4 * 32) | moved[high];
+        n += high != 0;
+    }
+    return n;
+}
+
 static unsigned coalesce_segments(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
                                   bool bypass, uint64_t *access) {
     (void)bypass;
     unsigned segment_log2 = bytes_log2 == 0 ? 5 : bytes_log2 == 1 ? 6 : 7;
     if (segment_log2 == 7 || segment_log2 > line_log2) segment_log2 = line_log2; /* the widest segment is one line */
+    static const uint8_t shrunk[] = {0, 1, 2, 3, 4, 15, 15, 15, 8, 15, 15, 15, 12, 15, 15, 15};
+    if (LIKELY(segment_log2 == 7 && line_log2 == 7)) return cut_lines(touch, count, shrunk, access);
     return cut(touch, count, 1u << (segment_log2 - 5), line_log2, true, access);
 }
 
 static unsigned coalesce_sectors(const uint64_t *touch, unsigned count, unsigned bytes_log2, unsigned line_log2,
                                  bool bypass, uint64_t *access) {
     (void)bytes_log2, (void)bypass;
+    static const uint8_t same[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    if (LIKELY(line_log2 == 7)) return cut_lines(touch, count, same, access);
     return cut(touch, count, 1u << (line_log2 - 5), line_log2, false, access);
 }
 
