@@ -167,7 +167,7 @@ void sm_refill(struct sm *sm, unsigned warp) {
 }
 
 /* Advances the warp to its next instruction. Returns whether it may have to wait for anything but registers. */
-static inline bool advance(struct sm *sm, unsigned warp, uint64_t now) {
+static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, bool plain, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     uint32_t following = sm->next[warp]->id + 1;
     if (UNLIKELY(++sm->next[warp] == sm->end[warp])) sm_refill(sm, warp);
@@ -184,7 +184,7 @@ static inline bool advance(struct sm *sm, unsigned warp, uint64_t now) {
         sm_fetch(sm, warp);
         may_be_held = true;
     }
-    if (UNLIKELY(sm->shared->branch_cycles > 1) && instr->id != following) {
+    if (!plain && sm->shared->branch_cycles > 1 && instr->id != following) {
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
         may_be_held = true;
@@ -219,12 +219,14 @@ static unsigned read_cycles(const struct sm *sm, const struct instr *instr) {
     return reads * sm->shared->operand_read_cycles;
 }
 
-static inline void unit_take(struct sm *sm, enum unit unit, unsigned interval, unsigned reads, uint64_t now) {
+static ALWAYS_INLINE void unit_take(struct sm *sm, enum unit unit, unsigned interval, unsigned reads, bool plain,
+                                    uint64_t now) {
     take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + interval, now);
-    if (UNLIKELY(sm->shared->collectors[unit]))
+    if (!plain && sm->shared->collectors[unit])
         take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads,
                    now);
-    sm->unit_free_at[unit] = max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
+    sm->unit_free_at[unit] =
+        plain ? sm->pipeline_free_at[unit][0] : max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
     sm->units_free_at = max_u64(sm->units_free_at, sm->unit_free_at[unit]);
 }
 
@@ -245,33 +247,33 @@ static NEVER_INLINE bool issue_control(struct sm *sm, unsigned warp, const struc
     }
 }
 
-static inline void issue(struct sm *sm, unsigned warp, uint64_t now) {
+static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const struct op_timing *timing = &sm->shared->op[instr->op];
     sm->stats.warp_instructions++;
     sm->stats.thread_instructions += (unsigned)__builtin_popcount(instr->active);
     sm->op_issued[instr->op]++;
     bool may_be_held = false;
-    unsigned reads = UNLIKELY(sm->shared->operand_read_cycles) ? read_cycles(sm, instr) : 0;
+    unsigned reads = plain ? 0 : read_cycles(sm, instr);
     if (LIKELY(instr->op < OP_load)) { /* arithmetic, first in OP_LIST */
-        unit_take(sm, timing->unit, timing->interval, reads, now);
+        unit_take(sm, timing->unit, timing->interval, reads, plain, now);
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
     } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, reads, now);
     } else {
-        unit_take(sm, timing->unit, timing->interval, reads, now);
+        unit_take(sm, timing->unit, timing->interval, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;
         may_be_held = true;
     }
-    may_be_held |= advance(sm, warp, now);
+    may_be_held |= advance(sm, warp, plain, now);
     if (UNLIKELY(may_be_held) && held(sm, UINT64_C(1) << warp)) return;
     classify(sm, warp, now);
 }
 
 /* Each warp belongs to one scheduler, so an issue affects the other schedulers only through the unit that it
  * occupies. */
-void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
+static ALWAYS_INLINE void issue_cycle(struct sm *sm, uint64_t open, bool plain, uint64_t now) {
     unsigned schedulers = sm->shared->schedulers;
     unsigned s = open & (open - 1) ? (unsigned)(now % schedulers) : sm->scheduler_of[lowest_bit(open)];
     for (;; s = s + 1 < schedulers ? s + 1 : 0) {
@@ -279,12 +281,25 @@ void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
         if (!candidates) continue;
         unsigned warp = sm->shared->scheduler->pick(sm->scheduler[s], candidates, &sm->view[s]);
         enum unit unit = sm->unit_of[warp];
-        issue(sm, warp, now);
+        issue(sm, warp, plain, now);
         open ^= candidates;
         if (!open) return;
         if (unit == UNIT_MEM ? !lsu_has_room(sm) : sm->unit_free_at[unit] > now) open &= ~sm->by_unit[unit];
         if (!open) return;
     }
+}
+
+static NEVER_INLINE void issue_cycle_in_general(struct sm *sm, uint64_t open, uint64_t now) {
+    issue_cycle(sm, open, false, now);
+}
+
+/* The code for limited collectors, operands read one after the other and flushed instruction buffers is compiled out of
+ * the issue of an SM without them. */
+void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
+    if (LIKELY(sm->shared->plain_issue))
+        issue_cycle(sm, open, true, now);
+    else
+        issue_cycle_in_general(sm, open, now);
 }
 
 /* Space in the load/store unit becomes available in the unit's own ticks. */

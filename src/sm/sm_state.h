@@ -33,6 +33,7 @@ struct sm_shared {
     uint64_t line_bytes;
     unsigned instruction_line_log2;                     /* instructions per line */
     unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: unlimited */
+    bool plain_issue;                                   /* without collectors, operand_read_cycles and branch_cycles */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
