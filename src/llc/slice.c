@@ -322,7 +322,7 @@ static NEVER_INLINE void apply_waiters(struct slice *slice, uint32_t index, stru
 }
 
 /* Returns whether a line has arrived. */
-static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, uint64_t now) {
+static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, bool plain, uint64_t now) {
     if (port_next_visible(slice->from_memory) > now) return false;
     const struct message *message = port_take(slice->from_memory, now);
     uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
@@ -330,10 +330,11 @@ static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, uint64_t now)
         const struct mshr *mshr = &slice->mshrs.mshr[index];
         struct cache_line *line = cache_line_at(&slice->cache, mshr->set, mshr->way);
         line->state = LINE_VALID;
-        if (UNLIKELY(line->flags & LINE_AWAITED_BY_CHANGE || slice->observer)) apply_waiters(slice, index, line, now);
+        if (UNLIKELY(line->flags & LINE_AWAITED_BY_CHANGE || (!plain && slice->observer)))
+            apply_waiters(slice, index, line, now);
         ring_push(&slice->arrived, index);
         slice->replies_waiting++;
-        slice->replay_retry = slice->replay_count > 0;
+        if (!plain) slice->replay_retry = slice->replay_count > 0;
         slice->stats.fills++;
     } else {
         slice->outstanding_writes[message->program]--;
@@ -409,10 +410,10 @@ static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t 
 
 /* Lookups. */
 
-static inline void count(struct slice *slice, const struct cache_access *access, const struct message *message,
-                         bool present, bool pending, uint64_t now) {
+static ALWAYS_INLINE void count(struct slice *slice, const struct cache_access *access, const struct message *message,
+                                bool present, bool pending, bool plain, uint64_t now) {
     struct llc_stats *stats = &slice->stats;
-    if (UNLIKELY(slice->watcher != NULL))
+    if (!plain && UNLIKELY(slice->watcher != NULL))
         slice->watcher->ops->profile->looked_up(llc_of_program(slice->watcher, message->program), slice->index, message,
                                                 access, present || pending, now);
     switch (message->kind) {
@@ -435,9 +436,9 @@ static bool reply_queue_full(const struct slice *slice) {
 }
 
 static ALWAYS_INLINE void answer(struct slice *slice, const struct message *message, uint64_t key,
-                                 struct cache_line *line, uint64_t now) {
+                                 struct cache_line *line, bool plain, uint64_t now) {
     apply(slice, message, key, line, now);
-    if (message->kind != MESSAGE_WRITE) notify(slice, SLICE_READ, key, message, now);
+    if (!plain && message->kind != MESSAGE_WRITE) notify(slice, SLICE_READ, key, message, now);
     slice->reply[slice->reply_tail++ & slice->reply_mask] = *message;
     slice->replies_waiting++;
 }
@@ -459,7 +460,7 @@ static NEVER_INLINE void send_through(struct slice *slice, const struct message 
 static enum hold write_through(struct slice *slice, const struct cache_access *access, const struct message *message,
                                struct cache_line *line, uint64_t now) {
     if (!can_send_through(slice, 1, now)) return HOLD_MEMORY;
-    count(slice, access, message, line != NULL, false, now);
+    count(slice, access, message, line != NULL, false, false, now);
     if (line) apply(slice, message, access->key, line, now);
     send_through(slice, message, access->key, now);
     if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, access);
@@ -468,10 +469,10 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
 
 /* Evicts the victim and places the new line. */
 static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
-                                  enum line_state state, uint64_t now) {
+                                  enum line_state state, bool plain, uint64_t now) {
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;
-        notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
+        if (!plain) notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
     }
     cache_place(&slice->cache, victim, access, state);
 }
@@ -491,15 +492,15 @@ static inline void wait_for_line(struct slice *slice, struct cache_line *line, c
 }
 
 /* Whether a miss fetches the line: all but writes of a whole line. */
-static ALWAYS_INLINE bool fetches(const struct slice *slice, const struct message *message) {
-    return slice->allocate_through || message->kind != MESSAGE_WRITE || message->sectors != slice->whole_line ||
-           (message->flags & MESSAGE_PARTIAL);
+static ALWAYS_INLINE bool fetches(const struct slice *slice, bool plain, const struct message *message) {
+    return (!plain && slice->allocate_through) || message->kind != MESSAGE_WRITE ||
+           message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
 }
 
 static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_access *access,
-                                    const struct message *message, uint64_t now) {
-    bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
-    bool fetch = fetches(slice, message);
+                                    const struct message *message, bool plain, uint64_t now) {
+    bool through = !plain && slice->allocate_through && message->kind == MESSAGE_WRITE;
+    bool fetch = fetches(slice, plain, message);
     if (!fetch && reply_queue_full(slice)) return HOLD_REPLY;
     if (fetch && mshr_full(&slice->mshrs)) return HOLD_MSHR;
     struct cache_line *victim = cache_victim(&slice->cache, access->set);
@@ -511,10 +512,10 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
         write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
         if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
-    count(slice, access, message, false, false, now);
-    replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, now);
+    count(slice, access, message, false, false, plain, now);
+    replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, plain, now);
     if (!fetch) {
-        answer(slice, message, access->key, victim, now);
+        answer(slice, message, access->key, victim, plain, now);
         return HOLD_NONE;
     }
     unsigned index = mshr_take(&slice->mshrs);
@@ -525,29 +526,29 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     wait_for_line(slice, victim, message, access->key, through, now);
     stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
     send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
-    notify(slice, SLICE_FETCH, access->key, NULL, now);
+    if (!plain) notify(slice, SLICE_FETCH, access->key, NULL, now);
     return HOLD_NONE;
 }
 
 static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_access *access,
-                                       const struct message *message, uint64_t now) {
+                                       const struct message *message, bool plain, uint64_t now) {
     struct cache_line *line = cache_lookup(&slice->cache, access->set, access->key);
     if (message->kind == MESSAGE_WRITE && slice->write_through[message->program])
         return write_through(slice, access, message, line, now);
-    if (!line) return miss(slice, access, message, now);
+    if (!line) return miss(slice, access, message, plain, now);
     if (line->state == LINE_RESERVED) {
-        bool through = slice->allocate_through && message->kind == MESSAGE_WRITE;
+        bool through = !plain && slice->allocate_through && message->kind == MESSAGE_WRITE;
         if (!mshr_can_merge(&slice->mshrs, line->mshr)) return HOLD_MERGE;
         if (through && !can_send_through(slice, 1, now)) return HOLD_MEMORY;
         wait_for_line(slice, line, message, access->key, through, now);
-        count(slice, access, message, false, true, now);
+        count(slice, access, message, false, true, plain, now);
         return HOLD_NONE;
     }
     /* A filled line keeps its MSHR until its waiters are answered; later requests are plain hits. */
     if (reply_queue_full(slice)) return HOLD_REPLY;
     cache_touch(&slice->cache, line, access);
-    count(slice, access, message, true, false, now);
-    answer(slice, message, access->key, line, now);
+    count(slice, access, message, true, false, plain, now);
+    answer(slice, message, access->key, line, plain, now);
     return HOLD_NONE;
 }
 
@@ -559,7 +560,7 @@ static ALWAYS_INLINE void looked_up(struct slice *slice, const struct message *m
 /* Looks up the replay queue, oldest first, one lookup per cycle. Returns whether one used this cycle. */
 static NEVER_INLINE bool look_up_replays(struct slice *slice, uint64_t now) {
     for (unsigned i = 0; i < slice->replay_count; i++) {
-        enum hold hold = look_up(slice, &slice->replay[i].access, &slice->replay[i].message, now);
+        enum hold hold = look_up(slice, &slice->replay[i].access, &slice->replay[i].message, false, now);
         if (hold == HOLD_MERGE) continue;
         if (hold != HOLD_NONE) { /* it fails on a resource that the others need as well */
             slice->hold = hold;
@@ -621,10 +622,10 @@ static ALWAYS_INLINE struct cache_access access_of(const struct slice *slice, co
     };
 }
 
-static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, bool filled, uint64_t now) {
-    if (slice->hold != HOLD_NONE && !slice->replay_retry && is_still_blocked(slice, filled, now)) return;
+static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, bool plain, bool filled, uint64_t now) {
+    if (!plain && slice->hold != HOLD_NONE && !slice->replay_retry && is_still_blocked(slice, filled, now)) return;
     slice->hold = HOLD_NONE;
-    if (slice->lookup_free_at > now || (slice->replay_retry && look_up_replays(slice, now))) return;
+    if (slice->lookup_free_at > now || (!plain && slice->replay_retry && look_up_replays(slice, now))) return;
     if (port_next_visible(slice->from_network) > now) return;
     const struct message *message = port_peek(slice->from_network, now);
     if (is_passed_on(slice, passes, message)) {
@@ -632,8 +633,9 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, bool fi
         return;
     }
     struct cache_access access = access_of(slice, message);
-    slice->hold =
-        slice->replay_count && must_be_replayed(slice, access.key) ? HOLD_MERGE : look_up(slice, &access, message, now);
+    slice->hold = !plain && slice->replay_count && must_be_replayed(slice, access.key)
+                      ? HOLD_MERGE
+                      : look_up(slice, &access, message, plain, now);
     if (slice->hold == HOLD_MERGE && slice->replay_count < slice->replay_capacity) {
         slice->replay[slice->replay_count++] = (struct lookup){access, *message};
         slice->stats.replayed++;
@@ -736,7 +738,7 @@ static ALWAYS_INLINE enum hold foresee(struct slice *slice, bool passes, uint64_
     if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return HOLD_NONE;
     struct cache_access access = access_of(slice, message);
     struct cache_line *line = cache_lookup(&slice->cache, access.set, access.key);
-    if (!line) return mshr_full(&slice->mshrs) && fetches(slice, message) ? HOLD_MSHR : HOLD_NONE;
+    if (!line) return mshr_full(&slice->mshrs) && fetches(slice, false, message) ? HOLD_MSHR : HOLD_NONE;
     if (line->state == LINE_RESERVED || !reply_queue_full(slice)) return HOLD_NONE;
     slice->blocked_access = access; /* the line stays: only lookups evict lines, and this is the next one */
     slice->blocked_line = line;
@@ -763,7 +765,7 @@ static ALWAYS_INLINE bool look_up_ahead(struct slice *slice, uint64_t now) {
     slice->ahead = hits_of(slice, message->kind);
     slice->lookup_free_at = now + 2; /* or later, after an atomic */
     cache_touch(&slice->cache, slice->blocked_line, &slice->blocked_access);
-    answer(slice, message, slice->blocked_access.key, slice->blocked_line, now + 1);
+    answer(slice, message, slice->blocked_access.key, slice->blocked_line, true, now + 1);
     looked_up(slice, message, now + 1);
     port_pop(slice->from_network, now + 1);
     return true;
@@ -818,29 +820,38 @@ static ALWAYS_INLINE bool is_waiting(struct slice *slice, uint64_t now) {
     return true;
 }
 
-/* The code for forwarded atomics is compiled out of the tick of a slice that forwards none. */
-static ALWAYS_INLINE void tick(struct slice *slice, bool passes, uint64_t now) {
-    if (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing))
+/* The code for forwarded atomics is compiled out of the tick of a slice that forwards none, and with `plain` all code for
+ * blocked lookups, the replay queue, flushes, observers and llc.write_allocate=through (is_plain). */
+static ALWAYS_INLINE void tick(struct slice *slice, bool passes, bool plain, uint64_t now) {
+    if (!plain && (slice->hold != HOLD_NONE || UNLIKELY(slice->commands && slice->flushing)))
         settle(slice, now);
     else
         slice->settled = now;
-    bool filled = receive_from_memory(slice, now);
-    if (UNLIKELY(slice->commands != NULL) && run_flush(slice, now))
+    bool filled = receive_from_memory(slice, plain, now);
+    if (!plain && UNLIKELY(slice->commands != NULL) && run_flush(slice, now))
         slice->hold = HOLD_FLUSH;
     else
-        look_up_once(slice, passes, filled, now);
+        look_up_once(slice, passes, plain, filled, now);
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
     bool replied = reply_once(slice, passes, now);
     uint64_t next = next_tick(slice, passes, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
-static NEVER_INLINE void tick_alone(struct slice *slice, uint64_t now) { tick(slice, false, now); }
-static NEVER_INLINE void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, now); }
+static NEVER_INLINE void tick_alone(struct slice *slice, uint64_t now) { tick(slice, false, false, now); }
+static NEVER_INLINE void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, false, now); }
+
+/* At the beginning of a tick. `looks_ahead`: no flushes and no observers. */
+static ALWAYS_INLINE bool is_plain(const struct slice *slice) {
+    return slice->hold == HOLD_NONE && slice->looks_ahead && !slice->allocate_through &&
+           !(slice->replay_count | slice->replay_retry);
+}
 
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
-    if (UNLIKELY(slice->to_atomics != NULL))
+    if (LIKELY(is_plain(slice)))
+        tick(slice, false, true, now);
+    else if (UNLIKELY(slice->to_atomics != NULL))
         tick_and_pass(slice, now);
     else if (!is_waiting(slice, now))
         tick_alone(slice, now);
