@@ -121,6 +121,7 @@ struct control *control_create(const struct config *config, unsigned programs, c
     };
     inbox_create(&control->sm_reports, sms);
     control->dueling = l1_duel(config, &control->duel.rule);
+    control->duel_round_at = NEVER;
     for (unsigned i = 0; i < programs; i++)
         control->partition[i] = (struct partition){
             .program = (uint8_t)i,
@@ -262,7 +263,9 @@ void control_settle_partition(struct partition *partition, uint64_t now) {
 }
 
 void control_begin(struct control *control, const struct launch *launch, uint64_t now) {
-    kernel_begin(control, &control->partition[launch->program], launch, now);
+    struct partition *partition = &control->partition[launch->program];
+    kernel_begin(control, partition, launch, now);
+    if (control->dueling && control->duel.rule.contestants_follow) control->duel_round_at = partition->start_at;
 }
 
 bool control_set_degree(struct control *control, unsigned degree) {
@@ -286,6 +289,23 @@ void control_halt(struct control *control) { control->halted = true; }
 
 /* ---- reports ---------------------------------------------------------------------------------------------------- */
 
+/* Steers the SM's own L1, or the L1 that is a separate component. */
+static void steer_l1(struct control *control, unsigned index, bool plain, uint64_t now) {
+    uint32_t round = control->duel.round;
+    if (control->l1s)
+        control_command_l1(control, index, (struct l1_command){L1_COMMAND_STEER, plain, round}, now);
+    else
+        control_command_sm(control, index,
+                           (struct sm_command){.kind = COMMAND_STEER_L1, .plain = plain, .round = round}, now);
+}
+
+/* Before the CTAs of a new kernel, which SMs receive in order of the commands. */
+static void begin_duel_round(struct control *control, uint64_t now) {
+    control->duel_round_at = NEVER;
+    duel_begin_round(&control->duel);
+    for (unsigned i = 0; i < DUEL_CONTESTANTS; i++) steer_l1(control, i, duel_contestant_plain(i), now);
+}
+
 static void receive_duel(struct control *control, uint64_t now) {
     bool change = false;
     for (unsigned i = 0; i < DUEL_CONTESTANTS; i++) {
@@ -296,11 +316,13 @@ static void receive_duel(struct control *control, uint64_t now) {
         }
     }
     if (!change) return;
-    struct sm_command steer = {.kind = COMMAND_STEER_L1, .plain = !control->duel.policy};
-    for (unsigned sm = DUEL_CONTESTANTS; !control->l1s && sm < control->sms; sm++)
-        control_command_sm(control, sm, steer, now);
-    struct l1_command steer_l1 = {L1_COMMAND_STEER, !control->duel.policy};
-    for (unsigned l1 = DUEL_CONTESTANTS; l1 < control->l1s; l1++) control_command_l1(control, l1, steer_l1, now);
+    const struct duel_rule *rule = &control->duel.rule;
+    for (unsigned i = rule->contestants_follow ? 0 : DUEL_CONTESTANTS; i < (control->l1s ? control->l1s : control->sms);
+         i++)
+        steer_l1(control, i, !control->duel.policy, now);
+    if (!rule->contestants_follow || !rule->round_cycles) return;
+    control->duel_round_at = now + rule->round_cycles;
+    control_wake(control, control->duel_round_at);
 }
 
 static void receive_from_sm(struct control *control, unsigned sm, uint64_t now) {
@@ -363,6 +385,7 @@ static void control_tick(void *self, uint64_t now) {
     struct control *control = self;
     receive(control, now);
     if (control->halted) return;
+    if (now >= control->duel_round_at) begin_duel_round(control, now);
     reconfiguration_advance(control, now);
     for (unsigned i = 0; i < control->programs; i++) kernel_tick(control, &control->partition[i], now);
 }

@@ -54,6 +54,7 @@ struct control {
     struct inbox sm_reports, requests;           /* from SMs; from the L1s' endpoints */
     bool dueling;
     struct duel duel;
+    uint64_t duel_round_at;                     /* next round of contestants that follow */
     struct port duel_reports[DUEL_CONTESTANTS]; /* from the L1s */
     unsigned programs;
     const uint8_t *program_of; /* [sms] */

@@ -8,6 +8,7 @@ static bool misses_more(const struct duel_report *a, const struct duel_report *b
 }
 
 bool duel_receive(struct duel *duel, unsigned contestant, const struct duel_report *report) {
+    if (report->round != duel->round || duel->decided) return false;
     duel->report[contestant] = *report;
     const struct duel_report *tried = &duel->report[0], *plain = &duel->report[1];
     if (tried->interval != plain->interval || tried->reads < duel->rule.least_reads ||
@@ -15,5 +16,12 @@ bool duel_receive(struct duel *duel, unsigned contestant, const struct duel_repo
         return false;
     bool before = duel->policy;
     duel->policy = !misses_more(tried, plain, &duel->rule);
-    return duel->policy != before;
+    duel->decided = duel->rule.contestants_follow;
+    return duel->decided || duel->policy != before;
+}
+
+void duel_begin_round(struct duel *duel) {
+    duel->round++;
+    duel->decided = false;
+    for (unsigned i = 0; i < DUEL_CONTESTANTS; i++) duel->report[i] = (struct duel_report){0};
 }

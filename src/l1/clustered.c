@@ -145,7 +145,7 @@ static void take_commands(struct hub *hub, uint64_t now) {
             caches->ops->flush(caches, hub->node);
             report(hub, L1_REPORT_FLUSHED, now);
             break;
-        case L1_COMMAND_STEER: l1_steer(&hub->l1->base, hub->node, order->plain); break;
+        case L1_COMMAND_STEER: l1_steer(&hub->l1->base, hub->node, order->plain, order->round); break;
         case L1_COMMAND_REPORT: hub->reporting = true; break;
         }
         port_pop(hub->commands, now);

@@ -11,15 +11,19 @@
  * invalidates a line thus turns its entry into a candidate with an unchanged count. Free_Line: cache_victim() selects
  * invalid lines first.
  *
- * Not specified by the paper: a new entry counts 1; hits on committed entries count, too; a committed entry is replaced
- * only if its tag set has no candidate, and its line is then invalidated, or, if that is dirty or reserved, nothing is
- * recorded; ties are broken by LRU; an allocation that evicts ages once; writes change nothing.
+ * Not specified by the paper: a new entry counts 1 (Figure 3 counts a line that is referenced once as 1); a committed
+ * entry is replaced only if its tag set has no candidate, and its line is then invalidated, or, if that is dirty or
+ * reserved, nothing is recorded; ties are broken by LRU; an allocation that evicts ages once; writes change nothing.
  *
- * SM dueling: SM 0 always uses this policy, SM 1 the plain cache, and the others follow the command of the control
- * plane (gpu/duel.h). An interval of 500 cycles has few reads, so by default the comparison covers all reads since the
- * L1s were last invalidated, that is, since the start of the kernel. The plain cache does not use the tag store; on the
- * change back to the policy, all valid lines get entries with counts equal to the threshold. The probe takes its
- * additional cycle in both modes.
+ * Section 4.2 has a probe miss return a bypass whatever the threshold, so with a threshold of 1 a line is allocated at
+ * its second reference, too; 1 and 2 differ after an eviction (count 0) and by aging. Counts increase only for
+ * candidates, as there: a request that finds its data proceeds as a hit.
+ *
+ * SM dueling: while SM 0 and SM 1 duel, SM 0 uses this policy and SM 1 the plain cache; the others follow the command
+ * of the control plane (gpu/duel.h). An interval of 500 cycles has few reads, so by default the comparison covers all
+ * reads since the duel began and the L1s were last invalidated, that is, since the start of the kernel. The plain cache
+ * does not use the tag store; on the change back to the policy, all valid lines get entries with counts equal to the
+ * threshold. The probe takes its additional cycle in both modes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +39,15 @@ struct decoupled_config {
     bool dueling;
     int64_t duel_interval_cycles, duel_threshold_percent, duel_least_reads;
     bool duel_in_points, duel_by_interval;
+    const struct policy *duel_contestants;
+    int64_t duel_round_cycles;
 };
+
+static const struct policy contestants_follow = {"follow", "use the better cache themselves until the next round",
+                                                 NULL};
+static const struct policy contestants_stay = {"stay", "compete all the time", NULL};
+static const struct policy *const contestants[] = {&contestants_follow, &contestants_stay};
+static const struct family contestants_family = {"behaviour of contestants", contestants, COUNT_OF(contestants)};
 
 enum { RC_MAX = 63, DUEL_READS_MAX = 1 << 24 };
 
@@ -43,9 +55,9 @@ static const struct param params[] = {
     P_INT(struct decoupled_config, tag_sets, 0, 0, 65536, "sets", "sets of the tag store; 0: as in the L1"),
     P_INT(struct decoupled_config, tag_ways, 0, 0, 65535, "entries", "entries per tag set; 0: twice l1.ways"),
     P_INT(struct decoupled_config, threshold, 2, 0, RC_MAX, "references",
-          "references needed to allocate a data line; 0 or 1: allocate at the first"),
+          "references needed to allocate a data line; 0: allocate always, as a plain cache"),
     P_INT(struct decoupled_config, first_count, 1, 0, RC_MAX, "references", "initial reference count of an entry"),
-    P_BOOL(struct decoupled_config, count_hits, true, "hits count as references"),
+    P_BOOL(struct decoupled_config, count_hits, false, "hits count as references, too"),
     P_INT(struct decoupled_config, probe_cycles, 1, 0, 64, "cycles",
           "additional lookup latency of the larger tag store"),
     P_BOOL(struct decoupled_config, dueling, true,
@@ -58,6 +70,10 @@ static const struct param params[] = {
     P_BOOL(struct decoupled_config, duel_in_points, false, "duel_threshold_percent is in percentage points instead"),
     P_BOOL(struct decoupled_config, duel_by_interval, false,
            "compare the miss rates of the interval instead of those since the start of the kernel"),
+    P_CHOICE(struct decoupled_config, duel_contestants, contestants_family, "follow",
+             "what SM 0 and SM 1 do after a verdict"),
+    P_INT(struct decoupled_config, duel_round_cycles, 0, 0, 1000000000, "cycles",
+          "contestants that follow: time from a verdict to the next round; 0: rounds begin with kernels only"),
 };
 
 static unsigned gcd(unsigned a, unsigned b) { return b ? gcd(b, a % b) : a; }
@@ -125,8 +141,8 @@ static const struct section decoupled_section = {
     S(SUM, tags_replaced, "tags", "candidate entries replaced") \
     S(SUM, lines_lost, "lines", "lines invalidated because their entry was replaced") \
     S(SUM, untracked, "accesses", "reads not recorded because no tag entry could be replaced") \
-    S(SUM, switched_on, "times", "changes of followers from the plain cache to the policy") \
-    S(SUM, switched_off, "times", "changes of followers from the policy to the plain cache")
+    S(SUM, switched_on, "times", "changes from the plain cache to the policy") \
+    S(SUM, switched_off, "times", "changes from the policy to the plain cache")
 
 STATS_STRUCT(decoupled_stats, DECOUPLED_STATS);
 STATS_TABLE(decoupled_stat_table, "l1.decoupled", decoupled_stats, DECOUPLED_STATS);
@@ -142,7 +158,7 @@ struct tag {
 struct contestant {
     struct port *control;
     uint64_t interval, ends_at;
-    uint32_t reads, misses;
+    uint32_t reads, misses, round;
 };
 
 struct tag_store {
@@ -257,7 +273,7 @@ static bool decoupled_admit(void *state, unsigned sm, const struct cache_access 
     const struct tag_store *store = &d->store[sm];
     if (store->plain) return true;
     const struct tag *tag = find(d, store, access->key);
-    return (tag ? tag->count + 1 : d->first_count) >= d->threshold;
+    return tag ? tag->count + 1 >= d->threshold : d->threshold == 0;
 }
 
 static void age_others(const struct decoupled *d, struct tag_store *store, const struct tag *but) {
@@ -278,7 +294,7 @@ static void decoupled_evict(void *state, unsigned sm, unsigned set, const struct
 /* Reports an interval at the first read after its end, so an idle SM causes no events. */
 static void count_for_duel(const struct decoupled *d, struct contestant *contestant, bool missed, uint64_t now) {
     if (now >= contestant->ends_at) {
-        struct duel_report report = {contestant->interval, contestant->reads, contestant->misses};
+        struct duel_report report = {contestant->interval, contestant->reads, contestant->misses, contestant->round};
         if (report.reads) port_push(contestant->control, now, &report, sizeof report);
         contestant->interval = now / d->interval_cycles;
         contestant->ends_at = (contestant->interval + 1) * d->interval_cycles;
@@ -330,8 +346,12 @@ static unsigned decoupled_probe_cycles(const struct config *config) {
 
 static bool decoupled_duel(const struct config *config, struct duel_rule *rule) {
     const struct decoupled_config *values = values_of(config);
-    *rule = (struct duel_rule){(uint64_t)values->duel_interval_cycles, (unsigned)values->duel_threshold_percent,
-                               (unsigned)values->duel_least_reads, values->duel_in_points};
+    *rule = (struct duel_rule){(uint64_t)values->duel_interval_cycles,
+                               (unsigned)values->duel_threshold_percent,
+                               (unsigned)values->duel_least_reads,
+                               values->duel_in_points,
+                               values->duel_contestants == &contestants_follow,
+                               (uint64_t)values->duel_round_cycles};
     return values->dueling;
 }
 
@@ -354,9 +374,11 @@ static void commit_all(struct decoupled *d, struct tag_store *store) {
         }
 }
 
-static void decoupled_steer(void *state, unsigned sm, bool plain) {
+static void decoupled_steer(void *state, unsigned sm, bool plain, uint32_t round) {
     struct decoupled *d = state;
     struct tag_store *store = &d->store[sm];
+    store->contestant.round = round;
+    store->contestant.reads = store->contestant.misses = 0;
     if (store->plain == plain) return;
     store->plain = plain;
     uint64_t *counter = plain ? &store->stats.switched_off : &store->stats.switched_on;

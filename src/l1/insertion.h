@@ -34,18 +34,23 @@ struct insertion_event {
     uint64_t now;
 };
 
-/* SM dueling: SM 0 uses the policy, SM 1 the plain cache; the other SMs follow the better one. */
+/* SM dueling: SM 0 uses the policy, SM 1 the plain cache; the other SMs, and if `contestants_follow` these two until the
+ * next round, follow the better one. */
 struct duel_rule {
     uint64_t interval_cycles;   /* between comparisons */
     unsigned threshold_percent; /* excess of the policy's miss rate up to which it is followed */
     unsigned least_reads;       /* of each leader, minimum for a decision */
     bool in_points;             /* the threshold is in percentage points, not relative to the plain cache's miss rate */
+    bool contestants_follow;
+    uint64_t
+        round_cycles; /* with contestants that follow: from a verdict to the next round; 0: only kernels begin one */
 };
 
 /* The report of a leader to the control plane. */
 struct duel_report {
     uint64_t interval;      /* number of the interval */
     uint32_t reads, misses; /* basis of the miss rate */
+    uint32_t round;         /* of the last command that the leader received */
 };
 
 struct insertion_ops {
@@ -67,10 +72,10 @@ struct insertion_ops {
     unsigned (*probe_cycles)(const struct config *config);
 
     /* Whether SM dueling is enabled, and its rule. `report_to` then sets the port to the control plane, for SM 0 and SM
-     * 1, and `steer` applies the decision, for the others: the policy or the plain cache. */
+     * 1, and `steer` applies a command of round `round`: the policy or the plain cache. */
     bool (*duel)(const struct config *config, struct duel_rule *rule);
     void (*report_to)(void *state, unsigned sm, struct port *port);
-    void (*steer)(void *state, unsigned sm, bool plain);
+    void (*steer)(void *state, unsigned sm, bool plain, uint32_t round);
 
     /* The program's next kernel begins, numbered from 0; `finish` follows the last one. */
     void (*begin)(void *state, unsigned kernel);

@@ -173,7 +173,9 @@ void l1_report_to(struct l1 *l1, unsigned sm, struct port *control) {
     l1->insertion->report_to(l1->insertion_state, sm, control);
 }
 
-void l1_steer(struct l1 *l1, unsigned sm, bool plain) { l1->insertion->steer(l1->insertion_state, sm, plain); }
+void l1_steer(struct l1 *l1, unsigned sm, bool plain, uint32_t round) {
+    l1->insertion->steer(l1->insertion_state, sm, plain, round);
+}
 
 void l1_begin(struct l1 *l1, unsigned kernel) {
     if (l1->insertion && l1->insertion->begin) l1->insertion->begin(l1->insertion_state, kernel);

@@ -153,7 +153,8 @@ struct l1_command {
         L1_COMMAND_STEER,  /* as l1_steer, without a report */
         L1_COMMAND_REPORT, /* report L1_REPORT_QUIET when nothing is in flight */
     } kind;
-    bool plain;
+    bool plain;     /* as for l1_steer */
+    uint32_t round; /* as for l1_steer */
 };
 struct l1_report {
     enum l1_report_kind { L1_REPORT_FLUSHED, L1_REPORT_QUIET } kind;
@@ -217,7 +218,7 @@ bool l1_finish(struct l1 *l1, struct error *err);
 struct duel_rule;
 bool l1_duel(const struct config *config, struct duel_rule *rule);
 void l1_report_to(struct l1 *l1, unsigned sm, struct port *control);
-void l1_steer(struct l1 *l1, unsigned sm, bool plain);
+void l1_steer(struct l1 *l1, unsigned sm, bool plain, uint32_t round);
 
 struct cache;
 /* For organisations: creates the insertion policy for the caches of all SMs, */

@@ -225,7 +225,7 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
             continue;
         }
         if (taken.kind == COMMAND_STEER_L1) {
-            l1_steer(sm->l1, sm->index, taken.plain);
+            l1_steer(sm->l1, sm->index, taken.plain, taken.round);
             continue;
         }
         sm->l1->ops->flush(sm->l1, sm->index);

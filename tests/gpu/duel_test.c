@@ -2,12 +2,17 @@
 
 #include "gpu/duel.h"
 
+#define RULE(POINTS) \
+    { .interval_cycles = 500, .threshold_percent = 10, .least_reads = 32, .in_points = (POINTS) }
+#define FOLLOW \
+    { .interval_cycles = 500, .threshold_percent = 10, .least_reads = 32, .contestants_follow = true }
+
 static bool report(struct duel *duel, unsigned contestant, uint64_t interval, uint32_t reads, uint32_t misses) {
-    return duel_receive(duel, contestant, &(struct duel_report){interval, reads, misses});
+    return duel_receive(duel, contestant, &(struct duel_report){interval, reads, misses, 0});
 }
 
 TEST("the followers of a duel start with the conventional cache, adopt a policy that misses no more, and change back") {
-    struct duel duel = {.rule = {500, 10, 32, true}};
+    struct duel duel = {.rule = RULE(true)};
     CHECK(!duel.policy);
     CHECK(!report(&duel, 0, 0, 100, 40));
     CHECK(report(&duel, 1, 0, 100, 60));
@@ -33,14 +38,14 @@ TEST("a policy is followed while its miss rate exceeds the conventional cache's 
         {{200, 50}, {101, 20}, true, false}, {{100, 100}, {0, 0}, false, true},    {{100, 100}, {100, 91}, false, true},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct duel duel = {.rule = {500, 10, 32, cases[i].in_points}};
+        struct duel duel = {.rule = RULE(cases[i].in_points)};
         for (unsigned c = 0; c < 2; c++) report(&duel, c, 7, cases[i].reads[c], cases[i].misses[c]);
         CHECK_EQ(duel.policy, cases[i].policy);
     }
 }
 
 TEST("an interval in which either SM read little, or only one SM reported, decides nothing") {
-    struct duel duel = {.rule = {500, 10, 32, true}};
+    struct duel duel = {.rule = RULE(true)};
     CHECK(!report(&duel, 0, 0, 31, 0));
     CHECK(!report(&duel, 1, 0, 1000, 1000));
     CHECK(!report(&duel, 0, 1, 1000, 0));
@@ -48,4 +53,27 @@ TEST("an interval in which either SM read little, or only one SM reported, decid
     CHECK(!report(&duel, 0, 3, 1000, 0));
     CHECK(!report(&duel, 1, 3, 31, 31));
     CHECK(!duel.policy);
+}
+
+TEST("contestants that follow have one verdict in a round, which steers even if the followers keep their cache") {
+    struct duel duel = {.rule = FOLLOW};
+    CHECK(!report(&duel, 0, 0, 100, 90));
+    CHECK(report(&duel, 1, 0, 100, 10));
+    CHECK(!duel.policy);
+    CHECK(!report(&duel, 0, 1, 100, 10)); /* both use the same cache now */
+    CHECK(!report(&duel, 1, 1, 100, 90));
+    CHECK(!duel.policy);
+}
+
+TEST("a round of a duel ignores reports of the one before") {
+    struct duel duel = {.rule = FOLLOW};
+    report(&duel, 0, 0, 100, 90);
+    CHECK(report(&duel, 1, 0, 100, 10));
+    duel_begin_round(&duel);
+    CHECK(!report(&duel, 0, 4, 100, 10)); /* sent before the leaders received the new round */
+    CHECK(!report(&duel, 1, 4, 100, 90));
+    struct duel_report of_round[] = {{5, 100, 10, 1}, {5, 100, 90, 1}};
+    CHECK(!duel_receive(&duel, 0, &of_round[0]));
+    CHECK(duel_receive(&duel, 1, &of_round[1]));
+    CHECK(duel.policy);
 }

@@ -49,7 +49,8 @@ TEST("decoupled: a leader reports reads and misses at the first read after an in
         steps(groups, 3);
         read_at(groups, 1, 4, 6 * INTERVAL);     /* nothing was read in interval 5 after the flush */
         read_at(groups, 1, 4, 7 * INTERVAL + 1); /* reports interval 6 */
-        struct duel_report expected[] = {{0, 3, 1}, {1, by_interval ? 2u : 5u, by_interval ? 1u : 2u}, {6, 1, 1}};
+        struct duel_report expected[] = {
+            {0, 3, 1, 0}, {1, by_interval ? 2u : 5u, by_interval ? 1u : 2u, 0}, {6, 1, 1, 0}};
         for (unsigned i = 0; i < COUNT_OF(expected); i++) {
             const struct duel_report *report = port_peek(&control, groups->now);
             REQUIRE(report);
@@ -101,6 +102,28 @@ TEST("decoupled: a follower takes up the policy and gives it up by command, and 
         CHECK_EQ(count_of_node(groups, "l1.read_bypasses", FOLLOWER) - before, !commands[i].plain);
     }
     groups_fixture_destroy(groups);
+}
+
+TEST("decoupled: a leader that is steered counts from then on and reports the round of the command") {
+    struct groups_fixture *groups = groups_fixture_create(SETTINGS(DECOUPLED));
+    struct port control;
+    port_init(&control, groups->base.engine, "reports of the duel", groups->network, groups->network, 16, 1);
+    l1_report_to(groups->l1, 0, &control);
+    groups->llc_cycles = 10;
+    read_at(groups, 0, 1, 100);
+    struct l1_command steer = {.kind = L1_COMMAND_STEER, .plain = false, .round = 3};
+    port_push(&groups->commands[0], groups->now, &steer, sizeof steer);
+    steps(groups, 3);
+    read_at(groups, 0, 2, 300);
+    read_at(groups, 0, 2, 400);
+    read_at(groups, 0, 2, INTERVAL + 100);
+    const struct duel_report *report = port_peek(&control, groups->now);
+    REQUIRE(report);
+    CHECK_EQ(report->round, 3u);
+    CHECK_EQ(report->reads, 2u);
+    CHECK_EQ(report->misses, 2u);
+    groups_fixture_destroy(groups);
+    port_release(&control);
 }
 
 TEST("decoupled: dueling needs two L1s") {

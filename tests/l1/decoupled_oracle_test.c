@@ -87,12 +87,17 @@ static struct data_line *model_way(struct decoupled_model *model, uint64_t line)
     return victim;
 }
 
+/* A probe miss returns a bypass, unless all accesses go to the cache; a probe hit compares the increased count. */
+static bool model_allocates(const struct decoupled_model *model, const struct tag *tag) {
+    if (model->plain || model->threshold == 0) return true;
+    return tag && tag->rc + 1u >= model->threshold;
+}
+
 /* `h`it, `p`ending hit, `m`iss that allocates, `b`ypass, or reservation `f`ailure. */
 static char model_read(struct decoupled_model *model, uint64_t line) {
     struct data_line *data = model_data(model, line);
     struct tag *tag = model->plain ? NULL : model_tag(model, line);
-    unsigned rc = tag ? tag->rc + 1 : model->first_count;
-    char outcome = !data                   ? (model->plain || rc >= model->threshold ? 'm' : 'b')
+    char outcome = !data                   ? (model_allocates(model, tag) ? 'm' : 'b')
                    : data->state == FILLED ? 'h'
                    : data->stale           ? 'b'
                                            : 'p';
@@ -197,7 +202,7 @@ static void compare(struct decoupled_model *model, const char *const *settings, 
             model_write(model, line, local);
         } else if (kind < 18) {
             model_steer(model, kind % 2);
-            l1_steer(l1->l1, 0, kind % 2);
+            l1_steer(l1->l1, 0, kind % 2, 0);
         } else if (kind == 18) {
             settle_quickly(l1);
             l1->l1->ops->flush(l1->l1, 0);

@@ -35,11 +35,11 @@ TEST("decoupled: each bypassing read is sent separately, fetches its own sectors
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: with threshold n a line is allocated at its n-th access, with 0 at its first") {
+TEST("decoupled: with threshold n a line is allocated at its n-th access, but never at its first; with 0 always") {
     static const struct {
         const char *threshold, *outcomes;
     } cases[] = {{"l1.decoupled.threshold=0", "mhhhh"},
-                 {"l1.decoupled.threshold=1", "mhhhh"},
+                 {"l1.decoupled.threshold=1", "bmhhh"},
                  {"l1.decoupled.threshold=2", "bmhhh"},
                  {"l1.decoupled.threshold=3", "bbmhh"},
                  {"l1.decoupled.threshold=4", "bbbmh"}};
@@ -115,11 +115,11 @@ TEST("decoupled: with no more tags than lines, a new address takes the tag of a 
     l1_fixture_destroy(l1);
 }
 
-TEST("decoupled: hits are counted unless that is disabled") {
+TEST("decoupled: hits are counted only if that is enabled") {
     for (unsigned counted = 0; counted < 2; counted++) {
         struct l1_fixture *l1 =
             l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.threshold=3", "l1.decoupled.tag_ways=2",
-                                       counted ? "l1.decoupled.count_hits=true" : "l1.decoupled.count_hits=false"));
+                                       counted ? "l1.decoupled.count_hits=true" : "l1.decoupled.probe_cycles=0"));
         REPLAY(l1, "bbm", A, A, A);
         for (unsigned i = 0; i < 100; i++) REPLAY(l1, "h", A);
         REPLAY(l1, "bbm", B, B, B); /* A ages by one: to 62, or 2; B 3 */
@@ -130,7 +130,8 @@ TEST("decoupled: hits are counted unless that is disabled") {
 }
 
 TEST("decoupled: a reference count has six bits and stays at 63") {
-    struct l1_fixture *l1 = l1_fixture_create(SETTINGS(SMALL, "l1.decoupled.threshold=3", "l1.decoupled.tag_ways=2"));
+    struct l1_fixture *l1 = l1_fixture_create(
+        SETTINGS(SMALL, "l1.decoupled.threshold=3", "l1.decoupled.tag_ways=2", "l1.decoupled.count_hits=true"));
     REPLAY(l1, "bbm", A, A, A);
     for (unsigned i = 0; i < 80; i++) REPLAY(l1, "h", A); /* 63 */
     REPLAY(l1, "bbm", B, B, B);                           /* A ages to 62; B 3 */

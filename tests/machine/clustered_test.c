@@ -130,7 +130,8 @@ TEST("in a duel between two nodes the followers are nodes, and receive the resul
     struct run *run =
         run_everywhere(&source, steps, 60,
                        SETTINGS(CLUSTERED, "l1.insertion=decoupled", "group.count=32", "l1.size_kb=1", "l1.sets=0",
-                                "l1.decoupled.duel_interval_cycles=2000", "l1.decoupled.duel_least_reads=1"));
+                                "l1.decoupled.duel_contestants=stay", "l1.decoupled.duel_interval_cycles=2000",
+                                "l1.decoupled.duel_least_reads=1"));
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "l1.decoupled.switched_on") - run_count(run, "l1.decoupled.switched_off"), 30u);
     run_destroy(run);

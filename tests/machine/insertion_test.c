@@ -7,7 +7,8 @@ enum { CTAS = 36, LOADS = 60 };
 
 /* The first CTAs read each of their lines once: nobody hits, and the policy is as good. The others read a line a second
  * time as soon as it is there: the plain cache hits half of the time, and the policy never. */
-static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *source, unsigned once, bool by_interval) {
+static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *source, unsigned once,
+                           const char *setting, const char *contestants) {
     for (unsigned cta = 0; cta < CTAS; cta++) {
         for (unsigned i = 0; i < LOADS; i++) {
             uint64_t line = 0x100000 + 128 * (uint64_t)(cta * LOADS + i);
@@ -23,9 +24,8 @@ static struct run *duel_of(struct step (*steps)[LOADS], struct script_source *so
     }
     return run_of(NULL, &source->source,
                   SETTINGS("sm.count=3", "gpu.clusters=3", "gpu.cta_scheduler=rr", "l1.insertion=decoupled",
-                           "l1.decoupled.duel_interval_cycles=1000", "l1.decoupled.duel_least_reads=8",
-                           by_interval ? "l1.decoupled.duel_by_interval=true" : "l1.decoupled.duel_by_interval=false",
-                           "l1.size_kb=1", "l1.ways=2", "sm.ctas=2"));
+                           "l1.decoupled.duel_interval_cycles=1000", "l1.decoupled.duel_least_reads=8", setting,
+                           contestants, "l1.size_kb=1", "l1.ways=2", "sm.ctas=2"));
 }
 
 TEST("the followers of a duel adopt a policy that misses no more, and drop one that misses more") {
@@ -33,12 +33,45 @@ TEST("the followers of a duel adopt a policy that misses no more, and drop one t
         bool both = i % 2, by_interval = i / 2;
         struct step steps[CTAS][LOADS];
         struct script_source source;
-        struct run *run = duel_of(steps, &source, both ? CTAS / 2 : CTAS, by_interval);
+        struct run *run =
+            duel_of(steps, &source, both ? CTAS / 2 : CTAS,
+                    by_interval ? "l1.decoupled.duel_by_interval=true" : "l1.decoupled.duel_by_interval=false",
+                    "l1.decoupled.duel_contestants=stay");
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.decoupled.switched_on"), 1u);
         CHECK_EQ(run_count(run, "l1.decoupled.switched_off"), both);
         run_destroy(run);
     }
+}
+
+TEST("contestants that follow use the verdict themselves, and compete again in the next round") {
+    static const struct {
+        const char *rounds;
+        unsigned once, on, off;
+    } cases[] = {
+        {"l1.decoupled.duel_round_cycles=0", CTAS, 2, 0},     /* SM 1 and the follower */
+        {"l1.decoupled.duel_round_cycles=0", CTAS / 2, 2, 0}, /* no second round in the kernel */
+        {"l1.decoupled.duel_round_cycles=1000000", CTAS / 2, 2, 0},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct step steps[CTAS][LOADS];
+        struct script_source source;
+        struct run *run = duel_of(steps, &source, cases[i].once, cases[i].rounds, "l1.decoupled.duel_by_interval=true");
+        run_go(run, (struct run_options){0});
+        CHECK_EQ(run_count(run, "l1.decoupled.switched_on"), cases[i].on);
+        CHECK_EQ(run_count(run, "l1.decoupled.switched_off"), cases[i].off);
+        run_destroy(run);
+    }
+    struct step steps[CTAS][LOADS];
+    struct script_source source;
+    struct run *run =
+        duel_of(steps, &source, CTAS / 2, "l1.decoupled.duel_round_cycles=500", "l1.decoupled.duel_by_interval=true");
+    run_go(run, (struct run_options){0});
+    /* SM 0 is steered only by verdicts for the plain cache and by the rounds after them. */
+    uint64_t leader_off = run_count_of(run, "l1.decoupled.switched_off", 0),
+             leader_on = run_count_of(run, "l1.decoupled.switched_on", 0);
+    CHECK(leader_off > 0 && leader_on <= leader_off);
+    run_destroy(run);
 }
 
 TEST("a duel on a machine of one SM is rejected with the fix") {
