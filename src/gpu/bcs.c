@@ -38,7 +38,7 @@ struct bcs {
 static void *bcs_create(const struct config *config, unsigned sms, unsigned clusters) {
     const struct bcs_config *values = config_get(config, &bcs_section);
     struct bcs *bcs = mem_alloc(1, sizeof *bcs);
-    rotation_init(&bcs->rotation, sms, clusters);
+    rotation_init(&bcs->rotation, config, sms, clusters);
     bcs->configured = (unsigned)values->block_ctas;
     return bcs;
 }

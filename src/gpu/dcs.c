@@ -11,9 +11,8 @@ struct dcs {
 };
 
 static void *dcs_create(const struct config *config, unsigned sms, unsigned clusters) {
-    (void)config;
     struct dcs *dcs = mem_alloc(1, sizeof *dcs);
-    rotation_init(&dcs->rotation, sms, clusters);
+    rotation_init(&dcs->rotation, config, sms, clusters);
     dcs->next = mem_alloc(clusters, sizeof *dcs->next);
     dcs->end = mem_alloc(clusters, sizeof *dcs->end);
     return dcs;

@@ -3,12 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rotation_init(struct rotation *rotation, unsigned sms, unsigned clusters) {
+#include "gpu/machine_config.h"
+
+void rotation_init(struct rotation *rotation, const struct config *config, unsigned sms, unsigned clusters) {
+    const struct machine_config *values = config_get(config, &machine_section);
     *rotation = (struct rotation){
         .clusters = clusters,
         .sms_per_cluster = sms / clusters,
         .sm = mem_alloc(clusters, sizeof *rotation->sm),
         .served = mem_alloc(clusters, sizeof *rotation->served),
+        .continues = values->cta_rotation_continues,
     };
 }
 
@@ -18,6 +22,7 @@ void rotation_release(struct rotation *rotation) {
 }
 
 void rotation_begin(struct rotation *rotation) {
+    if (rotation->continues) return;
     rotation->cluster = 0;
     memset(rotation->sm, 0, rotation->clusters * sizeof *rotation->sm);
 }

@@ -9,9 +9,10 @@ struct rotation {
     unsigned cluster; /* next cluster to be tried */
     unsigned *sm;     /* [clusters] next SM of each */
     bool *served;     /* [clusters] has received a CTA, or a block of CTAs, in this cycle */
+    bool continues;   /* a kernel begins where the last one ended */
 };
 
-void rotation_init(struct rotation *rotation, unsigned sms, unsigned clusters);
+void rotation_init(struct rotation *rotation, const struct config *config, unsigned sms, unsigned clusters);
 void rotation_release(struct rotation *rotation);
 void rotation_begin(struct rotation *rotation);
 void rotation_cycle(struct rotation *rotation);

@@ -13,9 +13,8 @@ struct round_robin {
 };
 
 static void *two_level_create(const struct config *config, unsigned sms, unsigned clusters) {
-    (void)config;
     struct round_robin *rr = mem_alloc(1, sizeof *rr);
-    rotation_init(&rr->rotation, sms, clusters);
+    rotation_init(&rr->rotation, config, sms, clusters);
     return rr;
 }
 

@@ -154,3 +154,14 @@ TEST("a second kernel is dispatched like the first") {
         dealer_destroy(dealer);
     }
 }
+
+TEST("a rotation that continues gives the first CTA of a kernel to the SM after the last of the previous kernel") {
+    struct dealer *dealer = dealer_of("two-level-rr", (struct grid){12, 4, 2, 5}, "gpu.cta_rotation_continues=true");
+    deal_all(dealer);
+    CHECK_EQ(dealer->sm_of[4], 1u); /* clusters 0 to 3, then the second SM of cluster 0 */
+    dealer->ops->begin(dealer->state, &dealer->view);
+    deal_all(dealer);
+    CHECK_EQ(dealer->sm_of[0], 4u); /* the second SM of cluster 1 */
+    CHECK_EQ(dealer->sm_of[3], 2u); /* the third of cluster 0 */
+    dealer_destroy(dealer);
+}
