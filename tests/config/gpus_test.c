@@ -244,6 +244,31 @@ TEST("fermi-15sm matches Table 2 of Locality-Driven Dynamic GPU Cache Bypassing"
     config_destroy(config);
 }
 
+TEST("gtx480-322 has the clocks, caches and memory of GPGPU-Sim 3.2.2's GTX 480") {
+    static const struct row rows[] = {
+        {"gpu.core_mhz", "700"},
+        {"gpu.cta_rotation_continues", "true"},
+        {"sm.count", "15"},
+        {"sm.warps", "48"},
+        {"sm.ctas", "8"},
+        {"l1.size_kb", "16"},
+        {"l1.miss_queue", "8"},
+        {"l1.flush_at_kernel_end", "false"},
+        {"llc.slices_per_mc", "2"},
+        {"llc.slice_kb", "64"},
+        {"llc.ways", "8"},
+        {"llc.replay_queue", "0"},
+        {"noc.clock_mhz", "0"},
+        {"dram.clock_mhz", "924"},
+    };
+    struct config *config = load(GPUS "/gtx480-322.yaml");
+    CHECK_EQ(config_name(config), "gtx480-322");
+    CHECK_ROWS(config, rows);
+    CHECK_EQ(llc_kb(config), 768.0);
+    CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 64 / 2 * 0.924 * 6, 1e-9);
+    config_destroy(config);
+}
+
 /* Calls `each` with every .yaml of a directory; returns their number. */
 static unsigned each_file(const char *folder, void (*each)(const char *path, const char *context),
                           const char *context) {
