@@ -12,9 +12,9 @@ enum { VALUE_NONE, VALUE_LOCAL, VALUE_SHARED, VALUE_GLOBAL, VALUE_PARAMETERS, VA
 
 /* A part of a .param variable that instructions access: the parameters and results of functions. */
 struct slot {
-    uint32_t variable;
     uint64_t offset, bytes;
     uint32_t value;
+    uint32_t next; /* another part of the variable, as in `slot_heads` */
 };
 
 /* A call passes the variable `from` as the variable `to`. */
@@ -37,6 +37,7 @@ struct walk {
     uint32_t *registers; /* of each function: the value of its first register; 0 = not reached */
     struct list reached; /* uint32_t */
     struct list flows, seeds, objects, accesses, slots, links, pieces; /* of the types above */
+    uint32_t *slot_heads;    /* of each variable: the index of a slot, plus 1; 0 = none */
     bool parameters_taken;   /* a register has the address of a parameter or result of a function */
     bool parameters_generic; /* generic loads may read parameters */
 
@@ -237,13 +238,17 @@ static bool parameter_place(const struct walk *w, const struct ptx_operand *addr
     return true;
 }
 
+static struct slot *slot_get(const struct walk *w, uint32_t link) {
+    return link ? (struct slot *)w->slots.items + link - 1 : NULL;
+}
+
 static uint32_t slot_at(struct walk *w, uint32_t variable, uint64_t offset, uint64_t bytes) {
-    const struct slot *slots = w->slots.items;
-    for (uint32_t i = 0; i < w->slots.count; i++)
-        if (slots[i].variable == variable && slots[i].offset == offset && slots[i].bytes == bytes)
-            return slots[i].value;
+    for (const struct slot *s = slot_get(w, w->slot_heads[variable]); s; s = slot_get(w, s->next))
+        if (s->offset == offset && s->bytes == bytes) return s->value;
     uint32_t value = value_make(w);
-    *(struct slot *)list_add(w->arena, &w->slots, sizeof *slots) = (struct slot){variable, offset, bytes, value};
+    *(struct slot *)list_add(w->arena, &w->slots, sizeof(struct slot)) =
+        (struct slot){offset, bytes, value, w->slot_heads[variable]};
+    w->slot_heads[variable] = w->slots.count;
     edge_add(w, VALUE_PARAMETERS, value);
     return value;
 }
@@ -600,36 +605,36 @@ static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) 
     return a < b + b_bytes && b < a + a_bytes;
 }
 
+/* Adds the parts of one variable to another. */
+static void slots_copy(struct walk *w, uint32_t from, uint32_t to) {
+    for (uint32_t i = w->slot_heads[from]; i; i = slot_get(w, i)->next)
+        slot_at(w, to, slot_get(w, i)->offset, slot_get(w, i)->bytes);
+}
+
 /* A call passes each part of an argument or result that either side accesses. */
 static void links_resolve(struct walk *w) {
-    for (uint32_t before = 0; before != w->slots.count;) {
+    const struct link *links = w->links.items;
+    for (uint32_t before = UINT32_MAX; before != w->slots.count;) {
         before = w->slots.count;
         for (uint32_t k = 0; k < w->links.count; k++) {
-            struct link link = ((const struct link *)w->links.items)[k];
-            for (uint32_t i = 0; i < w->slots.count; i++) {
-                struct slot slot = ((const struct slot *)w->slots.items)[i];
-                if (slot.variable == link.from) slot_at(w, link.to, slot.offset, slot.bytes);
-                if (slot.variable == link.to) slot_at(w, link.from, slot.offset, slot.bytes);
-            }
+            slots_copy(w, links[k].from, links[k].to);
+            slots_copy(w, links[k].to, links[k].from);
         }
     }
-    for (uint32_t k = 0; k < w->links.count; k++) {
-        struct link link = ((const struct link *)w->links.items)[k];
-        for (uint32_t i = 0; i < w->slots.count; i++) {
-            struct slot slot = ((const struct slot *)w->slots.items)[i];
-            if (slot.variable == link.from) edge_add(w, slot.value, slot_at(w, link.to, slot.offset, slot.bytes));
-        }
-    }
+    for (uint32_t k = 0; k < w->links.count; k++)
+        for (const struct slot *s = slot_get(w, w->slot_heads[links[k].from]); s; s = slot_get(w, s->next))
+            edge_add(w, s->value, slot_at(w, links[k].to, s->offset, s->bytes));
 }
 
 /* Parts of one variable that overlap hold parts of each other's values. */
 static void slots_resolve(struct walk *w) {
-    const struct slot *slots = w->slots.items;
-    for (uint32_t i = 0; i < w->slots.count; i++)
-        for (uint32_t k = 0; k < w->slots.count; k++)
-            if (i != k && slots[i].variable == slots[k].variable &&
-                overlap(slots[i].offset, slots[i].bytes, slots[k].offset, slots[k].bytes))
-                number_add(w, slots[i].value, slots[k].value);
+    for (uint32_t v = 0; v < w->module->variable_count; v++)
+        for (const struct slot *a = slot_get(w, w->slot_heads[v]); a; a = slot_get(w, a->next))
+            for (const struct slot *b = slot_get(w, a->next); b; b = slot_get(w, b->next))
+                if (overlap(a->offset, a->bytes, b->offset, b->bytes)) {
+                    number_add(w, a->value, b->value);
+                    number_add(w, b->value, a->value);
+                }
 }
 
 static void pieces_resolve(struct walk *w) {
@@ -654,6 +659,7 @@ struct pointers *pointers_create(struct arena *arena, const struct ptx_module *m
     struct walk w = {.module = module,
                      .arena = arena,
                      .value_count = VALUE_COUNT,
+                     .slot_heads = arena_alloc(arena, module->variable_count + 1, sizeof(uint32_t)),
                      .registers = arena_alloc(arena, module->function_count + 1, sizeof(uint32_t))};
     for (uint32_t i = 0; i < POINTER_STRUCTURES; i++)
         *(struct pointer_object *)list_add(arena, &w.objects, sizeof(struct pointer_object)) =

@@ -22,7 +22,7 @@ static void check_hidden(const struct launder_step *steps, size_t count) {
             struct laundered result = {0};
             char *text = kernel_of(&steps[i], &launder_joins[k], LAUNDER_START(""));
             REQUIRE(launder_run(text, &result));
-            bool good = CHECK_EQ(result.violations, 0u) & CHECK_EQ(result.written, 1u);
+            bool good = CHECK_EQ(result.violations, 0u) && CHECK_EQ(result.written, 1u);
             if (!good) printf("      %s, %s\n", steps[i].name, launder_joins[k].name);
             free(text);
         }
@@ -159,7 +159,7 @@ static void check_random(uint64_t first, unsigned kernels) {
         char *text = kernel_random(first + i, LAUNDER_START(""), &victim);
         REQUIRE(launder_run(text, &result));
         with_marks += result.marked > 0;
-        if (!(CHECK_EQ(result.violations, 0u) & CHECK_EQ(result.written, 1u << victim)))
+        if (!(CHECK_EQ(result.violations, 0u) && CHECK_EQ(result.written, 1u << victim)))
             printf("    kernel %llu:\n%s", (unsigned long long)(first + i), text + strlen(LAUNDER_START("")));
         free(text);
         if (i % 8) continue; /* the same kernel with wrong promises */
