@@ -52,15 +52,24 @@ void injection_credit(struct injection *injection, unsigned word, uint64_t mask)
 /* Accepts new packets and sends one flit from each input that can. Returns whether the next cycle has work even if
  * nothing arrives. */
 bool injection_run(struct injection *injection, uint64_t cycle, uint64_t now);
+static inline uint16_t injection_destination(const struct injection *injection, const struct message *message) {
+    uint16_t destination;
+    memcpy(&destination, (const unsigned char *)message + injection->destination_at, sizeof destination);
+    assert(destination < injection->network->destinations);
+    return destination;
+}
+
+static inline uint16_t injection_flits(const struct injection *injection, const struct message *message) {
+    return injection->flits_of[message->kind][message->sectors];
+}
+
 /* Converts a message to a packet. */
 static inline void injection_fill(const struct injection *injection, struct packet *packet,
                                   const struct message *message, uint64_t cycle) {
     packet->message = *message;
     packet->start = cycle;
-    memcpy(&packet->destination, (const unsigned char *)message + injection->destination_at,
-           sizeof packet->destination);
-    assert(packet->destination < injection->network->destinations);
-    packet->flits = injection->flits_of[message->kind][message->sectors];
+    packet->destination = injection_destination(injection, message);
+    packet->flits = injection_flits(injection, message);
 }
 
 /* Ejection (eject.c): the far end of the last stage's outputs, each shared by one or more destinations. Each VC has a

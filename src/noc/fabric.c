@@ -227,7 +227,7 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
 static bool fabric_busy(const void *self) {
     const struct network *network = self;
     const struct fabric *fabric = network->state;
-    return fabric->pool.free_count != fabric->pool.count;
+    return fabric->wormhole ? wormhole_busy(fabric->wormhole) : fabric->pool.free_count != fabric->pool.count;
 }
 
 bool fabric_conserved(const struct network *network, char *text, size_t size) {

@@ -179,8 +179,10 @@ bool network_keeps_order(const struct config *config) {
     return noc->vcs == 1 || topology_of(noc)->keeps_order;
 }
 
-bool network_conserved(const struct network *network, char *text, size_t size) {
+bool network_conserved(struct network *network, char *text, size_t size) {
     const struct network_stats *stats = &network->stats;
+    const struct component_ops *component = network->topology->component;
+    if (component->settle) component->settle(network, network->engine->now);
     if (stats->packets_injected != stats->packets_ejected || stats->flits_injected != stats->flits_ejected) {
         snprintf(text, size, "%s network: %llu packets of %llu flits injected, %llu of %llu ejected",
                  network_name(network), (unsigned long long)stats->packets_injected,
@@ -199,7 +201,7 @@ bool network_can_bypass(const struct network *network) {
     return network->topology->can_bypass && network->topology->can_bypass(&network->shape);
 }
 
-static bool drained(const struct network *network) {
+static bool drained(struct network *network) {
     char text[160];
     for (unsigned i = 0; i < network->sources; i++)
         if (network->input[i].pushed != network->input[i].popped) return false;

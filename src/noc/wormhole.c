@@ -9,6 +9,11 @@ struct run {
     uint32_t first;
 };
 
+/* A packet that has been or will be delivered. */
+struct delivery {
+    uint64_t at, start; /* start: when the packet left its injection queue */
+};
+
 /* Flits and packets are counted by free-running numbers. A number, masked, is the position in a ring: [ports] of
  * 1 << ring_shift. */
 struct wormhole_input {
@@ -33,16 +38,20 @@ struct wormhole_output {
     uint32_t limit;                        /* packets that can be admitted to the places known to be free */
     uint32_t pointer;                      /* round robin over the inputs */
     uint32_t destination;
-    uint32_t last_freed;  /* its last run in `freed` */
-    struct run *freed;    /* its rings: when the credit of a flit returns, */
-    uint64_t *crossed_at; /* when a flit arrives at the ejector, */
-    uint32_t *leaving;    /* and names of packets */
-    uint64_t spare[3];
+    uint32_t last_freed;       /* its last run in `freed` */
+    struct run *freed;         /* its rings: when the credit of a flit returns, */
+    uint64_t *crossed_at;      /* when a flit arrives at the ejector, */
+    uint32_t *leaving;         /* names of packets, */
+    struct delivery *delivery; /* and deliveries */
+    uint64_t spare[2];
 };
 _Static_assert(sizeof(struct wormhole_input) == 64 && sizeof(struct wormhole_output) == 128, "found by a shift");
 
-/* Events of a cycle: a row of the timeline. */
-enum { ROW_ACCEPT, ROW_REQUEST, ROW_OPEN, ROW_ADMIT, ROW_DELIVER, ROW_WORDS };
+/* Events of a cycle, as masks of inputs or outputs. */
+enum { ROW_ACCEPT, ROW_REQUEST, ROW_OPEN, ROW_ADMIT, ROW_WORDS };
+struct row {
+    uint64_t word[ROW_WORDS];
+};
 
 struct wormhole {
     struct network *network;
@@ -50,7 +59,8 @@ struct wormhole {
     struct packet_pool *pool;
     const uint16_t *route;
     struct waker waker;
-    struct timeline time;
+    struct row *row; /* [row_mask + 1]: events of the coming cycles */
+    uint32_t row_mask;
     unsigned inputs, outputs;
     unsigned vc_flits;
     unsigned link,
@@ -59,19 +69,21 @@ struct wormhole {
     unsigned routing;              /* cycles of route computation */
     bool direct;                   /* a packet can take part in the allocation of the cycle after its acceptance */
     unsigned ring_shift, ring_mask;
-    uint64_t arrived;                      /* inputs with a message */
-    uint64_t asked;                        /* outputs with a new request in this cycle */
-    uint64_t held;                         /* outputs whose next packet has not been admitted */
-    uint64_t allocated;                    /* grants of all outputs */
-    uint64_t early_injected, late_ejected; /* flits that settling has taken from and added to the counters */
-    struct wormhole_input *input;          /* [inputs] */
-    struct wormhole_output *output;        /* [outputs] */
-    uint64_t *sent;                        /* rings of inputs: when a flit was sent, */
-    struct run *repaid;                    /* when the credit of the space that it left returns, */
-    uint32_t *queue;                       /* and names of packets */
-    uint64_t *crossed;                     /* rings of outputs: when a flit arrives at the ejector, */
-    struct run *freed;                     /* when its credit returns, */
-    uint32_t *leaving;                     /* and names of packets */
+    uint64_t arrived;                  /* inputs with a message */
+    uint64_t asked;                    /* outputs that may be allocated in this cycle */
+    uint64_t held;                     /* outputs whose next packet has not been admitted */
+    uint64_t allocated;                /* grants of all outputs */
+    uint64_t flits;                    /* of all packets accepted */
+    uint64_t delivered, packet_cycles; /* of all packets whose delivery is known */
+    struct wormhole_input *input;      /* [inputs] */
+    struct wormhole_output *output;    /* [outputs] */
+    uint64_t *sent;                    /* rings of inputs: when a flit was sent, */
+    struct run *repaid;                /* when the credit of the space that it left returns, */
+    uint32_t *queue;                   /* and names of packets */
+    uint64_t *crossed;                 /* rings of outputs: when a flit arrives at the ejector, */
+    struct run *freed;                 /* when its credit returns, */
+    uint32_t *leaving;                 /* names of packets, */
+    struct delivery *delivery;         /* and deliveries */
 };
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
@@ -110,7 +122,8 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     x->ring_mask = (1u << x->ring_shift) - 1;
     /* Between two flits that use the same space of a buffer lie at most both loops of credits. */
     unsigned loops = x->link + x->credit + x->out_link + x->out_credit + 4;
-    timeline_init(&x->time, (longest / vc_flits + 2) * loops + longest + vc_flits, ROW_WORDS);
+    x->row_mask = (uint32_t)round_up_power_of_two((longest / vc_flits + 2) * loops + longest + vc_flits + 1) - 1;
+    x->row = mem_alloc_lines(x->row_mask + 1, sizeof *x->row);
     size_t ins = (size_t)x->inputs << x->ring_shift, outs = (size_t)x->outputs << x->ring_shift;
     x->input = mem_alloc_lines(x->inputs, sizeof *x->input);
     x->output = mem_alloc_lines(x->outputs, sizeof *x->output);
@@ -120,6 +133,7 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     x->crossed = mem_alloc_lines(outs, sizeof *x->crossed);
     x->freed = mem_alloc_lines(outs, sizeof *x->freed);
     x->leaving = mem_alloc_lines(outs, sizeof *x->leaving);
+    x->delivery = mem_alloc_lines(outs, sizeof *x->delivery);
     for (unsigned i = 0; i < x->inputs; i++) {
         x->input[i].sent_at = x->sent + ((size_t)i << x->ring_shift);
         x->input[i].repaid = x->repaid + ((size_t)i << x->ring_shift);
@@ -129,6 +143,7 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
         x->output[i].freed = x->freed + ((size_t)i << x->ring_shift);
         x->output[i].crossed_at = x->crossed + ((size_t)i << x->ring_shift);
         x->output[i].leaving = x->leaving + ((size_t)i << x->ring_shift);
+        x->output[i].delivery = x->delivery + ((size_t)i << x->ring_shift);
     }
     for (unsigned i = 0; i < network->destinations; i++) x->output[x->route[i]].destination = i;
     return x;
@@ -136,8 +151,8 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
 
 void wormhole_destroy(struct wormhole *x) {
     if (!x) return;
-    timeline_release(&x->time);
-    void *const blocks[] = {x->input, x->output, x->sent, x->repaid, x->queue, x->crossed, x->freed, x->leaving};
+    void *const blocks[] = {x->row,   x->input,   x->output, x->sent,    x->repaid,
+                            x->queue, x->crossed, x->freed,  x->leaving, x->delivery};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     free(x);
 }
@@ -145,9 +160,10 @@ void wormhole_destroy(struct wormhole *x) {
 /* ---- times of flits --------------------------------------------------------------------------------------------- */
 
 static inline void schedule(struct wormhole *x, uint64_t cycle, unsigned word, unsigned index) {
-    assert(cycle > x->network->engine->now && cycle - x->network->engine->now <= x->time.mask);
-    timeline_row(&x->time, cycle)[word] |= UINT64_C(1) << index;
-    timeline_mark(&x->time, cycle);
+    struct engine *engine = x->network->engine;
+    assert(cycle > engine->now && cycle - engine->now <= x->row_mask);
+    x->row[cycle & x->row_mask].word[word] |= UINT64_C(1) << index;
+    engine_wake_by(engine, x->waker, cycle);
 }
 
 /* The flits from number `first` on begin a run in cycle `time`. */
@@ -174,16 +190,14 @@ static inline void set_times(uint64_t *ring, uint32_t mask, uint32_t first, uint
     while (--flits);
 }
 
-/* Sends the flits of an input for which credits are known, one by one. */
-static NEVER_INLINE void send_some(struct wormhole *x, unsigned index) {
-    struct wormhole_input *in = &x->input[index];
+/* Sends `flits` of an input, for which credits are known. */
+static NEVER_INLINE void send_some(struct wormhole_input *in, uint32_t flits, uint32_t space, uint32_t mask) {
     uint64_t *sent = in->sent_at, at = in->last_sent;
-    uint32_t number = in->sent, mask = x->ring_mask, space = x->vc_flits, end = in->left + space;
-    if ((int32_t)(in->accepted - end) < 0) end = in->accepted;
-    for (; number != end; number++) {
+    uint32_t number = in->sent, end = number + flits;
+    do {
         at = max_u64(at + 1, run_time(in->repaid, mask, in->last_repaid, number - space));
         sent[number & mask] = at;
-    }
+    } while (++number != end);
     in->sent = number;
     in->last_sent = at;
 }
@@ -191,17 +205,21 @@ static NEVER_INLINE void send_some(struct wormhole *x, unsigned index) {
 /* Sends the flits of an input for which credits are known. */
 static inline void send(struct wormhole *x, unsigned index) {
     struct wormhole_input *in = &x->input[index];
-    uint32_t flits = in->accepted - in->sent, held = in->sent - in->left;
-    /* If the last credit returns by then, none delays a flit. */
-    if (held + flits <= x->vc_flits && in->last_left + x->credit + held <= in->last_sent + x->vc_flits) {
-        set_times(in->sent_at, x->ring_mask, in->sent, flits, in->last_sent + 1);
-        in->sent += flits;
-        in->last_sent += flits;
+    uint32_t flits = in->accepted - in->sent, known = x->vc_flits - (in->sent - in->left), mask = x->ring_mask;
+    if (!known) return;
+    bool all = flits <= known;
+    if (!all) flits = known;
+    uint32_t end = in->sent + flits;
+    uint64_t credit = run_time(in->repaid, mask, in->last_repaid, end - 1 - x->vc_flits), last = in->last_sent + flits;
+    if (credit <= last || flits == 1) { /* credits return in order, so that no other delays a flit */
+        last = max_u64(last, credit);
+        set_times(in->sent_at, mask, in->sent, flits, last + 1 - flits);
+        in->sent = end;
+        in->last_sent = last;
     } else {
-        send_some(x, index);
-        if (in->sent != in->accepted) return;
+        send_some(in, flits, x->vc_flits, mask);
     }
-    if (in->free_at != NEVER) return;
+    if (!all || in->free_at != NEVER) return;
     in->free_at = in->last_sent + 1;
     if (x->arrived >> index & 1) schedule(x, in->free_at, ROW_ACCEPT, index);
 }
@@ -278,16 +296,23 @@ static bool admit(struct wormhole *x, unsigned index, uint64_t now) {
     return true;
 }
 
-static ALWAYS_INLINE void deliver(struct wormhole *x, unsigned index, uint64_t now) {
-    struct wormhole_output *out = &x->output[index];
-    struct network_stats *stats = &x->network->stats;
-    uint32_t name = out->leaving[out->delivered++ & x->ring_mask];
+/* The output's next packet is delivered in cycle `at`, when its last flit leaves the network. The push is made as soon
+ * as this cycle is known: the destination sees the message when it would see that of a push in cycle `at`. */
+static inline void deliver(struct wormhole *x, struct wormhole_output *out, const struct message *message,
+                           uint64_t start, uint64_t at, uint64_t now) {
+    struct port *port = &x->network->output[out->destination];
+    assert(!port->watch); /* which tells only of messages of the next cycle */
+    port_push_late(port, now, at - now, message, sizeof *message);
+    out->delivery[out->delivered++ & x->ring_mask] = (struct delivery){at, start};
+    x->delivered++;
+    x->packet_cycles += at - start;
+}
+
+static inline void deliver_packet(struct wormhole *x, struct wormhole_output *out, uint64_t at, uint64_t now) {
+    uint32_t name = out->leaving[out->delivered & x->ring_mask];
     const struct packet *packet = packet_at(x->pool->packet, name);
-    port_push(&x->network->output[packet->destination], now, &packet->message, sizeof packet->message);
+    deliver(x, out, &packet->message, packet->start, at, now);
     x->pool->free[x->pool->free_count++] = name;
-    stats->packets_ejected++;
-    stats->flits_ejected += packet->flits;
-    stats->packet_cycles += now - packet->start;
 }
 
 /* Flits leave the network, as far as their packets have been admitted. */
@@ -305,17 +330,13 @@ static void eject(struct wormhole *x, unsigned index, uint64_t now) {
         out->last_ejected = at;
         out->unejected -= count;
         if (out->unejected) return;
-        if (UNLIKELY(at == now)) /* its only flit has waited for the admission */
-            deliver(x, index, now);
-        else
-            schedule(x, at, ROW_DELIVER, index);
+        deliver_packet(x, out, at, now);
     }
 }
 
 /* All flits of a packet leave the router in consecutive cycles from `at` on, and the network as they arrive. */
-static inline void pass(struct wormhole *x, unsigned input, unsigned output, uint32_t flits, uint64_t at) {
-    struct wormhole_input *in = &x->input[input];
-    struct wormhole_output *out = &x->output[output];
+static inline void pass(struct wormhole *x, struct wormhole_input *in, struct wormhole_output *out, uint32_t flits,
+                        uint64_t at) {
     uint64_t ejected = max_u64(at + x->out_link, out->last_ejected + 1);
     uint32_t mask = x->ring_mask;
     run_start(in->repaid, mask, &in->last_repaid, in->left, at + x->credit);
@@ -326,7 +347,6 @@ static inline void pass(struct wormhole *x, unsigned input, unsigned output, uin
     out->last_ejected = ejected + flits - 1;
     out->unleft = 0;
     out->admitted++;
-    schedule(x, out->last_ejected, ROW_DELIVER, output);
 }
 
 /* Whether neither a credit nor the destination delays the flits of a packet that leave the router in consecutive cycles
@@ -339,14 +359,14 @@ static inline bool unhindered(struct wormhole *x, struct wormhole_output *out, u
 
 /* The common case: the flits of the output's owner have been sent in consecutive cycles, or wait together, and nothing
  * delays them. Returns false if this is not known. */
-static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in, unsigned index,
-                          uint64_t now) {
+static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in, uint64_t now) {
     uint32_t flits = out->unleft, from = in->left, mask = x->ring_mask;
     const uint64_t *sent = in->sent_at;
     if (in->sent - from < flits) return false;
     uint64_t at = max_u64(out->last_left + 1, sent[from & mask] + x->link);
     if (sent[(from + flits - 1) & mask] + x->link > at + flits - 1 || !unhindered(x, out, flits, at, now)) return false;
-    pass(x, out->owner, index, flits, at);
+    pass(x, in, out, flits, at);
+    deliver_packet(x, out, out->last_ejected, now);
     return true;
 }
 
@@ -361,11 +381,11 @@ static NEVER_INLINE void trickle(struct wormhole *x, struct wormhole_output *out
 }
 
 /* Computes what is known of the packets of an output with an owner. */
-static inline void advance_owner(struct wormhole *x, unsigned index, uint64_t now) {
+static ALWAYS_INLINE void advance_owner(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
     uint32_t owner = out->owner;
     struct wormhole_input *in = &x->input[owner];
-    if (!stream(x, out, in, index, now)) trickle(x, out, index, now);
+    if (!stream(x, out, in, now)) trickle(x, out, index, now);
     if (!out->unleft) {
         out->owner = NOBODY;
         if (out->waiting) schedule(x, out->last_left, ROW_OPEN, index);
@@ -388,12 +408,10 @@ static NEVER_INLINE void advance(struct wormhole *x, unsigned index, uint64_t no
 /* The shortest way through the network: a packet that has just been accepted, at an input without others, for an output
  * that is free and that no other input requests. It does what accepting, allocating and advancing do for such a packet.
  * Returns false if it is not one. */
-static inline bool express(struct wormhole *x, unsigned index, uint32_t name, const struct packet *packet,
-                           uint64_t now) {
-    unsigned output = x->route[packet->destination];
+static inline bool express(struct wormhole *x, unsigned index, unsigned output, const struct message *message,
+                           uint32_t flits, uint64_t now) {
     struct wormhole_input *in = &x->input[index];
     struct wormhole_output *out = &x->output[output];
-    uint32_t flits = packet->flits;
     uint64_t at = now + 2; /* the cycle after the allocation */
     if (!x->direct || in->first != in->packets || in->last_left > now ||
         in->last_left + x->credit >= now + x->vc_flits || out->owner != NOBODY || out->waiting ||
@@ -406,10 +424,11 @@ static inline bool express(struct wormhole *x, unsigned index, uint32_t name, co
     in->first = ++in->packets;
     if (x->arrived >> index & 1) schedule(x, in->free_at, ROW_ACCEPT, index);
     out->pointer = index + 1;
-    out->leaving[out->granted++ & x->ring_mask] = name;
+    out->granted++;
     out->granted_at = now + 1;
     x->allocated++;
-    pass(x, index, output, flits, at);
+    pass(x, in, out, flits, at);
+    deliver(x, out, message, now, out->last_ejected, now);
     return true;
 }
 
@@ -417,20 +436,36 @@ static inline bool express(struct wormhole *x, unsigned index, uint32_t name, co
 static inline void accept(struct wormhole *x, unsigned index, uint64_t contended, uint64_t now) {
     struct wormhole_input *in = &x->input[index];
     struct port *port = &x->network->input[index];
-    struct packet_pool *pool = x->pool;
-    uint32_t name = pool->free[--pool->free_count];
-    struct packet *packet = packet_at(pool->packet, name);
-    injection_fill(x->injection, packet, port_take(port, now), now);
+    const struct message *message = port_take(port, now);
+    uint32_t flits = injection_flits(x->injection, message);
+    unsigned output = x->route[injection_destination(x->injection, message)];
     if (port->pushed == port->popped) x->arrived &= ~(UINT64_C(1) << index);
     x->network->stats.packets_injected++;
-    x->network->stats.flits_injected += packet->flits;
-    if (!(contended >> x->route[packet->destination] & 1) && express(x, index, name, packet, now)) return;
+    x->flits += flits;
+    if (!(contended >> output & 1) && express(x, index, output, message, flits, now)) return;
+    struct packet_pool *pool = x->pool;
+    uint32_t name = pool->free[--pool->free_count];
+    injection_fill(x->injection, packet_at(pool->packet, name), message, now);
     x->queue[((size_t)index << x->ring_shift) + (in->packets & x->ring_mask)] = name;
-    in->accepted += packet->flits;
+    in->accepted += flits;
     in->last_sent = max_u64(in->last_sent, now - 1);
     in->free_at = NEVER;
     send(x, index);
     if (in->packets++ == in->first) request_in_time(x, index, now);
+}
+
+/* Of these inputs, which have a message, those that accept it now. The others are looked at again when they have sent
+ * their packet; those whose message is not visible yet, in the next cycle. */
+static inline uint64_t ready_inputs(struct wormhole *x, uint64_t inputs, uint64_t now) {
+    uint64_t ready = inputs;
+    for (; inputs; inputs &= inputs - 1) {
+        unsigned index = lowest_bit(inputs);
+        uint64_t free_at = x->input[index].free_at;
+        if (LIKELY(free_at <= now && port_next_visible(&x->network->input[index]) <= now)) continue;
+        ready ^= inputs & -inputs;
+        if (free_at != NEVER) schedule(x, max_u64(free_at, now + 1), ROW_ACCEPT, index);
+    }
+    return ready;
 }
 
 /* The outputs to which the next packets of several of these inputs go. */
@@ -466,50 +501,27 @@ static void allocate(struct wormhole *x, unsigned index, uint64_t now) {
     advance_owner(x, index, now);
 }
 
-static NEVER_INLINE void unsettle(struct wormhole *x) {
-    x->network->stats.flits_injected += x->early_injected;
-    x->network->stats.flits_ejected -= x->late_ejected;
-    x->early_injected = x->late_ejected = 0;
-}
-
-/* Packets are delivered and admitted first, since they free places. Requests come before acceptances, so that a packet
+/* Packets are admitted first, since their flits free places. Requests come before acceptances, so that a packet
  * that is accepted knows whether its output is requested. */
 void wormhole_tick(struct wormhole *x, uint64_t now) {
-    uint64_t *pushed = &x->injection->pushed[0][(now + 1) % 2], accepting = *pushed, opened = 0, admitting = x->held;
-    if (UNLIKELY(x->early_injected | x->late_ejected)) unsettle(x);
+    uint64_t *pushed = &x->injection->pushed[0][(now + 1) % 2];
+    struct row *due = &x->row[now & x->row_mask], row = *due;
+    *due = (struct row){0};
+    uint64_t accepting = *pushed | row.word[ROW_ACCEPT], admitting = x->held | row.word[ROW_ADMIT];
+    x->arrived |= *pushed;
     *pushed = 0;
-    x->arrived |= accepting;
-    x->asked = 0;
-    uint64_t requesting = 0;
-    if (timeline_take(&x->time, now)) {
-        uint64_t *row = timeline_row(&x->time, now);
-        accepting |= row[ROW_ACCEPT];
-        requesting = row[ROW_REQUEST];
-        opened = row[ROW_OPEN];
-        admitting |= row[ROW_ADMIT];
-        for (uint64_t bits = row[ROW_DELIVER]; bits; bits &= bits - 1) deliver(x, lowest_bit(bits), now);
-        for (unsigned i = 0; i < ROW_WORDS; i++) row[i] = 0;
-    }
+    x->asked = row.word[ROW_OPEN];
     for (; admitting; admitting &= admitting - 1) {
         unsigned index = lowest_bit(admitting);
         /* A packet without a place waits for nothing else: only its admission tells more of the output's flits. */
         if (x->held & (admitting & -admitting) && !has_place(x, &x->output[index], now)) continue;
         advance(x, index, now);
     }
-    for (uint64_t bits = requesting; bits; bits &= bits - 1) request(x, lowest_bit(bits));
-    accepting &= x->arrived;
+    for (uint64_t bits = row.word[ROW_REQUEST]; bits; bits &= bits - 1) request(x, lowest_bit(bits));
+    accepting = ready_inputs(x, accepting & x->arrived, now);
     uint64_t contended = accepting & (accepting - 1) ? contended_outputs(x, accepting) : 0;
-    for (uint64_t bits = accepting; bits; bits &= bits - 1) {
-        unsigned index = lowest_bit(bits);
-        uint64_t free_at = x->input[index].free_at;
-        if (LIKELY(free_at <= now && port_next_visible(&x->network->input[index]) <= now))
-            accept(x, index, contended, now);
-        else if (free_at != NEVER) /* a message that is not visible yet is looked at again in the next cycle */
-            schedule(x, max_u64(free_at, now + 1), ROW_ACCEPT, index);
-    }
-    for (uint64_t bits = opened | x->asked; bits; bits &= bits - 1) allocate(x, lowest_bit(bits), now);
-    uint64_t next = timeline_next(&x->time, now);
-    if (next != NEVER) engine_wake_by(x->network->engine, x->waker, next);
+    for (; accepting; accepting &= accepting - 1) accept(x, lowest_bit(accepting), contended, now);
+    for (uint64_t bits = x->asked; bits; bits &= bits - 1) allocate(x, lowest_bit(bits), now);
 }
 
 /* ---- counters and checks ------------------------------------------------------------------------------------------- */
@@ -536,11 +548,22 @@ static uint32_t count_runs_from(const struct wormhole *x, const struct run *ring
     return known - first;
 }
 
+/* Whether the last of `known` packets is delivered at or after `from`. Earlier ones are delivered earlier. */
+static bool is_delivered_from(const struct wormhole *x, const struct wormhole_output *out, uint32_t known,
+                              uint64_t from) {
+    return known && out->delivered - known <= x->ring_mask && out->delivery[(known - 1) & x->ring_mask].at >= from;
+}
+
+bool wormhole_busy(const struct wormhole *x) {
+    for (unsigned i = 0; i < x->outputs; i++)
+        if (is_delivered_from(x, &x->output[i], x->output[i].delivered, x->network->engine->now)) return true;
+    return x->pool->free_count != x->pool->count;
+}
+
 void wormhole_settle(struct wormhole *x, uint64_t now, struct router_stats *router) {
     struct network_stats *stats = &x->network->stats;
-    unsettle(x);
-    uint64_t injected = stats->flits_injected, written = injected, read = injected, ejected = injected,
-             allocated = x->allocated, started = now > x->link ? now - x->link : 1;
+    uint64_t injected = x->flits, written = injected, read = injected, ejected = injected, allocated = x->allocated,
+             started = now > x->link ? now - x->link : 1, packets = x->delivered, cycles = x->packet_cycles;
     for (unsigned i = 0; i < x->inputs; i++) {
         const struct wormhole_input *in = &x->input[i];
         uint32_t unsent = in->accepted - in->sent, unleft = in->accepted - in->left;
@@ -554,9 +577,14 @@ void wormhole_settle(struct wormhole *x, uint64_t now, struct router_stats *rout
         ejected -= out->left - out->ejected +
                    count_runs_from(x, out->freed, out->last_freed, out->ejected, now + x->out_credit);
         allocated -= out->granted_at >= now && out->granted;
+        for (uint32_t number = out->delivered; is_delivered_from(x, out, number, now); number--) {
+            const struct delivery *delivery = &out->delivery[(number - 1) & x->ring_mask];
+            packets--;
+            cycles -= delivery->at - delivery->start;
+        }
     }
-    x->early_injected = stats->flits_injected - injected;
-    x->late_ejected = ejected - stats->flits_ejected;
+    stats->packets_ejected = packets;
+    stats->packet_cycles = cycles;
     stats->flits_injected = injected;
     stats->flits_ejected = ejected;
     stats->flit_hops = read;

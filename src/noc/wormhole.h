@@ -11,9 +11,10 @@
  * The times of a packet's flits are computed together, as far as they are known, and kept for the last flits of each
  * input and output. A term that is unknown (a credit of a packet that has no grant or no admission yet) ends the
  * computation; it continues when the packet gets it. The network is ticked for the events of packets only: acceptance
- * from an injection queue, allocation, admission if no place is known in advance, and delivery. A packet alone in the
- * network takes two ticks, whatever its length, and an allocation is decided one cycle early, after the acceptances:
- * every packet that can take part in it has then been accepted.
+ * from an injection queue, allocation, and admission if no place is known in advance. A packet is pushed into its
+ * output port as soon as the cycle of its delivery is known, with the latency until then. An allocation is decided one
+ * cycle early, after the acceptances: every packet that can take part in it has then been accepted. A packet alone in
+ * the network takes one tick, whatever its length.
  *
  * The result is that of router.c in every cycle, which --no-skip uses. tests/noc/wormhole_test.c compares them.
  */
@@ -33,6 +34,7 @@ void wormhole_destroy(struct wormhole *wormhole);
 void wormhole_tick(struct wormhole *wormhole, uint64_t now);
 /* Counters up to the end of cycle now - 1. */
 void wormhole_settle(struct wormhole *wormhole, uint64_t now, struct router_stats *router);
+bool wormhole_busy(const struct wormhole *wormhole);
 void wormhole_explain(const struct wormhole *wormhole, const char *name, FILE *out);
 /* As network_conserved, for a network without packets. */
 bool wormhole_conserved(const struct wormhole *wormhole, const char *name, char *text, size_t size);
