@@ -31,7 +31,8 @@ struct injection {
     uint64_t *arrived;                       /* [sources_each][words]: the source has a message */
     uint64_t *idle;                          /* [words]: has no packet to send */
     uint64_t *choosing;                      /* [words]: several VCs: has a packet without a VC, */
-    uint64_t *blocked;                       /* [words]: because no VC has a credit */
+    uint64_t *blocked;                       /* [words]: because no VC has a credit, */
+    bool any_blocked;                        /* in any word */
     uint64_t *sending;                       /* [link->words] by VC of the link: is sending a packet, */
     struct tally *left;                      /* [link->words]: of which this many flits remain */
     uint32_t *packet;                        /* [inputs]: several VCs: the packet without a VC */

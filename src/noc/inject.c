@@ -62,10 +62,9 @@ void injection_collect(struct injection *injection, uint64_t now) {
 
 void injection_credit(struct injection *injection, unsigned word, uint64_t mask) {
     link_repay(injection->link, word, mask);
-    if (injection->simple) return;
-    unsigned i = 0;
-    do injection->blocked[i] = 0; /* they try again */
-    while (++i < injection->words);
+    if (LIKELY(!injection->any_blocked)) return;
+    injection->any_blocked = false;
+    memset(injection->blocked, 0, injection->words * sizeof *injection->blocked); /* they try again */
 }
 
 unsigned injection_left(const struct injection *injection, unsigned input) {
@@ -159,6 +158,7 @@ static NEVER_INLINE void choose_vcs(struct injection *injection, unsigned word, 
         unsigned credit = (unsigned)(injection->link->word[base / 64].credit >> (base % 64)) & all;
         if (!credit) {
             injection->blocked[word] |= bits ^ rest;
+            injection->any_blocked = true;
             continue;
         }
         unsigned vc = islip_first(credit, injection->vc[input] + 1u);
