@@ -199,6 +199,10 @@ static void explain_stage(const struct router_stage *stage, const char *network,
     }
 }
 
+static unsigned packets_in_flight(const struct fabric *fabric) {
+    return fabric->wormhole ? wormhole_packets(fabric->wormhole) : fabric->pool.count - fabric->pool.free_count;
+}
+
 static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     (void)now;
     const struct network *network = self;
@@ -206,7 +210,7 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
     const struct injection *injection = &fabric->injection;
     const struct ejection *ejection = &fabric->ejection;
     const char *name = network_name(network);
-    unsigned inside = fabric->pool.count - fabric->pool.free_count;
+    unsigned inside = packets_in_flight(fabric);
     if (!inside) return;
     fprintf(out, "%s network: %u packets in flight\n", name, inside);
     if (fabric->wormhole) {
@@ -226,8 +230,7 @@ static void fabric_explain(const void *self, uint64_t now, FILE *out) {
 
 static bool fabric_busy(const void *self) {
     const struct network *network = self;
-    const struct fabric *fabric = network->state;
-    return fabric->wormhole ? wormhole_busy(fabric->wormhole) : fabric->pool.free_count != fabric->pool.count;
+    return packets_in_flight(network->state) != 0;
 }
 
 bool fabric_conserved(const struct network *network, char *text, size_t size) {
@@ -236,7 +239,7 @@ bool fabric_conserved(const struct network *network, char *text, size_t size) {
     unsigned full = (unsigned)network->config->vc_flits, vcs = fabric->stage[0].vcs,
              vc_shift = fabric->stage[0].vc_shift;
     if (fabric_busy(network)) {
-        snprintf(text, size, "%s network: %u packets in flight", name, fabric->pool.count - fabric->pool.free_count);
+        snprintf(text, size, "%s network: %u packets in flight", name, packets_in_flight(fabric));
         return false;
     }
     if (fabric->wormhole) return wormhole_conserved(fabric->wormhole, name, text, size);

@@ -9,9 +9,19 @@ struct run {
     uint32_t first;
 };
 
+/* A packet whose delivery is not known. */
+struct pending {
+    struct message message;
+    uint64_t start; /* when it left its injection queue */
+    uint32_t flits;
+    uint32_t output;
+    uint64_t spare[2];
+};
+_Static_assert(sizeof(struct pending) == 64, "found by a shift");
+
 /* A packet that has been or will be delivered. */
 struct delivery {
-    uint64_t at, start; /* start: when the packet left its injection queue */
+    uint64_t at, start;
 };
 
 /* Flits and packets are counted by free-running numbers. A number, masked, is the position in a ring: [ports] of
@@ -24,7 +34,9 @@ struct wormhole_input {
     uint32_t first, packets; /* the first packet whose last flit has no known time of leaving; all packets accepted */
     uint32_t last_repaid;    /* its last run in `repaid` */
     uint64_t *sent_at;       /* its rings: when a flit was sent, */
-    struct run *repaid;      /* and when the credit of the space that it left returns */
+    struct run *repaid;      /* when the credit of the space that it left returns, */
+    struct pending *queue;   /* and packets */
+    uint64_t spare[7];
 };
 
 struct wormhole_output {
@@ -41,11 +53,11 @@ struct wormhole_output {
     uint32_t last_freed;       /* its last run in `freed` */
     struct run *freed;         /* its rings: when the credit of a flit returns, */
     uint64_t *crossed_at;      /* when a flit arrives at the ejector, */
-    uint32_t *leaving;         /* names of packets, */
+    struct pending *leaving;   /* packets that have been granted the output and are delayed, */
     struct delivery *delivery; /* and deliveries */
     uint64_t spare[2];
 };
-_Static_assert(sizeof(struct wormhole_input) == 64 && sizeof(struct wormhole_output) == 128, "found by a shift");
+_Static_assert(sizeof(struct wormhole_input) == 128 && sizeof(struct wormhole_output) == 128, "found by a shift");
 
 /* Events of a cycle, as masks of inputs or outputs. */
 enum { ROW_ACCEPT, ROW_REQUEST, ROW_OPEN, ROW_ADMIT, ROW_WORDS };
@@ -56,7 +68,6 @@ struct row {
 struct wormhole {
     struct network *network;
     struct injection *injection;
-    struct packet_pool *pool;
     const uint16_t *route;
     struct waker waker;
     struct row *row; /* [row_mask + 1]: events of the coming cycles */
@@ -79,10 +90,10 @@ struct wormhole {
     struct wormhole_output *output;    /* [outputs] */
     uint64_t *sent;                    /* rings of inputs: when a flit was sent, */
     struct run *repaid;                /* when the credit of the space that it left returns, */
-    uint32_t *queue;                   /* and names of packets */
+    struct pending *queue;             /* and packets */
     uint64_t *crossed;                 /* rings of outputs: when a flit arrives at the ejector, */
     struct run *freed;                 /* when its credit returns, */
-    uint32_t *leaving;                 /* names of packets, */
+    struct pending *leaving;           /* packets, */
     struct delivery *delivery;         /* and deliveries */
 };
 
@@ -104,7 +115,6 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     *x = (struct wormhole){
         .network = network,
         .injection = injection,
-        .pool = injection->pool,
         .route = stage->route,
         .waker = waker_of(network->engine, network->id),
         .inputs = stage->inputs,
@@ -137,6 +147,7 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     for (unsigned i = 0; i < x->inputs; i++) {
         x->input[i].sent_at = x->sent + ((size_t)i << x->ring_shift);
         x->input[i].repaid = x->repaid + ((size_t)i << x->ring_shift);
+        x->input[i].queue = x->queue + ((size_t)i << x->ring_shift);
     }
     for (unsigned i = 0; i < x->outputs; i++) {
         x->output[i].owner = NOBODY;
@@ -177,10 +188,16 @@ static inline void run_add(struct run *ring, uint32_t mask, uint32_t *last, uint
     if (time != run->time + (number - run->first)) run_start(ring, mask, last, number, time);
 }
 
-/* The cycle of a flit; 0 if there is no such flit. */
-static inline uint64_t run_time(const struct run *ring, uint32_t mask, uint32_t last, uint32_t number) {
+/* The run of a flit. Its time is 0 if there is no such flit. */
+static inline uint32_t run_of(const struct run *ring, uint32_t mask, uint32_t last, uint32_t number) {
     const struct run *run = &ring[last & mask];
     while ((int32_t)(number - run->first) < 0 && run->time) run = &ring[--last & mask];
+    return last;
+}
+
+/* The cycle of a flit; 0 if there is no such flit. */
+static inline uint64_t run_time(const struct run *ring, uint32_t mask, uint32_t last, uint32_t number) {
+    const struct run *run = &ring[run_of(ring, mask, last, number) & mask];
     return run->time ? run->time + (number - run->first) : 0;
 }
 
@@ -193,11 +210,14 @@ static inline void set_times(uint64_t *ring, uint32_t mask, uint32_t first, uint
 /* Sends `flits` of an input, for which credits are known. */
 static NEVER_INLINE void send_some(struct wormhole_input *in, uint32_t flits, uint32_t space, uint32_t mask) {
     uint64_t *sent = in->sent_at, at = in->last_sent;
-    uint32_t number = in->sent, end = number + flits;
+    uint32_t number = in->sent, end = number + flits, last = in->last_repaid;
+    uint32_t current = run_of(in->repaid, mask, last, number - space);
     do {
-        at = max_u64(at + 1, run_time(in->repaid, mask, in->last_repaid, number - space));
-        sent[number & mask] = at;
-    } while (++number != end);
+        const struct run *run = &in->repaid[current & mask];
+        at = max_u64(at + 1, run->time ? run->time + (number - space - run->first) : 0);
+        sent[number++ & mask] = at;
+        if (current != last && in->repaid[(current + 1) & mask].first == number - space) current++;
+    } while (number != end);
     in->sent = number;
     in->last_sent = at;
 }
@@ -224,13 +244,13 @@ static inline void send(struct wormhole *x, unsigned index) {
     if (x->arrived >> index & 1) schedule(x, in->free_at, ROW_ACCEPT, index);
 }
 
-static inline uint32_t first_packet(const struct wormhole *x, unsigned input) {
-    return x->queue[((size_t)input << x->ring_shift) + (x->input[input].first & x->ring_mask)];
+static inline const struct pending *first_packet(const struct wormhole *x, const struct wormhole_input *in) {
+    return &in->queue[in->first & x->ring_mask];
 }
 
 /* The first packet of an input takes part in the next allocation of its output. */
 static inline void request(struct wormhole *x, unsigned index) {
-    unsigned output = x->route[packet_at(x->pool->packet, first_packet(x, index))->destination];
+    unsigned output = first_packet(x, &x->input[index])->output;
     x->output[output].waiting |= UINT64_C(1) << index;
     x->asked |= UINT64_C(1) << output;
 }
@@ -290,7 +310,7 @@ static bool admit(struct wormhole *x, unsigned index, uint64_t now) {
         return false;
     }
     x->held &= ~bit;
-    out->unejected = packet_at(x->pool->packet, out->leaving[out->admitted & x->ring_mask])->flits;
+    out->unejected = out->leaving[out->admitted & x->ring_mask].flits;
     out->admitted++;
     out->last_ejected = max_u64(out->last_ejected, now - 1); /* not before the admission */
     return true;
@@ -308,13 +328,6 @@ static inline void deliver(struct wormhole *x, struct wormhole_output *out, cons
     x->packet_cycles += at - start;
 }
 
-static inline void deliver_packet(struct wormhole *x, struct wormhole_output *out, uint64_t at, uint64_t now) {
-    uint32_t name = out->leaving[out->delivered & x->ring_mask];
-    const struct packet *packet = packet_at(x->pool->packet, name);
-    deliver(x, out, &packet->message, packet->start, at, now);
-    x->pool->free[x->pool->free_count++] = name;
-}
-
 /* Flits leave the network, as far as their packets have been admitted. */
 static void eject(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
@@ -330,7 +343,8 @@ static void eject(struct wormhole *x, unsigned index, uint64_t now) {
         out->last_ejected = at;
         out->unejected -= count;
         if (out->unejected) return;
-        deliver_packet(x, out, at, now);
+        const struct pending *packet = &out->leaving[out->delivered & mask];
+        deliver(x, out, &packet->message, packet->start, at, now);
     }
 }
 
@@ -359,14 +373,15 @@ static inline bool unhindered(struct wormhole *x, struct wormhole_output *out, u
 
 /* The common case: the flits of the output's owner have been sent in consecutive cycles, or wait together, and nothing
  * delays them. Returns false if this is not known. */
-static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in, uint64_t now) {
+static inline bool stream(struct wormhole *x, struct wormhole_output *out, struct wormhole_input *in,
+                          const struct pending *packet, uint64_t now) {
     uint32_t flits = out->unleft, from = in->left, mask = x->ring_mask;
     const uint64_t *sent = in->sent_at;
     if (in->sent - from < flits) return false;
     uint64_t at = max_u64(out->last_left + 1, sent[from & mask] + x->link);
     if (sent[(from + flits - 1) & mask] + x->link > at + flits - 1 || !unhindered(x, out, flits, at, now)) return false;
     pass(x, in, out, flits, at);
-    deliver_packet(x, out, out->last_ejected, now);
+    deliver(x, out, &packet->message, packet->start, out->last_ejected, now);
     return true;
 }
 
@@ -380,12 +395,17 @@ static NEVER_INLINE void trickle(struct wormhole *x, struct wormhole_output *out
     } while (out->owner != NOBODY && out->unleft && out->ejected != before);
 }
 
-/* Computes what is known of the packets of an output with an owner. */
-static ALWAYS_INLINE void advance_owner(struct wormhole *x, unsigned index, uint64_t now) {
+/* Computes what is known of the packets of an output with an owner, whose packet is `packet`. */
+static ALWAYS_INLINE void advance_owner(struct wormhole *x, unsigned index, const struct pending *packet,
+                                        uint64_t now) {
     struct wormhole_output *out = &x->output[index];
     uint32_t owner = out->owner;
     struct wormhole_input *in = &x->input[owner];
-    if (!stream(x, out, in, now)) trickle(x, out, index, now);
+    if (!stream(x, out, in, packet, now)) {
+        struct pending *leaving = &out->leaving[(out->granted - 1) & x->ring_mask];
+        if (packet != leaving) *leaving = *packet;
+        trickle(x, out, index, now);
+    }
     if (!out->unleft) {
         out->owner = NOBODY;
         if (out->waiting) schedule(x, out->last_left, ROW_OPEN, index);
@@ -400,7 +420,7 @@ static NEVER_INLINE void advance(struct wormhole *x, unsigned index, uint64_t no
     if (out->owner == NOBODY)
         trickle(x, out, index, now);
     else
-        advance_owner(x, index, now);
+        advance_owner(x, index, &out->leaving[(out->granted - 1) & x->ring_mask], now);
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
@@ -443,10 +463,11 @@ static inline void accept(struct wormhole *x, unsigned index, uint64_t contended
     x->network->stats.packets_injected++;
     x->flits += flits;
     if (!(contended >> output & 1) && express(x, index, output, message, flits, now)) return;
-    struct packet_pool *pool = x->pool;
-    uint32_t name = pool->free[--pool->free_count];
-    injection_fill(x->injection, packet_at(pool->packet, name), message, now);
-    x->queue[((size_t)index << x->ring_shift) + (in->packets & x->ring_mask)] = name;
+    struct pending *packet = &in->queue[in->packets & x->ring_mask];
+    packet->message = *message;
+    packet->start = now;
+    packet->flits = flits;
+    packet->output = output;
     in->accepted += flits;
     in->last_sent = max_u64(in->last_sent, now - 1);
     in->free_at = NEVER;
@@ -490,15 +511,15 @@ static void allocate(struct wormhole *x, unsigned index, uint64_t now) {
         return;
     }
     unsigned input = islip_first(out->waiting, out->pointer % 64); /* one beyond the last acts as the first */
-    uint32_t name = first_packet(x, input);
+    const struct pending *packet = first_packet(x, &x->input[input]);
     out->pointer = input + 1;
     out->waiting ^= UINT64_C(1) << input;
     out->owner = input;
-    out->unleft = packet_at(x->pool->packet, name)->flits;
-    out->leaving[out->granted++ & x->ring_mask] = name;
+    out->unleft = packet->flits;
+    out->granted++;
     out->granted_at = out->last_left = now + 1;
     x->allocated++;
-    advance_owner(x, index, now);
+    advance_owner(x, index, packet, now);
 }
 
 /* Packets are admitted first, since their flits free places. Requests come before acceptances, so that a packet
@@ -554,10 +575,14 @@ static bool is_delivered_from(const struct wormhole *x, const struct wormhole_ou
     return known && out->delivered - known <= x->ring_mask && out->delivery[(known - 1) & x->ring_mask].at >= from;
 }
 
-bool wormhole_busy(const struct wormhole *x) {
-    for (unsigned i = 0; i < x->outputs; i++)
-        if (is_delivered_from(x, &x->output[i], x->output[i].delivered, x->network->engine->now)) return true;
-    return x->pool->free_count != x->pool->count;
+unsigned wormhole_packets(const struct wormhole *x) {
+    uint64_t packets = x->network->stats.packets_injected - x->delivered;
+    for (unsigned i = 0; i < x->outputs; i++) {
+        const struct wormhole_output *out = &x->output[i];
+        for (uint32_t number = out->delivered; is_delivered_from(x, out, number, x->network->engine->now); number--)
+            packets++;
+    }
+    return (unsigned)packets;
 }
 
 void wormhole_settle(struct wormhole *x, uint64_t now, struct router_stats *router) {
@@ -602,7 +627,7 @@ void wormhole_explain(const struct wormhole *x, const char *name, FILE *out) {
     for (unsigned i = 0; i < x->inputs; i++) {
         const struct wormhole_input *in = &x->input[i];
         if (in->accepted == in->left) continue;
-        unsigned output = x->route[packet_at(x->pool->packet, first_packet(x, i))->destination];
+        unsigned output = first_packet(x, in)->output;
         fprintf(out, "%s network: input %u has %u flits to send and holds %u, %s output %u\n", name, i,
                 in->accepted - in->sent, in->sent - in->left,
                 x->output[output].owner == i ? "without credits for" : "waits for", output);

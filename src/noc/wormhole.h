@@ -34,7 +34,8 @@ void wormhole_destroy(struct wormhole *wormhole);
 void wormhole_tick(struct wormhole *wormhole, uint64_t now);
 /* Counters up to the end of cycle now - 1. */
 void wormhole_settle(struct wormhole *wormhole, uint64_t now, struct router_stats *router);
-bool wormhole_busy(const struct wormhole *wormhole);
+/* Packets in flight at the end of the last cycle. */
+unsigned wormhole_packets(const struct wormhole *wormhole);
 void wormhole_explain(const struct wormhole *wormhole, const char *name, FILE *out);
 /* As network_conserved, for a network without packets. */
 bool wormhole_conserved(const struct wormhole *wormhole, const char *name, char *text, size_t size);
