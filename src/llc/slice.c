@@ -838,6 +838,7 @@ static ALWAYS_INLINE void tick(struct slice *slice, bool passes, bool plain, uin
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }
 
+static NEVER_INLINE void tick_plain(struct slice *slice, uint64_t now) { tick(slice, false, true, now); }
 static NEVER_INLINE void tick_alone(struct slice *slice, uint64_t now) { tick(slice, false, false, now); }
 static NEVER_INLINE void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, false, now); }
 
@@ -850,7 +851,7 @@ static ALWAYS_INLINE bool is_plain(const struct slice *slice) {
 static void slice_tick(void *self, uint64_t now) {
     struct slice *slice = self;
     if (LIKELY(is_plain(slice)))
-        tick(slice, false, true, now);
+        tick_plain(slice, now);
     else if (UNLIKELY(slice->to_atomics != NULL))
         tick_and_pass(slice, now);
     else if (!is_waiting(slice, now))
