@@ -15,7 +15,7 @@
  *
  * A value is a set of what it may be: a pointer to an object; a number derived from the address of an object; any
  * number (derived from POINTER_ANYWHERE), such as a constant, a special register, or data from memory.
- *   - Moves, selects, minima and joins unite the sets. A number therefore remains visible beside a pointer, and an
+ *   - Moves, selects, minima and joins unite the sets. A number therefore remains visible next to a pointer, and an
  *     access through it is not traced: it may go to anything.
  *   - Additions (also those of mad), differences, | and ^ of a pointer and any number are pointers to the same object:
  *     offsets stay in their object. If the number is derived from another object's address, the result may be derived

@@ -107,7 +107,7 @@ TEST("a store through a select may write to either operand") {
         "a written 9, b written 9, c reads", 1);
 }
 
-TEST("a number remains visible beside a pointer: a store through a select of both may write anything") {
+TEST("a number remains visible next to a pointer: a store through a select of both may write anything") {
     expect(KERNEL("",
                   "setp.eq.u32 %p1, %n, 0; shr.u64 %x1, %a, 4; cvt.u32.u64 %r1, %x1; cvt.u64.u32 %x2, %r1;\n"
                   "shl.b64 %x3, %x2, 4; selp.b64 %x4, %b, %x3, %p1; ld.global.u32 %r2, [%a]; ld.global.u32 %r3, [%c];\n"

@@ -1,5 +1,5 @@
 # The verdicts of the read-only analysis on the kernels of all bundled workloads, and how many loads it marks: as recorded in readonly.txt.
-# `tests/workloads/readonly_test.sh --record` records them anew.
+# `tests/workloads/readonly_test.sh --record` records them again.
 . "$(dirname "$0")/../testlib.sh"
 
 verdicts() {
