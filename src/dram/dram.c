@@ -473,12 +473,10 @@ static void fill_bursts(struct controller *mc, const struct config *config) {
     const struct gpu_config *gpu = config_get(config, &gpu_section);
     unsigned sectors = (unsigned)gpu->line_bytes / SECTOR_BYTES;
     unsigned per_burst = (unsigned)mc->device->burst_bytes / SECTOR_BYTES;
-    for (unsigned mask = 0; mask < 256; mask++) {
-        unsigned bursts = 0, wanted = mask ? mask : (unsigned)low_mask(sectors);
-        for (unsigned s = 0; s < 8; s++)
-            if (wanted >> s & 1) bursts |= 1u << (s / per_burst);
-        mc->bursts_of[mask] = (uint8_t)bursts;
-    }
+    for (unsigned s = 0, mask = 1; s < 8; s++)
+        for (unsigned burst = 1u << (s / per_burst); mask < 2u << s; mask++)
+            mc->bursts_of[mask] = (uint8_t)(mc->bursts_of[mask - (1u << s)] | burst);
+    mc->bursts_of[0] = mc->bursts_of[low_mask(sectors)];
 }
 
 /* The machine-wide number of a controller's slice `i`. */
