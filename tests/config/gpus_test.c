@@ -246,20 +246,13 @@ TEST("fermi-15sm matches Table 2 of Locality-Driven Dynamic GPU Cache Bypassing"
 
 TEST("gtx480-322 has the clocks, caches and memory of GPGPU-Sim 3.2.2's GTX 480") {
     static const struct row rows[] = {
-        {"gpu.core_mhz", "700"},
-        {"gpu.cta_rotation_continues", "true"},
-        {"sm.count", "15"},
-        {"sm.warps", "48"},
-        {"sm.ctas", "8"},
-        {"l1.size_kb", "16"},
-        {"l1.miss_queue", "8"},
-        {"l1.flush_at_kernel_end", "false"},
-        {"llc.slices_per_mc", "2"},
-        {"llc.slice_kb", "64"},
-        {"llc.ways", "8"},
-        {"llc.replay_queue", "0"},
-        {"noc.clock_mhz", "0"},
-        {"dram.clock_mhz", "924"},
+        {"gpu.core_mhz", "700"},    {"gpu.cta_rotation_continues", "true"},
+        {"sm.count", "15"},         {"sm.warps", "48"},
+        {"sm.ctas", "8"},           {"l1.size_kb", "16"},
+        {"l1.miss_queue", "8"},     {"l1.flush_at_kernel_end", "false"},
+        {"llc.slices_per_mc", "2"}, {"llc.slice_kb", "64"},
+        {"llc.ways", "8"},          {"llc.replay_queue", "0"},
+        {"noc.clock_mhz", "0"},     {"dram.clock_mhz", "924"},
     };
     struct config *config = load(GPUS "/gtx480-322.yaml");
     CHECK_EQ(config_name(config), "gtx480-322");

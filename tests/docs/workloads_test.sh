@@ -24,7 +24,7 @@ measured() {
 
 testcase "every workload is on the page at each of its sizes, and its results are right"
 while read -r name size; do
-    [ "$size" = tiny ] && continue
+    [[ $size == tiny* ]] && continue
     row=$(measured "$size" | grep "^$name ") || row=$(measured nn_0 | grep "^$size ")
     holds "$name:$size is not in docs/workloads.md: tools/workloads $size" test -n "$row"
     holds "$name:$size did not pass" grep -q ' passed ' <<<"$row"
