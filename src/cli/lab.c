@@ -41,7 +41,9 @@ static const struct option options[] = {
      "export: an array with the complete result of each run; `-`: standard output"},
     {"--kept", "DIR", OPTION_TEXT, offsetof(struct lab_values, kept),
      "export: keep the results of each experiment in DIR/EXPERIMENT.csv: the values that its metrics use"
-     " (docs/experiments.md)"},
+     " (docs/experiments.md); run: do not simulate what this model has kept there"},
+    {"--partial", NULL, OPTION_FLAG, offsetof(struct lab_values, partial),
+     "export --kept: keep incomplete experiments, too; a later export completes them"},
     {"--salvage", NULL, OPTION_FLAG, offsetof(struct lab_values, salvage),
      "export: export the runs of a damaged store that can still be read"},
 };
@@ -175,32 +177,24 @@ static void write_export(FILE *out, const void *what) {
 
 /* Kept results */
 
-struct keeping {
-    const struct plan *plan;
-    struct store *store;
-    struct error *err;
-};
-
-static void write_kept(FILE *out, const void *what) {
-    const struct keeping *keeping = what;
-    kept_write(keeping->plan, keeping->store, out, keeping->err);
-}
-
-static bool keep_runs(const struct plan *plan, struct store *store, const char *folder, const char *size,
+static bool keep_runs(const struct plan *plan, struct store *store, const char *folder, const char *size, bool partial,
                       struct error *err) {
     char *path = kept_path(folder, plan->experiment, size), *slash = strrchr(path, '/');
     struct error incomplete = {0};
     struct output output;
+    unsigned missing = 0;
     *slash = '\0';
     bool good = folder_make(path, err);
     *slash = '/';
     good = good && output_open(&output, path, err);
     if (good) {
-        write_kept(output.file, &(struct keeping){plan, store, &incomplete});
+        kept_write(plan, store, path, partial ? &missing : NULL, output.file, &incomplete);
         good = output_close(&output, !incomplete.set, err) && !incomplete.set;
         if (incomplete.set) *err = incomplete;
     }
-    if (good) printf("%s: %u run%s\n", path, plan->count, plural(plan->count));
+    if (good) printf("%s: %u run%s", path, plan->count, plural(plan->count));
+    if (good && missing) printf(", %u missing", missing);
+    if (good) putchar('\n');
     free(path);
     return good;
 }
@@ -212,6 +206,7 @@ static enum status export_runs(const struct command *command, const struct lab_v
     if (!values->csv && !values->json && !values->kept)
         return complain(command, "missing output file: --csv FILE, --json FILE or --kept DIR");
     if (values->kept && count == 0) return complain(command, "--kept requires the experiments to keep");
+    if (values->partial && !values->kept) return complain(command, "--partial requires --kept DIR");
     uint64_t saved = 0, lost = 0;
     const char *path = store_named(values->store);
     struct store *store =
@@ -225,7 +220,7 @@ static enum status export_runs(const struct command *command, const struct lab_v
         for (unsigned i = 0; i < request.plans[p]->count; i++) store_choose(store, request.plans[p]->runs[i].identity);
     struct exporting csv = {store, &err, store_export_csv}, json = {store, &err, store_export_json};
     for (unsigned i = 0; values->kept && i < request.count && !err.set; i++)
-        keep_runs(request.plans[i], store, values->kept, request.size, &err);
+        keep_runs(request.plans[i], store, values->kept, request.size, values->partial, &err);
     bool good = !err.set && (!values->csv || output_write(values->csv, write_export, &csv, &err)) &&
                 (!values->json || output_write(values->json, write_export, &json, &err)) && !err.set;
     if (good && values->salvage)

@@ -11,6 +11,7 @@
 #include "cli/job.h"
 #include "cli/lab.h"
 #include "cli/progress.h"
+#include "lab/kept.h"
 #include "lab/runner.h"
 #include "lab/slurm.h"
 
@@ -121,6 +122,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
     unsigned made = count_state(batch, BATCH_DONE), failed = count_state(batch, BATCH_FAILED);
     print_failures(batch);
     printf("%u run%s: %u simulated, %u cached", batch->distinct, plural(batch->distinct), made, batch->stored);
+    if (batch->kept) printf(", %u kept", batch->kept);
     if (failed) printf(", %u failed", failed);
     printf(" (%s)\n", store_path(store));
     if (!good) return complain_error(&err), STATUS_FAILED;
@@ -226,8 +228,10 @@ static enum status dry_run(const struct request *request, const struct lab_value
     for (unsigned i = 0; i < request->count && request->count > 1; i++)
         printf("%-32s %u cells\n", request->experiments[i]->name, request->plans[i]->count);
     struct batch *batch = request_batch(request, store, &intake);
-    printf("%u run%s (%u cells): %u to simulate, %u cached (%s)\n", batch->distinct, plural(batch->distinct),
-           batch->asked, batch->count, batch->stored, path);
+    printf("%u run%s (%u cells): %u to simulate, %u cached", batch->distinct, plural(batch->distinct), batch->asked,
+           batch->count, batch->stored);
+    if (batch->kept) printf(", %u kept", batch->kept);
+    printf(" (%s)\n", path);
     print_expected(batch, values->processes);
     batch_free(batch);
     intake_close(&intake);
@@ -299,6 +303,15 @@ enum status lab_run(const char *const *experiments, unsigned count, const struct
     if (!violation_named(values->on_violation, &err) || !request_read(&request, experiments, count, values->size, &err))
         return complain_error(&err);
     request.on_violation = values->on_violation;
+    for (unsigned i = 0; values->kept && i < request.count && !err.set; i++) {
+        char *path = kept_path(values->kept, request.experiments[i], request.size);
+        kept_mark(request.plans[i], path, &err);
+        free(path);
+    }
+    if (err.set) {
+        request_free(&request);
+        return complain_error(&err);
+    }
     for (unsigned i = 0; i < request.count; i++) warn_unused(request.plans[i]);
     enum status status = values->dry_run ? dry_run(&request, values) : make(&request, values);
     request_free(&request);

@@ -184,10 +184,13 @@ static struct wish_list wishes(const struct plan *const *plans, unsigned plan_co
         for (unsigned i = 0; i < plans[p]->count; i++) {
             const struct planned_run *run = &plans[p]->runs[i];
             unsigned *slot = slot_of(&list, run->identity);
-            if (*slot) continue;
+            if (*slot) { /* of several experiments, one may not have kept it */
+                list.wanted[*slot - 1].needed |= !list.wanted[*slot - 1].stored && !run->kept;
+                continue;
+            }
             bool stored = store && store_has(store, run->identity);
-            list.wanted[list.count] =
-                (struct wanted){.plan = plans[p], .run = run, .stored = stored, .needed = !stored, .place = -1};
+            list.wanted[list.count] = (struct wanted){
+                .plan = plans[p], .run = run, .stored = stored, .needed = !stored && !run->kept, .place = -1};
             *slot = ++list.count;
         }
     }
@@ -202,6 +205,7 @@ struct batch *batch_create(const struct plan *const *plans, unsigned plan_count,
     batch->distinct = list.count;
     for (unsigned i = 0; i < list.count; i++) {
         batch->stored += list.wanted[i].stored;
+        batch->kept += !list.wanted[i].stored && !list.wanted[i].needed;
         if (list.wanted[i].needed) list.wanted[i].place = (int)batch->count++;
     }
     batch->runs = mem_alloc(batch->count, sizeof *batch->runs);

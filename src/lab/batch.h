@@ -35,6 +35,7 @@ struct batch {
     struct batch_run *runs;
     unsigned count;
     unsigned asked, distinct, stored; /* cells of all plans; distinct runs; stored runs */
+    unsigned kept;                    /* runs that only kept results have: kept_mark() */
 };
 
 /* `store` may be NULL: nothing is stored. `files` is the directory of output files. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/arena.h"
@@ -194,29 +195,6 @@ static bool write_run(FILE *out, const struct plan *plan, const struct planned_r
     return good;
 }
 
-bool kept_write(const struct plan *plan, struct store *store, FILE *out, struct error *err) {
-    struct arena *arena = arena_create();
-    struct names names = names_of(plan->experiment, arena);
-    for (unsigned i = 0; i < FIXED; i++) csv_write(out, fixed_names[i], i == 0);
-    for (unsigned i = 0; i < names.count; i++) csv_write(out, names.name[i], false);
-    fprintf(out, ",%s\n", checksum_name);
-    bool good = true;
-    unsigned missing = 0;
-    for (unsigned i = 0; i < plan->count && good; i++) {
-        unsigned twin = 0; /* the first run with the same key */
-        while (strcmp(plan->runs[twin].key, plan->runs[i].key) != 0) twin++;
-        if (twin < i) continue;
-        struct stored_run *stored = stored_run_get(store, plan->runs[i].identity);
-        missing += stored == NULL;
-        good = !stored || write_run(out, plan, &plan->runs[i], stored, &names, err);
-        stored_run_free(stored);
-    }
-    arena_destroy(arena);
-    if (!good || !store_readable(store, err)) return false;
-    return missing == 0 || error_set(err, "%s: %u of its runs are not in %s; `sluice lab run %s` simulates them",
-                                     plan->experiment->name, missing, store_path(store), plan->experiment->name);
-}
-
 /* --- reading --- */
 
 struct table {
@@ -340,6 +318,69 @@ static const char *const *row_find(const struct table *table, const char *key) {
         if (strcmp(table->row[i][KEY], key) == 0) return table->row[i];
     return NULL;
 }
+
+/* --- files that are continued --- */
+
+/* The file, if it exists; without rows otherwise, or if its columns are not those of the experiment. */
+static bool table_before(struct table *table, struct arena *arena, const struct names *names, const char *path,
+                         struct error *err) {
+    *table = (struct table){0};
+    if (!path || access(path, F_OK) != 0) return true;
+    if (!table_read(table, arena, path, err)) return false;
+    bool same = table->columns == FIXED + names->count + 1;
+    for (unsigned i = 0; same && i < names->count; i++) same = strcmp(table->column[FIXED + i], names->name[i]) == 0;
+    if (!same) table->rows = 0;
+    return true;
+}
+
+static const char *const *row_of_model(const struct table *table, const char *key) {
+    const char *const *row = row_find(table, key);
+    return row && strcmp(row[MODEL], identity_model()) == 0 ? row : NULL;
+}
+
+bool kept_mark(struct plan *plan, const char *path, struct error *err) {
+    struct arena *arena = arena_create();
+    struct names names = names_of(plan->experiment, arena);
+    struct table table;
+    bool good = table_before(&table, arena, &names, path, err);
+    for (unsigned i = 0; good && i < plan->count; i++)
+        plan->runs[i].kept = row_of_model(&table, plan->runs[i].key) != NULL;
+    arena_destroy(arena);
+    return good;
+}
+
+bool kept_write(const struct plan *plan, struct store *store, const char *before, unsigned *missing, FILE *out,
+                struct error *err) {
+    struct arena *arena = arena_create();
+    struct names names = names_of(plan->experiment, arena);
+    struct table table;
+    bool good = table_before(&table, arena, &names, before, err);
+    for (unsigned i = 0; i < FIXED; i++) csv_write(out, fixed_names[i], i == 0);
+    for (unsigned i = 0; i < names.count; i++) csv_write(out, names.name[i], false);
+    fprintf(out, ",%s\n", checksum_name);
+    unsigned without = 0;
+    for (unsigned i = 0; i < plan->count && good; i++) {
+        unsigned twin = 0; /* the first run with the same key */
+        while (strcmp(plan->runs[twin].key, plan->runs[i].key) != 0) twin++;
+        if (twin < i) continue;
+        struct stored_run *stored = stored_run_get(store, plan->runs[i].identity);
+        const char *const *row = stored ? NULL : row_of_model(&table, plan->runs[i].key);
+        without += !stored && !row;
+        if (stored) good = write_run(out, plan, &plan->runs[i], stored, &names, err);
+        if (row) good = write_row(out, row, FIXED + names.count, err);
+        stored_run_free(stored);
+    }
+    arena_destroy(arena);
+    if (!good || !store_readable(store, err)) return false;
+    if (missing) *missing = without;
+    return missing || without == 0 ||
+           error_set(
+               err,
+               "%s: %u of its runs are not in %s; `sluice lab run %s` simulates them, and `--partial` keeps the others",
+               plan->experiment->name, without, store_path(store), plan->experiment->name);
+}
+
+/* --- opening --- */
 
 bool kept_open(struct kept *kept, const struct plan *plan, const char *path, struct error *err) {
     struct arena *arena = arena_create();

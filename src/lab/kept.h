@@ -14,8 +14,14 @@
  * data/results. The caller frees it. */
 char *kept_path(const char *folder, const struct experiment *experiment, const char *size);
 
-/* Writes the rows of all runs of the plan. False with an error if one is not in the store. */
-bool kept_write(const struct plan *plan, struct store *store, FILE *out, struct error *err);
+/* Writes the rows of all runs of the plan. A run that is not in the store keeps its row of the file `before`, if this
+ * model has simulated it and the file has the same columns; so an experiment can be completed on several machines.
+ * `before` may be NULL, or not exist. Runs without a row are counted in `missing`; if that is NULL, they are an error. */
+bool kept_write(const struct plan *plan, struct store *store, const char *before, unsigned *missing, FILE *out,
+                struct error *err);
+/* Marks the runs of the plan that have a row by this model in the file, with the columns of the experiment. A file that
+ * does not exist marks none. */
+bool kept_mark(struct plan *plan, const char *path, struct error *err);
 
 /* The rows of one file, as a store in memory in which the runs have the identities of the plan. */
 struct kept {

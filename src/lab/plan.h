@@ -21,6 +21,7 @@ struct planned_run {
     const char *asked;             /* the effective settings in order of their names, "a=1; b=2" */
     char key[IDENTITY_LENGTH + 1]; /* of what was asked for, independent of the model: see lab/kept.h */
     const char *sample_units;      /* counters that are sampled per unit, separated by blanks; or NULL */
+    bool kept;                     /* a kept result of this model makes the run unnecessary: kept_mark() */
 };
 
 /* A setting of a design. Unused: no machine of the design has the part that it configures. */

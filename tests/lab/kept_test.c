@@ -20,7 +20,7 @@ struct writing {
 
 static void write_kept(FILE *out, const void *what) {
     const struct writing *writing = what;
-    kept_write(writing->plan, writing->store, out, writing->err);
+    kept_write(writing->plan, writing->store, NULL, NULL, out, writing->err);
 }
 
 /* Writes the runs of the store to a file next to it; the caller frees its path. */
@@ -97,6 +97,7 @@ TEST("kept results have the launches that a search for each kernel needs") {
 }
 
 static double without_one(const struct planned_run *run) { return run->design ? NAN : plain(run); }
+static double without_any(const struct planned_run *run) { return (void)run, NAN; }
 
 TEST("incomplete results are not kept") {
     struct made_up all = make(TITLE "workloads: [va]\n" DESIGNS METRICS, without_one);
@@ -104,11 +105,93 @@ TEST("incomplete results are not kept") {
     char *text;
     size_t length;
     FILE *out = text_open(&text, &length, &err);
-    CHECK(!kept_write(all.plan, all.store, out, &err));
+    CHECK(!kept_write(all.plan, all.store, NULL, NULL, out, &err));
     CHECK_TEXT(err.text, "1 of its runs are not in");
     CHECK(text_close(out, &text, &err));
     free(text);
     discard(&all);
+}
+
+/* The text that an export writes. */
+static char *export_of(const struct made_up *all, const char *before, unsigned *missing) {
+    struct error err = {0};
+    char *text;
+    size_t length;
+    FILE *out = text_open(&text, &length, &err);
+    CHECK(kept_write(all->plan, all->store, before, missing, out, &err));
+    CHECK(text_close(out, &text, &err));
+    return text;
+}
+
+static unsigned marked(struct plan *plan, const char *path) {
+    struct error err = {0};
+    CHECK(kept_mark(plan, path, &err));
+    unsigned count = 0;
+    for (unsigned i = 0; i < plan->count; i++) count += plan->runs[i].kept;
+    return count;
+}
+
+static void save(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    REQUIRE(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+TEST("an incomplete experiment is kept on request, and completed by another store from its own rows") {
+    const char *text = TITLE "workloads: [va]\n" DESIGNS METRICS;
+    struct made_up part = make(text, without_one), all = make(text, plain), none = make(text, without_any);
+    unsigned missing = 0;
+    char *path = text_format("%s.csv", part.path), *first = export_of(&part, path, &missing);
+    CHECK_EQ(missing, 1u);
+    CHECK_EQ(marked(all.plan, path), 0u); /* the file does not exist */
+    save(path, first);
+    CHECK_EQ(marked(all.plan, path), all.plan->count - 1);
+    char *complete = export_of(&all, NULL, NULL), *kept_rows = export_of(&none, path, &missing);
+    CHECK_EQ(missing, 1u);
+    CHECK_EQ(kept_rows, first); /* rows of the file */
+    char *both = export_of(&all, path, NULL);
+    CHECK_EQ(both, complete); /* rows of the store come first */
+    save(path, complete);
+    char *again = export_of(&none, path, NULL);
+    CHECK_EQ(again, complete);
+    unlink(path);
+    char *texts[] = {path, first, complete, kept_rows, both, again};
+    for (unsigned i = 0; i < COUNT_OF(texts); i++) free(texts[i]);
+    discard(&part), discard(&all), discard(&none);
+}
+
+/* Writes a line, with a new checksum if it is a row. */
+static void write_summed(FILE *out, const char *line, bool row) {
+    size_t length = row ? (size_t)(strrchr(line, ',') - line) : strlen(line);
+    uint64_t sum = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < length; i++) sum = (sum ^ (unsigned char)line[i]) * 0x100000001B3u;
+    fprintf(out, "%.*s", (int)length, line);
+    if (row) fprintf(out, ",%016llx", (unsigned long long)sum);
+    fputc('\n', out);
+}
+
+TEST("rows of another model or with other columns are not continued") {
+    struct made_up all = make(TITLE "workloads: [va]\n" DESIGNS METRICS, plain),
+                   other = make(TITLE "workloads: [va]\n" DESIGNS
+                                      "metrics: [{name: IPC, value: ipc}, {name: hits, value: llc.read_hits}]\n",
+                                plain);
+    char *path = keep(&all);
+    CHECK_EQ(marked(all.plan, path), all.plan->count);
+    CHECK_EQ(marked(other.plan, path), 0u);
+    char *text = export_of(&all, NULL, NULL);
+    FILE *out = fopen(path, "w");
+    REQUIRE(out);
+    for (char *line = strtok(text, "\n"), *model; line; line = strtok(NULL, "\n")) {
+        if ((model = strstr(line, identity_model()))) *model = *model == '0' ? '1' : '0';
+        write_summed(out, line, model != NULL);
+    }
+    fclose(out);
+    CHECK_EQ(marked(all.plan, path), 0u);
+    free(text);
+    unlink(path);
+    free(path);
+    discard(&all), discard(&other);
 }
 
 /* Replaces the first `from` of the file. */

@@ -288,13 +288,33 @@ sluice lab export two.yaml --size tiny --kept kept
 status_is 0
 out_has "kept/two@tiny.csv: 8 runs"
 
-testcase "an incomplete experiment is not kept, and an existing file stays"
+testcase "an incomplete experiment is not kept"
 cp kept/two.csv before.csv
 sluice lab run one.yaml --store part.sqlite
-sluice lab export two.yaml --store part.sqlite --kept kept
+sluice lab export two.yaml --store part.sqlite --kept pieces
 status_is 1
 err_has "two: 4 of its runs are not in part.sqlite"
-same_files kept/two.csv before.csv
+no_file pieces/two.csv
+
+testcase "an incomplete experiment is kept on request, and completed with another store"
+sluice lab export two.yaml --store part.sqlite --kept pieces --partial
+status_is 0
+out_has "pieces/two.csv: 8 runs, 4 missing"
+sluice lab run two.yaml --store rest.sqlite --kept pieces --dry-run
+status_is 0
+out_has "4 to simulate, 0 cached, 4 kept"
+sluice lab run two.yaml --store rest.sqlite --kept pieces
+status_is 0
+out_has "8 runs: 4 simulated, 0 cached, 4 kept"
+sluice lab export two.yaml --store rest.sqlite --kept pieces
+status_is 0
+out_has "pieces/two.csv: 8 runs"
+sluice report two.yaml --kept pieces --json pieces.json
+status_is 0
+same_files store.json pieces.json
+sluice lab export --csv all.csv --partial
+status_is 2
+err_has "--partial requires --kept DIR"
 
 testcase "an edited digit of kept results is an error with its place"
 sed -i '2s/,118374/,118375/' kept/two.csv
