@@ -10,8 +10,9 @@
  *
  * The caches are the private organisation, created for nodes instead of SMs, with its insertion policies and stages.
  *
- * A node without space in Q4 stalls: it accepts neither requests nor replies from the network. Q4 has additional
- * entries for the accesses that complete after the stall.
+ * A node without space in Q4 accepts no request and wakes no waiter. It still fills lines and sends requests, which need
+ * no space in Q4; a reply that completes an access without a fill waits at the head of the network's port. Q4 has
+ * additional entries for the accesses that complete after the stall.
  *
  * Assumed, since neither paper specifies them: lengths of Q1 and Q4.
  */
@@ -229,7 +230,9 @@ static void hub_tick(void *self, uint64_t now) {
     }
     bool room = port_credits(hub->replies, now) > L1_COMPLETIONS + hub->hits;
     if (!room) port_await_credit(hub->replies, now);
-    if (room && (!l1_idle(gate, now) || (others && others->ops->answered(others, hub->node, now)))) {
+    bool due = !l1_idle(gate, now) || (others && others->ops->answered(others, hub->node, now));
+    if (due && !room) l1->caches->ops->tick_blocked(l1->caches, hub->node, now);
+    if (due && room) {
         uint32_t index[L1_COMPLETIONS];
         unsigned completions = l1->caches->ops->tick(l1->caches, hub->node, now, index);
         for (unsigned i = 0; i < completions; i++) answer(hub, index[i], now);

@@ -510,6 +510,12 @@ NEVER_INLINE bool l1_controller_receive(struct l1_controller *controller, uint64
     return receive(controller, now, token);
 }
 
+bool l1_controller_replied(const struct l1_controller *controller, bool open, uint64_t now) {
+    const struct message *reply = port_peek(controller->from_network, now);
+    if (!reply || open || (reply->tag & ~(uint32_t)TAG_MASK) != TAG_OUTSTANDING) return reply != NULL;
+    return controller->outstanding[reply->tag & TAG_MASK].token == NOBODY;
+}
+
 /* Sends the head of the miss queue. */
 static void drain_queue(struct l1_controller *controller, uint64_t now) {
     struct port *port = controller->to_network;
@@ -545,6 +551,19 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
         }
     }
     return completions;
+}
+
+/* A fill needs space for completions only to wake its waiters, which stay in `arrived`. */
+void l1_controller_tick_blocked(struct l1_controller *controller, uint64_t now) {
+    struct l1_partner *partner = controller->partner;
+    uint32_t nobody;
+    controller->gate->open_at = NEVER;
+    if (partner)
+        partner->ops->receive(partner, now, NULL);
+    else if (l1_controller_replied(controller, false, now))
+        receive(controller, now, &nobody);
+    if (controller->queue_head != controller->queue_tail) drain_queue(controller, now);
+    if (!ring_empty(&controller->arrived)) controller->gate->open_at = now + 1;
 }
 
 void l1_controller_flush(struct l1_controller *controller) {

@@ -48,7 +48,7 @@ struct l1_partner_ops {
     void (*missed)(struct l1_partner *partner, const struct l1_request *request, const struct cache_access *access,
                    unsigned mshr, bool wanted, uint64_t now);
     /* Receives one reply per cycle: from the network by l1_controller_receive, or the partner's by l1_controller_fill.
-     * Returns the result of l1_controller_receive. */
+     * Returns the result of l1_controller_receive. `token` is NULL if no access can complete in this cycle. */
     bool (*receive)(struct l1_partner *partner, uint64_t now, uint32_t *token);
     /* The reply to an l1_controller_fetch has arrived. */
     void (*fetched)(struct l1_partner *partner, uint32_t name, uint64_t now);
@@ -110,12 +110,15 @@ enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const st
 unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_request *request, const uint64_t *access,
                             unsigned count);
 unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token);
+void l1_controller_tick_blocked(struct l1_controller *controller, uint64_t now);
 void l1_controller_flush(struct l1_controller *controller);
 bool l1_controller_busy(const struct l1_controller *controller);
 void l1_controller_explain(const struct l1_controller *controller, FILE *out);
 
 /* For partners. */
 
+/* Whether a reply of the network can be received; if not `open`, only one that completes no access. */
+bool l1_controller_replied(const struct l1_controller *controller, bool open, uint64_t now);
 /* Receives a reply from the network, if one is visible. Returns whether it completes a bypassing access. */
 bool l1_controller_receive(struct l1_controller *controller, uint64_t now, uint32_t *token);
 /* Fills the line of an MSHR. */

@@ -10,6 +10,12 @@ struct stop {
     uint8_t first_probe, first_answer; /* direction whose traffic enters Q2 and Q7 first; alternates */
 };
 
+/* A channel queue: answers in transit at a stop, in one direction. */
+struct channel {
+    struct coop_message *slot; /* [depth] */
+    unsigned first, count;
+};
+
 /* Sets of stops are bit masks. */
 struct coop_network {
     struct engine *engine;
@@ -20,10 +26,9 @@ struct coop_network {
     uint64_t new_probes[2], new_answers[2];   /* stops with a new message in Q6 and Q3 (port_watch) */
     uint64_t asking, answering;               /* stops with a message */
     uint64_t owed[COOP_DIRECTIONS];           /* stops whose head probe has still to be sent in this direction */
-    uint64_t passing[COOP_DIRECTIONS];        /* stops with an answer in transit in this direction, */
-    struct coop_message *at[COOP_DIRECTIONS]; /* [groups] and the answers */
-    uint64_t arriving[COOP_DIRECTIONS];       /* the same for the next cycle */
-    struct coop_message *arriving_at[COOP_DIRECTIONS];
+    uint64_t passing[COOP_DIRECTIONS];        /* stops with an answer in transit in this direction */
+    struct channel *channel[COOP_DIRECTIONS]; /* [groups] */
+    unsigned depth;                           /* of the channel queues */
     struct coop_stats stats;
 };
 
@@ -124,56 +129,90 @@ static bool probes_leave(struct coop_network *network, uint64_t now) {
 
 /* --- answers --- */
 
-/* Moves an answer to stop `to`, and into Q7 at its destination. An answer that enters the ring (`entering`) needs space
- * in Q7; one in transit makes another round if Q7 is full. */
-static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_direction direction,
-                           const struct coop_message *answer, bool entering, uint64_t now) {
-    struct port *queue = &network->stop[to].replies_in;
-    bool home = answer->source == to, room = home && port_can_push(queue, now);
-    if (entering && home && !room) {
-        port_await_credit(queue, now);
-        return false;
+static void channel_push(struct coop_network *network, unsigned stop, enum coop_direction direction,
+                         const struct coop_message *answer) {
+    struct channel *channel = &network->channel[direction][stop];
+    channel->slot[(channel->first + channel->count++) % network->depth] = *answer;
+    network->passing[direction] |= UINT64_C(1) << stop;
+    stat_max(&network->stats.channel_peak, channel->count);
+}
+
+static const struct coop_message *channel_head(const struct coop_network *network, unsigned stop,
+                                               enum coop_direction direction) {
+    const struct channel *channel = &network->channel[direction][stop];
+    return &channel->slot[channel->first];
+}
+
+static void channel_pop(struct coop_network *network, unsigned stop, enum coop_direction direction) {
+    struct channel *channel = &network->channel[direction][stop];
+    channel->first = (channel->first + 1) % network->depth;
+    if (--channel->count == 0) network->passing[direction] &= ~(UINT64_C(1) << stop);
+}
+
+/* State at the beginning of a cycle, as sets of stops: what moves in a cycle does not depend on the order of moves. */
+struct answers {
+    uint64_t leaving[COOP_DIRECTIONS]; /* the head of Q3 leaves in this direction */
+    uint64_t passing[COOP_DIRECTIONS]; /* an answer in transit leads the channel queue */
+    uint64_t full[COOP_DIRECTIONS];    /* the channel queue has no space */
+};
+
+static struct answers answers_at(struct coop_network *network, uint64_t now) {
+    struct answers answers = {.passing = {network->passing[COOP_LEFT], network->passing[COOP_RIGHT]}};
+    for (uint64_t rest = network->answering; rest; rest &= rest - 1) {
+        unsigned s = lowest_bit(rest);
+        answers.leaving[reply_direction(network, s, port_peek(&network->stop[s].replies_out, now))] |= rest & -rest;
     }
-    network->stats.answer_hops++;
-    if (room) {
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+        for (uint64_t rest = network->passing[direction]; rest; rest &= rest - 1) {
+            unsigned count = network->channel[direction][lowest_bit(rest)].count;
+            if (count == network->depth) answers.full[direction] |= rest & -rest;
+            network->stats.channel_wait_cycles += count; /* minus those that move */
+        }
+    return answers;
+}
+
+/* Moves an answer to stop `to`: into Q7 if that is its destination, else into the channel queue unless it is `full`. */
+static bool answer_deliver(struct coop_network *network, unsigned to, enum coop_direction direction,
+                           const struct coop_message *answer, uint64_t full, uint64_t now) {
+    struct port *queue = &network->stop[to].replies_in;
+    if (answer->source != to) {
+        if (full >> to & 1) return false;
+        channel_push(network, to, direction, answer);
+    } else {
+        if (!port_can_push(queue, now)) {
+            port_await_credit(queue, now);
+            return false;
+        }
         port_push(queue, now, answer, sizeof *answer);
         stat_max(&network->stats.answers_peak, queue->capacity - port_credits(queue, now));
         network->stop[to].first_answer = (uint8_t)opposite(direction);
-    } else {
-        network->stats.answer_rounds += home;
-        network->arriving[direction] |= UINT64_C(1) << to;
-        network->arriving_at[direction][to] = *answer;
     }
+    network->stats.answer_hops++;
     return true;
 }
 
-/* Moves to stop `to` the answer in transit at the previous stop, else the head of that stop's Q3 if it is in `leaving`.
- * Returns whether that queue may have more in the next cycle. */
-static bool answer_enter(struct coop_network *network, unsigned to, enum coop_direction direction, uint64_t leaving,
-                         uint64_t now) {
+/* Moves to stop `to` the answer in transit at the previous stop, else the head of that stop's Q3. Returns whether that
+ * queue may go on in the next cycle. */
+static bool answer_enter(struct coop_network *network, unsigned to, enum coop_direction direction,
+                         const struct answers *answers, uint64_t now) {
     unsigned from = next_stop(network, to, opposite(direction));
-    bool waits = leaving >> from & 1;
-    if (network->passing[direction] >> from & 1) {
-        answer_deliver(network, to, direction, &network->at[direction][from], false, now);
+    bool waits = answers->leaving[direction] >> from & 1;
+    if (answers->passing[direction] >> from & 1) {
+        if (answer_deliver(network, to, direction, channel_head(network, from, direction), answers->full[direction],
+                           now)) {
+            channel_pop(network, from, direction);
+            network->stats.channel_wait_cycles--;
+        }
         return waits;
     }
     if (!waits) return false;
     struct port *queue = &network->stop[from].replies_out;
     const struct coop_message *answer = port_peek(queue, now);
-    if (!answer_deliver(network, to, direction, answer, true, now)) return false;
+    if (!answer_deliver(network, to, direction, answer, answers->full[direction], now))
+        return answer->source != to; /* else the credit wakes the network */
     ++*(answer->kind == COOP_DATA ? &network->stats.data_answers : &network->stats.miss_answers);
     network->stats.answer_wait_cycles += now - port_next_visible(queue);
     return pop_more(queue, &network->answering, UINT64_C(1) << from, now);
-}
-
-static void answers_arrive(struct coop_network *network) {
-    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
-        struct coop_message *left = network->at[direction];
-        network->at[direction] = network->arriving_at[direction];
-        network->arriving_at[direction] = left;
-        network->passing[direction] = network->arriving[direction];
-        network->arriving[direction] = 0;
-    }
 }
 
 static bool answers_pass(const struct coop_network *network) {
@@ -181,23 +220,19 @@ static bool answers_pass(const struct coop_network *network) {
 }
 
 static bool answers_move(struct coop_network *network, uint64_t now) {
-    uint64_t leaving[COOP_DIRECTIONS] = {0}, targets = 0;
+    uint64_t targets = 0;
     bool more = false;
     network->answering |= take_new(network->new_answers, now);
     if (!network->answering && !answers_pass(network)) return false;
-    for (uint64_t rest = network->answering; rest; rest &= rest - 1) {
-        unsigned s = lowest_bit(rest);
-        leaving[reply_direction(network, s, port_peek(&network->stop[s].replies_out, now))] |= rest & -rest;
-    }
+    struct answers answers = answers_at(network, now);
     for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
-        targets |= next_stops(network, network->passing[direction] | leaving[direction], direction);
+        targets |= next_stops(network, answers.passing[direction] | answers.leaving[direction], direction);
     for (; targets; targets &= targets - 1) {
         unsigned to = lowest_bit(targets);
         enum coop_direction first = network->stop[to].first_answer, second = opposite(first);
-        more |= answer_enter(network, to, first, leaving[first], now);
-        more |= answer_enter(network, to, second, leaving[second], now);
+        more |= answer_enter(network, to, first, &answers, now);
+        more |= answer_enter(network, to, second, &answers, now);
     }
-    answers_arrive(network);
     return more || answers_pass(network);
 }
 
@@ -215,13 +250,14 @@ static bool busy(const void *self) { return answers_pass(self); }
 static void explain(const void *self, uint64_t now, FILE *out) {
     const struct coop_network *network = self;
     (void)now;
-    if (answers_pass(network))
-        fprintf(out, "%d answers in transit on the ring\n",
-                __builtin_popcountll(network->passing[COOP_LEFT]) + __builtin_popcountll(network->passing[COOP_RIGHT]));
-    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+        const char *side = direction == COOP_LEFT ? "left" : "right";
+        for (uint64_t rest = network->passing[direction]; rest; rest &= rest - 1)
+            fprintf(out, "answers in transit to the %s at group %u: %u\n", side, lowest_bit(rest),
+                    network->channel[direction][lowest_bit(rest)].count);
         for (uint64_t rest = network->owed[direction]; rest; rest &= rest - 1)
-            fprintf(out, "the head probe of group %u waits for space to the %s\n", lowest_bit(rest),
-                    direction == COOP_LEFT ? "left" : "right");
+            fprintf(out, "the head probe of group %u waits for space to the %s\n", lowest_bit(rest), side);
+    }
 }
 
 static const struct component_ops adjacent_ops = {.kind = "adjnet", .tick = tick, .explain = explain, .busy = busy};
@@ -247,13 +283,15 @@ static struct coop_network *create(const struct coop_context *context, const str
         .groups = context->groups,
         .queries = {(unsigned)min_u64(left, context->groups - 1), (unsigned)min_u64(right, context->groups - 1)},
         .adjacent = ops == &adjacent_ops,
+        .depth = context->channel,
         .stop = mem_alloc(context->groups, sizeof *network->stop),
     };
     network->component = engine_add(context->engine, ops, network, context->position);
     for (unsigned s = 0; s < context->groups; s++) stop_init(network, s, context);
     for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
-        network->at[direction] = mem_alloc(context->groups, sizeof *network->at[direction]);
-        network->arriving_at[direction] = mem_alloc(context->groups, sizeof *network->arriving_at[direction]);
+        network->channel[direction] = mem_alloc(context->groups, sizeof *network->channel[direction]);
+        for (unsigned s = 0; s < context->groups && network->depth; s++)
+            network->channel[direction][s].slot = mem_alloc(network->depth, sizeof(struct coop_message));
     }
     stats_add(context->stats, table, &network->stats);
     return network;
@@ -264,6 +302,7 @@ struct coop_network *adjacent_create(const struct coop_context *context) {
 }
 
 struct coop_network *ring_create(const struct coop_context *context) {
+    assert(context->channel >= 2);
     return create(context, &ring_ops, &mulnet_stat_table, context->short_queries, context->long_queries);
 }
 
@@ -276,8 +315,10 @@ void coop_network_destroy(struct coop_network *network) {
         port_release(ports.replies_out);
         port_release(ports.replies_in);
     }
-    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++)
-        free(network->at[direction]), free(network->arriving_at[direction]);
+    for (unsigned direction = 0; direction < COOP_DIRECTIONS; direction++) {
+        for (unsigned s = 0; s < network->groups; s++) free(network->channel[direction][s].slot);
+        free(network->channel[direction]);
+    }
     free(network->stop);
     free(network);
 }

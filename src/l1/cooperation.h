@@ -14,9 +14,24 @@
  * Answers return in the shorter direction.
  *
  * Timing: a hop takes one cycle if the link is free. A link carries one probe and one answer per cycle and direction;
- * blocked messages wait in their queue. Answers in transit have priority over entering ones and never wait: one whose
- * Q7 is full makes another round. Answers thus progress independently of probes, and since a node never waits for Q6 to
- * answer a probe, there is no deadlock at any queue depth.
+ * blocked messages wait in their queue. On MulNet an answer waits at each stop in the channel queue of its direction
+ * until the next stop has space: in its channel queue, or in Q7 at the answer's destination. Answers in transit have
+ * priority over entering ones: Q3 waits while the channel queue of the stop has an answer.
+ *
+ * There is no deadlock, at any depth of the queues:
+ *   - A node takes from Q7 without waiting for a network between groups: an answer fills a line, or waits for space in
+ *     the miss queue, which empties through the LLC (icc.h, clustered.c). So Q7 always gets space again.
+ *   - Not all channel queues of a direction are full, because they have two places or more. An answer enters at a stop
+ *     whose own channel queue was empty at the beginning of the cycle, and has at most one answer at its end, since a
+ *     queue gets at most one per cycle. A cycle in which none enters adds no answer to the ring.
+ *   - So some queue has space, and the last one before it that is not empty has an answer that can move, at the latest
+ *     when its Q7 has space. Every move brings an answer closer to its destination: all answers arrive, and Q3 gets
+ *     space again.
+ *   - A node waits only for Q3 to answer a probe, and never for Q6: if that is full, it answers with a miss. So Q2 gets
+ *     space again, and probes move.
+ *
+ * Assumed, since the paper names "channel queues" without saying how they work: their depth, the priority, and that only
+ * answers use them (probes are forwarded by Q2 and Q6 of the caches).
  *
  * Not modelled: link widths. An answer with a line takes one cycle per hop, like one without.
  */
@@ -58,6 +73,7 @@ struct coop_context {
     struct stats *stats;
     unsigned groups, position;            /* position: index of the component */
     unsigned queue;                       /* depth of Q2, Q3, Q6, Q7 */
+    unsigned channel;                     /* depth of a channel queue, at least 2; MulNet */
     unsigned short_queries, long_queries; /* MulNet */
     const unsigned *component;            /* [groups] of the nodes at the stops */
 };
@@ -70,9 +86,10 @@ struct coop_context {
     S(SUM, miss_answers, "replies", "answers without the line") \
     S(SUM, answer_hops, "hops", "hops of answers") \
     S(SUM, answer_wait_cycles, "cycles", "waiting time of answers in Q3, summed") \
-    S(SUM, answer_rounds, "replies", "answers that made another round because Q7 was full") \
+    S(SUM, channel_wait_cycles, "cycles", "waiting time of answers in channel queues, summed") \
     S(MAX, probes_peak, "requests", "maximum number of probes queued at a cache (Q2)") \
-    S(MAX, answers_peak, "replies", "maximum number of answers queued at a node (Q7)")
+    S(MAX, answers_peak, "replies", "maximum number of answers queued at a node (Q7)") \
+    S(MAX, channel_peak, "replies", "maximum number of answers in a channel queue")
 
 STATS_STRUCT(coop_stats, COOP_STATS);
 

@@ -135,13 +135,14 @@ static void icc_fetched(struct l1_partner *partner, uint32_t name, uint64_t now)
 static bool icc_receive(struct l1_partner *partner, uint64_t now, uint32_t *token) {
     struct icc_node *node = icc_node_of(partner);
     struct port *replies = node->ports.replies_in;
-    bool network = port_next_visible(partner->controller->from_network) <= now;
+    uint32_t nobody;
+    bool open = token != NULL, network = l1_controller_replied(partner->controller, open, now);
     const struct coop_message *answer = network && !node->others_next ? NULL : port_peek(replies, now);
     bool taken = answer && receive_answer(node, answer, now);
     if (taken) port_pop(replies, now);
     if (taken || network) node->others_next = !taken;
-    bool completes = !taken && network && l1_controller_receive(partner->controller, now, token);
-    if (port_next_visible(replies) <= now || port_next_visible(partner->controller->from_network) <= now)
+    bool completes = !taken && network && l1_controller_receive(partner->controller, now, open ? token : &nobody);
+    if (port_next_visible(replies) <= now || l1_controller_replied(partner->controller, open, now))
         engine_wake(node->icc->engine, node->component, now + 1);
     return completes;
 }

@@ -8,7 +8,7 @@
 
 struct mgc_config {
     ICC_VALUES;
-    int64_t short_queries, long_queries, sampled, executed;
+    int64_t short_queries, long_queries, channel_queue, sampled, executed;
 };
 
 static const struct param params[] = {
@@ -17,6 +17,8 @@ static const struct param params[] = {
           "nodes queried by the probe to the left (MNQ of R_k)"),
     P_INT(struct mgc_config, long_queries, 7, 0, COOP_GROUPS_MAX, "L1s",
           "nodes queried by the probe to the right (MNQ of R_a)"),
+    P_INT(struct mgc_config, channel_queue, 5, 2, 256, "messages",
+          "length of the queue of answers in transit, per node and direction of the ring"),
     P_INT(struct mgc_config, sampled, 256, 0, 1000000, "misses",
           "sampled misses, which use the ring at the beginning of a period; 0: all misses use it"),
     P_INT(struct mgc_config, executed, 4096, 0, 1000000, "misses",
@@ -35,6 +37,7 @@ static bool check(const struct config *config, struct error *err) {
     return icc_check(config, err);
 }
 
+/* Without the channel queues, which are part of the network; section III-E counts four queues. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct mgc_config *values = values_of(config);
     return values->cooperate ? icc_storage(config, values->queue, items) : 0;
@@ -96,6 +99,7 @@ const struct l1_ops l1_icc_mgc;
 static struct cooperation *mgc_cooperate(const struct cooperation_context *context) {
     const struct mgc_config *values = values_of(context->l1->config);
     struct coop_context plan = {.queue = (unsigned)values->queue,
+                                .channel = (unsigned)values->channel_queue,
                                 .short_queries = (unsigned)values->short_queries,
                                 .long_queries = (unsigned)values->long_queries};
     bool both = values->short_queries && values->long_queries;

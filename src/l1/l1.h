@@ -131,6 +131,9 @@ struct l1_ops {
      * writes the tokens of accesses that complete in this cycle. Returns their number, at most L1_COMPLETIONS. The L1
      * wakes the SM for later work. */
     unsigned (*tick)(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
+    /* In place of `tick` in a cycle in which nobody can accept a completion: receives a reply unless it completes an
+     * access, and sends a request. For caches behind a queue of completions (clustered.c). */
+    void (*tick_blocked)(struct l1 *l1, unsigned sm, uint64_t now);
     enum l1_outcome (*access)(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
     /* The reservation failure that `access` would return in the next cycle and in every later one until gate->changes
      * grows, provided that the SM has no other request before; 0 if it may accept. NULL: always 0. */

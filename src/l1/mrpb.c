@@ -313,6 +313,13 @@ static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *
     return completions;
 }
 
+/* Requests and hits of this stage wait: a request may hit and then needs the space that is missing. */
+static void mrpb_tick_blocked(struct l1 *base, unsigned sm, uint64_t now) {
+    struct mrpb *mrpb = (struct mrpb *)base;
+    mrpb->l1->ops->tick_blocked(mrpb->l1, sm, now);
+    if (mrpb->stage[sm].count || mrpb->stage[sm].hits) base->gate[sm].open_at = now + 1;
+}
+
 static unsigned mrpb_endpoints(const struct l1 *base) {
     const struct l1 *l1 = ((const struct mrpb *)base)->l1;
     return l1->ops->endpoints(l1);
@@ -350,6 +357,7 @@ static const struct l1_ops mrpb_ops = {
     .endpoint_component = mrpb_endpoint_component,
     .connect = mrpb_connect,
     .tick = mrpb_tick,
+    .tick_blocked = mrpb_tick_blocked,
     .access = mrpb_access,
     .flush = mrpb_flush,
     .busy = mrpb_busy,

@@ -63,6 +63,10 @@ static unsigned private_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_
     return l1_controller_tick(node_of(base, sm), now, token);
 }
 
+static void private_tick_blocked(struct l1 *base, unsigned sm, uint64_t now) {
+    l1_controller_tick_blocked(node_of(base, sm), now);
+}
+
 static enum l1_outcome private_access(struct l1 *base, unsigned sm, const struct l1_request *request, uint64_t now) {
     return l1_controller_access(node_of(base, sm), request, now);
 }
@@ -90,6 +94,7 @@ const struct l1_ops l1_private = {
     .endpoint_component = private_endpoint_component,
     .connect = private_connect,
     .tick = private_tick,
+    .tick_blocked = private_tick_blocked,
     .access = private_access,
     .foresee = private_foresee,
     .hits = private_hits,

@@ -111,6 +111,35 @@ TEST("a node whose reply queue is full stalls and loses nothing, at every hit la
     }
 }
 
+TEST("a node whose reply queue is full still fills lines, and wakes their waiters once it has space") {
+    static const char *const insertions[] = {"l1.insertion=always", "l1.insertion=mrpb"};
+    enum { MISSES = 4 };
+    for (unsigned i = 0; i < COUNT_OF(insertions); i++) {
+        struct groups_fixture *groups =
+            groups_fixture_create(SETTINGS(CLUSTERED, insertions[i], "group.reply_queue=1", "group.request_queue=2"));
+        read_by(groups, 0, X);
+        finish(groups);
+        groups->llc_cycles = NEVER;
+        for (unsigned miss = 1; miss <= MISSES; miss++, steps(groups, 10))
+            REQUIRE(request_by(groups, ANY_SM, miss * LINE, MESSAGE_READ));
+        REQUIRE(request_by(groups, ANY_SM, Y, MESSAGE_WRITE));
+        steps(groups, 20);
+        REQUIRE(groups->asked_count == 1 + MISSES + 1);
+        groups->deaf = true;
+        for (unsigned c = 0; c < 200; c++, step(groups))
+            for (unsigned sm = 2; sm < GROUP_SMS; sm++) request_by(groups, sm, X, MESSAGE_READ);
+        for (unsigned miss = 1; miss <= MISSES; miss++) llc_answer(groups, groups->asked[miss], 1);
+        llc_answer(groups, groups->asked[1 + MISSES], 1);
+        steps(groups, 50);
+        CHECK_EQ(COUNTER(groups, "l1.fills"), 1u + MISSES);
+        CHECK(port_peek(&groups->from_network[0], groups->now) != NULL); /* the acknowledgement waits for Q4 */
+        groups->deaf = false;
+        finish(groups);
+        CHECK(!port_peek(&groups->from_network[0], groups->now));
+        groups_fixture_destroy(groups);
+    }
+}
+
 static bool reported(struct groups_fixture *groups, unsigned node, enum l1_report_kind kind) {
     const struct l1_report *report = port_peek(&groups->reports[node], groups->now);
     if (!report) return false;

@@ -99,8 +99,9 @@ static inline void l1_controller_tick(void *self, uint64_t now) {
 
 static const struct component_ops node_ops = {.kind = "node", .tick = l1_controller_tick};
 
-static inline struct cooperation_fixture *cooperation_fixture_create_of(unsigned groups, bool ring, unsigned queue,
-                                                                        unsigned short_queries, unsigned long_queries) {
+static inline struct cooperation_fixture *cooperation_fixture_create_with(unsigned groups, bool ring, unsigned queue,
+                                                                          unsigned channel, unsigned short_queries,
+                                                                          unsigned long_queries) {
     struct cooperation_fixture *fixture = mem_alloc(1, sizeof *fixture);
     *fixture = (struct cooperation_fixture){.engine = engine_create(), .stats = stats_create(), .end = 100000};
     unsigned component[GROUPS];
@@ -114,12 +115,18 @@ static inline struct cooperation_fixture *cooperation_fixture_create_of(unsigned
                                    .stats = fixture->stats,
                                    .groups = groups,
                                    .queue = queue,
+                                   .channel = channel,
                                    .short_queries = short_queries,
                                    .long_queries = long_queries,
                                    .component = component};
     fixture->network = ring ? ring_create(&context) : adjacent_create(&context);
     for (unsigned g = 0; g < groups; g++) fixture->node[g].ports = coop_network_ports(fixture->network, g);
     return fixture;
+}
+
+static inline struct cooperation_fixture *cooperation_fixture_create_of(unsigned groups, bool ring, unsigned queue,
+                                                                        unsigned short_queries, unsigned long_queries) {
+    return cooperation_fixture_create_with(groups, ring, queue, queue + 1, short_queries, long_queries);
 }
 
 static inline struct cooperation_fixture *cooperation_fixture_create(bool ring, unsigned queue, unsigned short_queries,

@@ -165,6 +165,27 @@ TEST("dynamic sending gets the latency of a remote hit, and of a remote miss up 
     }
 }
 
+TEST("a line of another group is filled although the reply queue of the node is full") {
+    enum { LINES = 16, W = 1000 * LINE };
+    struct groups_fixture *groups = groups_fixture_create(
+        SETTINGS(MGC, ONE_FLIT, "l1.icc-mgc.sampled=0", "group.reply_queue=1", "group.injection_packets=1"));
+    for (unsigned i = 0; i < LINES; i++, finish(groups)) read_by(groups, 1, i * LINE);
+    read_by(groups, 0, W);
+    finish(groups);
+    groups->deaf = true;
+    for (unsigned c = 0, line = 0; c < 200; c++, step(groups)) {
+        request_by(groups, 1, W, MESSAGE_READ); /* hits fill the reply queue */
+        if (line < LINES) line += request_by(groups, 0, line * LINE, MESSAGE_READ);
+    }
+    uint64_t asked = count_of_node(groups, "l1.icc.asked", 0) - 1; /* W was in no other group */
+    CHECK(asked > 1);
+    CHECK_EQ(count_of_node(groups, "l1.icc.remote_hits", 0), asked);
+    groups->deaf = false;
+    finish(groups);
+    CHECK_EQ(count_of_node(groups, "l1.icc.remote_hits", 0), count_of_node(groups, "l1.icc.asked", 0) - 1);
+    groups_fixture_destroy(groups);
+}
+
 TEST("a miss that probes other groups still waits for the miss queue if its victim must be written back") {
     enum { LOCAL = 0, STORES = 5 /* in the port to the network and a miss queue of one */ };
     struct groups_fixture *groups = groups_fixture_create(
