@@ -312,6 +312,11 @@ unsigned clustered_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *to
     return 1;
 }
 
+void clustered_begin(struct l1 *base) {
+    struct cooperation *others = ((struct clustered *)base)->cooperation;
+    if (others) others->ops->begin(others);
+}
+
 /* Nodes are invalidated by commands of the control plane. */
 void clustered_flush(struct l1 *base, unsigned sm) { (void)base, (void)sm; }
 

@@ -14,6 +14,8 @@ struct cooperation {
 
 struct cooperation_ops {
     void (*destroy)(struct cooperation *cooperation);
+    /* A kernel begins. */
+    void (*begin)(struct cooperation *cooperation);
     /* First call in the node's tick: receives messages of other groups. */
     void (*receive)(struct cooperation *cooperation, unsigned node, uint64_t now);
     /* Whether an answer of another group is visible. */
@@ -41,7 +43,7 @@ struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_context *c
     .shape = clustered_shape, .destroy = clustered_destroy, .endpoints = clustered_endpoints, \
     .endpoint_component = clustered_endpoint_component, .connect = clustered_connect, \
     .connect_control = clustered_connect_control, .tick = clustered_tick, .access = clustered_access, \
-    .flush = clustered_flush, .busy = clustered_busy, .explain = clustered_explain
+    .begin = clustered_begin, .flush = clustered_flush, .busy = clustered_busy, .explain = clustered_explain
 
 struct l1_shape clustered_shape(const struct config *config);
 void clustered_destroy(struct l1 *l1);
@@ -51,6 +53,7 @@ void clustered_connect(struct l1 *l1, unsigned endpoint, const struct l1_ports *
 void clustered_connect_control(struct l1 *l1, unsigned endpoint, struct port *commands, struct port *reports);
 unsigned clustered_tick(struct l1 *l1, unsigned sm, uint64_t now, uint32_t *token);
 enum l1_outcome clustered_access(struct l1 *l1, unsigned sm, const struct l1_request *request, uint64_t now);
+void clustered_begin(struct l1 *l1);
 void clustered_flush(struct l1 *l1, unsigned sm);
 bool clustered_busy(const struct l1 *l1, unsigned sm);
 void clustered_explain(const struct l1 *l1, unsigned sm, FILE *out);

@@ -164,6 +164,11 @@ static const struct l1_partner_ops partner_ops = {
 
 /* ---- other groups' misses --------------------------------------------------------------------------------------- */
 
+static void icc_begin(struct cooperation *base) {
+    const struct icc *icc = (const struct icc *)base;
+    for (unsigned i = 0; i < icc->nodes; i++) line_map_clear(&icc->node[i]->written);
+}
+
 static void icc_receive_notes(struct cooperation *base, unsigned number, uint64_t now) {
     struct icc_node *node = node_at(base, number);
     if (node->icc->scheme->receive) node->icc->scheme->receive(node, now);
@@ -228,6 +233,7 @@ static void icc_destroy(struct cooperation *base) {
 
 static const struct cooperation_ops cooperation_ops = {
     .destroy = icc_destroy,
+    .begin = icc_begin,
     .receive = icc_receive_notes,
     .answered = icc_answered,
     .asked = icc_asked,

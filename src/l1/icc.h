@@ -12,8 +12,10 @@
  * miss queue; if that is full, the answer waits in Q7. A miss without a pursuit is sent to the LLC one cycle later than
  * without cooperation, because of the lookup.
  *
- * A group never accepts stale data after its own stores: it does not probe for a line that it has stored to since its
- * nodes were last invalidated, and drops an answer whose line was stored to in the meantime in favour of the LLC's.
+ * Within a kernel a group never accepts stale data after its own stores: it does not probe for a line that it has stored
+ * to, and drops an answer whose line was stored to in the meantime in favour of the LLC's. The set of these lines is
+ * cleared when a kernel begins, whether or not L1s are invalidated then: a thread, which must see its own stores, ends
+ * with its kernel. If L1s are not invalidated, a kernel may read stale lines of earlier kernels, from its own L1 as well.
  * Thread-local memory is never probed for.
  *
  * Assumed: answering a probe takes one cycle, regardless of the hit latency, and does not update the replacement state
@@ -72,7 +74,7 @@ struct icc_node {
     struct coop_ports ports;
     struct pursuit *pursuit;
     uint32_t pursuit_free, pursuit_count, pursuits;
-    struct line_map written; /* lines stored to since the node was last invalidated */
+    struct line_map written; /* lines stored to in this kernel */
     bool others_next;        /* another group's line has priority */
     struct icc_stats stats;
 };

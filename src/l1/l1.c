@@ -178,6 +178,7 @@ void l1_steer(struct l1 *l1, unsigned sm, bool plain, uint32_t round) {
 }
 
 void l1_begin(struct l1 *l1, unsigned kernel) {
+    if (l1->ops->begin) l1->ops->begin(l1);
     if (l1->insertion && l1->insertion->begin) l1->insertion->begin(l1->insertion_state, kernel);
 }
 

@@ -144,6 +144,8 @@ struct l1_ops {
      * always 0. */
     unsigned (*hits)(struct l1 *l1, unsigned sm, const struct l1_request *request, const uint64_t *access,
                      unsigned count);
+    /* A kernel begins. No access is outstanding. NULL: no effect. */
+    void (*begin)(struct l1 *l1);
     /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
     bool (*busy)(const struct l1 *l1, unsigned sm);

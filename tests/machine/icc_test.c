@@ -108,6 +108,25 @@ TEST("a group that has written a line sends no probes for it until the end of th
     }
 }
 
+TEST("what a group has written counts until the end of the kernel, also if L1s are not invalidated then") {
+    static struct step reads[1], writes[2 * WAIT + 2];
+    struct script_source source;
+    reads[0] = load_line(1, LINE);
+    wait_in(writes);
+    writes[WAIT] = load_line(2, LINE); /* group 0 has the line, in both kernels */
+    wait_in(writes + WAIT + 1);
+    writes[2 * WAIT + 1] = store_line(2, LINE);
+    struct script scripts[GROUPS] = {{reads, 1}, {writes, 2 * WAIT + 2}};
+    for (unsigned i = 2; i < GROUPS; i++) scripts[i] = (struct script){reads, 0};
+    struct run *run = run_groups(&source, scripts, SETTINGS(MGC, "l1.flush_at_kernel_end=false"));
+    source.kernels = 2;
+    run_go(run, (struct run_options){0});
+    CHECK_EQ(run_count(run, "l1.flushes"), 0u);
+    CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 2u);
+    CHECK_EQ(run_count(run, "l1.icc.written"), 0u);
+    run_destroy(run);
+}
+
 TEST("accesses to thread-local memory send no probes") {
     static struct step reads[1], waits[WAIT + 1];
     struct script_source source;
