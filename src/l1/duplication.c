@@ -6,7 +6,7 @@
 
 STATS_TABLE(duplication_stat_table, "duplication", duplication_stats, DUPLICATION_STATS);
 
-/* A line inserted or removed in this cycle. The L1s report in any order, so changes take effect in the next cycle. */
+/* A line whose state changes in this cycle. The L1s report in any order, so changes take effect in the next cycle. */
 struct change {
     uint64_t key;
     unsigned l1;
@@ -18,40 +18,59 @@ struct duplication {
     struct l1_watch watch;
     const struct l1_ops *inner;
     unsigned groups, per_group;
-    struct line_map *place; /* [per_group] lines at that position in a group: bit mask of the groups that hold it */
+    struct line_map *place; /* [per_group] lines at that position in a group: masks of the groups in each state */
     uint64_t cycle;         /* cycle of the changes */
     struct change *change;
     unsigned change_count, change_room;
     struct duplication_stats *stats; /* [groups] */
 };
 
-static void count(const struct duplication *d, unsigned group, uint64_t holders) {
-    struct duplication_stats *stats = &d->stats[group];
-    holders &= ~(UINT64_C(1) << group);
-    int copies = __builtin_popcountll(holders);
-    uint64_t *bin = copies == 0   ? &stats->copies_0
-                    : copies == 1 ? &stats->copies_1
-                    : copies == 2 ? &stats->copies_2
-                    : copies <= 4 ? &stats->copies_4
-                    : copies <= 7 ? &stats->copies_7
-                                  : &stats->copies_more;
-    stats->misses++;
-    (*bin)++;
+/* The groups that hold a line, and those that have it in flight: value[] of its entry. */
+enum state { HELD, IN_FLIGHT };
+
+/* Counts a miss by the number of groups: `first` is copies_0 or all_copies_0, followed by the other bins and adjacent. */
+static void count_copies(const struct duplication *d, unsigned group, uint64_t groups, uint64_t *first) {
+    enum { COPIES_0, COPIES_1, COPIES_2, COPIES_4, COPIES_7, COPIES_MORE, ADJACENT };
+    int copies = __builtin_popcountll(groups);
+    unsigned bin = copies <= 2   ? COPIES_0 + (unsigned)copies
+                   : copies <= 4 ? COPIES_4
+                   : copies <= 7 ? COPIES_7
+                                 : COPIES_MORE;
     unsigned before = (group + d->groups - 1) % d->groups, behind = (group + 1) % d->groups;
-    stats->adjacent += (holders >> before | holders >> behind) & 1;
+    first[bin]++;
+    first[ADJACENT] += (groups >> before | groups >> behind) & 1;
+}
+
+static void count(const struct duplication *d, unsigned group, const struct line_entry *line) {
+    struct duplication_stats *stats = &d->stats[group];
+    uint64_t others = ~(UINT64_C(1) << group), holders = line ? line->value[HELD] & others : 0,
+             fetching = line ? line->value[IN_FLIGHT] & others : 0;
+    stats->misses++;
+    count_copies(d, group, holders, &stats->copies_0);
+    count_copies(d, group, holders | fetching, &stats->all_copies_0);
     for (uint64_t rest = holders & low_mask(DUPLICATION_NAMED); rest; rest &= rest - 1)
         (&stats->held_by_0)[lowest_bit(rest)]++;
 }
 
 static void apply(const struct duplication *d, const struct change *change) {
     struct line_map *lines = &d->place[change->l1 % d->per_group];
-    uint64_t bit = UINT64_C(1) << change->l1 / d->per_group, held = 0;
-    if (change->event == L1_EVENT_INSERT) line_map_at(lines, change->key)->value[0] |= bit;
-    if (change->event == L1_EVENT_REMOVE) line_map_at(lines, change->key)->value[0] &= ~bit;
-    if (change->event != L1_EVENT_INVALIDATE) return;
-    for (struct line_entry *line = line_map_next(lines, NULL); line; line = line_map_next(lines, line))
-        held |= line->value[0] &= ~bit;
-    if (!held) line_map_clear(lines);
+    uint64_t bit = UINT64_C(1) << change->l1 / d->per_group, left = 0;
+    if (change->event != L1_EVENT_INVALIDATE) {
+        struct line_entry *line = line_map_at(lines, change->key);
+        switch (change->event) {
+        case L1_EVENT_MISS: line->value[IN_FLIGHT] |= bit; return;
+        case L1_EVENT_INSERT: line->value[HELD] |= bit; break;
+        case L1_EVENT_REMOVE: line->value[HELD] &= ~bit; return;
+        default: break;
+        }
+        line->value[IN_FLIGHT] &= ~bit; /* filled, or stale by a store */
+        return;
+    }
+    for (struct line_entry *line = line_map_next(lines, NULL); line; line = line_map_next(lines, line)) {
+        line->value[HELD] &= ~bit;
+        left |= line->value[HELD] | line->value[IN_FLIGHT];
+    }
+    if (!left) line_map_clear(lines);
 }
 
 static void note(struct duplication *d, struct change change) {
@@ -69,11 +88,10 @@ static void see(struct l1_watch *watch, unsigned l1, enum l1_event event, uint64
         d->change_count = 0;
         d->cycle = now;
     }
-    if (event == L1_EVENT_MISS) {
-        const struct line_entry *line = line_map_find(&d->place[l1 % d->per_group], key);
-        count(d, l1 / d->per_group, line ? line->value[0] : 0);
-    } else if (event != L1_EVENT_STORE)
-        note(d, (struct change){key, l1, event});
+    const struct line_entry *line = line_map_find(&d->place[l1 % d->per_group], key);
+    if (event == L1_EVENT_STORE && !line) return;
+    if (event == L1_EVENT_MISS) count(d, l1 / d->per_group, line);
+    note(d, (struct change){key, l1, event});
 }
 
 static void destroy(struct l1 *l1) {

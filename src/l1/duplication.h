@@ -4,7 +4,9 @@
  *
  * A group is a set of L1s over which the address space is interleaved, so it holds a line at most once; a private L1 is
  * its own group. For each read miss that allocates, the other groups that hold the line at the beginning of the cycle
- * are counted. A line in flight is not held.
+ * are counted, twice: without lines in flight, which a group has requested and not received, and with them (`all_*`).
+ * The paper does not say which it counts. A line in flight becomes stale by a store of its group and is not counted from
+ * then on, since it will be dropped.
  */
 #ifndef SLUICE_L1_DUPLICATION_H
 #define SLUICE_L1_DUPLICATION_H
@@ -23,6 +25,13 @@ enum { DUPLICATION_GROUPS_MAX = 64, DUPLICATION_NAMED = 16 /* groups with their 
     S(SUM, copies_7, "accesses", "misses with 5 to 7 other groups holding the line") \
     S(SUM, copies_more, "accesses", "misses with 8 or more other groups holding the line") \
     S(SUM, adjacent, "accesses", "misses with the previous or next group of the ring holding the line") \
+    S(SUM, all_copies_0, "accesses", "misses with no other group holding or fetching the line") \
+    S(SUM, all_copies_1, "accesses", "misses with 1 other group holding or fetching the line") \
+    S(SUM, all_copies_2, "accesses", "misses with 2 other groups holding or fetching the line") \
+    S(SUM, all_copies_4, "accesses", "misses with 3 or 4 other groups holding or fetching the line") \
+    S(SUM, all_copies_7, "accesses", "misses with 5 to 7 other groups holding or fetching the line") \
+    S(SUM, all_copies_more, "accesses", "misses with 8 or more other groups holding or fetching the line") \
+    S(SUM, all_adjacent, "accesses", "misses with the previous or next group holding or fetching the line") \
     S(SUM, held_by_0, "accesses", "misses with group 0 holding the line") \
     S(SUM, held_by_1, "accesses", "misses with group 1 holding the line") \
     S(SUM, held_by_2, "accesses", "misses with group 2 holding the line") \

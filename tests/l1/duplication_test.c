@@ -118,3 +118,25 @@ TEST("the own group does not count as a holder, and a miss sees the state at the
         observer_fixture_destroy(fixture);
     }
 }
+
+TEST("a group that fetches a line counts with lines in flight only, until it is filled or stale") {
+    struct observer_fixture *fixture = observed(8);
+    one(fixture, L1_EVENT_INSERT, 5, 6);
+    one(fixture, L1_EVENT_MISS, 1, 6);
+    one(fixture, L1_EVENT_MISS, 2, 6);
+    CHECK_EQ(counter(fixture, "all_copies_1", 1), 1u); /* group 5 */
+    CHECK_EQ(counter(fixture, "all_copies_2", 2), 1u); /* and group 1, its neighbour */
+    CHECK_EQ(counter(fixture, "copies_1", 2), 1u);
+    CHECK_EQ(counter(fixture, "all_adjacent", 2), 1u);
+    CHECK_EQ(counter(fixture, "adjacent", 2), 0u);
+    one(fixture, L1_EVENT_INSERT, 1, 6);
+    one(fixture, L1_EVENT_STORE, 2, 6); /* its line in flight will be dropped */
+    one(fixture, L1_EVENT_MISS, 0, 6);
+    CHECK_EQ(counter(fixture, "copies_2", 0), 1u);
+    CHECK_EQ(counter(fixture, "all_copies_2", 0), 1u);
+    one(fixture, L1_EVENT_REMOVE, 1, 6);
+    one(fixture, L1_EVENT_MISS, 3, 6);
+    CHECK_EQ(counter(fixture, "copies_1", 3), 1u);
+    CHECK_EQ(counter(fixture, "all_copies_2", 3), 1u); /* groups 0 and 5 */
+    observer_fixture_destroy(fixture);
+}
