@@ -113,6 +113,17 @@ TEST("adaptive-80sm matches Table 1 of Adaptive Memory-Side Last-Level GPU Cachi
     config_destroy(config);
 }
 
+/* GPGPU-Sim 3.2.2's GTX480, to which the paper of icc-32sm refers. */
+#define GTX480_322 \
+    {"dram.mcs", "6"}, {"llc.slices_per_mc", "2"}, {"llc.mshrs", "32"}, {"llc.mshr_merges", "4"}, \
+        {"llc.replay_queue", "0"}, {"llc.whole_write_backs", "true"}, {"l1.mshrs", "32"}, {"l1.mshr_merges", "8"}, \
+        {"l1.miss_queue", "8"}, {"l1.flush_at_kernel_end", "false"}, {"sm.ctas", "8"}, {"sm.shared_kb", "48"}, \
+        {"dram.read_queue", "16"}, {"dram.mapping", "linear"}, {"noc.topology", "full"}, {"noc.vcs", "1"}, \
+        {"noc.vc_flits", "8"}, {"noc.lookahead", "true"}, {"noc.input_speedup", "2"}, {"noc.credit_cycles", "0"}, \
+        {"noc.internal_speedup", "1"}, { \
+        "noc.clock_mhz", "0" \
+    }
+
 TEST("icc-32sm matches Table I of GPU Performance Optimization via Inter-group Cache Cooperation") {
     static const struct row rows[] = {
         {"gpu.core_mhz", "1400"},
@@ -130,25 +141,7 @@ TEST("icc-32sm matches Table I of GPU Performance Optimization via Inter-group C
         {"dram.clock_mhz", "924"},
         {"dram.gddr5.banks", "16"},
         {"dram.gddr5.bank_groups", "4"},
-        /* GPGPU-Sim 3.2.2's GTX480, to which the paper refers */
-        {"dram.mcs", "6"},
-        {"llc.slices_per_mc", "2"},
-        {"llc.mshrs", "32"},
-        {"llc.mshr_merges", "4"},
-        {"l1.mshrs", "32"},
-        {"l1.mshr_merges", "8"},
-        {"l1.miss_queue", "8"},
-        {"sm.ctas", "8"},
-        {"sm.shared_kb", "48"},
-        {"dram.read_queue", "16"},
-        {"dram.mapping", "linear"},
-        {"noc.topology", "full"},
-        {"noc.vcs", "1"},
-        {"noc.vc_flits", "8"},
-        {"noc.lookahead", "true"},
-        {"noc.input_speedup", "2"},
-        {"noc.credit_cycles", "0"},
-        {"noc.internal_speedup", "1"},
+        GTX480_322,
     };
     struct config *config = load(GPUS "/icc-32sm.yaml");
     CHECK_EQ(config_name(config), "icc-32sm");
@@ -242,6 +235,27 @@ TEST("fermi-15sm matches Table 2 of Locality-Driven Dynamic GPU Cache Bypassing"
     CHECK_EQ(llc_kb(config), 768.0);
     CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 48 * 1.4, 1e-9);
     config_destroy(config);
+}
+
+TEST("icc-32sm-700 is icc-32sm at the clock of GPGPU-Sim 3.2.2's GTX 480") {
+    static const struct row rows[] = {{"gpu.core_mhz", "700"}, GTX480_322};
+    struct config *config = load(GPUS "/icc-32sm-700.yaml"), *table = load(GPUS "/icc-32sm.yaml");
+    CHECK_EQ(config_name(config), "icc-32sm-700");
+    CHECK_ROWS(config, rows);
+    struct error err = {0};
+    REQUIRE(config_set(table, "gpu.core_mhz=700", &err));
+    char *texts[2];
+    struct config *configs[] = {config, table};
+    for (unsigned i = 0; i < 2; i++) {
+        size_t size = 0;
+        FILE *out = open_memstream(&texts[i], &size);
+        config_write_yaml(configs[i], false, out);
+        fclose(out);
+    }
+    CHECK_EQ(strstr(texts[0], "\ngpu:"), strstr(texts[1], "\ngpu:"));
+    free(texts[0]), free(texts[1]);
+    config_destroy(config);
+    config_destroy(table);
 }
 
 TEST("gtx480-322 has the clocks, caches and memory of GPGPU-Sim 3.2.2's GTX 480") {

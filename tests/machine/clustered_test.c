@@ -86,7 +86,7 @@ static struct run *run_everywhere(struct script_source *source, const struct ste
 TEST("a line that all SMs read is fetched once per group and invalidated at the end of a kernel") {
     struct step steps[] = {load_line(1, 0x10000)};
     struct script_source source;
-    struct run *run = run_everywhere(&source, steps, 1, SETTINGS(CLUSTERED));
+    struct run *run = run_everywhere(&source, steps, 1, SETTINGS(CLUSTERED, "l1.flush_at_kernel_end=true"));
     source.kernels = 2;
     run_go(run, (struct run_options){0});
     CHECK_EQ(run_count(run, "l1.read_misses"), 16u);

@@ -98,7 +98,7 @@ TEST("a group that has written a line sends no probes for it until the end of th
     struct script scripts[GROUPS] = {{reads, 1}, {writes, 2 * WAIT + 2}};
     for (unsigned i = 2; i < GROUPS; i++) scripts[i] = (struct script){reads, 0};
     for (unsigned ring = 0; ring < 2; ring++) {
-        struct run *run = run_groups(&source, scripts, SETTINGS(ring ? MGC : AGC));
+        struct run *run = run_groups(&source, scripts, SETTINGS(ring ? MGC : AGC, "l1.flush_at_kernel_end=true"));
         source.kernels = 2;
         run_go(run, (struct run_options){0});
         CHECK_EQ(run_count(run, "l1.icc.remote_hits"), 0u);
