@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/output.h"
 #include "cli/alone.h"
+#include "cli/decisions.h"
 #include "cli/job.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
@@ -36,7 +37,7 @@ static const struct option options[] = {
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct compare_values, max_insts),
      "stop each run after N thread instructions (with two programs: N each)"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct compare_values, json),
-     "write the table as JSON, with every counter of every design (`-`: standard output, without the table)"},
+     "write the table as JSON, with every counter and the decisions of every design (`-`: standard output, without the table)"},
 };
 
 enum { MOST_DESIGNS = 32 };
@@ -67,6 +68,7 @@ struct outcome {
     double seconds, value[COUNT_OF(metrics)];
     struct report_programs programs;
     struct energy_book energy;
+    struct decisions decisions;
     char **counter_names;
     uint64_t *counters;
     unsigned counter_count;
@@ -152,6 +154,7 @@ static enum status simulate(const struct compare_values *values, struct comparis
     outcome->seconds = progress_clock() - progress.started;
     progress_end(&progress, 0);
     take_outcome(outcome, machine, &result);
+    outcome->decisions = decisions_of(machine_journal(machine), programs->count, result.cycles);
     outcome->programs = *programs;
     for (unsigned i = 0; i < programs->count; i++) outcome->programs.program[i].stats = *machine_program(machine, i);
     energy_account(energy, config, machine_shape(machine), machine_stats(machine), result.cycles, &outcome->energy);
@@ -234,6 +237,10 @@ static void write_table(const struct comparison *comparison) {
     write_row(comparison, "energy", "mJ", 3, value_energy, 0);
     write_row(comparison, "NoC energy", "mJ", 3, value_noc_energy, 0);
     write_row(comparison, "energy", "normalised", 3, value_normalised_energy, 0);
+    const char *names[PROGRAMS_MAX] = {NULL};
+    for (unsigned i = 0; i < comparison->programs.count; i++) names[i] = comparison->programs.program[i].workload;
+    for (unsigned i = 0; i < comparison->count; i++)
+        decisions_write(stdout, &comparison->outcomes[i].decisions, comparison->outcomes[i].design, names);
 }
 
 static void write_json(FILE *out, const void *what) {
@@ -258,6 +265,7 @@ static void write_json(FILE *out, const void *what) {
         json_put_real(&json, "normalised_ipc", speedup(comparison, i));
         if (outcome->programs.count > 1) report_put_programs(&json, &outcome->programs, NULL);
         report_put_energy(&json, &outcome->energy);
+        decisions_put(&json, &outcome->decisions);
         json_key(&json, "stats");
         json_object(&json);
         for (unsigned k = 0; k < outcome->counter_count; k++)
@@ -350,6 +358,7 @@ static void release(struct comparison *comparison) {
         free(outcome->counter_names);
         free(outcome->counters);
         free(outcome->design);
+        decisions_release(&outcome->decisions);
     }
 }
 
@@ -388,7 +397,8 @@ static const char *const details[] = {
     "Executes a workload once and simulates its instruction stream under each design. The table has one column per"
     " design: cycles, IPC, IPC normalised to the first design, energy, and statistics of caches, networks and DRAM. For"
     " two concurrent programs (`WORKLOAD + WORKLOAD`) it also has system throughput (STP) and average normalised"
-    " turnaround time (ANTT), relative to each program alone on the whole GPU under the first design.",
+    " turnaround time (ANTT), relative to each program alone on the whole GPU under the first design. Below the table,"
+    " each design that decides at run time explains its decisions: how often, why, and the mode over time.",
     NULL,
 };
 

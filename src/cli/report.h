@@ -43,6 +43,12 @@ void report_put_energy(struct json *json, const struct energy_book *book);
  * kernels. */
 void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_result *result);
 
+/* 1234567 as "1,234,567", by value: one printf may use several. */
+struct digits {
+    char text[32];
+};
+struct digits grouped(uint64_t number);
+
 /* a / b; 0 if b is not positive. */
 static inline double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/decisions.h"
 #include "cli/report.h"
 
 static void put_size(struct json *json, const char *key, const uint32_t size[3]) {
@@ -225,11 +226,22 @@ void report_put_programs(struct json *json, const struct report_programs *progra
     json_put_real(json, "antt", report_antt(programs));
 }
 
+static bool is_listed(const struct journal *journal, const struct journal_entry *entry) {
+    for (unsigned i = 0; i < journal->mechanism_count; i++)
+        if (strcmp(journal->mechanisms[i].name, entry->mechanism) == 0) return !journal->mechanisms[i].summarised;
+    return true;
+}
+
+/* One by one, of the mechanisms that decide seldom. */
 static void put_decisions(struct json *json, const struct journal *journal, bool programs) {
+    unsigned listed = 0;
+    for (unsigned i = 0; i < journal->count; i++) listed += is_listed(journal, &journal->entries[i]);
+    if (!listed) return;
     json_key(json, "decisions");
     json_array(json);
     for (unsigned i = 0; i < journal->count; i++) {
         const struct journal_entry *entry = &journal->entries[i];
+        if (!is_listed(journal, entry)) continue;
         json_object_compact(json);
         json_put_unsigned(json, "cycle", entry->cycle);
         if (programs) json_put_unsigned(json, "program", entry->program);
@@ -261,7 +273,10 @@ void report_write_json(FILE *out, const void *what) {
     if (report->programs.count > 1) report_put_programs(&json, &report->programs, result);
     put_stats(&json, report->stats);
     report_put_energy(&json, report->energy);
-    if (report->journal->count) put_decisions(&json, report->journal, report->programs.count > 1);
+    put_decisions(&json, report->journal, report->programs.count > 1);
+    struct decisions decisions = decisions_of(report->journal, report->programs.count, result->cycles);
+    decisions_put(&json, &decisions);
+    decisions_release(&decisions);
     if (result->series) put_samples(&json, report->stats, result->series);
     put_config(&json, report->config);
     put_host(&json, report);

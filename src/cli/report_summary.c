@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/decisions.h"
 #include "cli/report.h"
 #include "dram/dram_config.h"
 #include "noc/noc.h"
@@ -13,12 +14,7 @@
 
 enum { BAR_WIDTH = 40 };
 
-/* 1234567 as "1,234,567", by value: one printf may use several. */
-struct digits {
-    char text[32];
-};
-
-static struct digits grouped(uint64_t number) {
+struct digits grouped(uint64_t number) {
     char plain[24];
     struct digits grouped;
     int length = snprintf(plain, sizeof plain, "%" PRIu64, number);
@@ -190,6 +186,16 @@ static void write_dram(const struct summary *summary) {
     fputc('\n', summary->out);
 }
 
+static void write_decisions(const struct summary *summary) {
+    const struct run_report *report = summary->report;
+    const struct report_programs *programs = &report->programs;
+    const char *names[PROGRAMS_MAX] = {report->workload};
+    for (unsigned i = 0; i < programs->count; i++) names[i] = programs->program[i].workload;
+    struct decisions decisions = decisions_of(report->journal, programs->count, report->result->cycles);
+    decisions_write(summary->out, &decisions, NULL, names);
+    decisions_release(&decisions);
+}
+
 static const char *scaled(double value, char *text, size_t size) {
     if (value >= 1e6)
         snprintf(text, size, "%.2f M", value / 1e6);
@@ -224,5 +230,6 @@ void report_write_summary(FILE *out, const struct run_report *report) {
     write_cache(&summary, "LLC", "llc");
     write_network(&summary, "replies", "noc.reply");
     write_dram(&summary);
+    write_decisions(&summary);
     write_host(&summary);
 }

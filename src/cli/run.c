@@ -223,7 +223,8 @@ static enum status run(const struct command *command, int argc, char **argv) {
 
 static const char *const details[] = {
     "Simulates a bundled workload (NAME or NAME:SIZE; `sluice list workloads`) and prints a summary: cycles, SM cycle"
-    " breakdown, and statistics of caches, networks and DRAM. With --launch, it simulates the kernels of a PTX file."
+    " breakdown, statistics of caches, networks and DRAM, and what mechanisms decided at run time (adaptive LLC, selective"
+    " replication, SM dueling, dynamic sending), how often and why. With --launch, it simulates the kernels of a PTX file."
     " They are executed functionally; a fault (an access outside every buffer, a trap) ends the run and is reported"
     " with its PTX line, CTA and thread.",
     "On a terminal, a line shows the progress: the share of the run that is done and the time left if the launches are"
@@ -236,8 +237,9 @@ static const char *const details[] = {
     "The JSON holds `sluice` (version), `gpu`, `design`, `workload`, `interrupted`, `check` (verification of the"
     " workload's results: passed, failed or none), `cycles`, `thread_instructions`, `warp_instructions`, `ipc` (thread"
     " instructions per cycle), `kernels` (name, grid, block, cycles and instructions of each launch), `stats` (every"
-    " counter), `units` (every counter per SM, slice or channel), `decisions` (of designs that decide at run time:"
-    " cycle, decision, reason and inputs), `samples` (with --sample: columns and rows, and `units` for the counters of"
+    " counter), `units` (every counter per SM, slice or channel), `decisions` (of LLC organisations that decide at run"
+    " time: cycle, decision, reason and inputs), `mechanisms` (of every mechanism that decides at run time: its decisions"
+    " by reason, with count, first and last cycle and mean inputs; cycles per mode; `no_decision`: why there is none), `samples` (with --sample: columns and rows, and `units` for the counters of"
     " --sample-units), `energy` (joules per component, split into events and time; docs/energy.md), `config` (every"
     " parameter in use) and `host` (seconds, warp_instructions_per_second, peak_rss_bytes). With two programs, it also"
     " holds `programs` (for each: `workload`, `check`, cycles, instructions, `ipc`, `ends`, `kernels`), and with"

@@ -97,8 +97,10 @@ static void control_settle(void *self, uint64_t now) {
 static const struct component_ops component_ops = {"control", control_tick, control_settle, control_explain,
                                                    control_busy};
 
+static const char DUEL[] = "SM dueling";
+
 struct control *control_create(const struct config *config, unsigned programs, const uint8_t *program_of,
-                               struct engine *engine, struct stats *stats) {
+                               struct engine *engine, struct stats *stats, struct journal *journal) {
     const struct machine_config *values = config_get(config, &machine_section);
     const struct l1_config *l1 = config_get(config, &l1_section);
     const struct dram_config *dram = config_get(config, &dram_section);
@@ -118,9 +120,20 @@ struct control *control_create(const struct config *config, unsigned programs, c
         .slice_reports = mem_alloc(slices, sizeof *control->slice_reports),
         .programs = programs,
         .program_of = program_of,
+        .journal = journal,
     };
     inbox_create(&control->sm_reports, sms);
     control->dueling = l1_duel(config, &control->duel.rule);
+    if (control->dueling)
+        journal_announce(journal, &(struct journal_mechanism){
+                                      .name = DUEL,
+                                      .mode = "plain cache",
+                                      .undecided = "SM 0 and SM 1 never both had # in an interval",
+                                      .length = control->duel.rule.least_reads,
+                                      .unit = "reads",
+                                      .shown = {"policy_miss_rate", "plain_miss_rate"},
+                                      .summarised = true,
+                                  });
     control->duel_round_at = NEVER;
     for (unsigned i = 0; i < programs; i++)
         control->partition[i] = (struct partition){
@@ -302,8 +315,28 @@ static void steer_l1(struct control *control, unsigned index, bool plain, uint64
 /* Before the CTAs of a new kernel, which SMs receive in order of the commands. */
 static void begin_duel_round(struct control *control, uint64_t now) {
     control->duel_round_at = NEVER;
+    if (control->duel.round && !control->duel.decided)
+        journal_count(control->journal, DUEL, 0, NULL,
+                      "the kernel ended before SM 0 and SM 1 both had # in an interval", now);
     duel_begin_round(&control->duel);
     for (unsigned i = 0; i < DUEL_CONTESTANTS; i++) steer_l1(control, i, duel_contestant_plain(i), now);
+}
+
+static void write_duel(const struct control *control, uint64_t now) {
+    const struct duel *duel = &control->duel;
+    double rate[DUEL_CONTESTANTS];
+    for (unsigned i = 0; i < DUEL_CONTESTANTS; i++)
+        rate[i] = (double)duel->report[i].misses / (double)max_u64(duel->report[i].reads, 1);
+    journal_add(control->journal,
+                &(struct journal_entry){
+                    .cycle = now,
+                    .mechanism = DUEL,
+                    .decision = duel->policy ? "policy" : "plain cache",
+                    .reason = duel->policy ? "the policy misses no more than the plain cache, within the threshold"
+                                           : "the policy misses more than the plain cache, beyond the threshold",
+                    .count = 2,
+                    .input = {{"policy_miss_rate", rate[0]}, {"plain_miss_rate", rate[1]}},
+                });
 }
 
 static void receive_duel(struct control *control, uint64_t now) {
@@ -316,6 +349,7 @@ static void receive_duel(struct control *control, uint64_t now) {
         }
     }
     if (!change) return;
+    write_duel(control, now);
     const struct duel_rule *rule = &control->duel.rule;
     for (unsigned i = rule->contestants_follow ? 0 : DUEL_CONTESTANTS; i < (control->l1s ? control->l1s : control->sms);
          i++)

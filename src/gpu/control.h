@@ -30,9 +30,9 @@ struct control;
 
 STATS_STRUCT(control_stats, CONTROL_STATS);
 
-/* `program_of` gives the program of each SM; it must outlive the control plane. */
+/* `program_of` gives the program of each SM; it and the journal must outlive the control plane. */
 struct control *control_create(const struct config *config, unsigned programs, const uint8_t *program_of,
-                               struct engine *engine, struct stats *stats);
+                               struct engine *engine, struct stats *stats, struct journal *journal);
 void control_destroy(struct control *control);
 
 /* `llc` is the organisation of the first program. To be called before the functions below. */

@@ -60,6 +60,7 @@ struct control {
     const uint8_t *program_of; /* [sms] */
     struct partition partition[PROGRAMS_MAX];
     struct reconfiguration reconfiguration;
+    struct journal *journal;
     struct control_stats stats;
 };
 

@@ -109,6 +109,7 @@ static bool create_l1(struct machine *m, unsigned clusters, struct error *err) {
     struct l1_context context = {.config = m->config,
                                  .engine = m->engine,
                                  .stats = m->stats,
+                                 .journal = &m->journal,
                                  .llc = m->llc,
                                  .sms = m->sms,
                                  .clusters = clusters,
@@ -195,7 +196,7 @@ struct machine *machine_create_for(unsigned programs, const struct config *confi
         return NULL;
     }
     m->sm_shared = sm_shared_create(config);
-    m->control = control_create(config, programs, m->program_of, m->engine, m->stats);
+    m->control = control_create(config, programs, m->program_of, m->engine, m->stats, &m->journal);
     m->sm = mem_alloc(m->sms, sizeof *m->sm);
     m->sm_component = mem_alloc(m->sms, sizeof *m->sm_component);
     for (unsigned i = 0; i < m->sms; i++) {

@@ -42,11 +42,12 @@ enum sending_target dynamic_sending_ask(struct dynamic_sending *s) {
 
 static void add(struct sending_sum *sum, uint64_t cycles) { sum->count++, sum->cycles += cycles; }
 
-void dynamic_sending_report(struct dynamic_sending *s, bool hit, uint64_t ring_cycles, uint64_t l2_cycles) {
+bool dynamic_sending_report(struct dynamic_sending *s, bool hit, uint64_t ring_cycles, uint64_t l2_cycles) {
     add(hit ? &s->hit : &s->asked, ring_cycles);
     if (!hit) add(&s->llc, l2_cycles);
     assert(s->untold > 0);
-    if (--s->untold > 0 || s->misses < s->sampled) return;
+    if (--s->untold > 0 || s->misses < s->sampled) return false;
     s->target = groups_are_faster(s) ? SENDING_RING : SENDING_L2;
     s->target == SENDING_RING ? s->stats.periods_groups++ : s->stats.periods_llc++;
+    return true;
 }

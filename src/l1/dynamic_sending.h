@@ -59,7 +59,7 @@ enum sending_target dynamic_sending_next(const struct dynamic_sending *sending);
 enum sending_target dynamic_sending_ask(struct dynamic_sending *sending);
 
 /* Reports a completed sample: data from a group after `ring_cycles`, or an LLC request after `ring_cycles` and its data
- * `l2_cycles` later. */
-void dynamic_sending_report(struct dynamic_sending *sending, bool hit, uint64_t ring_cycles, uint64_t l2_cycles);
+ * `l2_cycles` later. Returns whether it decides the path of the executed misses, `target`. */
+bool dynamic_sending_report(struct dynamic_sending *sending, bool hit, uint64_t ring_cycles, uint64_t l2_cycles);
 
 #endif

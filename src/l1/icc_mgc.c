@@ -56,7 +56,10 @@ static const struct section mgc_section = {
 struct mgc_node {
     struct icc_node base;
     struct dynamic_sending sending;
+    struct journal *journal;
 };
+
+static const char SENDING[] = "dynamic sending";
 
 static struct dynamic_sending *sending_of(struct icc_node *base) { return &((struct mgc_node *)base)->sending; }
 
@@ -64,6 +67,15 @@ static void mgc_init(struct icc_node *base, const struct cooperation_context *co
     const struct mgc_config *values = values_of(context->l1->config);
     dynamic_sending_init(sending_of(base), (unsigned)values->sampled, (unsigned)values->executed);
     stats_add(context->l1->stats, &sending_stat_table, &sending_of(base)->stats);
+    struct journal *journal = ((struct mgc_node *)base)->journal = context->l1->journal;
+    if (values->sampled)
+        journal_announce(journal, &(struct journal_mechanism){
+                                      .name = SENDING,
+                                      .undecided = "no L1 node completed a sampling phase of #",
+                                      .length = (uint64_t)values->sampled,
+                                      .unit = "misses",
+                                      .summarised = true,
+                                  });
 }
 
 static bool mgc_promising(struct icc_node *base, const struct cache_access *access) {
@@ -79,11 +91,17 @@ static void mgc_aim(struct icc_node *base, struct pursuit *pursuit, struct coop_
 static void mgc_passed(struct icc_node *base) { dynamic_sending_ask(sending_of(base)); }
 
 static void mgc_ended(struct icc_node *base, const struct pursuit *pursuit, uint64_t now) {
+    struct dynamic_sending *sending = sending_of(base);
     if (!pursuit->sampled) return;
-    if (pursuit->remote)
-        dynamic_sending_report(sending_of(base), true, now - pursuit->since, 0);
-    else
-        dynamic_sending_report(sending_of(base), false, pursuit->fetched - pursuit->since, now - pursuit->fetched);
+    bool decides = pursuit->remote ? dynamic_sending_report(sending, true, now - pursuit->since, 0)
+                                   : dynamic_sending_report(sending, false, pursuit->fetched - pursuit->since,
+                                                            now - pursuit->fetched);
+    if (!decides) return;
+    bool groups = sending->target == SENDING_RING;
+    journal_count(((struct mgc_node *)base)->journal, SENDING, 0, groups ? "probe other groups" : "directly to the LLC",
+                  groups ? "probes made the sampled misses of an L1 node faster"
+                         : "probes made the sampled misses of an L1 node slower",
+                  now);
 }
 
 /* One answer per probe. */

@@ -18,6 +18,7 @@
 #include "sim/engine.h"
 #include "sim/message.h"
 #include "sim/port.h"
+#include "stats/journal.h"
 #include "stats/stats.h"
 
 struct l1_config {
@@ -95,6 +96,7 @@ struct l1_context {
     const struct config *config;
     struct engine *engine;
     struct stats *stats;
+    struct journal *journal; /* records decisions at run time; may be NULL */
     struct llc_organisation *llc;
     unsigned sms;
     unsigned clusters;

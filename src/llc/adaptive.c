@@ -134,6 +134,10 @@ struct llc_adaptive {
     struct adaptive_stats stats;
 };
 
+static const char *mechanism_of(const struct llc_adaptive *a) {
+    return a->values->acts ? "adaptive LLC" : "adaptive LLC (llc.adaptive.acts is off: not applied)";
+}
+
 static struct llc_organisation *adaptive_create(const struct llc_context *context, struct error *err) {
     (void)err;
     const struct llc_config *llc = config_get(context->config, &llc_section);
@@ -152,6 +156,15 @@ static struct llc_organisation *adaptive_create(const struct llc_context *contex
     lsp_init(&a->shared, a->slices);
     lsp_init(&a->private, a->values->all_routers ? a->slices : a->mcs);
     stats_add(context->stats, &adaptive_stat_table, &a->stats);
+    journal_announce(a->journal, &(struct journal_mechanism){
+                                     .name = mechanism_of(a),
+                                     .mode = a->values->acts ? "shared" : NULL,
+                                     .undecided = "the run ended before the first profile of #",
+                                     .length = (uint64_t)a->values->profile_cycles,
+                                     .unit = "cycles",
+                                     .shown = {"shared_miss_rate", "private_miss_rate", "shared_bytes_per_cycle",
+                                               "private_bytes_per_cycle"},
+                                 });
     return &a->base;
 }
 
@@ -272,9 +285,11 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
     a->stats.rule_2 += rule == ADAPTIVE_RULE_2;
     struct journal_entry entry = {
         .cycle = now,
+        .mechanism = mechanism_of(a),
         .program = a->base.program,
         .decision = private ? "private" : "shared",
         .reason = reason[rule],
+        .unmeasured = rule == ADAPTIVE_NOTHING,
         .count = 8,
         .input = {{"shared_miss_rate", 1 - profile.shared_hits},
                   {"private_miss_rate", 1 - profile.private_hits},
@@ -291,8 +306,11 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
 
 static void leave_private(struct llc_adaptive *a, const char *why, uint64_t now) {
     a->stats.rule_3++;
-    journal_add(a->journal,
-                &(struct journal_entry){.cycle = now, .program = a->base.program, .decision = "shared", .reason = why});
+    journal_add(a->journal, &(struct journal_entry){.cycle = now,
+                                                    .mechanism = mechanism_of(a),
+                                                    .program = a->base.program,
+                                                    .decision = "shared",
+                                                    .reason = why});
 }
 
 static void adaptive_settle(struct llc_organisation *organisation, uint64_t now) {
@@ -324,6 +342,9 @@ static struct llc_mode adaptive_decide(struct llc_organisation *organisation, en
     case LLC_KERNEL_ENDS:
         if (wanted.is_private && a->values->outlasts_kernels) break;
         if (wanted.is_private) leave_private(a, "rule 3: the kernel ends", now);
+        if (a->profiling)
+            journal_count(a->journal, mechanism_of(a), a->base.program, NULL,
+                          "the kernel ended before its profile of #", now);
         a->profiling = false;
         wanted = shared;
         break;

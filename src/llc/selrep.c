@@ -129,6 +129,8 @@ static unsigned storage(const struct config *config, struct storage_item *items)
 
 STATS_TABLE(selrep_stat_table, "selrep", selrep_stats, SELREP_STATS);
 
+static const char MECHANISM[] = "selective replication";
+
 struct llc_selrep {
     struct llc_organisation base;
     const struct selrep_config *values;
@@ -191,6 +193,14 @@ static struct llc_organisation *selrep_create(const struct llc_context *context,
     s->seen = mem_alloc(s->slices, sizeof *s->seen);
     begin_epoch(s, 0);
     stats_add(context->stats, &selrep_stat_table, &s->stats);
+    journal_announce(s->journal, &(struct journal_mechanism){
+                                     .name = MECHANISM,
+                                     .mode = "degree 1",
+                                     .undecided = "the run ended before the first epoch of #",
+                                     .length = (uint64_t)s->values->epoch_cycles,
+                                     .unit = "cycles",
+                                     .shown = {"hit_rate", "bytes_per_cycle", "samples"},
+                                 });
     return &s->base;
 }
 
@@ -336,8 +346,11 @@ static void write_journal(struct llc_selrep *s, const struct selrep_profile *pro
         {"hit_rate_4", "lsp_4", "bytes_per_cycle_4"},    {"hit_rate_8", "lsp_8", "bytes_per_cycle_8"},
         {"hit_rate_16", "lsp_16", "bytes_per_cycle_16"}, {"hit_rate_32", "lsp_32", "bytes_per_cycle_32"},
         {"hit_rate_64", "lsp_64", "bytes_per_cycle_64"}};
-    struct journal_entry entry = {
-        .cycle = now, .program = s->base.program, .decision = degree_names[s->chosen], .reason = reason};
+    struct journal_entry entry = {.cycle = now,
+                                  .mechanism = MECHANISM,
+                                  .program = s->base.program,
+                                  .decision = degree_names[s->chosen],
+                                  .reason = reason};
     struct seen all = sum_seen(s);
     const struct journal_input measured[] = {
         {"degree", (double)(1u << degree_at(s, now - 1))},
@@ -352,7 +365,7 @@ static void write_journal(struct llc_selrep *s, const struct selrep_profile *pro
         for (unsigned k = 0; k < COUNT_OF(values); k++)
             entry.input[entry.count++] = (struct journal_input){names[i][k], values[k]};
     }
-    if (s->journal) journal_add(s->journal, &entry);
+    journal_add(s->journal, &entry);
 }
 
 static void choose(struct llc_selrep *s, uint64_t now) {
