@@ -20,6 +20,12 @@ enum { LINE_STALE = 1 };
 
 STATS_TABLE(l1_stat_table, "l1", l1_stats, L1_STATS);
 
+static void queue_init(struct l1_queue *queue, int64_t capacity) {
+    queue->capacity = (uint32_t)capacity;
+    queue->mask = (uint32_t)round_up_power_of_two(max_u64((uint64_t)capacity, 1)) - 1;
+    queue->entry = mem_alloc(queue->mask + 1, sizeof *queue->entry);
+}
+
 void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsigned index,
                         const struct l1_context *context) {
     const struct l1_config *config = config_get(context->config, &l1_section);
@@ -38,15 +44,14 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
         .home_log2 = (uint8_t)log2_floor(homes),
         .homes = is_power_of_two(homes) ? 0 : homes,
         .probe_cycles = l1_probe_cycles(context->config),
-        .queue_capacity = (uint32_t)config->miss_queue,
         .outstanding_free = NO_ENTRY,
         .sent_at = NEVER,
     };
     struct cache_geometry geometry = {.sets = l1_sets(context->config), .ways = (unsigned)config->ways};
     cache_init(&controller->cache, &geometry, config->replacement, context->config, &l1_section, index);
     mshr_init(&controller->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges, sizeof(uint32_t));
-    controller->queue_mask = (uint32_t)round_up_power_of_two(controller->queue_capacity) - 1;
-    controller->queue = mem_alloc(controller->queue_mask + 1, sizeof *controller->queue);
+    queue_init(&controller->miss_queue, config->miss_queue);
+    queue_init(&controller->bypass_queue, config->bypass_queue);
     ring_init(&controller->arrived, (uint64_t)config->mshrs);
     if (!network_keeps_order(context->config)) {
         controller->stores = mem_alloc(STORE_CHAINS, sizeof *controller->stores);
@@ -61,7 +66,8 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
 void l1_controller_release(struct l1_controller *controller) {
     cache_release(&controller->cache);
     mshr_release(&controller->mshrs);
-    free(controller->queue);
+    free(controller->miss_queue.entry);
+    free(controller->bypass_queue.entry);
     ring_release(&controller->arrived);
     free(controller->outstanding);
     free(controller->stores);
@@ -96,7 +102,7 @@ static inline void notify(struct l1_controller *controller, enum l1_event event,
 /* Changes that can resolve a reservation failure. Below CHANGE_QUEUE: a line of set `change` - 1 can be hit or evicted. */
 enum change {
     CHANGE_ANY = 0,
-    CHANGE_QUEUE = 1 << 30, /* the miss queue has space */
+    CHANGE_QUEUE = 1 << 30, /* a queued request is sent */
     CHANGE_STORE,           /* a store is acknowledged */
     CHANGE_MSHR,            /* an MSHR is free */
 };
@@ -147,8 +153,26 @@ static void store_begin(struct l1_controller *controller, uint32_t entry, enum m
     *chain = entry;
 }
 
-/* Whether a request for these sectors could overtake an unacknowledged store to one of them. */
-static bool store_ahead(const struct l1_controller *controller, enum message_kind kind, uint64_t key, uint8_t sectors) {
+static inline bool is_empty(const struct l1_queue *queue) { return queue->head == queue->tail; }
+
+static inline uint32_t room(const struct l1_queue *queue) { return queue->capacity - (queue->tail - queue->head); }
+
+static NEVER_INLINE bool has_store(const struct l1_controller *controller, const struct l1_queue *queue, uint64_t key) {
+    for (uint32_t i = queue->head; i != queue->tail; i++) {
+        const struct message *message = &queue->entry[i & queue->mask];
+        uint64_t number = message->address >> controller->line_log2;
+        if (message->kind != MESSAGE_READ && cache_key(number, message->program) == key) return true;
+    }
+    return false;
+}
+
+/* Whether a request for these sectors could overtake an unacknowledged store to one of them: in the network, or because
+ * the store is in the other queue than `queue`. */
+static inline bool store_ahead(const struct l1_controller *controller, enum message_kind kind, uint64_t key,
+                               uint8_t sectors, const struct l1_queue *queue) {
+    const struct l1_queue *other =
+        queue == &controller->miss_queue ? &controller->bypass_queue : &controller->miss_queue;
+    if (UNLIKELY(!is_empty(other)) && has_store(controller, other, key)) return true;
     if (!controller->stores) return false;
     for (uint32_t i = *store_chain(controller, key); i != NO_ENTRY; i = controller->outstanding[i].next) {
         const struct outstanding *store = &controller->outstanding[i];
@@ -176,8 +200,10 @@ static uint32_t outstanding_give_back(struct l1_controller *controller, uint32_t
     return controller->outstanding[entry].token;
 }
 
-static uint32_t queue_room(const struct l1_controller *controller) {
-    return controller->queue_capacity - (controller->queue_tail - controller->queue_head);
+/* The queue of a request that bypasses the cache. */
+static inline struct l1_queue *queue_of(struct l1_controller *controller, enum message_kind kind) {
+    bool own = controller->bypass_queue.capacity && kind != MESSAGE_WRITE;
+    return own ? &controller->bypass_queue : &controller->miss_queue;
 }
 
 /* The port slot of a request sent now. */
@@ -187,25 +213,24 @@ static inline struct message *request_place(struct l1_controller *controller, ui
     return port_push_place(controller->to_network, now);
 }
 
-/* Whether a request can be sent in the cycle of its lookup: the miss queue is empty and the network accepts it. */
-static inline bool leaves_at_once(struct l1_controller *controller, uint64_t now) {
-    return controller->queue_head == controller->queue_tail && controller->sent_at != now &&
-           port_can_push(controller->to_network, now);
+/* Whether a request can be sent in the cycle of its lookup: its queue is empty and the network accepts it. */
+static inline bool leaves_at_once(struct l1_controller *controller, const struct l1_queue *queue, uint64_t now) {
+    return is_empty(queue) && controller->sent_at != now && port_can_push(controller->to_network, now);
 }
 
-/* Routes the request and sends it, directly or through the miss queue. */
+/* Routes the request and sends it, directly or through a queue. */
 static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1_request *request,
-                               enum message_kind kind, uint64_t address, uint8_t sectors, uint32_t tag, bool at_once,
-                               uint64_t now) {
+                               enum message_kind kind, uint64_t address, uint8_t sectors, uint32_t tag,
+                               struct l1_queue *queue, bool at_once, uint64_t now) {
     struct message *message;
     if (LIKELY(at_once)) {
         message = request_place(controller, now);
     } else {
-        if (controller->queue_head == controller->queue_tail) { /* later requests follow the first */
+        if (is_empty(queue)) { /* later requests follow the first */
             controller->gate->open_at = now + 1;
             engine_wake(controller->engine, controller->component, now + 1);
         }
-        message = &controller->queue[controller->queue_tail++ & controller->queue_mask];
+        message = &queue->entry[queue->tail++ & queue->mask];
     }
     *message = (struct message){
         .address = address,
@@ -242,13 +267,14 @@ static inline unsigned set_of(const struct l1_controller *controller, uint64_t n
 }
 
 static enum l1_outcome pass_by(struct l1_controller *controller, const struct l1_request *request, uint64_t now) {
+    struct l1_queue *queue = queue_of(controller, request->kind);
     controller->awaited = CHANGE_ANY;
-    if (store_ahead(controller, request->kind, key_of(controller, request), request->sectors))
+    if (store_ahead(controller, request->kind, key_of(controller, request), request->sectors, queue))
         return L1_FAIL_STORE_ORDER;
-    if (queue_room(controller) == 0) return queue_failure(controller, now);
+    if (room(queue) == 0) return queue_failure(controller, now);
     uint32_t entry = outstanding_take(controller, request->token);
-    send(controller, request, request->kind, request->address, request->sectors, TAG_OUTSTANDING | entry,
-         leaves_at_once(controller, now), now);
+    send(controller, request, request->kind, request->address, request->sectors, TAG_OUTSTANDING | entry, queue,
+         leaves_at_once(controller, queue, now), now);
     if (request->kind == MESSAGE_READ) {
         controller->stats.read_bypasses++;
         return L1_BYPASS;
@@ -289,7 +315,8 @@ static void write_back(struct l1_controller *controller, uint64_t key, struct ca
     struct l1_request request = {.program = (uint8_t)(key >> 56)};
     uint32_t entry = outstanding_take(controller, NOBODY);
     send(controller, &request, MESSAGE_WRITE, (key & low_mask(56)) << controller->line_log2, line->dirty,
-         TAG_OUTSTANDING | entry, leaves_at_once(controller, now), now);
+         TAG_OUTSTANDING | entry, &controller->miss_queue, leaves_at_once(controller, &controller->miss_queue, now),
+         now);
     store_begin(controller, entry, MESSAGE_WRITE, key, line->dirty);
     line->state = LINE_VALID;
     line->dirty = 0;
@@ -307,9 +334,9 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, c
                                     : cache_victim(&controller->cache, access->set);
     if (!victim) return L1_FAIL_LINE;
     if (victim->state == LINE_MODIFIED) {
-        if (queue_room(controller) == 0) return queue_failure(controller, now);
+        if (room(&controller->miss_queue) == 0) return queue_failure(controller, now);
         write_back(controller, cache_line_key(&controller->cache, access->set, victim), victim, now);
-        if (!aside && queue_room(controller) == 0)
+        if (!aside && room(&controller->miss_queue) == 0)
             return queue_failure(controller, now); /* the miss is replayed later */
     }
     if (victim->state != LINE_INVALID) {
@@ -329,9 +356,10 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, c
 static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller, const struct l1_request *request,
                                                const struct cache_access *access, const struct insertion_ops *insertion,
                                                struct l1_partner *partner, uint64_t now) {
-    if (store_ahead(controller, MESSAGE_READ, access->key, controller->whole_line)) return L1_FAIL_STORE_ORDER;
+    if (store_ahead(controller, MESSAGE_READ, access->key, controller->whole_line, &controller->miss_queue))
+        return L1_FAIL_STORE_ORDER;
     bool aside = partner && partner->ops->wants(partner, request, access, now);
-    if (!aside && queue_room(controller) == 0) return queue_failure(controller, now);
+    if (!aside && room(&controller->miss_queue) == 0) return queue_failure(controller, now);
     unsigned mshr = 0;
     enum l1_outcome outcome = reserve(controller, access, insertion, aside, &mshr, now);
     if (outcome != L1_MISS) return outcome;
@@ -339,7 +367,7 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller,
     stat_max(&controller->stats.mshrs_peak, controller->mshrs.in_use);
     if (!aside) /* a lookup by the partner precedes and takes one cycle */
         send(controller, request, MESSAGE_READ, request->address, controller->whole_line, TAG_FILL | mshr,
-             !partner && leaves_at_once(controller, now), now);
+             &controller->miss_queue, !partner && leaves_at_once(controller, &controller->miss_queue, now), now);
     if (partner) partner->ops->missed(partner, request, access, mshr, aside, now);
     notify(controller, L1_EVENT_MISS, access->set, access->key, now);
     controller->stats.read_misses++;
@@ -416,8 +444,8 @@ unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_re
     return hits;
 }
 
-/* A request that needs a place in the full miss queue while the network is blocked. Until it leaves, the requester adds
- * no store ahead of it; and in the cycle in which the network has a credit, a place becomes free. */
+/* A request that needs a place in its full queue while the network is blocked. Until it leaves, the requester adds no
+ * store ahead of it; and in the cycle in which the network has a credit, a queued request is sent. */
 static enum l1_outcome await_network(struct l1_controller *controller) {
     controller->awaited = CHANGE_QUEUE;
     return L1_FAIL_NETWORK;
@@ -427,19 +455,21 @@ static enum l1_outcome await_network(struct l1_controller *controller) {
 enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const struct l1_request *request) {
     if (!controller->plain) return 0;
     bool read = request->kind == MESSAGE_READ, passes_by = !read || request->bypass;
-    bool full = queue_room(controller) == 0;
+    const struct l1_queue *queue = passes_by ? queue_of(controller, request->kind) : &controller->miss_queue;
+    bool full = room(queue) == 0;
     if (full && port_can_push(controller->to_network, controller->engine->now)) return 0;
     if (passes_by && (!full || (!read && request->local))) return 0;
     struct cache_access access = access_of(controller, request);
     if (passes_by)
-        return store_ahead(controller, request->kind, access.key, request->sectors) ? 0 : await_network(controller);
+        return store_ahead(controller, request->kind, access.key, request->sectors, queue) ? 0
+                                                                                           : await_network(controller);
     const struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (line) {
         bool merges =
             line->state != LINE_RESERVED || line->flags & LINE_STALE || mshr_can_merge(&controller->mshrs, line->mshr);
         return merges ? 0 : await(controller, L1_FAIL_MSHR_MERGE, access.set);
     }
-    if (store_ahead(controller, MESSAGE_READ, access.key, controller->whole_line)) return 0;
+    if (store_ahead(controller, MESSAGE_READ, access.key, controller->whole_line, queue)) return 0;
     if (full) return await_network(controller);
     if (mshr_full(&controller->mshrs)) return await(controller, L1_FAIL_MSHR, access.set);
     return cache_victim(&controller->cache, access.set) ? 0 : await(controller, L1_FAIL_LINE, access.set);
@@ -482,13 +512,13 @@ struct cache_line *l1_controller_find(struct l1_controller *controller, unsigned
     return line && line->state != LINE_RESERVED ? line : NULL;
 }
 
-bool l1_controller_can_fetch(const struct l1_controller *controller) { return queue_room(controller) > 0; }
+bool l1_controller_can_fetch(const struct l1_controller *controller) { return room(&controller->miss_queue) > 0; }
 
 void l1_controller_fetch(struct l1_controller *controller, const struct l1_request *request, uint32_t name,
                          uint64_t now) {
     assert(l1_controller_can_fetch(controller) && name <= TAG_MASK);
     send(controller, request, MESSAGE_READ, request->address, controller->whole_line, TAG_FETCH | name,
-         leaves_at_once(controller, now), now);
+         &controller->miss_queue, leaves_at_once(controller, &controller->miss_queue, now), now);
 }
 
 static ALWAYS_INLINE bool receive(struct l1_controller *controller, uint64_t now, uint32_t *token) {
@@ -516,13 +546,26 @@ bool l1_controller_replied(const struct l1_controller *controller, bool open, ui
     return controller->outstanding[reply->tag & TAG_MASK].token == NOBODY;
 }
 
-/* Sends the head of the miss queue. */
+static inline bool queued(const struct l1_controller *controller) {
+    return !is_empty(&controller->miss_queue) || !is_empty(&controller->bypass_queue);
+}
+
+/* The queue to send from: the two take turns. */
+static struct l1_queue *next_queue(struct l1_controller *controller) {
+    bool bypass =
+        is_empty(&controller->miss_queue) || (controller->bypass_next && !is_empty(&controller->bypass_queue));
+    controller->bypass_next = !bypass;
+    return bypass ? &controller->bypass_queue : &controller->miss_queue;
+}
+
+/* Sends the head of a queue. */
 static void drain_queue(struct l1_controller *controller, uint64_t now) {
     struct port *port = controller->to_network;
     if (port_can_push(port, now)) {
-        *request_place(controller, now) = controller->queue[controller->queue_head++ & controller->queue_mask];
+        struct l1_queue *queue = next_queue(controller);
+        *request_place(controller, now) = queue->entry[queue->head++ & queue->mask];
         resolve(controller, CHANGE_QUEUE);
-        if (controller->queue_head == controller->queue_tail) return;
+        if (!queued(controller)) return;
     }
     if (port_can_push(port, now)) {
         controller->gate->open_at = now + 1;
@@ -537,7 +580,7 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
     controller->gate->open_at = NEVER;
     unsigned completions =
         UNLIKELY(partner != NULL) ? partner->ops->receive(partner, now, token) : receive(controller, now, token);
-    if (controller->queue_head != controller->queue_tail) drain_queue(controller, now);
+    if (queued(controller)) drain_queue(controller, now);
     if (!ring_empty(&controller->arrived)) { /* wake one waiter */
         unsigned mshr = ring_first(&controller->arrived);
         memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
@@ -562,7 +605,7 @@ void l1_controller_tick_blocked(struct l1_controller *controller, uint64_t now) 
         partner->ops->receive(partner, now, NULL);
     else if (l1_controller_replied(controller, false, now))
         receive(controller, now, &nobody);
-    if (controller->queue_head != controller->queue_tail) drain_queue(controller, now);
+    if (queued(controller)) drain_queue(controller, now);
     if (!ring_empty(&controller->arrived)) controller->gate->open_at = now + 1;
 }
 
@@ -575,13 +618,15 @@ void l1_controller_flush(struct l1_controller *controller) {
 }
 
 bool l1_controller_busy(const struct l1_controller *controller) {
-    return controller->mshrs.in_use || controller->outstanding_used ||
-           controller->queue_head != controller->queue_tail || !ring_empty(&controller->arrived) ||
-           cache_reserved_lines(&controller->cache);
+    return controller->mshrs.in_use || controller->outstanding_used || queued(controller) ||
+           !ring_empty(&controller->arrived) || cache_reserved_lines(&controller->cache);
 }
 
 void l1_controller_explain(const struct l1_controller *controller, FILE *out) {
     if (!l1_controller_busy(controller)) return;
-    fprintf(out, "  L1: %u MSHRs in use, %u bypassing accesses outstanding, %u requests in the miss queue\n",
-            controller->mshrs.in_use, controller->outstanding_used, controller->queue_tail - controller->queue_head);
+    const struct l1_queue *miss = &controller->miss_queue, *bypass = &controller->bypass_queue;
+    fprintf(out, "  L1: %u MSHRs in use, %u bypassing accesses outstanding, %u requests in the miss queue",
+            controller->mshrs.in_use, controller->outstanding_used, miss->tail - miss->head);
+    if (bypass->capacity) fprintf(out, ", %u in the bypass queue", bypass->tail - bypass->head);
+    fprintf(out, "\n");
 }

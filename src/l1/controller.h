@@ -17,6 +17,10 @@
  *
  * The insertion policy (insertion.h) decides whether a read miss allocates; otherwise the read bypasses the cache.
  *
+ * With l1.bypass_queue, reads and atomics that bypass the cache wait for the network in their own queue ("the bypassed
+ * requests do not compete for L1 MSHRs and miss queues", ICS 2015, section 6.1e). The two queues send in turn. An access
+ * to a line with a store in the other queue is a reservation failure until the store is sent.
+ *
  * A request is sent in the cycle of its lookup unless others are queued. Per cycle: one access, one reply received, one
  * request sent, one waiter woken. The waiters of a filled line are woken one per cycle, and its MSHR is freed with the
  * last.
@@ -64,6 +68,12 @@ struct outstanding {
     uint8_t kind;    /* in a store chain: MESSAGE_WRITE or MESSAGE_ATOMIC */
 };
 
+/* Requests waiting for the network, a ring buffer. */
+struct l1_queue {
+    struct message *entry;
+    uint32_t mask, capacity, head, tail;
+};
+
 struct l1_controller {
     struct cache cache;
     struct mshr_table mshrs;
@@ -79,9 +89,9 @@ struct l1_controller {
     uint8_t home_log2;     /* lines are interleaved over 2^home_log2 nodes */
     uint32_t homes;        /* or, if not 0, over this many */
     unsigned probe_cycles; /* of the insertion policy */
-    /* Requests waiting for the network. */
-    struct message *queue;
-    uint32_t queue_mask, queue_capacity, queue_head, queue_tail;
+    struct l1_queue miss_queue;
+    struct l1_queue bypass_queue; /* of reads and atomics that bypass the cache; capacity 0: they use the miss queue */
+    bool bypass_next;             /* the queue whose turn it is if both have requests */
     /* MSHRs of filled lines whose waiters are being woken, oldest first. */
     struct ring arrived;
     uint64_t sent_at; /* cycle of the last request sent */

@@ -35,6 +35,8 @@ static const struct param params[] = {
     P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses",
           "MSHR merge limit: accesses per MSHR, the first included"),
     P_INT(struct l1_config, miss_queue, 8, 1, 1024, "packets", "miss queue length"),
+    P_INT(struct l1_config, bypass_queue, 0, 0, 1024, "packets",
+          "length of the queue of reads and atomics that bypass the L1; 0: they use the miss queue"),
     P_BOOL(struct l1_config, flush_at_kernel_end, true,
            "invalidate the L1 at the end of a kernel (software coherence)"),
     P_CHOICE(struct l1_config, observe_reuse, reuse_family, "off", "count line reuse and reuse distances (reuse.*)"),

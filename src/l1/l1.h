@@ -28,7 +28,7 @@ struct l1_config {
     int64_t size_kb, ways, sets;
     int64_t latency_cycles;
     int64_t mshrs, mshr_merges;
-    int64_t miss_queue;
+    int64_t miss_queue, bypass_queue;
     bool flush_at_kernel_end;
     const struct policy *observe_reuse;
     bool observe_duplication;
@@ -51,7 +51,8 @@ enum l1_outcome {
     L1_FAIL_LINE,        /* all lines of the set are reserved */
     L1_FAIL_MISS_QUEUE,  /* miss queue full */
     L1_FAIL_NETWORK,     /* miss queue full because the network is blocked */
-    L1_FAIL_STORE_ORDER, /* store to the same sectors not acknowledged, and the network may reorder */
+    L1_FAIL_STORE_ORDER, /* store to the same sectors not acknowledged, and the network may reorder, or the store is in
+                            the other queue */
     L1_FAIL_INPUT_QUEUE, /* queues in front of the cache full, or none preserves the order */
     L1_OUTCOMES,
 };

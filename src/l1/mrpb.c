@@ -6,7 +6,7 @@
  * its warp or its instruction, and the drain rule selects the FIFO that the L1 serves. One request enters and one
  * leaves per cycle, at the earliest in the next cycle. Only the head of one FIFO is served at a time, so the L1 sees
  * the lines of one warp together. A read with a reservation failure for a line, an MSHR or the MSHR merge limit
- * bypasses the L1 instead. A full miss queue blocks both paths.
+ * bypasses the L1 instead. A full miss queue blocks both paths: it is full because the network accepts nothing.
  *
  * Order: accesses to the same line stay in order if one of them is a store or an atomic. A request that conflicts with
  * requests of one other FIFO joins that FIFO; if it conflicts with several FIFOs, it is a reservation failure until it

@@ -250,6 +250,56 @@ TEST("the gate is closed while a request waits for the network, and opens when a
     l1_fixture_destroy(l1);
 }
 
+static struct l1_request bypass_of(uint64_t address, uint8_t kind) {
+    return (struct l1_request){.address = address, .kind = kind, .bypass = true};
+}
+
+TEST("with a bypass queue, bypassing reads and atomics do not wait for the miss queue, and the two send in turn") {
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=3", "l1.bypass_queue=2"));
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS); /* sent at once */
+    for (uint64_t i = 2; i <= 4; i++) CHECK_OUTCOME(read_line(l1, 0x1000 * i, (uint32_t)i), L1_MISS);
+    CHECK_OUTCOME(read_line(l1, 0x5000, 5), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(write_line(l1, 0x5000, 5), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(access_by(l1, bypass_of(0x6000, MESSAGE_READ)), L1_BYPASS);
+    CHECK_OUTCOME(access_by(l1, bypass_of(0x7000, MESSAGE_ATOMIC)), L1_SENT);
+    CHECK_OUTCOME(access_by(l1, bypass_of(0x8000, MESSAGE_READ)), L1_FAIL_MISS_QUEUE);
+    static const uint64_t order[] = {0x1000, 0x2000, 0x6000, 0x3000, 0x7000, 0x4000};
+    for (unsigned i = 0; i < COUNT_OF(order); i++) {
+        cycle(l1);
+        struct message request = take(l1);
+        CHECK_EQ(request.address, order[i]);
+        answer(l1, request);
+    }
+    settle(l1);
+    l1_fixture_destroy(l1);
+}
+
+TEST("an access waits for a store to its line in the other queue, and accesses to other lines do not") {
+    static const uint8_t stores[] = {MESSAGE_WRITE, MESSAGE_ATOMIC};
+    for (unsigned i = 0; i < COUNT_OF(stores); i++) {
+        struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.bypass_queue=8"));
+        struct l1_request store = {.address = 0x1000, .kind = stores[i], .sectors = 0x01, .bypass = i == 1};
+        struct l1_request read = {.address = 0x1000, .kind = MESSAGE_READ, .sectors = 0x02, .bypass = i == 0};
+        struct l1_request other = read;
+        other.address = 0x1080;
+        cycle(l1);
+        CHECK_OUTCOME(read_line(l1, 0x9000, 1), L1_MISS); /* sent at once, so that the store is queued */
+        CHECK_OUTCOME(access_by(l1, store), L1_SENT);
+        CHECK(access_by(l1, other) < L1_ACCEPTED);
+        CHECK_OUTCOME(access_by(l1, read), L1_FAIL_STORE_ORDER);
+        uint32_t changes = l1->l1->gate[0].changes;
+        for (unsigned j = 0; j < 3; j++) {
+            cycle(l1);
+            answer(l1, take(l1));
+        }
+        CHECK(l1->l1->gate[0].changes != changes);
+        CHECK(access_by(l1, read) < L1_ACCEPTED);
+        settle(l1);
+        l1_fixture_destroy(l1);
+    }
+}
+
 TEST("if packets may overtake each other, an access waits for a store to one of its sectors, and others do not") {
     static const struct {
         uint8_t kind, sectors, first;
@@ -307,14 +357,14 @@ TEST("if packets may overtake each other, a line is fetched again only after its
 }
 
 /* A memory of versions behind the L1: every store to a sector is a new one. Requests wait in `waiting`, in the order in
- * which the L1 accepted them, and are taken from it in order or at random. */
+ * which the L1 sent them, and are taken from it in order or at random. */
 enum { AGED_LINES = 6, AGED_SECTORS = 4, AGED_ACCESSES = 4000 };
 #define AGED_POLICY "l1.decoupled.dueling=false", "l1.pdp.distance=3", "l1.size_kb=1", "l1.ways=4"
 
 struct aged {
     uint32_t version[AGED_SECTORS]; /* of a store: what it writes; of a read: what it found */
     uint8_t line, sectors;
-    bool store;
+    bool store, miss;
     unsigned fetch; /* of a read: the access whose data it gets */
     uint32_t wanted[AGED_SECTORS];
 };
@@ -325,6 +375,23 @@ static unsigned unseen(const struct aged *read, const struct aged *fetched) {
     return old;
 }
 
+/* The access of a message, removed from order[0..*sent-1]. Only the L1's two queues overtake each other, and messages of
+ * one kind to one line are in the same queue. */
+static unsigned access_of(const struct message *message, const struct aged *aged, unsigned *order, unsigned *sent) {
+    unsigned i = 0;
+    for (; i < *sent; i++) {
+        const struct aged *access = &aged[order[i]];
+        bool fill = message->kind == MESSAGE_READ && message->tag >> 30 == 0;
+        if (access->line == message->address / 128 && access->store == (message->kind == MESSAGE_WRITE) &&
+            access->miss == fill)
+            break;
+    }
+    REQUIRE(i < *sent);
+    unsigned found = order[i];
+    memmove(&order[i], &order[i + 1], (--*sent - i) * sizeof *order);
+    return found;
+}
+
 /* Makes random accesses and returns how many sectors were read that lacked an earlier store, or lost a later one to an
  * earlier. */
 static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_t random) {
@@ -332,7 +399,7 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
     struct aged *aged = mem_alloc(AGED_ACCESSES, sizeof *aged);
     struct message waiting[64];
     unsigned *order = mem_alloc(AGED_ACCESSES, sizeof *order), waiting_of[64]; /* the accesses that were sent */
-    unsigned made = 0, sent = 0, taken = 0, waits = 0, old = 0, fetch_of[AGED_LINES] = {0};
+    unsigned made = 0, sent = 0, waits = 0, old = 0, fetch_of[AGED_LINES] = {0};
     uint32_t memory[AGED_LINES][AGED_SECTORS] = {0}, latest[AGED_LINES][AGED_SECTORS] = {0}, versions = 0;
     while (made < AGED_ACCESSES) {
         l1->woken_count = 0;
@@ -342,8 +409,9 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
             if (!done->store) old += unseen(done, &aged[done->fetch]);
         }
         while (port_peek(&l1->to_network, l1->now) && waits < COUNT_OF(waiting)) {
-            waiting_of[waits] = order[taken++];
-            waiting[waits++] = take(l1);
+            waiting[waits] = take(l1);
+            waiting_of[waits] = access_of(&waiting[waits], aged, order, &sent);
+            waits++;
         }
         if (waits && random_below(&random, 3) == 0) {
             unsigned pick = reorder ? (unsigned)random_below(&random, waits) : 0;
@@ -375,7 +443,8 @@ static unsigned unseen_stores(const char *const *settings, bool reorder, uint64_
                                               .sectors = access->sectors,
                                               .bypass = !access->store && random_below(&random, 4) == 0});
         if (outcome > L1_ACCEPTED) continue;
-        if (outcome == L1_MISS) fetch_of[access->line] = made;
+        access->miss = outcome == L1_MISS;
+        if (access->miss) fetch_of[access->line] = made;
         if (outcome == L1_HIT || outcome == L1_PENDING_HIT) access->fetch = fetch_of[access->line];
         if (outcome == L1_HIT)
             old += unseen(access, &aged[access->fetch]);
@@ -396,6 +465,7 @@ TEST("a read sees every earlier store of its SM, also through a network of four 
     for (uint64_t seed = 1; seed <= 5; seed++) {
         CHECK_EQ(unseen_stores(NO_SETTINGS, false, seed), 0u);
         CHECK_EQ(unseen_stores(SETTINGS("noc.vcs=4"), true, seed), 0u);
+        CHECK_EQ(unseen_stores(SETTINGS("l1.bypass_queue=4"), false, seed), 0u);
     }
     CHECK(unseen_stores(SETTINGS("noc.vcs=1"), true, 1) > 0); /* the result if accesses did not wait for stores */
 }
@@ -406,6 +476,7 @@ TEST("a read sees every earlier store of its SM under every insertion policy") {
         for (uint64_t seed = 1; seed <= 2; seed++) {
             CHECK_EQ(unseen_stores(SETTINGS(policies[i], AGED_POLICY), false, seed), 0u);
             CHECK_EQ(unseen_stores(SETTINGS(policies[i], AGED_POLICY, "noc.vcs=4"), true, seed), 0u);
+            CHECK_EQ(unseen_stores(SETTINGS(policies[i], AGED_POLICY, "l1.bypass_queue=4"), false, seed), 0u);
         }
 }
 

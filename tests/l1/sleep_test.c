@@ -189,11 +189,15 @@ TEST("private L1s that sleep do what polled ones do, also where packets may over
     CHECK(compare(SETTINGS("noc.vcs=4", "l1.miss_queue=16")) > 0);
     CHECK(compare(SETTINGS("l1.mshrs=2", "l1.mshr_merges=1", "l1.miss_queue=8")) > 0);
     CHECK(compare(SETTINGS("l1.mshrs=16", "l1.ways=1", "l1.miss_queue=4")) > 0);
+    CHECK(compare(SETTINGS(TIGHT, "l1.bypass_queue=1")) > 0);
+    CHECK(compare(SETTINGS(TIGHT, "l1.bypass_queue=2", "noc.vcs=4")) > 0);
 }
 
 TEST("L1s with insertion policies that sleep do what polled ones do") {
     compare(SETTINGS(TIGHT, "l1.insertion=decoupled", "l1.decoupled.dueling=false"));
     compare(SETTINGS(TIGHT, "l1.insertion=pdp", "l1.pdp.distance=3"));
+    compare(SETTINGS(TIGHT, "l1.insertion=pdp", "l1.pdp.distance=3", "l1.bypass_queue=1"));
+    compare(SETTINGS(TIGHT, "l1.insertion=mrpb", "l1.mrpb.queues=2", "l1.mrpb.entries=2", "l1.bypass_queue=2"));
     compare(SETTINGS(TIGHT, "l1.insertion=mrpb", "l1.mrpb.queues=2", "l1.mrpb.entries=2"));
     compare(SETTINGS("l1.insertion=mrpb", "l1.mrpb.bypass_line=false", "l1.mrpb.bypass_mshr=false", "l1.mshrs=2"));
 }
