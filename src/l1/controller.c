@@ -44,6 +44,8 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
         .home_log2 = (uint8_t)log2_floor(homes),
         .homes = is_power_of_two(homes) ? 0 : homes,
         .probe_cycles = l1_probe_cycles(context->config),
+        .miss_slots = config->write_back_slot ? 2 : 1,
+        .merge_slots = config->write_back_slot ? 2 : 0,
         .outstanding_free = NO_ENTRY,
         .sent_at = NEVER,
     };
@@ -359,7 +361,7 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller,
     if (store_ahead(controller, MESSAGE_READ, access->key, controller->whole_line, &controller->miss_queue))
         return L1_FAIL_STORE_ORDER;
     bool aside = partner && partner->ops->wants(partner, request, access, now);
-    if (!aside && room(&controller->miss_queue) == 0) return queue_failure(controller, now);
+    if (!aside && room(&controller->miss_queue) < controller->miss_slots) return queue_failure(controller, now);
     unsigned mshr = 0;
     enum l1_outcome outcome = reserve(controller, access, insertion, aside, &mshr, now);
     if (outcome != L1_MISS) return outcome;
@@ -385,6 +387,7 @@ static ALWAYS_INLINE enum l1_outcome read_any(struct l1_controller *controller, 
         return L1_HIT;
     }
     if (line->flags & LINE_STALE) return pass_by(controller, request, now);
+    if (room(&controller->miss_queue) < controller->merge_slots) return queue_failure(controller, now);
     if (!mshr_can_merge(&controller->mshrs, line->mshr)) return L1_FAIL_MSHR_MERGE;
     mshr_add(&controller->mshrs, line->mshr, &request->token, sizeof request->token);
     controller->stats.read_pending_hits++;
@@ -456,7 +459,7 @@ enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const st
     if (!controller->plain) return 0;
     bool read = request->kind == MESSAGE_READ, passes_by = !read || request->bypass;
     const struct l1_queue *queue = passes_by ? queue_of(controller, request->kind) : &controller->miss_queue;
-    bool full = room(queue) == 0;
+    bool full = room(queue) < (passes_by ? 1 : controller->miss_slots);
     if (full && port_can_push(controller->to_network, controller->engine->now)) return 0;
     if (passes_by && (!full || (!read && request->local))) return 0;
     struct cache_access access = access_of(controller, request);
@@ -465,9 +468,9 @@ enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const st
                                                                                            : await_network(controller);
     const struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (line) {
-        bool merges =
-            line->state != LINE_RESERVED || line->flags & LINE_STALE || mshr_can_merge(&controller->mshrs, line->mshr);
-        return merges ? 0 : await(controller, L1_FAIL_MSHR_MERGE, access.set);
+        if (line->state != LINE_RESERVED || line->flags & LINE_STALE) return 0;
+        if (full && controller->merge_slots) return await_network(controller);
+        return mshr_can_merge(&controller->mshrs, line->mshr) ? 0 : await(controller, L1_FAIL_MSHR_MERGE, access.set);
     }
     if (store_ahead(controller, MESSAGE_READ, access.key, controller->whole_line, queue)) return 0;
     if (full) return await_network(controller);

@@ -91,7 +91,8 @@ struct l1_controller {
     unsigned probe_cycles; /* of the insertion policy */
     struct l1_queue miss_queue;
     struct l1_queue bypass_queue; /* of reads and atomics that bypass the cache; capacity 0: they use the miss queue */
-    bool bypass_next;             /* the queue whose turn it is if both have requests */
+    uint32_t miss_slots, merge_slots; /* free entries of the miss queue that a miss and a pending hit need */
+    bool bypass_next;                 /* the queue whose turn it is if both have requests */
     /* MSHRs of filled lines whose waiters are being woken, oldest first. */
     struct ring arrived;
     uint64_t sent_at; /* cycle of the last request sent */

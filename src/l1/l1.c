@@ -37,6 +37,9 @@ static const struct param params[] = {
     P_INT(struct l1_config, miss_queue, 8, 1, 1024, "packets", "miss queue length"),
     P_INT(struct l1_config, bypass_queue, 0, 0, 1024, "packets",
           "length of the queue of reads and atomics that bypass the L1; 0: they use the miss queue"),
+    P_BOOL(struct l1_config, write_back_slot, false,
+           "a read miss or pending hit needs two free entries of the miss queue, one for a write-back (GPGPU-Sim); "
+           "off: a miss needs one, a pending hit none"),
     P_BOOL(struct l1_config, flush_at_kernel_end, true,
            "invalidate the L1 at the end of a kernel (software coherence)"),
     P_CHOICE(struct l1_config, observe_reuse, reuse_family, "off", "count line reuse and reuse distances (reuse.*)"),
@@ -60,6 +63,9 @@ static bool check(const struct config *config, struct error *err) {
     const struct l1_config *l1 = config_get(config, &l1_section);
     struct cache_params params_ = cache_params(config);
     if (!cache_check_size(config, &params_, err)) return false;
+    if (l1->write_back_slot && l1->miss_queue < 2)
+        return config_error(config, "l1.miss_queue", err,
+                            "with l1.write_back_slot a miss needs two entries; use at least 2");
     unsigned groups = l1_shape(config).groups;
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
         return config_error(config, "l1.observe_duplication", err, "at most %d groups are supported, not %u",

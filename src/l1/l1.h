@@ -29,6 +29,7 @@ struct l1_config {
     int64_t latency_cycles;
     int64_t mshrs, mshr_merges;
     int64_t miss_queue, bypass_queue;
+    bool write_back_slot;
     bool flush_at_kernel_end;
     const struct policy *observe_reuse;
     bool observe_duplication;

@@ -250,6 +250,27 @@ TEST("the gate is closed while a request waits for the network, and opens when a
     l1_fixture_destroy(l1);
 }
 
+TEST("with l1.write_back_slot, misses and pending hits need two entries of the miss queue, writes and hits do not") {
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=2", "l1.write_back_slot=true"));
+    cycle(l1);
+    read_line(l1, 0x8000, 0);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS); /* sent at once */
+    CHECK_OUTCOME(read_line(l1, 0x1000, 2), L1_PENDING_HIT);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 3), L1_MISS); /* one entry is free */
+    CHECK_OUTCOME(read_line(l1, 0x3000, 4), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(read_line(l1, 0x2000, 5), L1_FAIL_MISS_QUEUE);
+    CHECK_OUTCOME(read_line(l1, 0x8000, 6), L1_HIT);
+    CHECK_OUTCOME(write_line(l1, 0x4000, 7), L1_SENT); /* none */
+    CHECK_OUTCOME(write_line(l1, 0x5000, 8), L1_FAIL_MISS_QUEUE);
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x3000, 4), L1_FAIL_NETWORK);
+    settle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x3000, 4), L1_MISS);
+    settle(l1);
+    l1_fixture_destroy(l1);
+}
+
 static struct l1_request bypass_of(uint64_t address, uint8_t kind) {
     return (struct l1_request){.address = address, .kind = kind, .bypass = true};
 }

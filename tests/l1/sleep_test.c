@@ -190,6 +190,8 @@ TEST("private L1s that sleep do what polled ones do, also where packets may over
     CHECK(compare(SETTINGS("l1.mshrs=2", "l1.mshr_merges=1", "l1.miss_queue=8")) > 0);
     CHECK(compare(SETTINGS("l1.mshrs=16", "l1.ways=1", "l1.miss_queue=4")) > 0);
     CHECK(compare(SETTINGS(TIGHT, "l1.bypass_queue=1")) > 0);
+    CHECK(compare(SETTINGS(TIGHT, "l1.miss_queue=2", "l1.write_back_slot=true")) > 0);
+    CHECK(compare(SETTINGS("l1.mshrs=2", "l1.mshr_merges=2", "l1.miss_queue=3", "l1.write_back_slot=true")) > 0);
     CHECK(compare(SETTINGS(TIGHT, "l1.bypass_queue=2", "noc.vcs=4")) > 0);
 }
 
