@@ -26,6 +26,7 @@ static struct lsu_kind kind_make(enum op_class op, enum memory_space space, enum
                     .bypass = op == OP_atomic || (load && space != SPACE_LOCAL && past),
                     .local = space == SPACE_LOCAL},
         .small_cache = space == SPACE_CONST || (load && (flags & INSTR_NONCOHERENT) && shared->has_read_only),
+        .separate = op == OP_atomic && space != SPACE_SHARED && (shared->atomics_by_lane || shared->atomics_combined),
     };
 }
 
@@ -64,6 +65,15 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
         }
     }
     return shared->coalescing->coalesce(touch, instr->count, instr->bytes_log2, shared->line_log2, bypass, access);
+}
+
+/* Replaces the lanes on the busiest word of an atomic by an access each, or by one for all of them. The sector of that
+ * word is not recorded: the first access is taken for it. */
+static NEVER_INLINE void separate_lanes(const struct sm *sm, struct lsu_entry *entry) {
+    unsigned lanes = sm->shared->atomics_by_lane && entry->count ? entry->request.conflicts : 1;
+    assert(entry->count + lanes - 1 <= COALESCING_MAX);
+    for (; lanes > 1; lanes--) entry->access[entry->count++] = entry->access[0];
+    entry->request.conflicts = 1;
 }
 
 /* The unit has an access for the next cycle; `replayed`: the last one had failed, see sm.c, foresee(). */
@@ -107,6 +117,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     if (beyond) {
         entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
+        if (UNLIKELY(kind->separate)) separate_lanes(sm, entry);
         sm->stats.accesses += entry->count;
         if (entry->load != LOAD_NONE) {
             sm->stats.loads++;

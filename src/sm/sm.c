@@ -65,6 +65,8 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,
         .volatile_past_l1 = values->volatile_past_l1,
+        .atomics_by_lane = values->atomics == &sm_atomics_lane,
+        .atomics_combined = values->atomics == &sm_atomics_combined,
         .coalescing = (const struct coalescing_ops *)values->coalescing,
         .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
     };

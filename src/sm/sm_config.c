@@ -6,6 +6,15 @@
 #include "sm/coalescing.h"
 #include "sm/warp_scheduler.h"
 
+static const struct policy atomics_sector = {
+    "sector", "one access per sector, which the LLC performs lane by lane on its busiest word", NULL};
+const struct policy sm_atomics_lane = {
+    "lane", "as sector, plus one access for each further lane on the busiest word (GPGPU-Sim)", NULL};
+const struct policy sm_atomics_combined = {
+    "combined", "one access per sector, in which the LLC combines the lanes on a word", NULL};
+static const struct policy *const atomics[] = {&atomics_sector, &sm_atomics_lane, &sm_atomics_combined};
+static const struct family atomics_family = {"rule for atomics", atomics, COUNT_OF(atomics)};
+
 #define SM(field, fallback, min, max, unit, help) P_INT(struct sm_config, field, fallback, min, max, unit, help)
 /* One parameter per operation class with a configurable latency. */
 #define OP_TIMED(name_, latency, interval, help_) \
@@ -57,6 +66,8 @@ static const struct param params[] = {
     SM(lsu_queue, 2, 1, 64, "instructions", "load/store unit queue, including the instruction in execution"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "maximum outstanding load instructions per SM"),
     P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "coalescing rule"),
+    P_CHOICE(struct sm_config, atomics, atomics_family, "sector",
+             "accesses of an atomic with several lanes on one word"),
     P_BOOL(struct sm_config, volatile_past_l1, true, "volatile global loads bypass the L1, like .cg loads"),
     SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache size; 0: every fetch hits"),
     SM(instruction_ways, 4, 1, 1024, "lines", "instruction cache associativity"),

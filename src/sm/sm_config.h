@@ -21,6 +21,7 @@ struct sm_config {
     int64_t shared_latency_cycles;
     int64_t lsu_queue, loads_in_flight;
     const struct policy *coalescing;
+    const struct policy *atomics;
     bool volatile_past_l1;
     int64_t instruction_kb, instruction_ways, instruction_bytes;
     int64_t constant_kb, constant_ways;
@@ -32,6 +33,7 @@ struct sm_config {
 extern const struct section sm_section;
 extern const struct family warp_scheduler_family;
 extern const struct family coalescing_family;
+extern const struct policy sm_atomics_lane, sm_atomics_combined;
 
 /* The pipeline of an operation class; classes of a unit that this SM lacks use SP. */
 enum unit sm_unit_of(const struct sm_config *sm, enum op_class op);

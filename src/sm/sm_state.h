@@ -20,6 +20,7 @@ enum {
 struct lsu_kind {
     struct l1_request request; /* template of each access */
     bool small_cache;          /* uses the constant or the read-only cache */
+    bool separate;             /* an atomic that is not sent by sector */
 };
 
 /* Machine constants, decoded once for all SMs, and the scoreboards of all SMs in one allocation, so that the host
@@ -35,6 +36,7 @@ struct sm_shared {
     unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: unlimited */
     bool plain_issue;                                   /* without collectors, operand_read_cycles and branch_cycles */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
+    bool atomics_by_lane, atomics_combined;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
     bool line_is_one_access[WIDTHS]; /* per lane width: a fully touched line is one access */

@@ -131,6 +131,29 @@ TEST("an atomic bypasses the L1 with its conflicts; with a destination it is lik
     sm_fixture_destroy(sm);
 }
 
+TEST("the lanes of an atomic on one word are one access with conflicts, one access each, or one access") {
+    static const struct {
+        const char *rule;
+        unsigned accesses, conflicts;
+    } cases[] = {{"sm.atomics=sector", 2, 5}, {"sm.atomics=lane", 6, 1}, {"sm.atomics=combined", 2, 1}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct step steps[] = {atomic_on(1, 0x1020, 5), alu(OP_other, 2, 1)};
+        steps[0].touch[0] |= 0x08; /* a second sector, of the same line */
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.coalescing=fermi", cases[i].rule));
+        sm_fixture_run(sm, &source);
+        REQUIRE(sm->requests == cases[i].accesses);
+        unsigned first = 0;
+        for (unsigned j = 0; j < sm->requests; j++) {
+            CHECK_EQ(sm->request[j].conflicts, cases[i].conflicts);
+            first += sm->request[j].sectors == sm->request[0].sectors;
+        }
+        CHECK_EQ(first, cases[i].accesses - 1);
+        CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + miss_latency(sm) + cases[i].accesses - 1);
+        sm_fixture_destroy(sm);
+    }
+}
+
 TEST(".cg and volatile loads bypass the L1 and request only their sectors") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04),
                            alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
