@@ -3,8 +3,8 @@
  * In-order issue within a warp, one instruction per scheduler and cycle, and a scoreboard on registers: a busy source
  * or destination register blocks the instruction (RAW and WAW). A result is available `operand_cycles` + latency +
  * `writeback_cycles` after issue. A pipeline accepts an instruction every initiation interval. Optional: operand
- * registers are read one after the other (`operand_read_cycles`) by a limited number of collectors, and a taken branch
- * flushes the warp's instruction buffer (`branch_cycles`).
+ * registers are read one after the other (`operand_read_cycles`) by a limited number of collectors, a taken branch
+ * flushes the warp's instruction buffer (`branch_cycles`), and an atomic holds its warp (`atomics_hold`).
  *
  * Not modelled: register-bank conflicts and the limit on write-backs per cycle of GPGPU-Sim's operand collectors;
  * instruction buffers other than by `branch_cycles`.
@@ -27,6 +27,7 @@ void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     *due = 0;
     sm->at_barrier &= ~warps;
     sm->branching &= ~warps;
+    sm->at_atomic &= ~warps;
     uint64_t dated = warps & sm->dated;
     sm->ready |= dated;
     sm->wait_alu &= ~dated;
@@ -100,7 +101,8 @@ static inline void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uin
 
 /* Whether the warp waits for anything but registers. */
 static inline bool held(const struct sm *sm, uint64_t bit) {
-    return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching) & bit;
+    return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching | sm->at_atomic) &
+           bit;
 }
 
 /* Determines whether the warp is ready or for which registers it waits. Its previous state is cleared. */
@@ -184,7 +186,7 @@ static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, bool plain, uint
         sm_fetch(sm, warp);
         may_be_held = true;
     }
-    if (!plain && sm->shared->branch_cycles > 1 && instr->id != following) {
+    if (!plain && sm->shared->branch_cycles > 1 && instr->id != following && !(sm->at_atomic & bit)) {
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
         may_be_held = true;
@@ -260,6 +262,10 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
     } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
+        if (!plain && instr->op == OP_atomic && sm->shared->atomics_hold) {
+            sm->at_atomic |= UINT64_C(1) << warp;
+            may_be_held = true;
+        }
         lsu_accept(sm, warp, instr, reads, now);
     } else {
         unit_take(sm, timing->unit, timing->interval, reads, plain, now);
@@ -293,8 +299,8 @@ static NEVER_INLINE void issue_cycle_in_general(struct sm *sm, uint64_t open, ui
     issue_cycle(sm, open, false, now);
 }
 
-/* The code for limited collectors, operands read one after the other and flushed instruction buffers is compiled out of
- * the issue of an SM without them. */
+/* The code for limited collectors, operands read one after the other, flushed instruction buffers and atomics that hold
+ * their warp is compiled out of the issue of an SM without them. */
 void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
     if (LIKELY(sm->shared->plain_issue))
         issue_cycle(sm, open, true, now);

@@ -38,9 +38,9 @@ void lsu_kinds_init(struct sm_shared *shared) {
                     shared->lsu_kind[kind_index(op, space, cache, flags)] = kind_make(op, space, cache, flags, shared);
 }
 
-/* A load, or an atomic whose old value is used. */
-static bool wants_data(const struct instr *instr) {
-    return instr->op == OP_load || (instr->op == OP_atomic && instr->dst[0]);
+/* A load, or an atomic that something waits for: an instruction that uses its old value, or the whole warp. */
+static bool wants_data(const struct sm *sm, const struct instr *instr) {
+    return instr->op == OP_load || (instr->op == OP_atomic && (instr->dst[0] || sm->shared->atomics_hold));
 }
 
 static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
@@ -48,7 +48,7 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
     struct load *load = &sm->load[index];
     sm->load_free = load->next;
     sm->loads_used++;
-    *load = (struct load){.issued_at = now, .waiting = 1, .warp = (uint8_t)warp};
+    *load = (struct load){.issued_at = now, .waiting = 1, .warp = (uint8_t)warp, .holds = sm->at_atomic >> warp & 1};
     memcpy(load->dst, instr->dst, sizeof load->dst);
     return index;
 }
@@ -108,7 +108,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     entry->small_cache = kind->small_cache;
     entry->done = 0;
     entry->count = 0;
-    entry->load = wants_data(instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
+    entry->load = wants_data(sm, instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
     entry->request = kind->request;
     entry->request.token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp;
     entry->request.instr = instr->id;
@@ -147,6 +147,7 @@ static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, u
     sm->outstanding[warp]--;
     if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify_waiting(sm, warp, now);
     if ((sm->at_fence | sm->exited) >> warp & 1) cta_warp_check(sm, warp, now);
+    if (UNLIKELY(load->holds)) sm_due_later(sm, UINT64_C(1) << warp, at);
     load->next = sm->load_free;
     sm->load_free = index;
     sm->loads_used--;

@@ -60,13 +60,14 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
         .collectors = {(unsigned)values->sp_collectors, (unsigned)values->sfu_collectors},
         .plain_issue = values->sp_collectors == 0 && values->sfu_collectors == 0 && values->operand_read_cycles == 0 &&
-                       values->branch_cycles == 1,
+                       values->branch_cycles == 1 && !values->atomics_hold,
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,
         .volatile_past_l1 = values->volatile_past_l1,
         .atomics_by_lane = values->atomics == &sm_atomics_lane,
         .atomics_combined = values->atomics == &sm_atomics_combined,
+        .atomics_hold = values->atomics_hold,
         .coalescing = (const struct coalescing_ops *)values->coalescing,
         .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
     };
@@ -184,7 +185,7 @@ void sm_freeze(struct sm *sm, uint64_t now) {
 void sm_halt(struct sm *sm) { sm->no_issue |= HALTED; }
 
 static inline enum sm_stall stall_cause(const struct sm *sm) {
-    if (LIKELY(!sm->ready && sm->wait_memory && !(sm->no_issue & STOPPED))) return STALL_memory;
+    if (LIKELY(!sm->ready && (sm->wait_memory | sm->at_atomic) && !(sm->no_issue & STOPPED))) return STALL_memory;
     if (!sm->resident) return STALL_idle;
     if (sm->no_issue & STOPPED) return STALL_reconfiguration;
     if (sm->ready) {
@@ -329,7 +330,7 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
             "%d at a barrier, %d at a fence, %d exited; "
             "load/store unit: %u instructions, %u loads outstanding; L1: %s\n",
             sm->index, sm->ctas, __builtin_popcountll(sm->resident), __builtin_popcountll(sm->ready),
-            __builtin_popcountll(sm->wait_memory), __builtin_popcountll(sm->wait_alu),
+            __builtin_popcountll(sm->wait_memory | sm->at_atomic), __builtin_popcountll(sm->wait_alu),
             __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
             __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
             sm->loads_used, failure[sm->failure ? sm->failure - L1_ACCEPTED : 0]);

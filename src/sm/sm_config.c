@@ -68,6 +68,8 @@ static const struct param params[] = {
     P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "coalescing rule"),
     P_CHOICE(struct sm_config, atomics, atomics_family, "sector",
              "accesses of an atomic with several lanes on one word"),
+    P_BOOL(struct sm_config, atomics_hold, false,
+           "a warp issues nothing until its atomic has completed (GPGPU-Sim), used or not, in shared memory as well"),
     P_BOOL(struct sm_config, volatile_past_l1, true, "volatile global loads bypass the L1, like .cg loads"),
     SM(instruction_kb, 2, 0, 1024, "KB", "instruction cache size; 0: every fetch hits"),
     SM(instruction_ways, 4, 1, 1024, "lines", "instruction cache associativity"),

@@ -22,6 +22,7 @@ struct sm_config {
     int64_t lsu_queue, loads_in_flight;
     const struct policy *coalescing;
     const struct policy *atomics;
+    bool atomics_hold;
     bool volatile_past_l1;
     int64_t instruction_kb, instruction_ways, instruction_bytes;
     int64_t constant_kb, constant_ways;

@@ -34,9 +34,9 @@ struct sm_shared {
     uint64_t line_bytes;
     unsigned instruction_line_log2;                     /* instructions per line */
     unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: unlimited */
-    bool plain_issue;                                   /* without collectors, operand_read_cycles and branch_cycles */
+    bool plain_issue; /* without collectors, operand_read_cycles, branch_cycles and atomics_hold */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
-    bool atomics_by_lane, atomics_combined;
+    bool atomics_by_lane, atomics_combined, atomics_hold;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
     bool line_is_one_access[WIDTHS]; /* per lane width: a fully touched line is one access */
@@ -63,6 +63,7 @@ struct load {
     uint16_t waiting;  /* accesses without data; plus one while the load is in the load/store unit */
     uint16_t next;     /* free list */
     uint8_t warp;
+    bool holds; /* its warp issues nothing until it completes */
     uint8_t dst[INSTR_DSTS];
 };
 enum { LOAD_NONE = 0xFFFF };
@@ -112,6 +113,7 @@ struct sm {
     uint64_t dated;                  /* waiting warps that become ready in the cycle for which they are scheduled */
     uint64_t loading;                /* may have a register from memory that is not available */
     uint64_t branching;              /* took a branch, next instruction not yet available */
+    uint64_t at_atomic;              /* held by an atomic that has not completed */
     uint64_t fetching;               /* instruction fetch pending */
     uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */
     uint64_t resident;               /* launched and not ended */

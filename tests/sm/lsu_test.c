@@ -154,6 +154,36 @@ TEST("the lanes of an atomic on one word are one access with conflicts, one acce
     }
 }
 
+TEST("with sm.atomics_hold a warp issues nothing before its atomic has completed, and other warps do") {
+    for (unsigned hold = 0; hold < 2; hold++)
+        for (uint8_t dst = 0; dst < 2; dst++) {
+            struct step steps[] = {atomic_on(dst, 0x1000, 1), alu(OP_other, 2, 0)};
+            struct script_source source = script_make(1, 2, SCRIPT(steps));
+            struct sm_fixture *sm =
+                sm_fixture_create(SETTINGS("sm.schedulers=1", hold ? "sm.atomics_hold=true" : "sm.atomics_hold=false"));
+            sm_fixture_run(sm, &source);
+            CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + (hold ? miss_latency(sm) : 1));
+            CHECK_EQ(script_issued(&source, 0, 1, 0), FIRST_ISSUE + (hold ? 1u : 3u));
+            if (hold) CHECK(COUNTER(sm, "sm.stall.memory") > 90);
+            sm_fixture_destroy(sm);
+        }
+}
+
+TEST("an atomic that holds its warp does not wait for the warp's earlier loads") {
+    struct step steps[] = {load_line(1, 0x8000), atomic_on(0, 0x1000, 1), alu(OP_other, 2, 0), alu(OP_other, 3, 1)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.atomics_hold=true"));
+    steps[1].instr.space = SPACE_SHARED;
+    steps[1].instr.count = 0;
+    sm_fixture_run(sm, &source);
+    const struct sm_config *config = sm_config_of(sm);
+    CHECK_EQ(script_issued(&source, 0, 0, 2),
+             FIRST_ISSUE + 1 +
+                 (uint64_t)(config->operand_cycles + config->shared_latency_cycles + config->writeback_cycles));
+    CHECK_EQ(script_issued(&source, 0, 0, 3), FIRST_ISSUE + miss_latency(sm));
+    sm_fixture_destroy(sm);
+}
+
 TEST(".cg and volatile loads bypass the L1 and request only their sectors") {
     struct step steps[] = {load_line(1, 0x1000), alu(OP_other, 2, 1), load_past_l1(3, 0x1000, 0x04),
                            alu(OP_other, 4, 3), load_past_l1(5, 0x1000, 0x01)};
