@@ -48,6 +48,9 @@ static const struct param params[] = {
         "replay queue depth, for requests at the MSHR merge limit of their line; 0: they block the requests behind them"),
     P_INT(struct llc_config, input_queue, 8, 1, 1024, "requests",
           "input queue depth, in addition to the access pipeline"),
+    P_BOOL(struct llc_config, input_gate, false,
+           "accept requests only while the input queue, behind the access pipeline, has space (GPGPU-Sim); "
+           "off: also while only the pipeline has"),
     P_INT(struct llc_config, reply_queue, 8, 1, 1024, "replies",
           "reply queue depth, for hits that wait for the data port"),
     P_INT(struct llc_config, atomic_cycles, 1, 1, 64, "cycles",

@@ -28,6 +28,7 @@ struct llc_config {
     int64_t port_bytes;
     int64_t mshrs, mshr_merges, replay_queue;
     int64_t input_queue, reply_queue;
+    bool input_gate;
     int64_t atomic_cycles;
     int64_t flush_lines;
     int64_t sharing_window;

@@ -221,7 +221,8 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
-    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer;
+    bool gated = slice->from_network->gate; /* the network sees in which cycle a request is taken */
+    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer && !gated;
     /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
      * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
      * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there

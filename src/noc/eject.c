@@ -37,7 +37,12 @@ static NEVER_INLINE bool more_places(struct ejection *ejection, unsigned destina
     struct admission *admission = &ejection->admission[destination];
     struct port *port = &ejection->network->output[destination];
     admission->limit = port->pushed + port_credits(port, now);
-    if (admission->admitted != admission->limit) return true;
+    bool places = admission->admitted != admission->limit;
+    if (UNLIKELY(port->gate)) { /* asked for each packet */
+        places = places && port_is_open(port, now);
+        admission->limit = admission->admitted + places;
+    }
+    if (places) return true;
     port_await_credit(port, now);
     return false;
 }

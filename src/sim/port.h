@@ -28,6 +28,7 @@ struct port {
     uint32_t capacity;
     uint32_t latency;                  /* of a credit */
     uint32_t reach;                    /* of a message: `latency` plus the receiver's delay */
+    uint32_t gate;                     /* see port_gate; 0: none */
     uint32_t pushed, popped, credited; /* free-running */
     uint64_t head_visible;             /* when the oldest message becomes visible; NEVER if empty */
     uint64_t last_visible;             /* of the last message pushed by port_push_late */
@@ -49,6 +50,10 @@ void port_release(struct port *port);
  * messages. */
 void port_lengthen(struct port *port, unsigned delay, unsigned room);
 
+/* Called by the receiver before the run: the port is closed while `waiting` messages are visible and not popped. Senders
+ * that respect it ask port_is_open(). */
+static inline void port_gate(struct port *port, unsigned waiting) { port->gate = waiting; }
+
 /* For a receiver of many ports: every push also sets bit `bit` of word[(t + 1) % 2], with t the cycle in which the
  * message becomes visible. The receiver polls only ports whose bit is set, and clears that word; the other one belongs
  * to the next cycle. */
@@ -62,6 +67,15 @@ static inline uint32_t port_credits(struct port *port, uint64_t now) {
     if (LIKELY(port->time[(port->popped - 1) & port->mask] <= now)) port->credited = port->popped;
     while (port->credited != port->popped && port->time[port->credited & port->mask] <= now) port->credited++;
     return port->capacity - (port->pushed - port->credited);
+}
+
+/* Whether the port is not closed by its gate, after port_credits(). A credit may open it, and wakes a sender that awaits
+ * one. The sender sees a pop when its credit returns: a popped message counts until then. */
+static inline bool port_is_open(const struct port *port, uint64_t now) {
+    if (LIKELY(port->pushed - port->credited < port->gate || !port->gate)) return true;
+    uint32_t last = port->credited + port->gate - 1;
+    bool popped = port->popped - port->credited >= port->gate;
+    return !popped && port->time[last & port->mask] > now;
 }
 
 /* Uncounted credits can only add, so they are counted only when the counted ones are used up. */

@@ -252,6 +252,11 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "dram.clock_mhz", SETTINGS("0", "586", "924", "1758"));
     set_number(settings, "dram.port_entries", 1 + below(random, 3));
     groups_make(settings, programs, random);
+    set_number(settings, "l1.bypass_queue", below(random, 3));
+    set_one_of(settings, random, "l1.write_back_slot", SETTINGS("false", "true"));
+    set_one_of(settings, random, "sm.atomics", SETTINGS("sector", "lane", "combined"));
+    set_one_of(settings, random, "sm.atomics_hold", SETTINGS("false", "true"));
+    set_one_of(settings, random, "llc.input_gate", SETTINGS("false", "true"));
 }
 
 /* Whether the settings make a machine. They do not if a cache is not made of whole sets, say. */

@@ -70,6 +70,25 @@ TEST(
     traffic_close(&traffic);
 }
 
+TEST("packets stay in the network while the gate of their destination is closed, and leave when it opens") {
+    struct network_shape shape = {.l1_endpoints = 2, .slices = 2, .clusters = 1, .mcs = 1};
+    struct traffic traffic;
+    struct error err = {0};
+    const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=8", NULL};
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 3, &err));
+    network_gate(traffic.network, 1, 2);
+    traffic.take_every = 1000;
+    for (unsigned i = 0; i < 4; i++) traffic_packet(&traffic, 0, 1, 100 + i);
+    engine_run_until(traffic.engine, 400);
+    engine_settle(traffic.engine, 400);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.packets_ejected", NULL), 2u);
+    CHECK(stats_get(traffic.stats, "noc.request.ejection_stalls", NULL) > 0);
+    engine_run_until(traffic.engine, 3000);
+    engine_settle(traffic.engine, 3000);
+    CHECK_EQ(stats_get(traffic.stats, "noc.request.packets_ejected", NULL), 4u);
+    traffic_close(&traffic);
+}
+
 TEST("an output ejects one flit per cycle, of flits that waited and flits that arrive") {
     struct network_shape shape = {.l1_endpoints = SOURCES, .slices = 1, .clusters = 1, .mcs = 1};
     const char *const settings[] = {"noc.topology=full", "noc.vcs=4", "noc.ejection_packets=4", NULL};

@@ -145,6 +145,27 @@ TEST("a lengthened port delays messages and holds as many more, and its credits 
     port_fixture_destroy(fixture);
 }
 
+TEST("a gate closes its port while that many messages are visible and their credits have not returned") {
+    struct port_fixture *fixture = port_fixture_create(8, 1);
+    struct port *port = &fixture->port;
+    port_lengthen(port, 20, 0);
+    CHECK(port_is_open(port, 0));
+    port_gate(port, 2);
+    for (uint32_t i = 0; i < 3; i++) push(fixture, i, i + 1); /* visible in 21, 22 and 23 */
+    CHECK(port_is_open(port, 21));
+    CHECK(!port_is_open(port, 22));
+    pop(fixture, 22); /* which the sender sees in 23 */
+    CHECK(!port_is_open(port, 22));
+    port_credits(port, 23);
+    CHECK(!port_is_open(port, 23)); /* the third message is visible as well */
+    pop(fixture, 23);
+    pop(fixture, 23);
+    CHECK(!port_is_open(port, 23));
+    port_credits(port, 24);
+    CHECK(port_is_open(port, 24));
+    port_fixture_destroy(fixture);
+}
+
 TEST("a lengthened port equals a port with a pipeline behind it, for senders and receivers") {
     enum { DELAY = 9, DEPTH = 3, CAPACITY = 4, CYCLES = 4000 };
     uint64_t random = 7;
