@@ -97,14 +97,14 @@ END {
         if (abs(l1_off) > 0.05) broken(name, sprintf("L1 misses are %.1f %% of accesses off", 100 * l1_off))
         if (abs(l2_off) > 0.05) broken(name, sprintf("L2 misses are %.1f %% of accesses off", 100 * l2_off))
         if (abs(dram) > 0.05) broken(name, sprintf("DRAM reads are %.1f %% off", 100 * dram))
-        if (abs(cycles) > 0.30) broken(name, sprintf("cycles are %.1f %% off", 100 * cycles))
+        if (abs(cycles) > 0.20) broken(name, sprintf("cycles are %.1f %% off", 100 * cycles))
     }
     printf "\n%-9s %7s %28s %26s %14s %14s %14s %12s %12s %12s\n", "machine", "kernels", "mean |error| of cycles", "largest", "L1 misses", "L2 misses", "DRAM reads", "r(cycles)", "r(L1 miss)", "r(L2 miss)"
     for (k = 1; k <= machines; k++) {
         m = machine[k]
         printf "%-9s %7d %27.1f%% %12s %12.1f%% %13.2f%% %13.2f%% %13.2f%% %12s %12s %12s\n", m, n[m], 100 * sum[m] / n[m], worst_kernel[m], 100 * worst[m], 100 * l1_sum[m] / n[m],
             100 * l2_sum[m] / n[m], 100 * dram_sum[m] / n[m], correlation(m, "cycles"), correlation(m, "l1_miss"), correlation(m, "l2_miss")
-        if (sum[m] / n[m] > 0.15) broken(m, sprintf("cycles are %.1f %% off on average", 100 * sum[m] / n[m]))
+        if (sum[m] / n[m] > 0.07) broken(m, sprintf("cycles are %.1f %% off on average", 100 * sum[m] / n[m]))
     }
     print "r: correlation of the logarithms over the machine's kernels."
     plot()

@@ -22,6 +22,12 @@ compared --check --kernel vecadd --kernel reduce --kernel scatter --kernel lat_a
 status_is 0
 out_has "corr15          6"
 
+testcase "atomics by lane, the depth of the load/store unit and the gate of the slices are within the bounds"
+compared --check --kernel hotatom --kernel hashprobe --kernel matvec --kernel spmv --kernel histshared
+status_is 0
+out_has "corr15          5"
+out_has "corr80          5"
+
 testcase "a comparison out of bounds has status 1 and is reported"
 mkdir -p "$work/mine/launch"
 cp -r data/reference/gpgpusim/ptx "$work/mine/ptx"
