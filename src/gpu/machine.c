@@ -134,7 +134,7 @@ static void connect_slices(struct machine *m) {
         if (i < m->slices) {
             ports.from_network = network_output(m->request, i);
             ports.to_network = network_input(m->reply, i);
-            if (llc->input_gate) network_gate(m->request, i, (unsigned)llc->input_queue);
+            if (llc->input_gate) port_gate(ports.from_network, (unsigned)llc->input_queue);
         }
         if (m->atomics) atomics_connect(m->atomics, i, &ports);
         control_connect_slice(m->control, i, m->slice_component[i], &ports);

@@ -89,7 +89,7 @@ static bool run_cycle(struct fabric *fabric, uint64_t cycle, uint64_t now) {
 static NEVER_INLINE void tick_flits(struct network *network, uint64_t now) {
     struct fabric *fabric = network->state;
     if (UNLIKELY(fabric->wormhole != NULL)) {
-        assert(!network->stats.packets_injected); /* polling and gates begin with the run */
+        assert(!network->stats.packets_injected); /* polling begins with the run */
         wormhole_destroy(fabric->wormhole);
         fabric->wormhole = NULL;
     }
@@ -111,7 +111,7 @@ static NEVER_INLINE void tick_flits(struct network *network, uint64_t now) {
 static void fabric_tick(void *self, uint64_t now) {
     struct network *network = self;
     struct wormhole *wormhole = ((struct fabric *)network->state)->wormhole;
-    if (wormhole && LIKELY(!network->engine->poll) && !network->gated)
+    if (wormhole && LIKELY(!network->engine->poll))
         wormhole_tick(wormhole, now);
     else
         tick_flits(network, now);

@@ -29,7 +29,6 @@ struct network {
     struct clock clock;
     void *state; /* of the topology */
     bool bypassed;
-    bool gated;            /* some output has a gate */
     struct port *commands; /* from the control plane; NULL: none */
     struct network_stats stats;
 };

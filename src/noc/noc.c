@@ -174,11 +174,6 @@ struct port *network_output(struct network *network, unsigned destination) {
     return &network->output[destination];
 }
 
-void network_gate(struct network *network, unsigned destination, unsigned waiting) {
-    port_gate(network_output(network, destination), waiting);
-    network->gated = true;
-}
-
 bool network_keeps_order(const struct config *config) {
     const struct noc_config *noc = config_get(config, &noc_section);
     return noc->vcs == 1 || topology_of(noc)->keeps_order;

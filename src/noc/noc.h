@@ -68,10 +68,8 @@ struct network *network_create(const struct config *config, enum network_directi
                                struct engine *engine, uint64_t core_khz, struct stats *stats, struct error *err);
 void network_destroy(struct network *network);
 struct port *network_input(struct network *network, unsigned source);
+/* Packets stay in the network while the gate of its port is closed (port_gate). The ideal network ignores gates. */
 struct port *network_output(struct network *network, unsigned destination);
-/* Called before the run: packets stay in the network while `waiting` messages wait for the destination (port_gate). The
- * ideal network does not observe gates. */
-void network_gate(struct network *network, unsigned destination, unsigned waiting);
 
 /* The router stages of a network of this shape, starting at its sources, for the energy model. Returns their number. */
 enum { NOC_ROUTER_GROUPS = 2 };

@@ -285,11 +285,14 @@ static void leave(struct wormhole *x, unsigned index) {
     if (count) in->last_left = at;
 }
 
-/* Whether the destination has a place for another packet. The port is read only when all known places are taken. */
-static inline bool has_place(struct wormhole *x, struct wormhole_output *out, uint64_t now) {
+/* Whether the destination has a place for another packet, whose head arrives in cycle `at`. The port is read only when
+ * all known places are taken. A gate that is open in cycle `at` by the credits that are known stays so with further ones. */
+static inline bool has_place(struct wormhole *x, struct wormhole_output *out, uint64_t at, uint64_t now) {
     if (LIKELY(out->admitted != out->limit)) return true;
     struct port *port = &x->network->output[out->destination];
     out->limit = port->pushed + port_credits(port, now);
+    if (UNLIKELY(port->gate) && out->admitted != out->limit) /* asked for each packet */
+        out->limit = out->admitted + port_is_open(port, max_u64(at, now));
     return out->admitted != out->limit;
 }
 
@@ -299,7 +302,7 @@ static bool admit(struct wormhole *x, unsigned index, uint64_t now) {
     struct wormhole_output *out = &x->output[index];
     uint64_t arrival = out->crossed_at[out->ejected & x->ring_mask], at = max_u64(arrival, out->last_ejected + 1);
     uint64_t bit = UINT64_C(1) << index;
-    if (UNLIKELY(!has_place(x, out, now))) {
+    if (UNLIKELY(!has_place(x, out, at, now))) {
         if (at > now) {
             schedule(x, at, ROW_ADMIT, index);
         } else {
@@ -368,7 +371,8 @@ static inline void pass(struct wormhole *x, struct wormhole_input *in, struct wo
 static inline bool unhindered(struct wormhole *x, struct wormhole_output *out, uint32_t flits, uint64_t at,
                               uint64_t now) {
     return flits <= x->vc_flits && out->ejected == out->left && !out->unejected &&
-           out->last_ejected + x->out_credit <= at + x->vc_flits - 1 && has_place(x, out, now);
+           out->last_ejected + x->out_credit <= at + x->vc_flits - 1 &&
+           has_place(x, out, max_u64(at + x->out_link, out->last_ejected + 1), now);
 }
 
 /* The common case: the flits of the output's owner have been sent in consecutive cycles, or wait together, and nothing
@@ -535,7 +539,10 @@ void wormhole_tick(struct wormhole *x, uint64_t now) {
     for (; admitting; admitting &= admitting - 1) {
         unsigned index = lowest_bit(admitting);
         /* A packet without a place waits for nothing else: only its admission tells more of the output's flits. */
-        if (x->held & (admitting & -admitting) && !has_place(x, &x->output[index], now)) continue;
+        if (x->held & (admitting & -admitting) && !has_place(x, &x->output[index], now, now)) {
+            port_await_credit(&x->network->output[x->output[index].destination], now); /* the last left a gate closed */
+            continue;
+        }
         advance(x, index, now);
     }
     for (uint64_t bits = row.word[ROW_REQUEST]; bits; bits &= bits - 1) request(x, lowest_bit(bits));

@@ -76,7 +76,7 @@ TEST("packets stay in the network while the gate of their destination is closed,
     struct error err = {0};
     const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=8", NULL};
     REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 3, &err));
-    network_gate(traffic.network, 1, 2);
+    port_gate(network_output(traffic.network, 1), 2);
     traffic.take_every = 1000;
     for (unsigned i = 0; i < 4; i++) traffic_packet(&traffic, 0, 1, 100 + i);
     engine_run_until(traffic.engine, 400);
