@@ -262,11 +262,8 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
     } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
-        if (!plain && instr->op == OP_atomic && sm->shared->atomics_hold) {
-            sm->at_atomic |= UINT64_C(1) << warp;
-            may_be_held = true;
-        }
         lsu_accept(sm, warp, instr, reads, now);
+        may_be_held = sm->at_atomic >> warp & 1;
     } else {
         unit_take(sm, timing->unit, timing->interval, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;
@@ -299,8 +296,8 @@ static NEVER_INLINE void issue_cycle_in_general(struct sm *sm, uint64_t open, ui
     issue_cycle(sm, open, false, now);
 }
 
-/* The code for limited collectors, operands read one after the other, flushed instruction buffers and atomics that hold
- * their warp is compiled out of the issue of an SM without them. */
+/* The code for limited collectors, operands read one after the other and flushed instruction buffers is compiled out of
+ * the issue of an SM without them. */
 void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
     if (LIKELY(sm->shared->plain_issue))
         issue_cycle(sm, open, true, now);

@@ -26,6 +26,7 @@ static struct lsu_kind kind_make(enum op_class op, enum memory_space space, enum
                     .bypass = op == OP_atomic || (load && space != SPACE_LOCAL && past),
                     .local = space == SPACE_LOCAL},
         .small_cache = space == SPACE_CONST || (load && (flags & INSTR_NONCOHERENT) && shared->has_read_only),
+        .holds = op == OP_atomic && shared->atomics_hold,
         .separate = op == OP_atomic && space != SPACE_SHARED && (shared->atomics_by_lane || shared->atomics_combined),
     };
 }
@@ -103,6 +104,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     const struct lsu_kind *kind =
         &sm->shared->lsu_kind[kind_index(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;
+    if (UNLIKELY(kind->holds)) sm->at_atomic |= UINT64_C(1) << warp;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
     entry->small_cache = kind->small_cache;

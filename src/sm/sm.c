@@ -60,7 +60,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
         .collectors = {(unsigned)values->sp_collectors, (unsigned)values->sfu_collectors},
         .plain_issue = values->sp_collectors == 0 && values->sfu_collectors == 0 && values->operand_read_cycles == 0 &&
-                       values->branch_cycles == 1 && !values->atomics_hold,
+                       values->branch_cycles == 1,
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,

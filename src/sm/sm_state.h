@@ -21,6 +21,7 @@ struct lsu_kind {
     struct l1_request request; /* template of each access */
     bool small_cache;          /* uses the constant or the read-only cache */
     bool separate;             /* an atomic that is not sent by sector */
+    bool holds;                /* an atomic that holds its warp */
 };
 
 /* Machine constants, decoded once for all SMs, and the scoreboards of all SMs in one allocation, so that the host
@@ -34,7 +35,7 @@ struct sm_shared {
     uint64_t line_bytes;
     unsigned instruction_line_log2;                     /* instructions per line */
     unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: unlimited */
-    bool plain_issue; /* without collectors, operand_read_cycles, branch_cycles and atomics_hold */
+    bool plain_issue;                                   /* without collectors, operand_read_cycles and branch_cycles */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
     bool atomics_by_lane, atomics_combined, atomics_hold;
     const struct coalescing_ops *coalescing;
