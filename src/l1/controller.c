@@ -59,6 +59,7 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
         controller->stores = mem_alloc(STORE_CHAINS, sizeof *controller->stores);
         for (unsigned i = 0; i < STORE_CHAINS; i++) controller->stores[i] = NO_ENTRY;
     }
+    controller->ordered = controller->stores || controller->bypass_queue.capacity;
     stats_add(context->stats, &l1_stat_table, &controller->stats);
     if (!context->partner) return;
     controller->partner = context->partner[index];
@@ -172,9 +173,10 @@ static NEVER_INLINE bool has_store(const struct l1_controller *controller, const
  * the store is in the other queue than `queue`. */
 static inline bool store_ahead(const struct l1_controller *controller, enum message_kind kind, uint64_t key,
                                uint8_t sectors, const struct l1_queue *queue) {
+    if (LIKELY(!controller->ordered)) return false;
     const struct l1_queue *other =
         queue == &controller->miss_queue ? &controller->bypass_queue : &controller->miss_queue;
-    if (UNLIKELY(!is_empty(other)) && has_store(controller, other, key)) return true;
+    if (has_store(controller, other, key)) return true;
     if (!controller->stores) return false;
     for (uint32_t i = *store_chain(controller, key); i != NO_ENTRY; i = controller->outstanding[i].next) {
         const struct outstanding *store = &controller->outstanding[i];
@@ -387,7 +389,8 @@ static ALWAYS_INLINE enum l1_outcome read_any(struct l1_controller *controller, 
         return L1_HIT;
     }
     if (line->flags & LINE_STALE) return pass_by(controller, request, now);
-    if (room(&controller->miss_queue) < controller->merge_slots) return queue_failure(controller, now);
+    if (UNLIKELY(controller->merge_slots) && room(&controller->miss_queue) < controller->merge_slots)
+        return queue_failure(controller, now);
     if (!mshr_can_merge(&controller->mshrs, line->mshr)) return L1_FAIL_MSHR_MERGE;
     mshr_add(&controller->mshrs, line->mshr, &request->token, sizeof request->token);
     controller->stats.read_pending_hits++;

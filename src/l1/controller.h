@@ -99,6 +99,7 @@ struct l1_controller {
     struct outstanding *outstanding;
     uint32_t outstanding_free; /* head of the free list */
     uint32_t outstanding_count, outstanding_used;
+    bool ordered;               /* requests may overtake each other, in two queues or in the network */
     uint32_t *stores;           /* unacknowledged stores, hashed by line; NULL if the network preserves order */
     struct l1_partner *partner; /* NULL: none */
     bool plain;                 /* without insertion policy and partner */

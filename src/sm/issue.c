@@ -263,7 +263,7 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
     } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, reads, now);
-        may_be_held = sm->at_atomic >> warp & 1;
+        may_be_held = sm->at_atomic != 0;
     } else {
         unit_take(sm, timing->unit, timing->interval, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;

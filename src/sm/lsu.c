@@ -26,8 +26,7 @@ static struct lsu_kind kind_make(enum op_class op, enum memory_space space, enum
                     .bypass = op == OP_atomic || (load && space != SPACE_LOCAL && past),
                     .local = space == SPACE_LOCAL},
         .small_cache = space == SPACE_CONST || (load && (flags & INSTR_NONCOHERENT) && shared->has_read_only),
-        .holds = op == OP_atomic && shared->atomics_hold,
-        .separate = op == OP_atomic && space != SPACE_SHARED && (shared->atomics_by_lane || shared->atomics_combined),
+        .special = op == OP_atomic && (shared->atomics_by_lane || shared->atomics_combined || shared->atomics_hold),
     };
 }
 
@@ -49,7 +48,7 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
     struct load *load = &sm->load[index];
     sm->load_free = load->next;
     sm->loads_used++;
-    *load = (struct load){.issued_at = now, .waiting = 1, .warp = (uint8_t)warp, .holds = sm->at_atomic >> warp & 1};
+    *load = (struct load){.issued_at = now, .waiting = 1, .warp = (uint8_t)warp};
     memcpy(load->dst, instr->dst, sizeof load->dst);
     return index;
 }
@@ -70,11 +69,20 @@ static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr 
 
 /* Replaces the lanes on the busiest word of an atomic by an access each, or by one for all of them. The sector of that
  * word is not recorded: the first access is taken for it. */
-static NEVER_INLINE void separate_lanes(const struct sm *sm, struct lsu_entry *entry) {
+static void separate_lanes(struct sm *sm, struct lsu_entry *entry) {
     unsigned lanes = sm->shared->atomics_by_lane && entry->count ? entry->request.conflicts : 1;
     assert(entry->count + lanes - 1 <= COALESCING_MAX);
+    sm->stats.accesses += lanes - 1;
     for (; lanes > 1; lanes--) entry->access[entry->count++] = entry->access[0];
     entry->request.conflicts = 1;
+}
+
+/* The rest of the acceptance of an atomic. */
+static NEVER_INLINE void accept_atomic(struct sm *sm, struct lsu_entry *entry, bool beyond) {
+    if (beyond && (sm->shared->atomics_by_lane || sm->shared->atomics_combined)) separate_lanes(sm, entry);
+    if (!sm->shared->atomics_hold) return;
+    sm->at_atomic |= UINT64_C(1) << entry->request.warp;
+    sm->load[entry->load].holds = true;
 }
 
 /* The unit has an access for the next cycle; `replayed`: the last one had failed, see sm.c, foresee(). */
@@ -104,7 +112,6 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     const struct lsu_kind *kind =
         &sm->shared->lsu_kind[kind_index(instr->op, instr->space, instr->cache, instr->flags)];
     bool beyond = instr->space != SPACE_SHARED;
-    if (UNLIKELY(kind->holds)) sm->at_atomic |= UINT64_C(1) << warp;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
     entry->small_cache = kind->small_cache;
@@ -119,7 +126,6 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     if (beyond) {
         entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
-        if (UNLIKELY(kind->separate)) separate_lanes(sm, entry);
         sm->stats.accesses += entry->count;
         if (entry->load != LOAD_NONE) {
             sm->stats.loads++;
@@ -128,8 +134,15 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     } else {
         sm->stats.shared_accesses++;
     }
+    if (UNLIKELY(kind->special)) accept_atomic(sm, entry, beyond);
     sm->outstanding[warp]++;
     if (sm->lsu_next_at == NEVER) schedule(sm, false, now);
+}
+
+/* The load of a warp that waits for more than registers is complete; its value is available in cycle `at`. */
+static NEVER_INLINE void release_warp(struct sm *sm, const struct load *load, uint64_t at, uint64_t now) {
+    if (load->holds) sm_due_later(sm, UINT64_C(1) << load->warp, at);
+    cta_warp_check(sm, load->warp, now);
 }
 
 /* The load is complete: writes its value to the registers. */
@@ -148,8 +161,7 @@ static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, u
     sm->loads_at[warp] = max_u64(sm->loads_at[warp], at);
     sm->outstanding[warp]--;
     if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify_waiting(sm, warp, now);
-    if ((sm->at_fence | sm->exited) >> warp & 1) cta_warp_check(sm, warp, now);
-    if (UNLIKELY(load->holds)) sm_due_later(sm, UINT64_C(1) << warp, at);
+    if ((sm->at_fence | sm->exited | sm->at_atomic) >> warp & 1) release_warp(sm, load, at, now);
     load->next = sm->load_free;
     sm->load_free = index;
     sm->loads_used--;

@@ -20,8 +20,7 @@ enum {
 struct lsu_kind {
     struct l1_request request; /* template of each access */
     bool small_cache;          /* uses the constant or the read-only cache */
-    bool separate;             /* an atomic that is not sent by sector */
-    bool holds;                /* an atomic that holds its warp */
+    bool special;              /* an atomic that is not sent by sector, or holds its warp */
 };
 
 /* Machine constants, decoded once for all SMs, and the scoreboards of all SMs in one allocation, so that the host
