@@ -1,6 +1,7 @@
 /* Reads the sections of a description from YAML (yaml_reader.h) directly into the values. The descent follows the
  * parameter tables and stops at the first unknown key, so the input cannot force deeper recursion than the tables.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,8 +189,30 @@ static bool read_lone_value(struct reader *reader, int section, int param) {
     return read_param(reader, section, param);
 }
 
+/* Whether the text is one plain scalar in YAML without asking a parser: letters, digits and what numbers and names are
+ * made of. Other plain scalars exist. */
+static bool is_plain_word(const char *text) {
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || (length > 0 && text[length] && strchr("._-", text[length])))
+        length++;
+    return length > 0 && text[length] == '\0';
+}
+
+/* Most values are one word. A configuration has hundreds of defaults, and a parser allocates 64 KB. A value that the row
+ * does not accept is left to the parser, which locates the error. */
+static bool read_word(struct config *config, uint32_t layer, int section, int index, const char *text) {
+    const struct placed *placed = &config->placed[section];
+    const struct param *param = section_row(placed->section, (unsigned)index);
+    if (param->type == PARAM_LIST || !is_plain_word(text)) return false;
+    if (value_parse(param, text, true, store_value(config, placed, param)) != VALUE_TAKEN) return false;
+    uint32_t place = config->layers[layer].is_set ? 0 : 1;
+    config->origins[placed->first + (unsigned)index] = (struct origin){layer, place, place};
+    return true;
+}
+
 bool yaml_read_setting(struct config *config, uint32_t layer, int section, int param, const char *text,
                        struct error *err) {
+    if (read_word(config, layer, section, param, text)) return true;
     struct reader reader;
     reader_open(&reader, config, layer, text, strlen(text), err);
     bool read = read_lone_value(&reader, section, param);

@@ -34,6 +34,24 @@ TEST("a new configuration contains every default") {
     config_destroy(config);
 }
 
+TEST("a setting of one word has the value that it has in a file") {
+    static const char *const words[] = {"0x10", "1e3", "yes", "null", "a.b-c_d", "7", "-3", "~", "a:b", "9."};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (int key = 0; key < 3; key++) {
+            static const char *const keys[] = {"label", "count", "ratio"};
+            struct config *from_file = made_up_config(), *from_set = made_up_config();
+            struct error err_file = {0}, err_set = {0};
+            char text[80];
+            snprintf(text, sizeof text, "sm:\n  %s: %s\n", keys[key], words[i]);
+            bool in_file = read(from_file, text, &err_file);
+            snprintf(text, sizeof text, "sm.%s=%s", keys[key], words[i]);
+            CHECK_EQ(config_set(from_set, text, &err_set), in_file);
+            if (in_file) CHECK(memcmp(sm_of(from_file), sm_of(from_set), sizeof(struct sm_made_up)) == 0);
+            config_destroy(from_file);
+            config_destroy(from_set);
+        }
+}
+
 TEST("values of every type are read from a file") {
     struct config *config = made_up_config();
     struct error err = {0};
