@@ -20,7 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HANG_SECONDS = 120, STATUS_HOLDS = 98, STATUS_FAILED = 99, JOBS_MAX = 256 };
+/* A test that takes longer hangs. The long tests have more time, for machines that do something else as well. */
+enum { HANG_SECONDS = 120, LONG_HANG_SECONDS = 900, STATUS_HOLDS = 98, STATUS_FAILED = 99, JOBS_MAX = 256 };
 
 static struct test *registered;
 static size_t registered_count;
@@ -139,7 +140,8 @@ struct runner {
     bool verbose, list, stop; /* stop: start no test after the first failure */
     unsigned passed, failed, left_out;
     struct job jobs[JOBS_MAX];
-    int running;
+    int running, hang_seconds;
+    sigset_t awaited; /* blocked: an ended test, and requests to end */
 };
 
 static double now_seconds(void) {
@@ -193,7 +195,7 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
     char module[64], reason[128] = "";
     module_name(job->test, module, sizeof module);
     if (job->hung)
-        snprintf(reason, sizeof reason, " (ended after %d s)", HANG_SECONDS);
+        snprintf(reason, sizeof reason, " (ended after %d s)", runner->hang_seconds);
     else if (WIFSIGNALED(status))
         snprintf(reason, sizeof reason, " (%s)", strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != STATUS_FAILED)
@@ -215,12 +217,15 @@ static void job_finish(struct runner *runner, struct job *job, int status) {
     *job = runner->jobs[--runner->running];
 }
 
+/* Tests are process groups of their own, which Ctrl-C does not reach. */
+_Noreturn static void jobs_end(const struct runner *runner, int signal_number) {
+    for (int i = 0; i < runner->running; i++) kill(-runner->jobs[i].pid, SIGKILL);
+    exit(128 + signal_number);
+}
+
 /* Waits until at least one test has ended. Kills a hung test with its process group. */
 static void jobs_wait(struct runner *runner) {
     int before = runner->running;
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
     while (runner->running == before) {
         int status;
         pid_t pid;
@@ -232,11 +237,12 @@ static void jobs_wait(struct runner *runner) {
                 }
         if (runner->running < before) return;
         for (int i = 0; i < runner->running; i++)
-            if (!runner->jobs[i].hung && now_seconds() - runner->jobs[i].started_seconds > HANG_SECONDS) {
+            if (!runner->jobs[i].hung && now_seconds() - runner->jobs[i].started_seconds > runner->hang_seconds) {
                 runner->jobs[i].hung = true;
                 kill(-runner->jobs[i].pid, SIGKILL);
             }
-        sigtimedwait(&child, NULL, &(struct timespec){.tv_sec = 1});
+        int signal_number = sigtimedwait(&runner->awaited, NULL, &(struct timespec){.tv_sec = 1});
+        if (signal_number == SIGINT || signal_number == SIGTERM) jobs_end(runner, signal_number);
     }
 }
 
@@ -251,6 +257,7 @@ static bool test_wanted(const struct runner *runner, const struct test *test, co
 static bool tests_run(struct runner *runner, struct test **tests) {
     const char *long_tests = getenv("SLUICE_LONG_TESTS");
     bool run_long = long_tests && strcmp(long_tests, "1") == 0;
+    runner->hang_seconds = run_long ? LONG_HANG_SECONDS : HANG_SECONDS;
     for (size_t i = 0; i < registered_count; i++) {
         char module[64];
         module_name(tests[i], module, sizeof module);
@@ -323,10 +330,11 @@ int main(int argc, char **argv) {
     for (struct test *test = registered; test; test = test->next) tests[count++] = test;
     qsort(tests, count, sizeof *tests, test_order);
 
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, NULL);
+    sigemptyset(&runner.awaited);
+    sigaddset(&runner.awaited, SIGCHLD);
+    sigaddset(&runner.awaited, SIGINT);
+    sigaddset(&runner.awaited, SIGTERM);
+    sigprocmask(SIG_BLOCK, &runner.awaited, NULL);
     bool ran = tests_run(&runner, tests);
     int error_number = errno;
     free(tests);

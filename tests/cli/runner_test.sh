@@ -19,6 +19,7 @@ TEST("aborts") { CHECK(1); abort(); }
 TEST("leaves early") { CHECK(1); exit(0); }
 TEST("checks nothing") { }
 TEST("fails, then holds") { CHECK(0); CHECK(1); }
+TEST("sleeps") { CHECK(1); sleep(60); }
 TEST_LONG("long") { CHECK(1); }
 C
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -Itests tests/main.c "$work/tests/module/one_test.c" -lm -o "$work/runner" || exit 1
@@ -48,7 +49,7 @@ status_is 1
 out_has 'one_test.c:10: "abc" is "abc", without "cb"'
 
 testcase "counts every kind of failure, with its reason"
-runner -j 3
+runner -j 3 "is true" condition equal far number without requires aborts leaves nothing fails long
 status_is 1
 out_has "FAIL  module: aborts (Aborted)"
 out_has "the test has no checks"
@@ -66,6 +67,18 @@ testcase "--list prints every test and runs none"
 runner --list
 status_is 0
 out_has "module: aborts"
-holds "13 lines" test "$(wc -l <"$work/out")" -eq 13
+holds "14 lines" test "$(wc -l <"$work/out")" -eq 14
+
+testcase "a request to end also ends the running tests"
+last_command="runner sleeps, ended by TERM"
+"$work/runner" sleeps & pid=$!
+for _ in $(seq 100); do child=$(pgrep -P $pid) && break; sleep 0.1; done
+kill -TERM $pid
+wait $pid
+last_status=$?
+status_is 143
+for _ in $(seq 100); do kill -0 "$child" 2>/dev/null || break; sleep 0.1; done
+! kill -0 "$child" 2>/dev/null
+check $? "the test still runs"
 
 tests_end
