@@ -11,7 +11,8 @@
  *
  * A test runs in a separate process (tests/main.c), so it may crash, leak or hang without harm to the others. It
  * belongs to the module whose folder under tests/ its file is in. A test without a check fails. TEST_LONG is for tests
- * that take many seconds: they run only with SLUICE_LONG_TESTS=1.
+ * that take many seconds: they run only with SLUICE_LONG_TESTS=1. TEST_LONG_SANITIZED is for tests that take many seconds
+ * under sanitizers only, and whose code shorter tests execute, too: long tests there, and plain ones elsewhere.
  */
 #ifndef SLUICE_TESTS_TEST_H
 #define SLUICE_TESTS_TEST_H
@@ -85,8 +86,15 @@ static inline struct test_value test_pointer(const void *p) {
         if (!test_check(TEST_PLACE, #condition, (condition))) test_give_up(); \
     } while (0)
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define TEST_SANITIZED true
+#else
+#define TEST_SANITIZED false
+#endif
+
 #define TEST(text_)                  TEST_AT(text_, false, __LINE__)
 #define TEST_LONG(text_)             TEST_AT(text_, true, __LINE__)
+#define TEST_LONG_SANITIZED(text_)   TEST_AT(text_, TEST_SANITIZED, __LINE__)
 #define TEST_AT(text_, long_, line_) TEST_IN(text_, long_, line_)
 #define TEST_IN(text_, long_, line_) \
     static void test_body_##line_(void); \

@@ -213,7 +213,7 @@ TEST("HBM with one command bus and queues per bank obeys every timing rule, also
                 34000);
 }
 
-TEST(
+TEST_LONG_SANITIZED(
     "every scheduler with every row policy obeys every timing rule, on GDDR5 and on HBM, with refresh and a write queue") {
     for (unsigned s = 0; s < dram_scheduler_family.count; s++)
         for (unsigned r = 0; r < row_policy_family.count; r++) {

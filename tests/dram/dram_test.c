@@ -185,7 +185,7 @@ static uint64_t fingerprint(const char *const *assignments, bool poll, uint64_t 
     return hash;
 }
 
-TEST("sleeping, polling every cycle and any order of ticks give the same counters and replies") {
+TEST_LONG_SANITIZED("sleeping, polling every cycle and any order of ticks give the same counters and replies") {
     for (unsigned v = 0; v < COUNT_OF(varied); v++) {
         uint64_t asleep = fingerprint(varied[v], false, 0, false);
         CHECK_EQ(asleep, fingerprint(varied[v], true, 0, false));

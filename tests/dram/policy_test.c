@@ -329,7 +329,8 @@ static uint64_t outcome(const char *const *memory, const char *scheduler, const 
     return hash;
 }
 
-TEST("every scheduler with every row policy gives the same counters and replies, sleeping or polling every cycle") {
+TEST_LONG_SANITIZED(
+    "every scheduler with every row policy gives the same counters and replies, sleeping or polling every cycle") {
     enum { MOST = 64 };
     for (unsigned m = 0; m < COUNT_OF(memories); m++) {
         uint64_t seen[MOST];

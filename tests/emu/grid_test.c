@@ -13,7 +13,7 @@ TEST("a CTA that spins on a flag of a much later CTA completes") {
     run_end(&run);
 }
 
-TEST("all CTAs of a large grid wait for the last one and complete") {
+TEST_LONG_SANITIZED("all CTAs of a large grid wait for the last one and complete") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
         &run,

@@ -296,10 +296,14 @@ static unsigned plan_set(const char *set) {
     return count;
 }
 
-TEST("every bundled experiment on the adaptive LLC can be planned") { CHECK(plan_set("adaptive/") > 20); }
-TEST("every bundled experiment on bypassing can be planned") { CHECK(plan_set("bypass/") > 15); }
+TEST_LONG_SANITIZED("every bundled experiment on the adaptive LLC can be planned") {
+    CHECK(plan_set("adaptive/") > 20);
+}
+TEST_LONG_SANITIZED("every bundled experiment on bypassing can be planned") { CHECK(plan_set("bypass/") > 15); }
 TEST("every bundled experiment on cooperating L1s can be planned") { CHECK(plan_set("icc/") > 10); }
-TEST("every bundled experiment on selective replication can be planned") { CHECK(plan_set("selrep/") > 10); }
+TEST_LONG_SANITIZED("every bundled experiment on selective replication can be planned") {
+    CHECK(plan_set("selrep/") > 10);
+}
 TEST("every other bundled experiment can be planned") { CHECK(plan_set(NULL) >= 6); }
 
 TEST("rejects an unknown experiment with the nearest name") {

@@ -68,7 +68,8 @@ static double journal_input(const struct run *run, const char *name) {
     return 0;
 }
 
-TEST("a uniform stream seems more parallel in private mode at one SM-router, and equally parallel at all of them") {
+TEST_LONG_SANITIZED(
+    "a uniform stream seems more parallel in private mode at one SM-router, and equally parallel at all of them") {
     static const char *const where[] = {"llc.adaptive.all_routers=false", "llc.adaptive.all_routers=true"};
     double ratio[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -109,7 +110,7 @@ TEST("with routes changed instead of MC-routers powered off, nothing is gated") 
     run_destroy(run);
 }
 
-TEST("profiling alone costs nothing: a run that does not act on it equals that of a shared LLC") {
+TEST_LONG_SANITIZED("profiling alone costs nothing: a run that does not act on it equals that of a shared LLC") {
     struct run *shared = run_make("adaptive-80sm", "synth:uniform", SETTINGS("workload.iterations=60")),
                *profiled = run_make(
                    "adaptive-80sm", "synth:uniform",
@@ -123,7 +124,8 @@ TEST("profiling alone costs nothing: a run that does not act on it equals that o
     run_destroy(profiled);
 }
 
-TEST("the directory predicts the misses of a private LLC that fits: each cluster's first access to a line") {
+TEST_LONG_SANITIZED(
+    "the directory predicts the misses of a private LLC that fits: each cluster's first access to a line") {
     /* 384 KB fit in the slices of one cluster. All sets are shadowed, throughout. */
     static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
     double misses[2];

@@ -21,7 +21,7 @@ static double rate(const char *gpu, const char *workload, const char *counter, c
           SETTINGS("workload.iterations=8", __VA_ARGS__)) / \
      2)
 
-TEST("a shared LLC supplies from a hot line's home what one input of its router carries") {
+TEST_LONG_SANITIZED("a shared LLC supplies from a hot line's home what one input of its router carries") {
     /* Five flits a line. Between packets a router with one VC idles for two cycles, unless others fill them. */
     CHECK_NEAR(HOT("noc.internal_speedup=1"), 1.0 / 7, 0.03);
     CHECK_NEAR(HOT("noc.internal_speedup=1", "noc.vcs=4"), 1.0 / 5, 0.03);
@@ -34,7 +34,7 @@ TEST("a private LLC with a replica for each of eight clusters supplies at least 
     CHECK(private <= 8 * shared);
 }
 
-TEST("synth:stream reaches 85 % of the DRAM bandwidth of every machine, and never exceeds it") {
+TEST_LONG_SANITIZED("synth:stream reaches 85 % of the DRAM bandwidth of every machine, and never exceeds it") {
     static const struct {
         const char *gpu;
         double peak_gb;

@@ -187,7 +187,7 @@ static uint64_t remote_hits(const char *workload, const char *organisation) {
     return hits;
 }
 
-TEST("groups serve each other if they read the same data, and not if each reads its own") {
+TEST_LONG_SANITIZED("groups serve each other if they read the same data, and not if each reads its own") {
     for (unsigned ring = 0; ring < 2; ring++) {
         CHECK(remote_hits("an:tiny", ring ? MGC : AGC) > 0);
         CHECK(remote_hits("syrk:tiny", ring ? MGC : AGC) > 0);

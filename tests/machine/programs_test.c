@@ -124,7 +124,8 @@ static const char *decided(const struct run *run, unsigned program, uint64_t cyc
     return decision;
 }
 
-TEST("an adaptive LLC is private for one program and shared for the other at the same time, and then gates nothing") {
+TEST_LONG_SANITIZED(
+    "an adaptive LLC is private for one program and shared for the other at the same time, and then gates nothing") {
     struct run *run =
         run_of_two("adaptive-80sm", generate("synth:stream", SETTINGS("workload.iterations=40")),
                    generate("synth:uniform", SETTINGS("workload.iterations=60", "workload.footprint_kb=1024")),
@@ -153,7 +154,7 @@ TEST("MC-routers are gated while both programs are private") {
     run_two_destroy(run);
 }
 
-TEST("a reconfiguration for one program does not stop the other's SMs, unless MC-routers are gated") {
+TEST_LONG_SANITIZED("a reconfiguration for one program does not stop the other's SMs, unless MC-routers are gated") {
     static const char *const gating[] = {"llc.adaptive.power_gating=false", "llc.adaptive.power_gating=true"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = run_two("adaptive-80sm", "synth:stream", "synth:alu",

@@ -217,7 +217,7 @@ TEST("predictions per degree are summed over all decisions of a run, and replica
     run_destroy(run);
 }
 
-TEST("lookahead replicates lines that all SMs read at once, and none if their replicas do not fit") {
+TEST_LONG_SANITIZED("lookahead replicates lines that all SMs read at once, and none if their replicas do not fit") {
     struct run *shared = run_hot(SETTINGS(HOT)), *hot = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true")),
                *again = run_hot(SETTINGS(SELREP, HOT, "llc.selrep.look_ahead=true"));
     const struct journal *journal = machine_journal(hot->machine);
