@@ -67,7 +67,7 @@ static bool eligible(const struct icc_node *node, const struct l1_request *reque
 static bool icc_wants(const struct l1_partner *partner, const struct l1_request *request,
                       const struct cache_access *access, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
-    return eligible(node, request, access->key) && node->icc->scheme->promising(node, access) &&
+    return node->icc->probe && eligible(node, request, access->key) && node->icc->scheme->promising(node, access) &&
            port_can_push(node->ports.requests_out, now);
 }
 
@@ -89,6 +89,7 @@ static void icc_missed(struct l1_partner *partner, const struct l1_request *requ
                        unsigned mshr, bool wanted, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
     const struct icc_scheme *scheme = node->icc->scheme;
+    if (!node->icc->probe) return;
     if (wanted) {
         begin(node, request, access, mshr, now);
     } else if (eligible(node, request, access->key)) {
@@ -261,12 +262,13 @@ static void create_node(struct icc *icc, unsigned number, const struct cooperati
 }
 
 struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_context *context,
-                               struct coop_context plan, bool touch) {
+                               struct coop_context plan, bool probe, bool touch) {
     unsigned groups = context->shape.groups, each = context->shape.nodes;
     struct icc *icc = mem_alloc(1, sizeof *icc);
     *icc = (struct icc){
         .base = {&cooperation_ops, mem_alloc(groups * each, sizeof *icc->base.partner)},
         .scheme = scheme,
+        .probe = probe,
         .touch = touch,
         .engine = context->l1->engine,
         .shape = context->shape,

@@ -18,6 +18,9 @@
  * with its kernel. If L1s are not invalidated, a kernel may read stale lines of earlier kernels, from its own L1 as well.
  * Thread-local memory is never probed for.
  *
+ * With `probe` off no miss probes, and everything else stays: the difference from `clustered` is what the cycle of the
+ * lookup changes, and a gain of cooperation that is not larger is chance.
+ *
  * Assumed: answering a probe takes one cycle, regardless of the hit latency, and does not update the replacement state
  * unless `touch` is set. A probe that cannot be forwarded is answered as a miss. The set of lines that a group has
  * stored to is exact.
@@ -46,10 +49,12 @@ STATS_STRUCT(icc_stats, ICC_STATS);
 
 /* Parameters of both schemes: members of their configurations, and rows of their tables. */
 #define ICC_VALUES \
-    bool cooperate, touch; \
+    bool cooperate, probe, touch; \
     int64_t queue
 #define ICC_PARAMS(owner) \
     P_BOOL(owner, cooperate, true, "probe other groups; off: as clustered"), \
+        P_BOOL(owner, probe, true, \
+               "send probes; off: a control that has their hardware and timing, and never probes"), \
         P_BOOL(owner, touch, false, "a probe from another group counts as a use of the line"), \
         P_INT(owner, queue, 5, 1, 256, "messages", "length of each queue to and from other groups (Q2, Q3, Q6, Q7)")
 
@@ -101,7 +106,7 @@ struct icc_scheme {
 struct icc {
     struct cooperation base;
     const struct icc_scheme *scheme;
-    bool touch;
+    bool probe, touch;
     struct engine *engine;
     struct group_shape shape;
     unsigned nodes;
@@ -111,7 +116,7 @@ struct icc {
 
 /* `plan` contains the queue length and the parameters of the scheme's network; the rest is filled in. */
 struct cooperation *icc_create(const struct icc_scheme *scheme, const struct cooperation_context *context,
-                               struct coop_context plan, bool touch);
+                               struct coop_context plan, bool probe, bool touch);
 bool icc_check(const struct config *config, struct error *err);
 /* Storage items of cooperation per node, in order of declaration. */
 enum icc_store {

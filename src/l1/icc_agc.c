@@ -138,7 +138,8 @@ const struct l1_ops l1_icc_agc;
 
 static struct cooperation *agc_cooperate(const struct cooperation_context *context) {
     const struct agc_config *values = config_get(context->l1->config, &agc_section);
-    return icc_create(&agc, context, (struct coop_context){.queue = (unsigned)values->queue}, values->touch);
+    return icc_create(&agc, context, (struct coop_context){.queue = (unsigned)values->queue}, values->probe,
+                      values->touch);
 }
 
 static struct l1 *agc_create(const struct l1_context *context, struct error *err) {

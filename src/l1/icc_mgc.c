@@ -121,7 +121,7 @@ static struct cooperation *mgc_cooperate(const struct cooperation_context *conte
                                 .short_queries = (unsigned)values->short_queries,
                                 .long_queries = (unsigned)values->long_queries};
     bool both = values->short_queries && values->long_queries;
-    return icc_create(both ? &two_way : &one_way, context, plan, values->touch);
+    return icc_create(both ? &two_way : &one_way, context, plan, values->probe, values->touch);
 }
 
 static struct l1 *mgc_create(const struct l1_context *context, struct error *err) {

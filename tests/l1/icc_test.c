@@ -248,6 +248,32 @@ TEST("a probe that misses and cannot be forwarded is answered as a miss") {
     groups_fixture_destroy(groups);
 }
 
+/* Cycles from a read of group 1, after one of group 0, to its request at the LLC. */
+static unsigned until_llc(struct groups_fixture *groups) {
+    unsigned cycles = 0;
+    read_by(groups, 0, X);
+    finish(groups);
+    read_by(groups, 1, X);
+    for (unsigned before = groups->asked_count; groups->asked_count == before && cycles < 1000; cycles++) step(groups);
+    return cycles;
+}
+
+TEST("cooperation with `probe` off never probes: a miss reaches the LLC a cycle later than without cooperation") {
+    for (unsigned ring = 0; ring < 2; ring++) {
+        struct groups_fixture *none = groups_fixture_create(SETTINGS("l1.organisation=clustered")),
+                              *control = groups_fixture_create(
+                                  SETTINGS(ring ? MGC : AGC, "l1.icc-agc.probe=false", "l1.icc-mgc.probe=false"));
+        CHECK_EQ(until_llc(control), until_llc(none) + 1);
+        finish(control);
+        CHECK_EQ(COUNTER(control, "l1.icc.asked"), 0u);
+        CHECK_EQ(COUNTER(control, "l1.icc.served"), 0u);
+        CHECK_EQ(COUNTER(control, "l1.icc.crowded"), 0u);
+        CHECK_EQ(COUNTER(control, "l1.fills"), 2u);
+        groups_fixture_destroy(none);
+        groups_fixture_destroy(control);
+    }
+}
+
 TEST("cooperation takes up to 64 groups") {
     for (unsigned groups = 64; groups <= 65; groups++) {
         char sms[32], count[32];
