@@ -1,28 +1,33 @@
-/* Page view count: two rounds of hash, sort and group. */
+/* Page view count: two rounds of map, sort and group. */
 #include <stdio.h>
 
 #include "work.h"
 
 WORK_PTX(pvc, "pvc/pvc.ptx");
 
-enum { THREADS = 256, LINE_MOST = 96 };
+enum { THREADS = 256, LINE_MOST = 64, KEY_BYTES = 16 };
+
+/* A record of the sort: its key, and the number of its line as value. */
+struct record {
+    int32_t key, key_bytes, line, line_bytes;
+};
 
 struct log {
-    uint64_t text, start, lines, key, value, size; /* on the device */
+    uint64_t text, start, lines, keys, records, heads; /* on the device */
     uint8_t *htext;
-    int32_t *hstart, *hlines, *hvalue, *hsize;
+    int32_t *hstart, *hlines, *hheads;
+    struct record *hrecords;
     int32_t count, padded;
 };
 
-/* "/site12/page345/...\tvisitor\n": addresses of 20 to 70 characters, some much more popular than others. */
+/* Page, address and cookie of a visitor: 35 to 50 characters, all pages and visitors equally frequent. */
 static void write_log(struct work *work, struct log *log, uint32_t pages, uint32_t visitors) {
     int32_t end = 0;
     for (int32_t i = 0; i < log->count; i++) {
-        uint32_t page = work_below(work, 1 + work_below(work, pages)), visitor = work_below(work, visitors);
+        uint32_t page = work_below(work, pages), visitor = work_below(work, visitors);
         char line[LINE_MOST];
-        int bytes = snprintf(line, sizeof line, "http://site%u.example/%.*s/page%u.html\t10.%u.%u.%u\n", page % 97,
-                             (int)(page % 37), "archive/of/many/words/and/older/pages", page, visitor >> 16,
-                             visitor >> 8 & 255, visitor & 255);
+        int bytes = snprintf(line, sizeof line, "http://www.example.com/%u.html\t%u.%u.%u.%u\t%u\n", page,
+                             visitor >> 24, visitor >> 16 & 255, visitor >> 8 & 255, visitor & 255, visitor % 1000);
         log->hstart[i] = end;
         memcpy(log->htext + end, line, (size_t)bytes);
         end += bytes;
@@ -33,15 +38,15 @@ static void write_log(struct work *work, struct log *log, uint32_t pages, uint32
 static void group(struct work *work, struct log *log, char stop) {
     while (log->padded / 2 >= log->count) log->padded /= 2;
     struct dim all = DIM(blocks_of(log->padded, THREADS));
-    WORK_LAUNCH(work, "pvc_hash", all, DIM(THREADS), HOST_U64(log->text), HOST_U64(log->start), HOST_U64(log->lines),
-                HOST_U64(log->key), HOST_U64(log->value), HOST_S32(log->count), HOST_S32(log->padded),
-                ((struct host_argument){.size_bytes = 1, .u8 = (uint8_t)stop}));
+    struct host_argument padded = HOST_S32(log->padded), end = {.size_bytes = 1, .u8 = (uint8_t)stop};
+    WORK_LAUNCH(work, "pvc_map", all, DIM(THREADS), HOST_U64(log->text), HOST_U64(log->start), HOST_U64(log->lines),
+                HOST_U64(log->keys), HOST_U64(log->records), HOST_S32(log->count), padded, end);
     for (int32_t k = 2; k <= log->padded; k *= 2)
         for (int32_t j = k / 2; j > 0; j /= 2)
-            WORK_LAUNCH(work, "pvc_sort_step", all, DIM(THREADS), HOST_U64(log->key), HOST_U64(log->value), HOST_S32(j),
-                        HOST_S32(k));
-    WORK_LAUNCH(work, "pvc_group", DIM(blocks_of(log->count, THREADS)), DIM(THREADS), HOST_U64(log->key),
-                HOST_U64(log->size), HOST_S32(log->count));
+            WORK_LAUNCH(work, "pvc_sort_step", all, DIM(THREADS), HOST_U64(log->keys), HOST_U64(log->records),
+                        HOST_S32(j), HOST_S32(k), end);
+    WORK_LAUNCH(work, "pvc_group", all, DIM(THREADS), HOST_U64(log->keys), HOST_U64(log->records), HOST_U64(log->heads),
+                padded, end);
 }
 
 /* The lines of a set of groups as text up to `stop`, for sorting. */
@@ -58,44 +63,48 @@ static int by_text(const void *a, const void *b) {
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* The first line and the size of every group of `lines` by their text up to `stop`, in sizes[line]; 0 for others. */
-static void count_by_text(const struct log *log, const int32_t *lines, int32_t count, char stop, int32_t *sizes) {
+/* The first line of every line's group of `lines` by their text up to `stop`, in first[line]. */
+static void group_by_text(const struct log *log, const int32_t *lines, int32_t count, char stop, int32_t *first) {
     struct view *views = mem_alloc((size_t)count, sizeof *views);
     for (int32_t i = 0; i < count; i++) {
         const uint8_t *text = log->htext + log->hstart[lines[i]];
         views[i] = (struct view){text, (size_t)((const uint8_t *)strchr((const char *)text, stop) - text), lines[i]};
     }
     qsort(views, (size_t)count, sizeof *views, by_text);
-    memset(sizes, 0, (size_t)log->count * sizeof *sizes);
     for (int32_t i = 0, head = 0; i < count; i++) {
         if (views[i].bytes != views[head].bytes || memcmp(views[i].text, views[head].text, views[i].bytes) != 0)
             head = i;
-        sizes[views[head].line]++;
+        first[views[i].line] = views[head].line;
     }
     free(views);
 }
 
-/* Sorting by hashes keeps the order of equal lines: the head of a group is its first line, as by text. */
+/* Every line is in one record, and the records from a head to the next are the lines of one group, all of them. */
 static void verify_groups(struct work *work, const struct log *log, char stop, int32_t total) {
-    int32_t *expected = mem_alloc((size_t)total, sizeof *expected), *found = mem_alloc((size_t)total, sizeof *found);
-    struct log whole = *log;
-    whole.count = total;
-    count_by_text(&whole, log->hlines, log->count, stop, expected);
-    for (int32_t i = 0; i < log->count; i++) {
-        int32_t line = log->hvalue[i];
+    int32_t *first = mem_alloc((size_t)total, sizeof *first), *size = mem_alloc((size_t)total, sizeof *size),
+            *found = mem_alloc((size_t)total, sizeof *found), group = -1;
+    group_by_text(log, log->hlines, log->count, stop, first);
+    for (int32_t i = 0; i < log->count; i++) size[first[log->hlines[i]]]++;
+    for (int32_t i = log->padded - log->count; i < log->padded && !work->wrong; i++) {
+        int32_t line = log->hrecords[i].line;
         work_expect(work, line >= 0 && line < total, "a line is none of the log's");
-        if (!work->wrong) found[line] = log->hsize[i];
+        if (work->wrong) break;
+        if (log->hheads[i]) group = first[line];
+        work_expect(work, group == first[line], "a line is in the group of another text");
+        found[first[line]]++;
+        work_expect(work, !log->hheads[i] || found[first[line]] == 1, "a text has two groups");
     }
-    work_expect_i32(work, "views", found, expected, (uint64_t)total);
-    free(expected);
+    work_expect_i32(work, "views", found, size, (uint64_t)total);
+    free(first);
+    free(size);
     free(found);
 }
 
 /* The heads of groups are the lines of the next round. */
 static int32_t keep_heads(struct log *log) {
     int32_t heads = 0;
-    for (int32_t i = 0; i < log->count; i++)
-        if (log->hsize[i]) log->hlines[heads++] = log->hvalue[i];
+    for (int32_t i = log->padded - log->count; i < log->padded; i++)
+        if (log->hheads[i]) log->hlines[heads++] = log->hrecords[i].line;
     return heads;
 }
 
@@ -105,9 +114,9 @@ static void run(struct work *work) {
     log.htext = WORK_NEW(work, uint8_t, lines * LINE_MOST + 1, &log.text);
     log.hstart = WORK_NEW(work, int32_t, lines, &log.start);
     log.hlines = WORK_NEW(work, int32_t, lines, &log.lines);
-    log.key = work_alloc(work, (uint64_t)lines * sizeof(uint64_t));
-    log.hvalue = WORK_NEW(work, int32_t, lines, &log.value);
-    log.hsize = WORK_NEW(work, int32_t, lines, &log.size);
+    log.keys = work_alloc(work, (uint64_t)lines * KEY_BYTES);
+    log.hrecords = WORK_NEW(work, struct record, lines, &log.records);
+    log.hheads = WORK_NEW(work, int32_t, lines, &log.heads);
     for (int32_t i = 0; i < lines; i++) log.hlines[i] = i;
     write_log(work, &log, (uint32_t)work->size[1], (uint32_t)work->size[2]);
     group(work, &log, '\n');
@@ -121,8 +130,8 @@ static void run(struct work *work) {
 /* The number of lines is a power of two, as the sort requires. */
 static const struct work_size sizes[] = {
     {"tiny", {512, 32, 32}},
-    {"small", {16384, 1024, 512}},
-    {"icc", {65536, 4096, 1024}},
+    {"small", {16384, 1024, 16777216}},
+    {"icc", {65536, 1024, 16777216}},
 };
 
 WORKLOAD(pvc, "pvc", .help = "page view count (MapReduce)", .parameters = "lines pages visitors");

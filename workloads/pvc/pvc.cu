@@ -1,45 +1,59 @@
-/* Page view count over a web log, as map and reduce. A thread hashes one line of text character by character and emits
- * the hash with the line's number; the pairs are sorted (bitonic), and each group of equal hashes is counted by its
- * head. Round one groups whole views (page and visitor), round two the pages of distinct views. */
+/* Page view count over a web log, as map and reduce. A thread hashes one line of text character by character and emits a
+ * key and a record that refers to it. The records are sorted (bitonic) by their keys, which stay where they are: a
+ * comparison follows both references to the hashes, and to the text where the hashes are equal. Heads of groups are
+ * records that differ from the one before. Round one groups whole views, round two the pages of distinct views. */
 #include "cuda.h"
 
-/* Hash of line i from its beginning to `stop` (a tab ends the page, a newline the line); the sort's padding comes
- * last. */
-extern "C" __global__ void pvc_hash(const uchar *text, const int *start, const int *lines, ulong64 *key, int *value,
-                                    int count, int padded, uchar stop) {
+struct key {
+    const uchar *text;
+    uint hash;
+    int start;
+};
+
+/* Reference and bytes of a key, reference and bytes of its value; loaded and stored as a whole. Padding has no key. */
+typedef int record __attribute__((ext_vector_type(4)));
+enum { NONE = -1 };
+
+/* Hashes line lines[i] up to `stop`: a newline ends a view, a tab the page. */
+extern "C" __global__ void pvc_map(const uchar *text, const int *start, const int *lines, key *keys, record *records,
+                                   int count, int padded, uchar stop) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= padded) return;
-    ulong64 hash = ~0ull;
-    int line = -1;
-    if (i < count) {
-        line = lines[i];
-        hash = 5381;
-        for (int p = start[line]; text[p] != stop; p++) hash = hash * 1099511628211ull + text[p];
-        hash &= ~0ull >> 1;
+    if (i >= count) {
+        records[i] = (record){NONE, 0, NONE, 0};
+        return;
     }
-    key[i] = hash;
-    value[i] = line;
+    int line = lines[i];
+    uint hash = 0;
+    for (int p = start[line]; text[p] != stop; p++) hash = (hash << 4 | hash >> 28) ^ text[p];
+    keys[i] = {text, hash, start[line]};
+    records[i] = (record){i * (int)sizeof(key), sizeof(key), line, sizeof(int)};
 }
 
-extern "C" __global__ void pvc_sort_step(ulong64 *key, int *value, int j, int k) {
+/* Order of two keys: by hash, then by text. Padding comes first. */
+static __device__ __forceinline__ int compare(const uchar *keys, record a, record b, uchar stop) {
+    if (a.x == NONE || b.x == NONE) return (a.x != NONE) - (b.x != NONE);
+    const key *left = (const key *)(keys + a.x), *right = (const key *)(keys + b.x);
+    if (left->hash != right->hash) return left->hash > right->hash ? 1 : -1;
+    const uchar *l = left->text + left->start, *r = right->text + right->start;
+    while (*l == *r && *l != stop) l++, r++;
+    return (*l > *r) - (*l < *r);
+}
+
+extern "C" __global__ void pvc_sort_step(const uchar *keys, record *records, int j, int k, uchar stop) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), other = i ^ j;
     if (other <= i) return;
-    bool up = (i & k) == 0;
-    ulong64 a = key[i], b = key[other];
-    int va = value[i], vb = value[other];
-    bool greater = a > b || (a == b && va > vb); /* lines keep their order */
-    if (greater == up) {
-        key[i] = b, key[other] = a;
-        value[i] = vb, value[other] = va;
+    record a = records[i], b = records[other];
+    int order = compare(keys, a, b, stop);
+    if ((i & k) == 0 ? order > 0 : order < 0) {
+        records[i] = b;
+        records[other] = a;
     }
 }
 
-/* Heads of groups: their size; others get 0. */
-extern "C" __global__ void pvc_group(const ulong64 *key, int *size, int count) {
+/* Whether a record is the head of its group. */
+extern "C" __global__ void pvc_group(const uchar *keys, const record *records, int *heads, int padded, uchar stop) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i >= count) return;
-    int n = 0;
-    if (i == 0 || key[i - 1] != key[i])
-        while (i + n < count && key[i + n] == key[i]) n++;
-    size[i] = n;
+    if (i >= padded) return;
+    heads[i] = records[i].x != NONE && (i == 0 || compare(keys, records[i - 1], records[i], stop) != 0);
 }
