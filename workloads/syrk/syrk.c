@@ -37,7 +37,7 @@ static void run(struct work *work) {
 static const struct work_size sizes[] = {
     {"tiny", {64, 64, 64}},
     {"small", {256, 64, 128}},
-    {"icc", {1024, 48, 256}},
+    {"icc", {256, 256, 256}},
 };
 
 WORKLOAD(syrk, "syrk", .help = "product of a matrix and its transpose; uncoalesced, lanes one row apart",
