@@ -11,7 +11,9 @@ static const struct param params[] = {
              "CTA scheduler: chooses the SM that runs the next CTA"),
     P_BOOL(struct machine_config, cta_rotation_continues, false,
            "the round robin of CTAs continues after the SM that received the last CTA of the previous kernel, as in "
-           "GPGPU-Sim 3.2; otherwise every kernel starts at SM 0"),
+           "GPGPU-Sim 3.2; otherwise every kernel starts at gpu.cta_first_cluster"),
+    P_INT(struct machine_config, cta_first_cluster, 0, 0, 511, "",
+          "cluster at which the round robin of CTAs starts, modulo their number"),
     P_INT(struct machine_config, launch_cycles, 0, 0, 1000000, "cycles",
           "kernel launch latency, until the first CTA can start"),
     P_INT(struct machine_config, progress_limit, 100000, 1000, 1000000000, "cycles",

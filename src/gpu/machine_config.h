@@ -8,6 +8,7 @@ struct machine_config {
     struct gpu_config gpu;
     const struct policy *cta_scheduler;
     bool cta_rotation_continues;
+    int64_t cta_first_cluster;
     int64_t launch_cycles; /* from the end of a kernel to the first CTA of the next */
     int64_t progress_limit;
     int64_t first_program_sms; /* per cluster, if two programs share the GPU; 0: half of them */

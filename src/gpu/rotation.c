@@ -13,7 +13,9 @@ void rotation_init(struct rotation *rotation, const struct config *config, unsig
         .sm = mem_alloc(clusters, sizeof *rotation->sm),
         .served = mem_alloc(clusters, sizeof *rotation->served),
         .continues = values->cta_rotation_continues,
+        .first = (unsigned)values->cta_first_cluster % clusters,
     };
+    rotation->cluster = rotation->first;
 }
 
 void rotation_release(struct rotation *rotation) {
@@ -23,7 +25,7 @@ void rotation_release(struct rotation *rotation) {
 
 void rotation_begin(struct rotation *rotation) {
     if (rotation->continues) return;
-    rotation->cluster = 0;
+    rotation->cluster = rotation->first;
     memset(rotation->sm, 0, rotation->clusters * sizeof *rotation->sm);
 }
 

@@ -10,6 +10,7 @@ struct rotation {
     unsigned *sm;     /* [clusters] next SM of each */
     bool *served;     /* [clusters] has received a CTA, or a block of CTAs, in this cycle */
     bool continues;   /* a kernel begins where the last one ended */
+    unsigned first;   /* cluster at which the first kernel begins, or every kernel */
 };
 
 void rotation_init(struct rotation *rotation, const struct config *config, unsigned sms, unsigned clusters);

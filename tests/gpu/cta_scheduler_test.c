@@ -165,3 +165,14 @@ TEST("a rotation that continues gives the first CTA of a kernel to the SM after 
     CHECK_EQ(dealer->sm_of[3], 2u); /* the third of cluster 0 */
     dealer_destroy(dealer);
 }
+
+TEST("the round robin of every kernel starts at the first cluster, modulo their number") {
+    struct dealer *dealer = dealer_of("two-level-rr", (struct grid){12, 4, 2, 5}, "gpu.cta_first_cluster=7");
+    for (unsigned kernel = 0; kernel < 2; kernel++) {
+        deal_all(dealer);
+        CHECK_EQ(dealer->sm_of[0], 9u); /* cluster 3, the first SM */
+        CHECK_EQ(dealer->sm_of[1], 0u);
+        dealer->ops->begin(dealer->state, &dealer->view);
+    }
+    dealer_destroy(dealer);
+}
