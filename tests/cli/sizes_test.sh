@@ -28,10 +28,10 @@ noticed_once
 holds "not JSON" python3 -m json.tool "$work/out" /dev/null
 
 testcase "prints the notice once per name"
-sluice run gaussian:s004 + needle:s004 --json "$work/two.json"
+sluice run gaussian:s004 + sd1:s004 --json "$work/two.json"
 status_is 0
 noticed_once
-is_workload "$work/two.json" "gaussian:bypass + needle:bypass"
+is_workload "$work/two.json" "gaussian:bypass + sd1:bypass"
 sluice run gaussian:s002 + needle:s004 --max-insts 1000
 holds "not two notices" test "$(grep -c 'is now called' "$work/err")" -eq 2
 

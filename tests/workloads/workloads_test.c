@@ -58,9 +58,10 @@ TEST("a workload's name keeps everything but a former size") {
 TEST("an unknown size is reported with all sizes and the nearest") {
     struct error near = {0}, far = {0};
     CHECK(!opens("lud", "adaptve", &near) && !opens("lud", "enormous", &far));
-    CHECK_EQ(near.text, "lud has no size `adaptve`; known: tiny, small, adaptive, icc, selrep, bypass; did you mean "
+    CHECK_EQ(near.text, "lud has no size `adaptve`; known: tiny, small, adaptive, icc, selrep, bypass, bypass-kernel; "
+                        "did you mean "
                         "`adaptive`?");
-    CHECK_EQ(far.text, "lud has no size `enormous`; known: tiny, small, adaptive, icc, selrep, bypass");
+    CHECK_EQ(far.text, "lud has no size `enormous`; known: tiny, small, adaptive, icc, selrep, bypass, bypass-kernel");
 }
 
 /* An observer of a program's streams: called at the start of each kernel (without warp and record), and for each of its
