@@ -178,7 +178,6 @@ struct part {
 
 enum { PARTS = 1 + NOC_ROUTER_GROUPS };
 
-/* Links on the SM side of a single crossbar and those between two stages cross the chip; all others are short. */
 static unsigned network_parts(const struct energy_model *model, const struct config *config,
                               enum network_direction direction, const struct network_shape *shape,
                               struct part part[PARTS]) {
@@ -187,11 +186,10 @@ static unsigned network_parts(const struct energy_model *model, const struct con
     double cycle_ps = 1e12 / noc_hertz(config);
     unsigned bits = 8 * (unsigned)noc->channel_bytes;
     struct router_group group[NOC_ROUTER_GROUPS];
-    unsigned groups = noc_routers(config, direction, shape, group);
+    struct noc_links injection;
+    unsigned groups = noc_routers(config, direction, shape, &injection, group);
     if (groups == 0) return 0;
-    bool request = direction == NETWORK_REQUEST;
-    part[0] =
-        (struct part){.links = group[0].routers * group[0].inputs, .group.link_cycles = (unsigned)noc->link_cycles};
+    part[0] = (struct part){.links = group[0].routers * group[0].inputs, .group.links = injection};
     for (unsigned i = 0; i < groups; i++)
         part[i + 1] = (struct part){
             .group = group[i],
@@ -199,9 +197,9 @@ static unsigned network_parts(const struct energy_model *model, const struct con
             .links = group[i].routers * group[i].outputs,
         };
     for (unsigned i = 0; i <= groups; i++) {
-        bool across = groups > 1 ? i > 0 && i < groups : (i == 0) == request;
-        part[i].link = link_cost(&model->link, bits, across ? values->long_link_mm : values->link_mm,
-                                 cycle_ps * part[i].group.link_cycles);
+        struct noc_links links = part[i].group.links;
+        part[i].link = link_cost(&model->link, bits, links.across ? values->long_link_mm : values->link_mm,
+                                 cycle_ps * links.cycles);
     }
     return groups + 1;
 }

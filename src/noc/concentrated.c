@@ -15,8 +15,9 @@ static struct fabric_plan concentrated_plan(const struct noc_config *noc, enum n
              destinations = request ? shape->slices : shape->l1_endpoints;
     unsigned share = (unsigned)noc->concentration;
     return (struct fabric_plan){
+        .direction = direction,
         .stages = 1,
-        .stage = {{router_tables[direction], 1, sources / share, destinations / share, (unsigned)noc->link_cycles}},
+        .stage = {{router_tables[direction], 1, sources / share, destinations / share}},
         .concentration = share,
         .route = concentrated_route,
     };

@@ -333,12 +333,17 @@ static void build_stage(struct fabric *fabric, const struct network *network, co
         stats_add(stats, shape->table, &fabric->router[number][router]);
 }
 
+struct noc_links fabric_links(const struct noc_config *noc, const struct fabric_plan *plan, unsigned number) {
+    bool between = number > 0 && number < plan->stages, of_l1s = (number == 0) == (plan->direction == NETWORK_REQUEST);
+    bool across = plan->stages > 1 ? between : of_l1s;
+    return (struct noc_links){across, (unsigned)(across ? noc->long_link_cycles : noc->link_cycles)};
+}
+
 /* Builds the links into stage `number`, or from the last stage into the ejectors. */
 static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan,
                        unsigned number, unsigned *row_words) {
     bool first = number == 0, last = number == plan->stages;
-    unsigned cycles =
-        first ? (unsigned)noc->link_cycles : plan->stage[number - 1].link_cycles + plan->added_cycles[number - 1];
+    unsigned cycles = fabric_links(noc, plan, number).cycles + (first ? 0 : plan->added_cycles[number - 1]);
     unsigned links =
         last ? fabric->stage[number - 1].output_ports : fabric->stage[number].routers * fabric->stage[number].inputs;
     unsigned vc_shift = fabric->stage[0].vc_shift;
@@ -420,10 +425,10 @@ void fabric_destroy(struct network *network) {
 uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabric_plan *plan, unsigned bypassed,
                                 unsigned flits) {
     uint64_t steps = (uint64_t)noc->stages - (noc->lookahead ? 1 : 0);
-    uint64_t cycles = (uint64_t)noc->link_cycles - 1; /* one cycle of the last link is that of the port */
+    uint64_t cycles = fabric_links(noc, plan, 0).cycles - 1; /* one cycle of the last link is that of the port */
     for (unsigned i = 0; i < plan->stages; i++)
-        cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) + plan->stage[i].link_cycles +
-                  plan->added_cycles[i];
+        cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) +
+                  fabric_links(noc, plan, i + 1).cycles + plan->added_cycles[i];
     return cycles + flits - 1;
 }
 

@@ -49,11 +49,11 @@ STATS_STRUCT(router_stats, ROUTER_STATS);
  * enters at input i / concentration of the first stage; destination d is reached from output d / concentration of the
  * last. */
 struct fabric_plan {
+    enum network_direction direction;
     unsigned stages;
     struct stage_plan {
         const struct stat_table *table;    /* counters of its routers */
         unsigned routers, inputs, outputs; /* inputs and outputs of one router */
-        unsigned link_cycles;              /* of the output links */
     } stage[FABRIC_MAX_STAGES];
     unsigned added_cycles[FABRIC_MAX_STAGES]; /* latency of a stage's routers in addition to their pipeline */
     unsigned concentration;
@@ -63,6 +63,8 @@ struct fabric_plan {
     unsigned (*wire)(const struct fabric_plan *plan, unsigned stage, unsigned output);
 };
 
+/* The links into stage `number`, or behind the last stage. */
+struct noc_links fabric_links(const struct noc_config *noc, const struct fabric_plan *plan, unsigned number);
 bool fabric_build(struct network *network, const struct fabric_plan *plan, struct stats *stats);
 void fabric_destroy(struct network *network);
 bool fabric_conserved(const struct network *network, char *text, size_t size);

@@ -8,12 +8,14 @@ static unsigned full_route(const struct fabric_plan *plan, unsigned stage, unsig
 
 static struct fabric_plan full_plan(const struct noc_config *noc, enum network_direction direction,
                                     const struct network_shape *shape) {
+    (void)noc;
     bool request = direction == NETWORK_REQUEST;
     unsigned sources = request ? shape->l1_endpoints : shape->slices,
              destinations = request ? shape->slices : shape->l1_endpoints;
     return (struct fabric_plan){
+        .direction = direction,
         .stages = 1,
-        .stage = {{router_tables[direction], 1, sources, destinations, (unsigned)noc->link_cycles}},
+        .stage = {{router_tables[direction], 1, sources, destinations}},
         .concentration = 1,
         .route = full_route,
     };

@@ -27,9 +27,9 @@ static struct fabric_plan hierarchical_plan(const struct noc_config *noc, enum n
              destinations = request ? shape->slices : shape->l1_endpoints;
     const struct stat_table *sm = sm_router_tables[direction], *mc = mc_router_tables[direction];
     return (struct fabric_plan){
+        .direction = direction,
         .stages = 2,
-        .stage = {{request ? sm : mc, near, sources / near, far, (unsigned)noc->long_link_cycles},
-                  {request ? mc : sm, far, near, destinations / far, (unsigned)noc->link_cycles}},
+        .stage = {{request ? sm : mc, near, sources / near, far}, {request ? mc : sm, far, near, destinations / far}},
         .added_cycles = {[1] = request ? (unsigned)noc->mc_router_cycles : 0},
         .concentration = 1,
         .route = hierarchical_route,

@@ -37,8 +37,10 @@ static const struct param params[] = {
     P_INT(struct noc_config, input_speedup, 1, 1, 2, "",
           "crossbar inputs per input port, among which its VCs are divided"),
     P_INT(struct noc_config, iterations, 1, 1, 16, "", "iSLIP iterations per VC and switch allocation"),
-    P_INT(struct noc_config, link_cycles, 1, 1, 32, "cycles", "latency of the links between endpoints and routers"),
-    P_INT(struct noc_config, long_link_cycles, 2, 1, 32, "cycles", "latency of the links between routers"),
+    P_INT(struct noc_config, link_cycles, 1, 1, 32, "cycles", "latency of a short link, of energy.link_mm"),
+    P_INT(
+        struct noc_config, long_link_cycles, 2, 1, 32, "cycles",
+        "latency of a link across the chip, of energy.long_link_mm: between the stages of a hierarchical crossbar, or between SMs and another crossbar"),
     P_INT(struct noc_config, credit_cycles, 1, 0, 32, "cycles",
           "credit processing in a router, after the credit's return over the link"),
     P_INT(struct noc_config, injection_packets, 4, 1, 256, "packets", "injection queue depth per source"),
@@ -106,14 +108,15 @@ static bool start_bypassed(struct network *network, const struct config *config,
 }
 
 unsigned noc_routers(const struct config *config, enum network_direction direction, const struct network_shape *shape,
-                     struct router_group group[NOC_ROUTER_GROUPS]) {
+                     struct noc_links *injection, struct router_group group[NOC_ROUTER_GROUPS]) {
     const struct noc_config *noc = config_get(config, &noc_section);
     if (!topology_of(noc)->plan) return 0;
     struct fabric_plan plan = topology_of(noc)->plan(noc, direction, shape);
+    *injection = fabric_links(noc, &plan, 0);
     for (unsigned i = 0; i < plan.stages; i++) {
         const struct stage_plan *stage = &plan.stage[i];
         group[i] = (struct router_group){stage->table->prefix, stage->routers, stage->inputs, stage->outputs,
-                                         stage->link_cycles};
+                                         fabric_links(noc, &plan, i + 1)};
     }
     return plan.stages;
 }

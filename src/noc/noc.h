@@ -71,15 +71,24 @@ struct port *network_input(struct network *network, unsigned source);
 /* Packets stay in the network while the gate of its port is closed (port_gate). The ideal network ignores gates. */
 struct port *network_output(struct network *network, unsigned destination);
 
-/* The router stages of a network of this shape, starting at its sources, for the energy model. Returns their number. */
+/* Links of one kind. The floor plan is the same for every topology: links between two stages of routers cross the chip,
+ * and so do those between the L1 endpoints and a single crossbar. They take noc.long_link_cycles, all others
+ * noc.link_cycles. */
+struct noc_links {
+    bool across;
+    unsigned cycles;
+};
+
+/* The router stages of a network of this shape, starting at its sources, for the energy model, and the links from the
+ * sources to the first of them. Returns their number; 0 for a network without routers. */
 enum { NOC_ROUTER_GROUPS = 2 };
 struct router_group {
     const char *name;                  /* prefix of their counters: "noc.request.sm_router" */
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
-    unsigned link_cycles;              /* of the output links */
+    struct noc_links links;            /* of the outputs */
 };
 unsigned noc_routers(const struct config *config, enum network_direction direction, const struct network_shape *shape,
-                     struct router_group group[NOC_ROUTER_GROUPS]);
+                     struct noc_links *injection, struct router_group group[NOC_ROUTER_GROUPS]);
 
 /* Whether packets from one source to one destination arrive in the order in which they were pushed: with a single VC,
  * or in a topology in which packets cannot overtake each other. */

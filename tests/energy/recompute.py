@@ -213,11 +213,12 @@ class Account:
         elif c["noc.topology"] in ("full", "concentrated"):
             share = c["noc.concentration"] if c["noc.topology"] == "concentrated" else 1
             before = far if request else near
-            stages = [("router", 1, sources // share, destinations // share, near if request else far, short)]
+            behind = (near, short) if request else (far, long)
+            stages = [("router", 1, sources // share, destinations // share, *behind)]
         else:
             return
         bits, cycle_ps = 8 * c["noc.channel_bytes"], 1e12 / self.noc_hertz
-        pj, leak_mw = link(self.link, bits, before, cycle_ps * short)
+        pj, leak_mw = link(self.link, bits, before, cycle_ps * (long if before == far else short))
         self.events("noc_links", self.count(f"noc.{direction}.flits_injected"), pj)
         self.power("noc_links", 1e-3 * stages[0][1] * stages[0][2] * leak_mw)
         for name, number, inputs, outputs, mm, cycles in stages:

@@ -33,12 +33,33 @@ static void compare(const struct case_ *c) {
 static const struct network_shape square = {64, 64, 8, 8}, machine = {80, 64, 8, 8};
 
 TEST("a 64 × 64 router with one VC loses as much between packets as BookSim's") {
-    compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 1, TRAFFIC_UNIFORM, 0.2, 12.11, 0.253});
+    compare(&(struct case_){{"noc.topology=full", "noc.long_link_cycles=1"},
+                            NETWORK_REQUEST,
+                            square,
+                            1,
+                            TRAFFIC_UNIFORM,
+                            0.2,
+                            12.11,
+                            0.253});
 }
 
 TEST("one VC carries one packet at a time: a permutation reaches L / (L + 2)") {
-    compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 5, TRAFFIC_COMPLEMENT, 0.5, 18.2, 5.0 / 7});
-    compare(&(struct case_){{"noc.topology=full"}, NETWORK_REQUEST, square, 1, TRAFFIC_COMPLEMENT, 0.2, 8.5, 1.0 / 3});
+    compare(&(struct case_){{"noc.topology=full", "noc.long_link_cycles=1"},
+                            NETWORK_REQUEST,
+                            square,
+                            5,
+                            TRAFFIC_COMPLEMENT,
+                            0.5,
+                            18.2,
+                            5.0 / 7});
+    compare(&(struct case_){{"noc.topology=full", "noc.long_link_cycles=1"},
+                            NETWORK_REQUEST,
+                            square,
+                            1,
+                            TRAFFIC_COMPLEMENT,
+                            0.2,
+                            8.5,
+                            1.0 / 3});
 }
 
 TEST("the H-Xbar's reply network saturates where BookSim's does, with one VC") {
@@ -75,7 +96,7 @@ TEST("internal speedup gains as much for the H-Xbar as in BookSim") {
 }
 
 TEST("several iterations of iSLIP gain as much for a four-VC router as in BookSim") {
-    compare(&(struct case_){{"noc.topology=full", "noc.vcs=4", "noc.iterations=4"},
+    compare(&(struct case_){{"noc.topology=full", "noc.long_link_cycles=1", "noc.vcs=4", "noc.iterations=4"},
                             NETWORK_REQUEST,
                             square,
                             5,
@@ -86,7 +107,8 @@ TEST("several iterations of iSLIP gain as much for a four-VC router as in BookSi
 }
 
 TEST("the GTX480 router of GPGPU-Sim 3.2.2 behaves like BookSim's") {
-    compare(&(struct case_){{"noc.topology=full", "noc.lookahead=true", "noc.input_speedup=2", "noc.credit_cycles=0"},
+    compare(&(struct case_){{"noc.topology=full", "noc.long_link_cycles=1", "noc.lookahead=true", "noc.input_speedup=2",
+                             "noc.credit_cycles=0"},
                             NETWORK_REQUEST,
                             machine,
                             1,

@@ -51,7 +51,7 @@ TEST(
     struct network_shape shape = {.l1_endpoints = 2, .slices = 2, .clusters = 1, .mcs = 1};
     struct traffic traffic;
     struct error err = {0};
-    const char *const settings[] = {"noc.topology=full", "noc.ejection_packets=2", NULL};
+    const char *const settings[] = {"noc.topology=full", "noc.long_link_cycles=1", "noc.ejection_packets=2", NULL};
     REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 3, &err));
     traffic_packet(&traffic, 0, 1, 10);
     engine_run_until(traffic.engine, 100);

@@ -102,16 +102,43 @@ TEST("the router stages of a network are listed from its sources on, with ports 
     struct error err = {0};
     struct router_group group[NOC_ROUTER_GROUPS];
     REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 1, &err));
-    CHECK_EQ(noc_routers(traffic.config, NETWORK_REQUEST, &shape, group), 2u);
+    struct noc_links injection;
+    CHECK_EQ(noc_routers(traffic.config, NETWORK_REQUEST, &shape, &injection, group), 2u);
+    CHECK_EQ(injection.across, false);
+    CHECK_EQ(injection.cycles, 1u);
     CHECK_EQ(group[0].name, "noc.request.sm_router"); /* one per cluster: its L1s to all controllers */
     CHECK_EQ(group[0].routers, 4u);
     CHECK_EQ(group[0].inputs, 3u);
     CHECK_EQ(group[0].outputs, 2u);
-    CHECK_EQ(group[0].link_cycles, 3u);
+    CHECK_EQ(group[0].links.across, true);
+    CHECK_EQ(group[0].links.cycles, 3u);
     CHECK_EQ(group[1].name, "noc.request.mc_router"); /* one per controller: all clusters to its slices */
     CHECK_EQ(group[1].routers, 2u);
     CHECK_EQ(group[1].inputs, 4u);
     CHECK_EQ(group[1].outputs, 4u);
-    CHECK_EQ(group[1].link_cycles, 1u);
+    CHECK_EQ(group[1].links.across, false);
+    CHECK_EQ(group[1].links.cycles, 1u);
     traffic_close(&traffic);
+}
+
+TEST("the links between L1s and a single crossbar cross the chip, those of the slices do not") {
+    static const struct network_shape shape = {12, 8, 4, 2};
+    static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated"};
+    for (unsigned t = 0; t < COUNT_OF(topologies); t++)
+        for (unsigned direction = 0; direction < 2; direction++) {
+            const char *const settings[] = {topologies[t], "noc.link_cycles=1", "noc.long_link_cycles=3",
+                                            "noc.concentration=1", NULL};
+            struct traffic traffic;
+            struct error err = {0};
+            struct router_group group[NOC_ROUTER_GROUPS];
+            struct noc_links injection;
+            bool request = direction == NETWORK_REQUEST;
+            REQUIRE(traffic_open(&traffic, settings, direction, shape, 1, &err));
+            CHECK_EQ(noc_routers(traffic.config, direction, &shape, &injection, group), 1u);
+            CHECK_EQ(injection.across, request);
+            CHECK_EQ(injection.cycles, request ? 3u : 1u);
+            CHECK_EQ(group[0].links.across, !request);
+            CHECK_EQ(group[0].links.cycles, request ? 1u : 3u);
+            traffic_close(&traffic);
+        }
 }

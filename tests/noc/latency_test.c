@@ -30,7 +30,7 @@ static uint64_t latency(const char *const *settings, enum network_direction dire
 static const struct network_shape machine = {80, 64, 8, 8};
 
 TEST("a full crossbar takes 2 + 5 cycles with one-cycle links, and one more per further flit") {
-    const char *const settings[] = {"noc.topology=full", NULL};
+    const char *const settings[] = {"noc.topology=full", "noc.long_link_cycles=1", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 0, 0), 7u);
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 5, 79, 63), 11u);
     CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 1, 63, 79), 7u);
@@ -38,7 +38,7 @@ TEST("a full crossbar takes 2 + 5 cycles with one-cycle links, and one more per 
 }
 
 TEST("a concentrated crossbar takes as long as a full one") {
-    const char *const settings[] = {"noc.topology=concentrated", "noc.concentration=8", NULL};
+    const char *const settings[] = {"noc.topology=concentrated", "noc.concentration=8", "noc.long_link_cycles=1", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 79, 63), 7u);
     CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 5, 9, 70), 11u);
 }
@@ -56,29 +56,37 @@ TEST("a hierarchical crossbar takes 2 + 2 × 5 cycles with one-cycle links") {
 TEST("link length, pipeline depth, lookahead and internal speedup change latency by their parameters") {
     const char *const links[] = {"noc.topology=hierarchical", "noc.link_cycles=3", "noc.long_link_cycles=4", NULL};
     CHECK_EQ(latency(links, NETWORK_REQUEST, machine, 1, 0, 0), 12u + 2 + 2 + 3);
-    const char *const deep[] = {"noc.topology=full", "noc.stages=6", NULL};
+    /* The links between the L1s and a single crossbar are as long as those between two stages, in both directions. */
+    const char *const full[] = {"noc.topology=full", "noc.link_cycles=3", "noc.long_link_cycles=4", NULL};
+    CHECK_EQ(latency(full, NETWORK_REQUEST, machine, 1, 0, 0), 7u + 3 + 2);
+    CHECK_EQ(latency(full, NETWORK_REPLY, machine, 1, 0, 0), 7u + 3 + 2);
+    const char *const shared[] = {"noc.topology=concentrated", "noc.long_link_cycles=6", NULL};
+    CHECK_EQ(latency(shared, NETWORK_REQUEST, machine, 1, 0, 0), 7u + 5);
+    CHECK_EQ(latency(shared, NETWORK_REPLY, machine, 1, 0, 0), 7u + 5);
+#define SHORT_LINKS "noc.topology=full", "noc.long_link_cycles=1"
+    const char *const deep[] = {SHORT_LINKS, "noc.stages=6", NULL};
     CHECK_EQ(latency(deep, NETWORK_REQUEST, machine, 1, 0, 0), 9u);
-    const char *const lookahead[] = {"noc.topology=full", "noc.lookahead=true", NULL};
+    const char *const lookahead[] = {SHORT_LINKS, "noc.lookahead=true", NULL};
     CHECK_EQ(latency(lookahead, NETWORK_REQUEST, machine, 5, 0, 0), 10u);
-    const char *const fast[] = {"noc.topology=full", "noc.internal_speedup=2", NULL};
+    const char *const fast[] = {SHORT_LINKS, "noc.internal_speedup=2", NULL};
     CHECK_EQ(latency(fast, NETWORK_REQUEST, machine, 1, 0, 0), 5u);
-    const char *const fast_deep[] = {"noc.topology=full", "noc.internal_speedup=2", "noc.stages=7", NULL};
+    const char *const fast_deep[] = {SHORT_LINKS, "noc.internal_speedup=2", "noc.stages=7", NULL};
     CHECK_EQ(latency(fast_deep, NETWORK_REQUEST, machine, 1, 0, 0), 7u);
-    const char *const fast_vcs[] = {"noc.topology=full", "noc.internal_speedup=2", "noc.vcs=4", NULL};
+    const char *const fast_vcs[] = {SHORT_LINKS, "noc.internal_speedup=2", "noc.vcs=4", NULL};
     CHECK_EQ(latency(fast_vcs, NETWORK_REQUEST, machine, 5, 0, 0), 9u);
-    const char *const fast_lookahead[] = {"noc.topology=full", "noc.internal_speedup=2", "noc.lookahead=true", NULL};
+    const char *const fast_lookahead[] = {SHORT_LINKS, "noc.internal_speedup=2", "noc.lookahead=true", NULL};
     CHECK_EQ(latency(fast_lookahead, NETWORK_REQUEST, machine, 1, 0, 0), 5u);
 }
 
 TEST("VCs, buffers and iterations do not change the zero-load latency") {
-    const char *const settings[] = {"noc.topology=full", "noc.vcs=3",           "noc.vc_flits=20",
-                                    "noc.iterations=4",  "noc.input_speedup=2", NULL};
+    const char *const settings[] = {SHORT_LINKS,        "noc.vcs=3",           "noc.vc_flits=20",
+                                    "noc.iterations=4", "noc.input_speedup=2", NULL};
     CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 5, 3, 9), 11u);
 }
 
 TEST("a buffer smaller than the credit loop adds cycles to a packet") {
     /* Two places, and a credit comes back six cycles after the flit left: two flits in six cycles. */
-    const char *const settings[] = {"noc.topology=full", "noc.vc_flits=2", NULL};
+    const char *const settings[] = {SHORT_LINKS, "noc.vc_flits=2", NULL};
     struct traffic traffic;
     struct error err = {0};
     REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, machine, 5, &err));
@@ -114,7 +122,7 @@ TEST("additional cycles of MC-routers delay requests and not replies") {
 }
 
 TEST("a slower network clock increases the latency in core cycles") {
-    const char *const settings[] = {"noc.topology=full", "noc.clock_mhz=700", NULL};
+    const char *const settings[] = {SHORT_LINKS, "noc.clock_mhz=700", NULL};
     struct traffic traffic;
     struct error err = {0};
     REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, machine, 1, &err));

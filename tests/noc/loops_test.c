@@ -83,7 +83,8 @@ TEST("a router takes its stages in steps of its internal speedup, rounded up, wi
                     snprintf(text[1], sizeof text[1], "noc.internal_speedup=%u", speedup);
                     snprintf(text[2], sizeof text[2], "noc.lookahead=%s", lookahead ? "true" : "false");
                     snprintf(text[3], sizeof text[3], "noc.vcs=%u", vcs);
-                    const char *const settings[] = {"noc.topology=full", text[0], text[1], text[2], text[3], NULL};
+                    const char *const settings[] = {
+                        "noc.topology=full", "noc.long_link_cycles=1", text[0], text[1], text[2], text[3], NULL};
                     struct network_shape shape = {4, 4, 1, 1};
                     struct traffic traffic;
                     struct error err = {0};
