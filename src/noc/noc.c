@@ -24,7 +24,10 @@ static const struct param params[] = {
     P_INT(struct noc_config, channel_bytes, 32, 4, 256, "B", "channel width, that is, flit size"),
     P_INT(struct noc_config, clock_mhz, 0, 0, 10000, "MHz", "clock of both networks; 0: core clock"),
     P_INT(struct noc_config, vcs, 1, 1, NOC_MAX_VCS, "", "virtual channels per physical channel"),
-    P_INT(struct noc_config, vc_flits, 8, 1, 512, "flits", "input buffer depth per virtual channel"),
+    P_INT(struct noc_config, vc_flits, 8, 1, NOC_MAX_VC_FLITS, "flits", "input buffer depth per virtual channel"),
+    P_INT(
+        struct noc_config, vc_bytes, 0, 0, 256 * NOC_MAX_VC_FLITS, "B",
+        "input buffer size per virtual channel, instead of vc_flits, which follows from it and channel_bytes; 0: unused"),
     P_INT(
         struct noc_config, stages, 4, 4, 8, "cycles",
         "router pipeline depth: routing, VC allocation, switch allocation, traversal; depths above 4 lengthen traversal"),
@@ -56,8 +59,42 @@ static const struct topology *topology_of(const struct noc_config *noc) {
     return (const struct topology *)noc->topology;
 }
 
+static bool bytes_agree(const struct noc_config *noc) {
+    return !noc->vc_bytes || noc->vc_bytes == noc->vc_flits * noc->channel_bytes;
+}
+
+/* A buffer given in bytes keeps its size when the channel width changes. */
+static void derive(struct config *config) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    if (bytes_agree(noc)) return;
+    int64_t flits = noc->vc_bytes / noc->channel_bytes;
+    if (config_is_newer(config, "noc.vc_flits", "noc.vc_bytes"))
+        config_derive(config, "noc.vc_bytes", "noc.vc_flits", 0);
+    else if ((config_is_newer(config, "noc.vc_bytes", "noc.vc_flits") ||
+              config_is_newer(config, "noc.channel_bytes", "noc.vc_flits")) &&
+             flits * noc->channel_bytes == noc->vc_bytes && flits <= NOC_MAX_VC_FLITS)
+        config_derive(config, "noc.vc_flits", "noc.vc_bytes", flits);
+}
+
+static bool check_buffers(const struct config *config, struct error *err) {
+    const struct noc_config *noc = config_get(config, &noc_section);
+    long long bytes = noc->vc_bytes, width = noc->channel_bytes, flits = noc->vc_flits;
+    if (bytes_agree(noc)) return true;
+    if (bytes % width)
+        return config_error(config, "noc.vc_bytes", err, "%lld B are not a whole number of flits of %lld B%s", bytes,
+                            width, " (noc.channel_bytes)");
+    if (bytes / width > NOC_MAX_VC_FLITS)
+        return config_error(config, "noc.vc_bytes", err, "%lld B are %lld flits of %lld B; at most %d are supported",
+                            bytes, bytes / width, width, NOC_MAX_VC_FLITS);
+    return config_error(config, "noc.vc_bytes", err,
+                        "%lld B are not noc.vc_flits x noc.channel_bytes = %lld x %lld = %lld B; set only one of "
+                        "noc.vc_bytes and noc.vc_flits",
+                        bytes, flits, width, flits * width);
+}
+
 static bool check(const struct config *config, struct error *err) {
     const struct noc_config *noc = config_get(config, &noc_section);
+    if (!check_buffers(config, err)) return false;
     if (!noc->bypass || topology_of(noc)->can_bypass) return true;
     return config_error(config, "noc.bypass", err,
                         "topology %s has no MC-routers to bypass; set noc.topology=hierarchical",
@@ -71,6 +108,7 @@ const struct section noc_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct noc_config),
     .check = check,
+    .derive = derive,
 };
 
 STATS_TABLE(noc_request_table, "noc.request", network_stats, NETWORK_STATS);

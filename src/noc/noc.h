@@ -23,14 +23,14 @@
 
 enum network_direction { NETWORK_REQUEST, NETWORK_REPLY };
 
-enum { NOC_MAX_VCS = 8, NOC_MAX_ENDPOINTS = 1024 /* on each side */ };
+enum { NOC_MAX_VCS = 8, NOC_MAX_VC_FLITS = 512, NOC_MAX_ENDPOINTS = 1024 /* on each side */ };
 
 struct noc_config {
     const struct policy *topology;
     int64_t channel_bytes;
     int64_t clock_mhz; /* 0: core clock */
     int64_t vcs;
-    int64_t vc_flits;
+    int64_t vc_flits, vc_bytes;
     int64_t stages, mc_router_cycles;
     bool lookahead;
     int64_t internal_speedup;

@@ -317,6 +317,40 @@ TEST("a network that cannot be built is rejected with the reason") {
             "must divide both 12 L1 endpoints and 8 LLC slices");
     refused(SETTINGS("noc.vcs=9"), "noc.vcs");
     refused(SETTINGS("noc.vc_flits=0"), "noc.vc_flits");
+    refused(SETTINGS("noc.vc_bytes=256", "noc.vc_flits=8", "noc.channel_bytes=16"),
+            "noc.vc_bytes: 256 B are not noc.vc_flits x noc.channel_bytes = 8 x 16 = 128 B; set only one");
+    refused(SETTINGS("noc.vc_bytes=100"), "noc.vc_bytes: 100 B are not a whole number of flits of 32 B");
+    refused(SETTINGS("noc.vc_bytes=16"), "noc.vc_bytes: 16 B are not a whole number of flits of 32 B");
+    refused(SETTINGS("noc.vc_bytes=4096", "noc.channel_bytes=4"), "4096 B are 1024 flits of 4 B; at most 512");
     refused(SETTINGS("noc.channel_bytes=2"), "noc.channel_bytes");
     refused(SETTINGS("noc.topology=mesh"), "noc.topology");
+}
+
+static int64_t flits_with(const char *description, const char *const *settings) {
+    static const struct section *const sections[] = {&noc_section};
+    struct config *config = config_create(sections, 1);
+    struct error err = {0};
+    bool good = config_read_text(config, "gpu", description, strlen(description), &err);
+    for (unsigned i = 0; good && settings[i]; i++) good = config_set(config, settings[i], &err);
+    good = good && config_check(config, &err);
+    CHECK_EQ((const char *)err.text, "");
+    const struct noc_config *noc = config_get(config, &noc_section);
+    if (noc->vc_bytes) CHECK_EQ(noc->vc_bytes, noc->vc_flits * noc->channel_bytes);
+    int64_t flits = good ? noc->vc_flits : 0;
+    config_destroy(config);
+    return flits;
+}
+
+TEST("buffers given in bytes hold as many flits as fit; of bytes and flits the later one counts") {
+    static const char bytes[] = "noc: {channel_bytes: 32, vc_bytes: 256}",
+                      flits[] = "noc: {channel_bytes: 32, vc_flits: 8}",
+                      both[] = "noc: {channel_bytes: 32, vc_flits: 8, vc_bytes: 256}";
+    CHECK_EQ(flits_with(bytes, SETTINGS("noc.vcs=1")), 8);
+    CHECK_EQ(flits_with(bytes, SETTINGS("noc.channel_bytes=4")), 64);
+    CHECK_EQ(flits_with(both, SETTINGS("noc.channel_bytes=4")), 64);
+    CHECK_EQ(flits_with(bytes, SETTINGS("noc.vc_flits=5")), 5);
+    CHECK_EQ(flits_with(flits, SETTINGS("noc.channel_bytes=4")), 8);
+    CHECK_EQ(flits_with(flits, SETTINGS("noc.vc_bytes=128")), 4);
+    CHECK_EQ(flits_with(flits, SETTINGS("noc.channel_bytes=4", "noc.vc_bytes=256")), 64);
+    CHECK_EQ(flits_with(both, SETTINGS("noc.vc_bytes=0", "noc.channel_bytes=16")), 8);
 }
