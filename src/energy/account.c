@@ -190,12 +190,14 @@ static unsigned network_parts(const struct energy_model *model, const struct con
     unsigned groups = noc_routers(config, direction, shape, &injection, group);
     if (groups == 0) return 0;
     part[0] = (struct part){.links = group[0].routers * group[0].inputs, .group.links = injection};
-    for (unsigned i = 0; i < groups; i++)
+    for (unsigned i = 0; i < groups; i++) {
+        unsigned flits = group[i].kind == DISTRIBUTOR ? 0 : (unsigned)noc->vc_flits;
         part[i + 1] = (struct part){
             .group = group[i],
-            .shape = {group[i].inputs, group[i].outputs, bits, (unsigned)noc->vcs, (unsigned)noc->vc_flits},
+            .shape = {group[i].inputs, group[i].outputs, bits, (unsigned)noc->vcs, flits},
             .links = group[i].routers * group[i].outputs,
         };
+    }
     for (unsigned i = 0; i <= groups; i++) {
         struct noc_links links = part[i].group.links;
         part[i].link = link_cost(&model->link, bits, links.across ? values->long_link_mm : values->link_mm,
@@ -204,10 +206,47 @@ static unsigned network_parts(const struct energy_model *model, const struct con
     return groups + 1;
 }
 
+/* Concentrators and distributors have no pipeline registers, and a distributor has no buffers. */
+static struct router_area part_area(const struct router_table *table, const struct part *part) {
+    struct router_area area = router_area(table, &part->shape);
+    if (part->group.kind != ROUTER) area.registers = 0;
+    if (part->group.kind == DISTRIBUTOR) area.buffers = area.allocators = 0;
+    return area;
+}
+
+static double part_leak_mw(const struct router_table *table, const struct part *part) {
+    const struct router_shape *shape = &part->shape;
+    if (part->group.kind == ROUTER) return router_leak_mw(table, shape);
+    double leak = router_value(&table->crossbar_leak_mw, shape);
+    if (part->group.kind == CONCENTRATOR)
+        leak +=
+            shape->inputs * router_value(&table->input_leak_mw, shape) + router_value(&table->allocator_leak_mw, shape);
+    return leak;
+}
+
+static double part_clock_pj(const struct router_table *table, const struct part *part) {
+    return part->group.kind == ROUTER ? router_value(&table->clock_pj, &part->shape) : 0;
+}
+
 static double group_count(const struct account *account, const struct router_group *group, const char *counter) {
     char name[64];
     snprintf(name, sizeof name, "%s.%s", group->name, counter);
     return account_count(account, name);
+}
+
+/* Every flit passes one concentrator and one distributor; an arbiter decides once per packet. */
+static void account_concentrators(const struct account *account, const struct part *part) {
+    const struct router_table *table = &account->model->router;
+    const struct router_shape *shape = &part->shape;
+    account_power(account, ENERGY_noc_routers, part->group.routers * part_leak_mw(table, part) * MILLI);
+    bool buffered = part->group.kind == CONCENTRATOR;
+    double flits = group_count(account, &part->group, buffered ? "flits_injected" : "flits_ejected");
+    account_events(account, ENERGY_noc_routers, flits, router_value(&table->crossbar_pj, shape));
+    if (!buffered) return;
+    account_events(account, ENERGY_noc_routers, flits,
+                   router_value(&table->buffer_write_pj, shape) + router_value(&table->buffer_read_pj, shape));
+    account_events(account, ENERGY_noc_routers, group_count(account, &part->group, "packets_injected"),
+                   router_value(&table->switch_allocation_pj, shape));
 }
 
 /* A gated router leaks through its sleep transistors, and its clock is off. */
@@ -218,8 +257,8 @@ static void account_routers(const struct account *account, const struct part *pa
     double off =
         group_count(account, &part->group, "gated_cycles") / account_core_hertz(account->config); /* router-seconds */
     double on = part->group.routers * account->seconds - off;
-    double clock = router_value(&table->clock_pj, shape) * PICO * noc_hertz(account->config);
-    double leak = router_leak_mw(table, shape) * MILLI;
+    double clock = part_clock_pj(table, part) * PICO * noc_hertz(account->config);
+    double leak = part_leak_mw(table, part) * MILLI;
     struct energy_entry *entry = &account->book->part[ENERGY_noc_routers];
     entry->time += on * (leak + clock) + off * leak * values->gated_leak;
 #define EVENT(counter, quantity) \
@@ -237,13 +276,15 @@ static void account_network(const struct account *account, enum network_directio
                             const struct network_shape *shape) {
     struct part part[PARTS];
     unsigned parts = network_parts(account->model, account->config, direction, shape, part);
+    const char *injected = direction == NETWORK_REQUEST ? "noc.request.flits_injected" : "noc.reply.flits_injected";
+    static const char *const sent[] = {
+        [ROUTER] = "link_traversals", [CONCENTRATOR] = "flits_injected", [DISTRIBUTOR] = "flits_ejected"};
     for (unsigned i = 0; i < parts; i++) {
-        double flits = i ? group_count(account, &part[i].group, "link_traversals")
-                         : account_count(account, direction == NETWORK_REQUEST ? "noc.request.flits_injected"
-                                                                               : "noc.reply.flits_injected");
+        enum router_kind kind = part[i].group.kind;
+        double flits = i ? group_count(account, &part[i].group, sent[kind]) : account_count(account, injected);
         account_events(account, ENERGY_noc_links, flits, part[i].link.pj);
         account_power(account, ENERGY_noc_links, part[i].links * part[i].link.leak_mw * MILLI);
-        if (i) account_routers(account, &part[i]);
+        if (i) (kind == ROUTER ? account_routers : account_concentrators)(account, &part[i]);
     }
 }
 
@@ -259,15 +300,14 @@ struct noc_cost energy_noc_cost(const struct energy_model *model, const struct c
             cost.link_watts += part[i].links * part[i].link.leak_mw * MILLI;
             if (i == 0) continue;
             unsigned routers = part[i].group.routers;
-            struct router_area area = router_area(&model->router, &part[i].shape);
+            struct router_area area = part_area(&model->router, &part[i]);
             cost.router.buffers += routers * area.buffers;
             cost.router.crossbar += routers * area.crossbar;
             cost.router.allocators += routers * area.allocators;
             cost.router.registers += routers * area.registers;
-            cost.router_area_mm2 += routers * router_area_mm2(&model->router, &part[i].shape);
-            cost.router_watts += routers * router_leak_mw(&model->router, &part[i].shape) * MILLI;
-            cost.clock_watts +=
-                routers * router_value(&model->router.clock_pj, &part[i].shape) * PICO * noc_hertz(config);
+            cost.router_area_mm2 += routers * (area.buffers + area.crossbar + area.allocators + area.registers);
+            cost.router_watts += routers * part_leak_mw(&model->router, &part[i]) * MILLI;
+            cost.clock_watts += routers * part_clock_pj(&model->router, &part[i]) * PICO * noc_hertz(config);
         }
     }
     return cost;

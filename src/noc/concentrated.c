@@ -1,6 +1,8 @@
 /* The concentrated crossbar: sources share the router's inputs, destinations its outputs (ISCA 2019, section 3). A
  * concentrator serves its sources round robin, packet by packet; a distributor delivers each packet to its destination.
- * Neither adds a cycle. */
+ * Each takes noc.concentrator_cycles, in which a flit also passes the link to or from its endpoint, and carries one flit
+ * per cycle. The buffers of a concentrator are the injection queues of its sources, and those of a distributor are the
+ * buffers behind the last link: a packet without a place at its destination blocks those behind it. */
 #include "noc/fabric.h"
 
 static unsigned concentrated_route(const struct fabric_plan *plan, unsigned stage, unsigned destination) {

@@ -339,6 +339,11 @@ struct noc_links fabric_links(const struct noc_config *noc, const struct fabric_
     return (struct noc_links){across, (unsigned)(across ? noc->long_link_cycles : noc->link_cycles)};
 }
 
+/* Of the concentrators before the first links and of the distributors behind the last. */
+static unsigned concentrator_cycles(const struct noc_config *noc, const struct fabric_plan *plan) {
+    return plan->concentration > 1 ? (unsigned)noc->concentrator_cycles : 0;
+}
+
 /* Builds the links into stage `number`, or from the last stage into the ejectors. */
 static void build_link(struct fabric *fabric, const struct noc_config *noc, const struct fabric_plan *plan,
                        unsigned number, unsigned *row_words) {
@@ -351,7 +356,7 @@ static void build_link(struct fabric *fabric, const struct noc_config *noc, cons
     link_init(link, &fabric->time, row_words, links << vc_shift, (unsigned)noc->vc_flits);
     /* A flit that leaves a router is on the link in the next cycle. The last cycle of the last link is that of the
      * destination's port, where its credit starts. Injection does not take the router's time to process a credit. */
-    link->flit_cycles = cycles + (!first && !last);
+    link->flit_cycles = cycles + (!first && !last) + (first || last ? concentrator_cycles(noc, plan) : 0);
     link->credit_cycles = 1 + cycles + last + (first ? 0 : (unsigned)noc->credit_cycles);
     for (unsigned i = 0; i < links; i++)
         for (unsigned vc = 0; vc < (unsigned)noc->vcs; vc++)
@@ -385,7 +390,7 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     }
     for (unsigned i = 0; i <= plan->stages; i++) build_link(fabric, noc, plan, i, &row_words);
     uint64_t longest = 8 + (uint64_t)(noc->stages + noc->mc_router_cycles + noc->link_cycles + noc->long_link_cycles +
-                                      noc->credit_cycles);
+                                      noc->concentrator_cycles + noc->credit_cycles);
     if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* the longest backlog of a link */
     timeline_init(&fabric->time, longest, row_words + 1);
     for (uint32_t i = 0; i <= fabric->time.mask; i++) timeline_row(&fabric->time, i)[row_words] = 1;
@@ -429,7 +434,7 @@ uint64_t fabric_unloaded_cycles(const struct noc_config *noc, const struct fabri
     for (unsigned i = 0; i < plan->stages; i++)
         cycles += (i == bypassed ? 1 : div_up(steps, (uint64_t)noc->internal_speedup)) +
                   fabric_links(noc, plan, i + 1).cycles + plan->added_cycles[i];
-    return cycles + flits - 1;
+    return cycles + 2 * concentrator_cycles(noc, plan) + flits - 1;
 }
 
 const struct component_ops fabric_component = {

@@ -50,6 +50,8 @@ static const struct param params[] = {
     P_INT(struct noc_config, ejection_packets, 8, 1, 256, "packets", "ejection queue depth per destination"),
     P_INT(struct noc_config, concentration, 2, 1, 64, "endpoints",
           "concentrated: sources that share a router's input, destinations that share an output"),
+    P_INT(struct noc_config, concentrator_cycles, 1, 0, 32, "cycles",
+          "concentrated: latency of a concentrator and of a distributor, including the links to their endpoints"),
     P_BOOL(struct noc_config, bypass, false,
            "hierarchical: power off and bypass the MC-routers; a cluster then reaches only its own slices"),
     P_INT(struct noc_config, gating_cycles, 30, 0, 1000000, "cycles", "time to power MC-routers off or on"),
@@ -150,13 +152,22 @@ unsigned noc_routers(const struct config *config, enum network_direction directi
     const struct noc_config *noc = config_get(config, &noc_section);
     if (!topology_of(noc)->plan) return 0;
     struct fabric_plan plan = topology_of(noc)->plan(noc, direction, shape);
-    *injection = fabric_links(noc, &plan, 0);
+    unsigned count = 0, share = plan.concentration;
+    const struct noc_links stub = {.across = false, .cycles = 1}; /* to an endpoint */
+    const struct stage_plan *first = plan.stage, *last = &plan.stage[plan.stages - 1];
+    const char *name = (direction == NETWORK_REQUEST ? &noc_request_table : &noc_reply_table)->prefix;
+    *injection = share > 1 ? stub : fabric_links(noc, &plan, 0);
+    if (share > 1)
+        group[count++] = (struct router_group){
+            name, CONCENTRATOR, first->routers * first->inputs, share, 1, fabric_links(noc, &plan, 0)};
     for (unsigned i = 0; i < plan.stages; i++) {
         const struct stage_plan *stage = &plan.stage[i];
-        group[i] = (struct router_group){stage->table->prefix, stage->routers, stage->inputs, stage->outputs,
-                                         fabric_links(noc, &plan, i + 1)};
+        group[count++] = (struct router_group){stage->table->prefix, ROUTER,         stage->routers,
+                                               stage->inputs,        stage->outputs, fabric_links(noc, &plan, i + 1)};
     }
-    return plan.stages;
+    if (share > 1)
+        group[count++] = (struct router_group){name, DISTRIBUTOR, last->routers * last->outputs, 1, share, stub};
+    return count;
 }
 
 struct network *network_create(const struct config *config, enum network_direction direction,

@@ -40,7 +40,7 @@ struct noc_config {
     int64_t credit_cycles;
     int64_t injection_packets;
     int64_t ejection_packets;
-    int64_t concentration;
+    int64_t concentration, concentrator_cycles;
     bool bypass;
     int64_t gating_cycles;
 };
@@ -79,11 +79,17 @@ struct noc_links {
     unsigned cycles;
 };
 
-/* The router stages of a network of this shape, starting at its sources, for the energy model, and the links from the
- * sources to the first of them. Returns their number; 0 for a network without routers. */
-enum { NOC_ROUTER_GROUPS = 2 };
+/* What a flit passes in a network of this shape, starting at its sources, for the energy model: stages of routers, with
+ * concentrators before and distributors behind those of a concentrated crossbar; and the links from the sources to the
+ * first of them. Returns their number; 0 for a network without routers. */
+enum { NOC_ROUTER_GROUPS = 3 };
 struct router_group {
-    const char *name;                  /* prefix of their counters: "noc.request.sm_router" */
+    const char *name; /* prefix of their counters: "noc.request.sm_router", or "noc.request" if not ROUTER */
+    enum router_kind {
+        ROUTER,
+        CONCENTRATOR, /* a multiplexer with a buffer for each input and an arbiter */
+        DISTRIBUTOR,  /* a demultiplexer */
+    } kind;
     unsigned routers, inputs, outputs; /* inputs and outputs of one router */
     struct noc_links links;            /* of the outputs */
 };

@@ -90,7 +90,28 @@ TEST("the cost of a network is that of its routers and links, each by its parts"
     config_destroy(config);
 }
 
-TEST("the width of an array's output is interpolated by its logarithm, unless the wider one is cheaper") {
+TEST("a concentrator adds a buffer for each endpoint, a multiplexer and an arbiter, a distributor a demultiplexer") {
+    struct config *config = run_config("adaptive-80sm", SETTINGS("noc.topology=concentrated", "noc.concentration=4"));
+    struct energy_model model = made_up_model();
+    const struct router_table *router = &model.router;
+    model.router.input_area_mm2.stored_bits = 2;
+    model.router.crossbar_area_mm2.crosspoints = 3;
+    model.link.repeater_area_mm2 = 0.5;
+    struct network_shape shape = {80, 64, 8, 8};
+    struct noc_cost cost = energy_noc_cost(&model, config, &shape);
+    /* 80 + 64 endpoints with a buffer of 8 flits of 32 bytes each; routers of 20 x 16 and 16 x 20 ports */
+    double input = router->input_area_mm2.one + 2 * 256 * 8, one = router->crossbar_area_mm2.one;
+    CHECK_NEAR(cost.router.buffers, (80 + 64 + 20 + 16) * input, 1e-9);
+    CHECK_NEAR(cost.router.crossbar, (20 + 16) * 2 * (one + 3 * 4) + 2 * (one + 3 * 20 * 16), 1e-9);
+    CHECK_NEAR(cost.router.allocators, (20 + 16 + 2) * router->allocator_area_mm2.one, 1e-9);
+    CHECK_NEAR(cost.router.registers, 2 * router->register_area_mm2.one, 1e-9);
+    CHECK_NEAR(cost.router_area_mm2,
+               cost.router.buffers + cost.router.crossbar + cost.router.allocators + cost.router.registers, 1e-12);
+    CHECK_NEAR(cost.link_area_mm2, 2 * (80 + 64 + 20 + 16) * 256 * 0.5 * 2, 1e-9);
+    config_destroy(config);
+}
+
+TEST("the width of an array\'s output is interpolated by its logarithm, unless the wider one is cheaper") {
     struct energy_model model = made_up_model();
     const struct array_table *table = &model.array;
     const struct {

@@ -205,13 +205,13 @@ class Account:
         short, long = c["noc.link_cycles"], c["noc.long_link_cycles"]
         kinds = ("sm_router", "mc_router") if request else ("mc_router", "sm_router")
         first, last = (c["gpu.clusters"], c["dram.mcs"]) if request else (c["dram.mcs"], c["gpu.clusters"])
+        share = c["noc.concentration"] if c["noc.topology"] == "concentrated" else 1
         # stages: name of the routers, their number, inputs, outputs, mm and cycles of the links behind them
         if c["noc.topology"] == "hierarchical":
             before = near
             stages = [(kinds[0], first, sources // first, last, far, long),
                       (kinds[1], last, first, destinations // last, near, short)]
         elif c["noc.topology"] in ("full", "concentrated"):
-            share = c["noc.concentration"] if c["noc.topology"] == "concentrated" else 1
             before = far if request else near
             behind = (near, short) if request else (far, long)
             stages = [("router", 1, sources // share, destinations // share, *behind)]
@@ -221,6 +221,8 @@ class Account:
         pj, leak_mw = link(self.link, bits, before, cycle_ps * (long if before == far else short))
         self.events("noc_links", self.count(f"noc.{direction}.flits_injected"), pj)
         self.power("noc_links", 1e-3 * stages[0][1] * stages[0][2] * leak_mw)
+        if share > 1:
+            self.concentrators(direction, share, sources, destinations)
         for name, number, inputs, outputs, mm, cycles in stages:
             name = f"noc.{direction}.{name}"
             pj, leak_mw = link(self.link, bits, mm, cycle_ps * cycles)
@@ -235,6 +237,23 @@ class Account:
             on = number * self.seconds - off
             leak, clock = 1e-3 * router.leak_mw(), 1e-12 * self.noc_hertz * router["clock_pj"]
             self.parts["noc_routers"]["time"] += on * (leak + clock) + off * c["energy.gated_leak"] * leak
+
+    def concentrators(self, direction, share, sources, destinations):
+        """Multiplexers with a buffer per source, demultiplexers, and a short link of one cycle to every endpoint."""
+        c, bits = self.config, 8 * self.config["noc.channel_bytes"]
+        pj, leak_mw = link(self.link, bits, c["energy.link_mm"], 1e12 / self.noc_hertz)
+        self.power("noc_links", 1e-3 * (sources + destinations) * leak_mw)
+        injected, ejected = (self.count(f"noc.{direction}.flits_{way}") for way in ("injected", "ejected"))
+        self.events("noc_links", injected + ejected, pj)
+        gather = Router(self.router, share, 1, bits, c["noc.vcs"], c["noc.vc_flits"])
+        spread = Router(self.router, 1, share, bits, c["noc.vcs"], 0)
+        for quantity in ("buffer_write_pj", "buffer_read_pj", "crossbar_pj"):
+            self.events("noc_routers", injected, gather[quantity])
+        self.events("noc_routers", self.count(f"noc.{direction}.packets_injected"), gather["switch_allocation_pj"])
+        self.events("noc_routers", ejected, spread["crossbar_pj"])
+        self.power("noc_routers", 1e-3 * sources / share * (
+            share * gather["input_leak_mw"] + gather["crossbar_leak_mw"] + gather["allocator_leak_mw"]))
+        self.power("noc_routers", 1e-3 * destinations / share * spread["crossbar_leak_mw"])
 
     def crossbars(self):
         """Of a group: routers with a buffer of one packet per input, and short links to SMs and nodes."""

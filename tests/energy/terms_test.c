@@ -229,6 +229,46 @@ TEST("each event of a router costs its coefficient, and a flit the length of its
     config_destroy(config);
 }
 
+static double event_pj(const struct config *config, const char *counter, enum energy_part part) {
+    struct energy_book none = book_with(config, "x.y", 0), book = book_with(config, counter, 1000);
+    return 1e9 * (book.part[part].events - none.part[part].events);
+}
+
+TEST("a flit of a concentrated crossbar also costs a concentrator, a distributor, and a short link to each endpoint") {
+    struct energy_model model = made_up_model();
+    const struct router_table *router = &model.router;
+    struct config *config = run_config("adaptive-80sm", SETTINGS("noc.topology=concentrated", "noc.concentration=2"));
+    double concentrator = router->buffer_write_pj.one + router->buffer_read_pj.one + router->crossbar_pj.one;
+    const struct term links[] = {{"noc.request.flits_injected", ENERGY_noc_links, LINK_PJ(1 + 12.3)},
+                                 {"noc.request.router.link_traversals", ENERGY_noc_links, LINK_PJ(1)},
+                                 {"noc.request.flits_ejected", ENERGY_noc_links, LINK_PJ(1)},
+                                 {"noc.reply.flits_injected", ENERGY_noc_links, LINK_PJ(1 + 1)},
+                                 {"noc.reply.router.link_traversals", ENERGY_noc_links, LINK_PJ(12.3)},
+                                 {"noc.reply.flits_ejected", ENERGY_noc_links, LINK_PJ(1)}},
+                      routers[] = {
+                          {"noc.request.flits_injected", ENERGY_noc_routers, concentrator},
+                          {"noc.request.packets_injected", ENERGY_noc_routers, router->switch_allocation_pj.one},
+                          {"noc.request.flits_ejected", ENERGY_noc_routers, router->crossbar_pj.one},
+                          {"noc.reply.flits_injected", ENERGY_noc_routers, concentrator},
+                          {"noc.reply.packets_injected", ENERGY_noc_routers, router->switch_allocation_pj.one},
+                          {"noc.reply.flits_ejected", ENERGY_noc_routers, router->crossbar_pj.one}};
+    for (unsigned i = 0; i < COUNT_OF(links); i++)
+        CHECK_NEAR(event_pj(config, links[i].counter, links[i].part), links[i].pj, 1e-9);
+    for (unsigned i = 0; i < COUNT_OF(routers); i++)
+        CHECK_NEAR(event_pj(config, routers[i].counter, routers[i].part), routers[i].pj, 1e-9);
+    /* 40 + 32 concentrators with two buffers each, and as many distributors; a router of 40 and one of 32 inputs. */
+    struct energy_book book = book_with(config, "x.y", 0);
+    double rest_mw = router->crossbar_leak_mw.one + router->allocator_leak_mw.one + router->register_leak_mw.one;
+    double clock_mw = 1.4 * router->clock_pj.one, input_mw = router->input_leak_mw.one;
+    CHECK_NEAR(book.part[ENERGY_noc_routers].time,
+               1e-3 * ((40 + 32) * (2 * input_mw + 2 * router->crossbar_leak_mw.one + router->allocator_leak_mw.one) +
+                       (40 + 32) * input_mw + 2 * (rest_mw + clock_mw)),
+               1e-9);
+    /* 80 + 64 links to endpoints on either side, 40 + 32 to and from the routers; one repeater per bit. */
+    CHECK_NEAR(book.part[ENERGY_noc_links].time, 1e-3 * (2 * (80 + 64) + 2 * (40 + 32)) * 256 * 0.25, 1e-9);
+    config_destroy(config);
+}
+
 TEST("routers leak and are clocked, except while gated; links leak; SMs, channels and the board draw their power") {
     struct energy_model model = made_up_model();
     const struct router_table *router = &model.router;

@@ -121,6 +121,31 @@ TEST("the router stages of a network are listed from its sources on, with ports 
     traffic_close(&traffic);
 }
 
+TEST("a concentrated crossbar has concentrators and distributors, with short links to their endpoints") {
+    static const struct network_shape shape = {12, 8, 4, 2};
+    const char *const settings[] = {"noc.topology=concentrated", "noc.concentration=4", "noc.long_link_cycles=3", NULL};
+    struct traffic traffic;
+    struct error err = {0};
+    struct router_group group[NOC_ROUTER_GROUPS];
+    struct noc_links injection;
+    REQUIRE(traffic_open(&traffic, settings, NETWORK_REQUEST, shape, 1, &err));
+    CHECK_EQ(noc_routers(traffic.config, NETWORK_REQUEST, &shape, &injection, group), 3u);
+    static const struct {
+        enum router_kind kind;
+        unsigned routers, inputs, outputs, link_cycles;
+    } expected[] = {{CONCENTRATOR, 3, 4, 1, 3}, {ROUTER, 1, 3, 2, 1}, {DISTRIBUTOR, 2, 1, 4, 1}};
+    CHECK_EQ(injection.across, false);
+    for (unsigned i = 0; i < COUNT_OF(expected); i++) {
+        CHECK_EQ(group[i].kind, expected[i].kind);
+        CHECK_EQ(group[i].routers, expected[i].routers);
+        CHECK_EQ(group[i].inputs, expected[i].inputs);
+        CHECK_EQ(group[i].outputs, expected[i].outputs);
+        CHECK_EQ(group[i].links.cycles, expected[i].link_cycles);
+        CHECK_EQ(group[i].links.across, i == 0);
+    }
+    traffic_close(&traffic);
+}
+
 TEST("the links between L1s and a single crossbar cross the chip, those of the slices do not") {
     static const struct network_shape shape = {12, 8, 4, 2};
     static const char *const topologies[] = {"noc.topology=full", "noc.topology=concentrated"};

@@ -37,10 +37,15 @@ TEST("a full crossbar takes 2 + 5 cycles with one-cycle links, and one more per 
     CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 5, 17, 40), 11u);
 }
 
-TEST("a concentrated crossbar takes as long as a full one") {
+TEST("a concentrated crossbar takes as long as a full one, a concentrator and a distributor") {
     const char *const settings[] = {"noc.topology=concentrated", "noc.concentration=8", "noc.long_link_cycles=1", NULL};
-    CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 79, 63), 7u);
-    CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 5, 9, 70), 11u);
+    CHECK_EQ(latency(settings, NETWORK_REQUEST, machine, 1, 79, 63), 7u + 2);
+    CHECK_EQ(latency(settings, NETWORK_REPLY, machine, 5, 9, 70), 11u + 2);
+    const char *const slow[] = {"noc.topology=concentrated", "noc.concentrator_cycles=7", "noc.long_link_cycles=1",
+                                NULL};
+    CHECK_EQ(latency(slow, NETWORK_REQUEST, machine, 1, 79, 63), 7u + 2 * 7);
+    const char *const alone[] = {"noc.topology=concentrated", "noc.concentration=1", "noc.long_link_cycles=1", NULL};
+    CHECK_EQ(latency(alone, NETWORK_REQUEST, machine, 1, 79, 63), 7u);
 }
 
 TEST("a hierarchical crossbar takes 2 + 2 × 5 cycles with one-cycle links") {
@@ -61,8 +66,8 @@ TEST("link length, pipeline depth, lookahead and internal speedup change latency
     CHECK_EQ(latency(full, NETWORK_REQUEST, machine, 1, 0, 0), 7u + 3 + 2);
     CHECK_EQ(latency(full, NETWORK_REPLY, machine, 1, 0, 0), 7u + 3 + 2);
     const char *const shared[] = {"noc.topology=concentrated", "noc.long_link_cycles=6", NULL};
-    CHECK_EQ(latency(shared, NETWORK_REQUEST, machine, 1, 0, 0), 7u + 5);
-    CHECK_EQ(latency(shared, NETWORK_REPLY, machine, 1, 0, 0), 7u + 5);
+    CHECK_EQ(latency(shared, NETWORK_REQUEST, machine, 1, 0, 0), 7u + 5 + 2);
+    CHECK_EQ(latency(shared, NETWORK_REPLY, machine, 1, 0, 0), 7u + 5 + 2);
 #define SHORT_LINKS "noc.topology=full", "noc.long_link_cycles=1"
     const char *const deep[] = {SHORT_LINKS, "noc.stages=6", NULL};
     CHECK_EQ(latency(deep, NETWORK_REQUEST, machine, 1, 0, 0), 9u);
