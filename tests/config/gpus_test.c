@@ -105,12 +105,35 @@ TEST("adaptive-80sm matches Table 1 of Adaptive Memory-Side Last-Level GPU Cachi
         {"dram.mapping", "pae"},
         {"llc.organisation", "shared"},
     };
-    struct config *config = load(GPUS "/adaptive-80sm.yaml");
-    CHECK_EQ(config_name(config), "adaptive-80sm");
-    CHECK_ROWS(config, rows);
-    CHECK_EQ(llc_kb(config), 6.0 * 1024);
-    CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 900, 0.001);
+    static const char *const names[] = {"adaptive-80sm", "adaptive-80sm-literal"};
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
+        char path[512];
+        snprintf(path, sizeof path, GPUS "/%s.yaml", names[i]);
+        struct config *config = load(path);
+        CHECK_EQ(config_name(config), names[i]);
+        CHECK_ROWS(config, rows);
+        CHECK_EQ(llc_kb(config), 6.0 * 1024);
+        CHECK_NEAR(dram_gb_per_second(config, "gddr5"), 900, 0.001);
+        config_destroy(config);
+    }
+}
+
+TEST("adaptive-80sm-literal differs from adaptive-80sm only in the internal speedup of its routers") {
+    struct config *config = load(GPUS "/adaptive-80sm.yaml"), *literal = load(GPUS "/adaptive-80sm-literal.yaml");
+    REQUIRE(config_entry_count(config) == config_entry_count(literal));
+    unsigned different = 0;
+    for (unsigned i = 0; i < config_entry_count(config); i++) {
+        struct config_entry one, other;
+        config_entry_at(config, i, &one);
+        config_entry_at(literal, i, &other);
+        if (strcmp(one.value, other.value) == 0) continue;
+        CHECK_EQ((const char *)one.key, "noc.internal_speedup");
+        CHECK_EQ((const char *)other.value, "1");
+        different++;
+    }
+    CHECK_EQ(different, 1u);
     config_destroy(config);
+    config_destroy(literal);
 }
 
 /* GPGPU-Sim 3.2.2's GTX480, to which the paper of icc-32sm refers. */
