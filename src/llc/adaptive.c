@@ -38,7 +38,7 @@ struct adaptive_config {
     int64_t profile_cycles, epoch_cycles, report_cycles;
     double similar;
     int64_t sets;
-    bool last_only, sampled_rate;
+    bool last_only, warm_directory, sampled_rate;
     int64_t window_cycles;
     bool all_routers, power_gating, atomics, acts, outlasts_kernels;
 };
@@ -54,6 +54,9 @@ static const struct param params[] = {
           "sets of the first slice that the auxiliary tag directory shadows"),
     P_BOOL(struct adaptive_config, last_only, false,
            "the tag directory keeps only the last cluster that accessed a line; off: all of them"),
+    P_BOOL(
+        struct adaptive_config, warm_directory, false,
+        "the tag directory keeps its entries across profiling phases and is updated between them in shared mode; off: a phase starts with an empty one"),
     P_BOOL(struct adaptive_config, sampled_rate, false,
            "measure the shared miss rate in the shadowed sets only; off: in all slices"),
     P_INT(struct adaptive_config, window_cycles, 0, 0, 1000000000, "cycles",
@@ -208,13 +211,15 @@ static void adaptive_sent(struct llc_organisation *organisation, const struct me
 static void adaptive_looked_up(struct llc_organisation *organisation, unsigned slice, const struct message *message,
                                const struct cache_access *access, bool hit, uint64_t now) {
     struct llc_adaptive *a = (struct llc_adaptive *)organisation;
-    if (!profiles(a, now)) return;
-    if (message->kind != MESSAGE_READ) return;
-    struct seen *seen = &a->seen[slice];
-    seen->reads++;
-    seen->hits += hit;
+    bool profiled = profiles(a, now), observed = a->values->warm_directory && !organisation->mode.is_private;
+    if (message->kind != MESSAGE_READ || !(profiled || observed)) return;
+    if (profiled) {
+        a->seen[slice].reads++;
+        a->seen[slice].hits += hit;
+    }
     if (slice != 0 || !atd_shadows(&a->atd, access->set)) return;
     bool private_hit = atd_access(&a->atd, access->set, access->key, message->cluster);
+    if (!profiled) return;
     a->sampled.reads++;
     a->sampled.hits += hit;
     a->private_hits += private_hit;
@@ -230,7 +235,7 @@ static void begin_profile(struct llc_adaptive *a, uint64_t now) {
     a->private_hits = 0;
     a->sampled = (struct seen){0};
     for (unsigned i = 0; i < a->slices; i++) a->seen[i] = (struct seen){0};
-    atd_clear(&a->atd);
+    if (!a->values->warm_directory) atd_clear(&a->atd);
     lsp_begin(&a->shared, a->profile_from, cycles, window);
     lsp_begin(&a->private, a->profile_from, cycles, window);
 }
@@ -304,8 +309,10 @@ static bool private_pays(struct llc_adaptive *a, uint64_t now) {
     return private;
 }
 
+/* All lines are invalidated, so that the directory becomes empty, too. */
 static void leave_private(struct llc_adaptive *a, const char *why, uint64_t now) {
     a->stats.rule_3++;
+    atd_clear(&a->atd);
     journal_add(a->journal, &(struct journal_entry){.cycle = now,
                                                     .mechanism = mechanism_of(a),
                                                     .program = a->base.program,

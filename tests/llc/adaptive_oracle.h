@@ -59,6 +59,7 @@ struct adaptive_read {
     uint64_t cycle, line;
     unsigned slice, set, cluster;
     bool hit;
+    bool kept_hit; /* of a private LLC, by the directory that is kept */
 };
 
 enum { ADAPTIVE_ORACLE_RECORDS = 20000, ADAPTIVE_ORACLE_SLICES = 64 };
@@ -70,13 +71,14 @@ struct adaptive_oracle {
     /* The choices. */
     uint64_t profile_cycles, epoch_cycles, report_cycles, window_cycles;
     double similar;
-    bool last_only, sampled_rate, all_routers, power_gating, atomics_allowed, acts, outlasts_kernels;
+    bool last_only, warm, sampled_rate, all_routers, power_gating, atomics_allowed, acts, outlasts_kernels;
     /* The state. */
     bool has_atomics, is_private, phase_pending;
     uint64_t epoch_from, phase_from;
     unsigned requests, reads;
     struct adaptive_request request[ADAPTIVE_ORACLE_RECORDS];
     struct adaptive_read read[ADAPTIVE_ORACLE_RECORDS];
+    struct atd_oracle kept; /* warm: the directory */
     unsigned decisions, rule[4];
     uint64_t directory_reads, directory_hits;
 };
@@ -99,7 +101,15 @@ static inline void adaptive_oracle_request(struct adaptive_oracle *oracle, struc
     if (adaptive_oracle_records(oracle, request.cycle)) oracle->request[oracle->requests++] = request;
 }
 
+static inline void adaptive_oracle_empty_directory(struct adaptive_oracle *oracle) {
+    free(oracle->kept.set);
+    oracle->kept = atd_oracle_create(oracle->sampled_sets, oracle->slice_sets, oracle->ways, oracle->last_only);
+}
+
 static inline void adaptive_oracle_read(struct adaptive_oracle *oracle, struct adaptive_read read) {
+    int sample =
+        oracle->warm && !oracle->is_private && read.slice == 0 ? atd_oracle_sample(&oracle->kept, read.set) : -1;
+    if (sample >= 0) read.kept_hit = atd_oracle_access(&oracle->kept, (unsigned)sample, read.line, read.cluster);
     if (adaptive_oracle_records(oracle, read.cycle)) oracle->read[oracle->reads++] = read;
 }
 
@@ -140,7 +150,8 @@ static inline void adaptive_oracle_profile(struct adaptive_oracle *oracle, struc
         if (sample < 0) continue;
         sampled++;
         sampled_misses += !read->hit;
-        private_hits += atd_oracle_access(&atd, (unsigned)sample, read->line, read->cluster);
+        bool fresh_hit = atd_oracle_access(&atd, (unsigned)sample, read->line, read->cluster);
+        private_hits += oracle->warm ? read->kept_hit : fresh_hit;
     }
     free(atd.set);
     expected->profiled = true;
@@ -205,6 +216,7 @@ static inline struct adaptive_expected adaptive_oracle_decide(struct adaptive_or
             adaptive_oracle_begin_phase(oracle, now);
     }
     oracle->rule[expected.rule]++;
+    if (expected.rule == 3) adaptive_oracle_empty_directory(oracle); /* as all slices */
     expected.again = oracle->phase_pending ? oracle->phase_from + oracle->profile_cycles + oracle->report_cycles
                                            : oracle->epoch_from + oracle->epoch_cycles;
     return expected;

@@ -92,7 +92,7 @@ static void look_up(struct driver *driver, const struct message *message) {
     driver->base.llc->ops->profile->looked_up(driver->base.llc, message->target, message, &access, hit, driver->now);
     if (message->kind == MESSAGE_READ)
         adaptive_oracle_read(&driver->oracle, (struct adaptive_read){driver->now, access.key, message->target,
-                                                                     access.set, message->cluster, hit});
+                                                                     access.set, message->cluster, hit, false});
 }
 
 static void send(struct driver *driver) {
@@ -198,6 +198,7 @@ static void compare(const char *const *settings, const struct adaptive_oracle *c
     driver->oracle.profile_cycles = 700;
     driver->oracle.report_cycles = 9;
     driver->oracle.similar = 0.05;
+    adaptive_oracle_empty_directory(&driver->oracle);
     driver->random = seed;
     driver->base.llc->program = 1; /* for the journal */
     for (unsigned i = 0; i < 40; i++) run_kernel(driver);
@@ -214,6 +215,7 @@ static void compare(const char *const *settings, const struct adaptive_oracle *c
     CHECK_EQ(COUNTER(driver, "adaptive.shared_cycles"), driver->shared_cycles);
     CHECK_EQ(COUNTER(driver, "adaptive.profile_cycles"), driver->profile_cycles);
     for (unsigned i = 0; i < 4; i++) rules[i] += oracle->rule[i];
+    free(oracle->kept.set);
     fixture_release(&driver->base);
     free(driver);
 }
@@ -229,6 +231,8 @@ TEST("every decision of the adaptive LLC is that of the paper's rules on what wa
          {.sampled_sets = 5, .last_only = true, .all_routers = true, .power_gating = true, .acts = true}},
         {{"llc.adaptive.sets=10", "llc.adaptive.sampled_rate=true", "llc.adaptive.window_cycles=64"},
          {.sampled_sets = 10, .sampled_rate = true, .window_cycles = 64, .power_gating = true, .acts = true}},
+        {{"llc.adaptive.sets=10", "llc.adaptive.warm_directory=true"},
+         {.sampled_sets = 10, .warm = true, .power_gating = true, .acts = true}},
         {{"llc.adaptive.sets=10", "llc.adaptive.outlasts_kernels=true"},
          {.sampled_sets = 10, .outlasts_kernels = true, .power_gating = true, .acts = true}},
         {{"llc.adaptive.sets=10", "llc.adaptive.atomics=true"},
