@@ -121,7 +121,8 @@ static const char *const details[] = {
 };
 
 static const struct example examples[] = {
-    {"sluice overhead --design adaptive", "list 432 bytes of tag directory, 16 bytes of counters, and larger LLC tags"},
+    {"sluice overhead --design adaptive",
+     "list 432 bytes of tag directory, 16 and 128 bytes of counters, and larger LLC tags"},
     {"sluice overhead --gpu fermi-15sm --design decoupled --set energy.array=array-45nm",
      "use the 45 nm technology of the paper"},
 };

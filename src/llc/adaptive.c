@@ -88,7 +88,7 @@ static const struct section adaptive_section = {
 };
 
 /* Section 5: 432 bytes of tag directory (128 entries of a tag and one bit per SM-router) and 16 of counters, one of 16
- * bits per slice that a cluster uses in private mode. */
+ * bits per slice that a cluster uses in private mode. The paper does not count those of shared mode, one per slice. */
 static unsigned storage(const struct config *config, struct storage_item *items) {
     const struct adaptive_config *values = config_get(config, &adaptive_section);
     const struct gpu_config *gpu = config_get(config, &gpu_section);
@@ -97,8 +97,11 @@ static unsigned storage(const struct config *config, struct storage_item *items)
     uint64_t sets = min_u64((uint64_t)values->sets, llc_sets(config));
     items[0] = (struct storage_item){"auxiliary tag directory: tag and one bit per cluster", 1,
                                      sets * (uint64_t)llc->ways, llc_tag_bits(config) + (uint64_t)gpu->clusters};
-    items[1] = (struct storage_item){"access counters of private slices", 1, (uint64_t)dram->mcs, 16};
-    return 2;
+    uint64_t slices = (uint64_t)(dram->mcs * llc->slices_per_mc);
+    items[1] = (struct storage_item){"access counters of private slices", 1,
+                                     values->all_routers ? slices : (uint64_t)dram->mcs, 16};
+    items[2] = (struct storage_item){"access counters of shared slices, not in the paper", 1, slices, 16};
+    return 3;
 }
 
 static bool check(const struct config *config, struct error *err) {

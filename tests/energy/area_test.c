@@ -11,8 +11,8 @@ TEST("storage costs the tags of a cache with as many bytes, once for each of its
     struct energy_model model = made_up_model();
     struct overhead overhead;
     overhead_of(config, &model, &overhead);
-    /* 3 bits for each of 768 lines of 64 slices; a directory of 432 bytes; 8 counters of 16 bits */
-    static const struct { double copies, bytes; } rows[] = {{64, 288}, {1, 432}, {1, 16}};
+    /* 3 bits for each of 768 lines of 64 slices; a directory of 432 bytes; 8 and 64 counters of 16 bits */
+    static const struct { double copies, bytes; } rows[] = {{64, 288}, {1, 432}, {1, 16}, {1, 128}};
     REQUIRE(overhead.rows == COUNT_OF(rows));
     double bytes = 0, mm2 = 0, leak_mw = 0;
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {

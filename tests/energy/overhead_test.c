@@ -31,12 +31,16 @@ TEST("the baseline machine has no overhead") {
     }
 }
 
-TEST("the adaptive LLC adds 432 bytes of tag directory and 16 bytes of counters (ISCA 2019, section 5)") {
+TEST("the adaptive LLC adds 432 + 16 bytes (ISCA 2019, section 5), and counters of shared slices") {
     struct overhead overhead = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive"));
-    CHECK_EQ(section_bytes(&overhead, "llc.adaptive"), 448.0);
-    REQUIRE(overhead.rows == 3);
+    CHECK_EQ(section_bytes(&overhead, "llc.adaptive"), 448.0 + 128);
+    REQUIRE(overhead.rows == 4);
     CHECK_EQ(overhead.row[1].bytes, 432.0);
     CHECK_EQ(overhead.row[2].bytes, 16.0);
+    CHECK_EQ(overhead.row[3].bytes, 64 * 16 / 8.0);
+    /* Counted at all SM-routers, a private LLC has as many slices as a shared one. */
+    overhead = overhead_with("adaptive-80sm", SETTINGS("llc.organisation=adaptive", "llc.adaptive.all_routers=true"));
+    CHECK_EQ(overhead.row[2].bytes, 64 * 16 / 8.0);
 }
 
 TEST("selective replication adds 200 bytes of directory by Figure 10 and 172 bytes of counters (section III-D)") {

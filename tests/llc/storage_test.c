@@ -23,12 +23,13 @@ static void check_item(const struct storage_item *item, uint64_t copies, uint64_
 TEST("a tag directory has no more sets than its slice, each entry with a tag and one bit per cluster") {
     static const char *const sets[] = {"llc.adaptive.sets=5", "llc.adaptive.sets=100"};
     for (unsigned i = 0; i < 2; i++) {
-        struct config *config =
-            config_with(SETTINGS("llc.organisation=adaptive", SLICES, "gpu.clusters=6", "dram.mcs=4", sets[i]));
+        struct config *config = config_with(SETTINGS("llc.organisation=adaptive", SLICES, "gpu.clusters=6",
+                                                     "llc.slices_per_mc=6", "dram.mcs=4", sets[i]));
         struct storage_item items[STORAGE_ITEMS];
-        CHECK_EQ(organisation_storage(config, items), 2u);
+        CHECK_EQ(organisation_storage(config, items), 3u);
         check_item(&items[0], 1, (i ? 48 : 5) * 8, gpu_tag_bits(config, 48) + 6);
         check_item(&items[1], 1, 4, 16);
+        check_item(&items[2], 1, 4 * 6, 16);
         config_destroy(config);
     }
 }
