@@ -69,28 +69,29 @@ static struct maps convolve(struct work *work, struct maps in, int64_t kernel, i
     return out;
 }
 
-/* Batch normalisation, scale and rectification, in place, one kernel each. */
-static void settle(struct work *work, struct maps m, bool rectify) {
+/* Batch normalisation, scale and rectification, in place, one kernel each; the first `steps` of them. */
+enum { NORMALISED = 1, SCALED, RECTIFIED };
+static void settle(struct work *work, struct maps m, int steps) {
     struct maps mean = maps_random(work, m.count, 1, -0.1f, 0.1f), variance = maps_random(work, m.count, 1, 0.5f, 2),
                 gain = maps_random(work, m.count, 1, 0.5f, 2), shift = maps_random(work, m.count, 1, -0.1f, 0.1f);
     int64_t count = m.count * m.side * m.side;
     float *before = work_copy(m.host, (uint64_t)count * sizeof *before);
     LAUNCH_MAPS(work, "rn_normalise", m, HOST_U64(m.at), HOST_U64(mean.at), HOST_U64(variance.at));
-    LAUNCH_MAPS(work, "rn_scale", m, HOST_U64(m.at), HOST_U64(gain.at), HOST_U64(shift.at));
-    if (rectify) LAUNCH_MAPS(work, "rn_rectify", m, HOST_U64(m.at));
+    if (steps >= SCALED) LAUNCH_MAPS(work, "rn_scale", m, HOST_U64(m.at), HOST_U64(gain.at), HOST_U64(shift.at));
+    if (steps >= RECTIFIED) LAUNCH_MAPS(work, "rn_rectify", m, HOST_U64(m.at));
     for (int64_t i = 0; work->verify && i < count && !work->wrong; i++) {
         int64_t k = i / m.side / m.side;
-        double y = (double)(before[i] - mean.host[k]) / sqrt((double)variance.host[k] + 1e-5) * (double)gain.host[k] +
-                   (double)shift.host[k];
-        expect(work, "settled", m.host[i], rectify ? fmax(y, 0) : y);
+        double y = (double)(before[i] - mean.host[k]) / sqrt((double)variance.host[k] + 1e-5);
+        if (steps >= SCALED) y = y * (double)gain.host[k] + (double)shift.host[k];
+        expect(work, "settled", m.host[i], steps >= RECTIFIED ? fmax(y, 0) : y);
     }
     free(before);
 }
 
 static struct maps convolve_settled(struct work *work, struct maps in, int64_t kernel, int64_t stride, int64_t count,
-                                    bool rectify) {
+                                    int steps) {
     struct maps out = convolve(work, in, kernel, stride, count);
-    settle(work, out, rectify);
+    settle(work, out, steps);
     return out;
 }
 
@@ -123,36 +124,39 @@ static struct maps pool(struct work *work, struct maps in) {
 /* From the image to the end of the first block, which increases the number of maps; the caller adds its last sum. */
 static struct maps first_block(struct work *work, int64_t side, int64_t wide, int64_t narrow, struct maps *shortcut) {
     struct maps image = maps_random(work, COLOURS, 4 * side, -1, 1);
-    struct maps x = pool(work, convolve_settled(work, image, 7, 2, narrow, true));
-    struct maps y = convolve_settled(work, x, 1, 1, narrow, true);
-    y = convolve_settled(work, y, 3, 1, narrow, true);
-    *shortcut = convolve_settled(work, x, 1, 1, wide, false);
-    return convolve_settled(work, y, 1, 1, wide, false);
+    struct maps x = pool(work, convolve_settled(work, image, 7, 2, narrow, RECTIFIED));
+    struct maps y = convolve_settled(work, x, 1, 1, narrow, RECTIFIED);
+    y = convolve_settled(work, y, 3, 1, narrow, RECTIFIED);
+    *shortcut = convolve_settled(work, x, 1, 1, wide, SCALED);
+    return convolve_settled(work, y, 1, 1, wide, SCALED);
 }
 
+/* The last parameter: ten launches from the sum on; all from the image on; six, from one convolution to behind the next. */
+enum { JUNCTION, FROM_IMAGE, CONVOLUTIONS };
+
 static void run(struct work *work) {
-    int64_t side = work->size[0], wide = work->size[1], narrow = work->size[2], from_image = work->size[3];
+    int64_t side = work->size[0], wide = work->size[1], narrow = work->size[2], part = work->size[3];
     struct maps x, shortcut;
-    if (from_image) {
+    if (part == FROM_IMAGE) {
         x = first_block(work, side, wide, narrow, &shortcut);
     } else {
         x = maps_random(work, wide, side, -1, 1);
         shortcut = maps_random(work, wide, side, -1, 1);
     }
-    join(work, x, shortcut);
-    struct maps y = convolve_settled(work, x, 1, 1, narrow, true);
-    y = convolve_settled(work, y, 3, 1, narrow, true);
-    if (!from_image) return;
-    y = convolve_settled(work, y, 1, 1, wide, false);
+    if (part != CONVOLUTIONS) join(work, x, shortcut);
+    struct maps y = convolve_settled(work, x, 1, 1, narrow, RECTIFIED);
+    y = convolve_settled(work, y, 3, 1, narrow, part == CONVOLUTIONS ? NORMALISED : RECTIFIED);
+    if (part != FROM_IMAGE) return;
+    y = convolve_settled(work, y, 1, 1, wide, SCALED);
     join(work, y, x);
 }
 
 /* The original has side 56, 256 and 64 maps. */
 static const struct work_size sizes[] = {
-    {"tiny", {7, 8, 3, 1}},
-    {"small", {28, 64, 32, 0}},
-    {"adaptive", {56, 256, 64, 0}},
-    {"selrep", {56, 256, 64, 0}},
+    {"tiny", {7, 8, 3, FROM_IMAGE}},
+    {"small", {28, 64, 32, JUNCTION}},
+    {"adaptive", {56, 256, 64, CONVOLUTIONS}},
+    {"selrep", {56, 256, 64, JUNCTION}},
 };
 
-WORKLOAD(rn, "rn", .help = "ResNet-50, around the junction of two blocks", .parameters = "side wide narrow from_image");
+WORKLOAD(rn, "rn", .help = "ResNet-50, around the junction of two blocks", .parameters = "side wide narrow part");

@@ -81,7 +81,7 @@ static void verify(struct work *work, const struct formula *f, const struct surv
 }
 
 static void run(struct work *work) {
-    int64_t clauses = work->size[0], rounds = work->size[1], variables = clauses * 5 / 21;
+    int64_t clauses = work->size[0], rounds = work->size[1], shuffled = work->size[2], variables = clauses * 5 / 21;
     struct formula f = {.edges = clauses * LITERALS};
     struct surveys s;
     uint64_t variable, clause, negated, zero, same, opposite, eta;
@@ -93,7 +93,7 @@ static void run(struct work *work) {
     s.same = WORK_NEW(work, float, f.edges, &same);
     s.opposite = WORK_NEW(work, float, f.edges, &opposite);
     for (int64_t e = 0; e < f.edges; e++) f.clause[e] = (int32_t)(e / LITERALS);
-    for (int64_t e = f.edges - 1; e > 0; e--) { /* shuffles the edges */
+    for (int64_t e = f.edges - 1; shuffled && e > 0; e--) {
         int64_t other = work_below(work, (uint32_t)e + 1);
         int32_t c = f.clause[e];
         f.clause[e] = f.clause[other], f.clause[other] = c;
@@ -120,10 +120,10 @@ static void run(struct work *work) {
 }
 
 static const struct work_size sizes[] = {
-    {"tiny", {700, 2}},
-    {"small", {21000, 1}},
-    {"adaptive", {168000, 1}},
-    {"selrep", {168000, 1}},
+    {"tiny", {700, 2, 1}},
+    {"small", {21000, 1, 1}},
+    {"adaptive", {291000, 1, 0}},
+    {"selrep", {168000, 1, 1}},
 };
 
-WORKLOAD(sp, "sp", .help = "survey propagation on random 3-SAT", .parameters = "clauses rounds");
+WORKLOAD(sp, "sp", .help = "survey propagation on random 3-SAT", .parameters = "clauses rounds shuffled");
