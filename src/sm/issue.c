@@ -23,17 +23,17 @@ void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
 }
 
 void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
-    uint64_t warps = *due;
+    uint64_t warps = *due, dated = warps & sm->dated;
     *due = 0;
-    sm->at_barrier &= ~warps;
-    sm->branching &= ~warps;
-    sm->at_atomic &= ~warps;
-    uint64_t dated = warps & sm->dated;
     sm->ready |= dated;
     sm->wait_alu &= ~dated;
     sm->wait_memory &= ~dated;
     sm->dated ^= dated;
     warps ^= dated;
+    if (LIKELY(!warps)) return; /* a dated warp waits for nothing but a register */
+    sm->at_barrier &= ~warps;
+    sm->branching &= ~warps;
+    sm->at_atomic &= ~warps;
     for (; warps; warps &= warps - 1) {
         unsigned warp = lowest_bit(warps);
         if ((sm->at_fence | sm->exited) >> warp & 1)
@@ -80,7 +80,7 @@ static ALWAYS_INLINE uint64_t last_register(const struct instr *instr, const uin
  * memory, the warp counts as waiting for memory. */
 static NEVER_INLINE void wait_for_either(struct sm *sm, unsigned warp, uint64_t last, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp, memory = 0;
-    if (sm->outstanding[warp] || sm->loads_at[warp] > now)
+    if (sm->beyond[warp] || sm->beyond_at[warp] > now)
         memory = last_register(sm->next[warp], sm->register_at[warp], true);
     else
         sm->loading &= ~bit;
@@ -221,9 +221,14 @@ static unsigned read_cycles(const struct sm *sm, const struct instr *instr) {
     return reads * sm->shared->operand_read_cycles;
 }
 
-static ALWAYS_INLINE void unit_take(struct sm *sm, enum unit unit, unsigned interval, unsigned reads, bool plain,
+/* Occupies a pipeline of the operation's unit. With a pipeline for each scheduler, an operation that occupies an idle
+ * unit for this cycle only keeps no other one from issuing. */
+static ALWAYS_INLINE void unit_take(struct sm *sm, const struct op_timing *timing, unsigned reads, bool plain,
                                     uint64_t now) {
-    take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + interval, now);
+    enum unit unit = timing->unit;
+    if (plain && timing->brief && sm->unit_idle_at[unit] <= now) return;
+    take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + timing->interval, now);
+    sm->unit_idle_at[unit] = max_u64(sm->unit_idle_at[unit], now + timing->interval);
     if (!plain && sm->shared->collectors[unit])
         take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads,
                    now);
@@ -258,14 +263,14 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
     bool may_be_held = false;
     unsigned reads = plain ? 0 : read_cycles(sm, instr);
     if (LIKELY(instr->op < OP_load)) { /* arithmetic, first in OP_LIST */
-        unit_take(sm, timing->unit, timing->interval, reads, plain, now);
+        unit_take(sm, timing, reads, plain, now);
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
     } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, reads, now);
         may_be_held = sm->at_atomic != 0;
     } else {
-        unit_take(sm, timing->unit, timing->interval, reads, plain, now);
+        unit_take(sm, timing, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;
         may_be_held = true;
     }

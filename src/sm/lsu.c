@@ -53,14 +53,14 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
     return index;
 }
 
-/* Coalesces the instruction. Fast path: most instructions touch one whole line. */
+/* Coalesces the instruction. Fast path: most instructions make one access. */
 static unsigned coalesce(const struct sm *sm, unsigned warp, const struct instr *instr, bool bypass, uint64_t *access) {
     const struct sm_shared *shared = sm->shared;
     const uint64_t *touch = &sm->stream[warp].touch[instr->touches];
-    if (LIKELY(instr->count == 1 && !bypass && shared->line_is_one_access[instr->bytes_log2 % WIDTHS])) {
-        uint64_t at = shared->line_at[touch_sectors(*touch)];
-        if (LIKELY(at)) {
-            *access = (touch_address(*touch) + (at - 1) * SECTOR_BYTES) | shared->whole_line;
+    if (LIKELY(instr->count == 1 && !bypass)) {
+        uint8_t in_block = shared->one_access[instr->bytes_log2 % WIDTHS][touch_sectors(*touch)];
+        if (LIKELY(in_block)) {
+            *access = touch_address(*touch) | in_block;
             return 1;
         }
     }
@@ -106,35 +106,44 @@ static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
         engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
 }
 
-void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
-    assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
+/* The rest of the acceptance of an access to memory outside the SM. */
+static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigned warp, const struct instr *instr) {
     const struct lsu_kind *kind =
         &sm->shared->lsu_kind[kind_index(instr->op, instr->space, instr->cache, instr->flags)];
-    bool beyond = instr->space != SPACE_SHARED;
-    entry->ready_at = now + sm->shared->operand_cycles + reads;
-    entry->space = instr->space;
     entry->small_cache = kind->small_cache;
     entry->done = 0;
-    entry->count = 0;
-    entry->load = wants_data(sm, instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
     entry->request = kind->request;
     entry->request.token = entry->load != LOAD_NONE ? TOKEN_LOAD | entry->load : TOKEN_STORE | warp;
     entry->request.instr = instr->id;
     entry->request.warp = (uint8_t)warp;
     entry->request.program = sm->launch->program;
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
-    if (beyond) {
-        entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
-        sm->stats.accesses += entry->count;
-        if (entry->load != LOAD_NONE) {
-            sm->stats.loads++;
-            sm->loading |= UINT64_C(1) << warp;
-        }
-    } else {
-        sm->stats.shared_accesses++;
+    entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
+    sm->stats.accesses += entry->count;
+    if (entry->load != LOAD_NONE) {
+        sm->stats.loads++;
+        sm->loading |= UINT64_C(1) << warp;
+        sm->beyond[warp]++;
     }
-    if (UNLIKELY(kind->special)) accept_atomic(sm, entry, beyond);
+    if (UNLIKELY(kind->special)) accept_atomic(sm, entry, true);
+}
+
+void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
+    assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
+    struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
+    sm->lsu_room--;
+    entry->ready_at = now + sm->shared->operand_cycles + reads;
+    entry->space = instr->space;
+    entry->load = wants_data(sm, instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
+    if (instr->space == SPACE_SHARED) {
+        entry->count = 0;
+        entry->request.warp = (uint8_t)warp;
+        entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
+        sm->stats.shared_accesses++;
+        if (UNLIKELY(instr->op == OP_atomic)) accept_atomic(sm, entry, false);
+    } else {
+        accept_beyond(sm, entry, warp, instr);
+    }
     sm->outstanding[warp]++;
     if (sm->lsu_next_at == NEVER) schedule(sm, false, now);
 }
@@ -155,6 +164,8 @@ static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, u
         sm->stats.load_cycles += cycles;
         stat_min(&sm->stats.load_cycles_min, cycles);
         stat_max(&sm->stats.load_cycles_max, cycles);
+        sm->beyond[load->warp]--;
+        sm->beyond_at[load->warp] = max_u64(sm->beyond_at[load->warp], at);
     }
     unsigned warp = load->warp;
     sm_result_at(sm, warp, load->dst, beyond, at);
@@ -173,11 +184,12 @@ static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uin
 }
 
 /* The instruction has sent all its accesses and leaves the unit. */
-static NEVER_INLINE void retire(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool beyond, uint64_t now) {
     sm->lsu_head++;
+    sm->lsu_room++;
     sm->engine->progress++;
     if (entry->load != LOAD_NONE) {
-        load_progress(sm, entry->load, entry->space != SPACE_SHARED, now);
+        load_progress(sm, entry->load, beyond, now);
         return;
     }
     sm->outstanding[entry->request.warp]--;
@@ -190,7 +202,11 @@ static NEVER_INLINE void access_shared(struct sm *sm, struct lsu_entry *entry, u
     sm->stats.shared_conflicts += conflicts - 1;
     if (entry->load != LOAD_NONE)
         sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + conflicts - 1;
-    retire(sm, entry, now);
+    retire(sm, entry, false, now);
+}
+
+static NEVER_INLINE void retire_beyond(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    retire(sm, entry, true, now);
 }
 
 /* An access to the constant or the read-only cache. */
@@ -288,7 +304,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
                 go_on(sm, replayed, now);
             return;
         }
-        retire(sm, entry, now);
+        retire_beyond(sm, entry, now);
     }
     schedule(sm, replayed, now);
 }

@@ -71,22 +71,22 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .coalescing = (const struct coalescing_ops *)values->coalescing,
         .scheduler = (const struct warp_scheduler_ops *)values->warp_scheduler,
     };
-    uint64_t line = touch_make(0, (uint8_t)low_mask(1u << (shared->line_log2 - 5))), access[COALESCING_MAX];
-    for (unsigned width = 0; width < WIDTHS; width++)
-        shared->line_is_one_access[width] =
-            shared->coalescing->coalesce(&line, 1, width, shared->line_log2, false, access) == 1;
-    unsigned sectors = 1u << (shared->line_log2 - 5);
-    shared->whole_line = touch_sectors(line);
-    for (unsigned first = 0; first < 8; first += sectors)
-        shared->line_at[shared->whole_line << first & 0xFF] = (uint8_t)(first + 1);
+    for (unsigned width = 0; width < WIDTHS_USED; width++)
+        for (unsigned sectors = 1; sectors <= UINT8_MAX; sectors++) {
+            uint64_t touch = touch_make(0, (uint8_t)sectors), access[COALESCING_MAX];
+            if (shared->coalescing->coalesce(&touch, 1, width, shared->line_log2, false, access) == 1)
+                shared->one_access[width][sectors] = (uint8_t)access[0];
+        }
     lsu_kinds_init(shared);
     for (unsigned op = 0; op < OP_COUNT; op++) {
         struct op_cycles cycles = sm_op_cycles(values, op);
         shared->op[op] = (struct op_timing){
             .result_cycles = (uint16_t)(values->operand_cycles + cycles.latency + values->writeback_cycles),
             .interval = (uint16_t)cycles.interval,
-            .unit = sm_unit_of(values, op),
+            .unit = (uint16_t)sm_unit_of(values, op),
         };
+        shared->op[op].brief = cycles.interval == 1 && shared->op[op].unit < UNIT_MEM &&
+                               shared->units[shared->op[op].unit] >= shared->schedulers;
     }
     return shared;
 }
@@ -139,6 +139,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
     sm->lsu_next_at = NEVER;
+    sm->lsu_room = shared->lsu_queue;
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
         sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);

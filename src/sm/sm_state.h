@@ -12,7 +12,8 @@ enum {
     SM_SCHEDULERS = 4,
     SM_BARRIERS = 16,
     WARP_WHEEL = 512,          /* cycles; longer than any operation latency */
-    WIDTHS = 8,                /* access widths of a lane, as log2 */
+    WIDTHS = 8,                /* access widths of a lane, as log2, */
+    WIDTHS_USED = 5,           /* up to 16 bytes */
     LSU_KINDS = 3 * 4 * 4 * 8, /* operations × spaces × cache operators × flags */
 };
 
@@ -39,14 +40,14 @@ struct sm_shared {
     bool atomics_by_lane, atomics_combined, atomics_hold;
     const struct coalescing_ops *coalescing;
     const struct warp_scheduler_ops *scheduler;
-    bool line_is_one_access[WIDTHS]; /* per lane width: a fully touched line is one access */
-    uint8_t whole_line;              /* all sectors of a line */
-    uint8_t line_at[256];            /* by sector mask: 1 + first sector if the mask is one whole line, else 0 */
+    uint8_t one_access[WIDTHS]
+                      [256]; /* by lane width and sector mask of a block: its access, if it has only one; else 0 */
     struct lsu_kind lsu_kind[LSU_KINDS];
     struct op_timing {
         uint16_t result_cycles; /* from issue to the issue of a dependent instruction */
         uint16_t interval;
-        uint32_t unit; /* enum unit */
+        uint16_t unit; /* enum unit */
+        bool brief;    /* occupies its pipeline for one cycle, and there are as many pipelines as schedulers */
     } op[OP_COUNT];
 };
 
@@ -120,6 +121,7 @@ struct sm {
     uint64_t exited;                 /* of these: exit has issued */
     uint64_t unit_free_at[UNIT_MEM]; /* when one of the unit's pipelines and one of its collectors are free */
     uint64_t units_free_at;          /* the maximum over the units */
+    uint64_t unit_idle_at[UNIT_MEM]; /* when all pipelines of the unit are free */
     uint64_t lsu_next_at;            /* when the load/store unit sends its next access; NEVER if it is empty */
     enum l1_outcome failure;         /* reservation failure of the load/store unit in the last tick; 0: none */
     uint32_t failed_changes;         /* gate->changes at the reservation failure */
@@ -149,6 +151,8 @@ struct sm {
     uint64_t (*register_at)[STREAM_REGISTERS]; /* this SM's part of the scoreboards */
     uint64_t results_at[SM_WARPS];             /* when all scheduled results are available */
     uint64_t loads_at[SM_WARPS];               /* the same for loads */
+    uint64_t beyond_at[SM_WARPS];              /* the same for loads from memory outside the SM */
+    uint32_t beyond[SM_WARPS];                 /* loads from memory outside the SM without data */
     uint32_t outstanding[SM_WARPS];            /* loads without data, and stores in the load/store unit */
     uint32_t stores[SM_WARPS];                 /* store accesses not acknowledged */
     uint32_t fetched_line[SM_WARPS];           /* last instruction line used, plus one */
@@ -170,6 +174,7 @@ struct sm {
     /* Load/store unit. */
     struct lsu_entry *lsu;
     uint32_t lsu_mask, lsu_head, lsu_tail;
+    uint32_t lsu_room;    /* instructions that it accepts */
     uint64_t lsu_free_at; /* busy until then with bank conflicts */
     struct load *load;
     uint16_t load_free;
@@ -182,9 +187,7 @@ struct sm {
 };
 
 /* Whether the load/store unit accepts an instruction. */
-static inline bool lsu_has_room(const struct sm *sm) {
-    return sm->lsu_tail - sm->lsu_head < sm->shared->lsu_queue && sm->load_free != LOAD_NONE;
-}
+static inline bool lsu_has_room(const struct sm *sm) { return sm->lsu_room && sm->load_free != LOAD_NONE; }
 
 /* issue.c */
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now);

@@ -228,6 +228,21 @@ TEST("pipelines with different initiation intervals are reused as each becomes f
     sm_fixture_destroy(sm);
 }
 
+TEST("two pipelines with operations of one and of two cycles accept one of the next two in the next cycle") {
+    struct step longer[] = {alu(OP_int_minmax, 1, 0), alu(OP_other, 2, 0)},
+                shorter[] = {alu(OP_other, 1, 0), alu(OP_other, 2, 0)};
+    struct script_source source = script_make(1, 2, SCRIPT(longer));
+    script_add(&source, SCRIPT(shorter));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.sp_units=2", "sm.schedulers=2"));
+    sm_fixture_run(sm, &source);
+    uint64_t a = script_issued(&source, 0, 0, 1), b = script_issued(&source, 0, 1, 1);
+    CHECK_EQ(script_issued(&source, 0, 0, 0), FIRST_ISSUE);
+    CHECK_EQ(script_issued(&source, 0, 1, 0), FIRST_ISSUE);
+    CHECK_EQ(min_u64(a, b), FIRST_ISSUE + 1u);
+    CHECK_EQ(max_u64(a, b), FIRST_ISSUE + 2u);
+    sm_fixture_destroy(sm);
+}
+
 TEST("double precision uses its own pipelines if there are any, else the SP pipelines") {
     struct step steps[] = {alu(OP_f64_add, 1, 0)}, other[] = {alu(OP_int_add, 1, 0)};
     static const struct {
