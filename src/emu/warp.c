@@ -116,9 +116,10 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
         if (record.space != SPACE_GLOBAL)
             record.flags &= (uint8_t)~INSTR_READ_ONLY; /* a generic address in another space */
         if (w->run->loaded->promises) promise_note(w, &w->frame->code->function->ops[pc], &record);
-    } else if (memory) {
-        record.op = OP_other;
+        trace_put_access(w->writer, &record, w->note.touch);
+        return;
     }
+    if (memory) record.op = OP_other;
     trace_put(w->writer, &record, w->note.touch);
 }
 

@@ -2,18 +2,33 @@
 
 #include <string.h>
 
+#ifdef __BMI2__
+#include <immintrin.h>
+#endif
+
 enum { HEAD_RECORD = 1, HEAD_JUMP = 2, HEAD_LANES = 4, HEAD_FIELDS = 8, HEAD_TOUCHES = 16, HEAD_COUNT_SHIFT = 5 };
 enum {
     RUN_STEP = 2,
     RUN_FULL = 0xFE,
     FIELDS_AT = offsetof(struct instr, op),
-    COUNT_AT = offsetof(struct instr, count)
+    COUNT_AT = offsetof(struct instr, count),
+    /* More than a record takes up to its second touch: head, seven varints, fields, sectors; and a word read too far. */
+    SURE_BYTES = 1 + 7 * PACK_VARINT_BYTES + PACK_FIELDS + 1 + sizeof(uint64_t),
 };
 _Static_assert(FIELDS_AT + PACK_FIELDS == offsetof(struct instr, touches), "the fields end at touches");
 
 /* --- writing --- */
 
 static ALWAYS_INLINE uint8_t *put_varint(uint8_t *to, uint64_t value) {
+#ifdef __BMI2__
+    if (UNLIKELY(value >= 0x80 && value >> 56 == 0)) { /* seven bits to a byte, at once */
+        unsigned last = log2_floor(value) / 7;
+        uint64_t word = _pdep_u64(value, UINT64_C(0x7F7F7F7F7F7F7F7F));
+        word |= ((UINT64_C(1) << last * 8) - 1) & UINT64_C(0x8080808080808080);
+        memcpy(to, &word, sizeof word);
+        return to + last + 1;
+    }
+#endif
     for (; UNLIKELY(value >= 0x80); value >>= 7) *to++ = (uint8_t)(value | 0x80);
     *to++ = (uint8_t)value;
     return to;
@@ -118,13 +133,24 @@ static ALWAYS_INLINE void put_described(struct packer *packer, const struct inst
     packer->used = (uint32_t)(to - packer->bytes);
 }
 
-void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches) {
-    unsigned count = instr_is_memory(record) ? record->count : 0;
-    uint32_t differ = fields_that_differ(base, record);
+static ALWAYS_INLINE void put_record(struct packer *packer, const struct instr *record, uint32_t differ, unsigned count,
+                                     const uint64_t *touches) {
     if (count || differ || !is_expected(&packer->context, record->id, record->active))
         put_described(packer, record, record->active, differ, count, touches);
     else if (!run_extend(packer, 1))
         run_begin(packer);
+}
+
+void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches) {
+    put_record(packer, record, fields_that_differ(base, record), instr_is_memory(record) ? record->count : 0, touches);
+}
+
+void pack_put_access(struct packer *packer, const struct instr *base, const struct instr *record,
+                     const uint64_t *touches) {
+    assert(instr_is_memory(record) && !(fields_that_differ(base, record) >> PACK_ACCESS_FIELDS));
+    uint32_t differ =
+        bytes_that_differ((const uint8_t *)base + FIELDS_AT, (const uint8_t *)record + FIELDS_AT, PACK_ACCESS_FIELDS);
+    put_record(packer, record, differ, record->count, touches);
 }
 
 uint32_t pack_put_static(struct packer *packer, const struct instr *base, uint32_t active, uint32_t count) {
@@ -153,18 +179,30 @@ struct cursor {
     bool overrun;
 };
 
-static ALWAYS_INLINE uint8_t get_byte(struct cursor *from) {
-    if (LIKELY(from->at < from->end)) return *from->at++;
+/* `sure`: the bytes of the record, up to its second touch, are present. */
+static ALWAYS_INLINE uint8_t get_byte(struct cursor *from, bool sure) {
+    if (sure || LIKELY(from->at < from->end)) return *from->at++;
     from->overrun = true;
     return 0;
 }
 
-static ALWAYS_INLINE uint64_t get_varint(struct cursor *from) {
-    uint64_t value = get_byte(from);
+static ALWAYS_INLINE uint64_t get_varint(struct cursor *from, bool sure) {
+    uint64_t value = get_byte(from, sure);
     if (LIKELY(value < 0x80)) return value;
+#ifdef __BMI2__
+    if (sure) { /* up to eight bytes at once; the last one is the first without its highest bit */
+        uint64_t word, ends;
+        memcpy(&word, from->at - 1, sizeof word);
+        ends = ~word & UINT64_C(0x8080808080808080);
+        if (LIKELY(ends)) {
+            from->at += lowest_bit(ends) / 8;
+            return _pext_u64(word, (ends ^ (ends - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F));
+        }
+    }
+#endif
     value &= 0x7F;
     for (unsigned shift = 7; shift < 64; shift += 7) {
-        uint8_t byte = get_byte(from);
+        uint8_t byte = get_byte(from, sure);
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80) break;
     }
@@ -174,20 +212,20 @@ static ALWAYS_INLINE uint64_t get_varint(struct cursor *from) {
 static inline int64_t unzigzag(uint64_t value) { return (int64_t)(value >> 1 ^ -(value & 1)); }
 
 static ALWAYS_INLINE enum pack_verdict get_touches(struct cursor *from, struct pack_context *context, unsigned count,
-                                                   struct instr *record, uint64_t *touches, unsigned room) {
+                                                   struct instr *record, uint64_t *touches, unsigned room, bool sure) {
     if (count == 0) {
-        uint64_t many = get_varint(from);
+        uint64_t many = get_varint(from, sure);
         if (many == 0 || many > STREAM_TOUCHES) return PACK_BAD;
         count = (unsigned)many;
     }
     if (count > room) return PACK_FULL;
-    uint64_t first = get_varint(from), block = context->block;
+    uint64_t first = get_varint(from, sure), block = context->block;
     bool alike = count > 1 && (first & 1);
     block += (uint64_t)unzigzag(count > 1 ? first >> 1 : first);
-    uint8_t sectors = get_byte(from);
+    uint8_t sectors = get_byte(from, sure);
     touches[0] = touch_make(block * TOUCH_BLOCK_BYTES, sectors);
     if (alike) {
-        uint64_t distance = get_varint(from) + 1;
+        uint64_t distance = get_varint(from, sure) + 1;
         for (unsigned i = 1; i < count; i++) {
             block += distance;
             touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, sectors);
@@ -203,8 +241,8 @@ static ALWAYS_INLINE enum pack_verdict get_touches(struct cursor *from, struct p
             from->at = at;
         }
         for (; i < count; i++) {
-            block += get_varint(from) + 1;
-            touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, get_byte(from));
+            block += get_varint(from, false) + 1;
+            touches[i] = touch_make(block * TOUCH_BLOCK_BYTES, get_byte(from, false));
         }
     }
     context->block = block;
@@ -213,8 +251,8 @@ static ALWAYS_INLINE enum pack_verdict get_touches(struct cursor *from, struct p
 }
 
 /* The active lanes of the next record. */
-static ALWAYS_INLINE void get_lanes(struct cursor *from, struct pack_context *context) {
-    uint32_t change = (uint32_t)get_varint(from), active = context->active;
+static ALWAYS_INLINE void get_lanes(struct cursor *from, struct pack_context *context, bool sure) {
+    uint32_t change = (uint32_t)get_varint(from, sure), active = context->active;
     context->active = change ? active ^ change : context->before;
     context->before = active;
 }
@@ -222,25 +260,26 @@ static ALWAYS_INLINE void get_lanes(struct cursor *from, struct pack_context *co
 /* A record with a description. Cursor and context are undefined unless it is taken. */
 static ALWAYS_INLINE enum pack_verdict get_described(struct cursor *from, struct pack_context *context,
                                                      const struct instr *records, uint32_t record_count,
-                                                     struct instr *record, uint64_t *touches, unsigned room) {
-    uint8_t head = get_byte(from);
+                                                     struct instr *record, uint64_t *touches, unsigned room,
+                                                     bool sure) {
+    uint8_t head = get_byte(from, sure);
     uint32_t id = context->id + 1;
-    if (head & HEAD_JUMP) id += (uint32_t)unzigzag(get_varint(from));
+    if (head & HEAD_JUMP) id += (uint32_t)unzigzag(get_varint(from, sure));
     if (id >= record_count) return PACK_BAD;
     context->id = id;
     *record = records[id];
     record->touches = 0;
-    if (head & HEAD_LANES) get_lanes(from, context);
+    if (head & HEAD_LANES) get_lanes(from, context, sure);
     record->active = context->active;
     if (head & HEAD_FIELDS) {
-        uint64_t differ = get_varint(from);
+        uint64_t differ = get_varint(from, sure);
         if (differ >> PACK_FIELDS) return PACK_BAD;
-        for (; differ; differ &= differ - 1) ((uint8_t *)record)[FIELDS_AT + lowest_bit(differ)] = get_byte(from);
+        for (; differ; differ &= differ - 1) ((uint8_t *)record)[FIELDS_AT + lowest_bit(differ)] = get_byte(from, sure);
     }
     bool memory = instr_is_memory(record);
     if (head & HEAD_TOUCHES) {
         if (!memory) return PACK_BAD;
-        enum pack_verdict verdict = get_touches(from, context, head >> HEAD_COUNT_SHIFT, record, touches, room);
+        enum pack_verdict verdict = get_touches(from, context, head >> HEAD_COUNT_SHIFT, record, touches, room, sure);
         if (verdict != PACK_TAKEN) return verdict;
     } else if (memory) {
         record->count = 0;
@@ -248,18 +287,28 @@ static ALWAYS_INLINE enum pack_verdict get_described(struct cursor *from, struct
     return from->overrun ? PACK_BAD : PACK_TAKEN;
 }
 
+/* As one vector. */
+static ALWAYS_INLINE void copy_record(struct instr *to, const struct instr *from) {
+    typedef uint64_t vector __attribute__((vector_size(sizeof(struct instr))));
+    vector record;
+    memcpy(&record, from, sizeof record);
+    memcpy(to, &record, sizeof record);
+}
+
 /* The records of the current run; false if one has no static record. */
 static ALWAYS_INLINE bool get_run(struct pack_context *context, const struct instr *records, uint32_t record_count,
                                   struct instr *to, unsigned count, unsigned touches) {
     uint32_t id = context->id + 1;
     if (count > record_count || id > record_count - count) return false;
-    for (unsigned i = 0; i < count; i++) {
-        to[i] = records[id + i];
-        to[i].active = context->active;
-        to[i].touches = 0;
-        if (!instr_is_memory(&to[i])) continue;
-        to[i].touches = touches;
-        to[i].count = 0;
+    const struct instr *from = records + id;
+#pragma GCC unroll 1
+    for (const struct instr *end = to + count; to != end; to++, from++) {
+        copy_record(to, from);
+        to->active = context->active;
+        to->touches = 0;
+        if (!instr_is_memory(from)) continue;
+        to->touches = touches;
+        to->count = 0;
     }
     context->id += count;
     context->run -= count;
@@ -279,8 +328,12 @@ bool pack_take(struct unpacker *unpacker, const struct instr *records, uint32_t 
             if (*from.at & HEAD_RECORD) {
                 struct cursor ahead = from;
                 struct pack_context next = context;
-                enum pack_verdict verdict = get_described(&ahead, &next, records, record_count, record,
-                                                          warp->touch + touches, STREAM_TOUCHES - touches);
+                uint64_t *touch = warp->touch + touches;
+                unsigned room = STREAM_TOUCHES - touches;
+                enum pack_verdict verdict =
+                    LIKELY(from.end - from.at >= SURE_BYTES)
+                        ? get_described(&ahead, &next, records, record_count, record, touch, room, true)
+                        : get_described(&ahead, &next, records, record_count, record, touch, room, false);
                 good = verdict != PACK_BAD;
                 if (verdict != PACK_TAKEN) break;
                 from = ahead;

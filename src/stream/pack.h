@@ -29,9 +29,10 @@ struct pack_context {
 
 enum {
     PACK_VARINT_BYTES = 10,
-    PACK_FIELDS = 20, /* bytes of a record from `op` to `count` */
-    /* Upper bound on the size of a record. */
-    PACK_RECORD_BYTES = 1 + 2 * 5 + 3 + PACK_FIELDS + 3 + STREAM_TOUCHES * (PACK_VARINT_BYTES + 1),
+    PACK_FIELDS = 20,       /* bytes of a record from `op` to `count` */
+    PACK_ACCESS_FIELDS = 8, /* of these, up to `spare` */
+    /* Upper bound on the size of a record, and a word written too far. */
+    PACK_RECORD_BYTES = 1 + 2 * 5 + 3 + PACK_FIELDS + 3 + STREAM_TOUCHES * (PACK_VARINT_BYTES + 1) + 8,
 };
 
 static inline void pack_start(struct pack_context *context) {
@@ -49,6 +50,9 @@ enum { PACK_NO_RUN = UINT32_MAX };
 
 /* Appends one record; PACK_RECORD_BYTES must be free. `base` is the static record of its id. */
 void pack_put(struct packer *packer, const struct instr *base, const struct instr *record, const uint64_t *touches);
+/* The same for a memory record that differs from `base` only in lanes, count and the first PACK_ACCESS_FIELDS bytes. */
+void pack_put_access(struct packer *packer, const struct instr *base, const struct instr *record,
+                     const uint64_t *touches);
 /* Appends up to `count` static records with these lanes, `base` and those after it, and returns how many: all that
  * extend the current run, or else one. Neither is a memory record. */
 uint32_t pack_put_static(struct packer *packer, const struct instr *base, uint32_t active, uint32_t count);

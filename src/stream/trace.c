@@ -245,6 +245,12 @@ void trace_put(struct trace_writer *writer, const struct instr *record, const ui
         publish(writer);
 }
 
+void trace_put_access(struct trace_writer *writer, const struct instr *record, const uint64_t *touches) {
+    assert(record->id < writer->trace->record_count);
+    pack_put_access(&writer->packer, &writer->trace->records[record->id], record, touches);
+    if (writer->packer.used >= CHUNK_BYTES) publish(writer);
+}
+
 void trace_put_static(struct trace_writer *writer, uint32_t id, uint32_t active, uint32_t count) {
     const struct instr *record = &writer->trace->records[id];
     assert(id < writer->trace->record_count && record->op != OP_exit);

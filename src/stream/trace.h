@@ -28,6 +28,8 @@ struct trace_use trace_use(struct trace *trace);
 /* Writing. A warp's last record is OP_exit; it releases the writer. */
 struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32_t warp);
 void trace_put(struct trace_writer *writer, const struct instr *record, const uint64_t *touches);
+/* The same for a memory access, as pack_put_access. */
+void trace_put_access(struct trace_writer *writer, const struct instr *record, const uint64_t *touches);
 /* The same for `count` static records from `id` on, neither memory records nor OP_exit, with these lanes. */
 void trace_put_static(struct trace_writer *writer, uint32_t id, uint32_t active, uint32_t count);
 /* Ends writing: the kernel has been emulated completely (`complete`) or has failed. */

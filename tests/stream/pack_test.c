@@ -149,6 +149,35 @@ TEST("several static records at once pack as one by one") {
     CHECK(memcmp(p.bytes, q.bytes, p.packer.used) == 0);
 }
 
+TEST("an access packs like any record") {
+    static const struct {
+        uint32_t lanes;
+        unsigned count;
+        uint8_t space, flags, conflicts;
+    } accesses[] = {{UINT32_MAX, 1, SPACE_GLOBAL, 0, 1},
+                    {0xFF, 2, SPACE_GLOBAL, INSTR_PARTIAL, 1},
+                    {0xFF, 0, SPACE_SHARED, 0, 32},
+                    {UINT32_MAX, 0, SPACE_GLOBAL, 0, 1}};
+    uint64_t touches[] = {touch_make(0x300, 0x0F), touch_make(0x900, 0xF0)};
+    struct packed p, q;
+    packed_init(&p);
+    packed_init(&q);
+    for (unsigned i = 0; i < COUNT_OF(accesses); i++) {
+        struct instr record = p.program[10];
+        record.active = accesses[i].lanes;
+        record.count = (uint16_t)accesses[i].count;
+        record.space = accesses[i].space;
+        record.flags = accesses[i].flags;
+        record.conflicts = accesses[i].conflicts;
+        put(&p, 9, UINT32_MAX, 0, NULL);
+        put(&q, 9, UINT32_MAX, 0, NULL);
+        pack_put(&p.packer, &p.program[10], &record, touches);
+        pack_put_access(&q.packer, &q.program[10], &record, touches);
+    }
+    CHECK_EQ(q.packer.used, p.packer.used);
+    CHECK(memcmp(p.bytes, q.bytes, p.packer.used) == 0);
+}
+
 /* What is read from these bytes by a warp that has 16 records and 64 touches to fill. */
 static bool take(struct warp_stream *warp, struct unpacker *from) {
     static struct instr program[IDS];
