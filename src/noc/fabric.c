@@ -57,7 +57,10 @@ static NEVER_INLINE void arrive(struct fabric *fabric, uint64_t cycle, uint64_t 
     const struct cargo *cargo = fabric->cargo;
     for (uint64_t *row = timeline_row(&fabric->time, cycle);; row++, cargo++) {
         uint64_t mask = *row;
-        if (!mask) continue;
+        if (!mask) {
+            if (!(row[1] | row[2] | row[3])) row += 3, cargo += 3; /* empty words come in groups */
+            continue;
+        }
         switch (cargo->kind) {
         case CARGO_INJECTION_CREDITS: injection_credit(&fabric->injection, cargo->word, mask); break;
         case CARGO_CREDITS: router_stage_credit(cargo->stage, cargo->word, mask); break;
@@ -392,7 +395,7 @@ bool fabric_build(struct network *network, const struct fabric_plan *plan, struc
     uint64_t longest = 8 + (uint64_t)(noc->stages + noc->mc_router_cycles + noc->link_cycles + noc->long_link_cycles +
                                       noc->concentrator_cycles + noc->credit_cycles);
     if (fabric->speedup > 1) longest += (uint64_t)(noc->vcs * noc->vc_flits); /* the longest backlog of a link */
-    timeline_init(&fabric->time, longest, row_words + 1);
+    timeline_init(&fabric->time, longest, row_words + 1 + 2); /* a scan looks up to two words beyond the end */
     for (uint32_t i = 0; i <= fabric->time.mask; i++) timeline_row(&fabric->time, i)[row_words] = 1;
     fabric->cargo = mem_alloc(row_words + 1, sizeof *fabric->cargo);
     fabric->cargo[row_words].kind = CARGO_END;

@@ -12,6 +12,8 @@
  *   run_single_common, run_single_fast_common
  *                      one      1, 2     what a router needs only with a longer traversal, more than 64 input VCs or deep
  *                                        buffers: loops over planes and over the words of a router have a fixed length
+ *   run_single_fast_word
+ *                      one      2        in addition, loops over the words of a stage with up to 64 input and output VCs
  *
  * They are the same code, with constants that the compiler propagates.
  *
@@ -241,12 +243,12 @@ static NEVER_INLINE void allocate_single_word(struct router_stage *stage, unsign
     stage->port_word[number].want ^= satisfied;
 }
 
-static ALWAYS_INLINE void allocate_single(struct router_stage *stage) {
+static ALWAYS_INLINE void allocate_single(struct router_stage *stage, unsigned words) {
     const struct port_word *ports = stage->port_word;
     unsigned word = 0;
     do
         if (ports[word].want & ports[word].open) allocate_single_word(stage, word, ports[word].want & ports[word].open);
-    while (++word != stage->port_words);
+    while (++word != words);
 }
 
 /* The same for routers with more than 64 inputs. */
@@ -369,15 +371,18 @@ void router_stage_allocate_vcs(struct router_stage *stage) {
     else if (stage->wait_words > 1)
         allocate_single_wide(stage);
     else
-        allocate_single(stage);
+        allocate_single(stage, stage->port_words);
 }
 
 /* What a loop is made for. The loops differ only in these constants. */
 struct loop {
     bool single;      /* one VC; the general loops also run networks with one VC, as several */
     bool fast;        /* internal speedup */
-    bool common_case; /* of the stage */
+    bool common_case; /* of the stage, */
+    bool one_word;    /* likewise */
 };
+
+static ALWAYS_INLINE unsigned words_of(unsigned words, struct loop loop) { return loop.one_word ? 1 : words; }
 
 static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop loop) {
     if (!loop.single)
@@ -385,7 +390,7 @@ static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop l
     else if (!loop.common_case)
         router_stage_allocate_vcs(stage);
     else
-        allocate_single(stage);
+        allocate_single(stage, words_of(stage->port_words, loop));
 }
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
@@ -524,7 +529,7 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
     unsigned char *memory = stage->input.memory + ((size_t)word * 64 << shift);
     struct input_word *in_word = &stage->in_word[word];
     uint64_t ended = 0, spent = 0;
-    bool one_word = loop.single && stage->out_words == 1; /* of targets */
+    bool one_word = loop.single && words_of(stage->out_words, loop) == 1; /* of targets */
     for (uint64_t rest = sending; rest; rest &= rest - 1) {
         unsigned index = lowest_bit(rest);
         struct buffer *in = buffer_at(memory, (size_t)index << shift);
@@ -569,7 +574,7 @@ static NEVER_INLINE uint64_t cross_slowly(struct router_stage *stage, struct out
 static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step, uint64_t *returning,
                                        struct loop loop) {
     uint64_t moved = 0;
-    unsigned words = stage->in_words;
+    unsigned words = words_of(stage->in_words, loop);
     for (unsigned word = 0; stage->lookahead && word < words; word++)
         if (stage->in_word[word].fresh) compute_routes(stage, word);
     allocate_vcs(stage, loop);
@@ -656,9 +661,10 @@ static ALWAYS_INLINE uint64_t cross(struct router_stage *stage, uint64_t step, u
 static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, struct loop loop) {
     struct link *in = stage->in, *out = stage->out;
     uint64_t flits_at = cycle + out->flit_cycles, credits_at = cycle + in->credit_cycles, sent = 0, repaid = 0;
+    unsigned in_words = words_of(stage->in_words, loop), out_words = words_of(stage->out_words, loop);
     uint64_t moved = run_step(stage, 2 * cycle, NULL, loop);
     uint64_t *arriving = timeline_row(out->time, flits_at) + out->arriving;
-    for (unsigned word = 0; word < stage->out_words; word++) {
+    for (unsigned word = 0; word < out_words; word++) {
         struct output_word *links = &stage->out_word[word];
         uint64_t flits =
             queue_pass(&links->queued, planes_of(stage, loop), links->crossed, cross(stage, 2 * cycle, word, loop));
@@ -668,10 +674,10 @@ static ALWAYS_INLINE void run_twice(struct router_stage *stage, uint64_t cycle, 
     }
     if (sent) timeline_mark(out->time, flits_at);
     moved |= run_step(stage, 2 * cycle + 1, NULL, loop);
-    for (unsigned word = 0; word < stage->out_words; word++)
+    for (unsigned word = 0; word < out_words; word++)
         stage->out_word[word].crossed = cross(stage, 2 * cycle + 1, word, loop);
     uint64_t *returning = timeline_row(in->time, credits_at) + in->returning;
-    for (unsigned word = 0; word < stage->in_words; word++) {
+    for (unsigned word = 0; word < in_words; word++) {
         struct input_word *links = &stage->in_word[word];
         uint64_t credits = queue_pass(&links->owed, planes_of(stage, loop), links->sent, links->sending);
         assert(!(returning[word] & credits));
@@ -687,6 +693,10 @@ static NEVER_INLINE void run_single_fast(struct router_stage *stage, uint64_t cy
 }
 static NEVER_INLINE void run_single_fast_common(struct router_stage *stage, uint64_t cycle) {
     run_twice(stage, cycle, (struct loop){.single = true, .fast = true, .common_case = true});
+}
+
+static NEVER_INLINE void run_single_fast_word(struct router_stage *stage, uint64_t cycle) {
+    run_twice(stage, cycle, (struct loop){.single = true, .fast = true, .common_case = true, .one_word = true});
 }
 
 /* Whether the next cycle has work even if nothing arrives. */
@@ -707,7 +717,9 @@ static NEVER_INLINE bool anything_left(const struct router_stage *stage) {
 /* The loop of a stage that has not run yet: chooses the one that it will use, and runs it. */
 static NEVER_INLINE void run_first(struct router_stage *stage, uint64_t cycle) {
     bool single = stage->vcs == 1 && !*stage->plain;
-    if (single && stage->common_case)
+    if (single && stage->common_case && stage->fast && stage->one_word)
+        stage->loop = run_single_fast_word;
+    else if (single && stage->common_case)
         stage->loop = stage->fast ? run_single_fast_common : run_single_common;
     else if (single)
         stage->loop = stage->fast ? run_single_fast : run_single;

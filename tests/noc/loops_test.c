@@ -53,6 +53,8 @@ TEST("the loop for a router's parameters moves every flit in the cycle of the ge
     for (unsigned i = 0; i < COUNT_OF(speedups); i++) { /* more than 64 inputs */
         const char *const settings[] = {"noc.topology=full", speedups[i], "noc.stages=5", NULL};
         CHECK_EQ(run_once(settings, wide, 2, false, 0), run_once(settings, wide, 2, true, 0));
+        const char *const words[] = {"noc.topology=hierarchical", speedups[i], NULL}; /* over two words of a stage */
+        CHECK_EQ(run_once(words, wide, 2, false, 0), run_once(words, wide, 2, true, 0));
     }
 }
 
