@@ -14,8 +14,14 @@
 
 /* Addresses */
 
-/* Four lanes at a time: `bit` is that of the lane in the mask, above the mask if the lane is above the highest one. */
+/* Inactive lanes get the address of the lowest active lane; those above the highest one, its address.
+ * Four lanes at a time: `bit` is that of the lane in the mask, above the mask if the lane is above the highest one. */
 static void inactive_fill(uint32_t mask, uint64_t address[WARP_LANES]) {
+    if (!(mask & (mask + 1))) { /* all of them are above */
+        unsigned i = log2_floor(mask);
+        for (const uint64_t highest = address[i]; i < WARP_LANES; i++) address[i] = highest;
+        return;
+    }
     typedef int64_t lanes __attribute__((vector_size(32)));
     enum { PER_VECTOR = sizeof(lanes) / sizeof(int64_t) };
     const lanes none = {0}, active = none + (int64_t)mask, lowest = none + (int64_t)address[lowest_bit(mask)],

@@ -41,6 +41,12 @@ enum lanes_form lanes_form(uint32_t mask, const uint64_t address[WARP_LANES], un
 static void run_note(struct access_note *note, uint64_t begin, unsigned bytes) {
     uint64_t end = begin + bytes;
     if ((begin | end) % SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
+    if (LIKELY((begin ^ (end - 1)) < TOUCH_BLOCK_BYTES)) { /* one block */
+        uint64_t first = UINT64_C(1) << begin % TOUCH_BLOCK_BYTES / SECTOR_BYTES,
+                 last = UINT64_C(1) << (end - 1) % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
+        note->touch[note->count++] = begin / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES | (2 * last - first);
+        return;
+    }
     for (uint64_t block = begin / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES; block < end; block += TOUCH_BLOCK_BYTES) {
         unsigned from = begin > block ? (unsigned)(begin - block) / SECTOR_BYTES : 0;
         unsigned to = end - block < TOUCH_BLOCK_BYTES ? ((unsigned)(end - block) + SECTOR_BYTES - 1) / SECTOR_BYTES
