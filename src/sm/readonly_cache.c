@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+static void forget_hits(struct readonly_cache *cache) {
+    for (unsigned set = 0; set < cache->cache.sets; set++) cache->last_hit[set] = CACHE_NO_KEY;
+}
+
 void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,
                    uint32_t *unsent) {
     if (geometry->size_kb == 0) return; /* no such cache: never accessed */
@@ -15,13 +19,15 @@ void readonly_init(struct readonly_cache *cache, const struct readonly_geometry 
     cache->line_log2 = geometry->line_log2;
     cache->token_kind = geometry->token_kind;
     cache->flags = geometry->flags;
-    cache->last_hit = CACHE_NO_KEY;
+    cache->last_hit = mem_alloc(shape.sets, sizeof *cache->last_hit);
+    forget_hits(cache);
     cache->unsent = unsent;
 }
 
 void readonly_release(struct readonly_cache *cache) {
     cache_release(&cache->cache);
     mshr_release(&cache->mshrs);
+    free(cache->last_hit);
     free(cache->miss);
     free(cache->queue);
     *cache = (struct readonly_cache){0};
@@ -31,15 +37,16 @@ enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t add
                                       uint32_t waiter) {
     uint64_t number = address >> cache->line_log2;
     uint64_t key = cache_key(number, program);
-    if (LIKELY(key == cache->last_hit)) return READONLY_HIT; /* already the most recently used line of its set */
     struct cache_access access = {.key = key, .set = cache_set_of(&cache->cache, number)};
+    uint64_t *last_hit = &cache->last_hit[access.set];
+    if (LIKELY(key == *last_hit)) return READONLY_HIT; /* already the most recently used line of its set */
     struct cache_line *line = cache_lookup(&cache->cache, access.set, access.key);
     if (line && line->state != LINE_RESERVED) {
         cache_touch(&cache->cache, line, &access);
-        cache->last_hit = key;
+        *last_hit = key;
         return READONLY_HIT;
     }
-    cache->last_hit = CACHE_NO_KEY;
+    *last_hit = CACHE_NO_KEY;
     if (line) {
         if (!mshr_can_merge(&cache->mshrs, line->mshr)) return READONLY_REFUSED;
         mshr_add(&cache->mshrs, line->mshr, &waiter, sizeof waiter);
@@ -87,6 +94,6 @@ void readonly_fill(struct readonly_cache *cache, unsigned index) {
 bool readonly_busy(const struct readonly_cache *cache) { return cache->mshrs.in_use != 0; }
 
 void readonly_flush(struct readonly_cache *cache) {
-    cache->last_hit = CACHE_NO_KEY;
+    forget_hits(cache);
     if (cache->cache.sets) cache_invalidate(&cache->cache);
 }

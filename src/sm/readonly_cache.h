@@ -13,9 +13,9 @@
 struct readonly_cache {
     struct cache cache;
     struct mshr_table mshrs;
-    uint64_t last_hit; /* key of the last access if it hit, else CACHE_NO_KEY */
-    uint64_t *miss;    /* address of the missing line, per MSHR */
-    uint16_t *queue;   /* MSHRs whose request has not been sent */
+    uint64_t *last_hit; /* [sets]: key of the last access if it hit, else CACHE_NO_KEY */
+    uint64_t *miss;     /* address of the missing line, per MSHR */
+    uint16_t *queue;    /* MSHRs whose request has not been sent */
     uint32_t queue_mask, queue_head, queue_tail;
     unsigned line_log2;
     uint32_t token_kind;
