@@ -221,8 +221,7 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
-    bool gated = slice->from_network->gate; /* the network sees in which cycle a request is taken */
-    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer && !gated;
+    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer;
     /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
      * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
      * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there
@@ -750,8 +749,9 @@ static ALWAYS_INLINE enum hold foresee(struct slice *slice, bool passes, uint64_
  * that the slice needs no tick in the next cycle. Returns whether it did.
  *
  *   - Why it is exact: nothing that happens in the next cycle before the lookup can change its result (foresee). The
- *     requester sees no difference: the credit of the input port returns as after a pop in the next cycle, and the reply
- *     waits for the data port, which is occupied for longer. The lookup is counted when its cycle has passed (settle).
+ *     requester sees no difference: the credit of the input port returns as after a pop in the next cycle, its gate depends
+ *     on credits and on the cycles in which messages become visible, and the reply waits for the data port, which is
+ *     occupied for longer. The lookup is counted when its cycle has passed (settle).
  *   - Where the cycle could be observed, the lookup is made in its own: if the slice is flushed or lookups are observed.
  *   - The plain version is `--no-skip`, which never looks ahead.
  *   - The tests that compare the two: tests/llc/blocked_test.c "a slice with a full reply queue ...", cycle by cycle,

@@ -145,6 +145,7 @@ TEST("a slice with a full reply queue has the counters and replies of one that i
             slice[polls] = slice_fixture_create(described[v]);
             slice[polls]->base.engine->poll = polls;
             slice[polls]->memory_cycles = 30;
+            port_gate(&slice[polls]->from_network, 3);
         }
         unsigned different = 0;
         while (slice[0]->replies < 400 && slice[0]->base.engine->now < 5000 && !different) {
@@ -156,8 +157,10 @@ TEST("a slice with a full reply queue has the counters and replies of one that i
             }
             for (unsigned i = 0; i < stats_count(slice[0]->base.stats); i++)
                 different += stats_total(slice[0]->base.stats, i) != stats_total(slice[1]->base.stats, i);
-            different += port_credits(&slice[0]->from_network, slice[0]->base.engine->now) !=
-                         port_credits(&slice[1]->from_network, slice[1]->base.engine->now);
+            uint64_t now = slice[0]->base.engine->now;
+            different += port_credits(&slice[0]->from_network, now) != port_credits(&slice[1]->from_network, now);
+            for (uint64_t at = now; at < now + 4; at++)
+                different += port_is_open(&slice[0]->from_network, at) != port_is_open(&slice[1]->from_network, at);
         }
         CHECK_EQ(different, 0u);
         CHECK_EQ(slice[0]->replies, slice[1]->replies);
