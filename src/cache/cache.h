@@ -133,19 +133,32 @@ static inline void cache_touch(struct cache *cache, const struct cache_line *lin
     cache->replacement->touch(cache->replacement_state, access->set, cache_way_of(cache, access->set, line), access);
 }
 
+/* The first invalid line of a set, or NULL. */
+static inline struct cache_line *cache_free_line(struct cache *cache, unsigned set) {
+    if (LIKELY(cache->free_from[set] >= cache->ways)) return NULL;
+    struct cache_line *lines = cache_line_at(cache, set, 0);
+    unsigned first = cache->free_from[set];
+    while (first < cache->ways && lines[first].state != LINE_INVALID) first++;
+    cache->free_from[set] = (uint16_t)first;
+    return first < cache->ways ? &lines[first] : NULL;
+}
+
 /* The victim in a conventional cache: an invalid line, else the policy's choice among lines that are not reserved; NULL
  * if all are reserved. Changes no state that affects the choice, so an access with a reservation failure can be
  * retried. */
 static inline struct cache_line *cache_victim(struct cache *cache, unsigned set) {
-    struct cache_line *lines = cache_line_at(cache, set, 0);
-    if (UNLIKELY(cache->free_from[set] < cache->ways)) {
-        unsigned first = cache->free_from[set];
-        while (first < cache->ways && lines[first].state != LINE_INVALID) first++;
-        cache->free_from[set] = (uint16_t)first;
-        if (first < cache->ways) return &lines[first];
-    }
+    struct cache_line *line = cache_free_line(cache, set), *lines = cache_line_at(cache, set, 0);
+    if (line) return line;
     int way = cache->replacement->victim(cache->replacement_state, set, lines);
     return way < 0 ? NULL : &lines[way];
+}
+
+/* The victim if it stays the same when reserved lines of the set become valid; else NULL. */
+static inline struct cache_line *cache_certain_victim(struct cache *cache, unsigned set) {
+    struct cache_line *line = cache_free_line(cache, set);
+    if (line || !cache->replacement->preferred) return line;
+    line = cache_line_at(cache, set, cache->replacement->preferred(cache->replacement_state, set));
+    return line->state == LINE_RESERVED ? NULL : line;
 }
 
 void cache_free_tag(struct cache *cache, unsigned set, const struct cache_line *line);

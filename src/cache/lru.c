@@ -53,6 +53,8 @@ static int lru_victim(void *state, unsigned set, const struct cache_line *lines)
     return -1;
 }
 
+static unsigned lru_preferred(void *state, unsigned set) { return links_of(state, set)->newer - 1u; }
+
 const struct replacement_ops replacement_lru = {
     .policy = {"lru", "evicts the least recently used line", NULL},
     .create = lru_create,
@@ -60,4 +62,5 @@ const struct replacement_ops replacement_lru = {
     .touch = lru_touch,
     .insert = lru_touch,
     .victim = lru_victim,
+    .preferred = lru_preferred,
 };

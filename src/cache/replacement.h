@@ -8,7 +8,8 @@
  *      the same way.
  *   3. `insert` follows the choice; `touch` follows every hit. `evict`, if present, precedes the `insert` that replaces
  *      a line. The policy is not notified of invalidations.
- *   4. `check`, if present, rejects caches that the policy does not support, with the reason.
+ *   4. `preferred`, if present, returns the way that `victim` chooses if it is not reserved, whichever others are.
+ *   5. `check`, if present, rejects caches that the policy does not support, with the reason.
  */
 #ifndef SLUICE_CACHE_REPLACEMENT_H
 #define SLUICE_CACHE_REPLACEMENT_H
@@ -28,6 +29,7 @@ struct replacement_ops {
     void (*insert)(void *state, unsigned set, unsigned way, const struct cache_access *access);
     void (*evict)(void *state, unsigned set, unsigned way);
     int (*victim)(void *state, unsigned set, const struct cache_line *lines);
+    unsigned (*preferred)(void *state, unsigned set);
 };
 
 extern const struct family replacement_family;

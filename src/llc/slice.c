@@ -26,99 +26,16 @@
  */
 #include <stdlib.h>
 
-#include "base/ring.h"
-#include "cache/cache.h"
-#include "cache/mshr.h"
 #include "dram/mapping.h"
 #include "llc/atomics.h"
-#include "llc/llc.h"
 #include "llc/organisation.h"
+#include "llc/slice_state.h"
 #include "sim/gpu_config.h"
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
 STATS_TABLE(llc_fail_stat_table, "llc.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
 STATS_TABLE(atomics_fail_stat_table, "atomics.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
-
-/* Why the oldest request is blocked. */
-enum hold {
-    HOLD_NONE,
-    HOLD_MSHR,
-    HOLD_MERGE,
-    HOLD_LINE,
-    HOLD_REPLY,
-    HOLD_HIT, /* by the full reply queue, as HOLD_REPLY; it is a hit on `blocked_line` (foresee) */
-    HOLD_MEMORY,
-    HOLD_FLUSH,
-    HOLD_PASS,
-    HOLD_AHEAD, /* it is not, but waits for the cycle after a lookup that was made ahead of time (look_up_ahead) */
-};
-
-/* The `tag` of a message to memory, which identifies its answer. */
-#define TAG_FILL       UINT32_C(0) /* low bits: the MSHR */
-#define TAG_WRITE_BACK (UINT32_C(1) << 30)
-#define TAG_FLUSHED    (TAG_WRITE_BACK | 1)
-#define TAG_THROUGH    (UINT32_C(2) << 30) /* low bits: the write that waits for it */
-#define TAG_KIND       (UINT32_C(3) << 30)
-
-enum { THROUGH_WRITES = 256 }; /* more than the ports to and from memory hold */
-
-/* The kind of a waiter whose write memory acknowledges: it gets no reply when the line arrives. */
-enum { WRITE_PASSED_ON = MESSAGE_ACK };
-
-/* Flag of a line being fetched: a write or an atomic waits for it. */
-enum { LINE_AWAITED_BY_CHANGE = 1 };
-
-/* A request in the replay queue, decoded for the lookup. */
-struct lookup {
-    struct cache_access access;
-    struct message message;
-};
-
-struct slice {
-    unsigned index, component;
-    struct waker waker; /* of the component */
-    struct engine *engine;
-    const struct address_map *map;    /* home slices of lines */
-    struct llc_organisation *watcher; /* organisation of the first program, if it observes lookups; else NULL */
-    struct port *from_network, *to_network, *from_memory, *to_memory;
-    struct port *commands, *reports, *to_atomics, *from_atomics;
-    unsigned latency_cycles, atomic_cycles, flush_lines, line_log2;
-    uint16_t data_cycles[SECTORS_MAX + 1]; /* of the data port, by number of sectors */
-    uint8_t whole_line;                    /* all sectors of a line */
-    bool write_through[PROGRAMS_MAX], allocate_through, whole_write_backs;
-    struct cache cache;
-    struct mshr_table mshrs;
-    struct message *reply; /* hits that wait for the data port */
-    uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
-    unsigned replies_waiting; /* in the reply queue and in `arrived` */
-    struct ring arrived; /* answers of memory whose requests are to be answered, oldest first: MSHRs, or TAG_THROUGH and
-                             a write */
-    struct lookup *replay; /* oldest first */
-    unsigned replay_count, replay_capacity;
-    bool replay_retry;                     /* a line has arrived since the last attempt */
-    struct message *through;               /* writes not yet acknowledged by memory */
-    uint16_t through_free[THROUGH_WRITES]; /* stack of free entries */
-    unsigned through_free_count;
-    uint32_t outstanding_writes[PROGRAMS_MAX]; /* write-backs and write-throughs not yet acknowledged by memory */
-    uint64_t port_free_at, lookup_free_at;
-    enum hold hold;                     /* in the last tick; constant while the slice sleeps */
-    uint64_t settled;                   /* counters include all cycles before this one */
-    struct cache_access blocked_access; /* with HOLD_HIT: the access of the oldest request, and its line */
-    struct cache_line *blocked_line;
-    bool looks_ahead;  /* nothing else depends on the cycles of lookups: see look_up_ahead */
-    uint64_t *ahead;   /* the counter of a lookup made in the cycle before its own (look_up_ahead); else NULL */
-    uint64_t ahead_at; /* the cycle of that lookup */
-    bool flushing;
-    struct slice_command flush;
-    uint32_t flush_writes; /* of a flush, not yet acknowledged by memory */
-    uint32_t flush_set, flush_way;
-    uint64_t flush_done_at;
-    slice_observer *observer;
-    void *observer_user;
-    struct llc_stats stats;
-    struct llc_reservation_fail_stats fails;
-};
 
 static void slice_tick(void *self, uint64_t now);
 static void slice_settle(void *self, uint64_t now);
@@ -221,7 +138,8 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
-    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer;
+    slice->looks_ahead =
+        !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer && !slice->allocate_through;
     /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
      * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
      * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there
@@ -249,6 +167,7 @@ static inline void settle(struct slice *slice, uint64_t now) {
     if (slice->ahead && slice->ahead_at < now) {
         ++*slice->ahead;
         slice->ahead = NULL;
+        slice->stats.evictions += slice->ahead_evicts;
     }
     if (slice->settled >= now) return;
     uint64_t cycles = now - slice->settled;
@@ -259,7 +178,8 @@ static inline void settle(struct slice *slice, uint64_t now) {
     case HOLD_FLUSH:
     case HOLD_PASS:
     case HOLD_AHEAD: break;
-    case HOLD_MSHR: slice->fails.mshr += cycles; break;
+    case HOLD_MSHR:
+    case HOLD_MISS: slice->fails.mshr += cycles; break;
     case HOLD_MERGE: slice->fails.mshr_merge += cycles; break;
     case HOLD_LINE: slice->fails.line += cycles; break;
     case HOLD_REPLY:
@@ -410,25 +330,23 @@ static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t 
 
 /* Lookups. */
 
+/* The counter of hits or misses of a kind of request. */
+static inline uint64_t *counter_of(struct llc_stats *stats, uint8_t kind, bool hit) {
+    if (kind == MESSAGE_WRITE) return hit ? &stats->write_hits : &stats->write_misses;
+    if (kind == MESSAGE_ATOMIC) return hit ? &stats->atomic_hits : &stats->atomic_misses;
+    return hit ? &stats->read_hits : &stats->read_misses;
+}
+
 static ALWAYS_INLINE void count(struct slice *slice, const struct cache_access *access, const struct message *message,
                                 bool present, bool pending, bool plain, uint64_t now) {
     struct llc_stats *stats = &slice->stats;
     if (!plain && UNLIKELY(slice->watcher != NULL))
         slice->watcher->ops->profile->looked_up(llc_of_program(slice->watcher, message->program), slice->index, message,
                                                 access, present || pending, now);
-    switch (message->kind) {
-    case MESSAGE_WRITE: present || pending ? stats->write_hits++ : stats->write_misses++; break;
-    case MESSAGE_ATOMIC: present || pending ? stats->atomic_hits++ : stats->atomic_misses++; break;
-    default: present ? stats->read_hits++ : pending ? stats->read_pending_hits++ : stats->read_misses++; break;
-    }
-}
-
-/* The counter of hits, for a request that finds its line. */
-static inline uint64_t *hits_of(struct slice *slice, uint8_t kind) {
-    struct llc_stats *stats = &slice->stats;
-    return kind == MESSAGE_WRITE    ? &stats->write_hits
-           : kind == MESSAGE_ATOMIC ? &stats->atomic_hits
-                                    : &stats->read_hits;
+    if (pending && message->kind == MESSAGE_READ)
+        stats->read_pending_hits++;
+    else
+        ++*counter_of(stats, message->kind, present || pending);
 }
 
 static bool reply_queue_full(const struct slice *slice) {
@@ -467,16 +385,6 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
     return HOLD_NONE;
 }
 
-/* Evicts the victim and places the new line. */
-static ALWAYS_INLINE void replace(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
-                                  enum line_state state, bool plain, uint64_t now) {
-    if (victim->state != LINE_INVALID) {
-        slice->stats.evictions++;
-        if (!plain) notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
-    }
-    cache_place(&slice->cache, victim, access, state);
-}
-
 /* Adds the request to the line's MSHR. A write-through takes effect now. */
 static inline void wait_for_line(struct slice *slice, struct cache_line *line, const struct message *message,
                                  uint64_t key, bool passed_on, uint64_t now) {
@@ -497,6 +405,20 @@ static ALWAYS_INLINE bool fetches(const struct slice *slice, bool plain, const s
            message->sectors != slice->whole_line || (message->flags & MESSAGE_PARTIAL);
 }
 
+/* Fetches the line of a miss into the victim's place. */
+static ALWAYS_INLINE void fetch_line(struct slice *slice, struct cache_line *victim, const struct cache_access *access,
+                                     const struct message *message, bool through, bool plain, uint64_t now) {
+    cache_place(&slice->cache, victim, access, LINE_RESERVED);
+    unsigned index = mshr_take(&slice->mshrs);
+    struct mshr *mshr = &slice->mshrs.mshr[index];
+    mshr->set = access->set;
+    mshr->way = victim->tag;
+    victim->mshr = (uint16_t)index;
+    wait_for_line(slice, victim, message, access->key, through, now);
+    send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
+    if (!plain) notify(slice, SLICE_FETCH, access->key, NULL, now);
+}
+
 static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_access *access,
                                     const struct message *message, bool plain, uint64_t now) {
     bool through = !plain && slice->allocate_through && message->kind == MESSAGE_WRITE;
@@ -513,20 +435,17 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
         if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
     count(slice, access, message, false, false, plain, now);
-    replace(slice, victim, access, fetch ? LINE_RESERVED : LINE_VALID, plain, now);
-    if (!fetch) {
-        answer(slice, message, access->key, victim, plain, now);
-        return HOLD_NONE;
+    if (victim->state != LINE_INVALID) {
+        slice->stats.evictions++;
+        if (!plain) notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
     }
-    unsigned index = mshr_take(&slice->mshrs);
-    struct mshr *mshr = &slice->mshrs.mshr[index];
-    mshr->set = access->set;
-    mshr->way = victim->tag;
-    victim->mshr = (uint16_t)index;
-    wait_for_line(slice, victim, message, access->key, through, now);
-    stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
-    send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
-    if (!plain) notify(slice, SLICE_FETCH, access->key, NULL, now);
+    if (fetch) {
+        fetch_line(slice, victim, access, message, through, plain, now);
+        stat_max(&slice->stats.mshrs_peak, slice->mshrs.in_use);
+    } else {
+        cache_place(&slice->cache, victim, access, LINE_VALID);
+        answer(slice, message, access->key, victim, plain, now);
+    }
     return HOLD_NONE;
 }
 
@@ -599,7 +518,8 @@ static NEVER_INLINE enum hold pass_on(struct slice *slice, uint64_t now) {
 static ALWAYS_INLINE bool is_still_blocked(struct slice *slice, bool filled, uint64_t now) {
     if (LIKELY(slice->hold == HOLD_HIT)) return reply_queue_full(slice);
     switch (slice->hold) {
-    case HOLD_MSHR: return mshr_full(&slice->mshrs);
+    case HOLD_MSHR:
+    case HOLD_MISS: return mshr_full(&slice->mshrs);
     case HOLD_REPLY: return reply_queue_full(slice);
     case HOLD_MERGE:
     case HOLD_LINE: return !filled;
@@ -738,35 +658,48 @@ static ALWAYS_INLINE enum hold foresee(struct slice *slice, bool passes, uint64_
     if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return HOLD_NONE;
     struct cache_access access = access_of(slice, message);
     struct cache_line *line = cache_lookup(&slice->cache, access.set, access.key);
-    if (!line) return mshr_full(&slice->mshrs) && fetches(slice, false, message) ? HOLD_MSHR : HOLD_NONE;
+    slice->blocked_access = access;
+    if (!line) return mshr_full(&slice->mshrs) && fetches(slice, false, message) ? HOLD_MISS : HOLD_NONE;
     if (line->state == LINE_RESERVED || !reply_queue_full(slice)) return HOLD_NONE;
-    slice->blocked_access = access; /* the line stays: only lookups evict lines, and this is the next one */
-    slice->blocked_line = line;
+    slice->blocked_line = line; /* it stays: only lookups evict lines, and this is the next one */
     return HOLD_HIT;
 }
 
-/* After a reply that has freed the entry for which a hit waits: makes the hit's lookup now, one cycle ahead of time, so
- * that the slice needs no tick in the next cycle. Returns whether it did.
+/* After a reply that has freed the entry or the MSHR for which the oldest request waits: makes its lookup now, one cycle
+ * ahead of time, so that the slice needs no tick in the next cycle. Returns whether it did.
  *
- *   - Why it is exact: nothing that happens in the next cycle before the lookup can change its result (foresee). The
- *     requester sees no difference: the credit of the input port returns as after a pop in the next cycle, its gate depends
- *     on credits and on the cycles in which messages become visible, and the reply waits for the data port, which is
- *     occupied for longer. The lookup is counted when its cycle has passed (settle).
+ *   - Why it is exact: nothing that happens in the next cycle before the lookup can change its result (foresee), nor the
+ *     victim of a miss (cache_certain_victim). The requester sees no difference: the credit of the input port returns as
+ *     after a pop in the next cycle, its gate depends on credits and on the cycles in which messages become visible, and
+ *     the reply of a hit waits for the data port, which is occupied for longer. Memory sees a miss as after a push in the
+ *     next cycle. The lookup is counted when its cycle has passed (settle).
  *   - Where the cycle could be observed, the lookup is made in its own: if the slice is flushed or lookups are observed.
  *   - The plain version is `--no-skip`, which never looks ahead.
- *   - The tests that compare the two: tests/llc/blocked_test.c "a slice with a full reply queue ...", cycle by cycle,
- *     and tests/machine for whole runs. */
+ *   - The tests that compare the two: tests/llc/blocked_test.c "a blocked slice ...", cycle by cycle, and
+ *     tests/machine for whole runs. */
 static ALWAYS_INLINE bool look_up_ahead(struct slice *slice, uint64_t now) {
-    if (slice->hold != HOLD_HIT || slice->port_free_at <= now + 1) return false;
+    bool hit = slice->hold == HOLD_HIT;
+    if ((!hit && slice->hold != HOLD_MISS) || slice->port_free_at <= now + 1) return false;
     if (UNLIKELY(!slice->looks_ahead || slice->engine->poll)) return false;
+    const struct cache_access *access = &slice->blocked_access;
     const struct message *message = port_peek(slice->from_network, now);
-    slice->fails.reply_queue++; /* in this cycle */
+    if (hit) {
+        slice->fails.reply_queue++; /* in this cycle */
+        slice->ahead = counter_of(&slice->stats, message->kind, true);
+        slice->ahead_evicts = false;
+        cache_touch(&slice->cache, slice->blocked_line, access);
+        answer(slice, message, access->key, slice->blocked_line, true, now + 1);
+    } else {
+        struct cache_line *victim = cache_certain_victim(&slice->cache, access->set);
+        if (!victim || victim->state == LINE_MODIFIED || !port_can_push(slice->to_memory, now)) return false;
+        slice->fails.mshr++; /* all MSHRs were in use, which is their peak */
+        slice->ahead = counter_of(&slice->stats, message->kind, false);
+        slice->ahead_evicts = victim->state != LINE_INVALID;
+        fetch_line(slice, victim, access, message, false, true, now + 1);
+    }
     slice->hold = HOLD_AHEAD;
     slice->ahead_at = now + 1;
-    slice->ahead = hits_of(slice, message->kind);
     slice->lookup_free_at = now + 2; /* or later, after an atomic */
-    cache_touch(&slice->cache, slice->blocked_line, &slice->blocked_access);
-    answer(slice, message, slice->blocked_access.key, slice->blocked_line, true, now + 1);
     looked_up(slice, message, now + 1);
     port_pop(slice->from_network, now + 1);
     return true;
@@ -789,7 +722,7 @@ static ALWAYS_INLINE uint64_t next_lookup(struct slice *slice, bool passes, uint
 /* The next cycle with work that no port announces: requests already visible, and those that wait for the slice itself.
  * NEVER if there is none. */
 static ALWAYS_INLINE uint64_t next_tick(struct slice *slice, bool passes, bool replied, uint64_t now) {
-    bool blocked = slice->hold != HOLD_NONE;
+    bool blocked = slice->hold != HOLD_NONE && slice->hold != HOLD_AHEAD;
     uint64_t last = now; /* the last cycle whose lookup has been made */
     if (blocked && replied && slice->hold != HOLD_FLUSH && !is_still_blocked(slice, false, now)) {
         /* A blocked lookup waits for a reply that frees an entry of the reply queue, an MSHR or a write-through, for a
@@ -843,10 +776,9 @@ static NEVER_INLINE void tick_plain(struct slice *slice, uint64_t now) { tick(sl
 static NEVER_INLINE void tick_alone(struct slice *slice, uint64_t now) { tick(slice, false, false, now); }
 static NEVER_INLINE void tick_and_pass(struct slice *slice, uint64_t now) { tick(slice, true, false, now); }
 
-/* At the beginning of a tick. `looks_ahead`: no flushes and no observers. */
+/* At the beginning of a tick. `looks_ahead`: no flushes, no observers and no llc.write_allocate=through. */
 static ALWAYS_INLINE bool is_plain(const struct slice *slice) {
-    return slice->hold == HOLD_NONE && slice->looks_ahead && !slice->allocate_through &&
-           !(slice->replay_count | slice->replay_retry);
+    return slice->hold == HOLD_NONE && slice->looks_ahead && !(slice->replay_count | slice->replay_retry);
 }
 
 static void slice_tick(void *self, uint64_t now) {
@@ -878,6 +810,7 @@ static void slice_explain(const void *self, uint64_t now, FILE *out) {
                                          [HOLD_LINE] = "waits for a line of the set",
                                          [HOLD_REPLY] = "waits for the reply queue",
                                          [HOLD_HIT] = "waits for the reply queue",
+                                         [HOLD_MISS] = "waits for an MSHR",
                                          [HOLD_MEMORY] = "waits for the queue to memory",
                                          [HOLD_FLUSH] = "waits for a flush",
                                          [HOLD_PASS] = "waits for the atomics' LLC",

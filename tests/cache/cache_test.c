@@ -74,6 +74,32 @@ TEST("a reserved line is never a victim, and a set of reserved lines has none") 
     }
 }
 
+TEST("a certain victim is the victim, also after reserved lines have become valid") {
+    unsigned certain = 0;
+    for (unsigned i = 0; i < replacement_family.count; i++) {
+        struct cache cache;
+        cache_init_as(&cache, 8, 4, replacement_family.members[i]->name);
+        uint64_t random = i + 1, evicted;
+        for (unsigned step = 0; step < 400; step++) {
+            use(&cache, 0, 1 + random_below(&random, 12), &evicted);
+            struct cache_line *lines = cache_line_at(&cache, 0, 0), kept[4];
+            memcpy(kept, lines, sizeof kept);
+            for (unsigned way = 0; way < 4; way++)
+                if (lines[way].state != LINE_INVALID && random_below(&random, 3) == 0) lines[way].state = LINE_RESERVED;
+            struct cache_line *victim = cache_certain_victim(&cache, 0);
+            if (victim) {
+                CHECK_EQ(victim, cache_victim(&cache, 0));
+                memcpy(lines, kept, sizeof kept);
+                CHECK_EQ(victim, cache_victim(&cache, 0));
+                certain++;
+            }
+            memcpy(lines, kept, sizeof kept);
+        }
+        cache_release(&cache);
+    }
+    CHECK(certain > 200);
+}
+
 TEST("48 sets, not a power of two, are used evenly") {
     struct cache cache;
     cache_init_as(&cache, 48, 1, "lru");

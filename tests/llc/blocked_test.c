@@ -121,24 +121,27 @@ TEST("with a full reply queue a miss is fetched, and a write of a whole line wai
     slice_fixture_destroy(slice);
 }
 
-/* Hits that keep the reply queue full, a few misses among them, and pauses. */
-static void ask_randomly(struct slice_fixture *slice, uint64_t *random) {
+/* Hits that keep the reply queue full and a few misses among them, or mostly misses; and pauses. */
+static void ask_randomly(struct slice_fixture *slice, bool misses, uint64_t *random) {
     if (slice->base.engine->now % 300 > 200 || random_below(random, 3) == 0) return;
     static const enum message_kind kinds[] = {MESSAGE_READ, MESSAGE_READ, MESSAGE_WRITE, MESSAGE_ATOMIC};
-    unsigned lines = random_below(random, 8) ? 4 : 16;
-    ask(slice, (struct message){.address = 0x1000 * random_below(random, lines),
+    unsigned lines = misses ? 24 : random_below(random, 8) ? 4 : 16;
+    ask(slice, (struct message){.address = (misses ? 0x200 : 0x1000) * random_below(random, lines),
                                 .kind = (uint8_t)kinds[random_below(random, 40) < 34 ? 0 : random_below(random, 4)],
                                 .sectors = (uint8_t)(random_below(random, 4) ? 0x0F : 0x01),
                                 .conflicts = 1});
 }
 
-TEST("a slice with a full reply queue has the counters and replies of one that is ticked every cycle, in every cycle") {
+TEST("a blocked slice has the counters and replies of one that is ticked every cycle, in every cycle") {
     static const char *const few_replies[] = {"llc.reply_queue=2", NULL};
     static const char *const few_mshrs[] = {"llc.reply_queue=3", "llc.mshrs=2", "llc.mshr_merges=2",
                                             "llc.replay_queue=1", NULL};
     static const char *const fast[] = {"llc.reply_queue=2", "llc.port_bytes=64", "llc.latency_cycles=1", NULL};
-    const char *const *const described[] = {few_replies, few_mshrs, fast};
+    static const char *const misses[] = {"llc.mshrs=4", "llc.slice_kb=4", "llc.ways=4", NULL};
+    static const char *const more_ways[] = {"llc.mshrs=6", "llc.slice_kb=8", "llc.ways=8", NULL};
+    const char *const *const described[] = {few_replies, few_mshrs, fast, misses, more_ways};
     for (unsigned v = 0; v < COUNT_OF(described); v++) {
+        bool hits = v < 3;
         struct slice_fixture *slice[2];
         uint64_t random[2] = {v + 1, v + 1};
         for (unsigned polls = 0; polls < 2; polls++) {
@@ -151,7 +154,7 @@ TEST("a slice with a full reply queue has the counters and replies of one that i
         while (slice[0]->replies < 400 && slice[0]->base.engine->now < 5000 && !different) {
             for (unsigned polls = 0; polls < 2; polls++) {
                 slice[polls]->deaf_network = slice[polls]->base.engine->now % 64 < 16;
-                ask_randomly(slice[polls], &random[polls]);
+                ask_randomly(slice[polls], !hits, &random[polls]);
                 cycle(slice[polls]);
                 engine_settle(slice[polls]->base.engine, slice[polls]->base.engine->now);
             }
@@ -165,7 +168,9 @@ TEST("a slice with a full reply queue has the counters and replies of one that i
         CHECK_EQ(different, 0u);
         CHECK_EQ(slice[0]->replies, slice[1]->replies);
         for (unsigned i = 0; i < slice[0]->replies; i++) CHECK_EQ(slice[0]->replied_at[i], slice[1]->replied_at[i]);
-        CHECK(slice[0]->replies >= 400 && COUNTER(slice[0], "llc.reservation_fail.reply_queue") > 200);
+        CHECK(slice[0]->replies >= 400);
+        CHECK(COUNTER(slice[0], hits ? "llc.reservation_fail.reply_queue" : "llc.reservation_fail.mshr") > 200);
+        CHECK(hits || COUNTER(slice[0], "llc.evictions") > 100);
         for (unsigned polls = 0; polls < 2; polls++) slice_fixture_destroy(slice[polls]);
     }
 }
