@@ -549,18 +549,19 @@ static NEVER_INLINE uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t 
     __m128d half = _mm_min_pd(_mm256_castpd256_pd128(lowest), _mm256_extractf128_pd(lowest, 1));
     return (uint64_t)_mm_cvtsi128_si64(_mm_castpd_si128(_mm_min_sd(half, _mm_unpackhi_pd(half, half))));
 }
-enum { MANY_BANKS = 5 };
+enum { MANY_BANKS = 4 }; /* besides the first */
 #else
 static inline uint64_t lowest_rank_of_many(const uint64_t *rank, uint64_t banks) { return rank[lowest_bit(banks)]; }
-enum { MANY_BANKS = DRAM_BANKS_MAX + 1 };
+enum { MANY_BANKS = DRAM_BANKS_MAX };
 #endif
 
 /* There must be at least one bank. */
 static inline uint64_t lowest_rank(const uint64_t *rank, uint64_t banks) {
-    if (__builtin_popcountll(banks) >= MANY_BANKS) return lowest_rank_of_many(rank, banks);
-    uint64_t lowest = NEVER;
-    do lowest = min_u64(lowest, rank[lowest_bit(banks)]);
-    while (banks &= banks - 1);
+    uint64_t lowest = rank[lowest_bit(banks)], others = banks & (banks - 1);
+    if (!others) return lowest;
+    if (__builtin_popcountll(others) >= MANY_BANKS) return lowest_rank_of_many(rank, banks);
+    do lowest = min_u64(lowest, rank[lowest_bit(others)]);
+    while (others &= others - 1);
     return lowest;
 }
 
@@ -639,19 +640,25 @@ static ALWAYS_INLINE struct choice choose_row(struct dram_channel *ch, uint64_t 
     return choice;
 }
 
+/* After a column command to `group`: a bound of the next one to `banks`. */
+static inline uint64_t next_column(const struct dram_channel *ch, uint64_t banks, unsigned write, unsigned group) {
+    if (!banks) return NEVER;
+    if (!ch->column_groups || banks & ~ch->group_banks[group]) return ch->column_at[write];
+    return max_u64(ch->column_at[write], ch->group_column_at[write][group]);
+}
+
 /* Returns the cycle of the last command; see issue_column. */
 static ALWAYS_INLINE uint64_t take_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                           uint64_t cycle, uint64_t limit, struct rules rules) {
     cycle = issue_column(ch, queue, bank, cycle, limit, rules);
     const struct dram_queue *active = active_queue(ch, rules), *idle = ch->idle;
-    uint64_t reads = active->hit[0], writes = active->hit[1], next = NEVER;
+    uint64_t reads = active->hit[0], writes = active->hit[1];
+    unsigned group = bank & ch->group_mask;
     if (rules.drain && UNLIKELY(idle->waiting)) {
         reads |= idle->hit[0] & idle->activated;
         writes |= idle->hit[1] & idle->activated;
     }
-    if (reads) next = ch->column_at[0];
-    if (writes) lower_to(&next, ch->column_at[1]);
-    ch->column_next = next;
+    ch->column_next = min_u64(next_column(ch, reads, 0, group), next_column(ch, writes, 1, group));
     return cycle;
 }
 
@@ -868,10 +875,9 @@ static ALWAYS_INLINE uint64_t run(struct dram_channel *ch, uint64_t until, const
 }
 
 uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting) {
-    struct rules rules = ch->rules;
-    if (UNLIKELY(*ch->polled | rules.special)) return run(ch, until, waiting, *ch->polled, rules);
-    if (!(rules.drain | rules.two_buses)) return run(ch, until, waiting, false, (struct rules){0});
-    return run(ch, until, waiting, false, (struct rules){.drain = rules.drain, .two_buses = rules.two_buses});
+    if (UNLIKELY(*ch->polled | ch->rules.special)) return run(ch, until, waiting, *ch->polled, ch->rules);
+    if (!(ch->rules.drain | ch->rules.two_buses)) return run(ch, until, waiting, false, (struct rules){0});
+    return run(ch, until, waiting, false, (struct rules){.drain = ch->rules.drain, .two_buses = ch->rules.two_buses});
 }
 
 void channel_settle(struct dram_channel *ch) {

@@ -50,9 +50,10 @@ struct dram_request {
     uint64_t ready;       /* earliest core cycle to enter the queue, then that of entering it */
     uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
     uint64_t rank;        /* priority, lowest first: RANK_WAITING, order of arrival, bank */
-    uint32_t row, column;
-    uint16_t next;  /* next younger request of the same bank and queue */
-    uint16_t slice; /* source port */
+    uint32_t row;
+    uint32_t column; /* for the command log */
+    uint16_t next;   /* next younger request of the same bank and queue */
+    uint16_t slice;  /* source port */
     uint8_t bank;
     uint8_t write;  /* 0 or 1 */
     uint8_t bursts; /* bursts of the line still to be transferred, one bit each */
@@ -100,6 +101,7 @@ struct dram_delays {
     bool repeat_first[2]; /* none for another row can be issued before that */
     uint64_t precharge[2];
     uint64_t column[2];                      /* activate to column command */
+    uint64_t first_column;                   /* the shorter of the two */
     uint64_t row_open, row_cycle, row_close; /* tRAS, tRC, tRP */
     uint64_t activate, activate_group, four_activates;
 };
@@ -197,6 +199,14 @@ static inline void channel_free(struct dram_channel *channel, uint16_t index) {
 
 static inline bool channel_idle(const struct dram_channel *channel) {
     return channel->queue[0].waiting + channel->queue[1].waiting == 0;
+}
+
+/* A bound of the first column command to come, given that no request enters: `next` is that of any command. Without row
+ * hits, and with the offers of FR-FCFS, an activate precedes it. */
+static inline uint64_t channel_next_column(const struct dram_channel *channel) {
+    const struct dram_queue *queue = channel->queue;
+    bool hits = queue[0].hit[0] | queue[0].hit[1] | queue[1].hit[0] | queue[1].hit[1];
+    return hits || channel->rules.special ? channel->next : channel->next + channel->delay.first_column;
 }
 
 static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {

@@ -24,6 +24,7 @@ static struct dram_delays delays_of(const struct dram_device *d) {
         .other_group = {read_to_write, write_done + (uint64_t)d->tWTRL},
         .precharge = {(uint64_t)d->tRTP, write_done + (uint64_t)d->tWR},
         .column = {(uint64_t)d->tRCD, (uint64_t)d->tRCDW},
+        .first_column = min_u64((uint64_t)d->tRCD, (uint64_t)d->tRCDW),
         .row_open = (uint64_t)d->tRAS,
         .row_cycle = (uint64_t)d->tRC,
         .row_close = (uint64_t)d->tRP,

@@ -226,7 +226,7 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     request->ready = ready->core;
     request->ready_cycle = ready->cycle;
     request->row = place.row;
-    request->column = place.column;
+    if (UNLIKELY(channel->log != NULL)) request->column = place.column;
     request->bank = (uint8_t)place.bank;
     request->slice = (uint16_t)slice_index;
     request->write = request->message.kind == MESSAGE_WRITE;
@@ -357,7 +357,8 @@ static inline uint64_t next_due(const struct controller *mc) {
     for (uint64_t channels = mc->occupied; channels; channels &= channels - 1) {
         const struct dram_channel *channel = &mc->channel[lowest_bit(channels)];
         if (!channel_idle(channel))
-            cycle = min_u64(cycle, mc->behind ? first_data(channel, channel->next, false) : channel->next);
+            cycle =
+                min_u64(cycle, mc->behind ? first_data(channel, channel_next_column(channel), false) : channel->next);
         if (channel->arrival != REQUEST_NONE && (mc->behind || channel->blocked_since == NEVER)) {
             const struct dram_request *first = &channel->request[channel->arrival];
             if (mc->behind) {
