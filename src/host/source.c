@@ -94,6 +94,8 @@ static void stop(struct program_source *source) {
     if (source->started) {
         pthread_mutex_lock(&source->lock);
         atomic_store(&source->host.stop, true);
+        if (source->next.trace) trace_abandon(source->next.trace);
+        if (source->reading.trace) trace_abandon(source->reading.trace);
         pthread_cond_broadcast(&source->changed);
         pthread_mutex_unlock(&source->lock);
         pthread_join(source->thread, NULL);
@@ -147,6 +149,7 @@ static void violations_add(struct program_source *source, const struct emu_count
 static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     struct program_source *source = (struct program_source *)base;
     if (source->told || was_cut(source)) return false;
+    if (source->reading.trace) trace_abandon(source->reading.trace);
     source->started ? wake(source) : start(source);
     if (!await(source, has_launched)) return false; /* emulation of the kernel read is complete */
     violations_add(source, source->reading.counts); /* its launch has returned to the program */
@@ -396,6 +399,7 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     launched.trace = trace_create(&launched.kernel, program->records, program->record_count, TRACE_MEMORY_BYTES);
     launched.counts = mem_alloc(1, sizeof *launched.counts);
     struct program_source *source = source_of(host);
+    if (!source->source.in_step) trace_limit(launched.trace, TRACE_UNREAD_BYTES);
     if (!hand_over(source, &launched)) {
         launched_drop(&launched);
         return;

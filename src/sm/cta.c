@@ -18,6 +18,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
         struct warp_stream *stream = &sm->stream[warp];
         stream->cta = index;
         stream->warp = i;
+        stream->pauses = false;
         sm->launch->source->ops->open(sm->launch->source, stream);
         sm_refill(sm, warp);
         sm->cta_of[warp] = (uint8_t)slot;

@@ -22,6 +22,8 @@ void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
     engine_wake_near(sm->engine, sm->waker, at);
 }
 
+static void stream_go_on(struct sm *sm, unsigned warp);
+
 void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     uint64_t warps = *due, dated = warps & sm->dated;
     *due = 0;
@@ -31,7 +33,11 @@ void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     sm->dated ^= dated;
     warps ^= dated;
     if (LIKELY(!warps)) return; /* a dated warp waits for nothing but a register */
-    sm->at_barrier &= ~warps;
+    uint64_t released = sm->at_barrier & warps;
+    sm->at_barrier ^= released;
+    for (; released; released &= released - 1)
+        if (UNLIKELY(sm->next[lowest_bit(released)] == sm->end[lowest_bit(released)]))
+            stream_go_on(sm, lowest_bit(released));
     sm->branching &= ~warps;
     sm->at_atomic &= ~warps;
     for (; warps; warps &= warps - 1) {
@@ -168,25 +174,49 @@ void sm_refill(struct sm *sm, unsigned warp) {
     sm->end[warp] = stream->instr + stream->count;
 }
 
-/* Advances the warp to its next instruction. Returns whether it may have to wait for anything but registers. */
-static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, bool plain, uint64_t now) {
+/* Selects the unit of the warp's next instruction and fetches its line. Returns whether the fetch may have to wait. */
+static ALWAYS_INLINE bool prepare_next(struct sm *sm, unsigned warp) {
     uint64_t bit = UINT64_C(1) << warp;
-    uint32_t following = sm->next[warp]->id + 1;
-    if (UNLIKELY(++sm->next[warp] == sm->end[warp])) sm_refill(sm, warp);
     const struct instr *instr = sm->next[warp];
-    sm->ready &= ~bit;
     unsigned unit = sm->shared->op[instr->op].unit;
     if (unit != sm->unit_of[warp]) {
         sm->by_unit[sm->unit_of[warp]] &= ~bit;
         sm->by_unit[unit] |= bit;
         sm->unit_of[warp] = (uint8_t)unit;
     }
-    bool may_be_held = false;
-    if (UNLIKELY(instruction_line(sm, instr) != sm->fetched_line[warp]) && !sm->shared->perfect_instruction) {
-        sm_fetch(sm, warp);
-        may_be_held = true;
+    if (LIKELY(instruction_line(sm, instr) == sm->fetched_line[warp]) || sm->shared->perfect_instruction) return false;
+    sm_fetch(sm, warp);
+    return true;
+}
+
+/* The warp has consumed its window. If the stream pauses at the barrier that the warp waits at, an empty window stands
+ * for the rest until the barrier releases the warp; its line is fetched as that of the instruction after the barrier. */
+static NEVER_INLINE void next_window(struct sm *sm, unsigned warp, uint32_t following) {
+    struct warp_stream *stream = &sm->stream[warp];
+    if (LIKELY(!stream->pauses) || !(sm->at_barrier >> warp & 1)) {
+        sm_refill(sm, warp);
+        return;
     }
-    if (!plain && sm->shared->branch_cycles > 1 && instr->id != following && !(sm->at_atomic & bit)) {
+    stream->instr[0] = (struct instr){.id = following, .op = OP_other};
+    sm->next[warp] = sm->end[warp] = stream->instr;
+}
+
+/* The barrier has released a warp with an empty window. If a line is being fetched for it, it waits for this one only,
+ * even if the expected instruction does not follow. */
+static NEVER_INLINE void stream_go_on(struct sm *sm, unsigned warp) {
+    sm_refill(sm, warp);
+    if (sm->fetching >> warp & 1) sm->fetched_line[warp] = instruction_line(sm, sm->next[warp]);
+    prepare_next(sm, warp);
+}
+
+/* Advances the warp to its next instruction. Returns whether it may have to wait for anything but registers. */
+static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, bool plain, uint64_t now) {
+    uint64_t bit = UINT64_C(1) << warp;
+    uint32_t following = sm->next[warp]->id + 1;
+    if (UNLIKELY(++sm->next[warp] == sm->end[warp])) next_window(sm, warp, following);
+    sm->ready &= ~bit;
+    bool may_be_held = prepare_next(sm, warp);
+    if (!plain && sm->shared->branch_cycles > 1 && sm->next[warp]->id != following && !(sm->at_atomic & bit)) {
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
         may_be_held = true;

@@ -117,9 +117,11 @@ static inline bool instr_any_atomic(const struct instr *records, uint64_t count)
 
 /* The window on one warp's stream: filled by the source, consumed by the SM. */
 struct warp_stream {
-    uint64_t cta;      /* index in grid order, x fastest */
-    uint32_t warp;     /* within the CTA */
-    uint32_t count;    /* records in the buffer */
+    uint64_t cta;   /* index in grid order, x fastest */
+    uint32_t warp;  /* within the CTA */
+    uint32_t count; /* records in the buffer */
+    bool pauses;    /* set by a refill: the last record is a barrier, and the source may be unable to produce the next
+                          one before the barrier releases the warp, so that the next refill should wait until then */
     uint64_t state[6]; /* the source's position in this stream */
     struct instr instr[STREAM_CHUNK];
     uint64_t touch[STREAM_TOUCHES];

@@ -1,6 +1,6 @@
 /* Each warp's records are packed (pack.h) into its writer's buffer. A full buffer becomes a chunk in the warp's list,
  * which the reader consumes from the front. A chunk is written once and published under the lock, so reading it needs
- * no lock. CTAs are produced and consumed in about the same order, so the newest chunks are needed last and are the
+ * no lock. A reader that has to wait wakes a paused writer. CTAs are produced and consumed in about the same order, so the newest chunks are needed last and are the
  * ones moved to the file. */
 #include "stream/trace.h"
 
@@ -55,7 +55,9 @@ struct trace {
     pthread_mutex_t lock;
     pthread_cond_t published;
     chunk_link *_Atomic *pages; /* PAGE_WARPS warps each: the first unconsumed chunk of every warp */
-    bool waiting, finished;
+    pthread_cond_t resume;      /* of the writer */
+    uint64_t unread_limit;
+    bool waiting, finished, paused, abandoned;
     struct trace_use use;
 };
 
@@ -71,7 +73,18 @@ struct trace *trace_create(const struct kernel *kernel, const struct instr *reco
     trace->memory_limit = memory_bytes;
     pthread_mutex_init(&trace->lock, NULL);
     deadline_condition(&trace->published);
+    pthread_cond_init(&trace->resume, NULL);
+    trace->unread_limit = UINT64_MAX;
     return trace;
+}
+
+void trace_limit(struct trace *trace, uint64_t bytes) { trace->unread_limit = bytes; }
+
+void trace_abandon(struct trace *trace) {
+    pthread_mutex_lock(&trace->lock);
+    trace->abandoned = true;
+    pthread_cond_signal(&trace->resume);
+    pthread_mutex_unlock(&trace->lock);
 }
 
 void trace_set_patience(struct trace *trace, trace_patience *patience, void *user) {
@@ -126,6 +139,7 @@ void trace_destroy(struct trace *trace) {
     }
     if (trace->file >= 0) close(trace->file);
     pthread_cond_destroy(&trace->published);
+    pthread_cond_destroy(&trace->resume);
     pthread_mutex_destroy(&trace->lock);
     free(trace->pages);
     free(trace);
@@ -204,6 +218,18 @@ struct trace_writer *trace_open_writer(struct trace *trace, uint64_t cta, uint32
     return writer;
 }
 
+/* A paused writer resumes when a quarter of the limit has been read, so that the threads do not alternate chunk by
+ * chunk. */
+static uint64_t resume_bytes(const struct trace *trace) { return trace->unread_limit - trace->unread_limit / 4; }
+
+static void pause_writer(struct trace *trace) {
+    if (LIKELY(trace->use.unread_bytes <= trace->unread_limit)) return;
+    trace->paused = true;
+    while (trace->use.unread_bytes > resume_bytes(trace) && !trace->waiting && !trace->abandoned)
+        pthread_cond_wait(&trace->resume, &trace->lock);
+    trace->paused = false;
+}
+
 static void publish(struct trace_writer *writer) {
     struct trace *trace = writer->trace;
     struct packer *packer = &writer->packer;
@@ -220,13 +246,17 @@ static void publish(struct trace_writer *writer) {
     if (!chunk->in_file) trace->use.memory_bytes += chunk->count;
     trace->use.peak_memory_bytes = max_u64(trace->use.peak_memory_bytes, trace->use.memory_bytes);
     trace->use.total_bytes += chunk->count;
+    trace->use.unread_bytes += sizeof *chunk + chunk->count;
     atomic_store_explicit(writer->link, chunk, memory_order_release);
     if (trace->waiting) pthread_cond_signal(&trace->published);
+    pause_writer(trace);
     pthread_mutex_unlock(&trace->lock);
     writer->link = &chunk->next;
     packer->used = 0;
     packer->run_at = PACK_NO_RUN;
 }
+
+void trace_flush(struct trace_writer *writer) { publish(writer); }
 
 static void close_writer(struct trace_writer *writer) {
     publish(writer);
@@ -297,6 +327,7 @@ static struct chunk *await(struct trace *trace, chunk_link *link) {
     while (!*link && !trace->finished && !trace->gave_up) {
         if (!until.tv_sec) until = deadline_in(DEADLINE_PATIENCE_MS);
         trace->waiting = true;
+        if (trace->paused) pthread_cond_signal(&trace->resume);
         int woken = pthread_cond_timedwait(&trace->published, &trace->lock, &until);
         trace->waiting = false;
         if (woken != ETIMEDOUT) continue;
@@ -316,6 +347,8 @@ static void consume(struct trace *trace, chunk_link *first, struct chunk *next) 
     pthread_mutex_lock(&trace->lock);
     *first = next;
     if (!chunk->in_file) trace->use.memory_bytes -= chunk->count;
+    trace->use.unread_bytes -= sizeof *chunk + chunk->count;
+    if (UNLIKELY(trace->paused) && trace->use.unread_bytes <= resume_bytes(trace)) pthread_cond_signal(&trace->resume);
     pthread_mutex_unlock(&trace->lock);
     free_chunk(chunk);
 }
@@ -329,6 +362,8 @@ static void take(struct trace *trace, struct chunk *chunk, struct place *place, 
     place->ended = warp->count > 0 && warp->instr[warp->count - 1].op == OP_exit;
     place->context = from.context;
     place->offset = (uint64_t)(from.at - chunk->bytes);
+    const struct instr *last = &warp->instr[warp->count - 1];
+    warp->pauses = place->offset == chunk->count && place->context.run == 0 && last->op == OP_barrier;
 }
 
 /* A buffer never spans two chunks, so that its content does not depend on what has been published. */
@@ -337,6 +372,7 @@ void trace_refill(struct trace *trace, struct warp_stream *warp) {
     struct place place;
     memcpy(&place, warp->state, sizeof place);
     warp->count = 0;
+    warp->pauses = false;
     if (place.ended) return;
     struct chunk *chunk = await(trace, first);
     if (chunk && place.offset == chunk->count && place.context.run == 0) {

@@ -1,6 +1,8 @@
 /* A kernel's streams between producer and consumer: the emulator appends each warp's records in its own order, the
  * machine reads each warp's records from the front, possibly on another thread while production continues. Records are
- * packed (a few bytes each); beyond a memory limit they go to an unnamed temporary file.
+ * packed (a few bytes each); beyond a memory limit they go to an unnamed temporary file. Beyond a limit on unread records
+ * (trace_limit) the writer pauses, but not while the reader waits: the record that it waits for may come after any
+ * number of others. So neither waits for the other.
  *
  * Contract: one thread writes, one reads. Reading beyond what has been written waits for the writer. The records read
  * do not depend on the relative speed of the two. */
@@ -18,10 +20,17 @@ struct trace_writer; /* of one warp */
 struct trace *trace_create(const struct kernel *kernel, const struct instr *records, uint32_t record_count,
                            uint64_t memory_bytes);
 void trace_destroy(struct trace *trace);
+/* The writer pauses while more than `bytes` of packed records, with their administration, are unread. Without a call
+ * there is no limit, and one thread may write everything before it reads. */
+#define TRACE_UNREAD_BYTES (UINT64_C(1) << 30)
+void trace_limit(struct trace *trace, uint64_t bytes);
+/* The reader needs no more records: the writer does not pause any more. */
+void trace_abandon(struct trace *trace);
 
 struct trace_use {
     uint64_t memory_bytes, peak_memory_bytes; /* of packed records in memory */
     uint64_t total_bytes;                     /* packed so far */
+    uint64_t unread_bytes;                    /* in memory and file, with their administration */
 };
 struct trace_use trace_use(struct trace *trace);
 
@@ -32,6 +41,9 @@ void trace_put(struct trace_writer *writer, const struct instr *record, const ui
 void trace_put_access(struct trace_writer *writer, const struct instr *record, const uint64_t *touches);
 /* The same for `count` static records from `id` on, neither memory records nor OP_exit, with these lanes. */
 void trace_put_static(struct trace_writer *writer, uint32_t id, uint32_t active, uint32_t count);
+/* Lets the reader see the warp's records so far, which it otherwise sees in chunks. To be called at points that depend
+ * only on what is written: no window of the reader goes beyond them. */
+void trace_flush(struct trace_writer *writer);
 /* Ends writing: the kernel has been emulated completely (`complete`) or has failed. */
 void trace_finish(struct trace *trace, bool complete);
 

@@ -108,6 +108,51 @@ TEST("a barrier release of a CTA that has ended does not affect the CTA in the s
     sm_fixture_destroy(sm);
 }
 
+/* Two CTAs of which warp 0 comes late to a barrier. The barrier of each script is the last instruction of its line. */
+static struct script_source barrier_scripts(struct step slow[4], struct step quick[4], const uint32_t *ids) {
+    slow[0] = alu(OP_f32_div, 1, 0), slow[1] = alu(OP_other, 2, 1), slow[2] = barrier(0, 0);
+    slow[3] = alu(OP_f32_div, 3, 0);
+    quick[0] = alu(OP_other, 1, 0), quick[1] = alu(OP_other, 2, 0), quick[2] = barrier(0, 0);
+    quick[3] = alu(OP_other, 3, 0);
+    struct script_source source = script_make(2, 4, (struct script){slow, 4});
+    script_add(&source, (struct script){quick, 4});
+    source.ids = ids;
+    return source;
+}
+
+TEST("a stream that pauses at a barrier is read on when the barrier releases the warp, with the same timing") {
+    static const uint32_t ids[] = {13, 14, 15, 16};
+    struct step slow[4], quick[4];
+    uint64_t read_on[2], ended[2], misses[2], stalls[2];
+    for (unsigned pauses = 0; pauses < 2; pauses++) {
+        struct script_source source = barrier_scripts(slow, quick, ids);
+        source.pauses = pauses;
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=4", "sm.instruction_kb=2"));
+        sm_fixture_run(sm, &source);
+        read_on[pauses] = script_issued(&source, 0, 1, 2); /* noted when the next record is read */
+        ended[pauses] = sm->done_at[0] + sm->done_at[1];
+        misses[pauses] = COUNTER(sm, "sm.instruction_misses");
+        stalls[pauses] = COUNTER(sm, "sm.stall.barrier");
+        sm_fixture_destroy(sm);
+    }
+    CHECK(read_on[1] > read_on[0]);
+    CHECK_EQ(ended[0], ended[1]);
+    CHECK_EQ(misses[0], misses[1]);
+    CHECK_EQ(stalls[0], stalls[1]);
+}
+
+TEST("a stream that pauses at a barrier may go on anywhere") {
+    static const uint32_t ids[] = {13, 14, 15, 5000};
+    struct step slow[4], quick[4];
+    struct script_source source = barrier_scripts(slow, quick, ids);
+    source.pauses = true;
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=4", "sm.instruction_kb=2"));
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(COUNTER(sm, "sm.barriers"), 2u);
+    CHECK_EQ(COUNTER(sm, "sm.warp_instructions"), 2u * 4 * 5);
+    sm_fixture_destroy(sm);
+}
+
 TEST("a fence waits until the warp's stores are acknowledged") {
     struct step steps[] = {store_line(0, 0x1000), store_line(0, 0x2000), fence(), alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));

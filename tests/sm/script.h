@@ -37,6 +37,7 @@ struct script_source {
     struct script script[SCRIPT_WARPS]; /* by warp of the grid; the last of them serves all that follow */
     unsigned scripts;
     unsigned chunk; /* records handed out at a time */
+    bool pauses;    /* after each barrier */
     const uint64_t *clock;
     struct script_issue {
         uint64_t cycle, cta;
@@ -98,6 +99,7 @@ static inline void script_refill(struct stream_source *base, struct warp_stream 
         warp->count++;
     }
     warp->state[0] = next;
+    warp->pauses = source->pauses && warp->instr[warp->count - 1].op == OP_barrier;
 }
 
 static inline void script_restart(struct stream_source *base) { ((struct script_source *)base)->launched = 0; }

@@ -303,6 +303,84 @@ TEST("a warp of a failed kernel ends with an exit after the records written") {
     trace_destroy(work.trace);
 }
 
+/* --- the limit on unread records --- */
+
+TEST("a writer beyond the limit on unread records pauses, and a reader in any order reads everything") {
+    enum { LIMIT = 20000 };
+    struct work work;
+    work_init(&work, 12, 4, 4000, TRACE_MEMORY_BYTES);
+    trace_limit(work.trace, LIMIT);
+    pthread_t writer;
+    REQUIRE(pthread_create(&writer, NULL, write_all, &work) == 0);
+    /* The last CTA is written after more than the limit: a waiting reader lets the writer go on. */
+    for (uint64_t cta = 12; cta-- > 0;)
+        for (uint32_t warp = 4; warp-- > 0;) read_warp(&work, cta, warp);
+    pthread_join(writer, NULL);
+    CHECK(trace_use(work.trace).total_bytes > 4 * LIMIT);
+    CHECK_EQ(trace_use(work.trace).unread_bytes, 0u);
+    trace_destroy(work.trace);
+}
+
+/* Waits until the writer does not write any more: no unread bytes are added in 30 ms. */
+static uint64_t unread_at_rest(struct trace *trace) {
+    uint64_t before = 1, now = 0;
+    for (; now != before || !now; usleep(30000)) before = now, now = trace_use(trace).unread_bytes;
+    return now;
+}
+
+TEST("unread records do not exceed the limit while the reader has records, in memory or in the file") {
+    enum { LIMIT = 40000, CHUNK = 4096 };
+    for (uint64_t memory = 0; memory <= TRACE_MEMORY_BYTES; memory += TRACE_MEMORY_BYTES) {
+        struct work work;
+        work_init(&work, 12, 4, 4000, memory);
+        trace_limit(work.trace, LIMIT);
+        pthread_t writer;
+        REQUIRE(pthread_create(&writer, NULL, write_all, &work) == 0);
+        uint64_t unread = unread_at_rest(work.trace);
+        CHECK(unread > LIMIT && unread <= LIMIT + CHUNK);
+        read_all(&work);
+        pthread_join(writer, NULL);
+        trace_destroy(work.trace);
+    }
+}
+
+TEST("an abandoned trace does not hold its writer") {
+    struct work work;
+    work_init(&work, 12, 4, 4000, TRACE_MEMORY_BYTES);
+    trace_limit(work.trace, 1000);
+    pthread_t writer;
+    REQUIRE(pthread_create(&writer, NULL, write_all, &work) == 0);
+    unread_at_rest(work.trace);
+    trace_abandon(work.trace);
+    pthread_join(writer, NULL);
+    CHECK(trace_use(work.trace).unread_bytes > 100000);
+    trace_destroy(work.trace);
+}
+
+TEST("flushed records are read before the writer goes on, and a window pauses after a barrier at their end") {
+    struct work work;
+    work_init(&work, 1, 1, 2, TRACE_MEMORY_BYTES);
+    struct trace_writer *writer = trace_open_writer(work.trace, 0, 0);
+    struct warp_stream stream = {.cta = 0};
+    trace_open(work.trace, &stream);
+    static const unsigned ops[2][2] = {{OP_other, OP_barrier}, {OP_barrier, OP_other}};
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned j = 0; j < 2; j++) trace_put(writer, &work.records[ops[i][j]], NULL);
+        trace_flush(writer);
+        trace_flush(writer); /* nothing is left */
+        trace_refill(work.trace, &stream);
+        CHECK_EQ(stream.count, 2u);
+        CHECK_EQ(stream.instr[0].op, ops[i][0]);
+        CHECK_EQ(stream.instr[1].op, ops[i][1]);
+        CHECK_EQ(stream.pauses, i == 0);
+    }
+    trace_put(writer, &work.records[STATIC_RECORDS - 1], NULL);
+    trace_refill(work.trace, &stream);
+    CHECK_EQ(stream.instr[0].op, OP_exit);
+    trace_finish(work.trace, true);
+    trace_destroy(work.trace);
+}
+
 static bool no_patience(void *user) { return ++*(unsigned *)user < 2; }
 
 TEST("a reader that gives up gets exits, and unread records are released") {
