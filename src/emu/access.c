@@ -455,11 +455,11 @@ static void execute_ld_8(struct warp *warp, const struct op *op, uint32_t mask) 
     access_run(warp, op, mask, ACCESS_READ, SHAPE(8, 8, gather_uint64_t_uint64_t));
 }
 static void execute_st(struct warp *warp, const struct op *op, uint32_t mask) {
-    warp->cta->run->changed |= op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC;
+    warp->cta->run->changed |= UINT32_C(1) << op->space;
     access_run(warp, op, mask, ACCESS_WRITE, shape_of(op));
 }
 static void execute_st_4(struct warp *warp, const struct op *op, uint32_t mask) {
-    warp->cta->run->changed |= op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC;
+    warp->cta->run->changed |= UINT32_C(1) << op->space;
     access_run(warp, op, mask, ACCESS_WRITE, SHAPE(4, 4, scatter_uint32_t_uint32_t));
 }
 

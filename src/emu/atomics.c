@@ -106,7 +106,7 @@ __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, 
         memcpy(&value, at, bytes);
         old[lane] = value;
         value = change(value, b[lane], c[lane]);
-        warp->cta->run->changed |= value != old[lane];
+        warp->cta->run->changed |= (uint32_t)(value != old[lane]) << PTX_SPACE_GLOBAL;
         memcpy(at, &value, bytes);
     }
     if (op->operation == OPERATION_atom) row_write(w, op->dst, bytes, old, mask);
@@ -130,7 +130,7 @@ static void execute_16(struct warp *warp, const struct op *op, uint32_t mask) {
         if (!at) return;
         memcpy(old[lane], at, 16);
         if (op->mode == ATOMIC_EXCH || !memcmp(at, b + lane * 16u, 16)) memcpy(at, c + lane * 16u, 16);
-        warp->cta->run->changed |= memcmp(at, old[lane], 16) != 0;
+        warp->cta->run->changed |= (uint32_t)(memcmp(at, old[lane], 16) != 0) << PTX_SPACE_GLOBAL;
     }
     uint8_t *dst = warp_place(warp, op->dst);
     FOR_LANES (lane, mask) memcpy(dst + lane * 16u, old[lane], 16);

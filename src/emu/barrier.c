@@ -57,6 +57,7 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
     }
     struct cta_barrier *barrier = &cta->barriers[id];
     uint32_t warps = threads / WARP_LANES;
+    w->run->changed |= CHANGED_CONTROL;
     barrier->expected = warps == w->run->warps ? 0 : warps;
     barrier->arrived++;
     if (op->operation == OPERATION_bar_red) {
@@ -82,6 +83,7 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
 void barrier_warp_ended(struct warp_state *w) {
     struct cta *cta = w->warp.cta;
     w->status = WARP_ENDED;
+    w->run->changed |= CHANGED_CONTROL;
     cta->ready--;
     cta->live--;
     for (unsigned id = 0; cta->live && id < CTA_BARRIERS; id++)

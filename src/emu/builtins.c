@@ -122,6 +122,7 @@ void builtin_run(struct warp_state *w, const struct op *op, const struct frame *
                                 .arguments = &caller->arguments[lists->first],
                                 .argument_count = lists->argument_count,
                                 .return_count = lists->return_count};
+    w->run->changed |= CHANGED_CONTROL;
     FOR_LANES (lane, mask)
         if (!w->run->failed) runs[frame->code->function->builtin](&call, lane);
 }

@@ -112,6 +112,7 @@ struct cta {
     uint64_t index; /* in grid order */
     uint32_t ctaid[3];
     uint32_t live, ready; /* warps */
+    uint64_t rounds;      /* since it began */
     uint8_t *shared;
     uint8_t *specials; /* blocks of fixed special registers of the warps */
     struct cta_barrier barriers[CTA_BARRIERS];
@@ -126,7 +127,7 @@ struct run {
     struct trace *trace;
     struct error *err;
     bool failed;
-    bool changed; /* global memory was written in this round */
+    uint32_t changed; /* in this round: bit s for a store to space s, CHANGED_* */
     uint64_t ctas;
     uint32_t threads, warps; /* per CTA */
     uint32_t shared_bytes;
@@ -134,6 +135,17 @@ struct run {
     const uint8_t *specials; /* of the first CTA, which those of others are copied from */
     struct emu_counts counts;
 };
+
+/* In run.changed, a bit for each space follows from enum ptx_space. An atomic that changed memory counts as a store to
+ * global memory. */
+enum {
+    CHANGED_MEMORY = 1 << PTX_SPACE_GLOBAL | 1 << PTX_SPACE_GENERIC,
+    CHANGED_CONTROL = 1 << PTX_SPACE_COUNT, /* a barrier arrival, an exit, a call of the device library */
+};
+/* Anything but stores to a thread's own memory. */
+static inline bool run_progressed(const struct run *run) {
+    return run->changed & (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL);
+}
 
 static inline struct warp_state *warp_state(struct warp *warp) { return (struct warp_state *)warp; }
 
@@ -205,6 +217,10 @@ uint8_t *specials_create(struct run *run);
 void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index);
 void warp_run(struct warp_state *w, unsigned quantum);
 void warp_release(struct warp_state *w);
+
+/* To be called when no warp has progressed for this many of its instructions. Ends the run with an error if none ever
+ * will (livelock.c); otherwise warps may have executed some instructions. */
+void livelock_check(struct run *run, struct cta *ctas, uint32_t count, uint64_t instructions);
 
 /* Ends the run with a located error (fault.c). */
 void fault_set(struct warp_state *w, const struct op *op, unsigned lane, const char *format, ...)

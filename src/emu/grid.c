@@ -3,8 +3,10 @@
  * CTAs enter a window in grid order; in every round each warp of the window runs for a quantum of instructions, or to a
  * barrier or its end. A finished CTA is replaced by the next one. If all CTAs of the window spin on a later CTA, the
  * window must admit it: after several rounds in which no CTA has finished and global memory has not changed, the window
- * doubles. It also doubles, at increasing intervals, if merely no CTA has finished, since a waiting CTA may count its
- * rounds in memory. */
+ * doubles. It also doubles if merely no CTA has finished for longer, since a waiting CTA may count its rounds in memory;
+ * at increasing intervals once the window holds more warps than a GPU.
+ *
+ * If no thread makes progress although all CTAs are in the window, the kernel may be livelocked (livelock.c). */
 #include "emu/cta.h"
 
 #include <stdlib.h>
@@ -15,6 +17,9 @@ enum {
     QUANTUM = 128,
     PATIENCE_ROUNDS = 256,
     QUIET_ROUNDS = 32,
+    FLUSH_ROUNDS = 64, /* a power of two */
+    LIVELOCK_ROUNDS = 128,
+    GPU_WARPS = 8192,
     THREADS_MAX = 1024,
     SHARED_MAX = 227 * 1024
 };
@@ -24,7 +29,8 @@ struct window {
     uint32_t count, room;
     uint64_t next, ended;
     uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
-    uint64_t patience;
+    uint64_t stuck_rounds;              /* rounds without progress of any thread */
+    uint64_t patience, livelock_rounds;
 };
 
 /* The launch */
@@ -78,6 +84,7 @@ static void cta_begin(struct cta *cta, struct run *run, uint64_t index) {
     cta->ctaid[1] = (uint32_t)(index / grid[0] % grid[1]);
     cta->ctaid[2] = (uint32_t)(index / grid[0] / grid[1]);
     cta->live = cta->ready = run->warps;
+    cta->rounds = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
     if (!cta->warps) {
         cta->warps = mem_alloc_lines(run->warps, sizeof *cta->warps);
@@ -109,20 +116,48 @@ static void window_widen(struct window *window, struct run *run, uint32_t count)
         cta_begin(&window->ctas[window->count++], run, window->next++);
 }
 
+/* A warp at a barrier may wait for one that spins, possibly forever. Timing needs the records up to the barrier in order
+ * to go on with the spinning warp; they are passed on after a number of rounds that doubles. */
+static void cta_flush(struct cta *cta) {
+    if (++cta->rounds < FLUSH_ROUNDS || (cta->rounds & (cta->rounds - 1))) return;
+    for (uint32_t i = 0; i < cta->run->warps; i++)
+        if (cta->warps[i].status == WARP_WAITING && cta->warps[i].writer) trace_flush(cta->warps[i].writer);
+}
+
 static void window_round(struct window *window, struct run *run) {
     uint64_t ended = window->ended;
-    run->changed = false;
+    run->changed = 0;
     for (uint32_t c = 0; c < window->count && !run->failed; c++) {
         struct cta *cta = &window->ctas[c];
         if (!cta->live) continue;
         for (uint32_t i = 0; i < run->warps && !run->failed; i++)
             if (cta->warps[i].status == WARP_READY) warp_run(&cta->warps[i], QUANTUM);
-        if (cta->live) continue;
+        if (cta->live) {
+            cta_flush(cta);
+            continue;
+        }
         window->ended++;
         if (window->next < run->ctas) cta_begin(cta, run, window->next++);
     }
     window->idle_rounds = window->ended != ended ? 0 : window->idle_rounds + 1;
-    window->quiet_rounds = window->ended != ended || run->changed ? 0 : window->quiet_rounds + 1;
+    window->quiet_rounds = window->ended != ended || run->changed & CHANGED_MEMORY ? 0 : window->quiet_rounds + 1;
+    window->stuck_rounds = run_progressed(run) ? 0 : window->stuck_rounds + 1;
+}
+
+/* Admits further CTAs, or looks for a livelock if there are none, when waiting warps require it. */
+static void window_adapt(struct window *window, struct run *run) {
+    if (window->next == run->ctas) {
+        if (window->stuck_rounds < window->livelock_rounds) return;
+        livelock_check(run, window->ctas, window->count, window->stuck_rounds * QUANTUM);
+        window->stuck_rounds = 0;
+        window->livelock_rounds *= 4;
+        return;
+    }
+    bool waited = window->idle_rounds >= window->patience;
+    if (!waited && window->quiet_rounds < QUIET_ROUNDS) return;
+    if (waited && (uint64_t)window->count * run->warps >= GPU_WARPS) window->patience *= 4;
+    window_widen(window, run, 2 * window->room);
+    window->idle_rounds = window->quiet_rounds = window->stuck_rounds = 0;
 }
 
 bool emu_run(struct device *device, const struct launch *launch, struct trace *trace, struct emu_counts *counts,
@@ -144,7 +179,7 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
         .local_stride = local_stride(program, launch->kernel),
     };
     memory_clear_marks(&device->memory);
-    struct window window = {.patience = PATIENCE_ROUNDS};
+    struct window window = {.patience = PATIENCE_ROUNDS, .livelock_rounds = LIVELOCK_ROUNDS};
     uint64_t width = min_u64(WINDOW_CTAS, run.ctas);
     window_widen(&window, &run, (uint32_t)width);
     while (window.ended < run.ctas && !run.failed) {
@@ -153,11 +188,7 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
             break;
         }
         window_round(&window, &run);
-        bool waited = window.idle_rounds >= window.patience;
-        if ((!waited && window.quiet_rounds < QUIET_ROUNDS) || window.next == run.ctas) continue;
-        window_widen(&window, &run, 2 * window.room);
-        window.idle_rounds = window.quiet_rounds = 0;
-        if (waited) window.patience *= 4;
+        if (!run.failed) window_adapt(&window, &run);
     }
     for (uint32_t c = 0; c < window.room; c++) cta_release(&window.ctas[c], run.warps);
     free(window.ctas);

@@ -34,6 +34,7 @@ void simt_return(struct warp_state *w, uint32_t lanes) { drop(w, w->frame->first
 
 void simt_exit(struct warp_state *w, uint32_t lanes) {
     drop(w, 0, lanes);
+    if (lanes) w->run->changed |= CHANGED_CONTROL;
     w->live &= ~lanes;
 }
 

@@ -1,4 +1,7 @@
 /* Launches and the order of emulation. */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "emu/run_ptx.h"
 
 TEST("a CTA that spins on a flag of a much later CTA completes") {
@@ -99,6 +102,65 @@ TEST("dynamic shared memory has the size given by the launch") {
     CHECK(!emu_run(&run.device, &launch, NULL, NULL, &run.err));
     CHECK_TEXT(run.err.text, "thread (31,0,0): writes 4 bytes of shared memory at 0x7c: outside the 124 bytes");
     run_end(&run);
+}
+
+TEST_LONG_SANITIZED("CTAs that store while they wait for a later CTA do not delay it ever longer") {
+    struct ptx_run run = {0};
+    REQUIRE(run_ptx(
+        &run,
+        PTX_KERNEL(
+            "setp.eq.u32 %p1, %r1, 599; @%p1 bra set; wait: st.global.u32 [%rd2], %r3; ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; bra both;\n"
+            "set: st.volatile.global.u32 [%rd1], 1; both:"),
+        600, 1));
+    CHECK(run.counts.warp_instructions > 256 * 128 * (128 + 256 + 512));
+    CHECK(run.counts.warp_instructions < 257 * 128 * (128 + 256 + 512 + 100));
+    run_end(&run);
+}
+
+struct emulation {
+    struct ptx_run run;
+    struct launch launch;
+    struct trace *trace;
+    atomic_bool stop;
+};
+
+static void *emulate(void *user) {
+    struct emulation *emulation = user;
+    trace_finish(emulation->trace,
+                 emu_run(&emulation->run.device, &emulation->launch, emulation->trace, NULL, &emulation->run.err));
+    return NULL;
+}
+
+static bool ten_seconds(void *user) { return ++*(unsigned *)user < 200; }
+
+TEST("the records of a warp at a barrier are read although another warp of the CTA spins forever") {
+    struct emulation emulation = {.stop = false};
+    struct ptx_run *run = &emulation.run;
+    REQUIRE(run_load(run, PTX_KERNEL("setp.lt.u32 %p1, %r0, 32; @%p1 bra join;\n"
+                                     "spin: add.u32 %r4, %r4, 1; bra spin; join: bar.sync 0;")));
+    uint64_t parameters[2] = {run->out, run->in};
+    emulation.launch = run_launch_of(run, 1, 64, parameters);
+    run->device.stop = &emulation.stop;
+    const struct program *program = loaded_program(run->loaded);
+    struct kernel kernel = {.name = "k", .grid = {1, 1, 1}, .block = {64, 1, 1}};
+    emulation.trace = trace_create(&kernel, program->records, program->record_count, TRACE_MEMORY_BYTES);
+    trace_limit(emulation.trace, 1 << 20);
+    unsigned patience = 0;
+    trace_set_patience(emulation.trace, ten_seconds, &patience);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, emulate, &emulation) == 0);
+    struct warp_stream stream = {.cta = 0, .warp = 0};
+    trace_open(emulation.trace, &stream);
+    unsigned records = 0;
+    for (; !stream.pauses && patience < 200; records += stream.count) trace_refill(emulation.trace, &stream);
+    CHECK_EQ(records, 11u);
+    CHECK_EQ(stream.instr[stream.count - 1].op, OP_barrier);
+    atomic_store(&emulation.stop, true);
+    trace_abandon(emulation.trace);
+    pthread_join(thread, NULL);
+    CHECK_TEXT(run->err.text, "launch of k: stopped");
+    trace_destroy(emulation.trace);
+    run_end(run);
 }
 
 TEST("a kernel with races produces the same streams and memory every time") {

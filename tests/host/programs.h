@@ -30,12 +30,14 @@ static inline void host_read(struct host *host, void *to, uint64_t from, uint64_
     "  st.global.u32 [%rd3], %r3;\n" \
     "  ret;\n}\n"
 
-/* spin(p): spins until p[0] is not zero. */
+/* spin(p): spins until p[0] is not zero, and counts, so that its state never recurs. */
 #define PTX_SPIN \
     ".visible .entry spin(.param .u64 p) {\n" \
-    "  .reg .pred %p<2>;\n  .reg .b32 %r<2>;\n  .reg .b64 %rd<2>;\n" \
+    "  .reg .pred %p<2>;\n  .reg .b32 %r<3>;\n  .reg .b64 %rd<2>;\n" \
     "  ld.param.u64 %rd1, [p];\n" \
+    "  mov.u32 %r2, 0;\n" \
     "AGAIN:\n" \
+    "  add.u32 %r2, %r2, 1;\n" \
     "  ld.volatile.global.u32 %r1, [%rd1];\n" \
     "  setp.eq.u32 %p1, %r1, 0;\n" \
     "  @%p1 bra AGAIN;\n" \
