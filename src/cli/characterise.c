@@ -134,6 +134,11 @@ static void write_row(const struct workload *workload, const char *gpu, const st
     fflush(stdout);
 }
 
+static bool not_interrupted(void *user) {
+    (void)user;
+    return !signals_caught();
+}
+
 /* Executes and surveys the job and, if `simulate`, simulates the recorded stream. */
 static enum status measure(const struct workload *workload, const char *gpu, const struct job *job, bool simulate) {
     struct error err = {0};
@@ -148,7 +153,10 @@ static enum status measure(const struct workload *workload, const char *gpu, con
     if (machine && !err.set) {
         struct survey survey;
         unsigned sms = (unsigned)((const struct sm_config *)config_get(config, &sm_section))->count;
-        done = survey_take(source ? source : job->source, sms, &survey, &err);
+        struct stream_source *surveyed = source ? source : job->source;
+        surveyed->patience = not_interrupted;
+        done = survey_take(surveyed, sms, &survey, &err);
+        surveyed->patience = NULL;
         if (done && !source) check = job->source->ops->check(job->source, &err);
         struct progress progress;
         struct program_extent extent = {.warp_instructions = done ? survey.warp_instructions : 0};

@@ -45,7 +45,21 @@ struct recorder {
     struct bytes chunks; /* the kernel's list: for each warp, its chunks */
     struct packer packer;
     uint8_t packed[CHUNK_BYTES + PACK_RECORD_BYTES];
+    bool (*step)(void *user, const struct program_progress *now);
+    void *user;
+    struct program_progress before, now; /* up to this kernel, and within it */
+    bool interrupted;
 };
+
+enum { STEP_REFILLS = 1024 };
+
+/* Reports progress, also while the source waits; false if the user has interrupted the recording. */
+static bool step_on(void *recorder) {
+    struct recorder *r = recorder;
+    if (!r->interrupted && r->step && !r->step(r->user, &r->now))
+        r->interrupted = !error_set(r->err, "interrupted; no recording was written");
+    return !r->interrupted;
+}
 
 static bool write_failed(struct recorder *r) {
     return error_set(r->err, "writing the recording failed: %s", strerror(errno));
@@ -98,6 +112,7 @@ static bool record_warp(struct recorder *r, struct stream_source *source, struct
                         struct recording_kernel *totals) {
     struct bytes list = {0};
     unsigned chunks = 0;
+    unsigned refills = 0;
     bool good = true, ended = false;
     source->ops->open(source, warp);
     r->packer = (struct packer){.bytes = r->packed, .run_at = PACK_NO_RUN};
@@ -116,6 +131,9 @@ static bool record_warp(struct recorder *r, struct stream_source *source, struct
             ended = record->op == OP_exit;
             if (r->packer.used >= CHUNK_BYTES || ended) good = end_chunk(r, &list, totals), chunks++;
         }
+        r->now.warp_instructions = r->before.warp_instructions + totals->warp_instructions;
+        r->now.thread_instructions = r->before.thread_instructions + totals->thread_instructions;
+        if (++refills % STEP_REFILLS == 0) good = good && step_on(r);
     }
     put_number(&r->chunks, chunks);
     put_bytes(&r->chunks, list.data, list.count);
@@ -138,12 +156,9 @@ static void put_kernel(struct bytes *to, const struct recording_kernel *k) {
     put_number(to, k->stored_bytes);
 }
 
-/* `before` is the progress up to this kernel. */
-static bool record_kernel(struct recorder *r, struct stream_source *source, struct recording_kernel *totals,
-                          bool (*step)(void *user, const struct program_progress *now), void *user,
-                          const struct program_progress *before) {
-    struct program_progress now = *before;
-    now.kernel = &totals->kernel;
+static bool record_kernel(struct recorder *r, struct stream_source *source, struct recording_kernel *totals) {
+    r->now = r->before;
+    r->now.kernel = &totals->kernel;
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     uint64_t warps = kernel_ctas(&totals->kernel) * kernel_warps(&totals->kernel);
     bool good = true;
@@ -152,10 +167,8 @@ static bool record_kernel(struct recorder *r, struct stream_source *source, stru
         warp->cta = w / kernel_warps(&totals->kernel);
         warp->warp = (uint32_t)(w % kernel_warps(&totals->kernel));
         good = record_warp(r, source, warp, totals);
-        now.warp_instructions = before->warp_instructions + totals->warp_instructions;
-        now.thread_instructions = before->thread_instructions + totals->thread_instructions;
-        now.ctas = (w + 1) / kernel_warps(&totals->kernel);
-        if (good && step && !step(user, &now)) good = error_set(r->err, "interrupted; no recording was written");
+        r->now.ctas = (w + 1) / kernel_warps(&totals->kernel);
+        good = good && step_on(r);
     }
     free(warp);
     return good;
@@ -196,26 +209,30 @@ static bool write_ends(struct recorder *r, const char *workload, const char *che
 
 bool recording_write(FILE *out, struct stream_source *source, const char *workload, struct recording_verdict *verdict,
                      bool (*step)(void *user, const struct program_progress *now), void *user, struct error *err) {
-    struct recorder r = {.out = out, .err = err, .zstd = ZSTD_createCCtx()};
+    struct recorder r = {.out = out, .err = err, .zstd = ZSTD_createCCtx(), .step = step, .user = user};
     struct bytes contents = {0};
     if (!r.zstd) mem_exhausted();
     ZSTD_CCtx_setParameter(r.zstd, ZSTD_c_checksumFlag, 1);
     struct recording_kernel totals = {0};
-    struct program_progress done = {0};
+    struct program_progress *done = &r.before;
     bool good = (fputs(RECORDING_HEAD, out) >= 0 && fputc(RECORDING_VERSION, out) != EOF) || write_failed(&r);
     r.offset = RECORDING_HEAD_BYTES;
+    source->patience = step_on;
+    source->patience_user = &r;
     while (good && source->ops->next_kernel(source, &totals.kernel)) {
-        good = record_kernel(&r, source, &totals, step, user, &done) && write_directory(&r, &totals, &contents);
-        done.warp_instructions += totals.warp_instructions;
-        done.thread_instructions += totals.thread_instructions;
-        done.threads += kernel_ctas(&totals.kernel) * kernel_threads(&totals.kernel);
-        done.kernels++;
+        good = record_kernel(&r, source, &totals) && write_directory(&r, &totals, &contents);
+        done->warp_instructions += totals.warp_instructions;
+        done->thread_instructions += totals.thread_instructions;
+        done->threads += kernel_ctas(&totals.kernel) * kernel_threads(&totals.kernel);
+        done->kernels++;
         totals = (struct recording_kernel){0};
     }
+    good = good && !r.interrupted;
+    source->patience = NULL;
     const char *failure = good && source->ops->failure ? source->ops->failure(source) : NULL;
     if (failure) good = error_set(err, "%s", failure);
     if (good && verdict) verdict->check = source->ops->check(source, &verdict->found);
-    good = good && write_ends(&r, workload, verdict ? verdict->check : "none", done.kernels, &contents);
+    good = good && write_ends(&r, workload, verdict ? verdict->check : "none", done->kernels, &contents);
     ZSTD_freeCCtx(r.zstd);
     free(r.frame.data);
     free(r.records);

@@ -67,12 +67,20 @@ static void take_record(struct lines *lines, const struct instr *record, const u
                 touch(lines, touch_address(touches[t]) / SURVEY_LINE_BYTES + half, sm, kernel, record->op);
 }
 
-static void take_warp(struct stream_source *source, struct warp_stream *warp, struct lines *lines, uint16_t sm,
+static bool goes_on(const struct stream_source *source) {
+    return !source->patience || source->patience(source->patience_user);
+}
+
+/* False if it is interrupted. */
+static bool take_warp(struct stream_source *source, struct warp_stream *warp, struct lines *lines, uint16_t sm,
                       struct survey *survey) {
+    enum { CHECK_REFILLS = 1024 };
+    unsigned refills = 0;
     source->ops->open(source, warp);
     for (bool ended = false; !ended;) {
+        if (refills++ % CHECK_REFILLS == 0 && !goes_on(source)) return false;
         source->ops->refill(source, warp);
-        if (warp->count == 0) return;
+        if (warp->count == 0) break;
         for (unsigned i = 0; i < warp->count; i++) {
             const struct instr *record = &warp->instr[i];
             take_record(lines, record, warp->touch + record->touches, sm, (uint32_t)survey->kernels);
@@ -81,6 +89,7 @@ static void take_warp(struct stream_source *source, struct warp_stream *warp, st
         }
         survey->warp_instructions += warp->count;
     }
+    return true;
 }
 
 bool survey_take(struct stream_source *source, unsigned sms, struct survey *survey, struct error *err) {
@@ -88,13 +97,14 @@ bool survey_take(struct stream_source *source, unsigned sms, struct survey *surv
     lines.table = mem_alloc(lines.mask + 1, sizeof *lines.table);
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     struct kernel kernel;
+    bool good = true;
     *survey = (struct survey){0};
-    while (source->ops->next_kernel(source, &kernel)) {
+    while (good && source->ops->next_kernel(source, &kernel)) {
         survey->kernels++;
         survey->ctas += kernel_ctas(&kernel);
-        for (warp->cta = 0; warp->cta < kernel_ctas(&kernel); warp->cta++)
-            for (warp->warp = 0; warp->warp < kernel_warps(&kernel); warp->warp++)
-                take_warp(source, warp, &lines, (uint16_t)(warp->cta % sms), survey);
+        for (warp->cta = 0; good && warp->cta < kernel_ctas(&kernel); warp->cta++)
+            for (warp->warp = 0; good && warp->warp < kernel_warps(&kernel); warp->warp++)
+                good = take_warp(source, warp, &lines, (uint16_t)(warp->cta % sms), survey);
     }
     for (uint64_t i = 0; i <= lines.mask; i++) {
         struct line *line = &lines.table[i];
@@ -106,6 +116,7 @@ bool survey_take(struct stream_source *source, unsigned sms, struct survey *surv
     }
     free(warp);
     free(lines.table);
+    if (!goes_on(source)) return error_set(err, "interrupted");
     const char *failure = source->ops->failure ? source->ops->failure(source) : NULL;
     return !failure || error_set(err, "%s", failure);
 }

@@ -20,7 +20,8 @@ struct survey {
     uint64_t lines, several_lines, shared_lines, read_only_lines;
 };
 
-/* Reads the source to its end. False with an error if the source fails. */
+/* Reads the source to its end. False with an error if the source fails, or if its `patience` returns false, which is
+ * also called while records are available. */
 bool survey_take(struct stream_source *source, unsigned sms, struct survey *survey, struct error *err);
 
 #endif

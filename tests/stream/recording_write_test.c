@@ -162,6 +162,59 @@ TEST("a recording is interrupted between warps, with an error") {
     free(text);
 }
 
+static unsigned asked;
+static bool stops_at_the_third(void *user, const struct program_progress *now) {
+    (void)user, (void)now;
+    return ++asked < 3;
+}
+
+static void refill_endlessly(struct stream_source *source, struct warp_stream *warp) {
+    (void)source;
+    warp->count = 1;
+    warp->instr[0] = (struct instr){.op = OP_other, .active = 1, .conflicts = 1};
+}
+
+TEST("the recording of an endless warp is interrupted") {
+    struct script_source source = small();
+    struct stream_ops ops = script_ops;
+    ops.refill = refill_endlessly;
+    source.source.ops = &ops;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct error err = {0};
+    asked = 0;
+    CHECK(!recording_write(out, &source.source, "a script", NULL, stops_at_the_third, NULL, &err));
+    CHECK_EQ((const char *)err.text, "interrupted; no recording was written");
+    CHECK_EQ(asked, 3u);
+    fclose(out);
+    free(text);
+}
+
+/* As a source that waits for its program. */
+static void refill_after_patience(struct stream_source *source, struct warp_stream *warp) {
+    while (source->patience && source->patience(source->patience_user)) {
+    }
+    script_refill(source, warp);
+}
+
+TEST("a recording is interrupted while its source waits") {
+    struct script_source source = small();
+    struct stream_ops ops = script_ops;
+    ops.refill = refill_after_patience;
+    source.source.ops = &ops;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct error err = {0};
+    asked = 0;
+    CHECK(!recording_write(out, &source.source, "a script", NULL, stops_at_the_third, NULL, &err));
+    CHECK_EQ((const char *)err.text, "interrupted; no recording was written");
+    CHECK(!source.source.patience);
+    fclose(out);
+    free(text);
+}
+
 static const char *failed(const struct stream_source *source) {
     (void)source;
     return "the program failed";

@@ -158,3 +158,25 @@ TEST("more lines than the table has are counted once each") {
     CHECK_EQ(survey.lines, (uint64_t)LINES);
     CHECK_EQ(survey.read_only_lines, (uint64_t)LINES);
 }
+
+static bool stops_at(void *user) {
+    unsigned *left = user;
+    return *left > 0 && --*left > 0;
+}
+
+TEST("a survey is interrupted within a warp") {
+    struct error err = {0};
+    struct survey survey;
+    struct step steps[] = {alu(OP_other, 1, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    source.source.patience = stops_at;
+    for (unsigned calls = 1; calls <= 3; calls++) {
+        unsigned left = calls;
+        source.source.patience_user = &left;
+        source.source.ops->restart(&source.source);
+        CHECK_EQ(survey_take(&source.source, 1, &survey, &err), calls > 2);
+        CHECK_EQ((const char *)err.text, calls > 2 ? "" : "interrupted");
+        CHECK_EQ(survey.warp_instructions, calls > 1 ? 2u : 0u);
+        err = (struct error){0};
+    }
+}
