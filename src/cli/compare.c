@@ -1,6 +1,6 @@
 /* `sluice compare`: one instruction stream under several designs, normalised to the first. The program is executed
- * once, into a temporary recording that every design simulates. Two concurrent programs are both recorded, and each
- * is also simulated alone under the first design. */
+ * once, into a temporary recording that every design simulates; with --max-insts, each design executes it as far as it
+ * simulates it. Two concurrent programs are both recorded, and each is also simulated alone under the first design. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,11 +111,13 @@ static void take_outcome(struct outcome *outcome, const struct machine *machine,
 
 static void find_extents(const struct compare_values *values, const struct comparison *comparison,
                          struct program_extent *extent) {
-    for (unsigned i = 0; i < comparison->programs.count; i++)
+    for (unsigned i = 0; i < comparison->programs.count; i++) {
+        const struct recording_info *info = recording_info(comparison->sources[i]);
         extent[i] = (struct program_extent){
-            .warp_instructions = recording_info(comparison->sources[i])->warp_instructions,
+            .warp_instructions = info ? info->warp_instructions : 0,
             .thread_instruction_limit = values->max_insts,
         };
+    }
 }
 
 static enum status simulate(const struct compare_values *values, struct comparison *comparison,
@@ -313,7 +315,8 @@ static bool designs_are_good(const struct compare_values *values, const struct c
     return good;
 }
 
-/* Executes the programs that are not recordings yet; `recorded` receives the new recordings. */
+/* Executes the programs that are not recordings yet; `recorded` receives the new recordings. With a limit nothing is
+ * recorded: the program may be much longer, or endless. */
 static bool record_all(const struct compare_values *values, const struct jobs *jobs, struct comparison *comparison,
                        struct stream_source **recorded, struct error *err) {
     const char *check[PROGRAMS_MAX];
@@ -321,7 +324,7 @@ static bool record_all(const struct compare_values *values, const struct jobs *j
     for (unsigned i = 0; i < jobs->count; i++) {
         const struct job *job = &jobs->job[i];
         check[i] = "none";
-        bool made = !recording_info(job->source);
+        bool made = !recording_info(job->source) && !values->max_insts;
         if (made) recorded[i] = job_record(job, !values->job.no_check, &check[i], err);
         comparison->sources[i] = made ? recorded[i] : job->source;
         comparison->programs.program[i] = (struct report_program){.workload = job->name, .check = check[i]};
@@ -331,6 +334,21 @@ static bool record_all(const struct compare_values *values, const struct jobs *j
     return true;
 }
 
+/* The checks of programs that were executed by the first design, to their end. */
+static void check_executed(const struct jobs *jobs, struct stream_source *const *recorded,
+                           struct comparison *comparison) {
+    const char *check[PROGRAMS_MAX];
+    for (unsigned i = 0; i < jobs->count; i++) {
+        struct stream_source *source = jobs->job[i].source;
+        struct error found = {0};
+        check[i] = comparison->programs.program[i].check;
+        if (recorded[i] || recording_info(source)) continue;
+        check[i] = comparison->programs.program[i].check = source->ops->check(source, &found);
+        if (found.set) complain_error(&found);
+    }
+    comparison->check = jobs_check(check, jobs->count);
+}
+
 static enum status compare_jobs(const struct compare_values *values, const struct jobs *jobs,
                                 struct comparison *comparison) {
     struct error err = {0};
@@ -338,8 +356,10 @@ static enum status compare_jobs(const struct compare_values *values, const struc
     struct stream_source *recorded[PROGRAMS_MAX] = {NULL};
     enum status status = STATUS_DONE;
     if (!record_all(values, jobs, comparison, recorded, &err)) status = (complain_error(&err), STATUS_FAILED);
-    for (unsigned i = 0; i < comparison->count && status == STATUS_DONE; i++)
+    for (unsigned i = 0; i < comparison->count && status == STATUS_DONE; i++) {
         status = simulate(values, comparison, &comparison->outcomes[i]);
+        if (i == 0 && status == STATUS_DONE && !values->job.no_check) check_executed(jobs, recorded, comparison);
+    }
     if (status == STATUS_DONE) {
         if (!values->json || strcmp(values->json, "-") != 0) write_table(comparison);
         if (values->json && !output_write(values->json, write_json, comparison, &err))
@@ -394,7 +414,8 @@ static enum status compare(const struct command *command, int argc, char **argv)
 }
 
 static const char *const details[] = {
-    "Executes a workload once and simulates its instruction stream under each design. The table has one column per"
+    "Executes a workload once (with --max-insts, once for each design and as far as it is simulated) and simulates its"
+    " instruction stream under each design. The table has one column per"
     " design: cycles, IPC, IPC normalised to the first design, energy, and statistics of caches, networks and DRAM. For"
     " two concurrent programs (`WORKLOAD + WORKLOAD`) it also has system throughput (STP) and average normalised"
     " turnaround time (ANTT), relative to each program alone on the whole GPU under the first design. Below the table,"
