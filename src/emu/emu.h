@@ -22,6 +22,8 @@ struct device {
     uint64_t heap_bytes, heap_used; /* device-side malloc: limit and bytes allocated */
     uint64_t launches;              /* so far: %gridid */
     const atomic_bool *stop;        /* if not NULL and true, emu_run fails at the end of the quantum */
+    uint64_t limit; /* if not 0, emu_run ends the streams of a kernel without a finished CTA while each of its warps
+                       executes more instructions than this */
 };
 
 void device_init(struct device *device);
@@ -47,6 +49,7 @@ struct emu_counts {
     /* Lines that the kernel loaded as read-only and also wrote; counted only with a trace. */
     uint64_t read_only_violations;
     struct error violation; /* describes the first one */
+    bool cut;               /* ended by device.limit */
 };
 
 /* Runs the kernel to its end. False if the launch does not fit the kernel, or the program faults: an access outside any

@@ -20,6 +20,7 @@ enum {
     FLUSH_ROUNDS = 64, /* a power of two */
     LIVELOCK_ROUNDS = 128,
     GPU_WARPS = 8192,
+    LIMIT_ROUNDS = 1024, /* beyond device.limit, which a run exceeds by up to 1024 cycles */
     THREADS_MAX = 1024,
     SHARED_MAX = 227 * 1024
 };
@@ -144,6 +145,11 @@ static void window_round(struct window *window, struct run *run) {
     window->stuck_rounds = run_progressed(run) ? 0 : window->stuck_rounds + 1;
 }
 
+/* Whether the window holds all CTAs that a machine may hold at once. */
+static bool window_holds_gpu(const struct window *window, const struct run *run) {
+    return window->next == run->ctas || (uint64_t)window->count * run->warps >= GPU_WARPS;
+}
+
 /* Admits further CTAs, or looks for a livelock if there are none, when waiting warps require it. */
 static void window_adapt(struct window *window, struct run *run) {
     if (window->next == run->ctas) {
@@ -155,7 +161,7 @@ static void window_adapt(struct window *window, struct run *run) {
     }
     bool waited = window->idle_rounds >= window->patience;
     if (!waited && window->quiet_rounds < QUIET_ROUNDS) return;
-    if (waited && (uint64_t)window->count * run->warps >= GPU_WARPS) window->patience *= 4;
+    if (waited && window_holds_gpu(window, run)) window->patience *= 4;
     window_widen(window, run, 2 * window->room);
     window->idle_rounds = window->quiet_rounds = window->stuck_rounds = 0;
 }
@@ -182,13 +188,15 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
     struct window window = {.patience = PATIENCE_ROUNDS, .livelock_rounds = LIVELOCK_ROUNDS};
     uint64_t width = min_u64(WINDOW_CTAS, run.ctas);
     window_widen(&window, &run, (uint32_t)width);
-    while (window.ended < run.ctas && !run.failed) {
+    while (window.ended < run.ctas && !run.failed && !run.counts.cut) {
         if (device->stop && atomic_load_explicit(device->stop, memory_order_relaxed)) {
             run.failed = !error_set(err, "launch of %s: stopped", launch->kernel->name);
             break;
         }
         window_round(&window, &run);
         if (!run.failed) window_adapt(&window, &run);
+        run.counts.cut = device->limit && window.idle_rounds > device->limit / QUANTUM + LIMIT_ROUNDS &&
+                         window_holds_gpu(&window, &run);
     }
     for (uint32_t c = 0; c < window.room; c++) cta_release(&window.ctas[c], run.warps);
     free(window.ctas);

@@ -545,6 +545,7 @@ static enum run_status run_programs(struct run *run) {
     for (unsigned i = 0; i < m->programs && status == RUN_DONE; i++) {
         struct stream_source *source = m->program[i].source;
         source->in_step = run->look_ahead > 0;
+        source->max_instructions = run->options->max_instructions;
         source->ops->restart(source);
         source->patience = patience;
         source->patience_user = run;

@@ -404,9 +404,11 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
         launched_drop(&launched);
         return;
     }
+    host->device.limit = source->source.in_step ? source->source.max_instructions : 0;
     bool good = emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err);
     if (good && source->source.violations_fail) promise_check(host, launched.counts);
-    trace_finish(launched.trace, good);
+    if (launched.counts->cut) atomic_store(&host->stop, true); /* no launch after this one is needed */
+    trace_finish(launched.trace, good && !launched.counts->cut);
     if (source->source.in_step) rest(source);
 }
 

@@ -179,6 +179,9 @@ struct stream_source {
     /* Set by the consumer before a restart: the source runs no background work between calls, so that the process can
      * be forked there and both parent and child can continue reading. */
     bool in_step;
+    /* Set by the consumer before a restart: it reads at most this many thread instructions (0: no limit). In step, where
+     * the consumer does not read meanwhile, the source may end the streams of an endless kernel beyond that. */
+    uint64_t max_instructions;
 };
 
 #endif

@@ -209,6 +209,26 @@ TEST("destroying the source stops a program that would never end") {
     source->ops->destroy(source);
 }
 
+TEST("in step, the streams of an endless kernel end beyond the limit, and no kernel follows") {
+    struct stream_source *source = program_source_create(&(struct host_program){.name = "spin", .run = forget});
+    struct kernel kernel;
+    struct error found = {0};
+    source->in_step = true;
+    source->max_instructions = 100000;
+    unsigned count[2];
+    for (unsigned i = 0; i < 2; i++) {
+        source->ops->restart(source);
+        REQUIRE(source->ops->next_kernel(source, &kernel));
+        count[i] = read_kernel(source, &kernel);
+        CHECK(!source->ops->next_kernel(source, &kernel));
+        CHECK(!source->ops->failure(source));
+        CHECK_EQ(source->ops->check(source, &found), "none");
+    }
+    CHECK(count[0] > 4 * 100000);
+    CHECK_EQ(count[0], count[1]);
+    source->ops->destroy(source);
+}
+
 static bool impatient(void *user) { return ++*(unsigned *)user < 2; }
 
 static void wait_long(void *user, struct host *host) {
