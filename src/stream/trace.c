@@ -1,7 +1,7 @@
 /* Each warp's records are packed (pack.h) into its writer's buffer. A full buffer becomes a chunk in the warp's list,
  * which the reader consumes from the front. A chunk is written once and published under the lock, so reading it needs
- * no lock. A reader that has to wait wakes a paused writer. CTAs are produced and consumed in about the same order, so the newest chunks are needed last and are the
- * ones moved to the file. */
+ * no lock. A reader that has to wait wakes a paused writer. CTAs are produced and consumed in about the same order, so
+ * the newest chunks are needed last and are the ones moved to the file. */
 #include "stream/trace.h"
 
 #include <errno.h>
