@@ -665,6 +665,18 @@ static ALWAYS_INLINE enum hold foresee(struct slice *slice, bool passes, uint64_
     return HOLD_HIT;
 }
 
+/* The part of look_up_ahead() for a miss. */
+static NEVER_INLINE bool fetch_ahead(struct slice *slice, const struct message *message, uint64_t now) {
+    const struct cache_access *access = &slice->blocked_access;
+    struct cache_line *victim = cache_certain_victim(&slice->cache, access->set);
+    if (!victim || victim->state == LINE_MODIFIED || !port_can_push(slice->to_memory, now)) return false;
+    slice->fails.mshr++; /* all MSHRs were in use, which is their peak */
+    slice->ahead = counter_of(&slice->stats, message->kind, false);
+    slice->ahead_evicts = victim->state != LINE_INVALID;
+    fetch_line(slice, victim, access, message, false, true, now + 1);
+    return true;
+}
+
 /* After a reply that has freed the entry or the MSHR for which the oldest request waits: makes its lookup now, one cycle
  * ahead of time, so that the slice needs no tick in the next cycle. Returns whether it did.
  *
@@ -681,21 +693,15 @@ static ALWAYS_INLINE bool look_up_ahead(struct slice *slice, uint64_t now) {
     bool hit = slice->hold == HOLD_HIT;
     if ((!hit && slice->hold != HOLD_MISS) || slice->port_free_at <= now + 1) return false;
     if (UNLIKELY(!slice->looks_ahead || slice->engine->poll)) return false;
-    const struct cache_access *access = &slice->blocked_access;
     const struct message *message = port_peek(slice->from_network, now);
     if (hit) {
         slice->fails.reply_queue++; /* in this cycle */
         slice->ahead = counter_of(&slice->stats, message->kind, true);
         slice->ahead_evicts = false;
-        cache_touch(&slice->cache, slice->blocked_line, access);
-        answer(slice, message, access->key, slice->blocked_line, true, now + 1);
-    } else {
-        struct cache_line *victim = cache_certain_victim(&slice->cache, access->set);
-        if (!victim || victim->state == LINE_MODIFIED || !port_can_push(slice->to_memory, now)) return false;
-        slice->fails.mshr++; /* all MSHRs were in use, which is their peak */
-        slice->ahead = counter_of(&slice->stats, message->kind, false);
-        slice->ahead_evicts = victim->state != LINE_INVALID;
-        fetch_line(slice, victim, access, message, false, true, now + 1);
+        cache_touch(&slice->cache, slice->blocked_line, &slice->blocked_access);
+        answer(slice, message, slice->blocked_access.key, slice->blocked_line, true, now + 1);
+    } else if (!fetch_ahead(slice, message, now)) {
+        return false;
     }
     slice->hold = HOLD_AHEAD;
     slice->ahead_at = now + 1;
