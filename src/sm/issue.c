@@ -22,7 +22,7 @@ void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at) {
     engine_wake_near(sm->engine, sm->waker, at);
 }
 
-static void stream_go_on(struct sm *sm, unsigned warp);
+static void streams_go_on(struct sm *sm, uint64_t warps);
 
 void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     uint64_t warps = *due, dated = warps & sm->dated;
@@ -33,11 +33,8 @@ void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     sm->dated ^= dated;
     warps ^= dated;
     if (LIKELY(!warps)) return; /* a dated warp waits for nothing but a register */
-    uint64_t released = sm->at_barrier & warps;
-    sm->at_barrier ^= released;
-    for (; released; released &= released - 1)
-        if (UNLIKELY(sm->next[lowest_bit(released)] == sm->end[lowest_bit(released)]))
-            stream_go_on(sm, lowest_bit(released));
+    sm->at_barrier &= ~warps;
+    if (UNLIKELY(sm->paused & warps)) streams_go_on(sm, sm->paused & warps);
     sm->branching &= ~warps;
     sm->at_atomic &= ~warps;
     for (; warps; warps &= warps - 1) {
@@ -199,14 +196,19 @@ static NEVER_INLINE void next_window(struct sm *sm, unsigned warp, uint32_t foll
     }
     stream->instr[0] = (struct instr){.id = following, .op = OP_other};
     sm->next[warp] = sm->end[warp] = stream->instr;
+    sm->paused |= UINT64_C(1) << warp;
 }
 
-/* The barrier has released a warp with an empty window. If a line is being fetched for it, it waits for this one only,
+/* Barriers have released warps with an empty window. If a line is being fetched for a warp, it waits for this one only,
  * even if the expected instruction does not follow. */
-static NEVER_INLINE void stream_go_on(struct sm *sm, unsigned warp) {
-    sm_refill(sm, warp);
-    if (sm->fetching >> warp & 1) sm->fetched_line[warp] = instruction_line(sm, sm->next[warp]);
-    prepare_next(sm, warp);
+static NEVER_INLINE void streams_go_on(struct sm *sm, uint64_t warps) {
+    sm->paused &= ~warps;
+    for (; warps; warps &= warps - 1) {
+        unsigned warp = lowest_bit(warps);
+        sm_refill(sm, warp);
+        if (sm->fetching >> warp & 1) sm->fetched_line[warp] = instruction_line(sm, sm->next[warp]);
+        prepare_next(sm, warp);
+    }
 }
 
 /* Advances the warp to its next instruction. Returns whether it may have to wait for anything but registers. */

@@ -114,6 +114,7 @@ struct sm {
     uint64_t dated;                  /* waiting warps that become ready in the cycle for which they are scheduled */
     uint64_t loading;                /* may have a register from memory that is not available */
     uint64_t branching;              /* took a branch, next instruction not yet available */
+    uint64_t paused;                 /* at a barrier at which the stream pauses: the window is empty */
     uint64_t at_atomic;              /* held by an atomic that has not completed */
     uint64_t fetching;               /* instruction fetch pending */
     uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */

@@ -111,6 +111,7 @@ cat >"$work/spin.ptx" <<'TEXT'
     setp.ge.u32 %p2, %r2, 32;
     @%p2 bra DONE;
 AGAIN:
+    add.u32 %r2, %r2, 1;
     ld.volatile.global.u32 %r1, [%rd1];
     setp.eq.u32 %p1, %r1, 0;
     @%p1 bra AGAIN;
