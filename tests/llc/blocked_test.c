@@ -123,7 +123,8 @@ TEST("with a full reply queue a miss is fetched, and a write of a whole line wai
 
 /* Hits that keep the reply queue full and a few misses among them, or mostly misses; and pauses. */
 static void ask_randomly(struct slice_fixture *slice, bool misses, uint64_t *random) {
-    if (slice->base.engine->now % 300 > 200 || random_below(random, 3) == 0) return;
+    uint64_t now = slice->base.engine->now;
+    if (now % 300 > 200 || random_below(random, 3) == 0 || !port_can_push(&slice->from_network, now)) return;
     static const enum message_kind kinds[] = {MESSAGE_READ, MESSAGE_READ, MESSAGE_WRITE, MESSAGE_ATOMIC};
     unsigned lines = misses ? 24 : random_below(random, 8) ? 4 : 16;
     ask(slice, (struct message){.address = (misses ? 0x200 : 0x1000) * random_below(random, lines),
