@@ -218,7 +218,8 @@ static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, bool plain, uint
     if (UNLIKELY(++sm->next[warp] == sm->end[warp])) next_window(sm, warp, following);
     sm->ready &= ~bit;
     bool may_be_held = prepare_next(sm, warp);
-    if (!plain && sm->shared->branch_cycles > 1 && sm->next[warp]->id != following && !(sm->at_atomic & bit)) {
+    if (!plain && sm->shared->branch_cycles > 1 && sm->next[warp]->id != following &&
+        !((sm->at_atomic | sm->at_barrier) & bit)) { /* released by their own events */
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
         may_be_held = true;

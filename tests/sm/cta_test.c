@@ -153,6 +153,16 @@ TEST("a stream that pauses at a barrier may go on anywhere") {
     sm_fixture_destroy(sm);
 }
 
+TEST("a taken branch after a barrier does not release its warp from the barrier") {
+    static const uint32_t ids[] = {13, 14, 15, 5000};
+    struct step slow[4], quick[4];
+    struct script_source source = barrier_scripts(slow, quick, ids);
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.schedulers=4", "sm.branch_cycles=3"));
+    sm_fixture_run(sm, &source);
+    CHECK(script_issued(&source, 0, 1, 3) >= script_issued(&source, 0, 0, 2) + op_latency(sm, OP_barrier));
+    sm_fixture_destroy(sm);
+}
+
 TEST("a fence waits until the warp's stores are acknowledged") {
     struct step steps[] = {store_line(0, 0x1000), store_line(0, 0x2000), fence(), alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
