@@ -76,13 +76,13 @@ for command in "run $small" "compare --designs shared,private" "record -o $work/
 done
 no_file "$work/polls.stream"
 
-# ended_by SIGNAL ARGS...: sluice ARGS, which gets the signal after a second and has to end; otherwise it is killed,
+# ended_by SIGNAL ARGS...: sluice ARGS, which gets the signal after half a second and has to end; otherwise it is killed,
 # with status 137.
 ended_by() {
     local signal=$1
     shift
     last_command="sluice $*"
-    timeout --foreground --preserve-status -k 60 -s "$signal" 1 "$SLUICE" "$@" >"$work/out" 2>"$work/err"
+    timeout --foreground --preserve-status -k 60 -s "$signal" 0.5 "$SLUICE" "$@" >"$work/out" 2>"$work/err"
     last_status=$?
 }
 cat >"$work/lab.yaml" <<YAML
@@ -95,22 +95,23 @@ metrics: [{name: IPC, value: ipc}]
 YAML
 
 testcase "Ctrl-C and TERM end every command that executes a spinning kernel, and leave no file"
-for signal in INT TERM; do
-    for name in counts stores; do
-        ended_by $signal run --launch "$work/$name.yaml" $small --json "$work/run.json"
-        status_is 1
-        holds "the result is marked as interrupted" grep -q '"interrupted": true' "$work/run.json"
-        ended_by $signal compare --launch "$work/$name.yaml" --designs shared,private
-        status_is 1
-        ended_by $signal record --launch "$work/$name.yaml" -o "$work/spin.stream"
-        status_is 1
-        err_has "interrupted; no recording was written"
-        ended_by $signal lab run "$work/lab.yaml" --store "$work/lab.sqlite"
-        status_is 1
-        no_file "$work/spin.stream"
-        holds "no file is left: $(ls -A "$TMPDIR")" test -z "$(ls -A "$TMPDIR")"
-    done
-done
+while read -r signal name; do
+    ended_by "$signal" run --launch "$work/$name.yaml" $small --json "$work/run.json"
+    status_is 1
+    holds "the result is marked as interrupted" grep -q '"interrupted": true' "$work/run.json"
+    ended_by "$signal" compare --launch "$work/$name.yaml" --designs shared,private
+    status_is 1
+    ended_by "$signal" record --launch "$work/$name.yaml" -o "$work/spin.stream"
+    status_is 1
+    err_has "interrupted; no recording was written"
+    ended_by "$signal" lab run "$work/lab.yaml" --store "$work/lab.sqlite"
+    status_is 1
+    no_file "$work/spin.stream"
+    holds "no file is left: $(ls -A "$TMPDIR")" test -z "$(ls -A "$TMPDIR")"
+done <<'PAIRS'
+INT counts
+TERM stores
+PAIRS
 
 testcase "Ctrl-C and TERM end a survey"
 for signal in INT TERM; do
