@@ -200,13 +200,15 @@ TEST("GDDR5 obeys every timing rule with a write queue, tFAW, refresh, capped ro
                 34000);
 }
 
-TEST("HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
+TEST_LONG_SANITIZED(
+    "HBM with two command buses obeys every timing rule in 100,000 mixed requests, with refresh and a write queue") {
     check_mixes(
         SETTINGS(ONE_CHANNEL, "dram.kind=hbm", "dram.write_drain=true", "dram.hbm.refresh=true", "dram.hbm.tCCDL=3"),
         34000);
 }
 
-TEST("HBM with one command bus and queues per bank obeys every timing rule, also with a starvation limit") {
+TEST_LONG_SANITIZED(
+    "HBM with one command bus and queues per bank obeys every timing rule, also with a starvation limit") {
     check_mixes(SETTINGS(ONE_CHANNEL, "dram.kind=hbm", "dram.hbm.two_command_buses=false", "dram.bank_queue=4",
                          "dram.starvation_cycles=100", "dram.hbm.tWTRL=9", "dram.hbm.tRRDL=11",
                          "dram.write_drain=true"),

@@ -122,7 +122,7 @@ static bool notes_equal(const struct access_note *a, const struct access_note *b
            memcmp(a->touch, b->touch, a->count * sizeof *a->touch) == 0;
 }
 
-TEST("blocks, partial sectors, conflicts and bank passes of random accesses are those of a model") {
+TEST_LONG_SANITIZED("blocks, partial sectors, conflicts and bank passes of random accesses are those of a model") {
     static struct warp_state warp;
     uint64_t random = 41;
     unsigned runs = 0, uniform = 0;

@@ -273,7 +273,7 @@ TEST("the estimate of the remaining time becomes smaller while a run is executed
     CHECK(estimates.last < 99.5);
 }
 
-TEST("the estimate follows the share that a run reports, or the instructions of earlier runs") {
+TEST_LONG_SANITIZED("the estimate follows the share that a run reports, or the instructions of earlier runs") {
     struct estimates shares = estimate_run("slow:half", 100000, 50000, 0); /* reports 0.5 1000 */
     CHECK(shares.first > 50000 && shares.last < 50000);
     struct estimates instructions = estimate_run("slow:counts", 100000, 50000, 2000); /* reports -1 1000 */

@@ -108,7 +108,8 @@ static double sampling_error(unsigned sets, const struct traffic *traffic) {
 }
 
 /* From much less than the slice holds to twice as much, as many lines in each set. */
-TEST("a directory of all sets predicts the hits of the model, and eight sampled sets their rate to within two points") {
+TEST_LONG_SANITIZED(
+    "a directory of all sets predicts the hits of the model, and eight sampled sets their rate to within two points") {
     for (unsigned lines = 5 * 48; lines <= 33 * 48; lines += 4 * 48)
         for (unsigned skewed = 0; skewed < 2; skewed++) {
             struct traffic traffic = {lines, skewed};

@@ -346,7 +346,8 @@ static uint64_t skewed_line(uint64_t *random, unsigned lines, unsigned draws) {
     return (line * 40503 + 12345) % 65536;
 }
 
-TEST("two sampled sets predict the hit rate of all 32 at every degree within 5 points, on average within 2") {
+TEST_LONG_SANITIZED(
+    "two sampled sets predict the hit rate of all 32 at every degree within 5 points, on average within 2") {
     double sum = 0;
     unsigned compared = 0;
     for (unsigned draws = 1; draws <= 3; draws++)

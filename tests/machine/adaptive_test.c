@@ -6,7 +6,8 @@
 
 #define SMALL "llc.organisation=adaptive", "llc.adaptive.profile_cycles=2000", "llc.adaptive.epoch_cycles=8000"
 
-TEST("a kernel that shares nothing runs in private mode after profiling, and every epoch starts in shared mode") {
+TEST_LONG_SANITIZED(
+    "a kernel that shares nothing runs in private mode after profiling, and every epoch starts in shared mode") {
     struct run *run = run_make("adaptive-80sm", "synth:stream", SETTINGS(SMALL, "workload.iterations=40"));
     run_go(run, (struct run_options){0});
     const struct journal *journal = machine_journal(run->machine);
@@ -31,7 +32,8 @@ static struct run *two_kernels(const char *outlasts) {
     return run;
 }
 
-TEST("a kernel starts in shared mode, or in the last mode if that is kept: no profiling, no reconfiguration") {
+TEST_LONG_SANITIZED(
+    "a kernel starts in shared mode, or in the last mode if that is kept: no profiling, no reconfiguration") {
     struct run *each = two_kernels("llc.adaptive.outlasts_kernels=false");
     struct run *on = two_kernels("llc.adaptive.outlasts_kernels=true");
     CHECK_EQ(run_count(each, "adaptive.decisions"), 2u);
@@ -47,7 +49,7 @@ TEST("a kernel starts in shared mode, or in the last mode if that is kept: no pr
     run_destroy(on);
 }
 
-TEST("lines that all clusters read at once select private mode by rule 2") {
+TEST_LONG_SANITIZED("lines that all clusters read at once select private mode by rule 2") {
     struct run *run =
         run_make("adaptive-80sm", "synth:shared",
                  SETTINGS(SMALL, "llc.adaptive.profile_cycles=7000", "workload.iterations=30",

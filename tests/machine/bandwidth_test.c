@@ -28,7 +28,7 @@ TEST_LONG_SANITIZED("a shared LLC supplies from a hot line's home what one input
     CHECK_NEAR(HOT("noc.internal_speedup=2"), 1.0 / 5, 0.03);
 }
 
-TEST("a private LLC with a replica for each of eight clusters supplies at least seven times as much") {
+TEST_LONG_SANITIZED("a private LLC with a replica for each of eight clusters supplies at least seven times as much") {
     double shared = HOT("llc.organisation=shared"), private = HOT("llc.organisation=private");
     CHECK(private >= 7 * shared);
     CHECK(private <= 8 * shared);

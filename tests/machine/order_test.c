@@ -105,7 +105,7 @@ static void digests_of_machine(const char *gpu, const char *const *settings, str
     digests->memory = spy.memory;
 }
 
-TEST("the streams and the memory of a kernel full of races are the same bytes on every machine") {
+TEST_LONG_SANITIZED("the streams and the memory of a kernel full of races are the same bytes on every machine") {
     const struct {
         const char *gpu;
         const char *const *settings;

@@ -52,7 +52,7 @@ TEST("the first program's share of a cluster's SMs is a parameter; of one-SM clu
     run_two_destroy(run);
 }
 
-TEST("next to a program without memory accesses, another takes as long as alone on half of the SMs") {
+TEST_LONG_SANITIZED("next to a program without memory accesses, another takes as long as alone on half of the SMs") {
     static const char *const workloads[] = {"synth:shared", "synth:copy"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *alone =
@@ -141,7 +141,7 @@ TEST_LONG_SANITIZED(
     run_two_destroy(run);
 }
 
-TEST("MC-routers are gated while both programs are private") {
+TEST_LONG_SANITIZED("MC-routers are gated while both programs are private") {
     struct run *run =
         run_two("adaptive-80sm", "synth:stream", "synth:stream", SETTINGS(SMALL, "workload.iterations=40"));
     run_go(run, (struct run_options){0});

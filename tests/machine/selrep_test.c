@@ -18,7 +18,7 @@ static struct run *run_hot(const char *const *settings) {
     return run;
 }
 
-TEST("lines that all SMs read at once are replicated, and arrive sooner with more replicas") {
+TEST_LONG_SANITIZED("lines that all SMs read at once are replicated, and arrive sooner with more replicas") {
     uint64_t cycles[3];
     static const char *const degrees[] = {"llc.static.degree=1", "llc.static.degree=4", "llc.static.degree=16"};
     for (unsigned i = 0; i < 3; i++) {
@@ -38,7 +38,8 @@ TEST("lines that all SMs read at once are replicated, and arrive sooner with mor
     run_destroy(run);
 }
 
-TEST("degrees by kernel: every launch runs at its degree, and takes as long as in a run at that degree, within 2 %") {
+TEST_LONG_SANITIZED(
+    "degrees by kernel: every launch runs at its degree, and takes as long as in a run at that degree, within 2 %") {
     static const char *const settings[] = {"llc.static.by_kernel=[1, 16, 4, 1]", "llc.static.degree=1",
                                            "llc.static.degree=4", "llc.static.degree=16"};
     static const unsigned of_launch[] = {1, 3, 2, 1};
@@ -89,7 +90,8 @@ TEST("as published, every kernel ends with a flush of the whole LLC, with and wi
     }
 }
 
-TEST("as published, a kernel's first replicas need no write-back, since the LLC has been flushed before") {
+TEST_LONG_SANITIZED(
+    "as published, a kernel's first replicas need no write-back, since the LLC has been flushed before") {
     struct run *run = run_hot(SETTINGS(PAPERS, HOT, "workload.kernels=2"));
     CHECK(run_count(run, "selrep.cycles_1") < run->result.cycles);
     CHECK_EQ(run_count(run, "control.background_flushes"), 0u);
@@ -175,7 +177,7 @@ TEST("an LLC of 128 KB with one set per slice supports replication") {
     run_destroy(run);
 }
 
-TEST("a private and an adaptive LLC run with 16 clusters and 4 MC-routers") {
+TEST_LONG_SANITIZED("a private and an adaptive LLC run with 16 clusters and 4 MC-routers") {
     static const char *const organisation[] = {"llc.organisation=private", "llc.organisation=adaptive"};
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = run_hot(SETTINGS(organisation[i], "llc.adaptive.profile_cycles=1000", HOT));

@@ -182,7 +182,7 @@ static void programs_agree(uint64_t first, unsigned count) {
     host_release(&side);
 }
 
-TEST("300 random programs produce the same bytes as PTX and as C") { programs_agree(1, 300); }
+TEST_LONG_SANITIZED("300 random programs produce the same bytes as PTX and as C") { programs_agree(1, 300); }
 
 /* Ten thousand programs, in tests of a hundred so that they can run in parallel. */
 #define MANY(first) \

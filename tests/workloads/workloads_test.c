@@ -188,7 +188,7 @@ static bool was_written(const struct writes *writes, const struct readonly_struc
     return false;
 }
 
-TEST("data classified as written is written by the instruction that the analysis names") {
+TEST_LONG_SANITIZED("data classified as written is written by the instruction that the analysis names") {
     static struct writes writes;
     for (unsigned i = 0; i < workload_total; i++) {
         char *name = text_format("%s:tiny", workloads[i]->name);
