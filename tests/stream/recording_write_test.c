@@ -174,21 +174,27 @@ static void refill_endlessly(struct stream_source *source, struct warp_stream *w
     warp->instr[0] = (struct instr){.op = OP_other, .active = 1, .conflicts = 1};
 }
 
-TEST("the recording of an endless warp is interrupted") {
-    struct script_source source = small();
+/* A recording that is interrupted at the third time it asks; `refill` replaces that of the script. */
+static void record_until_interrupted(struct script_source *source,
+                                     void (*refill)(struct stream_source *source, struct warp_stream *warp)) {
     struct stream_ops ops = script_ops;
-    ops.refill = refill_endlessly;
-    source.source.ops = &ops;
+    ops.refill = refill;
+    source->source.ops = &ops;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct error err = {0};
     asked = 0;
-    CHECK(!recording_write(out, &source.source, "a script", NULL, stops_at_the_third, NULL, &err));
+    CHECK(!recording_write(out, &source->source, "a script", NULL, stops_at_the_third, NULL, &err));
     CHECK_EQ((const char *)err.text, "interrupted; no recording was written");
-    CHECK_EQ(asked, 3u);
     fclose(out);
     free(text);
+}
+
+TEST("the recording of an endless warp is interrupted") {
+    struct script_source source = small();
+    record_until_interrupted(&source, refill_endlessly);
+    CHECK_EQ(asked, 3u);
 }
 
 /* As a source that waits for its program. */
@@ -200,19 +206,8 @@ static void refill_after_patience(struct stream_source *source, struct warp_stre
 
 TEST("a recording is interrupted while its source waits") {
     struct script_source source = small();
-    struct stream_ops ops = script_ops;
-    ops.refill = refill_after_patience;
-    source.source.ops = &ops;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    struct error err = {0};
-    asked = 0;
-    CHECK(!recording_write(out, &source.source, "a script", NULL, stops_at_the_third, NULL, &err));
-    CHECK_EQ((const char *)err.text, "interrupted; no recording was written");
+    record_until_interrupted(&source, refill_after_patience);
     CHECK(!source.source.patience);
-    fclose(out);
-    free(text);
 }
 
 static const char *failed(const struct stream_source *source) {
