@@ -146,7 +146,15 @@ static void put_noc_area(struct json *json, const struct noc_cost *noc) {
     json_end(json);
 }
 
-/* In joules; the parts sum to the total. */
+static void put_energy_entry(struct json *json, const char *name, const struct energy_entry *entry) {
+    json_key(json, name);
+    json_object_compact(json);
+    json_put_real(json, "events", entry->events);
+    json_put_real(json, "time", entry->time);
+    json_end(json);
+}
+
+/* In joules; the parts sum to the total, and the stages to the part noc_routers. */
 void report_put_energy(struct json *json, const struct energy_book *book) {
     double events = 0, time = 0;
     for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {
@@ -164,13 +172,11 @@ void report_put_energy(struct json *json, const struct energy_book *book) {
     put_noc_area(json, &book->noc);
     json_key(json, "parts");
     json_object(json);
-    for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {
-        json_key(json, energy_parts[i].name);
-        json_object_compact(json);
-        json_put_real(json, "events", book->part[i].events);
-        json_put_real(json, "time", book->part[i].time);
-        json_end(json);
-    }
+    for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) put_energy_entry(json, energy_parts[i].name, &book->part[i]);
+    json_end(json);
+    json_key(json, "noc_stages");
+    json_object(json);
+    for (unsigned i = 0; i < book->stages; i++) put_energy_entry(json, book->stage[i].name, &book->stage[i].energy);
     json_end(json);
     json_end(json);
 }

@@ -3,7 +3,9 @@
  * Quantities that the machine does not count are averages: lanes per instruction over all instructions, registers as in
  * the table. A line that is wider than its array's output takes several accesses; a write moves a whole line.
  */
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "dram/dram_config.h"
@@ -272,6 +274,29 @@ static void account_routers(const struct account *account, const struct part *pa
 #undef EVENT
 }
 
+/* The stage of these routers, which both networks have: a new one if the book has none of this name. */
+static struct energy_stage *stage_of(struct energy_book *book, const struct router_group *group) {
+    const char *name = group->kind == CONCENTRATOR  ? "concentrator"
+                       : group->kind == DISTRIBUTOR ? "distributor"
+                                                    : strrchr(group->name, '.') + 1;
+    struct energy_stage *stage = book->stage;
+    while (stage < book->stage + book->stages && strcmp(stage->name, name) != 0) stage++;
+    if (stage == book->stage + book->stages) {
+        assert(book->stages < NOC_ROUTER_GROUPS);
+        *stage = (struct energy_stage){.name = name};
+        book->stages++;
+    }
+    return stage;
+}
+
+static void account_stage(const struct account *account, const struct part *part) {
+    const struct energy_entry *routers = &account->book->part[ENERGY_noc_routers];
+    struct energy_entry before = *routers, *stage = &stage_of(account->book, &part->group)->energy;
+    (part->group.kind == ROUTER ? account_routers : account_concentrators)(account, part);
+    stage->events += routers->events - before.events;
+    stage->time += routers->time - before.time;
+}
+
 static void account_network(const struct account *account, enum network_direction direction,
                             const struct network_shape *shape) {
     struct part part[PARTS];
@@ -284,7 +309,7 @@ static void account_network(const struct account *account, enum network_directio
         double flits = i ? group_count(account, &part[i].group, sent[kind]) : account_count(account, injected);
         account_events(account, ENERGY_noc_links, flits, part[i].link.pj);
         account_power(account, ENERGY_noc_links, part[i].links * part[i].link.leak_mw * MILLI);
-        if (i) (kind == ROUTER ? account_routers : account_concentrators)(account, &part[i]);
+        if (i) account_stage(account, &part[i]);
     }
 }
 

@@ -135,6 +135,12 @@ struct energy_book {
     struct energy_entry {
         double events, time;
     } part[ENERGY_PART_COUNT];
+    /* noc_routers by stage, request and reply network together, in the order in which requests pass them. */
+    struct energy_stage {
+        const char *name; /* "sm_router", "mc_router", "router", "concentrator", "distributor" */
+        struct energy_entry energy;
+    } stage[NOC_ROUTER_GROUPS];
+    unsigned stages;
     struct noc_cost noc;
 };
 

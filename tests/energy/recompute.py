@@ -112,6 +112,7 @@ class Account:
         self.noc_hertz = c["noc.clock_mhz"] * 1e6 or self.hertz
         self.seconds = result["cycles"] / self.hertz
         self.parts = {name: {"events": 0.0, "time": 0.0} for name in result["energy"]["parts"]}
+        self.stages = {name: {"events": 0.0, "time": 0.0} for name in result["energy"]["noc_stages"]}
         self.line = c["gpu.line_bytes"]
         self.slices = c["llc.slices_per_mc"] * c["dram.mcs"]
         self.groups = c.get("group.count") or c["gpu.clusters"]
@@ -128,6 +129,11 @@ class Account:
 
     def power(self, part, watts):
         self.parts[part]["time"] += watts * self.seconds
+
+    def routers(self, stage, events=0.0, time=0.0):
+        for part in (self.parts["noc_routers"], self.stages[stage]):
+            part["events"] += events
+            part["time"] += time
 
     def sms(self):
         gpu, warps, threads = self.gpu, self.count("sm.warp_instructions"), self.count("sm.thread_instructions")
@@ -223,8 +229,8 @@ class Account:
         self.power("noc_links", 1e-3 * stages[0][1] * stages[0][2] * leak_mw)
         if share > 1:
             self.concentrators(direction, share, sources, destinations)
-        for name, number, inputs, outputs, mm, cycles in stages:
-            name = f"noc.{direction}.{name}"
+        for stage, number, inputs, outputs, mm, cycles in stages:
+            name = f"noc.{direction}.{stage}"
             pj, leak_mw = link(self.link, bits, mm, cycle_ps * cycles)
             self.events("noc_links", self.count(name + ".link_traversals"), pj)
             self.power("noc_links", 1e-3 * number * outputs * leak_mw)
@@ -232,11 +238,11 @@ class Account:
             for event, quantity in (("buffer_writes", "buffer_write_pj"), ("buffer_reads", "buffer_read_pj"),
                                     ("vc_allocations", "vc_allocation_pj"), ("crossbar_traversals", "crossbar_pj"),
                                     ("switch_allocations", "switch_allocation_pj")):
-                self.events("noc_routers", self.count(f"{name}.{event}"), router[quantity])
+                self.routers(stage, events=1e-12 * self.count(f"{name}.{event}") * router[quantity])
             off = self.count(name + ".gated_cycles") / self.hertz
             on = number * self.seconds - off
             leak, clock = 1e-3 * router.leak_mw(), 1e-12 * self.noc_hertz * router["clock_pj"]
-            self.parts["noc_routers"]["time"] += on * (leak + clock) + off * c["energy.gated_leak"] * leak
+            self.routers(stage, time=on * (leak + clock) + off * c["energy.gated_leak"] * leak)
 
     def concentrators(self, direction, share, sources, destinations):
         """Multiplexers with a buffer per source, demultiplexers, and a short link of one cycle to every endpoint."""
@@ -247,13 +253,13 @@ class Account:
         self.events("noc_links", injected + ejected, pj)
         gather = Router(self.router, share, 1, bits, c["noc.vcs"], c["noc.vc_flits"])
         spread = Router(self.router, 1, share, bits, c["noc.vcs"], 0)
-        for quantity in ("buffer_write_pj", "buffer_read_pj", "crossbar_pj"):
-            self.events("noc_routers", injected, gather[quantity])
-        self.events("noc_routers", self.count(f"noc.{direction}.packets_injected"), gather["switch_allocation_pj"])
-        self.events("noc_routers", ejected, spread["crossbar_pj"])
-        self.power("noc_routers", 1e-3 * sources / share * (
+        packets = self.count(f"noc.{direction}.packets_injected")
+        self.routers("concentrator", events=1e-12 * packets * gather["switch_allocation_pj"] + 1e-12 * injected * sum(
+            gather[quantity] for quantity in ("buffer_write_pj", "buffer_read_pj", "crossbar_pj")))
+        self.routers("concentrator", time=1e-3 * self.seconds * sources / share * (
             share * gather["input_leak_mw"] + gather["crossbar_leak_mw"] + gather["allocator_leak_mw"]))
-        self.power("noc_routers", 1e-3 * destinations / share * spread["crossbar_leak_mw"])
+        self.routers("distributor", events=1e-12 * ejected * spread["crossbar_pj"])
+        self.routers("distributor", time=1e-3 * self.seconds * destinations / share * spread["crossbar_leak_mw"])
 
     def crossbars(self):
         """Of a group: routers with a buffer of one packet per input, and short links to SMs and nodes."""
@@ -321,6 +327,8 @@ def differences(result):
     parts = account.parts
     pairs = [(f"{name}.{kind}", parts[name][kind], reported["parts"][name][kind])
              for name in parts for kind in ("events", "time")]
+    pairs += [(f"noc_stages.{name}.{kind}", account.stages[name][kind], reported["noc_stages"][name][kind])
+              for name in account.stages for kind in ("events", "time")]
     events, time = (sum(part[kind] for part in parts.values()) for kind in ("events", "time"))
     noc = sum(parts[name][kind] for name in ("noc_routers", "noc_links") for kind in ("events", "time"))
     pairs += [("total", events + time, reported["total"]), ("events", events, reported["events"]),

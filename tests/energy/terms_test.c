@@ -291,6 +291,15 @@ TEST("routers leak and are clocked, except while gated; links leak; SMs, channel
     struct energy_book gated = book_with(config, "noc.request.mc_router.gated_cycles", 700000000);
     CHECK_NEAR(book.part[ENERGY_noc_routers].time - gated.part[ENERGY_noc_routers].time,
                0.5e-3 * (0.75 * (8 * input_mw + rest_mw) + clock_mw), 1e-9);
+    /* The saving is that of its stage. */
+    CHECK_EQ(book.stages, 2u);
+    CHECK_TEXT(book.stage[0].name, "sm_router");
+    CHECK_TEXT(book.stage[1].name, "mc_router");
+    CHECK_NEAR(book.stage[0].energy.time, 8e-3 * ((10 + 8) * input_mw + 2 * (rest_mw + clock_mw)), 1e-9);
+    CHECK_NEAR(book.stage[1].energy.time, 8e-3 * (2 * 8 * input_mw + 2 * (rest_mw + clock_mw)), 1e-9);
+    CHECK_EQ(gated.stage[0].energy.time, book.stage[0].energy.time);
+    CHECK_NEAR(book.stage[1].energy.time - gated.stage[1].energy.time,
+               book.part[ENERGY_noc_routers].time - gated.part[ENERGY_noc_routers].time, 1e-9);
     config_destroy(config);
     config = run_config("selrep-64sm", NO_SETTINGS);
     book = book_with(config, "x.y", 0);
