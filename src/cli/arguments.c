@@ -7,23 +7,63 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json.h"
 #include "cli/command.h"
 
+static bool errors_are_json; /* set once by main, before any message */
+
+bool errors_as(const char *form) {
+    errors_are_json = strcmp(form, "json") == 0;
+    return errors_are_json || strcmp(form, "text") == 0;
+}
+
+/* Finds "FILE:LINE:COLUMN: " at the beginning of a message; returns the offset of what follows, or 0. */
+static size_t location(const char *text, int *file_length, unsigned *line, unsigned *column) {
+    for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
+        int end = 0;
+        if (sscanf(colon, ":%u:%u: %n", line, column, &end) != 2 || end == 0) continue;
+        *file_length = (int)(colon - text);
+        return (size_t)(colon - text) + (size_t)end;
+    }
+    return 0;
+}
+
+static void message_print(const char *command, const char *text) {
+    if (!errors_are_json) {
+        fprintf(stderr, "sluice%s%s: %s\n", *command ? " " : "", command, text);
+        return;
+    }
+    int file_length = 0;
+    unsigned line = 0, column = 0;
+    size_t rest = location(text, &file_length, &line, &column);
+    struct json json;
+    json_start(&json, stderr);
+    json_object_compact(&json);
+    if (*command) json_put_text(&json, "command", command);
+    if (rest) {
+        char *file = text_format("%.*s", file_length, text);
+        json_put_text(&json, "file", file);
+        json_put_unsigned(&json, "line", line);
+        json_put_unsigned(&json, "column", column);
+        free(file);
+    }
+    json_put_text(&json, "message", text + rest);
+    json_end(&json);
+    json_finish(&json);
+}
+
 enum status complain(const struct command *command, const char *format, ...) {
-    if (command)
-        fprintf(stderr, "sluice %s: ", command->name);
-    else
-        fputs("sluice: ", stderr);
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    char text[sizeof((struct error *)NULL)->text];
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    message_print(command ? command->name : "", text);
     return STATUS_BAD_INPUT;
 }
 
 enum status complain_error(const struct error *err) {
-    fprintf(stderr, "sluice: %s\n", err->text);
+    message_print("", err->text);
     return STATUS_BAD_INPUT;
 }
 

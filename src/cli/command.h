@@ -67,6 +67,8 @@ struct arguments {
  * after printing an error. `values` may be NULL for a command without options. */
 bool arguments_read(const struct command *command, int argc, char **argv, void *values, struct arguments *arguments);
 
+/* Prints messages from now on as "text", or as "json": one object per line. False if it is neither. */
+bool errors_as(const char *form);
 /* Prints "sluice run: " and the message to standard error. Always returns STATUS_BAD_INPUT. */
 enum status complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints an error of the library, which has its own location. */

@@ -141,6 +141,7 @@ static void offer_options(const struct listing *listing, const struct command *c
     for (unsigned i = 0; i < command->option_count; i++)
         offer_name(listing, command->options[i].name, command->options[i].help);
     offer_name(listing, "--help", "describe the command");
+    offer_name(listing, "--errors", "print error messages as text or json");
 }
 
 /* How many of the words are arguments of the command, not options nor their values. */

@@ -23,7 +23,9 @@ static const char *const common[] = {
     "Results are written to standard output. Progress is written to standard error if that is a terminal. An output"
     " file appears under its name when it is complete.",
     "The exit status is 0 on success, 1 if a run failed or was interrupted or a check failed, and 2 if the input is"
-    " invalid; the error message then gives the location and the fix.",
+    " invalid; the error message then gives the location and the fix. With `--errors json`, which every command accepts,"
+    " each error message is a JSON object on one line: `message`, and where they are known `command`, `file`, `line` and"
+    " `column`.",
     "Ctrl-C and SIGTERM end a run cleanly: the statistics collected so far are written and marked as interrupted, and"
     " the exit status is 1.",
     NULL,

@@ -97,7 +97,7 @@ static bool step(void *user, const struct runner_progress *progress) {
 static void print_failures(const struct batch *batch) {
     for (unsigned i = 0; i < batch->count; i++)
         if (batch->runs[i].state == BATCH_FAILED)
-            fprintf(stderr, "sluice: %s: %s\n", batch->runs[i].title, batch->runs[i].why);
+            complain(NULL, "%s: %s", batch->runs[i].title, batch->runs[i].why);
 }
 
 static enum status make_here(struct batch *batch, struct store *store, const struct intake *intake,
@@ -141,7 +141,7 @@ static enum status make_here(struct batch *batch, struct store *store, const str
 static void print_failure(void *user, const char *identity, const char *what, const char *why) {
     const struct batch *batch = user;
     for (unsigned i = 0; i < batch->count; i++)
-        if (strcmp(batch->runs[i].identity, identity) == 0) fprintf(stderr, "sluice: %s: %s\n", what, why);
+        if (strcmp(batch->runs[i].identity, identity) == 0) complain(NULL, "%s: %s", what, why);
 }
 
 static bool submit(struct batch *batch, struct store *store, const struct intake *intake,

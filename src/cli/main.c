@@ -50,10 +50,33 @@ static void out_of_memory(void) {
     _exit(STATUS_FAILED);
 }
 
+/* Takes `--errors FORM` out of the arguments: it applies to every command, and to the search for one. */
+static bool errors_option(int *argc, char **argv) {
+    static const char name[] = "--errors";
+    int kept = 1;
+    bool good = true, only_words = false;
+    for (int i = 1; i < *argc; i++) {
+        const char *form = NULL;
+        only_words |= strcmp(argv[i], "--") == 0;
+        if (!only_words && strcmp(argv[i], name) == 0)
+            form = i + 1 < *argc ? argv[++i] : "";
+        else if (!only_words && strncmp(argv[i], name, strlen(name)) == 0 && argv[i][strlen(name)] == '=')
+            form = argv[i] + strlen(name) + 1;
+        else
+            argv[kept++] = argv[i];
+        if (form && !errors_as(form))
+            good = (complain(NULL, "--errors requires `text` or `json`, not `%s`", form), false);
+    }
+    *argc = kept;
+    argv[kept] = NULL;
+    return good;
+}
+
 int main(int argc, char **argv) {
     mem_on_exhaustion(out_of_memory);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit fails, as on a full disk */
     setlocale(LC_CTYPE, "");  /* only to detect a UTF-8 terminal */
+    if (!errors_option(&argc, argv)) return STATUS_BAD_INPUT;
     if (argc < 2) {
         fputs("usage: sluice COMMAND [ARGUMENTS] [OPTIONS]; `sluice help` lists the commands\n", stderr);
         return STATUS_BAD_INPUT;

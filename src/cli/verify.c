@@ -127,7 +127,7 @@ static bool take(void *user, const struct batch_run *run, const char *path, stru
 
 static bool note_failure(void *user, const struct batch_run *run, struct error *err) {
     (void)user, (void)err;
-    fprintf(stderr, "sluice: %s: %s\n", run->title, run->why);
+    complain(NULL, "%s: %s", run->title, run->why);
     return true;
 }
 
