@@ -66,7 +66,7 @@ need_elsewhere() {
 # Packages by use; docs/dependencies.md gives the reason for each.
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
 report_packages="libjs-chart.js gnuplot-nox"
-test_packages="clang clang-format python3 python3-jsonschema valgrind"
+test_packages="clang clang-format python3 python3-jsonschema python3-pandas python3-pytest valgrind"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
 browser_packages="chromium poppler-utils" # tests of a report in a browser and on paper; ./check --full installs them
 fuzz_packages="libclang-rt-14-dev" # libFuzzer; ./check --full installs it

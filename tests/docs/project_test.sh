@@ -8,6 +8,7 @@ testcase "every file that repeats the version has the version of the build"
 holds "CMakeLists.txt" grep -q "^project(sluice VERSION $version " CMakeLists.txt
 holds "CHANGELOG.md: the first entry" test "$(sed -n 's/^## \([0-9.]*\) .*/\1/p' CHANGELOG.md | head -n 1)" = "$version"
 holds "CITATION.cff" grep -qx "version: $version" CITATION.cff
+holds "python/pyproject.toml" grep -qx "version = \"$version\"" python/pyproject.toml
 holds "man/sluice.1" grep -q "^\.TH SLUICE 1 \"\" \"sluice $version\"$" man/sluice.1
 
 testcase "the citation has the date of the release in the changelog"
