@@ -18,7 +18,7 @@ status=$?
 holds "status $status: $(tail -n 3 "$work/out")" test $status -eq 0
 holds "no frame" grep -q 'mm_tiled' "$work/out"
 
-if "$python" -c 'import pip, setuptools' 2>/dev/null; then
+if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
     testcase "pip installs it from the tree"
     cp -r python "$work/source"
     "$python" -m pip install --quiet --no-build-isolation --no-deps --target "$work/site" "$work/source" >"$work/out" 2>&1
