@@ -99,6 +99,7 @@ struct warp_state {
     const struct op *waits_at; /* at a barrier: the operation and the arriving lanes */
     uint32_t waits_mask, waits_barrier;
     struct access_note note;
+    uint32_t recorded; /* lanes of the running operation that are in earlier records of it (touch_texels) */
 };
 
 struct cta_barrier {
@@ -152,6 +153,7 @@ static inline struct warp_state *warp_state(struct warp *warp) { return (struct 
 /* The handler of an operation that accesses more than registers; NULL for others. */
 op_handler *access_handler_find(const struct op *op);
 op_handler *collective_handler_find(const struct op *op);
+op_handler *texture_handler_find(const struct op *op);
 
 /* The SIMT stack (simt.c). */
 void simt_push(struct warp_state *w, struct path path);
@@ -203,6 +205,15 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
                 unsigned bytes, enum access_kind kind);
 bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, uint64_t first, unsigned bytes,
                     enum access_kind kind, enum lanes_form form);
+
+/* Records the texels of one lane, at most 8, each `bytes` long and aligned. An operation starts with touch_begin and adds
+ * its lanes in ascending order. A record has at most 32 blocks: if there are more, several records without results
+ * precede the operation's own, each with other lanes. */
+void touch_begin(struct warp_state *w);
+void touch_texels(struct warp_state *w, const struct op *op, uint32_t mask, unsigned lane, const uint64_t *address,
+                  unsigned count);
+/* Writes a record of the lanes noted so far, without results (warp.c). */
+void record_part(struct warp_state *w, const struct op *op, uint32_t lanes);
 
 /* Checks lines that are loaded as read-only (promise.c); `record` describes the access. */
 void promise_note(struct warp_state *w, const struct op *op, const struct instr *record);

@@ -9,12 +9,18 @@ void device_init(struct device *device) {
     memory_init(&device->memory);
 }
 
-void device_release(struct device *device) { memory_release(&device->memory); }
+void device_release(struct device *device) {
+    textures_release(&device->textures);
+    memory_release(&device->memory);
+}
 
 static enum step_kind step_kind(const struct op *op) {
     static const uint8_t kinds[OPERATION_COUNT] = {
         [OPERATION_ld] = STEP_ACCESS,        [OPERATION_st] = STEP_ACCESS,
         [OPERATION_atom] = STEP_ACCESS,      [OPERATION_red] = STEP_ACCESS,
+        [OPERATION_tex] = STEP_ACCESS,       [OPERATION_tld4] = STEP_ACCESS,
+        [OPERATION_suld] = STEP_ACCESS,      [OPERATION_sust] = STEP_ACCESS,
+        [OPERATION_txq] = STEP_ACCESS,       [OPERATION_suq] = STEP_ACCESS,
         [OPERATION_alloca] = STEP_ACCESS,    [OPERATION_trap] = STEP_ACCESS,
         [OPERATION_bra] = STEP_BRANCH,       [OPERATION_brx] = STEP_TABLE_BRANCH,
         [OPERATION_call] = STEP_CALL,        [OPERATION_call_indirect] = STEP_CALL_INDIRECT,
@@ -27,6 +33,7 @@ static enum step_kind step_kind(const struct op *op) {
 
 static op_handler *handler_find(const struct op *op) {
     op_handler *handler = access_handler_find(op);
+    if (!handler) handler = texture_handler_find(op);
     if (!handler) handler = collective_handler_find(op);
     return handler ? handler : op_handler_find(op);
 }

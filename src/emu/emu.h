@@ -10,12 +10,14 @@
 #include <stdatomic.h>
 
 #include "emu/memory.h"
+#include "emu/texture.h"
 #include "ptx/program.h"
 
 struct trace;
 
 struct device {
     struct memory memory;
+    struct textures textures;
     /* Device-side printf; NULL: the text is discarded. */
     void (*print)(void *user, const char *text, size_t bytes);
     void *print_user;

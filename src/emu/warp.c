@@ -105,10 +105,19 @@ static void record_put(struct warp_state *w, const struct instr *record) {
     if (w->writer) trace_put(w->writer, record, NULL);
 }
 
+/* A texture or surface operation whose lanes are all outside the image. */
+static bool touches_nothing(const struct warp_state *w, uint32_t pc) {
+    if (w->note.count || w->note.space != SPACE_GLOBAL) return false;
+    const struct op *op = &w->frame->code->function->ops[pc];
+    return op->operation >= OPERATION_tex && op->operation <= OPERATION_sust;
+}
+
 static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
     struct instr record = record_of(w, pc, mask);
     bool memory = record.op == OP_load || record.op == OP_store || record.op == OP_atomic;
-    if (memory && mask) {
+    if (memory && mask && !UNLIKELY(touches_nothing(w, pc))) {
+        record.active &= ~w->recorded;
+        w->recorded = 0;
         record.space = w->note.space;
         record.flags |= w->note.flags;
         record.conflicts = w->note.conflicts;
@@ -120,6 +129,15 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
         return;
     }
     if (memory) record.op = OP_other;
+    trace_put(w->writer, &record, w->note.touch);
+}
+
+void record_part(struct warp_state *w, const struct op *op, uint32_t lanes) {
+    struct instr record = record_of(w, (uint32_t)(op - w->frame->code->function->ops), lanes);
+    memset(record.dst, 0, sizeof record.dst);
+    record.space = w->note.space;
+    record.count = w->note.count;
+    if (w->run->loaded->promises) promise_note(w, op, &record);
     trace_put(w->writer, &record, w->note.touch);
 }
 

@@ -316,6 +316,22 @@ uint64_t host_symbol(struct host *host, const char *name, uint64_t *bytes) {
     return 0;
 }
 
+uint64_t host_texture(struct host *host, const struct image *image, const struct sampler *sampler) {
+    return host_failed(host) ? 0 : texture_create(&host->device, image, sampler, &host->err);
+}
+
+uint64_t host_surface(struct host *host, const struct image *image) {
+    return host_failed(host) ? 0 : surface_create(&host->device, image, &host->err);
+}
+
+void host_bind(struct host *host, const char *name, uint64_t handle) {
+    uint64_t bytes = 0, address = host_symbol(host, name, &bytes);
+    if (address && bytes != sizeof handle)
+        host_fail(host, "%s has %llu bytes; a reference has %zu", name, (unsigned long long)bytes, sizeof handle);
+    else if (address)
+        host_write(host, address, &handle, sizeof handle);
+}
+
 /* The parameter block, or NULL with a failure if the arguments do not match the kernel's parameters. */
 static uint8_t *make_parameters(struct host *host, const struct program *program, const struct program_function *kernel,
                                 const struct host_launch *launch) {

@@ -90,6 +90,13 @@ void host_write(struct host *host, uint64_t to, const void *from, uint64_t bytes
 void *host_memory(struct host *host, uint64_t address, uint64_t bytes);
 /* Address and size of a module-scope variable; 0 (and a failure) if there is none. */
 uint64_t host_symbol(struct host *host, const char *name, uint64_t *bytes);
+/* Texture and surface objects (emu/texture.h); return their handle, or 0 (and a failure). */
+struct image;
+struct sampler;
+uint64_t host_texture(struct host *host, const struct image *image, const struct sampler *sampler);
+uint64_t host_surface(struct host *host, const struct image *image);
+/* Binds a handle to a .texref or .surfref variable. */
+void host_bind(struct host *host, const char *name, uint64_t handle);
 /* Emulates the kernel to its end. */
 void host_launch(struct host *host, const struct host_launch *launch);
 #define HOST_LAUNCH(host, name, grid_, block_, shared, ...) \

@@ -65,7 +65,9 @@ bool forms_refused(const struct forms *forms, const struct ptx_module *module, c
 const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 
 #define FAMILIES(X) \
-    X(testp) X(video) X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(barrier) X(branch) X(call) X(leave)
+    X(testp) \
+    X(video) X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) X(branch) X(call) \
+        X(leave)
 #define X(name) form_family lower_##name;
 FAMILIES(X)
 #undef X

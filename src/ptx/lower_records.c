@@ -54,6 +54,14 @@ void record_make(const struct lowering *l, const struct op *op, struct instr *re
         record->bytes_log2 = (uint8_t)log2_floor(ptx_type_bytes(op->element) * op->vector);
         if (op->operation == OPERATION_ld) record->flags = flags_of(&l->source->instrs[op->instr]);
         break;
+    case OPERATION_tex:
+    case OPERATION_tld4: record->flags = INSTR_NONCOHERENT | INSTR_READ_ONLY; /* fallthrough */
+    case OPERATION_suld:
+    case OPERATION_sust:
+        record->space = SPACE_GLOBAL;
+        record->cache = op->cache;
+        record->bytes_log2 = (uint8_t)log2_floor(ptx_type_bytes(op->element) * op->vector);
+        break;
     case OPERATION_bar_sync:
     case OPERATION_bar_red: record->barrier = (uint8_t)op->immediate; break;
     case OPERATION_bar_arrive:

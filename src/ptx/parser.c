@@ -292,6 +292,20 @@ static bool address_size(struct parser *p) {
 }
 
 /* A variable or function, starting with its linkage. */
+/* .tex .u64 name, in PTX before 1.5: .global .texref name. */
+static bool texture_references(struct parser *p, uint8_t linkage) {
+    uint32_t first = p->variables.count;
+    if (!parser_variables(p, PTX_SPACE_GLOBAL, linkage)) return false;
+    for (uint32_t i = first; i < p->variables.count; i++) {
+        struct ptx_variable *variable = list_at(&p->variables, i);
+        uint64_t count = variable->size_bytes / ptx_type_bytes(variable->type);
+        variable->type = PTX_texref;
+        variable->size_bytes = count * ptx_type_bytes(PTX_texref);
+        variable->align_bytes = ptx_type_bytes(PTX_texref);
+    }
+    return true;
+}
+
 static bool declaration(struct parser *p) {
     uint8_t linkage = PTX_LINKAGE_NONE;
     if (p->module->target[0] == '\0') return parser_expected(p, "'.target' before the first declaration");
@@ -304,8 +318,8 @@ static bool declaration(struct parser *p) {
         case DIRECTIVE_common: linkage = PTX_LINKAGE_COMMON; break;
         case DIRECTIVE_entry: return parser_next(p) && function_read(p, true, linkage);
         case DIRECTIVE_func: return parser_next(p) && function_read(p, false, linkage);
-        case DIRECTIVE_global:
-        case DIRECTIVE_tex: return parser_next(p) && parser_variables(p, PTX_SPACE_GLOBAL, linkage);
+        case DIRECTIVE_global: return parser_next(p) && parser_variables(p, PTX_SPACE_GLOBAL, linkage);
+        case DIRECTIVE_tex: return parser_next(p) && texture_references(p, linkage);
         case DIRECTIVE_const: return parser_next(p) && parser_variables(p, PTX_SPACE_CONST, linkage);
         case DIRECTIVE_shared: return parser_next(p) && parser_variables(p, PTX_SPACE_SHARED, linkage);
         case DIRECTIVE_local: return parser_next(p) && parser_variables(p, PTX_SPACE_LOCAL, linkage);

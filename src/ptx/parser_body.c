@@ -201,6 +201,10 @@ static bool push_group(struct parser *p, enum ptx_operand_kind kind, int close) 
     return true;
 }
 
+static bool takes_coordinates(enum ptx_mnemonic mnemonic) {
+    return mnemonic == PTX_MN_tex || mnemonic == PTX_MN_tld4 || mnemonic == PTX_MN_suld || mnemonic == PTX_MN_sust;
+}
+
 /* [base], [base + constant], [constant]; texture coordinates may follow after a comma. */
 static bool push_address(struct parser *p) {
     struct ptx_place place = p->token.place;
@@ -216,7 +220,7 @@ static bool push_address(struct parser *p) {
     } else if (base->kind == PTX_OPERAND_REGISTER && !parser_offset(p, &offset)) {
         return false;
     }
-    while (parser_is(p, ',') && !ptx_mnemonic_supported(p->mnemonic))
+    while (parser_is(p, ',') && (!ptx_mnemonic_supported(p->mnemonic) || takes_coordinates(p->mnemonic)))
         if (!parser_next(p) || !nested(p)) return false;
     if (!parser_take(p, ']', "']'")) return false;
     push_composite(p, PTX_OPERAND_ADDRESS, mark, place);
@@ -320,7 +324,7 @@ static bool push_pair(struct parser *p, struct ptx_place place) {
 static bool push_operand(struct parser *p) {
     struct ptx_place place = p->token.place;
     switch (p->token.kind) {
-    case '{': return push_group(p, PTX_OPERAND_VECTOR, '}');
+    case '{': return push_group(p, PTX_OPERAND_VECTOR, '}') && (!parser_is(p, '|') || push_pair(p, place));
     case '[': return push_address(p);
     case TOKEN_WORD:
         if (parser_is_word(p, "WARP_SZ")) return push_constant(p);

@@ -125,9 +125,9 @@ static const struct ptx_operand *operand_at(const struct walk *w, const struct p
 
 static void variable_flow(struct walk *w, uint32_t variable, uint32_t to) {
     const struct ptx_variable *named = &w->module->variables[variable];
-    bool global = named->space == PTX_SPACE_GLOBAL;
+    bool structure = named->space == PTX_SPACE_GLOBAL || ptx_type_kind(named->type) == PTX_OPAQUE; /* a reference */
     w->parameters_taken |= named->space == PTX_SPACE_PARAM && !(named->is_parameter && w->function->is_kernel);
-    seed_add(w, global ? object_at(w, variable, 0) : POINTER_ELSEWHERE, to);
+    seed_add(w, structure ? object_at(w, variable, 0) : POINTER_ELSEWHERE, to);
 }
 
 /* Adds a flow from an operand to a value; for a composite, from each of its elements. */
@@ -353,6 +353,29 @@ static void walk_atomic(struct walk *w, const struct ptx_instr *instr) {
     if (at) operand_define(w, instr, operand_at(w, instr, 0), memory_load(w, instr, space));
 }
 
+/* ---- textures and surfaces ---- */
+
+/* A texture is a data structure like the target of a pointer, and its handle is the pointer. */
+static void walk_handle(struct walk *w, const struct ptx_instr *instr, const struct ptx_operand *address, bool writes) {
+    access_add(w, instr, &w->function->operands[address->first], !writes, writes);
+}
+
+static void walk_texture_load(struct walk *w, const struct ptx_instr *instr) {
+    walk_handle(w, instr, operand_at(w, instr, 1), false);
+    operand_define(w, instr, operand_at(w, instr, 0), memory_load(w, instr, PTX_SPACE_GLOBAL));
+}
+
+static void walk_surface_store(struct walk *w, const struct ptx_instr *instr) {
+    walk_handle(w, instr, operand_at(w, instr, 0), true);
+    memory_store(w, instr, PTX_SPACE_GLOBAL, operand_at(w, instr, 1));
+}
+
+static void walk_query(struct walk *w, const struct ptx_instr *instr) {
+    uint32_t value = value_make(w);
+    seed_derived(w, POINTER_ANYWHERE, value);
+    operand_define(w, instr, operand_at(w, instr, 0), value);
+}
+
 /* ---- calls ---- */
 
 static bool in_parameter(const struct walk *w, const struct ptx_operand *o) {
@@ -552,6 +575,13 @@ static void walk_instr(struct walk *w, const struct ptx_instr *instr) {
     case PTX_MN_atom:
     case PTX_MN_red: walk_atomic(w, instr); break;
     case PTX_MN_discard: access_add(w, instr, operand_at(w, instr, 0), false, true); break;
+    case PTX_MN_tex:
+    case PTX_MN_tld4:
+    case PTX_MN_suld: walk_texture_load(w, instr); break;
+    case PTX_MN_sust: walk_surface_store(w, instr); break;
+    case PTX_MN_txq:
+    case PTX_MN_suq:
+    case PTX_MN_istypep: walk_query(w, instr); break;
     case PTX_MN_call: walk_call(w, instr); break;
     case PTX_MN_bra:
     case PTX_MN_brx:

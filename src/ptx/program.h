@@ -84,6 +84,26 @@ enum shfl { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 enum video { VIDEO_ABSDIFF, VIDEO_ADD, VIDEO_SUB, VIDEO_AVRG, VIDEO_MIN, VIDEO_MAX, VIDEO_SET };
 
+enum texture_geometry { GEOMETRY_1D, GEOMETRY_2D, GEOMETRY_3D, GEOMETRY_A1D, GEOMETRY_A2D };
+enum surface_boundary { BOUNDARY_TRAP, BOUNDARY_CLAMP, BOUNDARY_ZERO };
+/* In the order of the forms of txq and suq. */
+enum texture_query {
+    QUERY_WIDTH,
+    QUERY_HEIGHT,
+    QUERY_DEPTH,
+    QUERY_CHANNEL_DATA_TYPE,
+    QUERY_CHANNEL_ORDER,
+    QUERY_ARRAY_SIZE,
+    QUERY_NORMALIZED_COORDS,
+    QUERY_FORCE_UNNORMALIZED_COORDS,
+    QUERY_FILTER_MODE,
+    QUERY_ADDR_MODE_0,
+    QUERY_ADDR_MODE_1,
+    QUERY_ADDR_MODE_2,
+    QUERY_NUM_MIPMAP_LEVELS,
+    QUERY_MEMORY_LAYOUT,
+};
+
 enum op_modifier {
     MOD_FTZ = 1 << 0,
     MOD_SAT = 1 << 1,
@@ -106,6 +126,7 @@ enum op_modifier {
     MOD_STATIC = 1 << 18, /* the address is the same for all lanes (no register) */
     MOD_OOB = 1 << 19,
     MOD_UNIFORM = 1 << 20, /* .uni: all active lanes take the same direction */
+    MOD_OFFSETS = 1 << 21, /* tex, tld4: offsets follow the coordinates */
 };
 
 enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
@@ -230,6 +251,8 @@ struct program_parameter {
 #define WINDOW_MASK   UINT64_C(0xFF00000000000000)
 /* Base of function "addresses" for indirect calls: this plus 16 times the function's index. */
 #define FUNCTION_ADDRESS UINT64_C(0x0400000000000000)
+/* Base of the handles of texture and surface objects (emu/texture.h). Other handles are addresses of references. */
+#define TEXTURE_HANDLE UINT64_C(0x0500000000000000)
 
 /* The module must outlive the program. One error lists all unsupported instructions of kernels and callees. */
 struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err);

@@ -102,9 +102,8 @@ struct run_stream {
     unsigned count;
 };
 
-static inline bool run_trace(struct ptx_run *run, const char *text, uint32_t blocks, uint32_t threads, uint64_t cta,
-                             uint32_t warp, struct run_stream *stream) {
-    if (!run_load(run, text)) return false;
+static inline bool run_trace_loaded(struct ptx_run *run, uint32_t blocks, uint32_t threads, uint64_t cta, uint32_t warp,
+                                    struct run_stream *stream) {
     uint64_t parameters[2] = {run->out, run->in};
     struct launch launch = run_launch_of(run, blocks, threads, parameters);
     const struct program *program = loaded_program(run->loaded);
@@ -127,6 +126,11 @@ static inline bool run_trace(struct ptx_run *run, const char *text, uint32_t blo
     }
     trace_destroy(trace);
     return good;
+}
+
+static inline bool run_trace(struct ptx_run *run, const char *text, uint32_t blocks, uint32_t threads, uint64_t cta,
+                             uint32_t warp, struct run_stream *stream) {
+    return run_load(run, text) && run_trace_loaded(run, blocks, threads, cta, warp, stream);
 }
 
 /* The records of one class. */

@@ -131,7 +131,7 @@ TEST("instructions of every shape are parsed completely") {
         {"mov.b64 {%r1, _}, %d1; mov.b64 %d1, {%r1, 0};", "mov.b64 {%r1, _}, %d1; mov.b64 %d1, {%r1, 0}; "},
         {"mov.u64 %d1, a+8; mov.u64 %d1, k;", "mov.u64 %d1, a+8; mov.u64 %d1, k; "},
         {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];",
-         "tex.?.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}]; "},
+         "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}]; "},
         {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1};",
          "wmma.?.sync.aligned.?.?.?.f32.f32 {%f1}, {%r1}, {%r2}, {%f1}; "},
         {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", "vadd.u32.u32.u32 %r1, %r2, %r3; "},
@@ -572,7 +572,7 @@ TEST("the error of an invalid statement has the source line, a caret and what wa
     refuse(BODY(".entry x() {}"),
            "found '.entry', expected a declaration, a directive of a function or an instruction");
     refuse(BODY("5;"), "found '5', expected an instruction, a label, a directive or '}'");
-    refuse(BODY("add.a.a"), "unknown modifier '.a'");
+    refuse(BODY("add.zz.zz"), "unknown modifier '.zz'");
     refuse(BODY("ld.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.u32 %r1, [%d1];"), "more than 14 modifiers");
 }
 

@@ -284,6 +284,27 @@ TEST("loads that observe concurrent writes are not marked; .nc and .ro are trust
            2);
 }
 
+TEST("a texture is a data structure of its handle, and a surface store writes only its own") {
+    expect(KERNEL("", "tex.2d.v4.f32.f32 {%f1, _, _, _}, [%a, {%f0, %f0}];\nld.global.f32 %f2, [%b];\n"
+                      "sust.b.2d.b32.trap [%c, {%r0, %r0}], {%f1};"),
+           "a reads, b reads, c written 10", 2);
+    expect(KERNEL(".global .texref t; .global .surfref s;",
+                  "tex.1d.v4.f32.s32 {%f1, _, _, _}, [t, {%r0}];\nld.global.f32 %f2, [%b];\n"
+                  "sust.b.1d.b32.trap [s, {%r0}], {%f1};"),
+           "t reads, s written 10, b reads", 2);
+    /* A handle from memory may be any surface, bound to any memory. */
+    expect(KERNEL("", "ld.global.u64 %x1, [%a];\nld.global.f32 %f2, [%b];\n"
+                      "sust.b.1d.b32.trap [%x1, {%r0}], {%f1};"),
+           "a beyond 10, b beyond 10", 0);
+    /* A surface may hold a pointer. */
+    expect(KERNEL("", "suld.b.1d.b64.trap {%x1}, [%a, {%r0}];\nst.global.f32 [%x1], %f0;\nld.global.f32 %f1, [%b];"),
+           "a beyond 9, b beyond 9", 0);
+    /* The size of a texture is a number, not derived from its address. */
+    expect(KERNEL("", "txq.width.b32 %r1, [%a];\nmul.wide.u32 %x1, %r1, 4;\nadd.s64 %x1, %x1, %b;\n"
+                      "st.global.f32 [%x1], %f0;\ntex.1d.v4.f32.s32 {%f1, _, _, _}, [%a, {%r0}];"),
+           "a reads, b written 11", 1);
+}
+
 TEST("the reason gives instruction and line") {
     struct fixture x;
     char why[128];
