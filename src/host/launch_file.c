@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "config/yaml_reader.h"
 #include "emu/emu.h"
+#include "host/launch_texture.h"
 
 /* --- contents of a file --- */
 
@@ -96,6 +97,7 @@ enum { FILL_KIND, FILL_FILE = 10 };
 struct buffer {
     const char *name, *dump, *expected;
     int64_t bytes, address, gpgpusim_addr, final_sum_u32, final_xor_u32;
+    int64_t reserved_bytes; /* memory allocated for it: at least `bytes` */
     bool output;
     struct fill fill;
     uint8_t *expected_content;
@@ -122,7 +124,7 @@ struct kernel_row {
 enum kernel_key { KERNEL_SYMBOL, KERNEL_REGISTERS, KERNEL_SHARED };
 
 struct argument {
-    const char *buffer, *bytes;
+    const char *buffer, *bytes, *texture, *surface;
     int64_t offset;
     const struct policy *scalar;
     struct literal value;
@@ -131,7 +133,15 @@ struct argument {
     uint32_t size_bytes;
     struct yaml_place places[YAML_FORM_KEYS], place;
 };
-enum argument_key { ARGUMENT_BUFFER, ARGUMENT_OFFSET, ARGUMENT_SCALAR, ARGUMENT_VALUE, ARGUMENT_BYTES };
+enum argument_key {
+    ARGUMENT_BUFFER,
+    ARGUMENT_OFFSET,
+    ARGUMENT_SCALAR,
+    ARGUMENT_VALUE,
+    ARGUMENT_BYTES,
+    ARGUMENT_TEXTURE,
+    ARGUMENT_SURFACE,
+};
 
 struct launch_row {
     const char *kernel;
@@ -154,10 +164,11 @@ struct launch_file {
     struct buffer *buffers;
     struct launch_row *launches;
     unsigned kernel_count, buffer_count, launch_count;
+    struct launch_textures textures;
     struct yaml_place places[YAML_FORM_KEYS];
     struct arena *arena;
 };
-enum file_key { FILE_NAME, FILE_DESCRIPTION, FILE_PTX, FILE_KERNELS, FILE_BUFFERS, FILE_LAUNCHES };
+enum file_key { FILE_NAME, FILE_DESCRIPTION, FILE_PTX, FILE_KERNELS, FILE_BUFFERS, FILE_TEXTURES, FILE_LAUNCHES };
 
 /* --- reading --- */
 
@@ -287,6 +298,8 @@ static const struct yaml_key argument_keys[] = {
     [ARGUMENT_SCALAR] = ROW(P_CHOICE(struct argument, scalar, element_family, "u32", "")),
     [ARGUMENT_VALUE] = LITERAL(struct argument, value),
     [ARGUMENT_BYTES] = TEXT(struct argument, bytes),
+    [ARGUMENT_TEXTURE] = TEXT(struct argument, texture),
+    [ARGUMENT_SURFACE] = TEXT(struct argument, surface),
 };
 FORM(argument_form, "an argument", argument_keys);
 
@@ -296,13 +309,14 @@ static bool read_argument(struct yaml_reader *reader, void *user) {
     struct argument *argument = ARENA_APPEND(reading->file->arena, launch->arguments, launch->argument_count);
     argument->place = yaml_place_of(reader);
     if (!yaml_read_form(reader, &argument_form, reading->file, argument, argument->places)) return false;
-    int ways = (argument->buffer != NULL) + (argument->scalar != NULL) + (argument->bytes != NULL);
+    int ways = (argument->buffer != NULL) + (argument->scalar != NULL) + (argument->bytes != NULL) +
+               (argument->texture != NULL) + (argument->surface != NULL);
     bool fits = ways == 1 && (argument->scalar != NULL) == (argument->value.text != NULL) &&
                 (argument->buffer || !argument->places[ARGUMENT_OFFSET].line);
     return fits ||
            error_at(reader->err, reader->label, argument->place.line, argument->place.column,
-                    "an argument must be {buffer: NAME} (optionally with offset), {scalar: TYPE, value: NUMBER} or"
-                    " {bytes: HEX}");
+                    "an argument must be {buffer: NAME} (optionally with offset), {scalar: TYPE, value: NUMBER},"
+                    " {texture: NAME}, {surface: NAME} or {bytes: HEX}");
 }
 static bool read_arguments(struct yaml_reader *reader, void *user, void *to) {
     struct reading reading = {user, (char *)to - offsetof(struct launch_row, arguments)};
@@ -335,12 +349,17 @@ static bool read_launches(struct yaml_reader *reader, void *user, void *to) {
     return yaml_read_elements(reader, "launches", read_launch, user);
 }
 
+static bool read_textures(struct yaml_reader *reader, void *user, void *to) {
+    return launch_textures_read(reader, ((struct launch_file *)user)->arena, to);
+}
+
 static const struct yaml_key file_keys[] = {
     [FILE_NAME] = TEXT(struct launch_file, name),
     [FILE_DESCRIPTION] = TEXT(struct launch_file, description),
     [FILE_PTX] = TEXT(struct launch_file, ptx),
     [FILE_KERNELS] = NESTED(struct launch_file, kernels, read_kernels),
     [FILE_BUFFERS] = NESTED(struct launch_file, buffers, read_buffers),
+    [FILE_TEXTURES] = NESTED(struct launch_file, textures, read_textures),
     [FILE_LAUNCHES] = NESTED(struct launch_file, launches, read_launches),
 };
 FORM(file_form, "a launch file", file_keys);
@@ -490,6 +509,16 @@ static bool check_fill(struct launch_file *file, struct buffer *buffer, struct e
     return !fill->file || check_content(file, buffer, fill->file, place, &fill->content, err);
 }
 
+static bool find_region(void *user, const char *name, struct launch_region *region) {
+    struct launch_file *file = user;
+    for (unsigned i = 0; i < file->buffer_count; i++) {
+        struct buffer *buffer = &file->buffers[i];
+        *region = (struct launch_region){buffer->bytes, buffer->address, &buffer->reserved_bytes};
+        if (strcmp(buffer->name, name) == 0) return true;
+    }
+    return false;
+}
+
 static bool check_buffers(struct launch_file *file, struct memory *memory, struct error *err) {
     for (unsigned i = 0; i < file->buffer_count; i++) {
         struct buffer *buffer = &file->buffers[i];
@@ -501,6 +530,7 @@ static bool check_buffers(struct launch_file *file, struct memory *memory, struc
             return BLAME(file, buffer->places[BUFFER_ADDRESS], err,
                          "gpgpusim_addr is also given: give only one of them");
         if (!buffer->address) buffer->address = buffer->gpgpusim_addr;
+        buffer->reserved_bytes = buffer->bytes;
         if (!check_fill(file, buffer, err)) return false;
         if ((buffer->places[BUFFER_SUM].line || buffer->places[BUFFER_XOR].line) && buffer->bytes % 4 != 0)
             return BLAME(file, buffer->places[BUFFER_BYTES], err,
@@ -509,17 +539,18 @@ static bool check_buffers(struct launch_file *file, struct memory *memory, struc
                                                &buffer->expected_content, err))
             return false;
     }
+    if (!launch_textures_reserve(&file->textures, file->path, find_region, file, err)) return false;
     /* Buffers with a given address come first, so that the others are placed after them. */
     for (unsigned i = 0; i < file->buffer_count; i++) {
         const struct buffer *buffer = &file->buffers[i];
-        if (buffer->address && !memory_place(memory, (uint64_t)buffer->address, (uint64_t)buffer->bytes))
+        if (buffer->address && !memory_place(memory, (uint64_t)buffer->address, (uint64_t)buffer->reserved_bytes))
             return BLAME(file,
                          buffer->places[buffer->places[BUFFER_ADDRESS].line ? BUFFER_ADDRESS : BUFFER_GPGPUSIM_ADDR],
                          err, "buffer %s overlaps another or does not fit in memory", buffer->name);
     }
     for (unsigned i = 0; i < file->buffer_count; i++) {
         struct buffer *buffer = &file->buffers[i];
-        if (!buffer->address) buffer->address = (int64_t)memory_allocate(memory, (uint64_t)buffer->bytes);
+        if (!buffer->address) buffer->address = (int64_t)memory_allocate(memory, (uint64_t)buffer->reserved_bytes);
         if (!buffer->address)
             return BLAME(file, buffer->places[BUFFER_BYTES], err, "buffer %s does not fit in memory", buffer->name);
     }
@@ -556,6 +587,19 @@ static bool check_argument(struct launch_file *file, struct argument *argument, 
         argument->size_bytes = ((const struct element *)argument->scalar)->bytes;
         return true;
     }
+    if (argument->texture || argument->surface) {
+        const char *name = argument->texture ? argument->texture : argument->surface;
+        struct yaml_place place = argument->places[argument->texture ? ARGUMENT_TEXTURE : ARGUMENT_SURFACE];
+        uint64_t handle;
+        if (!launch_textures_handle(&file->textures, file->path, name, argument->surface, place, &handle, err))
+            return false;
+        memcpy(argument->content, &handle, sizeof handle);
+        argument->size_bytes = sizeof handle;
+        return true;
+    }
+    if (launch_textures_array(&file->textures, argument->buffer))
+        return BLAME(file, argument->places[ARGUMENT_BUFFER], err,
+                     "buffer %s is an array, which kernels access only as a texture or surface", argument->buffer);
     struct yaml_names names = {.count = 0};
     for (unsigned i = 0; i < file->buffer_count; i++) {
         yaml_names_add(&names, file->buffers[i].name);
@@ -646,7 +690,10 @@ static bool check_all(struct launch_file *file, struct error *err) {
     if (good) file->ptx_text = read_input(file, file->ptx_path, &file->ptx_bytes, err);
     if (file->ptx_text) module = ptx_parse(file->ptx_path, file->ptx_text, file->ptx_bytes, err);
     if (module) loaded = device_load(&device, module, err);
-    good = loaded && check_launches(file, loaded_program(loaded), err);
+    good =
+        loaded &&
+        launch_textures_check(&file->textures, file->path, find_region, file, &device, loaded_program(loaded), err) &&
+        check_launches(file, loaded_program(loaded), err);
     if (loaded) device_unload(&device, loaded);
     device_release(&device);
     return good;
@@ -749,10 +796,11 @@ uint64_t launch_file_threads(const struct launch_file *file) {
 static void run(void *user, struct host *host) {
     const struct launch_file *file = user;
     for (unsigned i = 0; i < file->buffer_count; i++) {
-        host_place(host, (uint64_t)file->buffers[i].address, (uint64_t)file->buffers[i].bytes);
+        host_place(host, (uint64_t)file->buffers[i].address, (uint64_t)file->buffers[i].reserved_bytes);
         fill_buffer(host, &file->buffers[i]);
     }
     host_module(host, file->ptx_path, file->ptx_text, file->ptx_bytes);
+    launch_textures_run(&file->textures, host);
     for (unsigned i = 0; i < file->launch_count && !host_failed(host); i++) {
         const struct launch_row *row = &file->launches[i];
         struct host_argument *arguments = mem_alloc(row->argument_count + 1, sizeof *arguments);

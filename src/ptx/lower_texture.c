@@ -3,6 +3,8 @@
  *
  * Every texture has one mip level. tex.level and tex.grad clamp their level of detail to it, so its value has no effect.
  * Depth comparison (operand f) and separate samplers (texmode_independent) are not supported. */
+#include <string.h>
+
 #include "ptx/lower.h"
 
 enum { SURFACE_LANE_BYTES = 16 };
@@ -29,9 +31,14 @@ static enum texture_geometry geometry_of(const struct ptx_instr *instr) {
     return modifier_among(instr, words, COUNT_OF(words));
 }
 
+/* .r, .g, .b or .a of tld4. */
 static unsigned component_of(const struct ptx_instr *instr) {
-    static const uint16_t words[] = {PTX_MOD_r, PTX_MOD_g, PTX_MOD_b, PTX_MOD_a};
-    return modifier_among(instr, words, COUNT_OF(words));
+    static const char letters[] = "rgba";
+    for (unsigned i = 0; i < instr->modifier_count; i++) {
+        const char *text = ptx_modifier_text(instr->modifier[i]), *at = strchr(letters, text[0]);
+        if (at && text[0] && !text[1]) return (unsigned)(at - letters);
+    }
+    return 0;
 }
 
 static enum surface_boundary boundary_of(const struct ptx_instr *instr) {

@@ -238,9 +238,11 @@ static void records_mark(struct program *program) {
     for (uint32_t f = 0; f < program->function_count; f++) {
         const struct program_function *function = &program->functions[f];
         const uint8_t *marked = program->readonly->marked[f];
-        for (uint32_t i = 0; marked && i < function->op_count; i++)
-            if (function->ops[i].operation == OPERATION_ld && marked[function->ops[i].instr])
+        for (uint32_t i = 0; marked && i < function->op_count; i++) {
+            bool load = function->ops[i].operation == OPERATION_ld || function->ops[i].operation == OPERATION_suld;
+            if (load && marked[function->ops[i].instr])
                 program->records[function->first_id + i].flags |= INSTR_READ_ONLY;
+        }
     }
 }
 

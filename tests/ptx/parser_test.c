@@ -545,6 +545,15 @@ TEST("an invalid declaration is rejected at the position of the error") {
     }
 }
 
+TEST("no two modifiers have the same text") {
+    for (unsigned i = 0; i < PTX_MOD_COUNT; i++)
+        for (unsigned k = 0; k < i; k++) {
+            bool same = strcmp(ptx_modifier_text(i), ptx_modifier_text(k)) == 0;
+            if (same) printf("    .%s\n", ptx_modifier_text(i));
+            CHECK(!same);
+        }
+}
+
 TEST("the error of an invalid statement has the source line, a caret and what was expected") {
     refuse(BODY("\tadd.s32 \t%r1, %r2 %r3;"), "a.ptx:6:20: found '%r3', expected ',' or ';'\n"
                                               "\tadd.s32 \t%r1, %r2 %r3;\n"

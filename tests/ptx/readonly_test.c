@@ -296,6 +296,9 @@ TEST("a texture is a data structure of its handle, and a surface store writes on
     expect(KERNEL("", "ld.global.u64 %x1, [%a];\nld.global.f32 %f2, [%b];\n"
                       "sust.b.1d.b32.trap [%x1, {%r0}], {%f1};"),
            "a beyond 10, b beyond 10", 0);
+    expect(KERNEL("", "suld.b.1d.b32.trap {%f1}, [%a, {%r0}];\nsuld.b.1d.b32.trap {%f2}, [%b, {%r0}];\n"
+                      "sust.b.1d.b32.trap [%b, {%r0}], {%f1};"),
+           "a reads, b written 10", 1);
     /* A surface may hold a pointer. */
     expect(KERNEL("", "suld.b.1d.b64.trap {%x1}, [%a, {%r0}];\nst.global.f32 [%x1], %f0;\nld.global.f32 %f1, [%b];"),
            "a beyond 9, b beyond 9", 0);
