@@ -73,7 +73,7 @@ bool image_complete(struct image *image, struct error *err) {
         return false;
     uint64_t texel = texel_bytes(image), row = image->width * texel;
     if (!image->pitch_bytes) image->pitch_bytes = row;
-    if (image->pitch_bytes < row || image->pitch_bytes % texel || image->pitch_bytes > IMAGE_LIMIT_BYTES / HEIGHT_MAX)
+    if (image->pitch_bytes < row || image->pitch_bytes % texel || image->pitch_bytes > IMAGE_LIMIT_BYTES)
         return error_set(err, "a pitch of %llu bytes does not fit rows of %llu bytes and texels of %llu",
                          (unsigned long long)image->pitch_bytes, (unsigned long long)row, (unsigned long long)texel);
     uint64_t slice = image->pitch_bytes * image->height;

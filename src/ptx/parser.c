@@ -298,10 +298,12 @@ static bool texture_references(struct parser *p, uint8_t linkage) {
     if (!parser_variables(p, PTX_SPACE_GLOBAL, linkage)) return false;
     for (uint32_t i = first; i < p->variables.count; i++) {
         struct ptx_variable *variable = list_at(&p->variables, i);
-        uint64_t count = variable->size_bytes / ptx_type_bytes(variable->type);
+        if (variable->size_bytes > ptx_type_bytes(variable->type))
+            return ptx_error(p->module, variable->place, p->err, "found an array, expected a texture");
         variable->type = PTX_texref;
-        variable->size_bytes = count * ptx_type_bytes(PTX_texref);
-        variable->align_bytes = ptx_type_bytes(PTX_texref);
+        variable->size_bytes = variable->align_bytes = ptx_type_bytes(PTX_texref);
+        variable->initial = NULL;
+        variable->relocation_count = 0;
     }
     return true;
 }

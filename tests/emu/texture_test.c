@@ -1,14 +1,7 @@
-/* Textures and surfaces: sampling as the CUDA manual defines it, layouts, instructions, faults, and their records. */
+/* Textures and surfaces: sampling as the CUDA manual defines it, layouts, objects, instructions and faults. */
 #include <math.h>
 
-#include "emu/run_ptx.h"
-
-enum { SIZE = 8 };
-
-static const struct image line_of_floats = {
-    .width = SIZE, .height = 1, .depth = 1, .dimensions = 1, .type = TEXEL_f32, .channels = 1};
-static const struct image square_of_floats = {
-    .width = SIZE, .height = SIZE, .depth = 1, .dimensions = 2, .type = TEXEL_f32, .channels = 1};
+#include "emu/textured.h"
 
 /* ---- sampling ---- */
 
@@ -185,9 +178,17 @@ TEST("a tiled image has 16 bytes of two rows in a sector and 64 bytes of eight r
         for (uint32_t x = 0; x < 100; x++) CHECK_EQ(seen[image_in_stream(&image, 4 * x, y, 0) - 4096]++, 0u);
 }
 
+TEST("an image of one dimension may have 2^28 texels") {
+    struct image image = {.width = 1 << 28, .height = 1, .depth = 1, .dimensions = 1, .type = TEXEL_f32, .channels = 4};
+    struct error err = {0};
+    CHECK(image_complete(&image, &err));
+    CHECK_EQ(image_bytes(&image), UINT64_C(1) << 32);
+    CHECK_EQ(image_in_stream(&image, 100, 0, 0), 100u);
+}
+
 /* ---- objects ---- */
 
-TEST("an object is refused if its image is invalid, beyond its allocation, or filtered as integers") {
+TEST("an object is rejected if its image is invalid, beyond its allocation, or filtered as integers") {
     struct device device;
     device_init(&device);
     uint64_t memory = memory_allocate(&device.memory, 1024);
@@ -235,33 +236,6 @@ TEST("an object is refused if its image is invalid, beyond its allocation, or fi
 }
 
 /* ---- instructions ---- */
-
-/* An 8 x 8 texture (or surface) of floats 0, 1, 2, ...; its handle is parameter `in` of the kernel. */
-struct textured {
-    struct ptx_run run;
-    uint64_t memory;
-};
-
-static bool textured_load(struct textured *t, const char *text, struct image image, const struct sampler *sampler) {
-    if (!run_load(&t->run, text)) return false;
-    t->memory = memory_allocate(&t->run.device.memory, 1 << 16);
-    float *texel = (float *)(void *)memory_at(&t->run.device.memory, t->memory, 1 << 16);
-    for (unsigned i = 0; i < (1 << 16) / sizeof *texel; i++) texel[i] = (float)i;
-    image.address = t->memory;
-    t->run.in = sampler ? texture_create(&t->run.device, &image, sampler, &t->run.err)
-                        : surface_create(&t->run.device, &image, &t->run.err);
-    return t->run.in;
-}
-
-static float *textured_out(struct textured *t) { return (float *)(void *)run_u32(&t->run); }
-
-static const struct sampler plain = {.address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP}};
-static const struct sampler smooth = {.filter = TEXTURE_LINEAR,
-                                      .address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP}};
-
-#define SAMPLE_2D \
-    "cvt.rn.f32.u32 %f0, %r0; mov.f32 %f1, 0f40200000;\n" \
-    "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f0, %f1}]; st.global.f32 [%rd2], %f2;"
 
 TEST("tex samples at the coordinates of each lane") {
     struct textured t;
@@ -438,154 +412,9 @@ TEST("a wrong object is a fault that states what is wrong") {
     }
 }
 
-/* ---- records ---- */
-
-/* The stream of a kernel of one warp; the texture's memory follows the two buffers of the run. */
-static bool textured_trace(struct textured *t, const char *text, struct image image, const struct sampler *sampler,
-                           uint32_t threads, struct run_stream *stream) {
-    if (!textured_load(t, text, image, sampler)) return false;
-    return run_trace_loaded(&t->run, 1, threads, 0, 0, stream);
-}
-
-static unsigned loads_of(const struct run_stream *stream) {
-    unsigned count = 0;
-    for (unsigned i = 0; i < stream->count; i++)
-        count += stream->instr[i].op == OP_load && stream->instr[i].space == SPACE_GLOBAL;
-    return count;
-}
-
-TEST("a texture access is recorded as a read-only load of the texels of its lanes") {
-    static struct run_stream stream;
-    struct textured t;
-    REQUIRE(textured_trace(&t, PTX_KERNEL(SAMPLE_2D), square_of_floats, &plain, 8, &stream));
-    const struct instr *load = stream_find(&stream, OP_load, 2); /* after those of the parameters */
-    REQUIRE(load);
-    CHECK_EQ(load->flags, (unsigned)(INSTR_READ_ONLY | INSTR_NONCOHERENT));
-    CHECK_EQ(load->space, (unsigned)SPACE_GLOBAL);
-    CHECK_EQ(load->active, 0xFFu);
-    REQUIRE(load->count == 1);
-    CHECK_EQ(stream.touch[load - stream.instr][0], touch_make(t.memory, 1 << 2)); /* row 2: 32 bytes from 64 on */
-    run_end(&t.run);
-    /* Linear filtering half way between the rows 1 and 2. */
-    REQUIRE(textured_trace(&t,
-                           PTX_KERNEL("cvt.rn.f32.u32 %f0, %r0; mov.f32 %f1, 0f40000000;\n"
-                                      "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f0, %f1}];"),
-                           square_of_floats, &smooth, 8, &stream));
-    load = stream_find(&stream, OP_load, 2);
-    REQUIRE(load && load->count == 1);
-    CHECK_EQ(stream.touch[load - stream.instr][0], touch_make(t.memory, 3 << 1));
-    run_end(&t.run);
-}
-
-TEST("a tiled image keeps a footprint of two rows in one sector") {
-    static struct run_stream stream;
-    struct textured t;
-    struct image image = {
-        .width = 64, .height = 64, .depth = 1, .dimensions = 2, .type = TEXEL_f32, .channels = 1, .tiled = true};
-    static const char text[] = PTX_KERNEL("mov.f32 %f0, 0f40000000; mov.f32 %f1, 0f40400000;\n" /* (2, 3) */
-                                          "tex.2d.v4.f32.f32 {%f2, _, _, _}, [%rd1, {%f0, %f1}];"
-                                          " st.global.f32 [%rd2], %f2;");
-    REQUIRE(textured_trace(&t, text, image, &smooth, 1, &stream));
-    const struct instr *load = stream_find(&stream, OP_load, 2);
-    REQUIRE(load && load->count == 1);
-    CHECK_EQ(stream.touch[load - stream.instr][0], touch_make(t.memory, 1 << 2)); /* rows 2 and 3, texels 1 and 2 */
-    CHECK(textured_out(&t)[0] == 64 * 2.5f + 1.5f);
-    run_end(&t.run);
-    image.tiled = false;
-    REQUIRE(textured_trace(&t, text, image, &smooth, 1, &stream));
-    load = stream_find(&stream, OP_load, 2);
-    REQUIRE(load && load->count == 2); /* rows are 256 bytes apart */
-    run_end(&t.run);
-}
-
-TEST("an access with more than 32 blocks is recorded in parts: other lanes in each, the results in the last") {
-    static struct run_stream stream;
-    struct textured t;
-    /* A row of 256 bytes for each of 128 y: each lane has four blocks, two of them also the next lane's. */
-    struct image image = {.width = 64, .height = 128, .depth = 1, .dimensions = 2, .type = TEXEL_f32, .channels = 1};
-    REQUIRE(
-        textured_trace(&t,
-                       PTX_KERNEL("cvt.rn.f32.u32 %f0, %r0; mul.f32 %f0, %f0, 0f40000000; mov.f32 %f1, 0f40000000;\n"
-                                  "add.f32 %f0, %f0, 0f3F800000;\n"
-                                  "tex.2d.v4.f32.f32 {%f2, _, _, _}, [%rd1, {%f1, %f0}]; st.global.f32 [%rd2], %f2;"),
-                       image, &smooth, 32, &stream));
-    CHECK_EQ(loads_of(&stream), 2u);
-    uint32_t lanes = 0;
-    unsigned blocks = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        const struct instr *load = stream_find(&stream, OP_load, 2 + i);
-        REQUIRE(load && load->count <= 32);
-        CHECK_EQ(lanes & load->active, 0u);
-        CHECK_EQ(load->dst[0] != 0, i == 1);
-        CHECK_EQ(load->id, stream_find(&stream, OP_load, 2)->id);
-        lanes |= load->active;
-        blocks += load->count;
-        for (unsigned k = 1; k < load->count; k++)
-            CHECK(stream.touch[load - stream.instr][k] > stream.touch[load - stream.instr][k - 1]);
-    }
-    CHECK_EQ(lanes, UINT32_MAX);
-    CHECK_EQ(blocks, 64u);
-    for (unsigned i = 0; i < 32; i++) CHECK(textured_out(&t)[i] == 64 * (2 * (float)i + 0.5f) + 1.5f);
-    run_end(&t.run);
-}
-
-TEST("an access outside the image touches nothing and is no load") {
-    static struct run_stream stream;
-    struct textured t;
-    struct sampler sampler = {.address = {TEXTURE_BORDER, TEXTURE_BORDER, TEXTURE_BORDER},
-                              .border = {0x40E00000, 0, 0, 0}};
-    REQUIRE(textured_trace(&t,
-                           PTX_KERNEL("mov.f32 %f0, 0fBF800000; tex.2d.v4.f32.f32 {%f2, _, _, _}, [%rd1, {%f0, %f0}];"
-                                      " st.global.f32 [%rd2], %f2;"),
-                           square_of_floats, &sampler, 32, &stream));
-    CHECK_EQ(loads_of(&stream), 0u);
-    CHECK(textured_out(&t)[31] == 7);
-    run_end(&t.run);
-}
-
-TEST("a surface store is recorded like a store to global memory, in the layout of the image") {
-    static struct run_stream stream;
-    struct textured t;
-    struct image image = {
-        .width = 64, .height = 16, .depth = 1, .dimensions = 2, .type = TEXEL_f32, .channels = 1, .tiled = true};
-    REQUIRE(textured_trace(&t,
-                           PTX_KERNEL("and.b32 %r3, %r0, 3; shl.b32 %r3, %r3, 2; shr.u32 %r4, %r0, 2;\n"
-                                      "sust.b.2d.b32.zero [%rd1, {%r3, %r4}], {%r0};\n" /* 16 bytes of 8 rows */
-                                      "add.u32 %r4, %r4, 16; sust.b.2d.b32.zero [%rd1, {%r3, %r4}], {%r0};"),
-                           image, NULL, 32, &stream));
-    const struct instr *store = stream_find(&stream, OP_store, 0);
-    REQUIRE(store && store->count == 1);
-    CHECK_EQ(stream.touch[store - stream.instr][0], touch_make(t.memory, 0x55));
-    CHECK_EQ(store->flags, 0u); /* no sector is partial */
-    CHECK(!stream_find(&stream, OP_store, 1));
-    uint32_t *memory = (uint32_t *)(void *)memory_at(&t.run.device.memory, t.memory, 64 * 16 * 4);
-    CHECK_EQ(memory[7 * 64 + 3], 31u);
-    run_end(&t.run);
-}
-
-TEST("a kernel that samples what it stores to a surface violates the promise of read-only data") {
-    static struct run_stream stream;
-    struct textured t;
-    /* The surface object has the next handle. */
-    static const char text[] = PTX_KERNEL("mov.f32 %f0, 0f3F000000; add.u64 %rd5, %rd1, 1;\n"
-                                          "tex.2d.v4.f32.f32 {%f2, _, _, _}, [%rd1, {%f0, %f0}];\n"
-                                          "sust.b.2d.b32.zero [%rd5, {$, 0}], {%r0};");
-    for (unsigned inside = 0; inside < 2; inside++) {
-        char with[4096];
-        run_fill(with, sizeof with, text, inside ? "0" : "32");
-        REQUIRE(textured_load(&t, with, square_of_floats, &plain));
-        struct image image = square_of_floats;
-        image.address = t.memory;
-        REQUIRE(surface_create(&t.run.device, &image, &t.run.err) == t.run.in + 1);
-        REQUIRE(run_trace_loaded(&t.run, 1, 1, 0, 0, &stream));
-        CHECK_EQ(t.run.counts.read_only_violations, inside);
-        run_end(&t.run);
-    }
-}
-
 /* ---- what is not supported ---- */
 
-TEST("unsupported texture instructions are refused by name") {
+TEST("unsupported texture instructions are rejected by name") {
     static const struct {
         const char *text, *why;
     } cases[] = {

@@ -355,6 +355,7 @@ TEST("only the used registers of a range exist") {
     refuse(BODY(".reg .b32 %r<2>;"), "registers '%r<...>' are already declared on line 5");
     refuse(BODY(".reg .b32 v;"), "a.ptx:6:11: 'v' is already declared on line 5");
     refuse(BODY(".reg .b32 %laneid;"), "'%laneid' is a special register; expected another name");
+    refuse(".version 1.4\n.target sm_13\n.tex .u32 t[2];\n", "found an array, expected a texture");
     refuse(BODY(".reg .texref t;"), "a register cannot have type .texref");
     refuse(BODY(".reg .b33 t;"), "a.ptx:6:6: found '.b33', expected a type; did you mean '.b");
     refuse(BODY("mov.f32 %f1, %f2.x;"), "found '.x', but the register is not a vector");
