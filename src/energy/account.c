@@ -68,6 +68,7 @@ static const struct event {
         E(arithmetic, "sm.op.f64_fma", PER_LANE, f64_mul_pj),
         E(arithmetic, "sm.op.f64_div", PER_LANE, special_pj),
         E(arithmetic, "sm.op.special", PER_LANE, special_pj),
+        E(arithmetic, "sm.tensor_multiply_adds", PER_WARP, tensor_pj),
 },
   cache_events[] = {
       E(l1, "l1.read_hits", PER_WARP, l1_read_hit_pj),

@@ -59,6 +59,7 @@ extern const struct section energy_section;
     C(f64_pj) \
     C(f64_mul_pj) \
     C(special_pj) \
+    C(tensor_pj) \
     C(sm_watts) \
     C(constant_watts) \
     C(register_reads) \

@@ -408,7 +408,8 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     if (!launch_is_sane(host, &launch)) return;
     struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
                                            .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes,
-                                           .atomics = instr_any_atomic(program->records, program->record_count)}};
+                                           .atomics = instr_any_atomic(program->records, program->record_count),
+                                           .tensor = instr_any_tensor(program->records, program->record_count)}};
     snprintf(launched.kernel.name, sizeof launched.kernel.name, "%s", kernel->name);
     memcpy(launched.kernel.grid, launch.grid, sizeof launch.grid);
     memcpy(launched.kernel.block, launch.block, sizeof launch.block);

@@ -270,6 +270,17 @@ static ALWAYS_INLINE void unit_take(struct sm *sm, const struct op_timing *timin
     sm->units_free_at = max_u64(sm->units_free_at, sm->unit_free_at[unit]);
 }
 
+/* The shape of the instruction determines how long it occupies its pipeline. */
+static NEVER_INLINE void issue_tensor(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads,
+                                      uint64_t now) {
+    const struct tensor_timing *tensor = &sm->shared->tensor[instr->space];
+    struct op_timing timing = {.unit = UNIT_TENSOR,
+                               .interval = (uint16_t)sm_tensor_interval(instr->count, tensor->rate)};
+    sm->stats.tensor_multiply_adds += instr->count;
+    unit_take(sm, &timing, reads, false, now);
+    sm_result_at(sm, warp, instr->dst, false, now + timing.interval + tensor->latency_cycles + reads);
+}
+
 /* Barriers, fences and exits. Returns whether the warp has ended. */
 static NEVER_INLINE bool issue_control(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
     switch (instr->op) {
@@ -302,6 +313,8 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, warp, instr, reads, now);
         may_be_held = sm->at_atomic != 0;
+    } else if (instr->op == OP_tensor) {
+        issue_tensor(sm, warp, instr, reads, now);
     } else {
         unit_take(sm, timing, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;

@@ -57,7 +57,8 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .line_bytes = (uint64_t)gpu->line_bytes,
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
         .instruction_line_log2 = log2_floor((uint64_t)(gpu->line_bytes / values->instruction_bytes)),
-        .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units, 1},
+        .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units,
+                  (unsigned)values->tensor_units, 1},
         .collectors = {(unsigned)values->sp_collectors, (unsigned)values->sfu_collectors},
         .plain_issue = values->sp_collectors == 0 && values->sfu_collectors == 0 && values->operand_read_cycles == 0 &&
                        values->branch_cycles == 1,
@@ -88,6 +89,12 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         shared->op[op].brief = cycles.interval == 1 && shared->op[op].unit < UNIT_MEM &&
                                shared->units[shared->op[op].unit] >= shared->schedulers;
     }
+    for (unsigned i = 0; i < TENSOR_COUNT; i++)
+        shared->tensor[i] = (struct tensor_timing){
+            .latency_cycles =
+                (uint16_t)(values->operand_cycles + values->tensor[i].value[0] + values->writeback_cycles),
+            .rate = (uint16_t)values->tensor[i].value[1],
+        };
     return shared;
 }
 

@@ -63,6 +63,7 @@ STATS_STRUCT(sm_stall_stats, SM_STALLS);
     S(SUM, load_cycles, "cycles", "load latency from issue to data, summed over loads") \
     S(MIN, load_cycles_min, "cycles", "minimum load latency") \
     S(MAX, load_cycles_max, "cycles", "maximum load latency") \
+    S(SUM, tensor_multiply_adds, "operations", "multiply-adds of tensor instructions") \
     S(SUM, accesses, "accesses", "coalesced accesses to global and local memory") \
     S(SUM, shared_accesses, "instructions", "shared-memory instructions") \
     S(SUM, shared_conflicts, "cycles", "cycles lost to bank conflicts in shared memory") \

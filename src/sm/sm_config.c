@@ -33,6 +33,19 @@ static const struct family atomics_family = {"rule for atomics", atomics, COUNT_
 #define OP_PARAM_DP  OP_TIMED
 #define OP_PARAM_MEM(...)
 #define OP_PARAM_CONTROL(...)
+#define OP_PARAM_TENSOR(...)
+/* One parameter per format of tensor instructions. */
+#define TENSOR_PARAM(name_, most, latency, rate, help_) \
+    {.name = "tensor_" #name_, \
+     .type = PARAM_LIST, \
+     .offset = offsetof(struct sm_config, tensor) + TENSOR_##name_ * sizeof(struct int_list), \
+     .fallback = "[" #latency ", " #rate "]", \
+     .min = 1, \
+     .max = 32768, \
+     .min_count = 2, \
+     .max_count = 2, \
+     .unit = "cycles", \
+     .help = "tensor instructions, latency and multiply-adds per cycle and pipeline: " help_},
 #define OP_PARAM(name, unit, latency, interval, help) OP_PARAM_##unit(name, latency, interval, help)
 
 static const struct param params[] = {
@@ -51,6 +64,7 @@ static const struct param params[] = {
     SM(sfu_units, 1, 1, 8, "pipelines",
        "pipelines for divisions, special functions and integer multiplies (see int_multiply_on_sp)"),
     SM(dp_units, 0, 0, 8, "pipelines", "double-precision pipelines; 0: the SP pipelines execute these operations"),
+    SM(tensor_units, 4, 0, 8, "pipelines", "tensor pipelines; 0: none, programs with tensor instructions are rejected"),
     P_BOOL(struct sm_config, int_multiply_on_sp, false,
            "integer multiplies use the SP pipelines (GPGPU-Sim 4); off: the SFU pipelines (3.2.2)"),
     SM(operand_cycles, 3, 1, 32, "cycles", "operand collection latency, from issue to execution"),
@@ -80,13 +94,38 @@ static const struct param params[] = {
     SM(read_only_ways, 24, 1, 1024, "lines", "read-only cache associativity"),
     SM(read_only_mshrs, 16, 1, 1024, "MSHRs", "MSHRs of each of the three read-only caches"),
     SM(read_only_merges, 64, 1, 1024, "accesses", "MSHR merge limit of each of the three read-only caches"),
-    OP_LIST(OP_PARAM)};
+    OP_LIST(OP_PARAM) TENSOR_LIST(TENSOR_PARAM)};
 
 /* Size 0: no such cache. */
 static bool check_cache(const struct config *config, const char *size_key, const char *ways_key, int64_t size_kb,
                         int64_t ways, struct error *err) {
     struct cache_params params_ = {size_key, ways_key, NULL, size_kb, ways, 0};
     return size_kb == 0 || cache_check_size(config, &params_, err);
+}
+
+/* A result must be due within the SM's wheel of events. */
+enum { TENSOR_LATENCY_MOST = 100, TENSOR_INTERVAL_MOST = 256 };
+static bool check_tensor(const struct config *config, const struct sm_config *sm, struct error *err) {
+    static const struct {
+        const char *key;
+        unsigned most;
+    } formats[] = {
+#define X(name, most, latency, rate, help) {"sm.tensor_" #name, most},
+        TENSOR_LIST(X)
+#undef X
+    };
+    for (unsigned i = 0; i < TENSOR_COUNT; i++) {
+        int64_t latency = sm->tensor[i].value[0], rate = sm->tensor[i].value[1];
+        if (latency > TENSOR_LATENCY_MOST)
+            return config_error(config, formats[i].key, err, "the latency must be at most %d cycles",
+                                TENSOR_LATENCY_MOST);
+        if (rate * TENSOR_INTERVAL_MOST < formats[i].most)
+            return config_error(config, formats[i].key, err,
+                                "the rate must be at least %u multiply-adds per cycle: the largest instruction has %u, "
+                                "and may take %d cycles",
+                                formats[i].most / TENSOR_INTERVAL_MOST, formats[i].most, TENSOR_INTERVAL_MOST);
+    }
+    return true;
 }
 
 static bool check(const struct config *config, struct error *err) {
@@ -101,6 +140,7 @@ static bool check(const struct config *config, struct error *err) {
                             (long long)sm->warps, (long long)sm->warps * 32);
     if (!is_power_of_two((uint64_t)sm->instruction_bytes))
         return config_error(config, "sm.instruction_bytes", err, "the instruction size must be 4, 8 or 16 B");
+    if (!check_tensor(config, sm, err)) return false;
     return check_cache(config, "sm.instruction_kb", "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways,
                        err) &&
            check_cache(config, "sm.constant_kb", "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
@@ -156,6 +196,13 @@ unsigned sm_occupancy(const struct config *config, unsigned sms, const struct ke
         error_set(err, "kernel '%s' has an empty grid: %u x %u x %u CTAs of %u x %u x %u threads", kernel->name,
                   kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
                   kernel->block[2]);
+        return 0;
+    }
+    if (kernel->tensor && sm->tensor_units == 0) {
+        error_set(err,
+                  "kernel '%s' belongs to a program with tensor instructions (mma, wmma), and this GPU has no tensor "
+                  "pipelines; set sm.tensor_units",
+                  kernel->name);
         return 0;
     }
     for (unsigned i = 0; i < COUNT_OF(limit); i++) {

@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "stream/stream.h"
 
-enum unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_COUNT };
+enum unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_TENSOR, UNIT_MEM, UNIT_COUNT };
 enum { UNIT_CONTROL = UNIT_SP }; /* issues like a simple operation, without a result */
 
 struct sm_config {
@@ -14,7 +14,7 @@ struct sm_config {
     int64_t warp_size, shared_banks;
     int64_t schedulers;
     const struct policy *warp_scheduler;
-    int64_t sp_units, sfu_units, dp_units;
+    int64_t sp_units, sfu_units, dp_units, tensor_units;
     bool int_multiply_on_sp;
     int64_t sp_collectors, sfu_collectors;
     int64_t operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
@@ -28,7 +28,8 @@ struct sm_config {
     int64_t constant_kb, constant_ways;
     int64_t read_only_kb, read_only_ways;
     int64_t read_only_mshrs, read_only_merges;
-    struct int_list op[OP_COUNT]; /* latency, initiation interval; empty: not configurable (sm_op_cycles) */
+    struct int_list op[OP_COUNT];         /* latency, initiation interval; empty: not configurable (sm_op_cycles) */
+    struct int_list tensor[TENSOR_COUNT]; /* latency, multiply-adds per cycle and pipeline */
 };
 
 extern const struct section sm_section;
@@ -44,6 +45,10 @@ struct op_cycles {
     unsigned latency, interval;
 };
 struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op);
+/* Tensor instructions occupy a pipeline for `interval` cycles and have their result `latency` cycles later. */
+static inline unsigned sm_tensor_interval(unsigned multiply_adds, unsigned rate) {
+    return multiply_adds > rate ? (multiply_adds + rate - 1) / rate : 1;
+}
 
 /* Occupancy: CTAs of a kernel that are resident in an SM at once, limited by warps, threads, registers, shared memory
  * and CTA slots, and for a small grid by its even share of the `sms` SMs that it runs on. 0, with the reason in `err`, if not

@@ -49,6 +49,10 @@ struct sm_shared {
         uint16_t unit; /* enum unit */
         bool brief;    /* occupies its pipeline for one cycle, and there are as many pipelines as schedulers */
     } op[OP_COUNT];
+    struct tensor_timing {
+        uint16_t latency_cycles; /* from the end of its interval to the issue of a dependent instruction */
+        uint16_t rate;           /* multiply-adds per cycle */
+    } tensor[TENSOR_COUNT];
 };
 
 /* The scoreboard holds, per register, the cycle in which its value is available, and in the lowest bit whether it comes

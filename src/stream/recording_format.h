@@ -8,6 +8,9 @@
 #define RECORDING_HEAD "sluice stream\n"
 #define RECORDING_FOOT "stream end\n"
 
+/* What a kernel uses. */
+enum { RECORDING_ATOMICS = 1, RECORDING_TENSOR = 2 };
+
 enum {
     RECORDING_HEAD_BYTES = sizeof RECORDING_HEAD - 1 + 1,
     RECORDING_FOOT_BYTES = 16 + sizeof RECORDING_FOOT - 1,

@@ -87,7 +87,9 @@ static void get_kernel(struct cursor *c, struct recording_kernel *k) {
     for (int d = 0; d < 3; d++) k->kernel.block[d] = (uint32_t)get_number(c);
     k->kernel.registers = (uint32_t)get_number(c);
     k->kernel.shared_bytes = (uint32_t)get_number(c);
-    k->kernel.atomics = get_number(c);
+    uint64_t uses = get_number(c);
+    k->kernel.atomics = uses & RECORDING_ATOMICS;
+    k->kernel.tensor = uses & RECORDING_TENSOR;
     k->warp_instructions = get_number(c);
     k->thread_instructions = get_number(c);
     k->memory_instructions = get_number(c);
@@ -183,11 +185,18 @@ static bool kernel_is_valid(const struct kernel *kernel) {
 }
 
 /* Whether a machine can execute the record. */
-static bool record_is_valid(const struct instr *record, bool atomics) {
+static bool record_is_valid(const struct instr *record, const struct kernel *kernel) {
+    static const uint16_t most[] = {
+#define X(name, most, latency, rate, help) most,
+        TENSOR_LIST(X)
+#undef X
+    };
     if (record->op >= OP_COUNT) return false;
+    if (record->op == OP_tensor)
+        return kernel->tensor && record->space < TENSOR_COUNT && record->count <= most[record->space];
     if (!instr_is_memory(record)) return true;
     return record->space <= SPACE_CONST && record->cache <= CACHE_VOLATILE && record->bytes_log2 < 8 &&
-           (atomics || record->op != OP_atomic || record->space == SPACE_SHARED);
+           (kernel->atomics || record->op != OP_atomic || record->space == SPACE_SHARED);
 }
 
 static void close_reader(struct recording *r, struct reader *reader) {
@@ -297,7 +306,7 @@ static void refill(struct stream_source *source, struct warp_stream *warp) {
             good = fetch(r, warp, reader);
         bool valid = !good || pack_take(&reader->unpacker, r->records, r->record_count, warp);
         for (unsigned i = 0; i < warp->count && valid; i++)
-            valid = record_is_valid(&warp->instr[i], r->kernels[r->next - 1].kernel.atomics);
+            valid = record_is_valid(&warp->instr[i], &r->kernels[r->next - 1].kernel);
         if (!valid) good = damaged(r, r->chunks[reader->chunk - 1].offset, &r->failure, "a record is invalid");
     }
     if (!good) {

@@ -42,13 +42,37 @@
     X(atomic,    MEM, 0,   1,   "atomic or reduction") \
     X(barrier,   SP,  1,   1,   "barrier: wait or arrive") \
     X(fence,     CONTROL, 1, 1,   "memory fence: waits until the warp's stores are acknowledged") \
-    X(exit,      CONTROL, 1, 1,   "end of the warp")
+    X(exit,      CONTROL, 1, 1,   "end of the warp") \
+    X(tensor,    TENSOR, 1, 1,    "matrix multiply-add; its format and shape determine the timing (sm.tensor_FORMAT)")
 
 enum op_class {
 #define X(name, unit, latency, interval, help) OP_##name,
     OP_LIST(X)
 #undef X
     OP_COUNT,
+};
+/* clang-format on */
+
+/* Formats of tensor instructions: name, multiply-adds of the largest instruction, latency in cycles and multiply-adds
+ * per cycle of one pipeline by default, help. An instruction of N multiply-adds occupies its pipeline for N / rate
+ * cycles. The rate of f16 is that of Volta, 512 in an SM of four pipelines; the others have the ratios of Ampere, and
+ * latencies are assumed: no paper's machine has such pipelines. */
+/* clang-format off */
+#define TENSOR_LIST(X) \
+    X(f16,      4096,  4, 128,  "f16 with f16 accumulators") \
+    X(f16_f32,  4096,  4, 128,  "f16 or bf16 with f32 accumulators") \
+    X(tf32,     2048,  4, 64,   "tf32 with f32 accumulators") \
+    X(f8,       4096,  4, 256,  "e4m3 or e5m2") \
+    X(s8,       4096,  4, 256,  "8-bit integers") \
+    X(s4,       8192,  4, 512,  "4-bit integers") \
+    X(b1,       32768, 4, 2048, "single bits") \
+    X(f64,      2048,  4, 16,   "f64")
+
+enum tensor_format {
+#define X(name, most, latency, rate, help) TENSOR_##name,
+    TENSOR_LIST(X)
+#undef X
+    TENSOR_COUNT,
 };
 /* clang-format on */
 
@@ -89,7 +113,7 @@ struct instr {
     uint32_t id;        /* the static instruction: its position in the program */
     uint32_t active;    /* active lanes */
     uint8_t op;         /* enum op_class */
-    uint8_t space;      /* enum memory_space */
+    uint8_t space;      /* enum memory_space; tensor: enum tensor_format */
     uint8_t cache;      /* enum cache_operator */
     uint8_t flags;      /* enum instr_flags */
     uint8_t bytes_log2; /* of one lane's access */
@@ -98,8 +122,8 @@ struct instr {
     uint8_t spare;
     uint8_t dst[INSTR_DSTS]; /* registers written, 0 = none */
     uint8_t src[INSTR_SRCS]; /* registers read, 0 = none */
-    uint16_t count;          /* memory: touched blocks; barrier: warps to wait for, 0 = the whole CTA */
-    uint32_t touches;        /* memory: index of the first touched block in the warp's buffer */
+    uint16_t count;   /* memory: touched blocks; barrier: warps to wait for, 0 = the whole CTA; tensor: multiply-adds */
+    uint32_t touches; /* memory: index of the first touched block in the warp's buffer */
 };
 
 _Static_assert(sizeof(struct instr) == 32, "two records to a host cache line");
@@ -112,6 +136,12 @@ static inline bool instr_is_memory(const struct instr *instr) {
 static inline bool instr_any_atomic(const struct instr *records, uint64_t count) {
     bool any = false;
     for (uint64_t i = 0; i < count; i++) any |= records[i].op == OP_atomic && records[i].space != SPACE_SHARED;
+    return any;
+}
+
+static inline bool instr_any_tensor(const struct instr *records, uint64_t count) {
+    bool any = false;
+    for (uint64_t i = 0; i < count; i++) any |= records[i].op == OP_tensor;
     return any;
 }
 
@@ -133,6 +163,7 @@ struct kernel {
     uint32_t registers;    /* per thread */
     uint32_t shared_bytes; /* per CTA */
     bool atomics;          /* the program has atomics on memory shared between CTAs, in any kernel */
+    bool tensor;           /* the program has tensor instructions, in any kernel */
 };
 
 static inline uint64_t kernel_ctas(const struct kernel *kernel) {

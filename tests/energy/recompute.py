@@ -153,6 +153,7 @@ class Account:
         for pj, names in classes.items():
             for name in names.split():
                 self.events("arithmetic", self.count("sm.op." + name) * threads / max(warps, 1), gpu[pj])
+        self.events("arithmetic", self.count("sm.tensor_multiply_adds"), gpu["tensor_pj"])
         self.power("sm_idle", self.config["sm.count"] * gpu["sm_watts"])
         self.power("constant", gpu["constant_watts"])
 

@@ -162,6 +162,7 @@ TEST("an instruction costs its operation in each of its lanes, of which all inst
         {"op.store", 0},
         {"op.barrier", 0},
         {"op.exit", 0},
+        {"op.tensor", 0},
     };
     static const struct network_shape shape = {80, 64, 8, 8};
     struct config *config = run_config("adaptive-80sm", NO_SETTINGS);
@@ -179,6 +180,14 @@ TEST("an instruction costs its operation in each of its lanes, of which all inst
         if (!CHECK_NEAR(1e12 * book.part[ENERGY_arithmetic].events, 500 * 24 * rows[i].pj, 1e-9))
             printf("      %s\n", rows[i].op);
     }
+    config_destroy(config);
+}
+
+TEST("a tensor instruction costs its multiply-adds") {
+    struct energy_model model = made_up_model();
+    struct config *config = run_config("adaptive-80sm", NO_SETTINGS);
+    const struct term terms[] = {{"sm.tensor_multiply_adds", ENERGY_arithmetic, model.gpu.tensor_pj}};
+    check_terms(config, terms, COUNT_OF(terms));
     config_destroy(config);
 }
 

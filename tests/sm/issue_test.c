@@ -3,7 +3,8 @@
 #include "sm/sm_fixture.h"
 
 static bool is_plain(unsigned op) {
-    return op != OP_load && op != OP_store && op != OP_atomic && op != OP_barrier && op != OP_fence && op != OP_exit;
+    return op != OP_load && op != OP_store && op != OP_atomic && op != OP_barrier && op != OP_fence && op != OP_exit &&
+           op != OP_tensor;
 }
 
 TEST("a dependent instruction issues operand, latency and writeback cycles after its producer") {

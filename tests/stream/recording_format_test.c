@@ -20,6 +20,9 @@ struct flaw {
     int threads;    /* added to those of a CTA */
     int kernels;
     bool no_exit, other_op, no_chunk, jump_out, cut_record, other_foot;
+    unsigned uses;   /* added to what the kernel uses: atomics */
+    unsigned tensor; /* if not 0, the addition is a tensor instruction of so many multiply-adds ... */
+    unsigned format; /* ... and of this format */
     uint8_t version; /* if not 0 */
     const char *check;
 };
@@ -63,7 +66,7 @@ static void kernel(struct text *to, const struct flaw *flaw) {
                                1, /* grid, block */
                                16,
                                1024,
-                               1, /* registers, shared memory, atomics */
+                               1 + flaw->uses, /* registers, shared memory, atomics */
                                4,
                                128,
                                0,
@@ -76,6 +79,11 @@ static struct text recording_of(const struct flaw *flaw) {
     struct text file = {0}, chunk = {0}, directory = {0}, contents = {0};
     struct instr records[2] = {{.id = 0, .op = OP_int_add, .conflicts = 1}, {.id = 1, .op = OP_exit, .conflicts = 1}};
     if (flaw->other_op) records[0].op = OP_COUNT;
+    if (flaw->tensor) {
+        records[0].op = OP_tensor;
+        records[0].space = (uint8_t)flaw->format;
+        records[0].count = (uint16_t)flaw->tensor;
+    }
     if (flaw->no_exit) records[1].op = OP_int_add;
     put(&file, "sluice stream\n", 14);
     put(&file, &(uint8_t){flaw->version ? flaw->version : RECORDING_VERSION}, 1);
@@ -183,6 +191,22 @@ TEST("a recording written by hand is read as described") {
     source->ops->destroy(source);
 }
 
+TEST("a recorded kernel says whether its program has tensor instructions") {
+    struct error err = {0};
+    struct kernel kernel;
+    for (unsigned uses = 0; uses <= 2; uses += 2) {
+        struct stream_source *source = opened(&(struct flaw){.uses = uses, .tensor = uses ? 4096 : 0}, &err);
+        REQUIRE(source);
+        REQUIRE(source->ops->next_kernel(source, &kernel));
+        CHECK_EQ(kernel.tensor, uses != 0);
+        CHECK(kernel.atomics);
+        source->ops->restart(source);
+        CHECK_EQ(read_all(source), 4u);
+        CHECK(!source->ops->failure(source));
+        source->ops->destroy(source);
+    }
+}
+
 TEST("the check of a recorded program has passed only when the last kernel has been read") {
     struct error err = {0};
     struct stream_source *source = opened(&(struct flaw){0}, &err);
@@ -230,6 +254,9 @@ TEST("a recording whose parts contradict each other is rejected with the reason"
         {{.no_exit = true}, "a warp's stream has no exit"},
         {{.no_chunk = true}, "a warp's stream has no exit"},
         {{.other_op = true}, "a record is invalid"},
+        {{.tensor = 4096}, "a record is invalid"}, /* the kernel has no tensor instructions */
+        {{.tensor = 4097, .uses = 2}, "a record is invalid"},
+        {{.tensor = 1, .format = TENSOR_COUNT, .uses = 2}, "a record is invalid"},
         {{.jump_out = true, .no_exit = true}, "a record is invalid"},
         {{.cut_record = true}, "a record is invalid"},
         {{.foot_size = 4096}, "the contents lie beyond the end of the file"},
