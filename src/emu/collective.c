@@ -5,6 +5,7 @@
  * nothing to wait for. Lanes with different masks (tiles of cooperative groups) form separate groups. A shuffle from a
  * lane that does not participate returns the lane's own value, where PTX leaves it undefined. */
 #include "emu/cta.h"
+#include "emu/real.h"
 
 #include <string.h>
 
@@ -111,7 +112,16 @@ static void execute_match(struct warp *warp, const struct op *op, uint32_t mask)
     if (op->dst2 != PLACE_NONE) warp_set_predicate(warp, op->dst2, agree ? UINT32_MAX : 0, mask);
 }
 
+/* Numbers win over NaN, unless .NaN is given; a NaN result is canonical. */
+static uint32_t reduce_f32(const struct op *op, uint32_t x, uint32_t y) {
+    const uint32_t magnitude = op->modifiers & MOD_ABS ? INT32_MAX : UINT32_MAX;
+    const f32 r =
+        f32_extreme(f32_of(x & magnitude), f32_of(y & magnitude), op->mode == ATOMIC_MAX, op->modifiers & MOD_NAN_WINS);
+    return f32_bits(f32_canonical(r));
+}
+
 static uint32_t reduce(const struct op *op, uint32_t x, uint32_t y) {
+    if (op->element == PTX_f32) return reduce_f32(op, x, y);
     bool less = op->element == PTX_s32 ? (int32_t)x < (int32_t)y : x < y;
     switch ((enum atomic)op->mode) {
     case ATOMIC_ADD: return x + y;
@@ -129,6 +139,7 @@ static void execute_redux(struct warp *warp, const struct op *op, uint32_t mask)
     if (!here) return;
     const uint32_t *a = warp_place(warp, op->a);
     uint32_t sum = a[lowest_bit(here)];
+    if (op->element == PTX_f32) sum = reduce(op, sum, sum); /* one lane alone */
     FOR_LANES (lane, here & (here - 1)) sum = reduce(op, sum, a[lane]);
     row_fill(w, op->dst, 4, sum, mask);
 }

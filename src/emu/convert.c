@@ -102,9 +102,15 @@ static void round_to_integers(f64 *x, enum rounding rounding) {
     }
 }
 
-/* .sat and .relu turn values of 0 or less into zero; .relu keeps NaN. */
-static void limit_floats(f64 *x, u32 modifiers) {
+static f64 largest_of(enum ptx_type type) {
+    return type == PTX_f16 ? 0x1.FFCp15 : type == PTX_bf16 ? 0x1.FEp127 : 0x1.FFCp127;
+}
+
+/* .sat and .relu turn values of 0 or less into zero; .relu keeps NaN. .satfinite limits values to the largest number of the
+ * type, `most`. */
+static void limit_floats(f64 *x, u32 modifiers, f64 most) {
     if (modifiers & MOD_SAT) EACH_LANE x[i] = f64_saturated(x[i]);
+    if (modifiers & MOD_SATFINITE) EACH_LANE x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i];
     if (modifiers & MOD_RELU) EACH_LANE x[i] = x[i] != x[i] || x[i] > 0 ? x[i] : 0.0;
 }
 
@@ -169,7 +175,7 @@ static void convert(u64 *to, const u64 *raw, const struct op *op) {
     floats_from_bits(real, raw, op->source, op->modifiers & MOD_FTZ);
     round_to_integers(real, op->rounding);
     if (target.kind == FLOAT) {
-        limit_floats(real, op->modifiers);
+        limit_floats(real, op->modifiers, largest_of(op->element));
         bits_from_floats(to, real, op);
     } else {
         const u64 nan = from.bits == 64 || target.bits == 64 ? UINT64_C(1) << (target.bits - 1u) : 0;

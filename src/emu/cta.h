@@ -154,6 +154,7 @@ static inline struct warp_state *warp_state(struct warp *warp) { return (struct 
 op_handler *access_handler_find(const struct op *op);
 op_handler *collective_handler_find(const struct op *op);
 op_handler *texture_handler_find(const struct op *op);
+op_handler *matrix_handler_find(const struct op *op);
 
 /* The SIMT stack (simt.c). */
 void simt_push(struct warp_state *w, struct path path);
@@ -214,6 +215,9 @@ void touch_texels(struct warp_state *w, const struct op *op, uint32_t mask, unsi
                   unsigned count);
 /* Writes a record of the lanes noted so far, without results (warp.c). */
 void record_part(struct warp_state *w, const struct op *op, uint32_t lanes);
+/* Records an access to a matrix whose lines have `bytes` each, in ascending order. */
+void touch_note_lines(struct warp_state *w, enum ptx_space space, const uint64_t *line, unsigned count, unsigned bytes,
+                      enum access_kind kind);
 
 /* Checks lines that are loaded as read-only (promise.c); `record` describes the access. */
 void promise_note(struct warp_state *w, const struct op *op, const struct instr *record);

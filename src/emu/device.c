@@ -27,6 +27,9 @@ static enum step_kind step_kind(const struct op *op) {
         [OPERATION_ret] = STEP_RETURN,       [OPERATION_exit] = STEP_EXIT,
         [OPERATION_bar_sync] = STEP_BARRIER, [OPERATION_bar_arrive] = STEP_BARRIER,
         [OPERATION_bar_red] = STEP_BARRIER,  [OPERATION_nanosleep] = STEP_YIELD,
+        [OPERATION_mma] = STEP_ACCESS,       [OPERATION_movmatrix] = STEP_ACCESS,
+        [OPERATION_wmma_load] = STEP_ACCESS, [OPERATION_wmma_store] = STEP_ACCESS,
+        [OPERATION_ldmatrix] = STEP_ACCESS,  [OPERATION_stmatrix] = STEP_ACCESS,
     };
     return kinds[op->operation];
 }
@@ -35,6 +38,7 @@ static op_handler *handler_find(const struct op *op) {
     op_handler *handler = access_handler_find(op);
     if (!handler) handler = texture_handler_find(op);
     if (!handler) handler = collective_handler_find(op);
+    if (!handler) handler = matrix_handler_find(op);
     return handler ? handler : op_handler_find(op);
 }
 

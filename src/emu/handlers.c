@@ -13,8 +13,9 @@ unsigned type_size_log2(enum ptx_type type) {
 }
 
 op_handler *op_handler_find(const struct op *op) {
-    static op_finder *const families[] = {integer_find,  carry_find,  bits_find,   video_find, compare_find, move_find,
-                                          floating_find, minmax_find, approx_find, half_find,  convert_find};
+    static op_finder *const families[] = {integer_find, carry_find, bits_find,     video_find,
+                                          compare_find, move_find,  floating_find, minmax_find,
+                                          approx_find,  half_find,  convert_find,  convert_f8_find};
     for (size_t i = 0; i < COUNT_OF(families); i++) {
         op_handler *handler = families[i](op);
         if (handler) return handler;

@@ -109,7 +109,7 @@ typedef op_handler *op_table[PTX_TYPE_COUNT][OPERATION_COUNT];
 /* Each family's part of op_handler_find: NULL for operations of other families. */
 typedef op_handler *op_finder(const struct op *op);
 op_finder integer_find, carry_find, bits_find, video_find, compare_find, move_find, floating_find, minmax_find,
-    approx_find, half_find, convert_find;
+    approx_find, half_find, convert_find, convert_f8_find;
 
 /* log2 of a type's size in bytes; predicates count as bytes. */
 unsigned type_size_log2(enum ptx_type type);

@@ -56,6 +56,14 @@ static inline f32 f16_to_f32(u16 h) {
 }
 static inline f32 bf16_to_f32(u16 h) { return f32_of((u32)h << 16); }
 
+/* e4m3 has no infinities, and one NaN in either sign; e5m2 is the upper byte of an f16. */
+static inline f32 e4m3_to_f32(u8 x) {
+    const u32 magnitude = x & 0x7F;
+    const f32 value = f32_of(magnitude << 20) * 0x1p120f; /* also correct for subnormal numbers */
+    return magnitude == 0x7F ? F32_NAN : x & 0x80 ? -value : value;
+}
+static inline f32 e5m2_to_f32(u8 x) { return f16_to_f32((u16)(x << 8)); }
+
 /* The result of an overflow in a format, by sign: infinity, or the largest number if the rounding mode is directed away
  * from it. */
 struct overflow {
@@ -83,6 +91,14 @@ static inline u64 f64_to_f16(f64 x, struct overflow overflow) {
 static inline u64 f64_to_bf16(f64 x, struct overflow overflow) {
     return f64_narrowed(x, 7, 0x1p-126, 0x1p-896, 0x1p128, 0x7F80, overflow);
 }
+/* Numbers beyond the format become its largest one. The sign is bit 15 of f64_narrowed(). */
+static inline u64 f64_to_f8(f64 x, unsigned fraction, f64 least, f64 scale, f64 most) {
+    const f64 limited = x > most ? most : x < -most ? -most : x;
+    const u64 bits = f64_narrowed(limited, fraction, least, scale, F64_INFINITY, 0, (struct overflow){0, 0});
+    return x == x ? (bits >> 8 & 0x80) | (bits & 0x7F) : 0x7F;
+}
+static inline u64 f64_to_e4m3(f64 x) { return f64_to_f8(x, 3, 0x1p-6, 0x1p-1016, 448.0); }
+static inline u64 f64_to_e5m2(f64 x) { return f64_to_f8(x, 2, 0x1p-14, 0x1p-1008, 57344.0); }
 #define F16_NEAREST  ((struct overflow){0x7C00, 0x7C00})
 #define BF16_NEAREST ((struct overflow){0x7F80, 0x7F80})
 

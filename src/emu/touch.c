@@ -324,6 +324,56 @@ static uint32_t global_lanes(uint32_t mask, const uint64_t *address) {
     return global;
 }
 
+/* --- matrices --- */
+
+/* Adds the sectors of a line; lines ascend, but may begin before the end of the last one. */
+static void line_note(struct access_note *note, uint64_t begin, unsigned bytes) {
+    for (uint64_t sector = begin / SECTOR_BYTES; sector * SECTOR_BYTES < begin + bytes; sector++) {
+        uint64_t at = sector * SECTOR_BYTES, block = at / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES;
+        unsigned i = note->count;
+        while (i && touch_address(note->touch[i - 1]) > block) i--;
+        if (!i || touch_address(note->touch[i - 1]) != block) {
+            if (note->count == WARP_LANES) return;
+            memmove(note->touch + i + 1, note->touch + i, (note->count - i) * sizeof *note->touch);
+            note->count++;
+            note->touch[i++] = block;
+        }
+        note->touch[i - 1] |= UINT64_C(1) << at % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
+    }
+}
+
+/* Bank passes: the largest number of words in one bank. Words of several lines are read once. */
+static unsigned line_passes(const uint64_t *line, unsigned count, unsigned bytes) {
+    unsigned passes[BANKS] = {0}, most = 1;
+    uint64_t next = 0; /* words below it have been counted */
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t end = (line[i] + bytes + BANK_BYTES - 1) / BANK_BYTES;
+        for (uint64_t word = max_u64(line[i] / BANK_BYTES, next); word < end; word++)
+            if (++passes[word % BANKS] > most) most = passes[word % BANKS];
+        next = max_u64(next, end);
+    }
+    return most;
+}
+
+void touch_note_lines(struct warp_state *w, enum ptx_space space, const uint64_t *line, unsigned count, unsigned bytes,
+                      enum access_kind kind) {
+    struct access_note *note = &w->note;
+    note->flags = 0;
+    note->count = 0;
+    note->conflicts = 1;
+    note->space = space == PTX_SPACE_SHARED ? SPACE_SHARED : SPACE_GLOBAL;
+    if (space == PTX_SPACE_SHARED) {
+        note->conflicts = (uint8_t)min_u64(line_passes(line, count, bytes), UINT8_MAX);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) line_note(note, line[i], bytes);
+    for (unsigned i = 0; i < count && kind == ACCESS_WRITE; i++) { /* a sector is full if lines without gaps fill it */
+        bool begins = !i || line[i] != line[i - 1] + bytes, ends = i + 1 == count || line[i + 1] != line[i] + bytes;
+        if ((begins && line[i] % SECTOR_BYTES) || (ends && (line[i] + bytes) % SECTOR_BYTES))
+            note->flags |= INSTR_PARTIAL;
+    }
+}
+
 /* --- all accesses --- */
 
 static const uint8_t space_in_stream[PTX_SPACE_COUNT] = {[PTX_SPACE_LOCAL] = SPACE_LOCAL,

@@ -128,7 +128,7 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
         trace_put_access(w->writer, &record, w->note.touch);
         return;
     }
-    if (memory) record.op = OP_other;
+    if (memory || (record.op == OP_tensor && !mask)) record.op = OP_other;
     trace_put(w->writer, &record, w->note.touch);
 }
 

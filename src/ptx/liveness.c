@@ -173,6 +173,33 @@ static uint32_t *lists_by(struct arena *arena, uint32_t ops, uint32_t registers,
     return head;
 }
 
+/* A record names INSTR_DSTS destinations. Registers beyond them that an operation writes share the numbers of its first
+ * ones, so that readers of any of them wait for it. Returns a register with the same number for each, and joins their
+ * ranges there. */
+static uint32_t leader_of(const uint32_t *leader, uint32_t reg) {
+    while (leader[reg] != reg) reg = leader[reg];
+    return reg;
+}
+
+static const uint32_t *leaders_find(struct arena *arena, struct flow *f) {
+    uint32_t count = f->l->source->register_count;
+    uint32_t *leader = arena_alloc(arena, count + 1, sizeof *leader);
+    for (uint32_t r = 0; r < count; r++) leader[r] = r;
+    for (uint32_t i = 0; i < f->l->function->op_count; i++) {
+        const uint32_t *write = f->pool + f->registers[i].first + f->registers[i].read_count;
+        for (uint32_t k = INSTR_DSTS; k < f->registers[i].write_count; k++)
+            leader[leader_of(leader, write[k])] = leader_of(leader, write[k % INSTR_DSTS]);
+    }
+    for (uint32_t r = 0; r < count; r++) {
+        uint32_t first = leader_of(leader, r);
+        if (first == r || f->from[r] == UINT32_MAX) continue;
+        range_extend(f, first, f->from[r]);
+        range_extend(f, first, f->to[r]);
+        f->from[r] = f->to[r] = UINT32_MAX;
+    }
+    return leader;
+}
+
 static void number_ranges(struct arena *arena, const struct flow *f, struct liveness *liveness) {
     uint32_t ops = f->l->function->op_count, registers = f->l->source->register_count, shared = 0;
     uint32_t *next_from = arena_alloc(arena, registers + 1, sizeof *next_from);
@@ -210,6 +237,8 @@ struct liveness *liveness_create(struct arena *arena, const struct lowering *l, 
         live_out(&f, b, out);
         walk(&f, b, out, liveness);
     }
+    const uint32_t *leader = leaders_find(arena, &f);
     number_ranges(arena, &f, liveness);
+    for (uint32_t r = 0; r < count; r++) liveness->number[r] = liveness->number[leader_of(leader, r)];
     return liveness;
 }

@@ -16,13 +16,13 @@ void *list_add(struct arena *arena, struct list *list, size_t size); /* appends 
 
 /* ---- forms: the parsed rows of lower_forms.def ---- */
 
-enum { FORM_REFUSED = 1 << 30, FORM_SLOTS = 14, FORM_WORDS = 28, FORM_SHAPES = 7, FORM_TYPES = 3 };
+enum { FORM_REFUSED = 1 << 30, FORM_SLOTS = 14, FORM_WORDS = 28, FORM_SHAPES = 7, FORM_TYPES = 4 };
 
 /* Alternative modifiers of which an instruction has exactly one, or at most one. */
 struct form_slot {
     bool optional, is_type, is_mode;
     uint8_t count;
-    uint8_t word[FORM_WORDS]; /* enum ptx_modifier; PTX_MOD_other is a placeholder */
+    uint16_t word[FORM_WORDS]; /* enum ptx_modifier; PTX_MOD_other is a placeholder */
 };
 
 enum shape_rule { SHAPE_FIRST_TYPE, SHAPE_SECOND_TYPE, SHAPE_WIDE, SHAPE_ADDRESS, SHAPE_FIXED };
@@ -66,8 +66,9 @@ const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 
 #define FAMILIES(X) \
     X(testp) \
-    X(video) X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) X(branch) X(call) \
-        X(leave)
+    X(video) \
+    X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) X(branch) X(call) X(leave) \
+        X(policy) X(mma) X(ldmatrix) X(wmma_access)
 #define X(name) form_family lower_##name;
 FAMILIES(X)
 #undef X
@@ -143,5 +144,9 @@ unsigned register_bytes(enum ptx_type type);  /* per lane */
 
 /* ---- records ---- */
 void record_make(const struct lowering *l, const struct op *op, struct instr *record);
+/* Chooses the source registers of an operation that reads more than a record names. `written` is, for each register, the
+ * operation that wrote it last, plus 1; operations before `block` are in another block. */
+unsigned record_sources(const uint32_t *read, uint32_t count, const uint32_t *written, uint32_t block,
+                        uint32_t chosen[INSTR_SRCS]);
 
 #endif

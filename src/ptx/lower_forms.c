@@ -5,8 +5,6 @@
 
 #include "ptx/lower.h"
 
-_Static_assert(PTX_MOD_COUNT <= UINT8_MAX + 1, "modifiers fit a byte");
-
 struct row {
     uint8_t operation;
     uint32_t flags;
@@ -32,19 +30,21 @@ static const uint32_t modifier_flag[PTX_MOD_COUNT] = {
     [PTX_MOD_to] = MOD_TO,        [PTX_MOD_sync] = MOD_SYNC,
     [PTX_MOD_all] = MOD_ALL,      [PTX_MOD_oob] = MOD_OOB,
     [PTX_MOD_uni] = MOD_UNIFORM,  [PTX_MOD_add] = MOD_ACCUMULATE,
+    [PTX_MOD_trans] = MOD_TRANS,  [PTX_MOD_satfinite] = MOD_SATFINITE,
+    [PTX_MOD_abs] = MOD_ABS,
 };
 
 /* ---- parsing the rows ---- */
 
 struct names {
-    uint8_t sorted[PTX_MOD_COUNT];
+    uint16_t sorted[PTX_MOD_COUNT];
 };
 
 static int name_order(const void *a, const void *b) {
-    return strcmp(ptx_modifier_text(*(const uint8_t *)a), ptx_modifier_text(*(const uint8_t *)b));
+    return strcmp(ptx_modifier_text(*(const uint16_t *)a), ptx_modifier_text(*(const uint16_t *)b));
 }
 
-static uint8_t name_find(const struct names *names, const char *text, size_t length) {
+static uint16_t name_find(const struct names *names, const char *text, size_t length) {
     unsigned low = 0, high = PTX_MOD_COUNT;
     while (low < high) {
         unsigned middle = (low + high) / 2;
@@ -71,13 +71,13 @@ static const char *slot_read(const struct names *names, const char *at, struct f
     for (;;) {
         size_t length = strcspn(at, "|)>].[ ");
         assert(slot->count < FORM_WORDS);
-        slot->word[slot->count++] = length == 0 ? (uint8_t)PTX_MOD_other : name_find(names, at, length);
+        slot->word[slot->count++] = length == 0 ? (uint16_t)PTX_MOD_other : name_find(names, at, length);
         at += length;
         if (!end || *at != '|') break;
         at++;
     }
     if (end) at++;
-    uint8_t last = slot->word[slot->count - 1];
+    uint16_t last = slot->word[slot->count - 1];
     slot->is_type = ptx_modifier_class(last) == PTX_CLASS_TYPE;
     return slot->optional ? at + 1 : at;
 }
@@ -132,7 +132,7 @@ static void form_read(const struct names *names, const struct row *row, struct f
 
 const struct forms *forms_create(struct arena *arena) {
     struct names names;
-    for (unsigned i = 0; i < PTX_MOD_COUNT; i++) names.sorted[i] = (uint8_t)i;
+    for (unsigned i = 0; i < PTX_MOD_COUNT; i++) names.sorted[i] = (uint16_t)i;
     qsort(names.sorted, PTX_MOD_COUNT, sizeof names.sorted[0], name_order);
     struct forms *forms = arena_alloc(arena, 1, sizeof *forms);
     forms->form = arena_alloc(arena, COUNT_OF(rows), sizeof *forms->form);
@@ -212,6 +212,7 @@ static void modifier_apply(const struct form_slot *slot, unsigned modifier, stru
     case PTX_CLASS_COMPARE: op->compare = value; break;
     case PTX_CLASS_BOOLEAN: op->boolean = value; break;
     case PTX_CLASS_VECTOR: op->vector = value; break;
+    case PTX_CLASS_SHAPE: op->shape = ptx_modifier_value(modifier); break;
     case PTX_CLASS_CACHE:
         if (cache_of(modifier) != CACHE_DEFAULT) op->cache = cache_of(modifier);
         break;
@@ -284,7 +285,7 @@ const struct form *forms_match(const struct forms *forms, const struct ptx_modul
                           .b = PLACE_NONE,
                           .c = PLACE_NONE,
                           .d = PLACE_NONE};
-        types[0] = types[1] = types[2] = PTX_b32;
+        types[0] = types[1] = types[2] = types[3] = PTX_b32;
         unsigned type_count = 0;
         for (unsigned i = 0; i < instr->modifier_count; i++)
             modifier_apply(&form->slot[slot_of[i]], instr->modifier[i], op, types, &type_count);

@@ -2,6 +2,8 @@
  * adds the dynamic part (lanes, touched blocks, bank conflicts). */
 #include "ptx/lower.h"
 
+#include "ptx/matrix.h"
+
 /* Timing classes of float and double operations. 64-bit integers count as 32-bit ones, halves as floats. */
 static enum op_class class_of(const struct op *op) {
     static const uint8_t base[] = {
@@ -37,6 +39,44 @@ static uint8_t flags_of(const struct ptx_instr *instr) {
     return flags;
 }
 
+static enum tensor_format format_of(const struct op *op) {
+    switch ((enum ptx_type)op->source) {
+    case PTX_f16: return op->element == PTX_f16 && op->mode == PTX_f16 ? TENSOR_f16 : TENSOR_f16_f32;
+    case PTX_tf32: return TENSOR_tf32;
+    case PTX_e4m3:
+    case PTX_e5m2: return TENSOR_f8;
+    case PTX_u8:
+    case PTX_s8: return TENSOR_s8;
+    case PTX_u4:
+    case PTX_s4: return TENSOR_s4;
+    case PTX_b1: return TENSOR_b1;
+    case PTX_f64: return TENSOR_f64;
+    default: return TENSOR_f16_f32;
+    }
+}
+
+/* Registers written by one operation of the block are available at the same time, so one of them is named. The most
+ * recently written ones come first; those from other blocks last. */
+unsigned record_sources(const uint32_t *read, uint32_t count, const uint32_t *written, uint32_t block,
+                        uint32_t chosen[INSTR_SRCS]) {
+    unsigned used = 0;
+    uint32_t before = UINT32_MAX;
+    while (used < INSTR_SRCS) { /* the latest writer before the last one chosen */
+        uint32_t latest = block, reg = 0;
+        for (uint32_t k = 0; k < count; k++)
+            if (written[read[k]] > latest && written[read[k]] < before) latest = written[read[k]], reg = read[k];
+        if (latest == block) break;
+        before = latest;
+        chosen[used++] = reg;
+    }
+    for (uint32_t k = 0; k < count && used < INSTR_SRCS; k++) {
+        bool known = written[read[k]] > block;
+        for (unsigned i = 0; i < used; i++) known |= chosen[i] == read[k];
+        if (!known) chosen[used++] = read[k];
+    }
+    return used;
+}
+
 void record_make(const struct lowering *l, const struct op *op, struct instr *record) {
     record->op = (uint8_t)class_of(op);
     record->conflicts = 1;
@@ -61,6 +101,17 @@ void record_make(const struct lowering *l, const struct op *op, struct instr *re
         record->space = SPACE_GLOBAL;
         record->cache = op->cache;
         record->bytes_log2 = (uint8_t)log2_floor(ptx_type_bytes(op->element) * op->vector);
+        break;
+    case OPERATION_mma:
+        record->space = (uint8_t)format_of(op);
+        record->count = (uint16_t)matrix_work(op->shape, matrix_is_quad(op->shape, op->source));
+        break;
+    case OPERATION_wmma_load:
+    case OPERATION_wmma_store:
+    case OPERATION_ldmatrix:
+    case OPERATION_stmatrix: /* a lane accesses 16 bytes at once */
+        record->space = space_of[op->space];
+        record->bytes_log2 = 4;
         break;
     case OPERATION_bar_sync:
     case OPERATION_bar_red: record->barrier = (uint8_t)op->immediate; break;

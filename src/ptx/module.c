@@ -32,7 +32,8 @@ static const struct {
 
 static const struct {
     const char *text;
-    uint8_t class, value;
+    uint8_t class;
+    uint32_t value;
 } modifiers[] = {
 #define X(name, text, class, value) {text, PTX_CLASS_##class, value},
 #include "ptx/modifiers.def"

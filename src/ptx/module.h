@@ -62,6 +62,7 @@ enum ptx_modifier_class {
     PTX_CLASS_SCOPE,     /* .cta .cluster .gpu .gl .sys */
     PTX_CLASS_HINT,      /* .L1::evict_first, .L2::128B etc.: accepted, without effect */
     PTX_CLASS_ATOMIC,    /* enum atomic */
+    PTX_CLASS_SHAPE,     /* of a matrix product: m << 20 | n << 10 | k */
     PTX_CLASS_MODE,      /* all others: .lo .hi .wide .sat .ftz .approx .full .cc .sync .aligned .uni .up .down ... */
     PTX_CLASS_OTHER,
 };

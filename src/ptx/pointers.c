@@ -570,8 +570,18 @@ static void walk_plain(struct walk *w, const struct ptx_instr *instr) {
 static void walk_instr(struct walk *w, const struct ptx_instr *instr) {
     switch (instr->mnemonic) {
     case PTX_MN_ld:
-    case PTX_MN_ldu: walk_load(w, instr); break;
-    case PTX_MN_st: walk_store(w, instr); break;
+    case PTX_MN_ldu:
+    case PTX_MN_ldmatrix: walk_load(w, instr); break;
+    case PTX_MN_st:
+    case PTX_MN_stmatrix: walk_store(w, instr); break;
+    case PTX_MN_wmma:
+        if (has_modifier(instr, PTX_MOD_load))
+            walk_load(w, instr);
+        else if (has_modifier(instr, PTX_MOD_store))
+            walk_store(w, instr);
+        else
+            walk_plain(w, instr);
+        break;
     case PTX_MN_atom:
     case PTX_MN_red: walk_atomic(w, instr); break;
     case PTX_MN_discard: access_add(w, instr, operand_at(w, instr, 0), false, true); break;

@@ -118,19 +118,27 @@ static void functions_declare(struct program *program) {
     }
 }
 
-/* The records of a function, with the register numbers that each operation reads and writes. */
-static struct instr *records_make(const struct lowering *l, const struct liveness *liveness) {
+/* The records of a function, with the register numbers that each operation reads and writes. A call passes its registers
+ * on, and names the first ones. */
+static struct instr *records_make(const struct lowering *l, const struct cfg *cfg, const struct liveness *liveness) {
     const struct program_function *f = l->function;
     struct instr *records = arena_alloc(l->arena, f->op_count + 1, sizeof *records);
     const struct op_registers *registers = l->registers.items;
+    uint32_t *written = arena_alloc(l->scratch, l->source->register_count + 1, sizeof *written);
     for (uint32_t i = 0; i < f->op_count; i++) {
         record_make(l, &f->ops[i], &records[i]);
         const uint32_t *read = (const uint32_t *)l->pool.items + registers[i].first,
                        *write = read + registers[i].read_count;
-        for (uint32_t k = 0; k < registers[i].read_count && k < INSTR_SRCS; k++)
-            records[i].src[k] = liveness->number[read[k]];
-        for (uint32_t k = 0; k < registers[i].write_count && k < INSTR_DSTS; k++)
-            records[i].dst[k] = liveness->number[write[k]];
+        uint32_t reads = registers[i].read_count, chosen[INSTR_SRCS];
+        if (reads > INSTR_SRCS && f->ops[i].operation != OPERATION_call) {
+            reads = record_sources(read, reads, written, cfg->blocks[cfg->block_of[i]].first, chosen);
+            read = chosen;
+        }
+        for (uint32_t k = 0; k < reads && k < INSTR_SRCS; k++) records[i].src[k] = liveness->number[read[k]];
+        for (uint32_t k = 0; k < registers[i].write_count; k++) {
+            if (k < INSTR_DSTS) records[i].dst[k] = liveness->number[write[k]];
+            written[write[k]] = i + 1;
+        }
     }
     return records;
 }
@@ -161,7 +169,7 @@ static bool function_make(struct program *program, const struct forms *forms, st
         struct cfg *cfg = cfg_create(l.scratch, l.function);
         cfg_reconverge(cfg, l.function);
         const struct liveness *liveness = liveness_create(l.scratch, &l, cfg);
-        l.function->records = records_make(&l, liveness);
+        l.function->records = records_make(&l, cfg, liveness);
         need->units = liveness->units;
         need->call_count = liveness->call_count;
         need->calls = arena_grow(program->arena, liveness->calls, liveness->call_count, liveness->call_count + 1,
@@ -239,7 +247,8 @@ static void records_mark(struct program *program) {
         const struct program_function *function = &program->functions[f];
         const uint8_t *marked = program->readonly->marked[f];
         for (uint32_t i = 0; marked && i < function->op_count; i++) {
-            bool load = function->ops[i].operation == OPERATION_ld || function->ops[i].operation == OPERATION_suld;
+            bool load = function->ops[i].operation == OPERATION_ld || function->ops[i].operation == OPERATION_suld ||
+                        function->ops[i].operation == OPERATION_wmma_load;
             if (load && marked[function->ops[i].instr])
                 program->records[function->first_id + i].flags |= INSTR_READ_ONLY;
         }

@@ -127,6 +127,11 @@ enum op_modifier {
     MOD_OOB = 1 << 19,
     MOD_UNIFORM = 1 << 20, /* .uni: all active lanes take the same direction */
     MOD_OFFSETS = 1 << 21, /* tex, tld4: offsets follow the coordinates */
+    MOD_TRANS = 1 << 22,   /* matrices: .trans; of mma, wmma: .col of A or of the accessed matrix */
+    MOD_TRANS_B = 1 << 23, /* mma: .row of B */
+    MOD_SATFINITE = 1 << 24,
+    MOD_ABS = 1 << 25,
+    MOD_WMMA = 1 << 26, /* matrices: fragments of wmma */
 };
 
 enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
@@ -152,7 +157,11 @@ struct op {
     uint32_t modifiers;           /* enum op_modifier */
     uint32_t guard;               /* predicate operand; 0 = always */
     uint32_t dst, dst2;           /* places or predicates; PLACE_NONE where unused */
-    uint32_t a, b, c, d;
+    uint32_t a, b, c;
+    union {
+        uint32_t d;
+        uint32_t shape; /* matrices: ptx/matrix.h */
+    };
     union {
         uint32_t elements; /* memory, pack, unpack: first of `vector` places in the function's element list */
         uint32_t target;   /* branch: operation; call: function; brx, calls through a list: target list */

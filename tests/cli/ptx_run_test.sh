@@ -40,6 +40,33 @@ flat "$work/again.json" | grep -v '^host\.' >"$work/again"
 grep -v '^host\.' "$work/flat" >"$work/first"
 same_files "$work/first" "$work/again"
 
+testcase "a matrix product on tensor pipelines passes its check, and its recording gives the same counters"
+sluice run --launch examples/gemm.yaml --json "$work/gemm.json"
+status_is 0
+flat "$work/gemm.json" | grep -E '^(check|cycles|stats\.)' >"$work/gemm"
+for field in "check	passed" "stats.sm.op.tensor	3072" "stats.sm.tensor_multiply_adds	8388608"; do
+    holds "$field" grep -q "^$field\$" "$work/gemm"
+done
+sluice record --launch examples/gemm.yaml -o "$work/gemm.stream"
+status_is 0
+sluice run --trace "$work/gemm.stream" --json "$work/traced.json"
+status_is 0
+flat "$work/traced.json" | grep -E '^(check|cycles|stats\.)' >"$work/traced"
+same_files "$work/gemm" "$work/traced"
+
+testcase "a slower tensor pipeline costs cycles, and a machine without any rejects the program"
+sluice run --launch examples/gemm.yaml --set 'sm.tensor_f16_f32=[4, 16]' --json "$work/slow.json"
+status_is 0
+cycles() { flat "$1" | awk -F'\t' '$1 == "cycles" { print $2 }'; }
+holds "more cycles" test "$(cycles "$work/slow.json")" -gt "$(cycles "$work/gemm.json")"
+for from in "--launch examples/gemm.yaml" "--trace $work/gemm.stream"; do
+    for machine in "--gpu gtx480-322" "--set sm.tensor_units=0"; do
+        sluice run $from $machine
+        status_is 2
+        err_has "this GPU has no tensor pipelines; set sm.tensor_units"
+    done
+done
+
 testcase "--ptx replaces the PTX file of the launch file, whose name is the default workload name"
 edited '/^name:/d; s/^ptx:.*/ptx: no-such.ptx/'
 sluice run --launch "$work/launch.yaml" --ptx examples/saxpy.ptx $small --json -

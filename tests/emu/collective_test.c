@@ -71,6 +71,29 @@ TEST("match finds equal values, redux combines, elect picks the lowest lane") {
     CHECK_EQ(out[4], 104u);
 }
 
+TEST("redux of floats takes the minimum or maximum of numbers, or NaN if asked") {
+    uint32_t out[32];
+    /* lane i has i - 7 as a float, lane 9 has NaN */
+#define VALUES "sub.s32 %r3, %r0, 7; cvt.rn.f32.s32 %f1, %r3; setp.eq.u32 %p1, %r0, 9; @%p1 mov.b32 %f1, 0x7FC00001;"
+#define RESULT "mov.b32 %r9, %f2;" STORE
+    results(PTX_KERNEL(VALUES "redux.sync.min.f32 %f2, %f1, -1;" RESULT), out);
+    CHECK_EQ(out[3], 0xC0E00000u); /* -7 */
+    results(PTX_KERNEL(VALUES "redux.sync.max.f32 %f2, %f1, -1;" RESULT), out);
+    CHECK_EQ(out[3], 0x41C00000u); /* 24 */
+    results(PTX_KERNEL(VALUES "redux.sync.min.abs.f32 %f2, %f1, -1;" RESULT), out);
+    CHECK_EQ(out[3], 0u);
+    results(PTX_KERNEL(VALUES "redux.sync.max.abs.f32 %f2, %f1, 0x3F;" RESULT), out);
+    CHECK_EQ(out[3], 0x40E00000u); /* 7 */
+    results(PTX_KERNEL(VALUES "redux.sync.max.NaN.f32 %f2, %f1, -1;" RESULT), out);
+    CHECK_EQ(out[3], 0x7FFFFFFFu);
+    results(PTX_KERNEL(VALUES "redux.sync.max.f32 %f2, %f1, 0x200;" RESULT), out);
+    CHECK_EQ(out[9], 0x7FFFFFFFu); /* no number at all */
+    results(PTX_KERNEL(VALUES "redux.sync.min.abs.f32 %f2, %f1, 1;" RESULT), out);
+    CHECK_EQ(out[0], 0x40E00000u); /* one lane alone */
+#undef VALUES
+#undef RESULT
+}
+
 TEST("lanes with different member masks form separate groups") {
     /* %r4: the mask of the eight lanes around a lane */
 #define TILE \

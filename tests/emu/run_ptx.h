@@ -118,7 +118,7 @@ static inline bool run_trace_loaded(struct ptx_run *run, uint32_t blocks, uint32
         if (!window.count) break;
         for (unsigned i = 0; i < window.count && stream->count < 4096; i++) {
             struct instr *instr = &window.instr[i];
-            if (instr->op != OP_barrier)
+            if (instr_is_memory(instr))
                 memcpy(stream->touch[stream->count], &window.touch[instr->touches], instr->count * sizeof(uint64_t));
             stream->instr[stream->count++] = *instr;
         }

@@ -46,6 +46,15 @@ static const struct {
     {"cvt.rzi.s32.f32 %r1, %f1;", "cvt s32/f32 rzi"},
     {"cvt.u16.u32 %h1, %r1;", "cvt u16/u32"},
     {"cvt.rn.f16x2.f32 %r1, %f1, %f2;", "cvt f16x2/f32 rn r0 <- r128 r256"},
+    {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;", "cvt e4m3x2/f32 rn"},
+    {"cvt.rn.f16x2.e5m2x2 %r1, %h1;", "cvt f16x2/e5m2x2 rn"},
+    {"createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d1, 0.5;", "mov u64 r0 <- c"},
+    {"createpolicy.range.global.L2::evict_last.b64 %d1, [%d2], 4096, 8192;", "mov u64 r0 <- c"},
+    {"createpolicy.cvt.L2.b64 %d1, 0x10F0;", "mov u64 r0 <- c"},
+    {"ld.global.L1::no_allocate.L2::cache_hint.L2::256B.b32 %r1, [%d1], %d2;",
+     "ld u32/u64 global r0 <- r128 ; load 1 <- 2 3"},
+    {"st.global.L2::cache_hint.b32 [%d1], %r1, %d2;", "st u32/u64 global"},
+    {"movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;", "movmatrix u16"},
     {"cvta.to.shared.u64 %d1, %d2;", "cvta u64 shared to"},
     {"isspacep.shared %p1, %d1;", "isspacep u64/u32 shared p1 <- r0"},
     {"ld.param.u32 %r1, [n];", "ld u32/u64 param static r0 <- #8 ; load"},
@@ -161,13 +170,12 @@ static void count_found(void *user, const struct ptx_function *function, const s
 }
 
 TEST("one error lists all unsupported instructions") {
-    struct compiled c =
-        compile(PTX_KERNEL("cp.async.ca.shared.global [%r1], [%d1], 4;\n"
-                           "add.s32 %r1, %r2, %r3;\n"
-                           "st.async.weak.shared::cluster.u32 [%r1], %r2, [%r3];\n"
-                           "barrier.cluster.arrive;\n"
-                           "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g1,%g2}, {%g1}, {%g2}, {%g1,%g2};\n"
-                           "ret;"));
+    struct compiled c = compile(PTX_KERNEL("cp.async.ca.shared.global [%r1], [%d1], 4;\n"
+                                           "add.s32 %r1, %r2, %r3;\n"
+                                           "st.async.weak.shared::cluster.u32 [%r1], %r2, [%r3];\n"
+                                           "barrier.cluster.arrive;\n"
+                                           "wgmma.fence.sync.aligned;\n"
+                                           "ret;"));
     CHECK(!c.program);
     CHECK_TEXT(c.err.text, "test.ptx: 4 unsupported instructions");
     CHECK_TEXT(c.err.text, "line 8: `cp.async");

@@ -133,7 +133,7 @@ TEST("instructions of every shape are parsed completely") {
         {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];",
          "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}]; "},
         {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1};",
-         "wmma.?.sync.aligned.?.?.?.f32.f32 {%f1}, {%r1}, {%r2}, {%f1}; "},
+         "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1}; "},
         {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", "vadd.u32.u32.u32 %r1, %r2, %r3; "},
         {"cp.async.ca.shared.global [%r1], [%d1], 16;", "cp.async.ca.shared.global [%r1], [%d1], 16; "},
         {"bar\n.sync 0;", "bar.sync 0; "},
