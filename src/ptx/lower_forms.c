@@ -134,6 +134,8 @@ const struct forms *forms_create(struct arena *arena) {
     struct names names;
     for (unsigned i = 0; i < PTX_MOD_COUNT; i++) names.sorted[i] = (uint16_t)i;
     qsort(names.sorted, PTX_MOD_COUNT, sizeof names.sorted[0], name_order);
+    for (unsigned i = 1; i < PTX_MOD_COUNT; i++)
+        assert(name_order(&names.sorted[i - 1], &names.sorted[i]) && "a modifier has two rows");
     struct forms *forms = arena_alloc(arena, 1, sizeof *forms);
     forms->form = arena_alloc(arena, COUNT_OF(rows), sizeof *forms->form);
     uint8_t mnemonic[COUNT_OF(rows)];
