@@ -1,6 +1,7 @@
 /* The CTA's sixteen barriers; each counts the warps that have arrived.
  *
- * A warp counts as a whole, whichever of its lanes arrive (GPGPU-Sim, and hardware before Volta). Exited warps are not
+ * A warp counts as a whole, whichever of its lanes arrive (GPGPU-Sim, and hardware before Volta); with independent thread
+ * scheduling it arrives when all its live lanes are at the barrier (strand.c). Exited warps are not
  * waited for unless the barrier was given a number of threads smaller than the CTA. If all live warps wait, the barrier
  * is deadlocked: a fault. */
 #include "emu/cta.h"
@@ -20,12 +21,19 @@ static void reduction_write(struct warp_state *w, const struct cta_barrier *barr
     }
 }
 
+static void reduction_add(const struct warp_state *w, const struct op *op, uint32_t mask, struct cta_barrier *barrier) {
+    if (op->operation != OPERATION_bar_red) return;
+    barrier->lanes += (uint32_t)__builtin_popcount(mask);
+    barrier->true_lanes += (uint32_t)__builtin_popcount(mask & warp_predicate(&w->warp, op->c));
+}
+
 static void barrier_check(struct cta *cta, struct cta_barrier *barrier) {
     uint32_t expected = barrier->expected ? barrier->expected : cta->live;
     if (!barrier->arrived || barrier->arrived < expected) return;
     for (uint32_t waiting = barrier->waiting; waiting; waiting &= waiting - 1) {
         struct warp_state *w = &cta->warps[lowest_bit(waiting)];
         reduction_write(w, barrier);
+        if (w->strand_count) strands_release(w, barrier, reduction_write);
         w->status = WARP_READY;
         cta->ready++;
     }
@@ -60,10 +68,7 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
     w->run->changed |= CHANGED_CONTROL;
     barrier->expected = warps == w->run->warps ? 0 : warps;
     barrier->arrived++;
-    if (op->operation == OPERATION_bar_red) {
-        barrier->lanes += (uint32_t)__builtin_popcount(mask);
-        barrier->true_lanes += (uint32_t)__builtin_popcount(mask & warp_predicate(&w->warp, op->c));
-    }
+    reduction_add(w, op, mask, barrier);
     record->barrier = (uint8_t)id;
     record->count = (uint16_t)barrier->expected;
     if (op->operation == OPERATION_bar_arrive) {
@@ -78,6 +83,11 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
     }
     barrier_check(cta, barrier);
     deadlock_check(w);
+}
+
+void barrier_join(struct warp_state *w, const struct op *op, uint32_t mask) {
+    uint32_t id = lane_u32(w, op->a, mask);
+    if (id < CTA_BARRIERS) reduction_add(w, op, mask, &w->warp.cta->barriers[id]);
 }
 
 void barrier_warp_ended(struct warp_state *w) {

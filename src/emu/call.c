@@ -19,7 +19,7 @@ static uint8_t *grow_lines(uint8_t *old, size_t old_bytes, size_t bytes) {
 }
 
 /* Updates the bases of places after the running frame has changed. */
-static void frame_enter(struct warp_state *w) {
+void frame_enter(struct warp_state *w) {
     w->frame = &w->frames[w->frame_count - 1];
     const struct program_function *function = w->frame->code->function;
     w->warp.base[PLACE_REGISTER] = w->registers + w->frame->window;
@@ -43,13 +43,14 @@ bool frame_push(struct warp_state *w, const struct function_code *code, const st
     const struct program_function *function = code->function;
     struct frame frame = {.code = code, .call = call, .mask = mask, .first_path = w->path_count};
     if (w->frame_count) {
-        frame.window = w->frame->window_end;
+        frame.window = (uint32_t)max_u64(w->frame->window_end, strands_window_end(w));
         frame.local_base = round_up(w->frame->local_top, FRAME_ALIGN_BYTES);
     }
     uint64_t local_top = (uint64_t)frame.local_base + function->frame_bytes;
     frame.window_end = frame.window + round_up(function->window_bytes, 64) + round_up(function->predicates * 4 + 4, 64);
-    uint64_t spilled = (frame.window_end - w->frames[0].window_end) / WARP_LANES;
-    if (w->frame_count && local_top + spilled > (uint64_t)w->frames[0].local_top + STACK_LIMIT_BYTES) return false;
+    frame.spilled = w->frame_count ? w->frame->spilled + frame.window_end - frame.window : 0;
+    if (w->frame_count && local_top + frame.spilled / WARP_LANES > (uint64_t)w->frames[0].local_top + STACK_LIMIT_BYTES)
+        return false;
     frame.local_top = round_up((uint32_t)local_top, 4);
     if (w->frame_count == w->frame_room) {
         w->frame_room *= 2;

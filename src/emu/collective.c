@@ -2,7 +2,8 @@
  * special registers, address spaces, the stack.
  *
  * Participants of a .sync operation are the lanes of the member mask that execute it now: with a SIMT stack there is
- * nothing to wait for. Lanes with different masks (tiles of cooperative groups) form separate groups. A shuffle from a
+ * nothing to wait for. With independent thread scheduling the lanes that meet may execute different operations with the
+ * same mask (strand.c); their operands are then in `meeting`. Lanes with different masks (tiles of cooperative groups) form separate groups. A shuffle from a
  * lane that does not participate returns the lane's own value, where PTX leaves it undefined. */
 #include "emu/cta.h"
 #include "emu/real.h"
@@ -49,7 +50,24 @@ static unsigned dst_bytes(const struct op *op) { return op->dst_bytes ? op->dst_
 
 /* Participating lanes: the active lanes of the member mask `place`, if there is one. */
 static uint32_t members(const struct warp_state *w, uint32_t place, uint32_t mask) {
-    return place == PLACE_NONE ? mask : mask & lane_u32(w, place, mask);
+    if (place == PLACE_NONE) return mask;
+    return (w->meeting ? w->meeting->lanes : mask) & lane_u32(w, place, mask);
+}
+
+/* The operand that other lanes see. */
+static const void *common_row(const struct warp_state *w, const struct op *op) {
+    return w->meeting ? w->meeting->row : warp_place(&w->warp, op->a);
+}
+
+void collective_gather(struct warp_state *w, const struct op *op, uint32_t lanes, struct meeting *meeting) {
+    meeting->lanes |= lanes;
+    if (op->operation == OPERATION_vote) {
+        meeting->votes |= warp_predicate(&w->warp, op->a) & lanes;
+    } else if (op->operation != OPERATION_elect && op->operation != OPERATION_warp_sync) {
+        unsigned bytes = op->operation == OPERATION_match ? ptx_type_bytes(op->element) : 4;
+        const uint8_t *row = warp_place(&w->warp, op->a);
+        FOR_LANES (lane, lanes) memcpy((uint8_t *)meeting->row + lane * bytes, row + lane * bytes, bytes);
+    }
 }
 
 /* Shuffles (PTX ISA, shfl.sync): the source lane, and whether it is within the segment. */
@@ -70,7 +88,7 @@ static bool shuffle_source(enum shfl mode, unsigned lane, uint32_t b, uint32_t c
 
 static void execute_shfl(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
-    const uint32_t *a = warp_place(warp, op->a), *b = warp_place(warp, op->b), *c = warp_place(warp, op->c);
+    const uint32_t *a = common_row(w, op), *b = warp_place(warp, op->b), *c = warp_place(warp, op->c);
     uint32_t here = op->modifiers & MOD_SYNC ? members(w, op->d, mask) : mask, result[WARP_LANES], valid = 0;
     FOR_LANES (lane, mask) {
         unsigned source;
@@ -85,7 +103,7 @@ static void execute_shfl(struct warp *warp, const struct op *op, uint32_t mask) 
 static void execute_vote(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
     uint32_t here = op->modifiers & MOD_SYNC ? members(w, op->b, mask) : mask;
-    uint32_t votes = warp_predicate(warp, op->a) & here;
+    uint32_t votes = (w->meeting ? w->meeting->votes : warp_predicate(warp, op->a)) & here;
     bool result = false;
     switch ((enum vote)op->mode) {
     case VOTE_BALLOT: row_fill(w, op->dst, 4, votes, mask); return;
@@ -99,7 +117,7 @@ static void execute_vote(struct warp *warp, const struct op *op, uint32_t mask) 
 static void execute_match(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
     uint64_t value[WARP_LANES], result[WARP_LANES] = {0};
-    row_read(w, op->a, ptx_type_bytes(op->element), value);
+    row_load(common_row(w, op), ptx_type_bytes(op->element), value);
     uint32_t here = members(w, op->b, mask), all = 0;
     FOR_LANES (lane, here) {
         FOR_LANES (other, here) result[lane] |= (uint64_t)(value[other] == value[lane]) << other;
@@ -137,7 +155,7 @@ static void execute_redux(struct warp *warp, const struct op *op, uint32_t mask)
     struct warp_state *w = warp_state(warp);
     uint32_t here = members(w, op->b, mask);
     if (!here) return;
-    const uint32_t *a = warp_place(warp, op->a);
+    const uint32_t *a = common_row(w, op);
     uint32_t sum = a[lowest_bit(here)];
     if (op->element == PTX_f32) sum = reduce(op, sum, sum); /* one lane alone */
     FOR_LANES (lane, here & (here - 1)) sum = reduce(op, sum, a[lane]);
@@ -193,6 +211,7 @@ static uint64_t special_value(const struct warp_state *w, enum special special) 
 
 static void execute_special(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
+    if (op->immediate >= SPECIAL_clock && op->immediate <= SPECIAL_globaltimer_hi) w->run->changed |= CHANGED_CLOCK;
     row_fill(w, op->dst, dst_bytes(op), special_value(w, (enum special)op->immediate), mask);
 }
 

@@ -7,6 +7,7 @@
 #define SLUICE_EMU_CTA_H
 
 #include "emu/emu.h"
+#include "emu/strand.h"
 #include "emu/warp.h"
 #include "stream/trace.h"
 
@@ -31,6 +32,8 @@ enum step_kind {
     STEP_RETURN,
     STEP_EXIT,
     STEP_BARRIER,
+    STEP_LOOP, /* a branch to the beginning of a loop that may poll memory */
+    STEP_MEET, /* waits for the other lanes of a mask (independent thread scheduling) */
     STEP_YIELD,
     STEP_END, /* after the last operation: an implicit return */
 };
@@ -52,6 +55,7 @@ struct loaded_module {
     struct program *program;
     struct function_code *codes; /* indexed as in the module */
     bool promises;               /* some load is marked read-only */
+    bool independent;            /* the target has independent thread scheduling (strand.c) */
 };
 
 /* One entry of the SIMT stack: lanes that execute together at `pc` until they reach `reconverge`. */
@@ -65,6 +69,7 @@ struct frame {
     uint32_t mask;                  /* lanes that called */
     uint32_t first_path;            /* index of its first path */
     uint32_t window, window_end;    /* bytes of the warp's register memory */
+    uint32_t spilled;               /* bytes of register windows of this call and its callers, without the kernel's */
     uint32_t local_base, local_top; /* bytes of each lane's local memory */
 };
 
@@ -75,14 +80,20 @@ struct access_note {
     uint64_t touch[WARP_LANES];
 };
 
-enum warp_status { WARP_READY, WARP_WAITING, WARP_ENDED };
+enum warp_status {
+    WARP_READY,
+    WARP_POLLS, /* memory that does not change; no strand runs */
+    WARP_WAITING,
+    WARP_ENDED,
+};
 
 struct warp_state {
     struct warp warp; /* first member: operations see only this */
     struct run *run;
     uint32_t index; /* in the CTA */
     enum warp_status status;
-    uint32_t live; /* lanes that have not exited */
+    uint32_t live;  /* lanes that have not exited */
+    uint32_t lanes; /* those of the running strand; 0: none runs */
     uint64_t executed;
     struct trace_writer *writer;
 
@@ -95,6 +106,18 @@ struct warp_state {
     uint32_t registers_room;
     uint8_t *local; /* of the 32 lanes, interleaved by word */
     uint32_t local_room;
+
+    struct strand *strands; /* the parked ones, the longest parked first */
+    uint32_t strand_count, strand_room;
+    uint64_t since;    /* `executed` when the running strand was selected, */
+    uint64_t together; /* when no lane waited for others */
+    const struct meeting *meeting;
+
+    struct poll_state *poll; /* poll.c */
+    uint64_t quiet;          /* iterations of a loop since the warp changed something */
+    uint32_t changed;        /* by this warp in this quantum, as run.changed */
+    uint32_t parked_rounds;
+    bool probed; /* executes single steps that must not park it */
 
     const struct op *waits_at; /* at a barrier: the operation and the arriving lanes */
     uint32_t waits_mask, waits_barrier;
@@ -142,7 +165,10 @@ struct run {
 enum {
     CHANGED_MEMORY = 1 << PTX_SPACE_GLOBAL | 1 << PTX_SPACE_GENERIC,
     CHANGED_CONTROL = 1 << PTX_SPACE_COUNT, /* a barrier arrival, an exit, a call of the device library */
+    CHANGED_CLOCK = 2 << PTX_SPACE_COUNT,   /* not a change: a clock has been read */
 };
+/* What distinguishes an iteration of a loop from one that only polls. */
+#define CHANGED_ANY (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL | CHANGED_CLOCK)
 /* Anything but stores to a thread's own memory. */
 static inline bool run_progressed(const struct run *run) {
     return run->changed & (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL);
@@ -155,6 +181,9 @@ op_handler *access_handler_find(const struct op *op);
 op_handler *collective_handler_find(const struct op *op);
 op_handler *texture_handler_find(const struct op *op);
 op_handler *matrix_handler_find(const struct op *op);
+
+/* Collects the operands of lanes that meet at different operations. */
+void collective_gather(struct warp_state *w, const struct op *op, uint32_t lanes, struct meeting *meeting);
 
 /* The SIMT stack (simt.c). */
 void simt_push(struct warp_state *w, struct path path);
@@ -169,6 +198,7 @@ bool simt_settle(struct warp_state *w);
 /* Frames and calls (call.c). */
 bool frame_push(struct warp_state *w, const struct function_code *code, const struct op *call, uint32_t mask);
 void frame_pop(struct warp_state *w);
+void frame_enter(struct warp_state *w);
 bool frame_reserve_local(struct warp_state *w, uint64_t top);
 void call_function(struct warp_state *w, const struct op *op, uint32_t function, uint32_t mask);
 /* The function at an address; NULL if there is none. */
@@ -224,6 +254,8 @@ void promise_note(struct warp_state *w, const struct op *op, const struct instr 
 
 /* The CTA's barriers (barrier.c). */
 void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record);
+/* The same for some lanes of the warp, whose other lanes arrive at another operation. */
+void barrier_join(struct warp_state *w, const struct op *op, uint32_t mask);
 void barrier_warp_ended(struct warp_state *w);
 
 /* The special registers of a CTA's warps, without those that identify the CTA (warp.c). */
@@ -232,10 +264,18 @@ uint8_t *specials_create(struct run *run);
 void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index);
 void warp_run(struct warp_state *w, unsigned quantum);
 void warp_release(struct warp_state *w);
+/* The operation that the running strand executes next, or NULL at the end of a function, and its active lanes. */
+const struct op *warp_next(const struct warp_state *w, uint32_t *mask);
+/* The running strand executes `op`, with lanes that are elsewhere: a barrier, at which the warp has arrived with its
+ * `last` strand, or an operation across lanes. */
+void warp_arrive(struct warp_state *w, const struct op *op, bool last);
+void warp_meet(struct warp_state *w, const struct op *op, const struct meeting *meeting);
 
-/* To be called when no warp has progressed for this many of its instructions. Ends the run with an error if none ever
- * will (livelock.c); otherwise warps may have executed some instructions. */
-void livelock_check(struct run *run, struct cta *ctas, uint32_t count, uint64_t instructions);
+/* To be called when no warp has progressed for long. Ends the run with an error if none ever will (livelock.c);
+ * otherwise warps may have executed some instructions. */
+void livelock_check(struct run *run, struct cta *ctas, uint32_t count);
+/* Ends the run, in which all warps poll or wait at barriers. */
+void livelock_report(struct run *run, struct cta *ctas, uint32_t count, const char *reason);
 
 /* Ends the run with a located error (fault.c). */
 void fault_set(struct warp_state *w, const struct op *op, unsigned lane, const char *format, ...)

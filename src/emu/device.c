@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { INDEPENDENT_TARGET = 70 }; /* sm_70 and later have independent thread scheduling */
+
 void device_init(struct device *device) {
     *device = (struct device){.heap_bytes = UINT64_C(8) << 20};
     memory_init(&device->memory);
@@ -12,6 +14,38 @@ void device_init(struct device *device) {
 void device_release(struct device *device) {
     textures_release(&device->textures);
     memory_release(&device->memory);
+}
+
+/* A loop can wait for other threads if it calls a function or executes an atomic, a load that is not weak, or a fence
+ * that makes weak loads see the stores of others. */
+static bool may_poll(const struct program_function *function, uint32_t first, uint32_t last) {
+    for (uint32_t i = first; i <= last; i++) {
+        const struct op *op = &function->ops[i];
+        switch (op->operation) {
+        case OPERATION_atom:
+        case OPERATION_fence:
+        case OPERATION_call:
+        case OPERATION_call_indirect: return true;
+        case OPERATION_ld:
+            if (op->cache == CACHE_VOLATILE) return true;
+            break;
+        default: break;
+        }
+    }
+    return false;
+}
+
+/* Whether the operation waits for the other lanes of a mask. */
+static bool is_meeting(const struct op *op) {
+    switch (op->operation) {
+    case OPERATION_shfl:
+    case OPERATION_vote: return op->modifiers & MOD_SYNC;
+    case OPERATION_match:
+    case OPERATION_redux:
+    case OPERATION_elect:
+    case OPERATION_warp_sync: return true;
+    default: return false;
+    }
 }
 
 static enum step_kind step_kind(const struct op *op) {
@@ -52,15 +86,18 @@ static void straight_find(struct function_code *code) {
     }
 }
 
-static bool link_function(const struct ptx_module *module, uint32_t index, struct function_code *code,
+static bool link_function(const struct loaded_module *loaded, uint32_t index, struct function_code *code,
                           struct error *err) {
+    const struct ptx_module *module = loaded->module;
     const struct program_function *function = code->function;
     code->steps = mem_alloc((size_t)function->op_count + 1, sizeof *code->steps);
     for (uint32_t i = 0; i < function->op_count; i++) {
         const struct op *op = &function->ops[i];
         struct step *step = &code->steps[i];
         step->kind = step_kind(op);
-        if (step->kind > STEP_ACCESS) continue;
+        if (step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i)) step->kind = STEP_LOOP;
+        if (step->kind == STEP_PLAIN && loaded->independent && is_meeting(op)) step->kind = STEP_MEET;
+        if (step->kind > STEP_ACCESS && step->kind != STEP_MEET) continue;
         step->handler = handler_find(op);
         if (!step->handler)
             return ptx_error(module, module->functions[index].instrs[op->instr].place, err,
@@ -76,7 +113,7 @@ static bool link_module(struct loaded_module *loaded, struct error *err) {
     loaded->codes = mem_alloc(program->function_count ? program->function_count : 1, sizeof *loaded->codes);
     for (uint32_t i = 0; i < program->function_count; i++) {
         loaded->codes[i].function = &program->functions[i];
-        if (!link_function(loaded->module, i, &loaded->codes[i], err)) return false;
+        if (!link_function(loaded, i, &loaded->codes[i], err)) return false;
     }
     for (uint32_t i = 0; i < program->record_count; i++)
         loaded->promises |= program->records[i].op == OP_load && (program->records[i].flags & INSTR_READ_ONLY);
@@ -92,9 +129,15 @@ static void loaded_free(struct loaded_module *loaded) {
     free(loaded);
 }
 
+/* 75 of sm_75. */
+static unsigned long target_number(const struct ptx_module *module) {
+    return strncmp(module->target, "sm_", 3) ? 0 : strtoul(module->target + 3, NULL, 10);
+}
+
 struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err) {
     struct loaded_module *loaded = mem_alloc(1, sizeof *loaded);
     loaded->module = module;
+    loaded->independent = target_number(module) >= INDEPENDENT_TARGET;
     uint64_t address = div_up(device->memory.next, MEMORY_ALIGN_BYTES) * MEMORY_ALIGN_BYTES;
     loaded->program = program_create(module, address, err);
     if (!loaded->program || !link_module(loaded, err)) {

@@ -6,6 +6,10 @@
  * doubles. It also doubles if merely no CTA has finished for longer, since a waiting CTA may count its rounds in memory;
  * at increasing intervals once the window holds more warps than a GPU.
  *
+ * A warp that polls memory is parked until it changes (poll.c). It polls again at intervals, so that timing can go on
+ * with it even if another warp never ends. If all warps of the window are parked or wait at barriers, the window doubles
+ * at once.
+ *
  * If no thread makes progress although all CTAs are in the window, the kernel may be livelocked (livelock.c). */
 #include "emu/cta.h"
 
@@ -19,6 +23,8 @@ enum {
     QUIET_ROUNDS = 32,
     FLUSH_ROUNDS = 64, /* a power of two */
     LIVELOCK_ROUNDS = 128,
+    RETRY_ROUNDS = 64,
+    WAITING_WARPS = 1 << 15, /* several times what a GPU holds at once */
     GPU_WARPS = 8192,
     LIMIT_ROUNDS = 1024, /* beyond device.limit, which a run exceeds by up to 1024 cycles */
     THREADS_MAX = 1024,
@@ -32,6 +38,7 @@ struct window {
     uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
     uint64_t stuck_rounds;              /* rounds without progress of any thread */
     uint64_t patience, livelock_rounds;
+    bool ran; /* some warp in this round */
 };
 
 /* The launch */
@@ -125,14 +132,30 @@ static void cta_flush(struct cta *cta) {
         if (cta->warps[i].status == WARP_WAITING && cta->warps[i].writer) trace_flush(cta->warps[i].writer);
 }
 
+/* A parked warp continues if what it polls has changed, and at intervals. */
+static void warp_unpark(struct warp_state *w) {
+    if (strand_wake(w)) {
+        w->parked_rounds = 0;
+    } else if (++w->parked_rounds % RETRY_ROUNDS == 0) {
+        if (w->writer) trace_flush(w->writer);
+        strand_retry(w);
+    }
+}
+
 static void window_round(struct window *window, struct run *run) {
     uint64_t ended = window->ended;
     run->changed = 0;
+    window->ran = false;
     for (uint32_t c = 0; c < window->count && !run->failed; c++) {
         struct cta *cta = &window->ctas[c];
         if (!cta->live) continue;
-        for (uint32_t i = 0; i < run->warps && !run->failed; i++)
-            if (cta->warps[i].status == WARP_READY) warp_run(&cta->warps[i], QUANTUM);
+        for (uint32_t i = 0; i < run->warps && !run->failed; i++) {
+            struct warp_state *w = &cta->warps[i];
+            if (w->status == WARP_POLLS) warp_unpark(w);
+            if (w->status != WARP_READY) continue;
+            window->ran = true;
+            warp_run(w, QUANTUM);
+        }
         if (cta->live) {
             cta_flush(cta);
             continue;
@@ -153,15 +176,19 @@ static bool window_holds_gpu(const struct window *window, const struct run *run)
 /* Admits further CTAs, or looks for a livelock if there are none, when waiting warps require it. */
 static void window_adapt(struct window *window, struct run *run) {
     if (window->next == run->ctas) {
-        if (window->stuck_rounds < window->livelock_rounds) return;
-        livelock_check(run, window->ctas, window->count, window->stuck_rounds * QUANTUM);
+        if (window->ran && window->stuck_rounds < window->livelock_rounds) return;
+        livelock_check(run, window->ctas, window->count);
         window->stuck_rounds = 0;
         window->livelock_rounds *= 4;
         return;
     }
     bool waited = window->idle_rounds >= window->patience;
-    if (!waited && window->quiet_rounds < QUIET_ROUNDS) return;
-    if (waited && window_holds_gpu(window, run)) window->patience *= 4;
+    if (window->ran && !waited && window->quiet_rounds < QUIET_ROUNDS) return;
+    if ((uint64_t)window->count * run->warps >= WAITING_WARPS) {
+        if (!window->ran) livelock_report(run, window->ctas, window->count, "CTAs that have not begun are waited for");
+        return;
+    }
+    if (window->ran && waited && window_holds_gpu(window, run)) window->patience *= 4;
     window_widen(window, run, 2 * window->room);
     window->idle_rounds = window->quiet_rounds = window->stuck_rounds = 0;
 }

@@ -4,8 +4,7 @@
  * post-dominator and pushes an entry for each group. A path runs to its end before its sibling starts, so calls nest
  * properly: a function's paths are above those of its caller.
  *
- * Not modelled: Volta's independent thread scheduling. Lanes of one warp that spin on each other deadlock, as on
- * earlier GPUs. */
+ * With independent thread scheduling a warp may have several stacks, for disjoint sets of lanes (strand.c). */
 #include "emu/cta.h"
 
 void simt_push(struct warp_state *w, struct path path) {
@@ -36,6 +35,7 @@ void simt_exit(struct warp_state *w, uint32_t lanes) {
     drop(w, 0, lanes);
     if (lanes) w->run->changed |= CHANGED_CONTROL;
     w->live &= ~lanes;
+    w->lanes &= ~lanes;
 }
 
 bool simt_settle(struct warp_state *w) {

@@ -77,8 +77,8 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     w->warp.carry = 0;
     w->warp.base[PLACE_SPECIAL] = (uint8_t *)specials;
     w->status = WARP_READY;
-    w->live = left < WARP_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
-    w->executed = 0;
+    w->live = w->lanes = left < WARP_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
+    w->executed = w->since = w->together = w->quiet = 0;
     w->path_count = w->frame_count = 0;
     w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
     specials_place(specials, cta);
@@ -91,6 +91,8 @@ void warp_release(struct warp_state *w) {
     free(w->frames);
     free(w->registers);
     free(w->local);
+    strands_free(w);
+    poll_free(w);
 }
 
 /* Records */
@@ -207,6 +209,13 @@ static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc
     return true;
 }
 
+static void strand_or_warp_ended(struct warp_state *w) {
+    if (w->strand_count)
+        strand_end(w);
+    else
+        barrier_warp_ended(w);
+}
+
 /* Executes an operation that is not a uniform step; false: the path was only split, and the operation repeats. */
 static bool control_step(struct warp_state *w, const struct op *op, enum step_kind kind, uint32_t pc, uint32_t mask,
                          uint32_t active) {
@@ -214,7 +223,8 @@ static bool control_step(struct warp_state *w, const struct op *op, enum step_ki
     struct path *path = &w->paths[w->path_count - 1];
     path->pc = pc + 1;
     switch (kind) {
-    case STEP_BRANCH: branch_diverge(w, op, pc, mask, active); break;
+    case STEP_BRANCH:
+    case STEP_LOOP: branch_diverge(w, op, pc, mask, active); break;
     case STEP_TABLE_BRANCH: table_branch(w, op, pc, mask, active); break;
     case STEP_CALL:
         if (mask) call_function(w, op, op->target, mask);
@@ -233,9 +243,9 @@ static bool control_step(struct warp_state *w, const struct op *op, enum step_ki
         barrier_execute(w, op, mask, &record);
     else if (kind == STEP_BARRIER)
         record.op = OP_other;
-    if (!goes_on) record.op = OP_exit;
+    if (!goes_on && !w->strand_count) record.op = OP_exit;
     record_put(w, &record);
-    if (!goes_on) barrier_warp_ended(w);
+    if (!goes_on) strand_or_warp_ended(w);
     return true;
 }
 
@@ -245,8 +255,8 @@ static void implicit_return(struct warp_state *w, uint32_t active) {
     simt_return(w, active);
     if (simt_settle(w)) return;
     struct instr record = {.op = OP_exit, .id = function->first_id, .active = active, .conflicts = 1};
-    record_put(w, &record);
-    barrier_warp_ended(w);
+    if (!w->strand_count) record_put(w, &record);
+    strand_or_warp_ended(w);
 }
 
 /* Runs the top path until it ends, diverges or the quantum is used up; returns the rest of the quantum. */
@@ -290,6 +300,24 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
         } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
             if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc = mask ? op->target : pc + 1;
+        } else if (step->kind == STEP_LOOP && (mask == active || !mask)) {
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
+            path->pc = pc = mask ? op->target : pc + 1;
+            w->executed++;
+            threads += (unsigned)__builtin_popcount(mask);
+            quantum--;
+            if (pc == stop) break;
+            if (mask && poll_repeats(w, active)) goto left;
+            continue;
+        } else if (step->kind == STEP_MEET && (mask == w->live || !mask || strand_complete(w, op, mask))) {
+            if (LIKELY(mask)) step->handler(&w->warp, op, mask);
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
+            pc++;
+        } else if (step->kind == STEP_MEET ||
+                   (step->kind == STEP_BARRIER && mask && mask != w->live && w->run->loaded->independent)) {
+            path->pc = pc;
+            strand_await(w, op, mask);
+            goto left;
         } else {
             if (control_step(w, op, step->kind, pc, mask, active)) {
                 w->executed++;
@@ -302,16 +330,66 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
         threads += (unsigned)__builtin_popcount(mask);
         quantum--;
         if (pc == stop) break;
+        if (UNLIKELY(w->strand_count) && step->kind == STEP_ACCESS && w->run->changed) {
+            path->pc = pc;
+            if (strand_store(w)) goto left;
+        }
     }
     path->pc = pc;
     simt_settle(w);
+    if (UNLIKELY(w->strand_count) && pc == stop) strand_converge(w);
 left:
     w->run->counts.thread_instructions += threads;
     return quantum;
 }
 
 void warp_run(struct warp_state *w, unsigned quantum) {
+    struct run *run = w->run;
     uint64_t before = w->executed;
-    while (quantum && w->status == WARP_READY && !w->run->failed) quantum = path_run(w, quantum);
-    w->run->counts.warp_instructions += w->executed - before;
+    uint32_t others = run->changed;
+    run->changed = w->changed = 0;
+    if (run->loaded->independent && !w->probed) strand_rotate(w);
+    while (quantum && w->status == WARP_READY && !run->failed) quantum = path_run(w, quantum);
+    if (run->changed & CHANGED_ANY) w->quiet = 0;
+    run->changed |= w->changed | others;
+    run->counts.warp_instructions += w->executed - before;
+}
+
+const struct op *warp_next(const struct warp_state *w, uint32_t *mask) {
+    const struct program_function *function = w->frame->code->function;
+    const struct path *path = &w->paths[w->path_count - 1];
+    if (path->pc >= function->op_count) return NULL;
+    const struct op *op = &function->ops[path->pc];
+    *mask = path->mask & warp_predicate(&w->warp, op->guard);
+    return op;
+}
+
+/* Strands that meet */
+
+/* The path continues after its operation, for which `record` is written. */
+static void meet_end(struct warp_state *w, struct path *path, const struct instr *record) {
+    path->pc++;
+    simt_settle(w);
+    record_put(w, record);
+    w->executed++;
+    w->run->counts.thread_instructions += (unsigned)__builtin_popcount(record->active);
+}
+
+void warp_arrive(struct warp_state *w, const struct op *op, bool last) {
+    struct path *path = &w->paths[w->path_count - 1];
+    struct instr record = record_of(w, path->pc, path->mask);
+    if (last)
+        barrier_execute(w, op, path->mask, &record);
+    else
+        barrier_join(w, op, path->mask), record.op = OP_other;
+    if (!w->run->failed) meet_end(w, path, &record);
+}
+
+void warp_meet(struct warp_state *w, const struct op *op, const struct meeting *meeting) {
+    struct path *path = &w->paths[w->path_count - 1];
+    struct instr record = record_of(w, path->pc, path->mask);
+    w->meeting = meeting;
+    w->frame->code->steps[path->pc].handler(&w->warp, op, path->mask);
+    w->meeting = NULL;
+    meet_end(w, path, &record);
 }

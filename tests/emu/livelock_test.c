@@ -7,7 +7,7 @@ static void livelocked(const char *text, uint32_t blocks, uint32_t threads, cons
     struct ptx_run run = {0};
     REQUIRE(run_load(&run, text));
     CHECK(!run_loaded(&run, blocks, threads));
-    CHECK_TEXT(run.err.text, "livelock: no store, change by an atomic, barrier arrival or exit in 16384 instructions");
+    CHECK_TEXT(run.err.text, "livelock: no thread can store, change memory by an atomic, arrive at a barrier or exit");
     CHECK_TEXT(run.err.text, says);
     run_end(&run);
 }
