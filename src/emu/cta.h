@@ -115,7 +115,6 @@ struct warp_state {
 
     struct poll_state *poll; /* poll.c */
     uint64_t quiet;          /* iterations of a loop since the warp changed something */
-    uint32_t changed;        /* by this warp in this quantum, as run.changed */
     uint32_t parked_rounds;
     bool probed; /* executes single steps that must not park it */
 
@@ -151,7 +150,9 @@ struct run {
     struct trace *trace;
     struct error *err;
     bool failed;
-    uint32_t changed; /* in this round: bit s for a store to space s, CHANGED_* */
+    uint32_t
+        changed; /* bit s for a store to space s, CHANGED_*: by the running warp, since it began or repeated a loop, */
+    uint32_t changed_before; /* and before, in this round */
     uint64_t ctas;
     uint32_t threads, warps; /* per CTA */
     uint32_t shared_bytes;
@@ -171,7 +172,7 @@ enum {
 #define CHANGED_ANY (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL | CHANGED_CLOCK)
 /* Anything but stores to a thread's own memory. */
 static inline bool run_progressed(const struct run *run) {
-    return run->changed & (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL);
+    return (run->changed | run->changed_before) & (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL);
 }
 
 static inline struct warp_state *warp_state(struct warp *warp) { return (struct warp_state *)warp; }

@@ -144,7 +144,7 @@ static void warp_unpark(struct warp_state *w) {
 
 static void window_round(struct window *window, struct run *run) {
     uint64_t ended = window->ended;
-    run->changed = 0;
+    run->changed = run->changed_before = 0;
     window->ran = false;
     for (uint32_t c = 0; c < window->count && !run->failed; c++) {
         struct cta *cta = &window->ctas[c];
@@ -164,7 +164,8 @@ static void window_round(struct window *window, struct run *run) {
         if (window->next < run->ctas) cta_begin(cta, run, window->next++);
     }
     window->idle_rounds = window->ended != ended ? 0 : window->idle_rounds + 1;
-    window->quiet_rounds = window->ended != ended || run->changed & CHANGED_MEMORY ? 0 : window->quiet_rounds + 1;
+    window->quiet_rounds =
+        window->ended != ended || (run->changed | run->changed_before) & CHANGED_MEMORY ? 0 : window->quiet_rounds + 1;
     window->stuck_rounds = run_progressed(run) ? 0 : window->stuck_rounds + 1;
 }
 

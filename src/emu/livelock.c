@@ -103,7 +103,6 @@ void livelock_report(struct run *run, struct cta *ctas, uint32_t count, const ch
 }
 
 void livelock_check(struct run *run, struct cta *ctas, uint32_t count) {
-    run->changed = 0;
     for (uint32_t c = 0; c < count; c++)
         for (uint32_t i = 0; i < run->warps; i++) {
             struct warp_state *w = &ctas[c].warps[i];

@@ -146,7 +146,7 @@ bool poll_repeats(struct warp_state *w, uint32_t lanes) {
     struct run *run = w->run;
     if (w->probed) return false;
     if (run->changed & CHANGED_ANY) {
-        w->changed |= run->changed;
+        run->changed_before |= run->changed;
         run->changed = 0;
         w->quiet = 0;
         return false;

@@ -259,8 +259,12 @@ static void implicit_return(struct warp_state *w, uint32_t active) {
     strand_or_warp_ended(w);
 }
 
+static bool splits_at_barrier(const struct warp_state *w, uint32_t mask) {
+    return mask != w->live && mask && w->run->loaded->independent;
+}
+
 /* Runs the top path until it ends, diverges or the quantum is used up; returns the rest of the quantum. */
-static unsigned path_run(struct warp_state *w, unsigned quantum) {
+static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
     struct path *path = &w->paths[w->path_count - 1];
     const struct function_code *code = w->frame->code;
     const struct op *ops = code->function->ops;
@@ -297,6 +301,15 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
             if (UNLIKELY(w->run->failed)) goto left;
             if (w->writer) record_access(w, pc, mask);
             pc++;
+            if (UNLIKELY(w->strand_count)) {
+                path->pc = pc;
+                if (w->run->changed && pc != stop && strand_store(w)) {
+                    w->executed++;
+                    threads += (unsigned)__builtin_popcount(mask);
+                    quantum--;
+                    goto left;
+                }
+            }
         } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
             if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc = mask ? op->target : pc + 1;
@@ -313,8 +326,7 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
             if (LIKELY(mask)) step->handler(&w->warp, op, mask);
             if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc++;
-        } else if (step->kind == STEP_MEET ||
-                   (step->kind == STEP_BARRIER && mask && mask != w->live && w->run->loaded->independent)) {
+        } else if (step->kind == STEP_MEET || (step->kind == STEP_BARRIER && UNLIKELY(splits_at_barrier(w, mask)))) {
             path->pc = pc;
             strand_await(w, op, mask);
             goto left;
@@ -330,10 +342,6 @@ static unsigned path_run(struct warp_state *w, unsigned quantum) {
         threads += (unsigned)__builtin_popcount(mask);
         quantum--;
         if (pc == stop) break;
-        if (UNLIKELY(w->strand_count) && step->kind == STEP_ACCESS && w->run->changed) {
-            path->pc = pc;
-            if (strand_store(w)) goto left;
-        }
     }
     path->pc = pc;
     simt_settle(w);
@@ -346,12 +354,14 @@ left:
 void warp_run(struct warp_state *w, unsigned quantum) {
     struct run *run = w->run;
     uint64_t before = w->executed;
-    uint32_t others = run->changed;
-    run->changed = w->changed = 0;
-    if (run->loaded->independent && !w->probed) strand_rotate(w);
+    run->changed_before |= run->changed;
+    run->changed = 0;
+    if (w->path_count <= 1 && !w->strand_count)
+        w->together = before;
+    else if (run->loaded->independent && !w->probed)
+        strand_rotate(w);
     while (quantum && w->status == WARP_READY && !run->failed) quantum = path_run(w, quantum);
     if (run->changed & CHANGED_ANY) w->quiet = 0;
-    run->changed |= w->changed | others;
     run->counts.warp_instructions += w->executed - before;
 }
 
@@ -377,12 +387,17 @@ static void meet_end(struct warp_state *w, struct path *path, const struct instr
 
 void warp_arrive(struct warp_state *w, const struct op *op, bool last) {
     struct path *path = &w->paths[w->path_count - 1];
-    struct instr record = record_of(w, path->pc, path->mask);
-    if (last)
-        barrier_execute(w, op, path->mask, &record);
-    else
-        barrier_join(w, op, path->mask), record.op = OP_other;
-    if (!w->run->failed) meet_end(w, path, &record);
+    const uint32_t mask = path->mask;
+    if (last) {
+        control_step(w, op, STEP_BARRIER, path->pc, mask, mask);
+        w->executed++;
+        w->run->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
+        return;
+    }
+    struct instr record = record_of(w, path->pc, mask);
+    record.op = OP_other;
+    barrier_join(w, op, mask);
+    meet_end(w, path, &record);
 }
 
 void warp_meet(struct warp_state *w, const struct op *op, const struct meeting *meeting) {
