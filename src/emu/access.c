@@ -362,6 +362,7 @@ static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, 
     uint64_t offset = first - region.address;
     if (first & (bytes - 1) || offset >= region.size_bytes || span > region.size_bytes - offset) return false;
     if (w->writer && !touch_note_run(w, UINT32_MAX, space, first, bytes, kind, form)) return false;
+    if (kind == ACCESS_WRITE) w->run->changed |= UINT32_C(1) << space;
     uint8_t *memory = region.bytes + offset;
     if (form == LANES_RUN) {
         void *row = element_row(w, op, 0);
@@ -424,6 +425,7 @@ static ALWAYS_INLINE void access_run(struct warp *warp, const struct op *op, uin
     uint64_t address[WARP_LANES];
     access_addresses(w, op, mask, address);
     enum ptx_space space = in_frame ? PTX_SPACE_LOCAL : space_common(op->space, address);
+    if (kind == ACCESS_WRITE) w->run->changed |= UINT32_C(1) << space;
     if (w->writer) {
         enum lanes_form form = mask == UINT32_MAX ? LANES_SCATTERED : lanes_form(mask, address, bytes);
         if (!touch_note_run(w, mask, space, address[lowest_bit(mask)], bytes, kind, form))
@@ -455,11 +457,9 @@ static void execute_ld_8(struct warp *warp, const struct op *op, uint32_t mask) 
     access_run(warp, op, mask, ACCESS_READ, SHAPE(8, 8, gather_uint64_t_uint64_t));
 }
 static void execute_st(struct warp *warp, const struct op *op, uint32_t mask) {
-    warp->cta->run->changed |= UINT32_C(1) << op->space;
     access_run(warp, op, mask, ACCESS_WRITE, shape_of(op));
 }
 static void execute_st_4(struct warp *warp, const struct op *op, uint32_t mask) {
-    warp->cta->run->changed |= UINT32_C(1) << op->space;
     access_run(warp, op, mask, ACCESS_WRITE, SHAPE(4, 4, scatter_uint32_t_uint32_t));
 }
 

@@ -168,11 +168,13 @@ enum {
     CHANGED_CONTROL = 1 << PTX_SPACE_COUNT, /* a barrier arrival, an exit, a call of the device library */
     CHANGED_CLOCK = 2 << PTX_SPACE_COUNT,   /* not a change: a clock has been read */
 };
+/* Memory that threads share. */
+#define CHANGED_SHARED (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED)
 /* What distinguishes an iteration of a loop from one that only polls. */
-#define CHANGED_ANY (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL | CHANGED_CLOCK)
+#define CHANGED_ANY (CHANGED_SHARED | CHANGED_CONTROL | CHANGED_CLOCK)
 /* Anything but stores to a thread's own memory. */
 static inline bool run_progressed(const struct run *run) {
-    return (run->changed | run->changed_before) & (CHANGED_MEMORY | 1 << PTX_SPACE_SHARED | CHANGED_CONTROL);
+    return (run->changed | run->changed_before) & (CHANGED_SHARED | CHANGED_CONTROL);
 }
 
 static inline struct warp_state *warp_state(struct warp *warp) { return (struct warp_state *)warp; }

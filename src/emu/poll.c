@@ -93,6 +93,7 @@ unsigned poll_period(struct warp_state *w) {
 /* What one operation reads of memory that other threads can change; false if that is not known or too much. */
 static bool watch_op(struct warp_state *w, const struct op *op, uint32_t mask, struct watched *items, uint32_t *count) {
     uint64_t address[WARP_LANES];
+    if (op->operation == OPERATION_st) return true; /* to local memory, which is part of the state */
     if (op->operation != OPERATION_ld && op->operation != OPERATION_atom && op->operation != OPERATION_red)
         return false;
     if (op->modifiers & MOD_FRAME) return true;

@@ -59,6 +59,7 @@ static struct strand *park(struct warp_state *w, enum strand_status status) {
 }
 
 static void resume(struct warp_state *w, uint32_t index) {
+    assert(!w->probed);
     struct strand s = w->strands[index];
     w->strand_count--;
     memmove(&w->strands[index], &w->strands[index + 1], (w->strand_count - index) * sizeof s);
@@ -415,7 +416,7 @@ void strand_retry(struct warp_state *w) {
 }
 
 void strand_converge(struct warp_state *w) {
-    if (!has_followers(w, true)) return;
+    if (w->probed || !has_followers(w, true)) return;
     struct strand *s = park(w, STRAND_READY);
     s->converges = true;
     s->since = w->executed;

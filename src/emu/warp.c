@@ -303,7 +303,7 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
             pc++;
             if (UNLIKELY(w->strand_count)) {
                 path->pc = pc;
-                if (w->run->changed && pc != stop && strand_store(w)) {
+                if (w->run->changed & CHANGED_SHARED && pc != stop && strand_store(w)) {
                     w->executed++;
                     threads += (unsigned)__builtin_popcount(mask);
                     quantum--;
@@ -321,6 +321,7 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
             quantum--;
             if (pc == stop) break;
             if (mask && poll_repeats(w, active)) goto left;
+            path = &w->paths[w->path_count - 1]; /* a repetition may have moved it */
             continue;
         } else if (step->kind == STEP_MEET && (mask == w->live || !mask || strand_complete(w, op, mask))) {
             if (LIKELY(mask)) step->handler(&w->warp, op, mask);
