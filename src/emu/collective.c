@@ -195,8 +195,8 @@ static void execute_activemask(struct warp *warp, const struct op *op, uint32_t 
 }
 
 /* Changing special registers. Time is the number of executed instructions: of the warp, or of the whole run. */
-static uint64_t special_value(const struct warp_state *w, enum special special) {
-    uint64_t timer = w->run->counts.warp_instructions;
+static uint64_t special_value(const struct warp_state *w, enum special special, unsigned number) {
+    uint64_t timer = w->run->counts.warp_instructions, workspace = w->run->launch->workspace;
     switch (special) {
     case SPECIAL_gridid: return w->run->device->launches;
     case SPECIAL_clock:
@@ -205,6 +205,7 @@ static uint64_t special_value(const struct warp_state *w, enum special special) 
     case SPECIAL_globaltimer:
     case SPECIAL_globaltimer_lo: return timer;
     case SPECIAL_globaltimer_hi: return timer >> 32;
+    case SPECIAL_envreg: return number == 1 ? workspace >> 32 : number == 2 ? (uint32_t)workspace : 0;
     default: return 0;
     }
 }
@@ -212,7 +213,7 @@ static uint64_t special_value(const struct warp_state *w, enum special special) 
 static void execute_special(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
     if (op->immediate >= SPECIAL_clock && op->immediate <= SPECIAL_globaltimer_hi) w->run->changed |= CHANGED_CLOCK;
-    row_fill(w, op->dst, dst_bytes(op), special_value(w, (enum special)op->immediate), mask);
+    row_fill(w, op->dst, dst_bytes(op), special_value(w, (enum special)op->immediate, op->mode), mask);
 }
 
 /* Address spaces */

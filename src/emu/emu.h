@@ -44,6 +44,8 @@ struct launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     const uint8_t *parameters; /* the parameter block, kernel->parameter_bytes long */
+    uint64_t
+        workspace; /* cooperative launches: memory for barriers of the grid, its address in %envreg1 (high) and 2 */
 };
 
 struct emu_counts {

@@ -502,6 +502,16 @@ static enum run_status why_none(const struct run *run, const struct stream_sourc
     return failure_of(source) ? error_set(run->err, "%s", failure_of(source)), RUN_FAILED : RUN_DONE;
 }
 
+/* A cooperative kernel needs all of its CTAs at once. */
+static bool fits_at_once(const struct kernel *kernel, unsigned ctas_per_sm, unsigned sms, struct error *err) {
+    uint64_t fit = (uint64_t)ctas_per_sm * sms, ctas = kernel_ctas(kernel);
+    return !kernel->cooperative || ctas <= fit ||
+           error_set(err,
+                     "kernel '%s' is cooperative and has %llu CTAs, but only %llu fit on the GPU at once: %u on each "
+                     "of %u SMs",
+                     kernel->name, (unsigned long long)ctas, (unsigned long long)fit, ctas_per_sm, sms);
+}
+
 /* Starts the program's next kernel, if there is one. */
 static enum run_status begin_kernel(struct run *run, unsigned index) {
     struct machine *m = run->m;
@@ -512,7 +522,7 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     unsigned sms = 0;
     for (unsigned i = 0; i < m->sms; i++) sms += m->program_of[i] == index;
     unsigned ctas_per_sm = sm_occupancy(m->config, sms, &kernel, run->err);
-    if (ctas_per_sm == 0) return RUN_REFUSED;
+    if (ctas_per_sm == 0 || !fits_at_once(&kernel, ctas_per_sm, sms, run->err)) return RUN_REFUSED;
     program->launch =
         (struct launch){kernel, program->source, kernel_warps(&kernel), ctas_per_sm, .program = (uint8_t)index};
     program->before = progress_of(m, index);

@@ -150,9 +150,18 @@ struct launch_row {
     struct argument *arguments;
     unsigned argument_count;
     uint32_t registers;
+    bool cooperative;
     struct yaml_place places[YAML_FORM_KEYS], place;
 };
-enum launch_key { LAUNCH_KERNEL, LAUNCH_GRID, LAUNCH_BLOCK, LAUNCH_SHARED, LAUNCH_REPEAT, LAUNCH_ARGS };
+enum launch_key {
+    LAUNCH_KERNEL,
+    LAUNCH_GRID,
+    LAUNCH_BLOCK,
+    LAUNCH_SHARED,
+    LAUNCH_REPEAT,
+    LAUNCH_COOPERATIVE,
+    LAUNCH_ARGS
+};
 
 struct launch_file {
     const char *path, *name, *description, *ptx;
@@ -329,6 +338,7 @@ static const struct yaml_key launch_keys[] = {
     [LAUNCH_BLOCK] = ROW(P_LIST(struct launch_row, block, "[1]", 1, 3, 1, 1024, "threads", "")),
     [LAUNCH_SHARED] = ROW(P_INT(struct launch_row, dynamic_shared_bytes, 0, 0, INT32_MAX, "bytes", "")),
     [LAUNCH_REPEAT] = ROW(P_INT(struct launch_row, repeat, 1, 1, 1e9, "times", "")),
+    [LAUNCH_COOPERATIVE] = ROW(P_BOOL(struct launch_row, cooperative, false, "")),
     [LAUNCH_ARGS] = {.param = {.name = "args", .offset = offsetof(struct launch_row, arguments)},
                      .read = read_arguments},
 };
@@ -813,6 +823,7 @@ static void run(void *user, struct host *host) {
                                   .block = dim_of(&row->block),
                                   .dynamic_shared_bytes = (uint32_t)row->dynamic_shared_bytes,
                                   .registers = row->registers,
+                                  .cooperative = row->cooperative,
                                   .arguments = arguments,
                                   .argument_count = row->argument_count,
                               });

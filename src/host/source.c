@@ -15,7 +15,8 @@ struct host {
     struct loaded_module **modules;
     unsigned module_count;
     struct error err;
-    atomic_bool stop; /* the rest is not needed */
+    atomic_bool stop;   /* the rest is not needed */
+    uint64_t workspace; /* of cooperative launches; 0: none so far */
 };
 
 /* A launch passed from the program to the machine. */
@@ -392,6 +393,18 @@ static void promise_check(struct host *host, const struct emu_counts *counts) {
                   counts->violation.text, (unsigned long long)lines, lines == 1 ? "" : "s");
 }
 
+/* Memory for barriers of the grid, as CUDA's cooperative groups expect it: the size, then the barrier, at first zero. A
+ * barrier leaves it ready for the next one. */
+static uint64_t workspace_of(struct host *host) {
+    enum { WORKSPACE_BYTES = 256 };
+    const uint32_t size = WORKSPACE_BYTES;
+    if (!host->workspace) {
+        host->workspace = host_alloc(host, size);
+        host_write(host, host->workspace, &size, sizeof size);
+    }
+    return host->workspace;
+}
+
 static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
 
 static void run_kernel(struct host *host, const struct loaded_module *module, const struct program_function *kernel,
@@ -406,8 +419,11 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
         .parameters = parameters,
     };
     if (!launch_is_sane(host, &launch)) return;
+    if (asked->cooperative) launch.workspace = workspace_of(host);
+    if (host_failed(host)) return;
     struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
                                            .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes,
+                                           .cooperative = asked->cooperative,
                                            .atomics = instr_any_atomic(program->records, program->record_count),
                                            .tensor = instr_any_tensor(program->records, program->record_count)}};
     snprintf(launched.kernel.name, sizeof launched.kernel.name, "%s", kernel->name);

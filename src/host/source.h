@@ -76,6 +76,7 @@ struct host_launch {
     struct dim grid, block;
     uint32_t dynamic_shared_bytes;
     uint32_t registers; /* per thread, for occupancy; 0: as computed for the kernel */
+    bool cooperative;   /* all CTAs must be resident at once, and can synchronise */
     const struct host_argument *arguments;
     unsigned argument_count;
 };

@@ -100,6 +100,7 @@ static bool mov_special(struct lowering *l, struct op *op, const struct ptx_oper
     if (special_place(from->index, 0) == PLACE_NONE) {
         op->operation = OPERATION_special;
         op->immediate = from->index;
+        op->mode = (uint8_t)from->value; /* of %pm and %envreg */
         return true;
     }
     if (ptx_type_bits(type) != 32) op->operation = OPERATION_cvt, op->source = PTX_u32;

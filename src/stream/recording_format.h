@@ -9,7 +9,7 @@
 #define RECORDING_FOOT "stream end\n"
 
 /* What a kernel uses. */
-enum { RECORDING_ATOMICS = 1, RECORDING_TENSOR = 2 };
+enum { RECORDING_ATOMICS = 1, RECORDING_TENSOR = 2, RECORDING_COOPERATIVE = 4 };
 
 enum {
     RECORDING_HEAD_BYTES = sizeof RECORDING_HEAD - 1 + 1,

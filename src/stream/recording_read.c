@@ -90,6 +90,7 @@ static void get_kernel(struct cursor *c, struct recording_kernel *k) {
     uint64_t uses = get_number(c);
     k->kernel.atomics = uses & RECORDING_ATOMICS;
     k->kernel.tensor = uses & RECORDING_TENSOR;
+    k->kernel.cooperative = uses & RECORDING_COOPERATIVE;
     k->warp_instructions = get_number(c);
     k->thread_instructions = get_number(c);
     k->memory_instructions = get_number(c);

@@ -164,6 +164,7 @@ struct kernel {
     uint32_t shared_bytes; /* per CTA */
     bool atomics;          /* the program has atomics on memory shared between CTAs, in any kernel */
     bool tensor;           /* the program has tensor instructions, in any kernel */
+    bool cooperative;      /* all CTAs must be resident at once */
 };
 
 static inline uint64_t kernel_ctas(const struct kernel *kernel) {
