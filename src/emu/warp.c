@@ -79,6 +79,7 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     w->status = WARP_READY;
     w->live = w->lanes = left < WARP_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
     w->executed = w->since = w->together = w->quiet = 0;
+    w->parked_rounds = 0;
     w->path_count = w->frame_count = 0;
     w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
     specials_place(specials, cta);

@@ -35,4 +35,14 @@ sluice run --launch "$work/launch.yaml" --ptx tests/emu/threads/cooperative.nvcc
 status_is 1
 err_has "the program executed trap"
 
+testcase "the cycles of a barrier of the grid grow about linearly with the CTAs"
+cycles_of() {
+    sed "s/\[80\]/[$1]/; s/value: 1/value: 4/; s|ptx: |ptx: $PWD/tests/emu/threads/|" tests/emu/threads/barrier.yaml >"$work/barrier.yaml"
+    sluice run --launch "$work/barrier.yaml" --json -
+    status_is 0
+    sed -n 's/^  "cycles": \([0-9]*\),/\1/p' "$work/out"
+}
+few=$(cycles_of 80) many=$(cycles_of 320)
+holds "4 barriers of 80 CTAs take ${few:-no} cycles, of 320 CTAs ${many:-no}" test "$many" -gt "$few" -a "$many" -lt $((5 * few))
+
 tests_end
