@@ -95,8 +95,9 @@ static bool link_function(const struct loaded_module *loaded, uint32_t index, st
         const struct op *op = &function->ops[i];
         struct step *step = &code->steps[i];
         step->kind = step_kind(op);
-        if (step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i)) step->kind = STEP_LOOP;
-        if (step->kind == STEP_PLAIN && loaded->independent && is_meeting(op)) step->kind = STEP_MEET;
+        if (loaded->independent && step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i))
+            step->kind = STEP_LOOP;
+        if (loaded->independent && step->kind == STEP_PLAIN && is_meeting(op)) step->kind = STEP_MEET;
         if (step->kind > STEP_ACCESS && step->kind != STEP_MEET) continue;
         step->handler = handler_find(op);
         if (!step->handler)

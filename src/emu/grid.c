@@ -6,7 +6,7 @@
  * doubles. It also doubles if merely no CTA has finished for longer, since a waiting CTA may count its rounds in memory;
  * at increasing intervals once the window holds more warps than a GPU.
  *
- * A warp that polls memory is parked until it changes (poll.c). It polls again at intervals, so that timing can go on
+ * A warp that polls memory may be parked until it changes (poll.c). It polls again at intervals, so that timing can go on
  * with it even if another warp never ends. If all warps of the window are parked or wait at barriers, the window doubles
  * at once.
  *

@@ -5,7 +5,9 @@
  * changes. The strand is parked until then, so that only the first polls and those after each change are executed and
  * recorded. Recurrence is detected by comparison with the state after a power of two of iterations (Brent 1980).
  *
- * Loops that may poll are found when a module is loaded (device.c). Not parked: loops that count their iterations, read
+ * Loops that may poll are found when a module is loaded (device.c), for targets with independent thread scheduling: the
+ * streams of bundled programs, which are compiled for older ones, have all polls, as in their published results. Not
+ * parked: loops that count their iterations, read
  * a clock, store, or read many different words; loops of functions with much local memory. */
 #include "emu/cta.h"
 

@@ -366,7 +366,7 @@ void strand_schedule(struct warp_state *w) {
 }
 
 void strand_poll(struct warp_state *w, uint32_t lanes, struct watched *watched, uint32_t count) {
-    struct strand *s = split(w, w->run->loaded->independent ? lanes : w->lanes, STRAND_POLLS);
+    struct strand *s = split(w, lanes, STRAND_POLLS);
     s->watched = watched;
     s->watched_count = count;
     if (!w->lanes) strand_schedule(w);

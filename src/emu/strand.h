@@ -1,6 +1,6 @@
 /* Strands: lanes of a warp that have a SIMT stack of their own. One strand of a warp runs, the others are parked. A warp
- * begins as one strand. It is parked as a whole while it polls (poll.c); with independent thread scheduling it splits
- * (strand.c).
+ * begins as one strand. Only warps of targets with independent thread scheduling have others: they split (strand.c), or
+ * are parked while they poll (poll.c).
  *
  * All lanes of a strand that polls, or that waits for other lanes of its warp, are in its top path. */
 #ifndef SLUICE_EMU_STRAND_H

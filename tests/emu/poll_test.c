@@ -30,6 +30,16 @@ TEST("the number of polls recorded hardly depends on the length of the wait") {
     CHECK(longest > 20 && longest < 60);
 }
 
+TEST("polls of targets before sm_70 are all recorded") {
+    struct ptx_run run = {0};
+    char text[4096];
+    snprintf(text, sizeof text, "%s", AFTER(2000));
+    memcpy(strstr(text, "sm_90"), "sm_60", 5);
+    REQUIRE(run_ptx(&run, text, 1, 64));
+    CHECK(run.counts.warp_instructions > 2 * 3 * 2000); /* the waiting warp executes as many as the other */
+    run_end(&run);
+}
+
 TEST("polls of failed compare-and-swaps and with a pause are parked as well") {
     unsigned polls = polls_of(PTX_KERNEL("setp.gt.u32 %p1, %r0, 31; @%p1 bra set; mov.u32 %r5, 1; wait: nanosleep.u32 "
                                          "%r5; shl.b32 %r5, %r5, 1; min.u32 %r5, %r5, 64; ld.volatile.global.u32 %r3, "
