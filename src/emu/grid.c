@@ -43,6 +43,21 @@ struct window {
 
 /* The launch */
 
+/* Clusters of several CTAs are not modelled. */
+static bool cluster_fits(const struct program_function *kernel, struct error *err) {
+    const uint32_t *cluster = kernel->required_cluster;
+    if (kernel->blocks_are_clusters)
+        return error_set(err, "launch of %s: .blocksareclusters is not supported", kernel->name);
+    if (kernel->explicit_cluster && !cluster[0])
+        return error_set(err,
+                         "launch of %s: .explicitcluster, a size of clusters given by the launch, is not supported",
+                         kernel->name);
+    if (cluster[0] && (uint64_t)cluster[0] * cluster[1] * cluster[2] != 1)
+        return error_set(err, "launch of %s: clusters of %ux%ux%u CTAs (.reqnctapercluster) are not supported",
+                         kernel->name, cluster[0], cluster[1], cluster[2]);
+    return true;
+}
+
 static bool launch_fits(const struct launch *launch, struct error *err) {
     static const uint32_t grid_max[3] = {INT32_MAX, 65535, 65535}, block_max[3] = {1024, 1024, 64};
     const struct program_function *kernel = launch->kernel;
@@ -70,7 +85,7 @@ static bool launch_fits(const struct launch *launch, struct error *err) {
     if ((uint64_t)kernel->shared_bytes + launch->dynamic_shared_bytes > SHARED_MAX)
         return error_set(err, "launch of %s: %u bytes of static and %u of dynamic shared memory; the limit is %u",
                          kernel->name, kernel->shared_bytes, launch->dynamic_shared_bytes, SHARED_MAX);
-    return true;
+    return cluster_fits(kernel, err);
 }
 
 /* Local memory of a warp in the stream: the kernel's frame and some space for callees. */

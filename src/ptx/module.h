@@ -194,6 +194,9 @@ struct ptx_function {
     uint32_t target_count;
     uint32_t max_threads[3], required_threads[3]; /* 0 = not given */
     uint32_t min_ctas, max_registers;
+    uint32_t required_cluster[3]; /* .reqnctapercluster, CTAs; 0 = not given */
+    uint32_t max_cluster_rank;    /* .maxclusterrank; 0 = not given */
+    bool explicit_cluster, blocks_are_clusters;
     struct ptx_place place;
 };
 

@@ -86,12 +86,12 @@ bool parser_debug_directive(struct parser *p, enum directive directive) {
 
 /* The directives between a function's parameters and its body. */
 static bool function_directive(struct parser *p, struct ptx_function *function) {
-    uint32_t directive = parser_word(p, IN_DIRECTIVES, &p->token), ignored[3];
+    uint32_t directive = parser_word(p, IN_DIRECTIVES, &p->token);
     uint64_t number;
     switch (directive) {
     case DIRECTIVE_maxntid: return parser_next(p) && triple(p, function->max_threads);
     case DIRECTIVE_reqntid: return parser_next(p) && triple(p, function->required_threads);
-    case DIRECTIVE_reqnctapercluster: return parser_next(p) && triple(p, ignored);
+    case DIRECTIVE_reqnctapercluster: return parser_next(p) && triple(p, function->required_cluster);
     case DIRECTIVE_minnctapersm:
         if (!parser_next(p) || !parser_integer(p, INT32_MAX, "a number", &number)) return false;
         function->min_ctas = (uint32_t)number;
@@ -100,13 +100,16 @@ static bool function_directive(struct parser *p, struct ptx_function *function) 
         if (!parser_next(p) || !parser_integer(p, INT32_MAX, "a number", &number)) return false;
         function->max_registers = (uint32_t)number;
         return true;
-    case DIRECTIVE_maxnctapersm:
     case DIRECTIVE_maxclusterrank:
+        if (!parser_next(p) || !parser_integer(p, INT32_MAX, "a number", &number)) return false;
+        function->max_cluster_rank = (uint32_t)number;
+        return true;
+    case DIRECTIVE_maxnctapersm:
     case DIRECTIVE_abi_preserve:
     case DIRECTIVE_abi_preserve_control: return parser_next(p) && parser_integer(p, INT32_MAX, "a number", &number);
     case DIRECTIVE_noreturn: function->noreturn = true; return parser_next(p);
-    case DIRECTIVE_explicitcluster:
-    case DIRECTIVE_blocksareclusters:
+    case DIRECTIVE_explicitcluster: function->explicit_cluster = true; return parser_next(p);
+    case DIRECTIVE_blocksareclusters: function->blocks_are_clusters = true; return parser_next(p);
     case DIRECTIVE_unique: return parser_next(p);
     case DIRECTIVE_attribute: return parser_next(p) && parser_skip_group(p, '(', ')');
     default: return parser_debug_directive(p, directive);

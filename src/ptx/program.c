@@ -113,6 +113,10 @@ static void functions_declare(struct program *program) {
         function->predicates = 1;
         memcpy(function->max_threads, source->max_threads, sizeof function->max_threads);
         memcpy(function->required_threads, source->required_threads, sizeof function->required_threads);
+        memcpy(function->required_cluster, source->required_cluster, sizeof function->required_cluster);
+        function->max_cluster_rank = source->max_cluster_rank;
+        function->explicit_cluster = source->explicit_cluster;
+        function->blocks_are_clusters = source->blocks_are_clusters;
         for (unsigned b = 1; b < COUNT_OF(builtins) && !source->has_body; b++)
             if (strcmp(source->name, builtins[b]) == 0) function->builtin = (uint8_t)b;
     }

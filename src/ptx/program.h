@@ -218,6 +218,8 @@ struct program_function {
         parameter_bytes; /* kernels: the parameter block; device functions: their formals, at the start of the frame */
     uint32_t registers;  /* 32-bit registers per thread, for occupancy: largest number live at once, including calls */
     uint32_t max_threads[3], required_threads[3];
+    uint32_t required_cluster[3], max_cluster_rank; /* 0 = not given */
+    bool explicit_cluster, blocks_are_clusters;
 };
 
 /* A module-scope variable of global or constant space, placed in the image. */
